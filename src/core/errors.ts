@@ -1,0 +1,132 @@
+/**
+ * Every error that crosses a border of this library. A message says what happened, with which value,
+ * and what to do; the same facts are fields. `docs/errors.md` lists every code (held by a test).
+ */
+
+const marker = Symbol.for("agent-trainer.error");
+
+export type ErrorCode =
+  | "CONFIG_INVALID"
+  | "OPTION_UNSUPPORTED"
+  | "ENGINE_NOT_INSTALLED"
+  | "MODEL_INVALID"
+  | "CONTEXT_OVERFLOW"
+  | "REQUEST_INVALID"
+  | "ROLLOUT_FAILED"
+  | "EVALUATOR_FAILED"
+  | "TOO_MANY_FAILURES"
+  | "NUMERICS"
+  | "CHECKPOINT_INVALID"
+  | "RUN_LOCKED"
+  | "TIMEOUT"
+  | "ABORTED"
+  | "INTERNAL";
+
+export interface ErrorDetails {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** What to do about it, one sentence. */
+  readonly hint?: string;
+  readonly cause?: unknown;
+  /** The facts of the message as data. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+/** Base of all; use `AgentTrainerError.isInstance`, which also works across copies of the package. */
+export class AgentTrainerError extends Error {
+  override readonly name: string = "AgentTrainerError";
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly [marker] = true;
+
+  constructor(details: ErrorDetails) {
+    super(details.message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = details.code;
+    this.hint = details.hint;
+    this.fields = details.fields ?? {};
+  }
+
+  static isInstance(value: unknown): value is AgentTrainerError {
+    return typeof value === "object" && value !== null && marker in value;
+  }
+}
+
+/** An option is unknown, has the wrong type, or is out of bounds. */
+export class ConfigError extends AgentTrainerError {
+  override readonly name = "ConfigError";
+  constructor(details: Omit<ErrorDetails, "code">) {
+    super({ code: "CONFIG_INVALID", ...details });
+  }
+}
+
+/** An option is valid, but the chosen backend does not honour it. */
+export class UnsupportedOptionError extends AgentTrainerError {
+  override readonly name = "UnsupportedOptionError";
+  constructor(option: string, value: unknown, backend: string, honouredBy: readonly string[]) {
+    const remedy =
+      honouredBy.length > 0
+        ? `Backends that honour it: ${honouredBy.join(", ")}.`
+        : "No backend of this version honours it.";
+    super({
+      code: "OPTION_UNSUPPORTED",
+      message: `The backend "${backend}" does not honour ${option}=${JSON.stringify(value)}. ${remedy}`,
+      fields: { option, value, backend, honouredBy },
+    });
+  }
+}
+
+/** A model folder cannot be used: a file is missing, broken, or of an unsupported kind. */
+export class ModelError extends AgentTrainerError {
+  override readonly name = "ModelError";
+  constructor(details: Omit<ErrorDetails, "code">) {
+    super({ code: "MODEL_INVALID", ...details });
+  }
+}
+
+/** A prompt leaves no room for an answer in the context window. */
+export class ContextOverflowError extends AgentTrainerError {
+  override readonly name = "ContextOverflowError";
+  constructor(promptTokens: number, contextLength: number) {
+    super({
+      code: "CONTEXT_OVERFLOW",
+      message: `The prompt has ${promptTokens} tokens, but the context window has ${contextLength}, so no token can follow it.`,
+      hint: "Shorten the conversation, or use a model with a longer context.",
+      fields: { promptTokens, contextLength },
+    });
+  }
+}
+
+/** A checkpoint is corrupt, incomplete, or belongs to something else. */
+export class CheckpointError extends AgentTrainerError {
+  override readonly name = "CheckpointError";
+  constructor(details: Omit<ErrorDetails, "code">) {
+    super({ code: "CHECKPOINT_INVALID", ...details });
+  }
+}
+
+/** A wait reached its deadline. */
+export class DeadlineError extends AgentTrainerError {
+  override readonly name = "DeadlineError";
+  constructor(what: string, limitMs: number, hint?: string) {
+    super({
+      code: "TIMEOUT",
+      message: `${what} did not finish within ${limitMs} ms.`,
+      ...(hint === undefined ? {} : { hint }),
+      fields: { what, limitMs },
+    });
+  }
+}
+
+/** A loss or gradient is not a finite number. */
+export class NumericsError extends AgentTrainerError {
+  override readonly name = "NumericsError";
+  constructor(tensor: string, value: number) {
+    super({
+      code: "NUMERICS",
+      message: `${tensor} is ${value}, so this step was not applied.`,
+      hint: "Lower the learning rate, or look at the rewards of the last step for extreme values.",
+      fields: { tensor, value },
+    });
+  }
+}

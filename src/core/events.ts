@@ -1,0 +1,62 @@
+/**
+ * What a run tells while it goes on: the same objects go to listeners, `events.jsonl` and displays.
+ * Names are noun-verb. `time` is milliseconds since the epoch; `step` is the number of optimizer steps
+ * done or under way, from 1 (0 = before the first).
+ */
+import type { Episode } from "./trajectory.ts";
+
+interface EventBase {
+  readonly step: number;
+  readonly time: number;
+}
+
+export type TrainerEvent = EventBase &
+  (
+    | {
+        readonly type: "run-start";
+        readonly runDir: string;
+        readonly seed: number;
+        readonly totalSteps: number;
+        readonly resumedFrom: string | null;
+      }
+    | { readonly type: "step-start"; readonly tasks: number; readonly rollouts: number }
+    | {
+        readonly type: "rollout-end";
+        readonly episodeId: string;
+        readonly taskId: string;
+        readonly reward: number | null;
+        readonly terminationReason: Episode["terminationReason"];
+        readonly isValidation: boolean;
+      }
+    | {
+        readonly type: "rollout-retry";
+        readonly episodeId: string;
+        readonly attempt: number;
+        readonly error: { readonly name: string; readonly message: string };
+      }
+    | {
+        readonly type: "evaluator-error";
+        readonly episodeId: string;
+        readonly taskId: string;
+        readonly error: { readonly name: string; readonly message: string };
+      }
+    | {
+        readonly type: "step-end";
+        readonly metrics: Readonly<Record<string, number>>;
+      }
+    | {
+        readonly type: "validation-end";
+        readonly metrics: Readonly<Record<string, number>>;
+        /** For displays; not written to `events.jsonl`. */
+        readonly episodes: readonly Episode[];
+      }
+    | { readonly type: "checkpoint-save"; readonly path: string }
+    | { readonly type: "warning"; readonly message: string }
+    | {
+        readonly type: "run-end";
+        readonly status: "completed" | "interrupted" | "failed";
+        readonly message: string | null;
+      }
+  );
+
+export type TrainerEventType = TrainerEvent["type"];

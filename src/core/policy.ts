@@ -1,0 +1,125 @@
+/**
+ * The policy as the rest of the system sees it: a `Sampler` continues token sequences, a `Renderer`
+ * translates messages to tokens and back. Neither knows HTTP, sessions or training.
+ */
+import type { ChatMessage, ToolCall, ToolDefinition } from "./message.ts";
+
+/** What ends a completion, apart from `maxTokens`. */
+export interface StopSpec {
+  /** Sampling one of these ends the completion; the token itself belongs to it. */
+  readonly tokenIds: readonly number[];
+  /** Text that ends the completion; matched on decoded text by whoever holds the tokenizer. */
+  readonly strings: readonly string[];
+}
+
+/** How tokens are drawn. Every field is required: defaults are applied where requests enter. */
+export interface SamplingParams {
+  /** 0 = greedy. */
+  readonly temperature: number;
+  /** Nucleus mass in (0, 1]; 1 = off. */
+  readonly topP: number;
+  /** Keep the k likeliest tokens; 0 = off. */
+  readonly topK: number;
+  /** Keep tokens with p >= minP * max p; 0 = off. */
+  readonly minP: number;
+  /** Most tokens to draw, the stop token included. At least 1. */
+  readonly maxTokens: number;
+  readonly stopTokenIds: readonly number[];
+  /** Same seed, same weights, same prompt: same tokens, whatever else is in the batch. */
+  readonly seed: number;
+}
+
+export const defaultSampling: Omit<SamplingParams, "seed" | "stopTokenIds"> = {
+  temperature: 1,
+  topP: 1,
+  topK: 0,
+  minP: 0,
+  maxTokens: 512,
+};
+
+/** `stop`: a stop token or string; `length`: `maxTokens` or the context window; `aborted`: cancelled. */
+export type StopReason = "stop" | "length" | "aborted";
+
+/** Newly drawn tokens of one sequence, in order. */
+export interface SampleChunk {
+  /** Which of the `n` sequences. */
+  readonly index: number;
+  readonly tokens: Int32Array;
+  /** Same length as `tokens`. */
+  readonly logprobs: Float32Array;
+}
+
+export interface SampleRequest {
+  /** The whole prompt. */
+  readonly tokens: Int32Array;
+  readonly params: SamplingParams;
+  /** Sequences to draw from this prompt. @default 1 */
+  readonly n?: number;
+  /** Called as tokens are drawn. Chunks of one sequence arrive in order and add up to its result. */
+  readonly onChunk?: (chunk: SampleChunk) => void;
+  /** Aborting resolves with what was drawn so far and `stopReason: "aborted"`, within one step. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Sample {
+  /** [drawn] token ids, a final stop token included. */
+  readonly tokens: Int32Array;
+  /** [drawn] log p(token | before) under the model's full softmax at temperature 1 (natural log). */
+  readonly logprobs: Float32Array;
+  readonly stopReason: StopReason;
+  /** Version of the weights when the request was dispatched. */
+  readonly weightVersion: number;
+}
+
+/** Tokens in, tokens out. */
+export interface Sampler {
+  /** Longest prompt + completion, in tokens. */
+  readonly contextLength: number;
+  /**
+   * Returns `n` samples.
+   * @throws ContextOverflowError when the prompt leaves no room for one token.
+   */
+  sample(request: SampleRequest): Promise<readonly Sample[]>;
+}
+
+export interface RenderedPrompt {
+  /** Ends where the assistant's next token is to be drawn. */
+  readonly tokens: Int32Array;
+}
+
+export interface RenderOptions {
+  readonly tools?: readonly ToolDefinition[];
+}
+
+/** A completion read back as a message. */
+export interface ParsedCompletion {
+  readonly content: string;
+  readonly reasoning?: string;
+  /** Without ids: the gateway makes them. Empty when there are none. */
+  readonly toolCalls: readonly Omit<ToolCall, "id">[];
+  /** Set when something that looked like a tool call could not be read; it stays in `content`. */
+  readonly malformed?: string;
+}
+
+/** Messages to tokens and back, for one model family. Pure; parsing never throws. */
+export interface Renderer {
+  /** Name of the family, for messages and traces ("chatml", "llama3" ...). */
+  readonly family: string;
+  /** What ends an assistant turn in this family. */
+  readonly stop: StopSpec;
+  render(messages: readonly ChatMessage[], options?: RenderOptions): RenderedPrompt;
+  /**
+   * The prompt of a later turn: `previous` (an earlier prompt and what was sampled after it,
+   * unchanged, id by id) followed by `newMessages`. Never re-encodes what was sampled.
+   * `null` when this family cannot continue there (the caller then renders afresh).
+   */
+  extend(
+    previous: Int32Array,
+    newMessages: readonly ChatMessage[],
+    options?: RenderOptions,
+  ): RenderedPrompt | null;
+  /** Reads sampled tokens, with or without the final stop token. */
+  parse(tokens: Int32Array): ParsedCompletion;
+  /** Text of these tokens, special tokens left out. */
+  decode(tokens: Int32Array): string;
+}

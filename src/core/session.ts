@@ -1,0 +1,32 @@
+/** How a rollout gets an endpoint of its own and gets back what was captured there. */
+import type { TrajectoryHandle } from "./agent.ts";
+import type { SamplingParams } from "./policy.ts";
+import type { Trace } from "./trace.ts";
+
+export interface SessionOptions {
+  /** Unique among open sessions; any string. A retry must use a new one. */
+  readonly uid: string;
+  /** Wins over whatever the agent sends. */
+  readonly sampling: Partial<Omit<SamplingParams, "seed" | "stopTokenIds">>;
+  /** Draws of this session derive from it and from the prompts, never from timing. */
+  readonly seed: number;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** One rollout's session. Closing it revokes its token and forgets its traces. */
+export interface RolloutSession {
+  readonly uid: string;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly model: string;
+  /** Same name, same handle. */
+  trajectory(name: string): TrajectoryHandle;
+  /** Everything captured so far, by order of dispatch. Resolves after calls in flight have been recorded or aborted. */
+  traces(): Promise<readonly Trace[]>;
+  /** Idempotent. Aborts calls still in flight. */
+  close(): Promise<void>;
+}
+
+export interface SessionHost {
+  open(options: SessionOptions): Promise<RolloutSession>;
+}

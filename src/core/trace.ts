@@ -1,0 +1,52 @@
+/** One captured model call: what was asked, what was sampled, token by token. Immutable. */
+import type { ChatMessage, ToolDefinition } from "./message.ts";
+import type { SamplingParams, StopReason } from "./policy.ts";
+
+export type Protocol =
+  | "openai-chat"
+  | "openai-completions"
+  | "openai-responses"
+  | "anthropic-messages";
+
+export interface Trace {
+  readonly id: string;
+  /** The id that the client saw in the response (`chatcmpl-...`); the same for all choices of a call. */
+  readonly responseId: string;
+  readonly sessionUid: string;
+  /** Trajectory named by the URL; null when the call came through the session's own URL. */
+  readonly trajectoryUid: string | null;
+  /** Order of dispatch within the session, from 0. */
+  readonly sequence: number;
+  /** Which of the call's choices this is, from 0. */
+  readonly choice: number;
+  readonly protocol: Protocol;
+  /** The model name the agent asked for. */
+  readonly model: string;
+  /** Messages of the request. */
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly ToolDefinition[];
+  /** The assistant message that the client received. */
+  readonly response: ChatMessage;
+  /** Set when a tool call could not be read; says why. */
+  readonly malformed?: string;
+  /** [prompt] ids that the model was given. */
+  readonly promptIds: Int32Array;
+  /** [drawn] ids that were sampled, a final stop token included. */
+  readonly responseIds: Int32Array;
+  /** [drawn] log-probabilities of `responseIds`, natural log. */
+  readonly logprobs: Float32Array;
+  /** `raw`: full softmax at temperature 1; `processed`: after temperature and truncation. */
+  readonly logprobKind: "raw" | "processed";
+  readonly stopReason: StopReason;
+  /** Version of the weights when the call was dispatched. */
+  readonly weightVersion: number;
+  /** What was really used, after the trainer's overrides. */
+  readonly sampling: SamplingParams;
+  /** Trace whose tokens this prompt begins with, id by id; null for a fresh rendering. */
+  readonly parentId: string | null;
+  /** Why this call cannot be trained on (client gone, no token ids ...); absent when it can. */
+  readonly untrainable?: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly finishedAt: number;
+}

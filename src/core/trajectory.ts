@@ -1,0 +1,115 @@
+/**
+ * What a rollout leaves behind: an Episode holds named Trajectories, a Trajectory holds Steps, a Step
+ * holds one model call. Read-only: later stages make new objects.
+ */
+import type { ChatMessage } from "./message.ts";
+import type { SamplingParams, StopReason } from "./policy.ts";
+import type { Task } from "./task.ts";
+
+/** One model call inside a trajectory. */
+export interface Step {
+  /** Id of the trace it was made from; "" for a step that the flow reported and no call backs. */
+  readonly traceId: string;
+  readonly messages: readonly ChatMessage[];
+  readonly response: ChatMessage;
+  /** [prompt] */
+  readonly promptIds: Int32Array;
+  /** [drawn] */
+  readonly responseIds: Int32Array;
+  /** [drawn], natural log. */
+  readonly logprobs: Float32Array;
+  readonly stopReason: StopReason;
+  readonly sampling: SamplingParams;
+  readonly weightVersion: number;
+  /** What the agent did with the answer, if it said so. */
+  readonly action?: unknown;
+  /** Reward of this step alone. @default 0 */
+  readonly reward: number;
+  readonly done: boolean;
+}
+
+/** One line of behaviour with one reward: a solver, a judge, or simply the agent. */
+export interface Trajectory {
+  readonly uid: string;
+  /** Role within the task; groups are made by `{taskId}:{name}`. */
+  readonly name: string;
+  readonly steps: readonly Step[];
+  /** null = not scored (yet). */
+  readonly reward: number | null;
+  readonly signals: Readonly<Record<string, number>>;
+  readonly output?: unknown;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Name of a trajectory that the flow did not name. */
+export const defaultTrajectoryName = "agent";
+
+/**
+ * Why a rollout ended. `completed`: the flow returned; `error`: every attempt failed;
+ * `evaluator_error`: the flow returned but could not be scored. The rest is what it says.
+ */
+export type TerminationReason =
+  | "completed"
+  | "max_prompt_length_exceeded"
+  | "max_response_length_exceeded"
+  | "max_turns_exceeded"
+  | "timeout"
+  | "error"
+  | "evaluator_error"
+  | "aborted";
+
+/** One attempt at one task, by one run of the agent program. */
+export interface Episode {
+  /** `{step}/{task id}/{rollout index}`, for people; the fields below are what code reads. */
+  readonly id: string;
+  readonly task: Task;
+  /** From 0 to n-1 among the rollouts of this task in this batch. */
+  readonly rolloutIndex: number;
+  readonly trajectories: readonly Trajectory[];
+  /** What the flow returned, when that was a plain value (a string, a number, an object). */
+  readonly output: unknown;
+  /** null = not evaluated. */
+  readonly isCorrect: boolean | null;
+  /** The evaluator's reward; null = not evaluated or failed. */
+  readonly reward: number | null;
+  readonly terminationReason: TerminationReason;
+  /** Numbers of this episode (`time/...`, signals); averaged into the step's metrics. */
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Attempts made, from 1. */
+  readonly attempts: number;
+  /** What went wrong last, when something did. */
+  readonly error?: { readonly name: string; readonly message: string; readonly stack?: string };
+}
+
+/** A named number that an evaluator reports beside the reward. */
+export interface Signal {
+  readonly name: string;
+  readonly value: number;
+}
+
+/** The full form of an evaluator's answer. */
+export interface EvalOutput {
+  readonly reward: number;
+  readonly isCorrect: boolean;
+  readonly signals?: readonly Signal[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** One trajectory in a group, with where it came from. */
+export interface GroupMember {
+  readonly trajectory: Trajectory;
+  readonly episode: Episode;
+  /** Never null here: trajectories without a reward do not enter a group. */
+  readonly reward: number;
+}
+
+/** Trajectories that are compared with each other: the same role at the same task. */
+export interface TrajectoryGroup {
+  /** `{taskId}:{name}`, for people. */
+  readonly id: string;
+  readonly taskId: string;
+  /** The role. */
+  readonly name: string;
+  readonly members: readonly GroupMember[];
+}
