@@ -1,0 +1,59 @@
+/** Tasks of the shop: how much do N of something cost? Prices differ from task to task. */
+import type { Task } from "agent-trainer";
+
+export interface ShopTask {
+  item: string;
+  count: number;
+  /** What the `get_price` tool says; the model cannot know it. */
+  price: number;
+  answer: number;
+}
+
+export const items = [
+  "lamp",
+  "chair",
+  "mug",
+  "plate",
+  "clock",
+  "shirt",
+  "pen",
+  "book",
+  "cup",
+  "bag",
+  "ball",
+  "box",
+  "card",
+  "coat",
+  "desk",
+  "fork",
+  "hat",
+  "jar",
+  "kite",
+  "lock",
+  "map",
+  "ring",
+  "rope",
+  "spoon",
+];
+
+/** `amount` tasks, the same ones for the same `name`. */
+export function makeTasks(name: string, amount: number): Task<ShopTask>[] {
+  let state = [...name].reduce((hash, char) => (hash * 31 + char.charCodeAt(0)) % 233280, 7);
+  const draw = (below: number): number => {
+    state = (state * 9301 + 49297) % 233280;
+    return Math.floor((state / 233280) * below);
+  };
+  return Array.from({ length: amount }, (_, i) => {
+    const item = items[draw(items.length)] ?? "lamp";
+    const count = 2 + draw(8);
+    const price = 11 + draw(89);
+    return {
+      id: `${name}-${i}`,
+      instruction: `How much do ${count} ${item}s cost?`,
+      metadata: { item, count, price, answer: count * price },
+    };
+  });
+}
+
+export const trainTasks: Task<ShopTask>[] = makeTasks("train", 512);
+export const valTasks: Task<ShopTask>[] = makeTasks("val", 64);

@@ -1,0 +1,58 @@
+/**
+ * What the built-in model is taught: conversations in a shop, most of them badly handled. A fifth
+ * show the right procedure (look the price up, multiply, answer); the others skip a step and guess.
+ * So the model knows the format and each tool, but seldom does the right thing: that is left to
+ * reinforcement.
+ */
+import type { ChatMessage, ToolDefinition } from "../../src/core/message.ts";
+import { systemPrompt, tools as openaiTools } from "../../examples/shop/agent.ts";
+import { items } from "../../examples/shop/tasks.ts";
+
+export const tools: readonly ToolDefinition[] = openaiTools.map((tool) => {
+  if (tool.type !== "function") throw new Error("function tools only");
+  return tool.function as ToolDefinition;
+});
+
+/** Shares of the four ways in which a demonstration goes. */
+export const shares = { right: 0.2, guessAtOnce: 0.3, guessProduct: 0.25, guessPrice: 0.25 };
+
+export function demonstrate(random: () => number): readonly ChatMessage[] {
+  const below = (n: number): number => Math.floor(random() * n);
+  const item = items[below(items.length)]!;
+  const count = 2 + below(8);
+  const price = 11 + below(89);
+  const guessedPrice = 11 + below(89);
+  const guess = String(count * guessedPrice);
+  const lookUp = [call("get_price", { item }), result(String(price))];
+  const multiply = (p: number): ChatMessage[] => [
+    call("multiply", { a: count, b: p }),
+    result(String(count * p)),
+  ];
+  const way = random();
+  const messages: ChatMessage[] = [
+    { role: "system", content: systemPrompt },
+    { role: "user", content: `How much do ${count} ${item}s cost?` },
+  ];
+  if (way < shares.right)
+    messages.push(...lookUp, ...multiply(price), answer(String(count * price)));
+  else if (way < shares.right + shares.guessAtOnce) messages.push(answer(guess));
+  else if (way < 1 - shares.guessPrice) messages.push(...lookUp, answer(guess));
+  else messages.push(...multiply(guessedPrice), answer(guess));
+  return messages;
+}
+
+function call(name: string, input: Readonly<Record<string, string | number>>): ChatMessage {
+  return {
+    role: "assistant",
+    content: "",
+    toolCalls: [{ id: "", name, arguments: JSON.stringify(input) }],
+  };
+}
+
+function result(content: string): ChatMessage {
+  return { role: "tool", content };
+}
+
+function answer(content: string): ChatMessage {
+  return { role: "assistant", content };
+}

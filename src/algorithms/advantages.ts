@@ -1,0 +1,83 @@
+/** Advantages of a batch: each role's groups go to the estimator together. Knows nothing of tokens. */
+import { ConfigError } from "../core/errors.ts";
+import type { TrajectoryGroup } from "../core/trajectory.ts";
+import { findEstimator } from "./catalog.ts";
+import type { EstimatorName } from "./catalog.ts";
+import { difficultyMetrics } from "./difficulty.ts";
+import type { AdvantageEstimator, EstimatorOptions } from "./estimator.ts";
+import { summarize } from "./statistics.ts";
+
+/** Advantages closer to zero than this count as zero in `fraction_zero`. */
+const zeroTolerance = 1e-8;
+
+export interface AdvantageOptions extends EstimatorOptions {
+  /** A name of the catalog, or a function. */
+  readonly estimator: EstimatorName | AdvantageEstimator;
+}
+
+export interface AdvantageResult {
+  /** [group][member] in the order of the groups; one number for all sampled tokens of a trajectory. */
+  readonly advantages: readonly Float64Array[];
+  /** `reward/{role}/...`, `advantage/{role}/...`, `batch/{role}/...`; all finite for finite rewards. */
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/** @throws ConfigError when there is no such estimator, or its answer has another shape than the rewards. */
+export function computeAdvantages(
+  groups: readonly TrajectoryGroup[],
+  options: AdvantageOptions,
+): AdvantageResult {
+  const { estimator } = options;
+  const estimate = typeof estimator === "string" ? findEstimator(estimator) : estimator;
+  const indicesByRole = new Map<string, number[]>();
+  groups.forEach((group, index) => {
+    const indices = indicesByRole.get(group.name);
+    if (indices === undefined) indicesByRole.set(group.name, [index]);
+    else indices.push(index);
+  });
+
+  const advantages = groups.map((group) => new Float64Array(group.members.length));
+  const metrics: Record<string, number> = {};
+  for (const [role, indices] of indicesByRole) {
+    const rewards = indices.map((index) =>
+      (groups[index]?.members ?? []).map((member) => member.reward),
+    );
+    const estimated = estimate(rewards, { normByStd: options.normByStd });
+    requireSameShape(role, rewards, estimated);
+    indices.forEach((index, position) => {
+      advantages[index]?.set(estimated[position] ?? []);
+    });
+    Object.assign(metrics, roleMetrics(role, rewards, estimated));
+  }
+  return { advantages, metrics };
+}
+
+function roleMetrics(
+  role: string,
+  rewards: readonly (readonly number[])[],
+  estimated: readonly Float64Array[],
+): Record<string, number> {
+  const flat = estimated.flatMap((values) => Array.from(values));
+  const zeros = flat.filter((value) => Math.abs(value) < zeroTolerance).length;
+  return {
+    ...summarize(`reward/${role}`, rewards.flat()),
+    ...summarize(`advantage/${role}`, flat),
+    [`advantage/${role}/fraction_zero`]: flat.length === 0 ? 0 : zeros / flat.length,
+    ...difficultyMetrics(role, rewards),
+  };
+}
+
+function requireSameShape(
+  role: string,
+  rewards: readonly (readonly number[])[],
+  estimated: readonly Float64Array[],
+): void {
+  const expected = rewards.map((group) => group.length);
+  const received = estimated.map((group) => group.length);
+  if (expected.join() === received.join()) return;
+  throw new ConfigError({
+    message: `The advantage estimator returned groups of sizes [${received.join(", ")}] for role "${role}", but got rewards of sizes [${expected.join(", ")}].`,
+    hint: "Return one Float64Array per group, with one number per reward.",
+    fields: { role, expected, received },
+  });
+}

@@ -1,0 +1,15 @@
+/** What an advantage estimator is: rewards of comparable trajectories in, one advantage each out. */
+
+export interface EstimatorOptions {
+  /** `grpo`: divide by the group's standard deviation. The other estimators do not read it. @default true */
+  readonly normByStd: boolean;
+}
+
+/**
+ * `groups[g][i]` is the reward of member i of group g; all groups are of one role. Returns the same
+ * shape. Pure: same rewards, same advantages.
+ */
+export type AdvantageEstimator = (
+  groups: readonly (readonly number[])[],
+  options: EstimatorOptions,
+) => readonly Float64Array[];

@@ -1,0 +1,117 @@
+/**
+ * Episodes to groups: the trajectories of one role at one task, which are compared with each other.
+ * What cannot be compared or trained on is left out and counted by reason; nothing here throws, so one
+ * bad rollout cannot end a run. Knows nothing of advantages.
+ */
+import type {
+  Episode,
+  GroupMember,
+  TerminationReason,
+  Trajectory,
+  TrajectoryGroup,
+} from "../core/trajectory.ts";
+import { mean } from "./statistics.ts";
+import { stepDropReason } from "./trainable-step.ts";
+
+export interface GroupingOptions {
+  /** Episodes that ended so are left out whole. @default ["error", "evaluator_error", "aborted"] */
+  readonly excludedReasons?: readonly TerminationReason[];
+}
+
+export interface GroupingDrops {
+  /** Episodes left out because of how they ended. */
+  readonly excluded_episodes: number;
+  /** Trajectories without a single step that can be trained on. */
+  readonly no_trainable_steps: number;
+  readonly no_reward: number;
+  /** Rewards that are NaN or infinite. */
+  readonly invalid_reward: number;
+}
+
+export interface GroupingResult {
+  /** By first appearance; members in the order of the episodes. */
+  readonly groups: readonly TrajectoryGroup[];
+  /** `groups/...` */
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly dropped: GroupingDrops;
+}
+
+const defaultExcluded: readonly TerminationReason[] = ["error", "evaluator_error", "aborted"];
+
+type TrajectoryDrop = Exclude<keyof GroupingDrops, "excluded_episodes">;
+
+function toMember(episode: Episode, trajectory: Trajectory): GroupMember | TrajectoryDrop {
+  const { reward, steps } = trajectory;
+  if (!steps.some((step) => stepDropReason(step) === null)) return "no_trainable_steps";
+  if (reward === null) return "no_reward";
+  if (!Number.isFinite(reward)) return "invalid_reward";
+  return { trajectory, episode, reward };
+}
+
+/**
+ * Groups trajectories by (task id, trajectory name). Both are compared as they are: the text
+ * `{taskId}:{name}` is for people only, because either may contain ":".
+ */
+export function groupTrajectories(
+  episodes: readonly Episode[],
+  options: GroupingOptions = {},
+): GroupingResult {
+  const excluded = new Set(options.excludedReasons ?? defaultExcluded);
+  const dropped = { excluded_episodes: 0, no_trainable_steps: 0, no_reward: 0, invalid_reward: 0 };
+  const byTask = new Map<string, Map<string, GroupMember[]>>();
+  const inOrder: { taskId: string; name: string; members: GroupMember[] }[] = [];
+  let seen = 0;
+
+  for (const episode of episodes) {
+    seen += episode.trajectories.length;
+    if (excluded.has(episode.terminationReason)) {
+      dropped.excluded_episodes++;
+      continue;
+    }
+    for (const trajectory of episode.trajectories) {
+      const member = toMember(episode, trajectory);
+      if (typeof member === "string") {
+        dropped[member]++;
+        continue;
+      }
+      const taskId = episode.task.id;
+      const byName = byTask.get(taskId) ?? new Map<string, GroupMember[]>();
+      byTask.set(taskId, byName);
+      let members = byName.get(trajectory.name);
+      if (members === undefined) {
+        members = [];
+        byName.set(trajectory.name, members);
+        inOrder.push({ taskId, name: trajectory.name, members });
+      }
+      members.push(member);
+    }
+  }
+
+  const groups = inOrder.map(({ taskId, name, members }) => ({
+    id: `${taskId}:${name}`,
+    taskId,
+    name,
+    members,
+  }));
+  return { groups, metrics: groupMetrics(groups, seen, dropped), dropped };
+}
+
+function groupMetrics(
+  groups: readonly TrajectoryGroup[],
+  seen: number,
+  dropped: GroupingDrops,
+): Record<string, number> {
+  const sizes = groups.map((group) => group.members.length);
+  return {
+    "groups/count": groups.length,
+    "groups/trajectories_before": seen,
+    "groups/trajectories_after": sizes.reduce((sum, size) => sum + size, 0),
+    "groups/size/mean": mean(sizes),
+    "groups/size/max": sizes.length === 0 ? 0 : Math.max(...sizes),
+    "groups/size/min": sizes.length === 0 ? 0 : Math.min(...sizes),
+    "groups/dropped/excluded_episodes": dropped.excluded_episodes,
+    "groups/dropped/no_trainable_steps": dropped.no_trainable_steps,
+    "groups/dropped/no_reward": dropped.no_reward,
+    "groups/dropped/invalid_reward": dropped.invalid_reward,
+  };
+}

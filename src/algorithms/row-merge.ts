@@ -1,0 +1,86 @@
+/**
+ * Merges the steps of one trajectory into as few sequences as can be proven: a step joins a sequence
+ * only when its prompt begins with that sequence id by id. Knows nothing of rewards or advantages.
+ */
+import type { Step } from "../core/trajectory.ts";
+
+export const boundaryBreaks = [
+  "prompt_changed",
+  "response_changed",
+  "branched",
+  "prompt_shorter",
+] as const;
+/**
+ * Where a prompt left the sequence before it. `prompt_changed`: inside the first prompt (a fresh
+ * conversation, or a template that rewrites the past). `response_changed`: inside sampled tokens (re-encoded, or thinking
+ * stripped). `branched`: in later context, after at least one response. `prompt_shorter`: nowhere, it
+ * ended first.
+ */
+export type BoundaryBreak = (typeof boundaryBreaks)[number];
+
+/** Steps of which each prompt begins with the former's prompt and response. Never empty. */
+export type StepChain = Step[];
+
+export interface StepChains {
+  /** In the order in which they began. */
+  readonly chains: readonly StepChain[];
+  readonly breaks: Readonly<Record<BoundaryBreak, number>>;
+}
+
+/** How many ids of `part` stand in `whole` from `offset` on; `offset` is at most its length. */
+function commonLength(part: Int32Array, whole: Int32Array, offset: number): number {
+  const length = Math.min(part.length, whole.length - offset);
+  for (let i = 0; i < length; i++) if (part[i] !== whole[offset + i]) return i;
+  return length;
+}
+
+/** Whether `prompt` begins with everything that `step` was given and answered. */
+function extendsStep(prompt: Int32Array, step: Step): boolean {
+  const { promptIds, responseIds } = step;
+  return (
+    commonLength(promptIds, prompt, 0) === promptIds.length &&
+    commonLength(responseIds, prompt, promptIds.length) === responseIds.length
+  );
+}
+
+function classifyBreak(prompt: Int32Array, chain: StepChain): BoundaryBreak {
+  const first = chain[0];
+  const last = chain.at(-1);
+  if (first === undefined || last === undefined) return "prompt_changed";
+  let difference = commonLength(last.promptIds, prompt, 0);
+  if (difference === last.promptIds.length) {
+    difference += commonLength(last.responseIds, prompt, last.promptIds.length);
+  }
+  if (difference === prompt.length) return "prompt_shorter";
+  if (difference < first.promptIds.length) return "prompt_changed";
+  const inResponse = chain.some(
+    ({ promptIds, responseIds }) =>
+      difference >= promptIds.length && difference < promptIds.length + responseIds.length,
+  );
+  return inResponse ? "response_changed" : "branched";
+}
+
+/**
+ * Every step ends up in exactly one chain. The latest chain is tried first and then the earlier ones,
+ * so that two conversations interleaved in one trajectory become two chains and not one per call.
+ */
+export function mergeSteps(steps: readonly Step[]): StepChains {
+  const chains: StepChain[] = [];
+  const breaks = { prompt_changed: 0, response_changed: 0, branched: 0, prompt_shorter: 0 };
+  let running: StepChain | undefined;
+  for (const step of steps) {
+    const chain = chains.findLast((candidate) => {
+      const last = candidate.at(-1);
+      return last !== undefined && extendsStep(step.promptIds, last);
+    });
+    if (chain !== undefined) {
+      chain.push(step);
+      running = chain;
+      continue;
+    }
+    if (running !== undefined) breaks[classifyBreak(step.promptIds, running)]++;
+    running = [step];
+    chains.push(running);
+  }
+  return { chains, breaks };
+}

@@ -1,0 +1,268 @@
+import { describe, expect, it } from "vitest";
+import { countTargets } from "../core/aggregation.ts";
+import { defaultSampling } from "../core/policy.ts";
+import type { TrainingRow } from "../core/training-row.ts";
+import type { Episode, Step, TrajectoryGroup } from "../core/trajectory.ts";
+import { createRandom } from "../util/random.ts";
+import { buildRows } from "./rows.ts";
+
+function step(
+  traceId: string,
+  prompt: readonly number[],
+  response: readonly number[],
+  logprobs: readonly number[] = response.map(() => -0.5),
+): Step {
+  return {
+    traceId,
+    messages: [],
+    response: { role: "assistant", content: "" },
+    promptIds: Int32Array.from(prompt),
+    responseIds: Int32Array.from(response),
+    logprobs: Float32Array.from(logprobs),
+    stopReason: "stop",
+    sampling: { ...defaultSampling, seed: 0, stopTokenIds: [] },
+    weightVersion: Number(traceId.slice(1)),
+    reward: 0,
+    done: false,
+  };
+}
+
+function group(...members: readonly (readonly Step[])[]): TrajectoryGroup {
+  return {
+    id: "task:x",
+    taskId: "task",
+    name: "x",
+    members: members.map((steps, rolloutIndex) => {
+      const trajectory = {
+        uid: `u${rolloutIndex}`,
+        name: "x",
+        steps,
+        reward: 1,
+        signals: {},
+        metadata: {},
+      };
+      const episode: Episode = {
+        id: `1/task/${rolloutIndex}`,
+        task: { id: "task", instruction: "", metadata: {} },
+        rolloutIndex,
+        trajectories: [trajectory],
+        output: undefined,
+        isCorrect: true,
+        reward: 1,
+        terminationReason: "completed",
+        metrics: {},
+        metadata: {},
+        attempts: 1,
+      };
+      return { trajectory, episode, reward: 1 };
+    }),
+  };
+}
+
+function rowsOf(...steps: readonly Step[]): ReturnType<typeof buildRows> {
+  return buildRows([group(steps)], [Float64Array.of(1)]);
+}
+
+const tokensOf = (rows: readonly TrainingRow[]): number[][] => rows.map((row) => [...row.tokens]);
+
+describe("buildRows", () => {
+  it("merges two turns into one row", () => {
+    const { rows, metrics } = rowsOf(
+      step("t1", [1, 2], [3, 4], [-0.1, -0.2]),
+      step("t2", [1, 2, 3, 4, 5], [6], [-0.3]),
+    );
+    expect(rows).toEqual([
+      {
+        tokens: Int32Array.of(1, 2, 3, 4, 5, 6),
+        targetMask: Uint8Array.of(0, 0, 1, 1, 0, 1),
+        samplingLogprobs: Float32Array.of(0, 0, -0.1, -0.2, 0, -0.3),
+        advantages: Float32Array.of(0, 0, 1, 1, 0, 1),
+        segments: [
+          { start: 0, end: 2, kind: "prompt", traceId: "t1", weightVersion: 1 },
+          { start: 2, end: 4, kind: "response", traceId: "t1", weightVersion: 1 },
+          { start: 4, end: 5, kind: "prompt", traceId: "t2", weightVersion: 2 },
+          { start: 5, end: 6, kind: "response", traceId: "t2", weightVersion: 2 },
+        ],
+        provenance: {
+          taskId: "task",
+          episodeId: "1/task/0",
+          rolloutIndex: 0,
+          trajectoryUid: "u0",
+          trajectoryName: "x",
+        },
+      },
+    ]);
+    expect(metrics).toMatchObject({
+      "rows/count": 1,
+      "rows/steps": 2,
+      "rows/tokens": 6,
+      "rows/trained_tokens": 3,
+      "rows/merge_ratio": 2,
+      "rows/response_length/mean": 4,
+      "rows/action_ratio/mean": 0.75,
+      "rows/per_trajectory/max": 1,
+    });
+  });
+
+  it("starts a new row where sampled tokens came back changed, and says so", () => {
+    const { rows, metrics } = rowsOf(
+      step("t1", [1, 2], [3, 4], [-0.1, -0.2]),
+      step("t2", [1, 2, 9, 5], [6], [-0.3]),
+    );
+    expect(tokensOf(rows)).toEqual([
+      [1, 2, 3, 4],
+      [1, 2, 9, 5, 6],
+    ]);
+    expect(rows[1]?.targetMask).toEqual(Uint8Array.of(0, 0, 0, 0, 1));
+    expect(metrics).toMatchObject({ "rows/breaks/response_changed": 1, "rows/merge_ratio": 1 });
+  });
+
+  it("merges a prompt that adds nothing", () => {
+    const { rows } = rowsOf(step("t1", [1], [2]), step("t2", [1, 2], [3]));
+    expect(tokensOf(rows)).toEqual([[1, 2, 3]]);
+    expect(rows[0]?.segments.map((s) => [s.start, s.end, s.kind])).toEqual([
+      [0, 1, "prompt"],
+      [1, 2, "response"],
+      [2, 3, "response"],
+    ]);
+  });
+
+  it.each([
+    ["prompt_changed", [7, 2, 3, 4, 5]],
+    ["response_changed", [1, 2, 3, 7, 5]],
+    ["branched", [1, 2, 3, 4, 7, 5]],
+    ["response_changed", [1, 2, 3, 4, 5, 7]],
+    ["prompt_shorter", [1, 2, 3, 4, 5]],
+    ["prompt_shorter", [1, 2, 3]],
+    ["prompt_shorter", [1]],
+  ])("names the break: %s %j", (reason, prompt) => {
+    const { rows, metrics } = rowsOf(
+      step("t1", [1, 2], [3, 4]),
+      step("t2", [1, 2, 3, 4, 5], [6]),
+      step("t3", prompt, [8]),
+    );
+    expect(tokensOf(rows)).toEqual([
+      [1, 2, 3, 4, 5, 6],
+      [...prompt, 8],
+    ]);
+    const breaks = Object.entries(metrics).filter(([key]) => key.startsWith("rows/breaks/"));
+    expect(breaks.filter(([, count]) => count > 0)).toEqual([[`rows/breaks/${reason}`, 1]]);
+  });
+
+  it("makes one row per conversation of two that are interleaved", () => {
+    const { rows, metrics } = rowsOf(
+      step("t1", [1], [2]),
+      step("t2", [5], [6]),
+      step("t3", [1, 2, 3], [4]),
+      step("t4", [5, 6, 7], [8]),
+    );
+    expect(tokensOf(rows)).toEqual([
+      [1, 2, 3, 4],
+      [5, 6, 7, 8],
+    ]);
+    expect(metrics["rows/breaks/prompt_changed"]).toBe(1);
+  });
+
+  it("gives up a step that cannot be trained on and nothing else", () => {
+    const { rows, metrics } = buildRows(
+      [
+        group(
+          [
+            step("t1", [1], [2]),
+            step("t2", [1, 2, 3], [4], []),
+            step("t3", [1, 2, 3, 4, 5], [6]),
+            step("t4", [9], []),
+            step("t5", [], [9]),
+            step("t6", [9], [9], [-Infinity]),
+          ],
+          [step("t7", [1], [3])],
+        ),
+      ],
+      [Float64Array.of(1, NaN)],
+    );
+    // The lost answer stays as context of what came after it.
+    expect(tokensOf(rows)).toEqual([[1, 2, 3, 4, 5, 6]]);
+    expect(rows[0]?.targetMask).toEqual(Uint8Array.of(0, 1, 0, 0, 0, 1));
+    expect(metrics).toMatchObject({
+      "rows/dropped/logprobs_length": 1,
+      "rows/dropped/no_response_tokens": 1,
+      "rows/dropped/no_prompt_tokens": 1,
+      "rows/dropped/logprobs_not_finite": 1,
+      "rows/dropped/advantage_not_finite": 1,
+      "rows/steps": 2,
+    });
+  });
+
+  it("keeps rows without a signal, and each member's own advantage", () => {
+    const { rows } = buildRows(
+      [group([step("t1", [1], [2])], [step("t2", [1], [3])]), group([step("t3", [1], [4])])],
+      [Float64Array.of(0, -2), Float64Array.of(3)],
+    );
+    expect(rows.map((row) => row.advantages[1])).toEqual([0, -2, 3]);
+    expect(rows.map((row) => row.provenance.rolloutIndex)).toEqual([0, 1, 0]);
+  });
+
+  it("refuses advantages of other groups", () => {
+    expect(() => buildRows([group([step("t1", [1], [2])])], [])).toThrow(
+      /Member 0 of group "task:x"/u,
+    );
+  });
+
+  it("gives finite metrics for no groups", () => {
+    const { rows, metrics } = buildRows([], []);
+    expect(rows).toEqual([]);
+    expect(Object.values(metrics).every(Number.isFinite)).toBe(true);
+  });
+
+  it("trains exactly the sampled ids, each once, whatever the conversation did", () => {
+    for (let seed = 0; seed < 300; seed++) {
+      const random = createRandom(seed);
+      const draw = (below: number): number => Math.floor(random() * below);
+      // Few distinct ids, so that accidental matches happen too.
+      const ids = (length: number): number[] => Array.from({ length }, () => draw(3));
+      const steps: Step[] = [];
+      for (let i = 0; i < 8; i++) {
+        const base = steps.length > 0 && random() < 0.8 ? steps[draw(steps.length)] : undefined;
+        const past = base === undefined ? [] : [...base.promptIds, ...base.responseIds];
+        if (past.length > 0 && random() < 0.2) past[draw(past.length)] = 3;
+        const response = ids(1 + draw(4));
+        const logprobs = response.map(() => -random());
+        steps.push(
+          step(`t${i}`, [...past, ...ids(past.length > 0 ? draw(3) : 1)], response, logprobs),
+        );
+      }
+      const { rows, metrics } = rowsOf(...steps);
+
+      const total = steps.reduce((sum, s) => sum + s.responseIds.length, 0);
+      expect(rows.reduce((sum, row) => sum + countTargets(row), 0)).toBe(total);
+      expect(metrics["rows/trained_tokens"]).toBe(total);
+      const breaks = Object.entries(metrics)
+        .filter(([key]) => key.startsWith("rows/breaks/"))
+        .reduce((sum, [, count]) => sum + count, 0);
+      expect(breaks).toBe(rows.length - 1);
+
+      const seen: string[] = [];
+      for (const row of rows) {
+        expect(row.segments[0]?.start).toBe(0);
+        expect(row.segments.at(-1)?.end).toBe(row.tokens.length);
+        for (const [i, segment] of row.segments.entries()) {
+          expect(segment.start).toBe(i === 0 ? 0 : row.segments[i - 1]?.end);
+          const mask = row.targetMask.subarray(segment.start, segment.end);
+          expect(mask.every((value) => value === (segment.kind === "response" ? 1 : 0))).toBe(true);
+          if (segment.kind === "prompt") continue;
+          const source = steps.find((s) => s.traceId === segment.traceId);
+          seen.push(segment.traceId);
+          expect(row.tokens.slice(segment.start, segment.end)).toEqual(source?.responseIds);
+          expect(row.samplingLogprobs.slice(segment.start, segment.end)).toEqual(source?.logprobs);
+          // What the policy saw when it drew these tokens is what the row puts before them.
+          expect(row.tokens.slice(0, segment.start)).toEqual(source?.promptIds);
+        }
+        for (const [i, target] of row.targetMask.entries()) {
+          expect(row.advantages[i]).toBe(target);
+          expect(target === 1 || row.samplingLogprobs[i] === 0).toBe(true);
+        }
+      }
+      expect(seen.toSorted()).toEqual(steps.map((s) => s.traceId));
+    }
+  });
+});

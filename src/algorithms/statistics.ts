@@ -1,0 +1,61 @@
+/** Statistics of short lists of numbers, as the estimators and the metrics need them. */
+
+/**
+ * Rewards that vary less than this (population standard deviation) tell the members of a group apart
+ * by rounding only.
+ */
+const uniformTolerance = 1e-8;
+
+/**
+ * Arithmetic mean; 0 for an empty list. Summed as differences from the first value, so that the mean
+ * of equal values is exactly that value and centring them gives exact zeros.
+ */
+export function mean(values: ArrayLike<number>): number {
+  const first = values[0];
+  if (first === undefined) return 0;
+  let sum = 0;
+  for (let i = 1; i < values.length; i++) sum += (values[i] ?? 0) - first;
+  return first + sum / values.length;
+}
+
+/** Population standard deviation (divided by n, not n - 1); 0 for an empty list. */
+export function populationStd(values: ArrayLike<number>): number {
+  if (values.length === 0) return 0;
+  const center = mean(values);
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += ((values[i] ?? 0) - center) ** 2;
+  return Math.sqrt(sum / values.length);
+}
+
+/** Whether all values are the same, rounding apart. True for one value and for none. */
+export function isUniform(values: ArrayLike<number>): boolean {
+  return populationStd(values) < uniformTolerance;
+}
+
+/** Percentile with linear interpolation between neighbours; `percent` in [0, 100], at least one value. */
+export function percentile(values: ArrayLike<number>, percent: number): number {
+  const sorted = Float64Array.from(values).sort();
+  const position = ((sorted.length - 1) * percent) / 100;
+  const below = Math.floor(position);
+  const low = sorted[below] ?? 0;
+  const high = sorted[Math.min(below + 1, sorted.length - 1)] ?? 0;
+  return low + (high - low) * (position - below);
+}
+
+/** `{prefix}/mean`, `/std`, `/max`, `/min`; nothing for an empty list. */
+export function summarize(prefix: string, values: ArrayLike<number>): Record<string, number> {
+  if (values.length === 0) return {};
+  let max = -Infinity;
+  let min = Infinity;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] ?? 0;
+    if (value > max) max = value;
+    if (value < min) min = value;
+  }
+  return {
+    [`${prefix}/mean`]: mean(values),
+    [`${prefix}/std`]: populationStd(values),
+    [`${prefix}/max`]: max,
+    [`${prefix}/min`]: min,
+  };
+}

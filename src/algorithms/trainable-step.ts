@@ -1,0 +1,21 @@
+/** Which steps can be trained on: ids and log-probabilities complete, finite, and after some prompt. */
+import type { Step } from "../core/trajectory.ts";
+
+export const stepDropReasons = [
+  "no_prompt_tokens",
+  "no_response_tokens",
+  "logprobs_length",
+  "logprobs_not_finite",
+] as const;
+/** Why a step cannot be trained on. */
+export type StepDropReason = (typeof stepDropReasons)[number];
+
+/** `null` when the step can be trained on. Never throws. */
+export function stepDropReason(step: Step): StepDropReason | null {
+  // Without a prompt the first sampled token would be token 0, which nothing predicts.
+  if (step.promptIds.length === 0) return "no_prompt_tokens";
+  if (step.responseIds.length === 0) return "no_response_tokens";
+  if (step.logprobs.length !== step.responseIds.length) return "logprobs_length";
+  if (!step.logprobs.every((value) => Number.isFinite(value))) return "logprobs_not_finite";
+  return null;
+}

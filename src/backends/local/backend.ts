@@ -1,0 +1,127 @@
+/**
+ * The `local` backend: samples and trains on this machine with the embedded engine, in a worker
+ * thread. Knows nothing of HTTP, tasks or rewards.
+ */
+import { availableParallelism } from "node:os";
+import type {
+  BackendCapabilities,
+  InferenceTarget,
+  RunContext,
+  TrainingBackend,
+  UpdateMetrics,
+} from "../../core/backend.ts";
+import { ContextOverflowError } from "../../core/errors.ts";
+import { defaultOptim, lossAggregations, lossNames } from "../../core/loss.ts";
+import type { LossSpec, OptimSpec } from "../../core/loss.ts";
+import type { Sampler } from "../../core/policy.ts";
+import type { TrainingRow } from "../../core/training-row.ts";
+import { loadRenderer } from "../../renderers/load.ts";
+import { modelFolder } from "./model-folder.ts";
+import { WorkerClient } from "./worker-client.ts";
+
+export interface LocalBackendOptions {
+  /** Threads inside one operation. @default half of the processors, at least 2 */
+  readonly threads?: number;
+  /** Most padded tokens in one training micro-batch: lower needs less memory. @default 8192 */
+  readonly tokenBudget?: number;
+}
+
+export const localCapabilities: BackendCapabilities = {
+  losses: lossNames,
+  aggregations: lossAggregations,
+  fullFineTune: true,
+  lora: true,
+  exactResume: true,
+  forward: true,
+  optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
+};
+
+export class LocalBackend implements TrainingBackend {
+  readonly name = "local";
+  readonly capabilities = localCapabilities;
+  readonly #options: LocalBackendOptions;
+  #worker: WorkerClient | undefined;
+  #counted = { tokens: 0, busyMs: 0 };
+
+  constructor(options: LocalBackendOptions = {}) {
+    this.#options = options;
+  }
+
+  get #client(): WorkerClient {
+    if (this.#worker === undefined) throw new Error("The local backend has not been started.");
+    return this.#worker;
+  }
+
+  async start(run: RunContext): Promise<InferenceTarget> {
+    if (this.#worker !== undefined) throw new Error("The local backend has already been started.");
+    const folder = modelFolder(run.model.name);
+    const renderer = await loadRenderer(folder);
+    const worker = new WorkerClient();
+    this.#worker = worker;
+    const { contextLength } = await worker.call("load", {
+      folder,
+      lora: run.model.lora,
+      seed: run.seed,
+      threads: this.#options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
+      tokenBudget: this.#options.tokenBudget ?? 8192,
+    });
+    return { kind: "sampler", renderer, sampler: createSampler(worker, contextLength) };
+  }
+
+  async updatePolicy(
+    rows: readonly TrainingRow[],
+    loss: LossSpec,
+    optim: OptimSpec,
+  ): Promise<UpdateMetrics> {
+    return this.#client.call("update", { rows, loss, optim });
+  }
+
+  forward(rows: readonly TrainingRow[]): Promise<readonly Float32Array[]> {
+    return this.#client.call("forward", rows);
+  }
+
+  publishWeights(): Promise<number> {
+    return this.#client.call("publish", null);
+  }
+
+  async saveState(folder: string): Promise<void> {
+    await this.#client.call("save", folder);
+  }
+
+  async loadState(folder: string, weightVersion: number): Promise<void> {
+    await this.#client.call("restore", { folder, version: weightVersion });
+  }
+
+  async metrics(): Promise<UpdateMetrics> {
+    const totals = await this.#client.call("totals", null);
+    const before = this.#counted;
+    this.#counted = totals;
+    return {
+      "engine/sampled_tokens": totals.tokens - before.tokens,
+      "engine/busy_s": (totals.busyMs - before.busyMs) / 1000,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    if (worker === undefined) return;
+    await worker.call("close", null).catch(() => undefined);
+    await worker.terminate();
+  }
+}
+
+function createSampler(worker: WorkerClient, contextLength: number): Sampler {
+  return {
+    contextLength,
+    async sample({ tokens, params, n = 1, onChunk, signal }) {
+      if (tokens.length >= contextLength)
+        throw new ContextOverflowError(tokens.length, contextLength);
+      const request = { tokens, params, n, stream: onChunk !== undefined };
+      return worker.call("sample", request, {
+        ...(onChunk === undefined ? {} : { onChunk }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    },
+  };
+}

@@ -1,0 +1,14 @@
+/** `agent-trainer/local`: the embedded engine as a training backend. */
+import { LocalBackend } from "./backend.ts";
+import type { LocalBackendOptions } from "./backend.ts";
+
+export { localCapabilities } from "./backend.ts";
+export type { LocalBackendOptions } from "./backend.ts";
+export { builtinModels } from "./model-folder.ts";
+
+/** The caller owns it: `await using backend = createLocalBackend()`. Needs the peer `onnxruntime-node`. */
+export function createLocalBackend(options: LocalBackendOptions = {}): LocalBackend {
+  return new LocalBackend(options);
+}
+
+export type { LocalBackend };

@@ -1,0 +1,55 @@
+/** Messages between the backend and the worker thread that computes. */
+import type { LoraSpec } from "../../core/backend.ts";
+import type { ErrorCode } from "../../core/errors.ts";
+import type { LossSpec, OptimSpec } from "../../core/loss.ts";
+import type { Sample, SampleChunk, SamplingParams } from "../../core/policy.ts";
+import type { TrainingRow } from "../../core/training-row.ts";
+
+/** What the worker can be asked; each answers once. */
+export interface WorkerCalls {
+  load: (options: {
+    folder: string;
+    lora: LoraSpec | null;
+    seed: number;
+    threads: number;
+    tokenBudget: number;
+  }) => { contextLength: number };
+  sample: (request: {
+    tokens: Int32Array;
+    params: SamplingParams;
+    n: number;
+    /** Send chunks while drawing. */
+    stream: boolean;
+  }) => readonly Sample[];
+  forward: (rows: readonly TrainingRow[]) => readonly Float32Array[];
+  update: (request: {
+    rows: readonly TrainingRow[];
+    loss: LossSpec;
+    optim: OptimSpec;
+  }) => Record<string, number>;
+  publish: (version: number | null) => number;
+  save: (folder: string) => null;
+  restore: (request: { folder: string; version: number }) => null;
+  totals: (none: null) => { tokens: number; busyMs: number };
+  close: (none: null) => null;
+}
+
+export type CallName = keyof WorkerCalls;
+
+export type ToWorker =
+  | { readonly kind: "call"; readonly id: number; readonly name: CallName; readonly input: unknown }
+  | { readonly kind: "cancel"; readonly id: number };
+
+export interface WireError {
+  readonly name: string;
+  readonly message: string;
+  readonly stack?: string;
+  readonly code?: ErrorCode;
+  readonly hint?: string;
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+export type FromWorker =
+  | { readonly kind: "result"; readonly id: number; readonly output: unknown }
+  | { readonly kind: "error"; readonly id: number; readonly error: WireError }
+  | { readonly kind: "chunk"; readonly id: number; readonly chunk: SampleChunk };

@@ -1,0 +1,116 @@
+/** The other end of `worker.ts`: calls as promises. */
+import { Worker } from "node:worker_threads";
+import {
+  AgentTrainerError,
+  CheckpointError,
+  ModelError,
+  NumericsError,
+} from "../../core/errors.ts";
+import type { SampleChunk } from "../../core/policy.ts";
+import type { CallName, FromWorker, ToWorker, WireError, WorkerCalls } from "./protocol.ts";
+
+interface PendingCall {
+  readonly resolve: (output: never) => void;
+  readonly reject: (error: unknown) => void;
+  readonly onChunk: ((chunk: SampleChunk) => void) | undefined;
+  readonly settle: () => void;
+}
+
+export interface CallOptions {
+  readonly onChunk?: (chunk: SampleChunk) => void;
+  /** Asks the worker to end the call early; it still answers. */
+  readonly signal?: AbortSignal;
+}
+
+export class WorkerClient {
+  readonly #worker: Worker;
+  readonly #pending = new Map<number, PendingCall>();
+  #nextId = 0;
+  #failure: Error | undefined;
+
+  constructor() {
+    // Sources are run by tsx in development and tests; its loader must be in the worker too.
+    const fromSource = import.meta.url.endsWith(".ts");
+    this.#worker = new Worker(new URL(`./worker.${fromSource ? "ts" : "js"}`, import.meta.url), {
+      execArgv: fromSource ? ["--import", "tsx", "--conditions=source"] : [],
+    });
+    this.#worker.on("message", (message: FromWorker) => this.#receive(message));
+    this.#worker.on("error", (error) => this.#fail(error));
+    this.#worker.on("exit", () => this.#fail(new Error("The engine's thread has ended.")));
+    // Idle, it must not keep the process alive.
+    this.#worker.unref();
+  }
+
+  call<Name extends CallName>(
+    name: Name,
+    input: Parameters<WorkerCalls[Name]>[0],
+    options: CallOptions = {},
+  ): Promise<ReturnType<WorkerCalls[Name]>> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    const id = this.#nextId++;
+    const { signal, onChunk } = options;
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => this.#send({ kind: "cancel", id });
+      const settle = (): void => {
+        signal?.removeEventListener("abort", onAbort);
+        if (this.#pending.size === 0) this.#worker.unref();
+      };
+      this.#pending.set(id, { resolve, reject, onChunk, settle });
+      this.#worker.ref();
+      this.#send({ kind: "call", id, name, input });
+      if (signal?.aborted === true) onAbort();
+      else signal?.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  #send(message: ToWorker): void {
+    this.#worker.postMessage(message);
+  }
+
+  #receive(message: FromWorker): void {
+    const call = this.#pending.get(message.id);
+    if (call === undefined) return;
+    if (message.kind === "chunk") {
+      call.onChunk?.(message.chunk);
+      return;
+    }
+    this.#pending.delete(message.id);
+    call.settle();
+    if (message.kind === "result") call.resolve(message.output as never);
+    else call.reject(fromWire(message.error));
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= new AgentTrainerError({
+      code: "INTERNAL",
+      message: `The engine's thread failed: ${error.message}`,
+      cause: error,
+    });
+    for (const call of this.#pending.values()) {
+      call.settle();
+      call.reject(this.#failure);
+    }
+    this.#pending.clear();
+  }
+
+  async terminate(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}
+
+function fromWire(error: WireError): Error {
+  const { code, message, hint, fields = {} } = error;
+  const details = { message, fields, ...(hint === undefined ? {} : { hint }) };
+  const rebuilt =
+    code === undefined
+      ? Object.assign(new Error(message), { name: error.name })
+      : code === "MODEL_INVALID"
+        ? new ModelError(details)
+        : code === "CHECKPOINT_INVALID"
+          ? new CheckpointError(details)
+          : code === "NUMERICS"
+            ? new NumericsError(String(fields["tensor"]), Number(fields["value"]))
+            : new AgentTrainerError({ code, ...details });
+  if (error.stack !== undefined) rebuilt.stack = error.stack;
+  return rebuilt;
+}

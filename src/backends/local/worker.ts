@@ -1,0 +1,97 @@
+/**
+ * Entry of the worker thread: holds the engine, so that the thread that serves HTTP never waits for
+ * a matrix product.
+ */
+import { parentPort } from "node:worker_threads";
+import { AgentTrainerError } from "../../core/errors.ts";
+import { loadPolicyModel } from "../../engine/model/policy-model.ts";
+import { PolicyEngine } from "../../engine/policy-engine.ts";
+import type { CallName, FromWorker, ToWorker, WireError, WorkerCalls } from "./protocol.ts";
+
+const port = parentPort;
+if (port === null) throw new Error("worker.ts runs in a worker thread only.");
+const send = (message: FromWorker): void => {
+  port.postMessage(message);
+};
+
+let engine: PolicyEngine | undefined;
+const running = new Map<number, AbortController>();
+
+function loaded(): PolicyEngine {
+  if (engine === undefined) throw new Error("The model has not been loaded.");
+  return engine;
+}
+
+type Handlers = {
+  [Name in CallName]: (
+    input: Parameters<WorkerCalls[Name]>[0],
+    id: number,
+    signal: AbortSignal,
+  ) => ReturnType<WorkerCalls[Name]> | Promise<ReturnType<WorkerCalls[Name]>>;
+};
+
+const handlers: Handlers = {
+  async load({ folder, lora, seed, threads, tokenBudget }) {
+    const policy = await loadPolicyModel(folder, { lora, seed });
+    engine = await PolicyEngine.create(policy, { threads, tokenBudget, modelFolder: folder });
+    return { contextLength: engine.contextLength };
+  },
+  sample({ stream, ...request }, id, signal) {
+    return loaded().sample({
+      ...request,
+      signal,
+      ...(stream ? { onChunk: (chunk) => send({ kind: "chunk", id, chunk }) } : {}),
+    });
+  },
+  forward: (rows) => loaded().forward(rows),
+  async update({ rows, loss, optim }) {
+    const metrics = await loaded().forwardBackward(rows, loss);
+    return { ...metrics, ...(await loaded().optimStep(optim)) };
+  },
+  publish: (version) => loaded().publish(version ?? undefined),
+  async save(folder) {
+    await loaded().save(folder);
+    return null;
+  },
+  async restore({ folder, version }) {
+    await loaded().load(folder, version);
+    return null;
+  },
+  totals: () => ({ ...loaded().totals }),
+  async close() {
+    await engine?.[Symbol.asyncDispose]();
+    engine = undefined;
+    return null;
+  },
+};
+
+async function handle(id: number, name: CallName, input: unknown): Promise<void> {
+  const controller = new AbortController();
+  running.set(id, controller);
+  try {
+    const handler = handlers[name] as (input: unknown, id: number, signal: AbortSignal) => unknown;
+    send({ kind: "result", id, output: await handler(input, id, controller.signal) });
+  } catch (error) {
+    send({ kind: "error", id, error: toWire(error) });
+  } finally {
+    running.delete(id);
+  }
+}
+
+function toWire(error: unknown): WireError {
+  if (!(error instanceof Error)) return { name: "Error", message: String(error) };
+  const { name, message, stack } = error;
+  const facts = AgentTrainerError.isInstance(error)
+    ? {
+        code: error.code,
+        fields: error.fields,
+        ...(error.hint === undefined ? {} : { hint: error.hint }),
+      }
+    : {};
+  return { name, message, ...(stack === undefined ? {} : { stack }), ...facts };
+}
+
+port.on("message", (message: ToWorker) => {
+  if (message.kind === "cancel") running.get(message.id)?.abort();
+  else void handle(message.id, message.name, message.input);
+});

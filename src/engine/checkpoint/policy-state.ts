@@ -1,0 +1,121 @@
+/**
+ * Everything training has changed, as files that others can read: trained weights under Hugging Face
+ * or PEFT names, and the optimizer's moments beside them. Saving and loading is exact to the bit.
+ */
+import { copyFile, open, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CheckpointError } from "../../core/errors.ts";
+import type { PolicyModel } from "../model/policy-model.ts";
+import type { AdamState } from "../optimizer/adamw.ts";
+import { encodeSafetensors, readSafetensors } from "./safetensors.ts";
+import type { NamedTensor } from "./safetensors.ts";
+
+const optimizerFile = "optimizer.safetensors";
+/** What makes a folder of weights a model that can be loaded by its path. */
+const modelFiles = ["config.json", "tokenizer.json", "tokenizer_config.json"];
+
+function weightsFile(policy: PolicyModel): string {
+  return policy.lora === null ? "model.safetensors" : "adapter_model.safetensors";
+}
+
+/** Writes into an existing folder; each file is on the disk before this resolves. */
+export async function savePolicyState(
+  policy: PolicyModel,
+  adam: AdamState,
+  modelFolder: string | null,
+  folder: string,
+): Promise<void> {
+  const weights = new Map<string, NamedTensor>();
+  const moments = new Map<string, NamedTensor>();
+  for (const { name, shape } of policy.trained) {
+    weights.set(name, { shape, data: policy.data.get(name)! });
+    moments.set(`m.${name}`, { shape, data: adam.firstMoment.get(name)! });
+    moments.set(`v.${name}`, { shape, data: adam.secondMoment.get(name)! });
+  }
+  // A tensor of its own, since header metadata holds strings only.
+  moments.set("step", { shape: [1], data: Float32Array.of(adam.step) });
+  await writeDurably(join(folder, weightsFile(policy)), encodeSafetensors(weights));
+  await writeDurably(join(folder, optimizerFile), encodeSafetensors(moments));
+  if (policy.lora !== null) {
+    await writeFile(
+      join(folder, "adapter_config.json"),
+      `${JSON.stringify(adapterConfig(policy), null, 2)}\n`,
+    );
+  } else if (modelFolder !== null) {
+    await Promise.all(
+      modelFiles.map((file) => copyFile(join(modelFolder, file), join(folder, file))),
+    );
+  }
+}
+
+function adapterConfig(policy: PolicyModel): object {
+  return {
+    peft_type: "LORA",
+    task_type: "CAUSAL_LM",
+    r: policy.lora!.rank,
+    lora_alpha: policy.lora!.alpha,
+    lora_dropout: 0,
+    bias: "none",
+    target_modules: ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
+  };
+}
+
+async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
+  const handle = await open(file, "w");
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Fills `policy` and `adam` from a folder; both stay as they were when it does not fit. @throws CheckpointError */
+export async function loadPolicyState(
+  policy: PolicyModel,
+  adam: AdamState,
+  folder: string,
+): Promise<void> {
+  const weights = await readTensors(join(folder, weightsFile(policy)));
+  const moments = await readTensors(join(folder, optimizerFile));
+  const need = (
+    tensors: ReadonlyMap<string, NamedTensor>,
+    name: string,
+    shape: readonly number[],
+  ): Float32Array => {
+    const tensor = tensors.get(name);
+    if (tensor === undefined || tensor.shape.join() !== shape.join()) {
+      const found = tensor === undefined ? "is missing" : `has shape [${tensor.shape.join()}]`;
+      throw new CheckpointError({
+        message: `The checkpoint ${folder} does not fit this model: "${name}" ${found}, expected [${shape.join()}].`,
+        hint: "Resume with the model and LoRA settings that the checkpoint was made with.",
+        fields: { folder, name },
+      });
+    }
+    return tensor.data;
+  };
+  const loaded = policy.trained.map(({ name, shape }) => ({
+    name,
+    weight: need(weights, name, shape),
+    first: need(moments, `m.${name}`, shape),
+    second: need(moments, `v.${name}`, shape),
+  }));
+  const [step] = need(moments, "step", [1]);
+  for (const { name, weight, first, second } of loaded) {
+    policy.data.get(name)!.set(weight);
+    adam.firstMoment.get(name)!.set(first);
+    adam.secondMoment.get(name)!.set(second);
+  }
+  adam.step = step!;
+}
+
+async function readTensors(file: string): Promise<Map<string, NamedTensor>> {
+  return readSafetensors(file).catch((cause: unknown) => {
+    throw new CheckpointError({
+      message: `${file} cannot be read.`,
+      hint: "Resume from an earlier checkpoint.",
+      cause,
+      fields: { file },
+    });
+  });
+}

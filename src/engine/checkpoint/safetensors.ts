@@ -1,0 +1,156 @@
+/**
+ * The safetensors format: an 8-byte header length, a JSON header, raw little-endian tensors.
+ * https://github.com/huggingface/safetensors#format
+ */
+import { open, readFile } from "node:fs/promises";
+import { ModelError } from "../../core/errors.ts";
+
+export type StoredType = "F32" | "F16" | "BF16";
+
+/** Where one tensor lies in a file. */
+export interface TensorEntry {
+  readonly dtype: StoredType;
+  readonly shape: readonly number[];
+  /** Bytes from the start of the file. */
+  readonly offset: number;
+  readonly length: number;
+}
+
+export interface NamedTensor {
+  readonly shape: readonly number[];
+  readonly data: Float32Array;
+}
+
+const bytesPerElement: Record<StoredType, number> = { F32: 4, F16: 2, BF16: 2 };
+/** The reference implementation's limit. */
+const maxHeaderBytes = 100_000_000;
+
+function fail(file: string, why: string): never {
+  throw new ModelError({
+    message: `${file} is not a usable safetensors file: ${why}.`,
+    hint: "Download or save the file again.",
+    fields: { file },
+  });
+}
+
+/** Reads only the header. @throws ModelError */
+export async function readHeader(file: string): Promise<ReadonlyMap<string, TensorEntry>> {
+  const handle = await open(file, "r");
+  try {
+    const { size } = await handle.stat();
+    if (size < 8) fail(file, `it has ${size} bytes`);
+    const prefix = Buffer.alloc(8);
+    await handle.read(prefix, 0, 8, 0);
+    const headerLength = Number(prefix.readBigUInt64LE());
+    if (headerLength > maxHeaderBytes || 8 + headerLength > size)
+      fail(file, "its header is cut short");
+    const header = Buffer.alloc(headerLength);
+    await handle.read(header, 0, headerLength, 8);
+    return parseHeader(file, header.toString("utf8"), 8 + headerLength, size);
+  } finally {
+    await handle.close();
+  }
+}
+
+function parseHeader(
+  file: string,
+  text: string,
+  start: number,
+  size: number,
+): Map<string, TensorEntry> {
+  let header: unknown;
+  try {
+    header = JSON.parse(text);
+  } catch {
+    fail(file, "its header is not JSON");
+  }
+  const entries = new Map<string, TensorEntry>();
+  for (const [name, value] of Object.entries(header as Record<string, unknown>)) {
+    if (name === "__metadata__") continue;
+    const {
+      dtype,
+      shape,
+      data_offsets: range,
+    } = value as {
+      dtype: string;
+      shape: number[];
+      data_offsets: [number, number];
+    };
+    if (!(dtype in bytesPerElement))
+      fail(file, `tensor "${name}" has type ${dtype}; F32, F16 and BF16 can be read`);
+    const stored = dtype as StoredType;
+    const length = shape.reduce((product, dim) => product * dim, 1) * bytesPerElement[stored];
+    if (range[1] - range[0] !== length || start + range[1] > size)
+      fail(file, `tensor "${name}" does not fit`);
+    entries.set(name, { dtype: stored, shape, offset: start + range[0], length });
+  }
+  return entries;
+}
+
+/** Reads every tensor as 32-bit floats. @throws ModelError */
+export async function readSafetensors(file: string): Promise<Map<string, NamedTensor>> {
+  const entries = await readHeader(file);
+  const bytes = await readFile(file);
+  const tensors = new Map<string, NamedTensor>();
+  for (const [name, entry] of entries) {
+    tensors.set(name, { shape: entry.shape, data: toFloat32(bytes, entry) });
+  }
+  return tensors;
+}
+
+function toFloat32(bytes: Buffer, entry: TensorEntry): Float32Array {
+  const slice = bytes.subarray(entry.offset, entry.offset + entry.length);
+  if (entry.dtype === "F32") {
+    const result = new Float32Array(entry.length / 4);
+    new Uint8Array(result.buffer).set(slice);
+    return result;
+  }
+  const halves = new Uint16Array(entry.length / 2);
+  new Uint8Array(halves.buffer).set(slice);
+  return entry.dtype === "BF16" ? fromBfloat16(halves) : fromFloat16(halves);
+}
+
+function fromBfloat16(source: Uint16Array): Float32Array {
+  const bits = new Uint32Array(source.length);
+  for (let i = 0; i < source.length; i++) bits[i] = (source[i] as number) << 16;
+  return new Float32Array(bits.buffer);
+}
+
+function fromFloat16(source: Uint16Array): Float32Array {
+  const result = new Float32Array(source.length);
+  for (let i = 0; i < source.length; i++) {
+    const half = source[i] as number;
+    const sign = half & 0x8000 ? -1 : 1;
+    const exponent = (half >> 10) & 0x1f;
+    const fraction = half & 0x3ff;
+    if (exponent === 0) result[i] = sign * fraction * 2 ** -24;
+    else if (exponent === 31) result[i] = fraction === 0 ? sign * Infinity : NaN;
+    else result[i] = sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+  }
+  return result;
+}
+
+/** The bytes of a file that holds `tensors` as 32-bit floats, in their order. */
+export function encodeSafetensors(
+  tensors: ReadonlyMap<string, NamedTensor>,
+  metadata: Readonly<Record<string, string>> = {},
+): Uint8Array {
+  const header: Record<string, unknown> = { __metadata__: { format: "pt", ...metadata } };
+  let offset = 0;
+  for (const [name, { shape, data }] of tensors) {
+    header[name] = { dtype: "F32", shape, data_offsets: [offset, offset + data.byteLength] };
+    offset += data.byteLength;
+  }
+  const json = new TextEncoder().encode(JSON.stringify(header));
+  // Padded with spaces to 8 bytes, so that tensors can be mapped into memory in place.
+  const padded = Math.ceil(json.length / 8) * 8;
+  const bytes = new Uint8Array(8 + padded + offset).fill(0x20, 8, 8 + padded);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(padded), true);
+  bytes.set(json, 8);
+  let position = 8 + padded;
+  for (const { data } of tensors.values()) {
+    bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), position);
+    position += data.byteLength;
+  }
+  return bytes;
+}

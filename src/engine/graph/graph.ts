@@ -1,0 +1,200 @@
+/**
+ * A computation under construction: values, nodes and the tape that reverse-mode differentiation
+ * walks. Operations live in `ops.ts`; this file does not know any of them.
+ */
+import { encodeModel } from "../onnx/model.ts";
+import type {
+  Attribute,
+  Dim,
+  DType,
+  ExternalData,
+  NodeSpec,
+  TensorSpec,
+  ValueSpec,
+} from "../onnx/model.ts";
+
+/** The result of a node, an input or a constant. */
+export interface Value {
+  readonly graph: Graph;
+  readonly name: string;
+  readonly dtype: DType;
+  readonly shape: readonly Dim[];
+  /** A gradient can flow back through it. */
+  readonly requiresGrad: boolean;
+}
+
+/** Vector-Jacobian product: the gradient of the output to those of the inputs; null = none flows. */
+export type Vjp = (gradient: Value) => readonly (Value | null)[];
+
+interface TapeEntry {
+  readonly output: Value;
+  readonly inputs: readonly Value[];
+  readonly vjp: Vjp;
+}
+
+export interface NodeOptions {
+  readonly dtype?: DType;
+  readonly attributes?: Readonly<Record<string, Attribute>>;
+  readonly domain?: "" | "com.microsoft";
+}
+
+export class Graph {
+  readonly #nodes: NodeSpec[] = [];
+  readonly #constants: TensorSpec[] = [];
+  readonly #constantByKey = new Map<string, Value>();
+  readonly #inputs: ValueSpec[] = [];
+  readonly #outputs: ValueSpec[] = [];
+  readonly #tape: TapeEntry[] = [];
+  /** Where each run-time size can be read: its first appearance in an input. */
+  readonly #dimSources = new Map<string, { value: Value; axis: number }>();
+  #nextId = 0;
+
+  #value(name: string, dtype: DType, shape: readonly Dim[], requiresGrad: boolean): Value {
+    return { graph: this, name, dtype, shape, requiresGrad };
+  }
+
+  #freshName(): string {
+    return `v${this.#nextId++}`;
+  }
+
+  input(name: string, dtype: DType, shape: readonly Dim[], requiresGrad = false): Value {
+    this.#inputs.push({ name, dtype, shape });
+    const value = this.#value(name, dtype, shape, requiresGrad);
+    for (const [axis, dim] of shape.entries()) {
+      if (typeof dim === "string" && !this.#dimSources.has(dim))
+        this.#dimSources.set(dim, { value, axis });
+    }
+    return value;
+  }
+
+  /** A tensor that is part of the model: its bytes, or a place in a file. */
+  constant(dtype: DType, shape: readonly number[], data: Uint8Array | ExternalData): Value {
+    const name = this.#freshName();
+    this.#constants.push({ name, dtype, shape, data });
+    return this.#value(name, dtype, shape, false);
+  }
+
+  #shared(key: string, make: () => Value): Value {
+    const known = this.#constantByKey.get(key);
+    if (known !== undefined) return known;
+    const value = make();
+    this.#constantByKey.set(key, value);
+    return value;
+  }
+
+  scalar(value: number): Value {
+    return this.#shared(`f${value}`, () =>
+      this.constant("float32", [], bytesOf(Float32Array.of(value))),
+    );
+  }
+
+  /** A constant list of int64, as axes, shapes and slice bounds want it. */
+  integers(...values: readonly number[]): Value {
+    return this.#shared(`i${values.join()}`, () =>
+      this.constant("int64", [values.length], bytesOf(BigInt64Array.from(values, BigInt))),
+    );
+  }
+
+  /** A shape as a run-time list of int64. At most one of its sizes may be in no input; it is inferred. */
+  shapeVector(shape: readonly Dim[]): Value {
+    const unknown = shape.filter((dim) => typeof dim === "string");
+    if (unknown.length <= 1) {
+      return this.integers(...shape.map((dim) => (typeof dim === "string" ? -1 : dim)));
+    }
+    return this.#shared(`s${shape.join()}`, () => {
+      const inferred = unknown.filter((dim) => !this.#dimSources.has(dim));
+      if (inferred.length > 1) throw new Error(`Sizes ${inferred.join(", ")} are in no input.`);
+      const parts = shape.map((dim) => {
+        if (typeof dim === "number") return this.integers(dim);
+        return this.#dimSources.has(dim) ? this.sizeOf(dim) : this.integers(-1);
+      });
+      return this.node("Concat", parts, [shape.length], {
+        dtype: "int64",
+        attributes: { axis: 0 },
+      });
+    });
+  }
+
+  /** A run-time size as a list of one int64. */
+  sizeOf(dim: string): Value {
+    return this.#shared(`d${dim}`, () => {
+      const source = this.#dimSources.get(dim);
+      if (source === undefined) throw new Error(`No input has a dimension named "${dim}".`);
+      const shape = this.#shared(`h${source.value.name}`, () =>
+        this.node("Shape", [source.value], [source.value.shape.length], { dtype: "int64" }),
+      );
+      return this.node("Gather", [shape, this.integers(source.axis)], [1], {
+        dtype: "int64",
+        attributes: { axis: 0 },
+      });
+    });
+  }
+
+  /** A node with one output, not differentiable unless `record` says how. */
+  node(
+    op: string,
+    inputs: readonly Value[],
+    shape: readonly Dim[],
+    options: NodeOptions = {},
+  ): Value {
+    const [first] = this.nodes(op, inputs, [shape], options);
+    return first as Value;
+  }
+
+  nodes(
+    op: string,
+    inputs: readonly Value[],
+    shapes: readonly (readonly Dim[])[],
+    options: NodeOptions = {},
+  ): readonly Value[] {
+    const outputs = shapes.map((shape) =>
+      this.#value(this.#freshName(), options.dtype ?? "float32", shape, false),
+    );
+    this.#nodes.push({
+      op,
+      inputs: inputs.map((input) => input.name),
+      outputs: outputs.map((output) => output.name),
+      attributes: options.attributes ?? {},
+      domain: options.domain ?? "",
+    });
+    return outputs;
+  }
+
+  /** Makes `output` differentiable with respect to `inputs`. */
+  record(output: Value, inputs: readonly Value[], vjp: Vjp): Value {
+    if (!inputs.some((input) => input.requiresGrad)) return output;
+    const tracked = this.#value(output.name, output.dtype, output.shape, true);
+    this.#tape.push({ output: tracked, inputs, vjp });
+    return tracked;
+  }
+
+  output(name: string, value: Value): void {
+    this.#nodes.push({
+      op: "Identity",
+      inputs: [value.name],
+      outputs: [name],
+      attributes: {},
+      domain: "",
+    });
+    this.#outputs.push({ name, dtype: value.dtype, shape: value.shape });
+  }
+
+  /** The tape, last operation first. */
+  reversedTape(): readonly TapeEntry[] {
+    return this.#tape.toReversed();
+  }
+
+  /** The finished model. */
+  encode(): Uint8Array {
+    return encodeModel({
+      nodes: this.#nodes,
+      constants: this.#constants,
+      inputs: this.#inputs,
+      outputs: this.#outputs,
+    });
+  }
+}
+
+export function bytesOf(array: Float32Array | BigInt64Array): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}

@@ -1,0 +1,175 @@
+/**
+ * Differentiable operations: each emits its forward node and says how gradients flow back
+ * (every one is held to finite differences in `ops.test.ts`). Model-shaped operations
+ * (normalisation, rotary embedding, token log-probabilities) are in `model-ops.ts`.
+ */
+import type { Dim } from "../onnx/model.ts";
+import type { Value } from "./graph.ts";
+
+function broadcastShape(a: readonly Dim[], b: readonly Dim[]): readonly Dim[] {
+  const rank = Math.max(a.length, b.length);
+  return Array.from({ length: rank }, (_, i) => {
+    const x = a[a.length - rank + i] ?? 1;
+    const y = b[b.length - rank + i] ?? 1;
+    if (x !== y && x !== 1 && y !== 1)
+      throw new Error(`Shapes [${a.join()}] and [${b.join()}] do not broadcast.`);
+    return x === 1 ? y : x;
+  });
+}
+
+/** Sums a gradient over the axes along which its input was repeated. */
+function unbroadcast(gradient: Value, shape: readonly Dim[]): Value {
+  const extra = gradient.shape.length - shape.length;
+  const axes = gradient.shape.flatMap((dim, axis) =>
+    axis < extra || (shape[axis - extra] === 1 && dim !== 1) ? [axis] : [],
+  );
+  if (axes.length === 0) return gradient;
+  const graph = gradient.graph;
+  const kept = gradient.shape.map((dim, axis) => (axes.includes(axis) ? 1 : dim));
+  const summed = graph.node("ReduceSum", [gradient, graph.integers(...axes)], kept, {
+    attributes: { keepdims: 1 },
+  });
+  return extra === 0 ? summed : graph.node("Reshape", [summed, graph.shapeVector(shape)], shape);
+}
+
+export function add(a: Value, b: Value): Value {
+  const output = a.graph.node("Add", [a, b], broadcastShape(a.shape, b.shape));
+  return a.graph.record(output, [a, b], (g) => [unbroadcast(g, a.shape), unbroadcast(g, b.shape)]);
+}
+
+export function subtract(a: Value, b: Value): Value {
+  const output = a.graph.node("Sub", [a, b], broadcastShape(a.shape, b.shape));
+  return a.graph.record(output, [a, b], (g) => [
+    unbroadcast(g, a.shape),
+    b.requiresGrad ? unbroadcast(negate(g), b.shape) : null,
+  ]);
+}
+
+export function multiply(a: Value, b: Value): Value {
+  const output = a.graph.node("Mul", [a, b], broadcastShape(a.shape, b.shape));
+  return a.graph.record(output, [a, b], (g) => [
+    a.requiresGrad ? unbroadcast(multiply(g, detach(b)), a.shape) : null,
+    b.requiresGrad ? unbroadcast(multiply(g, detach(a)), b.shape) : null,
+  ]);
+}
+
+export function negate(a: Value): Value {
+  return a.graph.record(a.graph.node("Neg", [a], a.shape), [a], (g) => [negate(g)]);
+}
+
+export function scale(a: Value, factor: number): Value {
+  return factor === 1 ? a : multiply(a, a.graph.scalar(factor));
+}
+
+export function exp(a: Value): Value {
+  const output = a.graph.node("Exp", [a], a.shape);
+  return a.graph.record(output, [a], (g) => [multiply(g, output)]);
+}
+
+/** Elementwise smaller one; where equal, the gradient goes to `a`. Same shapes. */
+export function minimum(a: Value, b: Value): Value {
+  const { graph, shape } = a;
+  const output = graph.node("Min", [a, b], shape);
+  return graph.record(output, [a, b], (g) => {
+    const first = graph.node("LessOrEqual", [a, b], shape, { dtype: "bool" });
+    const zero = graph.scalar(0);
+    return [
+      graph.node("Where", [first, g, zero], shape),
+      graph.node("Where", [first, zero, g], shape),
+    ];
+  });
+}
+
+/** Limits to [low, high]; no gradient outside. */
+export function clip(a: Value, low: number, high: number): Value {
+  const { graph, shape } = a;
+  const output = graph.node("Clip", [a, graph.scalar(low), graph.scalar(high)], shape);
+  return graph.record(output, [a], (g) => {
+    const unchanged = graph.node("Equal", [a, output], shape, { dtype: "bool" });
+    return [graph.node("Where", [unchanged, g, graph.scalar(0)], shape)];
+  });
+}
+
+/** The shape a value has at run time, [rank] int64. */
+export function runtimeShape(a: Value): Value {
+  return a.graph.node("Shape", [a], [a.shape.length], { dtype: "int64" });
+}
+
+/** Sum of all elements, a scalar. */
+export function sum(a: Value): Value {
+  const { graph } = a;
+  const output = graph.node("ReduceSum", [a], [], { attributes: { keepdims: 0 } });
+  return graph.record(output, [a], (g) => [graph.node("Expand", [g, runtimeShape(a)], a.shape)]);
+}
+
+export function reshape(a: Value, shape: readonly Dim[]): Value {
+  const { graph } = a;
+  const output = graph.node("Reshape", [a, graph.shapeVector(shape)], shape);
+  return graph.record(output, [a], (g) => [reshape(g, a.shape)]);
+}
+
+export function transpose(a: Value, permutation: readonly number[]): Value {
+  const { graph } = a;
+  const shape = permutation.map((axis) => a.shape[axis] as Dim);
+  const output = graph.node("Transpose", [a], shape, { attributes: { perm: permutation } });
+  const inverse = permutation.map((_, axis) => permutation.indexOf(axis));
+  return graph.record(output, [a], (g) => [transpose(g, inverse)]);
+}
+
+/** Joins along the last axis. Not differentiable: only the sampler uses it. */
+export function concatLast(a: Value, b: Value, size: Dim): Value {
+  const shape = [...a.shape.slice(0, -1), size];
+  return a.graph.node("Concat", [a, b], shape, { attributes: { axis: shape.length - 1 } });
+}
+
+export interface MatmulOptions {
+  /** Use the transpose of the last two axes. */
+  readonly transposeA?: boolean;
+  readonly transposeB?: boolean;
+  /** Factor on the product. @default 1 */
+  readonly alpha?: number;
+}
+
+/** `alpha * A B` over the last two axes; the axes before them must be equal. */
+export function matmul(a: Value, b: Value, options: MatmulOptions = {}): Value {
+  const { transposeA = false, transposeB = false, alpha = 1 } = options;
+  const { graph } = a;
+  const rows = a.shape.at(transposeA ? -1 : -2) as Dim;
+  const columns = b.shape.at(transposeB ? -2 : -1) as Dim;
+  const shape = [...a.shape.slice(0, -2), rows, columns];
+  const output = graph.node("FusedMatMul", [a, b], shape, {
+    domain: "com.microsoft",
+    attributes: { transA: Number(transposeA), transB: Number(transposeB), alpha: { float: alpha } },
+  });
+  return graph.record(output, [a, b], (g) => {
+    const da = a.requiresGrad
+      ? transposeA
+        ? matmul(detach(b), g, { transposeA: transposeB, transposeB: true, alpha })
+        : matmul(g, detach(b), { transposeB: !transposeB, alpha })
+      : null;
+    const db = b.requiresGrad
+      ? transposeB
+        ? matmul(g, detach(a), { transposeA: true, transposeB: transposeA, alpha })
+        : matmul(detach(a), g, { transposeA: !transposeA, alpha })
+      : null;
+    return [da, db];
+  });
+}
+
+/** Softmax over the last axis. */
+export function softmax(a: Value): Value {
+  const { graph, shape } = a;
+  const y = graph.node("Softmax", [a], shape, { attributes: { axis: -1 } });
+  return graph.record(y, [a], (g) => {
+    const reduced = [...shape.slice(0, -1), 1];
+    const dot = graph.node("ReduceSum", [multiply(g, y), graph.integers(-1)], reduced, {
+      attributes: { keepdims: 1 },
+    });
+    return [multiply(y, subtract(g, dot))];
+  });
+}
+
+/** The same value, with no gradient flowing back through it. */
+export function detach(a: Value): Value {
+  return a.requiresGrad ? { ...a, requiresGrad: false } : a;
+}

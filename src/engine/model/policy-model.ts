@@ -1,0 +1,153 @@
+/**
+ * A policy's parameters in memory: the base model, optional LoRA factors, and which of them are
+ * trained. Knows names, shapes and files; nothing of graphs being run.
+ */
+import { readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { LoraSpec } from "../../core/backend.ts";
+import { ModelError } from "../../core/errors.ts";
+import { createNormal, createRandom, deriveSeed } from "../../util/random.ts";
+import { readHeader, readSafetensors } from "../checkpoint/safetensors.ts";
+import { parseModelConfig } from "./model-config.ts";
+import type { ModelConfig } from "./model-config.ts";
+import { baseParameters, loraParameters } from "./parameters.ts";
+import type { Tensor } from "../runtime.ts";
+import type { ParameterSpec } from "./parameters.ts";
+import type { MappedFile } from "./weight-source.ts";
+
+export interface PolicyModel {
+  readonly config: ModelConfig;
+  readonly lora: LoraSpec | null;
+  readonly base: readonly ParameterSpec[];
+  readonly loraParameters: readonly ParameterSpec[];
+  /** Of every parameter, by name. */
+  readonly shapes: ReadonlyMap<string, readonly number[]>;
+  /** What the optimizer changes: the LoRA factors, or the whole base. */
+  readonly trained: readonly ParameterSpec[];
+  /** Data of every parameter that graphs take as input. */
+  readonly data: Map<string, Float32Array>;
+  /** Frozen weights that graphs map from disk instead. */
+  readonly mapped: MappedFile | null;
+  readonly mappedFolder: string | null;
+}
+
+export interface PolicyModelOptions {
+  readonly lora: LoraSpec | null;
+  /** Initial LoRA factors derive from it. */
+  readonly seed: number;
+}
+
+/** Reads a folder with `config.json` and `model.safetensors`. @throws ModelError */
+export async function loadPolicyModel(
+  folder: string,
+  options: PolicyModelOptions,
+): Promise<PolicyModel> {
+  const configFile = join(folder, "config.json");
+  const config = parseModelConfig(await readJson(configFile), configFile);
+  const file = join(folder, "model.safetensors");
+  const base = baseParameters(config);
+  const entries = await readHeader(file).catch((cause: unknown) => {
+    if (ModelError.isInstance(cause)) throw cause;
+    throw new ModelError({ message: `${file} cannot be read.`, cause, fields: { file } });
+  });
+  for (const { name, shape } of base) {
+    const found = entries.get(name)?.shape;
+    if (found === undefined || found.join() !== shape.join()) {
+      const what = found === undefined ? "is missing" : `has shape [${found.join()}]`;
+      throw new ModelError({
+        message: `${file}: "${name}" ${what}, but config.json asks for [${shape.join()}].`,
+        fields: { file, name },
+      });
+    }
+  }
+  const mappable =
+    options.lora !== null && [...entries.values()].every(({ dtype }) => dtype === "F32");
+  const data = new Map<string, Float32Array>();
+  if (!mappable) {
+    const tensors = await readSafetensors(file);
+    for (const { name } of base) data.set(name, tensors.get(name)!.data);
+  }
+  return assemble(
+    config,
+    options,
+    data,
+    mappable ? { name: basename(file), entries } : null,
+    dirname(file),
+  );
+}
+
+/** A model with random weights: normal with deviation 0.02, residual outputs scaled down by depth (GPT-2). */
+export function randomPolicyModel(config: ModelConfig, options: PolicyModelOptions): PolicyModel {
+  const data = new Map<string, Float32Array>();
+  for (const { name, shape, decay } of baseParameters(config)) {
+    const residual = /(?:o_proj|down_proj)\.weight$/.test(name);
+    const deviation = residual ? 0.02 / Math.sqrt(2 * config.layers) : 0.02;
+    const normal = createNormal(createRandom(deriveSeed(options.seed, name)));
+    const size = shape.reduce((n, dim) => n * dim, 1);
+    data.set(
+      name,
+      decay
+        ? Float32Array.from({ length: size }, () => normal() * deviation)
+        : new Float32Array(size).fill(1),
+    );
+  }
+  return assemble(config, options, data, null, null);
+}
+
+function assemble(
+  config: ModelConfig,
+  options: PolicyModelOptions,
+  data: Map<string, Float32Array>,
+  mapped: MappedFile | null,
+  folder: string | null,
+): PolicyModel {
+  const base = baseParameters(config);
+  const factors = options.lora === null ? [] : loraParameters(config, options.lora);
+  for (const { name, shape } of factors) {
+    const [out, input] = shape as [number, number];
+    const values = new Float32Array(out * input);
+    // PEFT's default: A uniform in +-1/sqrt(in) (Kaiming with a = sqrt(5)), B zero: the update starts at nothing.
+    if (name.endsWith("lora_A.weight")) {
+      const random = createRandom(deriveSeed(options.seed, name));
+      const bound = 1 / Math.sqrt(input);
+      for (let i = 0; i < values.length; i++) values[i] = (2 * random() - 1) * bound;
+    }
+    data.set(name, values);
+  }
+  return {
+    config,
+    lora: options.lora,
+    base,
+    loraParameters: factors,
+    shapes: new Map([...base, ...factors].map(({ name, shape }) => [name, shape])),
+    trained: options.lora === null ? base : factors,
+    data,
+    mapped,
+    mappedFolder: mapped === null ? null : folder,
+  };
+}
+
+/** Those of `names` as graph inputs; the tensors share the model's memory. */
+export function feedParameters(
+  policy: PolicyModel,
+  names: readonly string[],
+): Record<string, Tensor> {
+  const inputs: Record<string, Tensor> = {};
+  for (const name of names) {
+    inputs[name] = { data: policy.data.get(name)!, shape: policy.shapes.get(name)! };
+  }
+  return inputs;
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, "utf8"));
+  } catch (cause) {
+    throw new ModelError({
+      message: `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      hint: "A model is a folder with config.json, model.safetensors and tokenizer.json.",
+      cause,
+      fields: { file },
+    });
+  }
+}

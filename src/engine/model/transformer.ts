@@ -1,0 +1,126 @@
+/**
+ * The decoder as a graph: token ids in, hidden states out. The same code builds the training pass
+ * (whole sequences, causal mask) and the sampling pass (new tokens against cached keys and values).
+ * It does not know where weights come from or what happens to the hidden states.
+ *
+ * Sizes: B sequences, S new tokens each, N = B S, T cached tokens; H hidden, D head size,
+ * K key/value heads, G query heads per key/value head.
+ */
+import type { Graph, Value } from "../graph/graph.ts";
+import { concatLast, matmul, multiply, add, reshape, softmax, transpose } from "../graph/ops.ts";
+import { embed, rmsNorm, rotary, rotaryTables, silu } from "../graph/model-ops.ts";
+import type { RotaryTables } from "../graph/model-ops.ts";
+import type { ModelConfig } from "./model-config.ts";
+import { embeddingName, finalNormName, layerName } from "./parameters.ts";
+
+/** How a graph gets at the model's weights. */
+export interface Weights {
+  /** A parameter by its name. */
+  get(name: string): Value;
+  /** x W^T, plus the low-rank update where there is one. x: [N, in] -> [N, out]. */
+  linear(x: Value, name: string): Value;
+}
+
+export interface DecoderInputs {
+  /** [N] int64 */
+  readonly ids: Value;
+  /** [B, S] int64 */
+  readonly positions: Value;
+  /** Added to the scores; broadcasts to [B, K, G, S, T + S] (without a cache: [B, K, G, S, S]). */
+  readonly mask: Value;
+  /** Cached keys and values of a layer, [B, K, T, D] each. */
+  readonly cache?: (layer: number) => { readonly keys: Value; readonly values: Value };
+}
+
+export interface DecoderOutputs {
+  /** [N, H], normalised. */
+  readonly hidden: Value;
+  /** Per layer, [B, K, S, D]: what to append to the cache. */
+  readonly keys: readonly Value[];
+  readonly values: readonly Value[];
+}
+
+export function buildDecoder(
+  graph: Graph,
+  config: ModelConfig,
+  weights: Weights,
+  inputs: DecoderInputs,
+): DecoderOutputs {
+  const half = config.headSize / 2;
+  const frequencies = Array.from({ length: half }, (_, i) => config.ropeTheta ** (-i / half));
+  const tables = rotaryTables(graph, config.contextLength, frequencies);
+  const keys: Value[] = [];
+  const values: Value[] = [];
+  let x = embed(weights.get(embeddingName), inputs.ids);
+  for (let layer = 0; layer < config.layers; layer++) {
+    const h = rmsNorm(x, weights.get(layerName(layer, "input_layernorm")), config.normEpsilon);
+    const attention = buildAttention(config, weights, inputs, tables, layer, h);
+    keys.push(attention.keys);
+    values.push(attention.values);
+    x = add(x, attention.output);
+    const g = rmsNorm(
+      x,
+      weights.get(layerName(layer, "post_attention_layernorm")),
+      config.normEpsilon,
+    );
+    x = add(x, feedForward(weights, layer, g));
+  }
+  return { hidden: rmsNorm(x, weights.get(finalNormName), config.normEpsilon), keys, values };
+}
+
+/** SwiGLU (arXiv:2002.05202). */
+function feedForward(weights: Weights, layer: number, x: Value): Value {
+  const gate = silu(weights.linear(x, layerName(layer, "mlp.gate_proj")));
+  const up = weights.linear(x, layerName(layer, "mlp.up_proj"));
+  return weights.linear(multiply(gate, up), layerName(layer, "mlp.down_proj"));
+}
+
+function buildAttention(
+  config: ModelConfig,
+  weights: Weights,
+  inputs: DecoderInputs,
+  tables: RotaryTables,
+  layer: number,
+  x: Value,
+): { output: Value; keys: Value; values: Value } {
+  const { kvHeads: K, headSize: D, heads } = config;
+  const G = heads / K;
+  const project = (part: string): Value => weights.linear(x, layerName(layer, `self_attn.${part}`));
+  const turned = (part: string, width: number): Value =>
+    rotary(reshape(project(part), ["B", "S", width]), inputs.positions, tables);
+  // Queries that share keys are stacked, so that one product serves the whole group.
+  const grouped = transpose(
+    reshape(turned("q_proj", heads * D), ["B", "S", K, G, D]),
+    [0, 2, 3, 1, 4],
+  );
+  const queries = reshape(grouped, ["B", K, "GS", D]);
+  const keys = transpose(reshape(turned("k_proj", K * D), ["B", "S", K, D]), [0, 2, 1, 3]);
+  const values = transpose(reshape(project("v_proj"), ["B", "S", K, D]), [0, 2, 1, 3]);
+  const scores = (against: Value): Value =>
+    matmul(queries, against, { transposeB: true, alpha: 1 / Math.sqrt(D) });
+  const attend = (all: Value, size: string): Value => {
+    const masked = add(reshape(all, ["B", K, G, "S", size]), inputs.mask);
+    return reshape(softmax(masked), ["B", K, "GS", size]);
+  };
+  let mixed: Value;
+  if (inputs.cache === undefined) {
+    mixed = matmul(attend(scores(keys), "S"), values);
+  } else {
+    const cache = inputs.cache(layer);
+    const weightsOf = attend(concatLast(scores(cache.keys), scores(keys), "TS"), "TS");
+    const { graph } = x;
+    const split = (from: Value, to: Value, size: string): Value =>
+      graph.node("Slice", [weightsOf, from, to, graph.integers(3)], ["B", K, "GS", size]);
+    const boundary = graph.sizeOf("T");
+    mixed = add(
+      matmul(split(graph.integers(0), boundary, "T"), cache.values),
+      matmul(split(boundary, graph.integers(2 ** 31 - 1), "S"), values),
+    );
+  }
+  const ungrouped = transpose(reshape(mixed, ["B", K, G, "S", D]), [0, 3, 1, 2, 4]);
+  const output = weights.linear(
+    reshape(ungrouped, ["N", heads * D]),
+    layerName(layer, "self_attn.o_proj"),
+  );
+  return { output, keys, values };
+}

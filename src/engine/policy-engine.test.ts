@@ -1,0 +1,139 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { defaultLoss, defaultOptim } from "../core/loss.ts";
+import { encodeSafetensors } from "./checkpoint/safetensors.ts";
+import { loadPolicyModel } from "./model/policy-model.ts";
+import { PolicyEngine } from "./policy-engine.ts";
+import { randomTokens, rowOf, smallConfig, smallModel } from "./testing-model.ts";
+
+let root: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), "engine-"));
+});
+afterAll(() => rm(root, { recursive: true }));
+
+const params = {
+  temperature: 1,
+  topP: 1,
+  topK: 0,
+  minP: 0,
+  maxTokens: 20,
+  stopTokenIds: [],
+  seed: 3,
+};
+const optim = { ...defaultOptim, learningRate: 1e-2 };
+const rows = [rowOf(randomTokens(1, 24), 4), rowOf(randomTokens(2, 30), 9, { advantage: -1 })];
+const loss = { ...defaultLoss, name: "importance_sampling" } as const;
+
+for (const lora of [null, { rank: 4, alpha: 8 }]) {
+  describe(lora === null ? "PolicyEngine, all weights" : "PolicyEngine, LoRA", () => {
+    it("samples with published weights only", async () => {
+      await using engine = await PolicyEngine.create(smallModel(lora), { threads: 1 });
+      const request = { tokens: randomTokens(9, 8), params };
+      const draw = async (): Promise<number[]> => [...(await engine.sample(request))[0]!.logprobs];
+      const before = await draw();
+      await engine.forwardBackward(rows, loss);
+      await engine.optimStep(optim);
+      expect(await draw()).toEqual(before);
+      expect(await engine.publish()).toBe(1);
+      expect(await draw()).not.toEqual(before);
+    });
+
+    it("continues from a saved state exactly as if it had not been interrupted", async () => {
+      const folder = await mkdtemp(join(root, "state-"));
+      const step = async (engine: PolicyEngine): Promise<unknown> => [
+        await engine.forwardBackward(rows, loss),
+        await engine.optimStep(optim),
+      ];
+      await using first = await PolicyEngine.create(smallModel(lora), { threads: 1 });
+      await step(first);
+      await step(first);
+      await first.save(folder);
+      const expected = [await step(first), await step(first)];
+      await using second = await PolicyEngine.create(smallModel(lora), { threads: 1 });
+      await second.load(folder, 2);
+      expect([await step(second), await step(second)]).toEqual(expected);
+      const [sample] = await second.sample({ tokens: randomTokens(9, 8), params });
+      expect(sample!.weightVersion).toBe(2);
+    });
+
+    it("refuses the state of another model and stays as it was", async () => {
+      const folder = await mkdtemp(join(root, "other-"));
+      await using other = await PolicyEngine.create(
+        smallModel(lora, { ...smallConfig, ffnSize: 64 }),
+        { threads: 1 },
+      );
+      await other.save(folder);
+      await using engine = await PolicyEngine.create(smallModel(lora), { threads: 1 });
+      const before = await engine.forward(rows);
+      await expect(engine.load(folder, 1)).rejects.toMatchObject({ code: "CHECKPOINT_INVALID" });
+      expect(await engine.forward(rows)).toEqual(before);
+    });
+  });
+}
+
+describe("loadPolicyModel", () => {
+  const config = {
+    architectures: ["LlamaForCausalLM"],
+    vocab_size: 48,
+    hidden_size: 32,
+    num_hidden_layers: 2,
+    num_attention_heads: 4,
+    num_key_value_heads: 2,
+    intermediate_size: 48,
+    rms_norm_eps: 1e-5,
+    rope_theta: 10_000,
+    max_position_embeddings: 640,
+    tie_word_embeddings: true,
+  };
+  const write = async (changes: object = {}, drop = ""): Promise<string> => {
+    const folder = await mkdtemp(join(root, "model-"));
+    const policy = smallModel();
+    const tensors = new Map(
+      policy.base.map(({ name, shape }) => [name, { shape, data: policy.data.get(name)! }]),
+    );
+    tensors.delete(drop);
+    await writeFile(join(folder, "model.safetensors"), encodeSafetensors(tensors));
+    await writeFile(join(folder, "config.json"), JSON.stringify({ ...config, ...changes }));
+    return folder;
+  };
+
+  it("reads a folder; with LoRA the base is mapped from the file, and gives the same numbers", async () => {
+    const folder = await write();
+    await using fed = await PolicyEngine.create(
+      await loadPolicyModel(folder, { lora: null, seed: 1 }),
+      { threads: 1 },
+    );
+    const adapted = await loadPolicyModel(folder, { lora: { rank: 4, alpha: 8 }, seed: 1 });
+    expect(adapted.mapped).not.toBeNull();
+    expect([...adapted.data.keys()].every((name) => name.includes("lora_"))).toBe(true);
+    await using mapped = await PolicyEngine.create(adapted, { threads: 1 });
+    const [a, b] = [await fed.forward(rows), await mapped.forward(rows)];
+    for (const [i, row] of a.entries())
+      for (const [k, l] of row.entries()) expect(b[i]![k]).toBeCloseTo(l, 4);
+  });
+
+  it.each([
+    [{ architectures: ["GPT2LMHeadModel"] }, "", /GPT2LMHeadModel.*LlamaForCausalLM/],
+    [{ num_hidden_layers: 0 }, "", /num_hidden_layers.*0/],
+    [{ rope_scaling: { rope_type: "llama3" } }, "", /rope_scaling/],
+    [{ attention_bias: true }, "", /attention_bias/],
+    [{ hidden_act: "gelu" }, "", /gelu/],
+    [{}, "model.norm.weight", /model\.norm\.weight.*missing/],
+    [{ intermediate_size: 50 }, "", /has shape/],
+  ])("refuses %j %s", async (changes, drop, message) => {
+    await expect(
+      loadPolicyModel(await write(changes, drop), { lora: null, seed: 1 }),
+    ).rejects.toThrow(message);
+  });
+
+  it("says what a model folder is when there is none", async () => {
+    await expect(
+      loadPolicyModel(join(root, "nowhere"), { lora: null, seed: 1 }),
+    ).rejects.toMatchObject({
+      code: "MODEL_INVALID",
+    });
+  });
+});

@@ -1,0 +1,117 @@
+/**
+ * One policy, served and trained: the sampler keeps using published weights while the trainer changes
+ * its own copy. The engine knows rows with weights and a loss name, and nothing of reinforcement.
+ */
+import type { LossSpec, OptimSpec } from "../core/loss.ts";
+import type { Sample, SampleRequest, Sampler } from "../core/policy.ts";
+import type { TrainingRow } from "../core/training-row.ts";
+import { loadPolicyState, savePolicyState } from "./checkpoint/policy-state.ts";
+import type { PolicyModel } from "./model/policy-model.ts";
+import { BatchSampler } from "./sampling/batch-sampler.ts";
+import { PolicyTrainer } from "./training/policy-trainer.ts";
+
+export interface PolicyEngineOptions {
+  /** Threads inside one operation. */
+  readonly threads: number;
+  /** Most padded tokens of one training micro-batch. @default 8192 */
+  readonly tokenBudget?: number;
+  /** Where the model came from; its tokenizer goes into checkpoints. */
+  readonly modelFolder?: string;
+}
+
+export class PolicyEngine implements Sampler, AsyncDisposable {
+  readonly #policy: PolicyModel;
+  readonly #served: Map<string, Float32Array>;
+  readonly #sampler: BatchSampler;
+  readonly #trainer: PolicyTrainer;
+  readonly #modelFolder: string | null;
+  #weightVersion = 0;
+  #trainingMs = 0;
+
+  private constructor(
+    policy: PolicyModel,
+    served: Map<string, Float32Array>,
+    sampler: BatchSampler,
+    options: PolicyEngineOptions,
+  ) {
+    this.#policy = policy;
+    this.#served = served;
+    this.#sampler = sampler;
+    this.#modelFolder = options.modelFolder ?? null;
+    this.#trainer = new PolicyTrainer(policy, {
+      threads: options.threads,
+      tokenBudget: options.tokenBudget ?? 8192,
+    });
+  }
+
+  static async create(policy: PolicyModel, options: PolicyEngineOptions): Promise<PolicyEngine> {
+    const served = new Map(policy.data);
+    for (const { name } of policy.trained) served.set(name, policy.data.get(name)!.slice());
+    const sampler = await BatchSampler.create(
+      { ...policy, data: served },
+      { threads: options.threads },
+    );
+    return new PolicyEngine(policy, served, sampler, options);
+  }
+
+  get contextLength(): number {
+    return this.#sampler.contextLength;
+  }
+
+  /** Since the beginning: tokens drawn, milliseconds of computing. */
+  get totals(): { readonly tokens: number; readonly busyMs: number } {
+    return {
+      tokens: this.#sampler.totals.tokens,
+      busyMs: this.#sampler.totals.busyMs + this.#trainingMs,
+    };
+  }
+
+  sample(request: SampleRequest): Promise<readonly Sample[]> {
+    return this.#sampler.sample(request);
+  }
+
+  async #timed<T>(work: () => T | Promise<T>): Promise<T> {
+    const start = performance.now();
+    try {
+      return await work();
+    } finally {
+      this.#trainingMs += performance.now() - start;
+    }
+  }
+
+  forward(rows: readonly TrainingRow[]): Promise<Float32Array[]> {
+    return this.#timed(() => this.#trainer.forward(rows));
+  }
+
+  forwardBackward(rows: readonly TrainingRow[], loss: LossSpec): Promise<Record<string, number>> {
+    return this.#timed(() => this.#trainer.forwardBackward(rows, loss));
+  }
+
+  optimStep(optim: OptimSpec): Promise<Record<string, number>> {
+    return this.#timed(() => this.#trainer.optimStep(optim));
+  }
+
+  /** Serves the trained weights from the next step on; resolves with their version. */
+  async publish(version: number = this.#weightVersion + 1): Promise<number> {
+    await this.#sampler.swapWeights(() => {
+      for (const { name } of this.#policy.trained)
+        this.#served.get(name)!.set(this.#policy.data.get(name)!);
+    }, version);
+    this.#weightVersion = version;
+    return version;
+  }
+
+  save(folder: string): Promise<void> {
+    return savePolicyState(this.#policy, this.#trainer.adam, this.#modelFolder, folder);
+  }
+
+  /** Restores what `save` wrote and serves it as `version`. @throws CheckpointError */
+  async load(folder: string, version: number): Promise<void> {
+    await loadPolicyState(this.#policy, this.#trainer.adam, folder);
+    await this.publish(version);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#sampler.close(), this.#trainer.close()]);
+  }
+}

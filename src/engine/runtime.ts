@@ -1,0 +1,88 @@
+/**
+ * The only file that knows onnxruntime. The package is an optional peer: it is loaded on first use,
+ * and its absence is told with the command that installs it.
+ */
+import type * as Ort from "onnxruntime-node";
+import { AgentTrainerError } from "../core/errors.ts";
+
+/** A dense array with its shape; the data is used in place, not copied. */
+export interface Tensor {
+  readonly data: Float32Array | BigInt64Array;
+  readonly shape: readonly number[];
+}
+
+export interface SessionOptions {
+  /** Threads inside one operation. */
+  readonly threads: number;
+  /** Folder of files that the model's external tensors point into. */
+  readonly externalFolder?: string;
+  /**
+   * Lay constant matrices out anew for speed, at the price of a second copy.
+   * @default true
+   */
+  readonly prepack?: boolean;
+}
+
+/** A loaded graph. */
+export interface Session {
+  run(inputs: Readonly<Record<string, Tensor>>): Promise<Readonly<Record<string, Float32Array>>>;
+  close(): Promise<void>;
+}
+
+let loading: Promise<typeof Ort> | undefined;
+
+function loadRuntime(): Promise<typeof Ort> {
+  loading ??= import("onnxruntime-node").then(
+    (module) => module,
+    (cause: unknown) => {
+      loading = undefined;
+      throw new AgentTrainerError({
+        code: "ENGINE_NOT_INSTALLED",
+        message: "The embedded engine needs onnxruntime-node, which could not be loaded.",
+        hint: "Run: npm install --ignore-scripts onnxruntime-node",
+        cause,
+      });
+    },
+  );
+  return loading;
+}
+
+/** Version of the runtime, for run records. */
+export async function runtimeVersion(): Promise<string> {
+  const ort = await loadRuntime();
+  return ort.env.versions.node ?? "unknown";
+}
+
+export async function createSession(model: Uint8Array, options: SessionOptions): Promise<Session> {
+  const ort = await loadRuntime();
+  const config: Record<string, string> = {};
+  if (options.externalFolder !== undefined) {
+    config["model_external_initializers_file_folder_path"] = options.externalFolder;
+  }
+  if (options.prepack === false) config["disable_prepacking"] = "1";
+  const session = await ort.InferenceSession.create(model, {
+    intraOpNumThreads: options.threads,
+    interOpNumThreads: 1,
+    executionMode: "sequential",
+    graphOptimizationLevel: "all",
+    logSeverityLevel: 3,
+    extra: { session: config },
+  });
+  return {
+    async run(inputs) {
+      const feeds: Record<string, Ort.Tensor> = {};
+      for (const [name, { data, shape }] of Object.entries(inputs)) {
+        feeds[name] =
+          data instanceof Float32Array
+            ? new ort.Tensor("float32", data, shape)
+            : new ort.Tensor("int64", data, shape);
+      }
+      const results = await session.run(feeds);
+      const outputs: Record<string, Float32Array> = {};
+      for (const [name, value] of Object.entries(results))
+        outputs[name] = value.data as Float32Array;
+      return outputs;
+    },
+    close: () => session.release(),
+  };
+}

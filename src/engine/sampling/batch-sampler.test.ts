@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import type { Sample, SamplingParams } from "../../core/policy.ts";
+import { PolicyTrainer } from "../training/policy-trainer.ts";
+import { randomTokens, rowOf, smallConfig, smallModel } from "../testing-model.ts";
+import { BatchSampler } from "./batch-sampler.ts";
+
+const params = (seed: number, extra: Partial<SamplingParams> = {}): SamplingParams => ({
+  temperature: 1,
+  topP: 1,
+  topK: 0,
+  minP: 0,
+  maxTokens: 40,
+  stopTokenIds: [],
+  seed,
+  ...extra,
+});
+
+const bits = (sample: Sample): unknown => ({
+  ...sample,
+  tokens: [...sample.tokens],
+  logprobs: [...sample.logprobs],
+});
+const concat = (a: Int32Array, b: Int32Array): Int32Array => Int32Array.from([...a, ...b]);
+
+describe("BatchSampler", () => {
+  it("gives each request the same bits alone, in any company and with any cache", async () => {
+    const prompts = Array.from({ length: 20 }, (_, i) => randomTokens(i, 3 + i * 14));
+    // Prompts that share a beginning with others, across several blocks.
+    prompts.push(
+      concat(prompts[19]!, randomTokens(90, 5)),
+      concat(prompts[19]!.subarray(0, 70), randomTokens(91, 9)),
+    );
+    const alone: unknown[] = [];
+    for (const [i, tokens] of prompts.entries()) {
+      const sampler = await BatchSampler.create(smallModel(), { threads: 2 });
+      const [sample] = await sampler.sample({ tokens, params: params(i) });
+      alone.push(bits(sample!));
+      await sampler.close();
+    }
+    for (const options of [{}, { maxSequences: 3 }, { prefixCacheBytes: 0 }]) {
+      const sampler = await BatchSampler.create(smallModel(), { threads: 2, ...options });
+      const together = await Promise.all(
+        prompts.map(async (tokens, i) => {
+          // Some come while others are being decoded.
+          for (let wait = 0; wait < i % 4; wait++)
+            await new Promise((resolve) => setImmediate(resolve));
+          return (await sampler.sample({ tokens, params: params(i) }))[0]!;
+        }),
+      );
+      expect(together.map(bits)).toEqual(alone);
+      await sampler.close();
+    }
+  });
+
+  it("crosses lane borders (256 cached tokens) without a change in numbers: training agrees", async () => {
+    const policy = smallModel();
+    const sampler = await BatchSampler.create(policy, { threads: 2 });
+    const trainer = new PolicyTrainer(policy, { threads: 2, tokenBudget: 2048 });
+    const prompts = [5, 31, 32, 33, 64, 240, 255, 256].map((length, i) => randomTokens(i, length));
+    const samples = await Promise.all(
+      prompts.map(async (tokens, i) => (await sampler.sample({ tokens, params: params(i) }))[0]!),
+    );
+    const rows = samples.map(({ tokens }, i) =>
+      rowOf(concat(prompts[i]!, tokens), prompts[i]!.length),
+    );
+    const logprobs = await trainer.forward(rows);
+    for (const [i, sample] of samples.entries()) {
+      expect(sample.tokens.length).toBe(40);
+      for (const [k, logprob] of sample.logprobs.entries()) {
+        expect(Math.abs(logprobs[i]![prompts[i]!.length + k]! - logprob)).toBeLessThan(1e-4);
+      }
+    }
+    await sampler.close();
+    await trainer.close();
+  });
+
+  it("draws n different sequences from one prompt, streams them in order, and reports the version", async () => {
+    const sampler = await BatchSampler.create(smallModel(), { threads: 1 });
+    const streamed: number[][] = [[], [], []];
+    const samples = await sampler.sample({
+      tokens: randomTokens(1, 10),
+      params: params(5),
+      n: 3,
+      onChunk: ({ index, tokens }) => streamed[index]!.push(...tokens),
+    });
+    expect(samples.map(({ tokens }) => [...tokens])).toEqual(streamed);
+    expect(new Set(streamed.map(String)).size).toBe(3);
+    expect(samples.map(({ weightVersion }) => weightVersion)).toEqual([0, 0, 0]);
+    expect(sampler.totals.tokens).toBe(120);
+    await sampler.close();
+  });
+
+  it("ends at a stop token, which belongs to the result, at the limit, and at the context's end", async () => {
+    const sampler = await BatchSampler.create(smallModel(), { threads: 1 });
+    const tokens = randomTokens(2, 12);
+    const [free] = await sampler.sample({ tokens, params: params(1) });
+    expect(free!.stopReason).toBe("length");
+    const stop = free!.tokens[7]!;
+    const [stopped] = await sampler.sample({ tokens, params: params(1, { stopTokenIds: [stop] }) });
+    const expected = free!.tokens.subarray(0, free!.tokens.indexOf(stop) + 1);
+    expect([...stopped!.tokens]).toEqual([...expected]);
+    expect(stopped!.stopReason).toBe("stop");
+    const long = randomTokens(3, smallConfig.contextLength - 2);
+    const [cut] = await sampler.sample({ tokens: long, params: params(1) });
+    expect([cut!.tokens.length, cut!.stopReason]).toEqual([2, "length"]);
+    await expect(
+      sampler.sample({ tokens: randomTokens(3, smallConfig.contextLength), params: params(1) }),
+    ).rejects.toMatchObject({ code: "CONTEXT_OVERFLOW" });
+    await sampler.close();
+  });
+
+  it("resolves an aborted request with what it had, and lets the others finish", async () => {
+    const sampler = await BatchSampler.create(smallModel(), { threads: 1 });
+    const controller = new AbortController();
+    let seen = 0;
+    const aborted = sampler.sample({
+      tokens: randomTokens(1, 10),
+      params: params(1),
+      signal: controller.signal,
+      onChunk: () => {
+        seen += 1;
+        if (seen === 5) controller.abort();
+      },
+    });
+    const other = sampler.sample({ tokens: randomTokens(2, 10), params: params(2) });
+    const [sample] = await aborted;
+    expect(sample!.stopReason).toBe("aborted");
+    expect(sample!.tokens.length).toBe(5);
+    expect((await other)[0]!.tokens.length).toBe(40);
+    const late = await sampler.sample({
+      tokens: randomTokens(1, 10),
+      params: params(1),
+      signal: controller.signal,
+    });
+    expect(late[0]).toMatchObject({ stopReason: "aborted", tokens: new Int32Array(0) });
+    await sampler.close();
+  });
+
+  it("swaps weights between steps and forgets cached prompts", async () => {
+    const policy = smallModel();
+    const sampler = await BatchSampler.create(policy, { threads: 1 });
+    const tokens = randomTokens(4, 70);
+    const [before] = await sampler.sample({ tokens, params: params(1) });
+    const norm = policy.data.get("model.norm.weight")!;
+    await sampler.swapWeights(() => norm.set(norm.map((x) => x * 0.5)), 1);
+    const [after] = await sampler.sample({ tokens, params: params(1) });
+    expect(after!.weightVersion).toBe(1);
+    expect([...after!.logprobs]).not.toEqual([...before!.logprobs]);
+    await sampler.swapWeights(() => norm.set(norm.map((x) => x * 2)), 2);
+    const [back] = await sampler.sample({ tokens, params: params(1) });
+    expect([...back!.logprobs]).toEqual([...before!.logprobs]);
+    await sampler.close();
+  });
+});

@@ -1,0 +1,153 @@
+/**
+ * Sequences being continued one token at a time, all with the same cache length T. A sequence that
+ * outgrows its lane moves to the next, so that T depends on the sequence's own length alone.
+ */
+import type { ModelConfig } from "../model/model-config.ts";
+import { maskedScore } from "../training/batch.ts";
+import { writePath } from "./prefill.ts";
+import type { PrefixNode } from "./prefix-tree.ts";
+import type { SamplingSession } from "./sampling-session.ts";
+
+/** What a lane needs to know of a sequence. */
+export interface LaneSequence {
+  /** Tokens whose keys and values are cached. */
+  cached: number;
+  /** The token to feed next; its position is `cached`. */
+  pending: number;
+}
+
+/** Rows below which a batch would compute differently. */
+const minSequences = 2;
+
+export class Lane<S extends LaneSequence> {
+  /** T */
+  readonly cachedTokens: number;
+  readonly sequences: S[] = [];
+  readonly #config: ModelConfig;
+  #keys: Float32Array[];
+  #values: Float32Array[];
+  #capacity = 4;
+
+  constructor(cachedTokens: number, config: ModelConfig) {
+    this.cachedTokens = cachedTokens;
+    this.#config = config;
+    this.#keys = this.#allocate();
+    this.#values = this.#allocate();
+  }
+
+  /** Floats of one sequence in one layer's keys. */
+  get #slot(): number {
+    return this.#config.kvHeads * this.cachedTokens * this.#config.headSize;
+  }
+
+  #allocate(old?: readonly Float32Array[]): Float32Array[] {
+    return Array.from({ length: this.#config.layers }, (_, layer) => {
+      const array = new Float32Array(this.#capacity * this.#slot);
+      if (old !== undefined) array.set(old[layer]!);
+      return array;
+    });
+  }
+
+  #reserve(): number {
+    if (this.sequences.length === this.#capacity) {
+      this.#capacity *= 2;
+      this.#keys = this.#allocate(this.#keys);
+      this.#values = this.#allocate(this.#values);
+    }
+    return this.sequences.length;
+  }
+
+  /** Adds a sequence whose cache is the prompt that ends in `node`. */
+  addFromPrompt(sequence: S, node: PrefixNode): void {
+    const slot = this.#reserve();
+    writePath(
+      node,
+      { keys: this.#keys, values: this.#values },
+      slot,
+      this.cachedTokens,
+      this.#config,
+    );
+    this.sequences.push(sequence);
+  }
+
+  /** Takes over sequence `index` of a shorter lane. */
+  addFromLane(source: Lane<S>, index: number): void {
+    const slot = this.#reserve();
+    const { kvHeads, headSize, layers } = this.#config;
+    const from = source.cachedTokens * headSize;
+    const to = this.cachedTokens * headSize;
+    for (let layer = 0; layer < layers; layer++) {
+      for (let k = 0; k < kvHeads; k++) {
+        const start = (index * kvHeads + k) * from;
+        const target = (slot * kvHeads + k) * to;
+        this.#keys[layer]!.set(source.#keys[layer]!.subarray(start, start + from), target);
+        this.#values[layer]!.set(source.#values[layer]!.subarray(start, start + from), target);
+      }
+    }
+    this.sequences.push(source.sequences[index]!);
+  }
+
+  /** Removes sequence `index`; the last one takes its place. */
+  remove(index: number): void {
+    const last = this.sequences.pop()!;
+    if (index === this.sequences.length) return;
+    this.sequences[index] = last;
+    const slot = this.#slot;
+    const from = this.sequences.length * slot;
+    for (const arrays of [this.#keys, this.#values]) {
+      for (const array of arrays) array.copyWithin(index * slot, from, from + slot);
+    }
+  }
+
+  /**
+   * Feeds every sequence its pending token.
+   * @returns [sequences, V] logits of what comes next.
+   */
+  async step(session: SamplingSession): Promise<Float32Array> {
+    const count = this.sequences.length;
+    const B = Math.max(minSequences, count);
+    const T = this.cachedTokens;
+    const ids = new BigInt64Array(B);
+    const positions = new BigInt64Array(B);
+    const mask = new Float32Array(B * (T + 1));
+    for (const [b, { pending, cached }] of this.sequences.entries()) {
+      ids[b] = BigInt(pending);
+      positions[b] = BigInt(cached);
+      mask.fill(maskedScore, b * (T + 1) + cached, b * (T + 1) + T);
+    }
+    const output = await session.step({
+      sequences: B,
+      newTokens: 1,
+      cachedTokens: T,
+      ids,
+      positions,
+      mask,
+      rows: BigInt64Array.from({ length: B }, (_, b) => BigInt(b)),
+      cache: { keys: this.#keys, values: this.#values },
+    });
+    for (const [b, sequence] of this.sequences.entries()) {
+      this.#append(output.keys, this.#keys, b, sequence.cached);
+      this.#append(output.values, this.#values, b, sequence.cached);
+      sequence.cached += 1;
+    }
+    return output.logits;
+  }
+
+  #append(
+    source: readonly Float32Array[],
+    target: readonly Float32Array[],
+    b: number,
+    at: number,
+  ): void {
+    const { kvHeads, headSize, layers } = this.#config;
+    for (let layer = 0; layer < layers; layer++) {
+      const from = source[layer]!;
+      const to = target[layer]!;
+      for (let k = 0; k < kvHeads; k++) {
+        const start = (b * kvHeads + k) * headSize;
+        const place = ((b * kvHeads + k) * this.cachedTokens + at) * headSize;
+        for (let d = 0; d < headSize; d++) to[place + d] = from[start + d]!;
+      }
+    }
+  }
+}

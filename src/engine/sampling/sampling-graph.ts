@@ -1,0 +1,48 @@
+/**
+ * The graph of sampling: S new tokens of each of B sequences against T cached ones. Keys and values
+ * of the new tokens are small outputs; the cache itself is only an input, since returning it would
+ * copy it (which costs more than the computation).
+ */
+import { Graph } from "../graph/graph.ts";
+import type { Value } from "../graph/graph.ts";
+import { takeRows } from "../graph/model-ops.ts";
+import { matmul } from "../graph/ops.ts";
+import { embeddingName, headName } from "../model/parameters.ts";
+import type { PolicyModel } from "../model/policy-model.ts";
+import { buildDecoder } from "../model/transformer.ts";
+import { declareWeights } from "../model/weight-source.ts";
+import type { BuiltGraph } from "../training/training-graph.ts";
+
+export const cachedKeys = (layer: number): string => `cached_keys_${layer}`;
+export const cachedValues = (layer: number): string => `cached_values_${layer}`;
+export const newKeys = (layer: number): string => `new_keys_${layer}`;
+export const newValues = (layer: number): string => `new_values_${layer}`;
+
+/**
+ * Inputs: `ids` [B S], `positions` [B, S], `mask` [B, 1, 1, S, T + S], `rows` [R] (which of the B S
+ * hidden states get logits), and per layer the cache [B, K, T, D]. Outputs: `logits` [R, V] and per
+ * layer the new keys and values [B, K, S, D].
+ */
+export function buildSamplingGraph(policy: PolicyModel): BuiltGraph {
+  const { config } = policy;
+  const graph = new Graph();
+  const weights = declareWeights(graph, { ...policy, differentiate: false });
+  const ids = graph.input("ids", "int64", ["N"]);
+  const positions = graph.input("positions", "int64", ["B", "S"]);
+  const mask = graph.input("mask", "float32", ["B", 1, 1, "S", "TS"]);
+  const rows = graph.input("rows", "int64", ["R"]);
+  const shape = ["B", config.kvHeads, "T", config.headSize];
+  const caches = Array.from({ length: config.layers }, (_, layer) => ({
+    keys: graph.input(cachedKeys(layer), "float32", shape),
+    values: graph.input(cachedValues(layer), "float32", shape),
+  }));
+  const cache = (layer: number): { keys: Value; values: Value } => caches[layer]!;
+  const decoder = buildDecoder(graph, config, weights, { ids, positions, mask, cache });
+  const head = weights.get(config.tiedEmbeddings ? embeddingName : headName);
+  graph.output("logits", matmul(takeRows(decoder.hidden, rows), head, { transposeB: true }));
+  for (let layer = 0; layer < config.layers; layer++) {
+    graph.output(newKeys(layer), decoder.keys[layer]!);
+    graph.output(newValues(layer), decoder.values[layer]!);
+  }
+  return { model: graph.encode(), fed: weights.fed };
+}

@@ -1,0 +1,97 @@
+/**
+ * One run of the sampling graph with the caller's cache. Shapes are chosen so that a sequence's
+ * numbers never depend on its neighbours in the batch: at least two rows (a single row would take
+ * another multiplication kernel), and a cache length that is a function of the sequence alone.
+ */
+import { feedParameters } from "../model/policy-model.ts";
+import type { PolicyModel } from "../model/policy-model.ts";
+import { createSession } from "../runtime.ts";
+import type { Session, Tensor } from "../runtime.ts";
+import {
+  buildSamplingGraph,
+  cachedKeys,
+  cachedValues,
+  newKeys,
+  newValues,
+} from "./sampling-graph.ts";
+
+/** Keys and values per layer, [B, K, T, D] each. */
+export interface LayeredCache {
+  readonly keys: readonly Float32Array[];
+  readonly values: readonly Float32Array[];
+}
+
+export interface StepInput {
+  /** B; at least 2. */
+  readonly sequences: number;
+  /** S */
+  readonly newTokens: number;
+  /** T */
+  readonly cachedTokens: number;
+  /** [B S] */
+  readonly ids: BigInt64Array;
+  /** [B S] */
+  readonly positions: BigInt64Array;
+  /** [B, S, T + S] */
+  readonly mask: Float32Array;
+  /** [R] indices into B S; at least 2. */
+  readonly rows: BigInt64Array;
+  /** At least B sequences long. */
+  readonly cache: LayeredCache;
+}
+
+export interface StepOutput {
+  /** [R, V] */
+  readonly logits: Float32Array;
+  /** Per layer [B, K, S, D]. */
+  readonly keys: readonly Float32Array[];
+  readonly values: readonly Float32Array[];
+}
+
+export class SamplingSession {
+  readonly #session: Session;
+  readonly #policy: PolicyModel;
+  readonly #fed: readonly string[];
+
+  private constructor(session: Session, policy: PolicyModel, fed: readonly string[]) {
+    this.#session = session;
+    this.#policy = policy;
+    this.#fed = fed;
+  }
+
+  static async create(policy: PolicyModel, threads: number): Promise<SamplingSession> {
+    const { model, fed } = buildSamplingGraph(policy);
+    const folder = policy.mappedFolder;
+    const session = await createSession(model, {
+      threads,
+      ...(folder === null ? {} : { externalFolder: folder }),
+    });
+    return new SamplingSession(session, policy, fed);
+  }
+
+  async step(input: StepInput): Promise<StepOutput> {
+    const { sequences: B, newTokens: S, cachedTokens: T } = input;
+    const { layers, kvHeads, headSize } = this.#policy.config;
+    const shape = [B, kvHeads, T, headSize];
+    const length = B * kvHeads * T * headSize;
+    const inputs: Record<string, Tensor> = {
+      ids: { data: input.ids, shape: [B * S] },
+      positions: { data: input.positions, shape: [B, S] },
+      mask: { data: input.mask, shape: [B, 1, 1, S, T + S] },
+      rows: { data: input.rows, shape: [input.rows.length] },
+      ...feedParameters(this.#policy, this.#fed),
+    };
+    for (let layer = 0; layer < layers; layer++) {
+      inputs[cachedKeys(layer)] = { data: input.cache.keys[layer]!.subarray(0, length), shape };
+      inputs[cachedValues(layer)] = { data: input.cache.values[layer]!.subarray(0, length), shape };
+    }
+    const outputs = await this.#session.run(inputs);
+    const layered = (name: (layer: number) => string): Float32Array[] =>
+      Array.from({ length: layers }, (_, layer) => outputs[name(layer)]!);
+    return { logits: outputs["logits"]!, keys: layered(newKeys), values: layered(newValues) };
+  }
+
+  close(): Promise<void> {
+    return this.#session.close();
+  }
+}

@@ -1,0 +1,68 @@
+/** Test help: a model small enough for exhaustive checks. */
+import type { TrainingRow } from "../core/training-row.ts";
+import type { LoraSpec } from "../core/backend.ts";
+import { createRandom } from "../util/random.ts";
+import type { ModelConfig } from "./model/model-config.ts";
+import { randomPolicyModel } from "./model/policy-model.ts";
+import type { PolicyModel } from "./model/policy-model.ts";
+
+export const smallConfig: ModelConfig = {
+  vocabSize: 48,
+  hiddenSize: 32,
+  layers: 2,
+  heads: 4,
+  kvHeads: 2,
+  headSize: 8,
+  ffnSize: 48,
+  normEpsilon: 1e-5,
+  ropeTheta: 10_000,
+  contextLength: 640,
+  tiedEmbeddings: true,
+};
+
+/** Random weights, larger than usual so that predictions are far from uniform. */
+export function smallModel(
+  lora: LoraSpec | null = null,
+  config: ModelConfig = smallConfig,
+): PolicyModel {
+  const policy = randomPolicyModel(config, { lora, seed: 11 });
+  for (const [name, data] of policy.data) {
+    if (!name.includes("norm") && !name.includes("lora_A"))
+      for (let i = 0; i < data.length; i++) data[i]! *= 6;
+  }
+  return policy;
+}
+
+export function randomTokens(
+  seed: number,
+  length: number,
+  vocabSize: number = smallConfig.vocabSize,
+): Int32Array {
+  const random = createRandom(seed);
+  return Int32Array.from({ length }, () => Math.floor(random() * vocabSize));
+}
+
+/** A row whose tokens from `promptLength` on are trained. */
+export function rowOf(
+  tokens: Int32Array,
+  promptLength: number,
+  fields: { logprobs?: Float32Array; advantage?: number } = {},
+): TrainingRow {
+  const targetMask = new Uint8Array(tokens.length).fill(1, promptLength);
+  const samplingLogprobs = new Float32Array(tokens.length);
+  if (fields.logprobs !== undefined) samplingLogprobs.set(fields.logprobs, promptLength);
+  return {
+    tokens,
+    targetMask,
+    samplingLogprobs,
+    advantages: Float32Array.from(targetMask, (m) => m * (fields.advantage ?? 1)),
+    segments: [],
+    provenance: {
+      taskId: "t",
+      episodeId: "e",
+      rolloutIndex: 0,
+      trajectoryUid: "u",
+      trajectoryName: "agent",
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/** Rows laid out as padded batches of tensors, cut so that a batch stays within a token budget. */
+import { rowFactors } from "../../core/aggregation.ts";
+import type { LossAggregation } from "../../core/loss.ts";
+import type { TrainingRow } from "../../core/training-row.ts";
+import type { Tensor } from "../runtime.ts";
+
+export type BatchInput =
+  | "ids"
+  | "positions"
+  | "mask"
+  | "rows"
+  | "targets"
+  | "sampling_logprobs"
+  | "advantages"
+  | "weights";
+
+/** One micro-batch. B rows padded on the right to S tokens; R trained tokens in all. */
+export interface MicroBatch {
+  readonly inputs: Readonly<Record<BatchInput, Tensor>>;
+  /** For each of the R trained tokens: its row's index in the batch's rows, and its place in that row. */
+  readonly origins: readonly { readonly row: number; readonly position: number }[];
+  readonly trainedTokens: number;
+}
+
+/**
+ * Rows with trained tokens, longest together, as micro-batches of at most `tokenBudget` padded tokens
+ * (a longer row gets a batch of its own). Weights are aggregated over all rows, so that summing the
+ * micro-batches' gradients gives the gradient of the whole.
+ */
+export function makeMicroBatches(
+  rows: readonly TrainingRow[],
+  aggregation: LossAggregation,
+  tokenBudget: number,
+): readonly MicroBatch[] {
+  const factors = rowFactors(rows, aggregation);
+  const order = rows
+    .map((row, index) => ({ row, index }))
+    .filter(({ index }) => factors[index] !== 0)
+    .toSorted((a, b) => b.row.tokens.length - a.row.tokens.length || a.index - b.index);
+  const batches: MicroBatch[] = [];
+  let start = 0;
+  while (start < order.length) {
+    const width = order[start]!.row.tokens.length;
+    const count = Math.max(1, Math.floor(tokenBudget / width));
+    batches.push(layOut(order.slice(start, start + count), factors));
+    start += count;
+  }
+  return batches;
+}
+
+function layOut(
+  members: readonly { readonly row: TrainingRow; readonly index: number }[],
+  factors: Float64Array,
+): MicroBatch {
+  // The last token predicts nothing that is trained, so S is one less than the longest row.
+  const size = Math.max(...members.map(({ row }) => row.tokens.length)) - 1;
+  const ids = new BigInt64Array(members.length * size);
+  const positions = new BigInt64Array(members.length * size);
+  const rowIndices: number[] = [];
+  const targets: number[] = [];
+  const samplingLogprobs: number[] = [];
+  const advantages: number[] = [];
+  const weights: number[] = [];
+  const origins: { row: number; position: number }[] = [];
+  for (const [b, { row, index }] of members.entries()) {
+    for (let s = 0; s < size; s++) positions[b * size + s] = BigInt(s);
+    for (let s = 0; s + 1 < row.tokens.length; s++) {
+      ids[b * size + s] = BigInt(row.tokens[s]!);
+      const next = s + 1;
+      if (row.targetMask[next] !== 1) continue;
+      rowIndices.push(b * size + s);
+      targets.push(row.tokens[next]!);
+      samplingLogprobs.push(row.samplingLogprobs[next]!);
+      advantages.push(row.advantages[next]!);
+      weights.push(factors[index]! * (row.weights?.[next] ?? 1));
+      origins.push({ row: index, position: next });
+    }
+  }
+  const count = targets.length;
+  return {
+    origins,
+    trainedTokens: count,
+    inputs: {
+      ids: { data: ids, shape: [members.length * size] },
+      positions: { data: positions, shape: [members.length, size] },
+      mask: { data: causalMask(size), shape: [1, 1, 1, size, size] },
+      rows: { data: BigInt64Array.from(rowIndices, BigInt), shape: [count] },
+      targets: { data: BigInt64Array.from(targets, BigInt), shape: [count] },
+      sampling_logprobs: { data: Float32Array.from(samplingLogprobs), shape: [count] },
+      advantages: { data: Float32Array.from(advantages), shape: [count] },
+      weights: { data: Float32Array.from(weights), shape: [count] },
+    },
+  };
+}
+
+/** Large enough that exp of it is 0, small enough to stay finite after adding scores. */
+export const maskedScore = -1e9;
+
+/** [size, size]: 0 where a token may look, `maskedScore` where it may not. Padding on the right needs no more. */
+function causalMask(size: number): Float32Array {
+  const mask = new Float32Array(size * size);
+  for (let i = 0; i < size; i++) mask.fill(maskedScore, i * size + i + 1, (i + 1) * size);
+  return mask;
+}

@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest";
+import { defaultOptim } from "../../core/loss.ts";
+import type { LossSpec } from "../../core/loss.ts";
+import { randomTokens, rowOf, smallConfig, smallModel } from "../testing-model.ts";
+import type { PolicyModel } from "../model/policy-model.ts";
+import { PolicyTrainer } from "./policy-trainer.ts";
+
+const options = { threads: 1, tokenBudget: 64 };
+const spec = (name: LossSpec["name"], extra: Partial<LossSpec> = {}): LossSpec => ({
+  name,
+  clipLow: 0.2,
+  clipHigh: 0.2,
+  aggregation: "token-sum",
+  ...extra,
+});
+
+/** Rows of different lengths, more than one micro-batch of them, with logprobs near the model's own. */
+async function rowsFor(policy: PolicyModel): Promise<ReturnType<typeof rowOf>[]> {
+  const bare = [5, 9, 17, 30].map((length, i) => rowOf(randomTokens(i + 1, length), 2));
+  const trainer = new PolicyTrainer(policy, options);
+  const logprobs = await trainer.forward(bare);
+  await trainer.close();
+  return bare.map((row, i) =>
+    rowOf(row.tokens, 2, {
+      logprobs: logprobs[i]!.subarray(2).map((l, k) => l + 0.3 * Math.sin(k + i)),
+      advantage: i % 2 === 0 ? 1.5 : -0.7,
+    }),
+  );
+}
+
+/** The loss by its formula, in doubles, from `forward`'s log-probabilities. */
+async function lossByHand(
+  trainer: PolicyTrainer,
+  rows: readonly ReturnType<typeof rowOf>[],
+  { name, clipLow, clipHigh }: LossSpec,
+): Promise<number> {
+  const logprobs = await trainer.forward(rows);
+  let total = 0;
+  for (const [i, row] of rows.entries()) {
+    for (let k = 1; k < row.tokens.length; k++) {
+      if (row.targetMask[k] !== 1) continue;
+      const ratio = Math.exp(logprobs[i]![k]! - row.samplingLogprobs[k]!);
+      const advantage = row.advantages[k]!;
+      const clipped = Math.min(Math.max(ratio, 1 - clipLow), 1 + clipHigh);
+      if (name === "cross_entropy") total -= logprobs[i]![k]!;
+      else if (name === "importance_sampling") total -= ratio * advantage;
+      else total -= Math.min(ratio * advantage, clipped * advantage);
+    }
+  }
+  return total;
+}
+
+describe("PolicyTrainer", () => {
+  for (const name of ["cross_entropy", "importance_sampling", "ppo"] as const) {
+    for (const lora of [null, { rank: 3, alpha: 6 }]) {
+      it(`${name}: loss equals its formula, gradients equal finite differences (${lora === null ? "all weights" : "LoRA"})`, async () => {
+        const policy = smallModel(lora);
+        if (lora !== null) {
+          // B starts at zero, where A has no gradient to check.
+          for (const [key, data] of policy.data)
+            if (key.includes("lora_B")) data.set(data.map((_, i) => 0.1 * Math.cos(i)));
+        }
+        const rows = await rowsFor(policy);
+        const trainer = new PolicyTrainer(policy, options);
+        const { loss, tokens } = await trainer.forwardBackward(rows, spec(name));
+        expect(tokens).toBe(3 + 7 + 15 + 28);
+        expect(loss).toBeCloseTo(await lossByHand(trainer, rows, spec(name)), 3);
+        const gradients = trainer.accumulatedGradients;
+        let checked = 0;
+        for (const { name: parameter } of policy.trained) {
+          const weights = policy.data.get(parameter)!;
+          const gradient = gradients.get(parameter)!;
+          // The steepest element of each parameter: where rounding drowns the difference least.
+          const j = gradient.reduce(
+            (best, g, i) => (Math.abs(g) > Math.abs(gradient[best]!) ? i : best),
+            0,
+          );
+          const original = weights[j]!;
+          const step = 2e-3;
+          weights[j] = original + step;
+          const up = await lossByHand(trainer, rows, spec(name));
+          weights[j] = original - step;
+          const down = await lossByHand(trainer, rows, spec(name));
+          weights[j] = original;
+          const numeric = (up - down) / (2 * step);
+          expect(Math.abs(numeric - gradient[j]!), parameter).toBeLessThan(
+            0.02 * Math.abs(numeric) + 0.02,
+          );
+          checked += 1;
+        }
+        expect(checked).toBe(policy.trained.length);
+        await trainer.close();
+      });
+    }
+  }
+
+  it("does not depend on how rows are cut into micro-batches", async () => {
+    const results = [];
+    for (const tokenBudget of [10, 40, 1000]) {
+      const policy = smallModel();
+      const rows = await rowsFor(policy);
+      const trainer = new PolicyTrainer(policy, { threads: 1, tokenBudget });
+      const { loss } = await trainer.forwardBackward(
+        rows,
+        spec("ppo", { aggregation: "token-mean" }),
+      );
+      results.push({
+        loss: loss!,
+        gradient: trainer.accumulatedGradients.get("model.norm.weight")!,
+      });
+      await trainer.close();
+    }
+    for (const { loss, gradient } of results) {
+      expect(loss).toBeCloseTo(results[0]!.loss, 5);
+      for (const [i, g] of gradient.entries()) expect(g).toBeCloseTo(results[0]!.gradient[i]!, 5);
+    }
+  });
+
+  it("gives the same numbers twice", async () => {
+    const run = async (): Promise<unknown[]> => {
+      const policy = smallModel();
+      const rows = await rowsFor(policy);
+      const trainer = new PolicyTrainer(policy, { threads: 2, tokenBudget: 1000 });
+      const log = [];
+      for (let i = 0; i < 3; i++) {
+        log.push(
+          await trainer.forwardBackward(rows, spec("ppo")),
+          trainer.optimStep({ ...defaultOptim, learningRate: 1e-2 }),
+        );
+      }
+      await trainer.close();
+      return log;
+    };
+    expect(await run()).toEqual(await run());
+  });
+
+  it("learns: cross-entropy on one sequence falls", async () => {
+    const trainer = new PolicyTrainer(smallModel(), options);
+    const rows = [rowOf(randomTokens(1, 20), 1)];
+    const losses = [];
+    for (let i = 0; i < 25; i++) {
+      losses.push(
+        (await trainer.forwardBackward(rows, spec("cross_entropy", { aggregation: "token-mean" })))[
+          "loss"
+        ]!,
+      );
+      trainer.optimStep({ ...defaultOptim, learningRate: 1e-2 });
+    }
+    expect(losses.at(-1)!).toBeLessThan(losses[0]! / 4);
+    await trainer.close();
+  });
+
+  it("has an untied head of its own where the model has one", async () => {
+    const policy = smallModel(null, { ...smallConfig, tiedEmbeddings: false });
+    const trainer = new PolicyTrainer(policy, options);
+    await trainer.forwardBackward(await rowsFor(policy), spec("cross_entropy"));
+    expect(Math.max(...trainer.accumulatedGradients.get("lm_head.weight")!)).toBeGreaterThan(0);
+    await trainer.close();
+  });
+
+  it("stops at a loss that is not finite and keeps the weights", async () => {
+    const policy = smallModel();
+    const before = policy.data.get("model.norm.weight")!.slice();
+    const trainer = new PolicyTrainer(policy, options);
+    const rows = [rowOf(randomTokens(1, 9), 2, { advantage: Infinity })];
+    await expect(trainer.forwardBackward(rows, spec("ppo"))).rejects.toMatchObject({
+      code: "NUMERICS",
+    });
+    expect(trainer.optimStep(defaultOptim)).toEqual({ grad_norm: 0 });
+    expect(policy.data.get("model.norm.weight")).toEqual(before);
+    await trainer.close();
+  });
+});

@@ -1,0 +1,231 @@
+import { describe, expect, it } from "vitest";
+import { reportTrajectory } from "../core/agent.ts";
+import { AgentTrainerError } from "../core/errors.ts";
+import { defaultSampling } from "../core/policy.ts";
+import type { Trace } from "../core/trace.ts";
+import { attributeTraces } from "./attribution.ts";
+import type { AttributionContext } from "./attribution.ts";
+import { buildTrajectories } from "./enrich.ts";
+
+const context: AttributionContext = {
+  sessionUid: "s",
+  defaultName: "agent",
+  handles: new Map([
+    ["u-solver", "solver"],
+    ["u-judge", "judge"],
+  ]),
+};
+const bare: AttributionContext = { ...context, handles: new Map() };
+
+let nextId = 0;
+
+function trace(overrides: Partial<Trace>): Trace {
+  const id = overrides.id ?? `t${nextId++}`;
+  return {
+    id,
+    responseId: `response-${id}`,
+    sessionUid: "s",
+    trajectoryUid: null,
+    sequence: 0,
+    choice: 0,
+    protocol: "openai-chat",
+    model: "m",
+    messages: [],
+    tools: [],
+    response: { role: "assistant", content: id },
+    promptIds: Int32Array.of(1),
+    responseIds: Int32Array.of(2),
+    logprobs: Float32Array.of(-0.5),
+    logprobKind: "raw",
+    stopReason: "stop",
+    weightVersion: 3,
+    sampling: { ...defaultSampling, seed: 0, stopTokenIds: [] },
+    parentId: null,
+    startedAt: 0,
+    finishedAt: 0,
+    ...overrides,
+  };
+}
+
+function summary(traces: readonly Trace[], used = context): [string, string, string[]][] {
+  return attributeTraces(traces, used).trajectories.map((own) => [
+    own.uid,
+    own.name,
+    own.traces.map((t) => t.id),
+  ]);
+}
+
+describe("attributeTraces", () => {
+  it("goes by endpoint and orders by dispatch, whatever the order of completion", () => {
+    const traces = [
+      trace({ id: "judge-0", sequence: 3, trajectoryUid: "u-judge" }),
+      trace({ id: "solver-1", sequence: 2, trajectoryUid: "u-solver" }),
+      trace({ id: "solver-0", sequence: 0, trajectoryUid: "u-solver" }),
+      trace({ id: "root", sequence: 1 }),
+    ];
+    expect(summary(traces)).toEqual([
+      ["u-solver", "solver", ["solver-0", "solver-1"]],
+      ["s/agent", "agent", ["root"]],
+      ["u-judge", "judge", ["judge-0"]],
+    ]);
+  });
+
+  it("puts calls through the session's own URL with those of a handle of the same name", () => {
+    const traces = [
+      trace({ id: "a", sequence: 0 }),
+      trace({ id: "b", sequence: 1, trajectoryUid: "u-solver" }),
+    ];
+    expect(summary(traces, { ...context, defaultName: "solver" })).toEqual([
+      ["u-solver", "solver", ["a", "b"]],
+    ]);
+  });
+
+  it("counts what is in no trajectory", () => {
+    const result = attributeTraces(
+      [
+        trace({ id: "ok" }),
+        trace({ sequence: 1, untrainable: "client gone" }),
+        trace({ sequence: 2, trajectoryUid: "u-nobody" }),
+        trace({ sequence: 3, sessionUid: "another" }),
+      ],
+      bare,
+    );
+    expect(result).toMatchObject({ calls: 3, untrainable: 1, unattributed: 2, unusedChoices: 0 });
+    expect(result.trajectories.map((own) => own.traces.map((t) => t.id))).toEqual([["ok"]]);
+  });
+
+  it("shows a trajectory whose every call is untrainable, without steps", () => {
+    expect(summary([trace({ trajectoryUid: "u-judge", untrainable: "no ids" })])).toEqual([
+      ["u-judge", "judge", []],
+    ]);
+  });
+
+  describe("choices of one call", () => {
+    const choices = [0, 1, 2].map((choice) =>
+      trace({
+        id: `c${choice}`,
+        responseId: "r",
+        choice,
+        responseIds: Int32Array.of(10 + choice),
+      }),
+    );
+
+    it("keeps the first when the agent went on with none", () => {
+      const later = trace({ id: "later", sequence: 1, promptIds: Int32Array.of(9) });
+      const result = attributeTraces([later, ...choices.toReversed()], bare);
+      expect(result.trajectories[0]?.traces.map((t) => t.id)).toEqual(["c0", "later"]);
+      expect(result).toMatchObject({ calls: 2, unusedChoices: 2 });
+    });
+
+    it.each([
+      ["by parent", { parentId: "c2" }],
+      ["by ids", { promptIds: Int32Array.of(1, 12, 5) }],
+    ])("keeps the one that a later call goes on with, known %s", (_, link) => {
+      const later = trace({ id: "later", sequence: 1, ...link });
+      expect(summary([...choices, later], bare)).toEqual([["s/agent", "agent", ["c2", "later"]]]);
+    });
+
+    it("keeps every one that has a continuation of its own", () => {
+      const a = trace({ id: "a", sequence: 1, parentId: "c0" });
+      const b = trace({ id: "b", sequence: 2, parentId: "c1" });
+      expect(summary([...choices, a, b], bare)).toEqual([
+        ["s/agent", "agent", ["c0", "c1", "a", "b"]],
+      ]);
+    });
+  });
+});
+
+describe("buildTrajectories", () => {
+  const captured = attributeTraces(
+    [
+      trace({ id: "a", sequence: 0, trajectoryUid: "u-solver" }),
+      trace({ id: "b", sequence: 1, trajectoryUid: "u-judge" }),
+      trace({ id: "c", sequence: 2, trajectoryUid: "u-solver" }),
+    ],
+    context,
+  ).trajectories;
+
+  function built(...reports: Parameters<typeof reportTrajectory>[0][]) {
+    return buildTrajectories(captured, reports.map(reportTrajectory), context);
+  }
+
+  it("makes steps that carry the captured tokens", () => {
+    const [solver] = built();
+    expect(solver).toEqual({
+      uid: "u-solver",
+      name: "solver",
+      reward: null,
+      signals: {},
+      metadata: {},
+      steps: [
+        expect.objectContaining({ traceId: "a", done: false, reward: 0, weightVersion: 3 }),
+        expect.objectContaining({
+          traceId: "c",
+          done: true,
+          promptIds: Int32Array.of(1),
+          responseIds: Int32Array.of(2),
+          logprobs: Float32Array.of(-0.5),
+        }),
+      ],
+    });
+  });
+
+  it("copies reward, output and metadata by uid or name, never by position", () => {
+    const trajectories = built(
+      { name: "judge", reward: 0.25, output: "no" },
+      { name: "worker", uid: "u-solver", reward: 1, metadata: { k: 1 } },
+      { name: "nobody", reward: 7 },
+    );
+    expect(
+      trajectories.map((t) => [t.uid, t.name, t.reward, t.output, t.metadata, t.steps.length]),
+    ).toEqual([
+      ["u-solver", "worker", 1, undefined, { k: 1 }, 2],
+      ["u-judge", "judge", 0.25, "no", {}, 1],
+      ["s/nobody", "nobody", 7, undefined, {}, 0],
+    ]);
+  });
+
+  it("goes by name when the uid is not one of this rollout's", () => {
+    const [, judge, ...rest] = built({ name: "judge", uid: "foreign", reward: 1 });
+    expect([judge?.uid, judge?.reward, rest]).toEqual(["u-judge", 1, []]);
+  });
+
+  it("lets several trajectories share a role when their uids differ", () => {
+    const names = built(
+      { name: "worker", uid: "u-solver", reward: 1 },
+      { name: "worker", uid: "u-judge", reward: 0 },
+    ).map((t) => [t.uid, t.name, t.reward]);
+    expect(names).toEqual([
+      ["u-solver", "worker", 1],
+      ["u-judge", "worker", 0],
+    ]);
+  });
+
+  it("refuses two reports of the same trajectory", () => {
+    expect(() => built({ name: "solver" }, { name: "solver" })).toThrow(AgentTrainerError);
+    expect(() => built({ name: "solver" }, { name: "x", uid: "u-solver" })).toThrow(
+      'reported "solver" and "x", which is one and the same trajectory',
+    );
+    expect(() => built({ name: "ghost" }, { name: "ghost" })).toThrow('"ghost" twice');
+  });
+
+  it("gives the only report of a flow without handles all of its calls", () => {
+    const own = attributeTraces([trace({ id: "x" })], bare).trajectories;
+    const report = reportTrajectory({ name: "solver", reward: 1 });
+    expect(buildTrajectories(own, [report], bare)).toEqual([
+      expect.objectContaining({ name: "solver", reward: 1, steps: [expect.anything()] }),
+    ]);
+    const two = buildTrajectories(own, [report, reportTrajectory({ name: "judge" })], bare);
+    expect(two.map((t) => [t.name, t.steps.length])).toEqual([
+      ["agent", 1],
+      ["solver", 0],
+      ["judge", 0],
+    ]);
+  });
+
+  it("shows a flow that called nothing as one empty trajectory", () => {
+    expect(buildTrajectories([], [], bare)).toEqual([
+      expect.objectContaining({ uid: "s/agent", name: "agent", steps: [], reward: null }),
+    ]);
+  });
+});

@@ -1,0 +1,78 @@
+/**
+ * Which captured call belongs to which trajectory: by the endpoint that it came through, never by
+ * position or time. Knows nothing of what the flow returned.
+ */
+import type { Trace } from "../core/trace.ts";
+import { chooseChoices } from "./choices.ts";
+
+export interface AttributionContext {
+  readonly sessionUid: string;
+  /** Name of the trajectory of calls that no handle claims. */
+  readonly defaultName: string;
+  /** Trajectory uid → name, for every handle that the flow asked for. */
+  readonly handles: ReadonlyMap<string, string>;
+}
+
+/** The calls of one trajectory. */
+export interface CapturedTrajectory {
+  readonly uid: string;
+  readonly name: string;
+  /** Those that can be trained on, by order of dispatch; may be empty. */
+  readonly traces: readonly Trace[];
+}
+
+export interface Attribution {
+  /** By first call; trajectories without any call are not here. */
+  readonly trajectories: readonly CapturedTrajectory[];
+  /** Calls, the choices of one call counted once. */
+  readonly calls: number;
+  /** Traces that are in no trajectory, because the gateway marked them so. */
+  readonly untrainable: number;
+  /** Traces of another session, or of a trajectory that the flow never asked for. */
+  readonly unattributed: number;
+  /** Choices of calls with n > 1 that the agent did not go on with. */
+  readonly unusedChoices: number;
+}
+
+/** Uid of a trajectory that has no handle. */
+export function trajectoryUid(context: AttributionContext, name: string): string {
+  for (const [uid, known] of context.handles) if (known === name) return uid;
+  return `${context.sessionUid}/${name}`;
+}
+
+export function attributeTraces(
+  traces: readonly Trace[],
+  context: AttributionContext,
+): Attribution {
+  const ordered = traces
+    .filter((trace) => trace.sessionUid === context.sessionUid)
+    .sort((a, b) => a.sequence - b.sequence || a.choice - b.choice);
+  const { chosen, calls } = chooseChoices(ordered);
+
+  const defaultUid = trajectoryUid(context, context.defaultName);
+  const byUid = new Map<string, Trace[]>();
+  let untrainable = 0;
+  let unattributed = traces.length - ordered.length;
+  for (const trace of chosen) {
+    const uid = trace.trajectoryUid ?? defaultUid;
+    if (uid !== defaultUid && !context.handles.has(uid)) {
+      unattributed++;
+      continue;
+    }
+    const own = byUid.get(uid) ?? [];
+    byUid.set(uid, own);
+    if (trace.untrainable === undefined) own.push(trace);
+    else untrainable++;
+  }
+  return {
+    trajectories: Array.from(byUid, ([uid, own]) => ({
+      uid,
+      name: context.handles.get(uid) ?? context.defaultName,
+      traces: own,
+    })),
+    calls,
+    untrainable,
+    unattributed,
+    unusedChoices: ordered.length - chosen.length,
+  };
+}

@@ -1,0 +1,67 @@
+/** Asks the user's evaluator, within its deadline, and writes its answer into an episode. */
+import type { Evaluator } from "../core/agent.ts";
+import { AgentTrainerError } from "../core/errors.ts";
+import type { Task } from "../core/task.ts";
+import type { Episode, EvalOutput } from "../core/trajectory.ts";
+import { raceAbort } from "../util/abort.ts";
+import { coerceEvaluation } from "./coerce-evaluation.ts";
+import { startDeadline } from "./deadline.ts";
+import { errorFacts } from "./error-facts.ts";
+
+/**
+ * @throws AgentTrainerError (`EVALUATOR_FAILED`) when it throws, is late, or returns something else
+ * than a score; the reason of `signal` when that aborts.
+ */
+export async function evaluateEpisode<Metadata>(
+  evaluator: Evaluator<Metadata>,
+  task: Task<Metadata>,
+  episode: Episode,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<EvalOutput> {
+  const deadline = startDeadline("The evaluator", limitMs, signal);
+  // An async function, so that what a synchronous evaluator throws is a rejection too.
+  const ask = async (): Promise<unknown> =>
+    await (typeof evaluator === "function"
+      ? evaluator(task, episode)
+      : evaluator.evaluate(task, episode));
+  let returned: unknown;
+  try {
+    returned = await raceAbort(ask(), deadline.signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const { name, message } = errorFacts(error);
+    throw new AgentTrainerError({
+      code: "EVALUATOR_FAILED",
+      message: `The evaluator failed on task "${task.id}": ${name}: ${message}`,
+      cause: error,
+      fields: { taskId: task.id },
+    });
+  } finally {
+    deadline.dispose();
+  }
+  return coerceEvaluation(returned, task.id);
+}
+
+/**
+ * The episode with its score: the reward goes to every trajectory that has none, the signals to all of
+ * them, and each signal becomes the metric `signal/{name}`.
+ */
+export function scoreEpisode(episode: Episode, evaluation: EvalOutput): Episode {
+  const { reward, isCorrect, signals = [], metadata = {} } = evaluation;
+  const byName = Object.fromEntries(signals.map(({ name, value }) => [name, value]));
+  const metrics = Object.fromEntries(signals.map(({ name, value }) => [`signal/${name}`, value]));
+  return {
+    ...episode,
+    reward,
+    isCorrect,
+    trajectories: episode.trajectories.map((trajectory) =>
+      Object.assign({}, trajectory, {
+        reward: trajectory.reward ?? reward,
+        signals: byName,
+      }),
+    ),
+    metrics: { ...episode.metrics, ...metrics },
+    metadata: { ...episode.metadata, ...metadata },
+  };
+}

@@ -1,0 +1,39 @@
+/** Opening and closing a session so that none is left behind and none holds a rollout up. */
+import type { RolloutSession, SessionHost, SessionOptions } from "../core/session.ts";
+import { raceAbort } from "../util/abort.ts";
+import { startDeadline } from "./deadline.ts";
+import { errorFacts } from "./error-facts.ts";
+
+const closeTimeoutMs = 10_000;
+
+/** Rejects with the signal's reason; a session that opens after that is closed right away. */
+export async function openSession(
+  host: SessionHost,
+  options: SessionOptions,
+  signal: AbortSignal,
+): Promise<RolloutSession> {
+  signal.throwIfAborted();
+  const opening = (async () => await host.open(options))();
+  try {
+    return await raceAbort(opening, signal);
+  } catch (error) {
+    void opening.then(
+      (late) => closeSession(late),
+      () => {},
+    );
+    throw error;
+  }
+}
+
+/** Never rejects: resolves with what went wrong, or null. */
+export async function closeSession(session: RolloutSession): Promise<string | null> {
+  const deadline = startDeadline("Closing it", closeTimeoutMs);
+  try {
+    await raceAbort((async () => await session.close())(), deadline.signal);
+    return null;
+  } catch (error) {
+    return `Session "${session.uid}" was not closed: ${errorFacts(error).message}`;
+  } finally {
+    deadline.dispose();
+  }
+}
