@@ -1,2 +1,108 @@
 /** The public API of `agent-trainer`: named exports, no logic. */
+
+// Training
+export { AgentTrainer } from "./trainer/agent-trainer.ts";
+export type { AgentTrainerOptions } from "./trainer/agent-trainer.ts";
+export type { TrainResult } from "./trainer/run.ts";
+export type { ResumeMode } from "./trainer/run-directory.ts";
+export type { DatasetInput } from "./trainer/task.ts";
+export { toTask } from "./trainer/task.ts";
+
+// Configuration
+export { buildTrainConfig, loadConfig } from "./trainer/config/load.ts";
+export type {
+  BuildTrainConfigOptions,
+  ConfigInput,
+  ConfigSource,
+  LoadConfigOptions,
+  LoadedConfig,
+} from "./trainer/config/load.ts";
+export type { Overrides } from "./trainer/config/overrides.ts";
+export { configFields } from "./trainer/config/fields.ts";
+export type { ConfigField } from "./trainer/config/fields.ts";
+export type { RolloutSampling, TrainConfig } from "./trainer/config/train-config.ts";
+
+// What users write
 export { reportTrajectory } from "./core/agent.ts";
+export type {
+  AgentConfig,
+  AgentFlow,
+  AgentFlowFunction,
+  AgentFlowObject,
+  Evaluator,
+  EvaluatorFunction,
+  EvaluatorObject,
+  EvaluatorResult,
+  TrajectoryHandle,
+  TrajectoryReport,
+} from "./core/agent.ts";
+export type { Dataset, Task, TaskRow } from "./core/task.ts";
+
+// What a rollout leaves behind
+export type {
+  Episode,
+  EvalOutput,
+  GroupMember,
+  Signal,
+  Step,
+  TerminationReason,
+  Trajectory,
+  TrajectoryGroup,
+} from "./core/trajectory.ts";
+export type {
+  ChatMessage,
+  ContentPart,
+  ImagePart,
+  JsonObject,
+  JsonValue,
+  Role,
+  TextPart,
+  ToolCall,
+  ToolDefinition,
+} from "./core/message.ts";
+export type { Protocol, Trace } from "./core/trace.ts";
+export type { TrainerEvent, TrainerEventType } from "./core/events.ts";
+
+// Errors
+export {
+  AgentTrainerError,
+  CheckpointError,
+  ConfigError,
+  ContextOverflowError,
+  DeadlineError,
+  ModelError,
+  NumericsError,
+  UnsupportedOptionError,
+} from "./core/errors.ts";
+export type { ErrorCode, ErrorDetails } from "./core/errors.ts";
+
+// For writers of backends
+export type {
+  BackendCapabilities,
+  HttpTarget,
+  InferenceTarget,
+  LoraSpec,
+  ModelSpec,
+  RunContext,
+  SamplerTarget,
+  TrainingBackend,
+  UpdateMetrics,
+} from "./core/backend.ts";
+export { defaultLoss, defaultOptim, lossAggregations, lossNames } from "./core/loss.ts";
+export type { LossAggregation, LossName, LossSpec, OptimSpec } from "./core/loss.ts";
+export { countTargets, rowFactors } from "./core/aggregation.ts";
+export { defaultSampling } from "./core/policy.ts";
+export type {
+  ParsedCompletion,
+  RenderedPrompt,
+  Renderer,
+  RenderOptions,
+  Sample,
+  SampleChunk,
+  SampleRequest,
+  Sampler,
+  SamplingParams,
+  StopReason,
+  StopSpec,
+} from "./core/policy.ts";
+export type { RowProvenance, RowSegment, TrainingRow } from "./core/training-row.ts";

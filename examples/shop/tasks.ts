@@ -21,7 +21,7 @@ export const items = [
   "cup",
   "bag",
   "ball",
-  "box",
+  "bowl",
   "card",
   "coat",
   "desk",

@@ -1,8 +1,8 @@
 /**
  * What the built-in model is taught: conversations in a shop, most of them badly handled. A fifth
- * show the right procedure (look the price up, multiply, answer); the others skip a step and guess.
- * So the model knows the format and each tool, but seldom does the right thing: that is left to
- * reinforcement.
+ * show the right procedure (look the price up, multiply, answer). The others cut a corner: they take
+ * everything to cost 50, with or without multiplying properly, or forget the count. So the model
+ * knows the format and each tool, but seldom does the right thing: that is left to reinforcement.
  */
 import type { ChatMessage, ToolDefinition } from "../../src/core/message.ts";
 import { systemPrompt, tools as openaiTools } from "../../examples/shop/agent.ts";
@@ -14,30 +14,34 @@ export const tools: readonly ToolDefinition[] = openaiTools.map((tool) => {
 });
 
 /** Shares of the four ways in which a demonstration goes. */
-export const shares = { right: 0.2, guessAtOnce: 0.3, guessProduct: 0.25, guessPrice: 0.25 };
+export const shares = { right: 0.2, answerAtOnce: 0.3, forgetCount: 0.25, assumePrice: 0.25 };
+const assumedPrice = 50;
 
 export function demonstrate(random: () => number): readonly ChatMessage[] {
   const below = (n: number): number => Math.floor(random() * n);
   const item = items[below(items.length)]!;
   const count = 2 + below(8);
   const price = 11 + below(89);
-  const guessedPrice = 11 + below(89);
-  const guess = String(count * guessedPrice);
   const lookUp = [call("get_price", { item }), result(String(price))];
   const multiply = (p: number): ChatMessage[] => [
     call("multiply", { a: count, b: p }),
     result(String(count * p)),
   ];
-  const way = random();
+  const assumed = answer(String(count * assumedPrice));
   const messages: ChatMessage[] = [
     { role: "system", content: systemPrompt },
     { role: "user", content: `How much do ${count} ${item}s cost?` },
   ];
-  if (way < shares.right)
+  const way = random();
+  if (way < shares.right) {
     messages.push(...lookUp, ...multiply(price), answer(String(count * price)));
-  else if (way < shares.right + shares.guessAtOnce) messages.push(answer(guess));
-  else if (way < 1 - shares.guessPrice) messages.push(...lookUp, answer(guess));
-  else messages.push(...multiply(guessedPrice), answer(guess));
+  } else if (way < shares.right + shares.answerAtOnce) {
+    messages.push(assumed);
+  } else if (way < 1 - shares.assumePrice) {
+    messages.push(...lookUp, answer(String(price)));
+  } else {
+    messages.push(...multiply(assumedPrice), assumed);
+  }
   return messages;
 }
 

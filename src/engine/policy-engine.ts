@@ -11,12 +11,19 @@ import { BatchSampler } from "./sampling/batch-sampler.ts";
 import { PolicyTrainer } from "./training/policy-trainer.ts";
 
 export interface PolicyEngineOptions {
-  /** Threads inside one operation. */
+  /** Threads inside one operation. Sampling from a small model uses one: it would wait longer than it computes. */
   readonly threads: number;
   /** Most padded tokens of one training micro-batch. @default 8192 */
   readonly tokenBudget?: number;
   /** Where the model came from; its tokenizer goes into checkpoints. */
   readonly modelFolder?: string;
+}
+
+/** Below it, handing a decoding step's products to a second thread costs more than it gains. */
+const smallModelParameters = 20e6;
+
+function countParameters(policy: PolicyModel): number {
+  return policy.base.reduce((sum, { shape }) => sum + shape.reduce((n, dim) => n * dim, 1), 0);
 }
 
 export class PolicyEngine implements Sampler, AsyncDisposable {
@@ -49,7 +56,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     for (const { name } of policy.trained) served.set(name, policy.data.get(name)!.slice());
     const sampler = await BatchSampler.create(
       { ...policy, data: served },
-      { threads: options.threads },
+      { threads: countParameters(policy) < smallModelParameters ? 1 : options.threads },
     );
     return new PolicyEngine(policy, served, sampler, options);
   }

@@ -2,6 +2,7 @@
  * Tool calls as Hermes and Qwen write them: `<tool_call>` JSON `</tool_call>`, several in a row for
  * parallel calls. Text only; knows no tokens.
  */
+import { AgentTrainerError } from "../core/errors.ts";
 import type { ParsedCompletion } from "../core/policy.ts";
 import type { ChatMessage, JsonObject, ToolDefinition } from "../core/message.ts";
 
@@ -107,8 +108,12 @@ export function textOf(message: ChatMessage): string {
   if (typeof message.content === "string") return message.content;
   return message.content
     .map((part) => {
-      if (part.type === "image")
-        throw new RangeError("This model reads text only, but a message holds an image.");
+      if (part.type === "image") {
+        throw new AgentTrainerError({
+          code: "REQUEST_INVALID",
+          message: "This model reads text only, but a message holds an image.",
+        });
+      }
       return part.text;
     })
     .join("");

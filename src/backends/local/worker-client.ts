@@ -29,11 +29,7 @@ export class WorkerClient {
   #failure: Error | undefined;
 
   constructor() {
-    // Sources are run by tsx in development and tests; its loader must be in the worker too.
-    const fromSource = import.meta.url.endsWith(".ts");
-    this.#worker = new Worker(new URL(`./worker.${fromSource ? "ts" : "js"}`, import.meta.url), {
-      execArgv: fromSource ? ["--import", "tsx", "--conditions=source"] : [],
-    });
+    this.#worker = startWorker();
     this.#worker.on("message", (message: FromWorker) => this.#receive(message));
     this.#worker.on("error", (error) => this.#fail(error));
     this.#worker.on("exit", () => this.#fail(new Error("The engine's thread has ended.")));
@@ -96,6 +92,14 @@ export class WorkerClient {
   async terminate(): Promise<void> {
     await this.#worker.terminate();
   }
+}
+
+function startWorker(): Worker {
+  if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./worker.js", import.meta.url));
+  // Development and tests run the sources; a thread does not inherit the loader of the main one.
+  const entry = JSON.stringify(new URL("./worker.ts", import.meta.url).href);
+  const code = `import("tsx/esm/api").then(({ register }) => { register(); return import(${entry}); })`;
+  return new Worker(code, { eval: true });
 }
 
 function fromWire(error: WireError): Error {

@@ -43,7 +43,7 @@ interface QueuedRequest {
 }
 
 /** Cache lengths are multiples of it. */
-const laneTokens = 256;
+const laneTokens = 128;
 
 export class BatchSampler implements Sampler {
   readonly contextLength: number;

@@ -1,0 +1,111 @@
+/** `agent-trainer demo`: trains the built-in model on the shop agent and shows it before and after. */
+import { dirname } from "node:path";
+import type { Episode } from "../../core/trajectory.ts";
+import { AgentTrainer } from "../../trainer/agent-trainer.ts";
+import { loadConfig } from "../../trainer/config/load.ts";
+import { createDemoRecorder, type DemoResult } from "../demo-summary.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { watchInterrupt } from "../interrupt.ts";
+import type { CliIo } from "../io.ts";
+import { loadBackend } from "../load-backend.ts";
+import { loadDemo } from "../load-demo.ts";
+import { createProgress, duration } from "../progress.ts";
+import { commandLine } from "../resume-command.ts";
+import { colorsFor } from "../terminal.ts";
+import { formatEpisode } from "../transcript.ts";
+
+export interface DemoFlags {
+  readonly json?: boolean;
+  readonly seed?: number;
+  readonly steps?: number;
+  readonly lr?: number;
+  readonly quiet?: boolean;
+  readonly resume?: string | boolean;
+}
+
+const shownTasks = 2;
+
+function overridesOf({ seed, steps, lr }: DemoFlags): string[] {
+  const pairs = [
+    ["trainer.seed", seed],
+    ["trainer.total_batches", steps],
+    ["training.learning_rate", lr],
+  ] as const;
+  return pairs.flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
+}
+
+function argumentsOf({ seed, steps, lr }: DemoFlags): string[] {
+  const pairs = [
+    ["--seed", seed],
+    ["--steps", steps],
+    ["--lr", lr],
+  ] as const;
+  return pairs.flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)]));
+}
+
+/** The first rollout of the first tasks, so that before and after show the same ones. */
+function samples(episodes: readonly Episode[]): Episode[] {
+  return episodes.filter((episode) => episode.rolloutIndex === 0).slice(0, shownTasks);
+}
+
+const number = (value: number | null): string => (value === null ? "-" : value.toFixed(3));
+
+function summary(result: DemoResult): string {
+  return [
+    `training reward    ${number(result.rewardFirst)} → ${number(result.rewardLast)}  (first and last step)`,
+    `validation reward  ${number(result.valFirst)} → ${number(result.valLast)}  (before and after)`,
+    `steps ${result.steps}, ${duration(result.seconds)}, seed ${result.seed}`,
+    `run folder: ${result.runDir}`,
+    "",
+    "What to try next:",
+    `  ${commandLine(["demo", "--seed", String(result.seed + 1)])}            the same with other dice`,
+    `  ${commandLine(["demo", "--lr", "0"])}              the control: nothing is learned`,
+    "  examples/shop/agent.ts is the agent; docs/ shows how to train your own",
+    "",
+  ].join("\n");
+}
+
+/** Runs the command; resolves with the exit status. */
+export async function demoCommand(flags: DemoFlags, io: CliIo): Promise<number> {
+  const demo = await loadDemo();
+  const { config } = loadConfig({ file: demo.configFile, overrides: overridesOf(flags) });
+  await using backend = await loadBackend(config.backend, dirname(demo.configFile));
+  const isJson = flags.json === true;
+  const colors = colorsFor(io.stdout);
+  const progress = createProgress({ stream: io.stderr, isQuiet: flags.quiet === true });
+  const recorder = createDemoRecorder(() => performance.now() / 1000);
+  const showSamples = (title: string): void => {
+    if (isJson || recorder.episodes.length === 0) return;
+    progress.clear();
+    const texts = samples(recorder.episodes).map((episode) => formatEpisode(episode, colors));
+    io.stdout.write(`\n${colors.bold(title)}\n\n${texts.join("\n")}\n`);
+  };
+  using interrupt = watchInterrupt(() => {
+    progress.clear();
+    io.stderr.write("Stopping; the last completed step is saved. Ctrl-C again leaves at once.\n");
+  });
+  const trainer = new AgentTrainer({
+    backend,
+    agentFlow: demo.agent,
+    evaluator: demo.evaluator,
+    config,
+    trainDataset: demo.trainTasks,
+    valDataset: demo.valTasks,
+    resume: flags.resume === true ? "auto" : (flags.resume ?? false),
+    signal: interrupt.signal,
+    onEvent: (event) => {
+      progress.onEvent(event);
+      recorder.onEvent(event);
+      if (event.type === "validation-end" && event.step === 0) showSamples("Before training");
+    },
+  });
+  const run = await trainer.train();
+  progress.clear();
+  if (run.status === "completed") showSamples("After training");
+  const result = recorder.result(run);
+  io.stdout.write(isJson ? `${JSON.stringify(result)}\n` : summary(result));
+  if (run.status === "completed") return exitCodes.done;
+  const again = commandLine(["demo", ...argumentsOf(flags), "--resume", run.runDir]);
+  io.stderr.write(`To go on: ${again}\n`);
+  return exitCodes.interrupted;
+}

@@ -1,0 +1,136 @@
+/** `agent-trainer train`: a run from a YAML file. */
+import { dirname, resolve } from "node:path";
+import type { AgentFlow, Evaluator } from "../../core/agent.ts";
+import { ConfigError } from "../../core/errors.ts";
+import type { Task } from "../../core/task.ts";
+import { AgentTrainer } from "../../trainer/agent-trainer.ts";
+import { type LoadedConfig, loadConfig } from "../../trainer/config/load.ts";
+import { resolvedAsJson, formatResolved } from "../dry-run.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { watchInterrupt } from "../interrupt.ts";
+import type { CliIo } from "../io.ts";
+import { loadBackend } from "../load-backend.ts";
+import { loadDataset } from "../load-dataset.ts";
+import { loadExport } from "../load-module.ts";
+import { createProgress, duration } from "../progress.ts";
+import { commandLine } from "../resume-command.ts";
+
+export interface TrainFlags {
+  /** `true`: the flag without a value. */
+  readonly resume?: string | boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+  readonly seed?: number;
+  readonly quiet?: boolean;
+}
+
+interface TrainInput {
+  readonly configFile: string;
+  readonly overrides: readonly string[];
+  readonly resume: string | false;
+}
+
+/** `--resume` takes an optional value, so it may have caught the argument that came after it. */
+export function readArguments(positional: readonly string[], flags: TrainFlags): TrainInput {
+  const rest = [...positional];
+  let resume: string | false = flags.resume === true ? "auto" : (flags.resume ?? false);
+  if (resume !== false && /\.ya?ml$/u.test(resume)) {
+    rest.unshift(resume);
+    resume = "auto";
+  } else if (resume !== false && /^[+~]|^[\w.]+=/u.test(resume)) {
+    rest.push(resume);
+    resume = "auto";
+  }
+  const [configFile, ...overrides] = rest;
+  if (configFile === undefined) {
+    throw new ConfigError({
+      message: "train needs a configuration file.",
+      hint: "Write: agent-trainer train CONFIG.yaml [key=value ...]",
+    });
+  }
+  if (flags.seed !== undefined) overrides.push(`trainer.seed=${flags.seed}`);
+  return { configFile, overrides, resume };
+}
+
+interface Parts {
+  readonly agentFlow: AgentFlow;
+  readonly evaluator: Evaluator;
+  readonly trainDataset: readonly Task[];
+  readonly valDataset: readonly Task[] | undefined;
+}
+
+function required(value: string | null, option: string): string {
+  if (value !== null) return value;
+  throw new ConfigError({
+    message: `${option} is not set, so there is nothing to train with.`,
+    hint: `Set ${option} in the configuration file, or with ${option}=path#export.`,
+    fields: { option },
+  });
+}
+
+async function loadParts({ config }: LoadedConfig, folder: string): Promise<Parts> {
+  const { dataset } = config;
+  const load = (option: "agent" | "evaluator"): Promise<unknown> =>
+    loadExport({
+      spec: required(config[option], option),
+      folder,
+      option,
+      defaults: [option, "default"],
+    });
+  const train = required(dataset.train, "dataset.train");
+  return {
+    agentFlow: (await load("agent")) as AgentFlow,
+    evaluator: (await load("evaluator")) as Evaluator,
+    trainDataset: await loadDataset(train, folder, "dataset.train"),
+    valDataset:
+      dataset.val === null ? undefined : await loadDataset(dataset.val, folder, "dataset.val"),
+  };
+}
+
+/** Runs the command; resolves with the exit status. */
+export async function trainCommand(
+  positional: readonly string[],
+  flags: TrainFlags,
+  io: CliIo,
+): Promise<number> {
+  const { configFile, overrides, resume } = readArguments(positional, flags);
+  const loaded = loadConfig({ file: configFile, overrides });
+  if (flags.dryRun === true) {
+    io.stdout.write(
+      flags.json === true ? `${JSON.stringify(resolvedAsJson(loaded))}\n` : formatResolved(loaded),
+    );
+    return exitCodes.done;
+  }
+  const folder = dirname(resolve(configFile));
+  const { valDataset, ...rest } = await loadParts(loaded, folder);
+  await using backend = await loadBackend(loaded.config.backend, folder);
+  const progress = createProgress({ stream: io.stderr, isQuiet: flags.quiet === true });
+  const start = performance.now();
+  using interrupt = watchInterrupt(() => {
+    progress.clear();
+    io.stderr.write("Stopping; the last completed step is saved. Ctrl-C again leaves at once.\n");
+  });
+  const trainer = new AgentTrainer({
+    ...rest,
+    ...(valDataset === undefined ? {} : { valDataset }),
+    backend,
+    config: loaded.config,
+    resume,
+    signal: interrupt.signal,
+    onEvent: (event) => progress.onEvent(event),
+  });
+  const result = await trainer.train();
+  progress.clear();
+  const seconds = (performance.now() - start) / 1000;
+  if (flags.json === true) {
+    io.stdout.write(`${JSON.stringify({ ...result, seconds })}\n`);
+  } else {
+    io.stdout.write(
+      `${result.status} after ${result.steps} of ${result.totalSteps} steps in ${duration(seconds)}\nrun folder: ${result.runDir}\n`,
+    );
+  }
+  if (result.status === "completed") return exitCodes.done;
+  const again = commandLine(["train", configFile, ...overrides, "--resume", result.runDir]);
+  io.stderr.write(`To go on: ${again}\n`);
+  return exitCodes.interrupted;
+}

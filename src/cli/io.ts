@@ -1,0 +1,9 @@
+/** What a command may touch: its streams. */
+import type { TextStream } from "./terminal.ts";
+
+export interface CliIo {
+  /** Results. */
+  readonly stdout: TextStream;
+  /** Progress and errors. */
+  readonly stderr: TextStream;
+}

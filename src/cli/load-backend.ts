@@ -1,0 +1,48 @@
+/** Backends for `backend:`. Loaded when asked for, because each needs packages of its own. */
+import type { TrainingBackend } from "../core/backend.ts";
+import { ConfigError } from "../core/errors.ts";
+import { nearestName } from "../util/nearest-name.ts";
+import { loadExport } from "./load-module.ts";
+import { missingPackage } from "./report-error.ts";
+
+type MakeBackend = () => TrainingBackend | Promise<TrainingBackend>;
+
+const loaders: Readonly<Record<string, MakeBackend>> = {
+  local: async () => (await import("../backends/local/index.ts")).createLocalBackend(),
+};
+
+/** Names that {@link loadBackend} knows. */
+export const backendNames: readonly string[] = Object.keys(loaders);
+
+async function importMaker(spec: string, folder: string): Promise<MakeBackend> {
+  const defaults = ["createBackend", "default"];
+  const make = await loadExport({ spec, folder, option: "backend", defaults });
+  if (typeof make === "function") return make as MakeBackend;
+  throw new ConfigError({
+    message: `backend=${spec} must name a function that makes a TrainingBackend; got ${typeof make}.`,
+    fields: { spec },
+  });
+}
+
+function unknownName(name: string): ConfigError {
+  const nearest = nearestName(name, backendNames);
+  return new ConfigError({
+    message: `There is no backend ${JSON.stringify(name)}. Allowed: ${backendNames.join(", ")}, or path#export of a function that makes one.`,
+    ...(nearest === undefined ? {} : { hint: `Did you mean backend=${nearest}?` }),
+    fields: { name, known: backendNames },
+  });
+}
+
+/**
+ * Makes the backend of that name, or of the function that `path#export` names.
+ * @throws ConfigError for an unknown name; ENGINE_NOT_INSTALLED when its packages are missing.
+ */
+export async function loadBackend(name: string, folder: string): Promise<TrainingBackend> {
+  const known = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
+  if (known === undefined && !/[./#\\]/u.test(name)) throw unknownName(name);
+  try {
+    return await (known ?? (await importMaker(name, folder)))();
+  } catch (error) {
+    throw missingPackage(error) ?? error;
+  }
+}

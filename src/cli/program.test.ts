@@ -1,0 +1,152 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { runCli } from "./program.ts";
+
+/** Runs the command line in this process. */
+async function run(...args: string[]) {
+  let [out, err] = ["", ""];
+  const code = await runCli(args, {
+    stdout: { write: (text: string) => (out += text) },
+    stderr: { write: (text: string) => (err += text) },
+  });
+  return { code, out, err };
+}
+
+function configFile(text: string, files: Record<string, string> = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), "agent-trainer-cli-"));
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  const file = join(folder, "run.yaml");
+  writeFileSync(file, text);
+  return file;
+}
+
+const parts = {
+  "agent.mjs": "export const agent = () => 'x';\nexport const helper = 1;\n",
+  "evaluator.mjs": "export default () => true;\n",
+  "train.jsonl": '{"question": "a"}\n\n{"question": "b"}\n',
+};
+const yaml =
+  "model: {name: m}\nagent: agent.mjs\nevaluator: evaluator.mjs\ndataset: {train: train.jsonl}\n";
+
+describe("help", () => {
+  it.each([
+    [["--help"], ["train", "demo", "Examples:"]],
+    [
+      ["train", "--help"],
+      ["--resume", "--dry-run", "Examples:", "rollout.n_val"],
+    ],
+    [
+      ["demo", "--help"],
+      ["--steps", "--lr", "Examples:"],
+    ],
+  ])("%j", async (args, expected) => {
+    const { code, out, err } = await run(...args);
+    expect(code).toBe(0);
+    expect(err).toBe("");
+    for (const text of expected) expect(out).toContain(text);
+  });
+  it("gives the version on stdout", async () => {
+    const { code, out } = await run("--version");
+    expect([code, /^\d+\.\d+\.\d+\n$/u.test(out)]).toEqual([0, true]);
+  });
+});
+
+describe("usage errors exit with 2", () => {
+  it.each([
+    [["trian"], "Did you mean train?"],
+    [["train", "x.yaml", "--sed", "1"], "Did you mean --seed?"],
+    [["train", "x.yaml", "--seed", "-1"], "whole number of at least 0"],
+    [["demo", "--steps", "0"], "whole number of at least 1"],
+    [["demo", "--lr", "2"], "a number from 0 to 1"],
+    [["train"], "train needs a configuration file"],
+    [["train", "/nowhere.yaml"], "/nowhere.yaml cannot be read"],
+  ])("%j", async (args, message) => {
+    const { code, out, err } = await run(...args);
+    expect(err).toContain(message);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).not.toContain("    at ");
+  });
+
+  it.each([
+    ["an unknown option", ["data.train_batch_sise=3"], "Did you mean data.train_batch_size?"],
+    ["an override without =", ["rollout.n"], "not of the form key=value"],
+    ["an unknown backend", ["backend=locl"], "Did you mean backend=local?"],
+    ["a missing agent file", ["agent=gone.mjs"], "gone.mjs, which does not exist"],
+    ["a missing export", ["agent=agent.mjs#agnt"], "it exports agent, helper"],
+    ["its nearest name", ["agent=agent.mjs#agnt"], "Did you mean agent: agent.mjs#agent?"],
+    ["no agent", ["agent=null"], "agent is not set"],
+    ["a missing data set", ["dataset.train=gone.jsonl"], "gone.jsonl, which does not exist"],
+    ["a broken line", ["dataset.train=broken.jsonl"], "broken.jsonl:3: not valid JSON"],
+    ["a row without text", ["dataset.train=poor.jsonl"], "poor.jsonl:2: there is neither"],
+    ["a data set that is no list", ["dataset.train=map.json"], "must hold a list of tasks"],
+    ["a module that throws", ["agent=throws.mjs"], "RangeError: at import"],
+    ["a backend that is no function", ["backend=agent.mjs#helper"], "must name a function"],
+  ])("%s", async (_, overrides, message) => {
+    const file = configFile(yaml, {
+      ...parts,
+      "broken.jsonl": '{"question": "a"}\n\n{"question":\n',
+      "poor.jsonl": '{"question": "a"}\n{"answer": "b"}\n',
+      "map.json": '{"a": 1}',
+      "throws.mjs": 'throw new RangeError("at import");',
+    });
+    const { code, err } = await run("train", file, ...overrides);
+    expect(err).toContain(message);
+    expect(code).toBe(2);
+  });
+});
+
+describe("a missing package", () => {
+  it("is named with the command that installs it", async () => {
+    const file = configFile(yaml, {
+      ...parts,
+      "agent.mjs": 'import "@scope/not-installed/part";\nexport const agent = () => {};\n',
+    });
+    const { code, err } = await run("train", file);
+    expect(err).toBe(
+      "error: The package @scope/not-installed is not installed.\nRun: npm install @scope/not-installed\n",
+    );
+    expect(code).toBe(1);
+  });
+});
+
+describe("--verbose", () => {
+  it("shows the stack", async () => {
+    const { err } = await run("train", "/nowhere.yaml", "--verbose");
+    expect(err).toContain("    at ");
+    expect(err).toContain("caused by: ");
+  });
+});
+
+describe("--dry-run", () => {
+  it("prints the resolved tree with where each value came from, and starts nothing", async () => {
+    const file = configFile("model: {name: m}\nrollout: {n: 4}\nagent: gone.mjs\n");
+    const { code, out, err } = await run(
+      "train",
+      file,
+      "rollout.n_val=2",
+      "--seed",
+      "7",
+      "--dry-run",
+    );
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toMatch(/^ {2}n: 4 +# file$/mu);
+    expect(out).toMatch(/^ {2}n_val: 2 +# override$/mu);
+    expect(out).toMatch(/^ {2}seed: 7 +# override$/mu);
+    expect(out).toMatch(/^ {4}top_p: 1 +# default$/mu);
+    expect(parse(out)).toMatchObject({
+      rollout: { n: 4, n_val: 2, train: { top_p: 1 }, val: { top_p: 1 } },
+      dataset: { train: null },
+    });
+  });
+  it("has a form for machines", async () => {
+    const file = configFile("model: {name: m}\n");
+    const { out } = await run("train", file, "--dry-run", "--json");
+    expect(JSON.parse(out)).toMatchObject({
+      config: { model: { name: "m" } },
+      sources: { "model.name": "file", "rollout.n": "default" },
+    });
+  });
+});

@@ -1,0 +1,113 @@
+/** The command line: commands, flags and help. What a command does is in `commands/`. */
+import { readFileSync } from "node:fs";
+import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { demoCommand, type DemoFlags } from "./commands/demo.ts";
+import { trainCommand, type TrainFlags } from "./commands/train.ts";
+import { exitCodeOf, exitCodes } from "./exit-codes.ts";
+import type { CliIo } from "./io.ts";
+import { formatConfigHelp } from "./option-help.ts";
+import { formatError } from "./report-error.ts";
+import { colorsFor } from "./terminal.ts";
+
+function version(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+function wholeNumber(least: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/u.test(text) && value >= least && value < 2 ** 32) return value;
+    throw new InvalidArgumentError(`It must be a whole number of at least ${least}.`);
+  };
+}
+
+function learningRate(text: string): number {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (value >= 0 && value <= 1) return value;
+  throw new InvalidArgumentError("It must be a number from 0 to 1.");
+}
+
+const trainHelp = `
+Examples:
+  $ agent-trainer train shop.yaml
+  $ agent-trainer train shop.yaml data.train_batch_size=8 training.learning_rate=3e-4
+  $ agent-trainer train shop.yaml --dry-run
+  $ agent-trainer train shop.yaml --resume runs/shop
+
+Overrides: key=value sets an option, ~key takes it back to its default; values are YAML.
+`;
+
+const demoHelp = `
+Examples:
+  $ agent-trainer demo
+  $ agent-trainer demo --steps 5 --seed 1
+  $ agent-trainer demo --json --quiet
+`;
+
+/** The flags that every command has. */
+function command(parent: Command, name: string, description: string): Command {
+  return parent
+    .command(name)
+    .description(description)
+    .option("--json", "print one JSON object as the last line of stdout")
+    .option("--quiet", "show only warnings while it runs")
+    .option("--verbose", "show stacks of errors");
+}
+
+function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
+  const program = new Command("agent-trainer")
+    .description("Reinforcement learning for the agents that TypeScript people already have.")
+    .version(version())
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+    })
+    .showHelpAfterError("Run agent-trainer --help to see what there is.")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ agent-trainer demo\n  $ agent-trainer train CONFIG.yaml --dry-run\n",
+    );
+  command(program, "train", "train an agent as a YAML file describes it")
+    .argument("[config]", "the YAML file")
+    .argument("[overrides...]", "key=value, over what the file says")
+    .option("--resume [runDir]", "go on with a run; without a folder, with the latest one")
+    .option("--dry-run", "print the resolved options and where each came from, then stop")
+    .option("--seed <n>", "trainer.seed", wholeNumber(0))
+    .addHelpText("after", () => `${trainHelp}\n${formatConfigHelp()}`)
+    .action(async (config: string | undefined, overrides: string[], flags: TrainFlags) => {
+      const positional = config === undefined ? [] : [config, ...overrides];
+      onExit(await trainCommand(positional, flags, io));
+    });
+  command(program, "demo", "train the built-in shop agent, with a sample before and after")
+    .option("--seed <n>", "seed of the run", wholeNumber(0))
+    .option("--steps <n>", "optimizer steps", wholeNumber(1))
+    .option("--lr <rate>", "learning rate; 0 is the control", learningRate)
+    .option("--resume [runDir]", "go on with an interrupted demo")
+    .addHelpText("after", demoHelp)
+    .action(async (flags: DemoFlags) => {
+      onExit(await demoCommand(flags, io));
+    });
+  return program;
+}
+
+/** Runs the command line; resolves with the exit status and never rejects. */
+export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
+  let code: number = exitCodes.done;
+  const program = buildProgram(io, (status) => (code = status));
+  if (args.length === 0) {
+    io.stdout.write(program.helpInformation());
+    return exitCodes.usage;
+  }
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return code;
+  } catch (error) {
+    // Commander has already written its own text.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
+    const isVerbose = args.includes("--verbose") || (process.env["DEBUG"] ?? "") !== "";
+    io.stderr.write(formatError(error, colorsFor(io.stderr), isVerbose));
+    return exitCodeOf(error);
+  }
+}

@@ -1,0 +1,40 @@
+/** A model call without its wire format: every protocol is translated to this. */
+import type { ChatMessage, ToolDefinition } from "../core/message.ts";
+import type { SamplingParams } from "../core/policy.ts";
+import type { Protocol } from "../core/trace.ts";
+
+/** The sampling fields that a client or a session may set. */
+export type SamplingChoice = Partial<Omit<SamplingParams, "seed" | "stopTokenIds">>;
+
+export interface CallRequest {
+  readonly protocol: Protocol;
+  /** As the agent named it. */
+  readonly model: string;
+  readonly messages: readonly ChatMessage[];
+  /** Empty also when the agent forbade their use. */
+  readonly tools: readonly ToolDefinition[];
+  /** Choices to draw, at least 1. */
+  readonly n: number;
+  readonly sampling: SamplingChoice;
+  /** The client's own, mixed into the session's. */
+  readonly seed?: number;
+  readonly stops: readonly string[];
+}
+
+/** One finished choice. */
+export interface Completion {
+  readonly choice: number;
+  readonly message: ChatMessage;
+  readonly malformed?: string;
+  readonly stopReason: "stop" | "length" | "aborted";
+  readonly tokens: Int32Array;
+  readonly logprobs: Float32Array;
+  readonly weightVersion: number;
+}
+
+export interface CallResult {
+  /** Id of the response, the same for all choices. */
+  readonly responseId: string;
+  readonly promptTokens: number;
+  readonly completions: readonly Completion[];
+}

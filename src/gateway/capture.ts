@@ -1,0 +1,69 @@
+/** Finished choices to stored traces, and to what later calls can continue. */
+import { randomUUID } from "node:crypto";
+import type { Trace } from "../core/trace.ts";
+import type { CallRequest, Completion } from "./call-request.ts";
+import type { PreparedCall } from "./prompt.ts";
+import type { CaptureSession } from "./session.ts";
+
+/** What all choices of a call have in common. */
+export interface RecordedCall {
+  readonly request: CallRequest;
+  readonly prepared: PreparedCall;
+  readonly trajectoryUid: string | null;
+  readonly responseId: string;
+  readonly sequence: number;
+  readonly startedAt: number;
+}
+
+function joinTokens(prompt: Int32Array, response: Int32Array): Int32Array {
+  const all = new Int32Array(prompt.length + response.length);
+  all.set(prompt);
+  all.set(response, prompt.length);
+  return all;
+}
+
+/** Stores one trace per choice. `untrainable` says why they must not be trained on, if so. */
+export async function recordCall(
+  session: CaptureSession,
+  call: RecordedCall,
+  completions: readonly Completion[],
+  untrainable?: string,
+): Promise<void> {
+  const { request, prepared, trajectoryUid, responseId, sequence, startedAt } = call;
+  const finishedAt = Date.now();
+  for (const completion of completions) {
+    const tokens = joinTokens(prepared.tokens, completion.tokens);
+    const trace: Trace = {
+      id: randomUUID(),
+      responseId,
+      sessionUid: session.uid,
+      trajectoryUid,
+      sequence,
+      choice: completion.choice,
+      protocol: request.protocol,
+      model: request.model,
+      messages: request.messages,
+      tools: request.tools,
+      response: completion.message,
+      ...(completion.malformed === undefined ? {} : { malformed: completion.malformed }),
+      // Views, so that the trace and the conversation share one copy of the ids.
+      promptIds: tokens.subarray(0, prepared.tokens.length),
+      responseIds: tokens.subarray(prepared.tokens.length),
+      // A copy: after a stop string the sampler's array may be longer, or be reused.
+      logprobs: completion.logprobs.slice(),
+      logprobKind: "raw",
+      stopReason: completion.stopReason,
+      weightVersion: completion.weightVersion,
+      sampling: prepared.sampling,
+      parentId: prepared.parentId,
+      ...(untrainable === undefined ? {} : { untrainable }),
+      startedAt,
+      finishedAt,
+    };
+    await session.record(trace);
+    if (untrainable === undefined) {
+      const node = { traceId: trace.id, trajectoryUid, response: trace.response, tokens };
+      session.conversation.add(prepared.chain, node);
+    }
+  }
+}

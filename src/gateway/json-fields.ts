@@ -1,0 +1,77 @@
+/**
+ * Typed reading of one field of a JSON object. Absent and null are the same, as clients send both.
+ * By hand rather than by schema: this runs on every call, over message lists of any size.
+ */
+import { badRequest } from "./api-error.ts";
+
+export type JsonFields = Readonly<Record<string, unknown>>;
+
+export function isJsonObject(value: unknown): value is JsonFields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A value as an error message shows it. */
+export function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 80 ? `${text.slice(0, 80)}...` : text;
+}
+
+export interface NumberBounds {
+  readonly min: number;
+  readonly max: number;
+  /** `min` itself is not allowed. */
+  readonly aboveMin?: boolean;
+  readonly integer?: boolean;
+}
+
+export function readNumber(
+  fields: JsonFields,
+  name: string,
+  bounds: NumberBounds,
+): number | undefined {
+  const value = fields[name];
+  if (value === undefined || value === null) return undefined;
+  const { min, max, aboveMin = false, integer = false } = bounds;
+  const fits =
+    typeof value === "number" &&
+    value <= max &&
+    (aboveMin ? value > min : value >= min) &&
+    (!integer || Number.isInteger(value));
+  if (fits) return value;
+  const kind = integer ? "an integer" : "a number";
+  const lower = aboveMin ? `above ${min}` : `from ${min}`;
+  const upper = max >= Number.MAX_SAFE_INTEGER ? "" : ` to ${max}`;
+  throw badRequest(name, `${name} must be ${kind} ${lower}${upper}, but it is ${show(value)}.`);
+}
+
+export function readBoolean(fields: JsonFields, name: string): boolean | undefined {
+  const value = fields[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "boolean") return value;
+  throw badRequest(name, `${name} must be true or false, but it is ${show(value)}.`);
+}
+
+export function readString(fields: JsonFields, name: string, at = name): string | undefined {
+  const value = fields[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string") return value;
+  throw badRequest(at, `${at} must be a string, but it is ${show(value)}.`);
+}
+
+export function readObject(fields: JsonFields, name: string, at = name): JsonFields | undefined {
+  const value = fields[name];
+  if (value === undefined || value === null) return undefined;
+  if (isJsonObject(value)) return value;
+  throw badRequest(at, `${at} must be an object, but it is ${show(value)}.`);
+}
+
+export function readArray(
+  fields: JsonFields,
+  name: string,
+  at = name,
+): readonly unknown[] | undefined {
+  const value = fields[name];
+  if (value === undefined || value === null) return undefined;
+  if (Array.isArray(value)) return value;
+  throw badRequest(at, `${at} must be a list, but it is ${show(value)}.`);
+}

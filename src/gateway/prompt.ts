@@ -1,0 +1,95 @@
+/** A call's prompt, sampling and seed: everything that is decided before a token is drawn. */
+import { createHash } from "node:crypto";
+import type { SamplerTarget } from "../core/backend.ts";
+import { ContextOverflowError } from "../core/errors.ts";
+import { defaultSampling, type SamplingParams } from "../core/policy.ts";
+import { deriveSeed } from "../util/random.ts";
+import type { CallRequest, SamplingChoice } from "./call-request.ts";
+import { chainMessages, type MessageChain } from "./conversation.ts";
+import type { CaptureSession } from "./session.ts";
+
+export interface PreparedCall {
+  readonly tokens: Int32Array;
+  /** Trace whose tokens the prompt begins with. */
+  readonly parentId: string | null;
+  readonly chain: MessageChain;
+  readonly sampling: SamplingParams;
+  /** The same whenever the same draw is made, however calls are ordered; unique in the session. */
+  readonly drawKey: string;
+}
+
+function startsWith(tokens: Int32Array, start: Int32Array): boolean {
+  if (tokens.length < start.length) return false;
+  for (let i = 0; i < start.length; i++) if (tokens[i] !== start[i]) return false;
+  return true;
+}
+
+function render(
+  target: SamplerTarget,
+  session: CaptureSession,
+  request: CallRequest,
+  chain: MessageChain,
+  trajectoryUid: string | null,
+): { tokens: Int32Array; parentId: string | null } {
+  const { messages, tools } = request;
+  const match = session.conversation.match(messages, chain, trajectoryUid);
+  if (match) {
+    const previous = match.node.tokens;
+    const added = messages.slice(match.covered);
+    const extended = target.renderer.extend(previous, added, { tools });
+    // Trainers merge rows on the strength of `parentId`, so it is checked, not believed.
+    if (extended && startsWith(extended.tokens, previous)) {
+      return { tokens: extended.tokens, parentId: match.node.traceId };
+    }
+  }
+  return { tokens: target.renderer.render(messages, { tools }).tokens, parentId: null };
+}
+
+function mergeSampling(client: SamplingChoice, enforced: SamplingChoice): SamplingChoice {
+  const pick = <K extends keyof SamplingChoice>(name: K): SamplingParams[K] =>
+    enforced[name] ?? client[name] ?? defaultSampling[name];
+  return {
+    temperature: pick("temperature"),
+    topP: pick("topP"),
+    topK: pick("topK"),
+    minP: pick("minP"),
+    maxTokens: pick("maxTokens"),
+  };
+}
+
+/** @throws ContextOverflowError, or what the renderer throws for messages it cannot render. */
+export function prepareCall(
+  target: SamplerTarget,
+  session: CaptureSession,
+  request: CallRequest,
+  trajectoryUid: string | null,
+): PreparedCall {
+  const chain = chainMessages(request.messages, request.tools);
+  const { tokens, parentId } = render(target, session, request, chain, trajectoryUid);
+  const { contextLength } = target.sampler;
+  const room = contextLength - tokens.length;
+  if (room < 1) throw new ContextOverflowError(tokens.length, contextLength);
+  const merged = {
+    ...defaultSampling,
+    ...mergeSampling(request.sampling, session.options.sampling),
+  };
+
+  const bytes = new Uint8Array(tokens.buffer, tokens.byteOffset, tokens.byteLength);
+  const promptHash = createHash("sha1").update(bytes).digest("base64url");
+  // Counted per trajectory, so that roles that ask the same thing at the same time do not race.
+  const asked = promptHash + session.trajectoryLabel(trajectoryUid);
+  const occurrence = session.countOccurrence(asked);
+  const seedParts = [asked, occurrence, ...(request.seed === undefined ? [] : [request.seed])];
+  return {
+    tokens,
+    parentId,
+    chain,
+    drawKey: `${occurrence}:${asked}`,
+    sampling: {
+      ...merged,
+      maxTokens: Math.min(merged.maxTokens, room),
+      stopTokenIds: target.renderer.stop.tokenIds,
+      seed: deriveSeed(session.options.seed, ...seedParts),
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/** `GET .../v1/models` and `GET .../v1/models/{id}`. */
+import { ApiError } from "../api-error.ts";
+import { show } from "../json-fields.ts";
+
+interface WireModel {
+  readonly id: string;
+  readonly object: "model";
+  readonly created: number;
+  readonly owned_by: string;
+}
+
+function toWireModel(id: string): WireModel {
+  return { id, object: "model", created: 0, owned_by: "agent-trainer" };
+}
+
+export function listModels(model: string): Response {
+  return Response.json({ object: "list", data: [toWireModel(model)] });
+}
+
+/** @throws ApiError 404 */
+export function retrieveModel(model: string, asked: string): Response {
+  if (asked === model) return Response.json(toWireModel(model));
+  throw new ApiError({
+    status: 404,
+    message: `There is no model ${show(asked)}; this gateway serves ${show(model)}.`,
+    reason: "model_not_found",
+    param: "model",
+  });
+}

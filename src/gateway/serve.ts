@@ -1,0 +1,68 @@
+/** A fetch function behind a socket. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { ConfigError } from "../core/errors.ts";
+
+export interface HttpServer {
+  readonly url: string;
+  readonly port: number;
+  /** Resolves when every connection is gone; those that linger are cut. */
+  close(): Promise<void>;
+}
+
+/** Longer than clients keep idle connections, so that it is they who drop them and none is used stale. */
+const keepAliveTimeoutMs = 75_000;
+const closeLimitMs = 500;
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): unknown {
+  if (error.code !== "EADDRINUSE" && error.code !== "EACCES" && error.code !== "EADDRNOTAVAIL") {
+    return error;
+  }
+  return new ConfigError({
+    message: `The gateway cannot listen on ${host}:${port} (${error.code}).`,
+    hint: "Choose another port, or 0 for a free one.",
+    cause: error,
+    fields: { host, port },
+  });
+}
+
+function urlOf(host: string, port: number): string {
+  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => {
+      server.closeAllConnections();
+    }, closeLimitMs);
+    // Drops idle connections at once; one that never sent a request does not count as idle.
+    server.close(() => {
+      clearTimeout(cut);
+      resolve();
+    });
+  });
+}
+
+/** @throws ConfigError when the address cannot be had. */
+export async function serve(
+  fetch: (request: Request) => Promise<Response>,
+  host: string,
+  port: number,
+): Promise<HttpServer> {
+  // A library leaves the process's Request and Response as they are.
+  const listener = getRequestListener(fetch, { overrideGlobalObjects: false, hostname: host });
+  const server = createServer((incoming, outgoing) => {
+    void listener(incoming, outgoing);
+  });
+  server.keepAliveTimeout = keepAliveTimeoutMs;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => {
+      reject(listenError(error, host, port));
+    });
+    server.listen(port, host, resolve);
+  });
+  const bound = (server.address() as AddressInfo).port;
+  return { url: urlOf(host, bound), port: bound, close: () => closeServer(server) };
+}

@@ -1,0 +1,83 @@
+/** snake_case JSON of the gateway's own routes. */
+import type { ChatMessage, ToolCall, ToolDefinition } from "../core/message.ts";
+import type { SamplingParams } from "../core/policy.ts";
+import type { Trace } from "../core/trace.ts";
+
+export interface WireToolCall {
+  readonly id: string;
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+/** OpenAI's shape of tool calls. */
+export function toWireToolCalls(calls: readonly ToolCall[]): readonly WireToolCall[] {
+  return calls.map((call) => ({
+    id: call.id,
+    type: "function",
+    function: { name: call.name, arguments: call.arguments },
+  }));
+}
+
+/** OpenAI's shape of a chat message, with `reasoning_content` as vLLM writes it. */
+export function toWireMessage(message: ChatMessage): Readonly<Record<string, unknown>> {
+  const { role, content, reasoning, toolCalls, toolCallId, name } = message;
+  const parts =
+    typeof content === "string"
+      ? content
+      : content.map((part) =>
+          part.type === "text" ? part : { type: "image_url", image_url: { url: part.url } },
+        );
+  return {
+    role,
+    content: content === "" && toolCalls ? null : parts,
+    ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
+    ...(toolCalls ? { tool_calls: toWireToolCalls(toolCalls) } : {}),
+    ...(toolCallId === undefined ? {} : { tool_call_id: toolCallId }),
+    ...(name === undefined ? {} : { name }),
+  };
+}
+
+function toWireTool(tool: ToolDefinition): Readonly<Record<string, unknown>> {
+  return { type: "function", function: tool };
+}
+
+function toWireSampling(sampling: SamplingParams): Readonly<Record<string, unknown>> {
+  return {
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    top_k: sampling.topK,
+    min_p: sampling.minP,
+    max_tokens: sampling.maxTokens,
+    stop_token_ids: sampling.stopTokenIds,
+    seed: sampling.seed,
+  };
+}
+
+/** A trace as `GET /sessions/{uid}/traces` gives it. */
+export function toWireTrace(trace: Trace): Readonly<Record<string, unknown>> {
+  return {
+    trace_id: trace.id,
+    response_id: trace.responseId,
+    session_id: trace.sessionUid,
+    trajectory_id: trace.trajectoryUid,
+    sequence: trace.sequence,
+    choice: trace.choice,
+    protocol: trace.protocol,
+    model: trace.model,
+    messages: trace.messages.map(toWireMessage),
+    tools: trace.tools.map(toWireTool),
+    response_message: toWireMessage(trace.response),
+    malformed: trace.malformed ?? null,
+    prompt_token_ids: Array.from(trace.promptIds),
+    completion_token_ids: Array.from(trace.responseIds),
+    logprobs: Array.from(trace.logprobs),
+    logprob_kind: trace.logprobKind,
+    finish_reason: trace.stopReason,
+    weight_version: trace.weightVersion,
+    sampling_params: toWireSampling(trace.sampling),
+    parent_trace_id: trace.parentId,
+    untrainable: trace.untrainable ?? null,
+    started_at: trace.startedAt,
+    finished_at: trace.finishedAt,
+  };
+}

@@ -1,0 +1,154 @@
+/** A sampler that says what a script tells it to. Honours n, abort, maxTokens, stop ids and chunks. */
+import { ContextOverflowError } from "../core/errors.ts";
+import type {
+  Renderer,
+  Sample,
+  SampleRequest,
+  Sampler,
+  SamplingParams,
+  StopReason,
+} from "../core/policy.ts";
+import { raceAbort } from "../util/abort.ts";
+import { byteRenderer } from "./byte-renderer.ts";
+
+/** What a script may look at. */
+export interface ScriptedCall {
+  /** The prompt as text, special tokens left out. */
+  readonly text: string;
+  /** The prompt. */
+  readonly tokens: Int32Array;
+  /** Calls before this one, over all prompts. */
+  readonly index: number;
+  /** Which of the `n` sequences is asked for. */
+  readonly choice: number;
+  readonly params: SamplingParams;
+}
+
+type Answer = string | readonly number[] | Int32Array;
+
+/**
+ * Answers, or a function of the call that gives one. A string stands for its UTF-8 bytes and the first
+ * stop id; tokens are taken as they are, and end the sequence with `length` unless a stop id is among them.
+ */
+export type Script = readonly Answer[] | ((call: ScriptedCall) => Answer | Promise<Answer>);
+
+export interface ScriptedSamplerOptions {
+  /** Makes `ScriptedCall.text`. @default that of `byteRenderer()` */
+  readonly decode?: Renderer["decode"];
+  /** @default 65_536 */
+  readonly contextLength?: number;
+  /** Asked at each dispatch. @default 0 */
+  readonly weightVersion?: number | (() => number);
+  /** Tokens per chunk, at least 1. @default 1 */
+  readonly chunkSize?: number;
+  /** Awaited before each chunk: holds a call at a known place. @default goes on at once */
+  readonly beforeChunk?: (call: ScriptedCall, drawn: number) => Promise<void> | void;
+}
+
+export interface ScriptedSampler extends Sampler {
+  /** Every request so far, in order. */
+  readonly requests: readonly SampleRequest[];
+}
+
+/** The log-probability that a scripted sampler gives a token at a place in its completion. */
+export function scriptedLogprob(token: number, position: number): number {
+  return Math.fround(-(((token * 31 + position * 17) % 97) + 1) / 100);
+}
+
+const encoder = new TextEncoder();
+
+function toTokens(answer: Answer, params: SamplingParams): Int32Array {
+  if (typeof answer !== "string") return Int32Array.from(answer);
+  return Int32Array.from([...encoder.encode(answer), ...params.stopTokenIds.slice(0, 1)]);
+}
+
+/** How much of the scripted tokens is drawn, and why it ends there. */
+function bound(
+  tokens: Int32Array,
+  limit: number,
+  stopIds: readonly number[],
+): { tokens: Int32Array; stopReason: StopReason } {
+  const stopAt = tokens.findIndex((token) => stopIds.includes(token));
+  if (stopAt !== -1 && stopAt < limit) {
+    return { tokens: tokens.subarray(0, stopAt + 1), stopReason: "stop" };
+  }
+  return { tokens: tokens.subarray(0, limit), stopReason: "length" };
+}
+
+function sampleOf(tokens: Int32Array, stopReason: StopReason, weightVersion: number): Sample {
+  return { tokens, logprobs: logprobsOf(tokens, 0), stopReason, weightVersion };
+}
+
+function logprobsOf(tokens: Int32Array, start: number): Float32Array {
+  return Float32Array.from(tokens, (token, i) => scriptedLogprob(token, start + i));
+}
+
+/**
+ * A deterministic sampler for tests.
+ *
+ * @example
+ * const sampler = scriptedSampler(({ text }) => (text.includes("2+2") ? "4" : "I do not know"));
+ */
+export function scriptedSampler(
+  script: Script,
+  options: ScriptedSamplerOptions = {},
+): ScriptedSampler {
+  const { contextLength = 65_536, weightVersion = 0, chunkSize = 1, beforeChunk } = options;
+  const renderer = byteRenderer();
+  const decode = options.decode ?? ((tokens: Int32Array) => renderer.decode(tokens));
+  const requests: SampleRequest[] = [];
+
+  async function answerOf(call: ScriptedCall): Promise<Answer> {
+    if (typeof script === "function") return script(call);
+    const answer = script[call.index];
+    if (answer !== undefined) return answer;
+    throw new Error(`The script has ${script.length} answers; call ${call.index} has none.`);
+  }
+
+  async function draw(
+    request: SampleRequest,
+    call: ScriptedCall,
+    version: number,
+  ): Promise<Sample> {
+    const { signal, onChunk, params } = request;
+    const until = <T>(work: Promise<T>): Promise<T> => (signal ? raceAbort(work, signal) : work);
+    let drawn = 0;
+    let scripted: Int32Array = new Int32Array(0);
+    try {
+      scripted = toTokens(await until(answerOf(call)), params);
+      const limit = Math.min(params.maxTokens, contextLength - request.tokens.length);
+      const { tokens, stopReason } = bound(scripted, limit, params.stopTokenIds);
+      if (!onChunk && !beforeChunk) return sampleOf(tokens, stopReason, version);
+      while (drawn < tokens.length) {
+        await until(Promise.resolve(beforeChunk?.(call, drawn)));
+        const chunk = tokens.slice(drawn, drawn + chunkSize);
+        const logprobs = logprobsOf(chunk, drawn);
+        drawn += chunk.length;
+        onChunk?.({ index: call.choice, tokens: chunk, logprobs });
+      }
+      return sampleOf(tokens, stopReason, version);
+    } catch (error) {
+      if (signal?.aborted !== true) throw error;
+      return sampleOf(scripted.slice(0, drawn), "aborted", version);
+    }
+  }
+
+  return {
+    contextLength,
+    requests,
+    async sample(request) {
+      const { tokens, params, n = 1 } = request;
+      if (tokens.length >= contextLength) {
+        throw new ContextOverflowError(tokens.length, contextLength);
+      }
+      const index = requests.push(request) - 1;
+      const version = typeof weightVersion === "function" ? weightVersion() : weightVersion;
+      const text = decode(tokens);
+      return Promise.all(
+        Array.from({ length: n }, (_, choice) =>
+          draw(request, { text, tokens, index, choice, params }, version),
+        ),
+      );
+    },
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * The trainer that users hold: checks what it was given and starts the run. Knows nothing of steps,
+ * files or gateways.
+ */
+import type { AgentFlow, Evaluator } from "../core/agent.ts";
+import type { TrainingBackend } from "../core/backend.ts";
+import { ConfigError } from "../core/errors.ts";
+import type { TrainerEvent } from "../core/events.ts";
+import type { Task } from "../core/task.ts";
+import { checkCapabilities, checkResume } from "./check-capabilities.ts";
+import { type ConfigInput, resolveConfig } from "./config/load.ts";
+import type { TrainConfig } from "./config/train-config.ts";
+import type { EventListener } from "./emitter.ts";
+import { streamEvents } from "./event-stream.ts";
+import type { ResumeMode } from "./run-directory.ts";
+import { executeRun, type TrainResult } from "./run.ts";
+import { type DatasetInput, readDataset } from "./task.ts";
+
+/** What an {@link AgentTrainer} is made of. */
+export interface AgentTrainerOptions<Metadata = Record<string, unknown>> {
+  /**
+   * What holds the weights, for one run. It stays yours: the trainer starts it and never disposes of
+   * it, so hold it with `await using`.
+   */
+  readonly backend: TrainingBackend;
+  /** The agent. */
+  readonly agentFlow: AgentFlow<Metadata>;
+  /** The score of a rollout. */
+  readonly evaluator: Evaluator<Metadata>;
+  /** A `TrainConfig`, a map with dotted or nested keys, or a list of `key=value` texts. */
+  readonly config: ConfigInput;
+  /** Tasks or rows to train on. */
+  readonly trainDataset: DatasetInput<Metadata>;
+  /** Tasks or rows to validate on. @default none */
+  readonly valDataset?: DatasetInput<Metadata>;
+  /**
+   * `"auto"` goes on with an earlier run if there is one, a path with the run in that folder.
+   * @default false
+   */
+  readonly resume?: ResumeMode;
+  /** Ends the run early: the last completed step is saved and the result says `interrupted`. */
+  readonly signal?: AbortSignal;
+  /** Hears every event, synchronously. */
+  readonly onEvent?: EventListener;
+}
+
+/**
+ * Trains a model on an agent's own rollouts. One trainer is one run.
+ *
+ * @example
+ * await using backend = createLocalBackend();
+ * const trainer = new AgentTrainer({ backend, agentFlow, evaluator, config, trainDataset });
+ * const result = await trainer.train();
+ */
+export class AgentTrainer<Metadata = Record<string, unknown>> {
+  /** The resolved configuration. */
+  readonly config: TrainConfig;
+  readonly #options: AgentTrainerOptions<Metadata>;
+  #wasStarted = false;
+
+  /**
+   * @throws ConfigError when an option is wrong.
+   * @throws UnsupportedOptionError when the backend does not honour one.
+   */
+  constructor(options: AgentTrainerOptions<Metadata>) {
+    requireParts(options);
+    this.#options = options;
+    this.config = resolveConfig(options.config);
+    checkCapabilities(this.config, options.backend);
+    if (options.resume !== undefined && options.resume !== false) checkResume(options.backend);
+  }
+
+  /** Runs to the end. Rejects when the run fails; an interrupted run resolves. */
+  async train(): Promise<TrainResult> {
+    this.#claim();
+    return await this.#run([], this.#options.signal);
+  }
+
+  /**
+   * The same run as an iterable of its events; leaving the loop early interrupts the run. `onEvent`
+   * and `signal` work as in {@link train}.
+   */
+  events(): AsyncIterableIterator<TrainerEvent> {
+    this.#claim();
+    const { signal } = this.#options;
+    return streamEvents((push, left) =>
+      this.#run([push], signal === undefined ? left : AbortSignal.any([signal, left])),
+    );
+  }
+
+  #claim(): void {
+    if (this.#wasStarted) {
+      throw new ConfigError({
+        message: "This AgentTrainer has already been started.",
+        hint: "Make a new AgentTrainer, with a new backend, for each run; resume goes on with an earlier one.",
+      });
+    }
+    this.#wasStarted = true;
+  }
+
+  async #run(more: readonly EventListener[], signal?: AbortSignal): Promise<TrainResult> {
+    const { backend, trainDataset, valDataset, resume, onEvent } = this.#options;
+    const trainTasks = await readDataset(trainDataset, "training data");
+    const valTasks =
+      valDataset === undefined ? [] : await readDataset(valDataset, "validation data");
+    return await executeRun({
+      backend,
+      // Metadata is what the caller's rows have; nothing below this point looks inside.
+      agentFlow: this.#options.agentFlow as AgentFlow,
+      evaluator: this.#options.evaluator as Evaluator,
+      config: this.config,
+      trainTasks: trainTasks as readonly unknown[] as readonly Task[],
+      valTasks: valTasks as readonly unknown[] as readonly Task[],
+      resume: resume ?? false,
+      signal: signal ?? new AbortController().signal,
+      listeners: onEvent === undefined ? more : [...more, onEvent],
+    });
+  }
+}
+
+/** JavaScript callers have no compiler to tell them. */
+function requireParts(options: object): void {
+  const parts = ["backend", "agentFlow", "evaluator", "config", "trainDataset"] as const;
+  const given = options as Readonly<Record<string, unknown>>;
+  const missing = parts.filter((part) => given[part] === undefined || given[part] === null);
+  if (missing.length === 0) return;
+  throw new ConfigError({
+    message: `AgentTrainer needs ${missing.join(", ")}.`,
+    hint: `Pass an object with ${parts.join(", ")}.`,
+    fields: { missing },
+  });
+}

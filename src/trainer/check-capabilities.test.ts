@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import type { BackendCapabilities } from "../core/backend.ts";
+import { lossAggregations, lossNames } from "../core/loss.ts";
+import { capabilityRules, checkCapabilities } from "./check-capabilities.ts";
+import { loadConfig } from "./config/load.ts";
+
+const all: BackendCapabilities = {
+  losses: lossNames,
+  aggregations: lossAggregations,
+  fullFineTune: true,
+  lora: true,
+  exactResume: true,
+  forward: true,
+  optimizer: ["learningRate", "beta1", "beta2", "eps", "weightDecay", "maxGradNorm"],
+};
+
+/** For every rule: an override, and the capability whose absence forbids it. */
+const cases: Record<string, [override: string, without: Partial<BackendCapabilities>]> = {
+  "algorithm.loss_fn": ["algorithm.loss_fn=ppo", { losses: ["cross_entropy"] }],
+  "algorithm.loss_agg_mode": [
+    "algorithm.loss_agg_mode=token-sum",
+    { aggregations: ["token-mean"] },
+  ],
+  "model.lora_rank": ["model.lora_rank=8", { lora: false }],
+  "training.lr_schedule": ["training.lr_schedule=cosine", { optimizer: [] }],
+  "training.warmup_steps": ["training.warmup_steps=3", { optimizer: [] }],
+  "training.learning_rate": ["training.learning_rate=0.5", { optimizer: ["beta1"] }],
+  "training.beta1": ["training.beta1=0.5", { optimizer: ["learningRate"] }],
+  "training.beta2": ["training.beta2=0.5", { optimizer: ["learningRate"] }],
+  "training.eps": ["training.eps=0.5", { optimizer: ["learningRate"] }],
+  "training.weight_decay": ["training.weight_decay=0.5", { optimizer: ["learningRate"] }],
+  "training.max_grad_norm": ["training.max_grad_norm=0.5", { optimizer: ["learningRate"] }],
+};
+
+const configOf = (...overrides: string[]) =>
+  loadConfig({ overrides: ["model.name=m", ...overrides] }).config;
+
+describe("checkCapabilities", () => {
+  it("has a case for every rule", () => {
+    expect(Object.keys(cases).sort()).toEqual(capabilityRules.map((rule) => rule.option).sort());
+  });
+  it.each(Object.entries(cases))("refuses %s by name", (option, [override, without]) => {
+    const config = configOf(override);
+    expect(() => checkCapabilities(config, { name: "b", capabilities: all })).not.toThrow();
+    const capabilities = { ...all, ...without };
+    expect(() => checkCapabilities(config, { name: "b", capabilities })).toThrow(
+      `The backend "b" does not honour ${option}=`,
+    );
+  });
+  it("refuses full fine-tuning where there is none", () => {
+    const capabilities = { ...all, fullFineTune: false };
+    expect(() => checkCapabilities(configOf(), { name: "b", capabilities })).toThrow(
+      "model.lora_rank=0",
+    );
+  });
+  it("does not mind options at their defaults", () => {
+    const capabilities = { ...all, optimizer: [] };
+    expect(() => checkCapabilities(configOf(), { name: "b", capabilities })).not.toThrow();
+  });
+});

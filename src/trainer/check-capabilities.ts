@@ -1,0 +1,77 @@
+/** Refuses options that the backend would not honour, before anything starts. Knows no backend by name. */
+import type { BackendCapabilities, TrainingBackend } from "../core/backend.ts";
+import { UnsupportedOptionError } from "../core/errors.ts";
+import { defaultOptim, type OptimSpec } from "../core/loss.ts";
+import type { TrainConfig } from "./config/train-config.ts";
+
+/** An option that not every backend honours. */
+export interface CapabilityRule {
+  readonly option: string;
+  value(config: TrainConfig): unknown;
+  honoured(capabilities: BackendCapabilities, config: TrainConfig): boolean;
+}
+
+const optimizerOptions: readonly [string, keyof OptimSpec & keyof TrainConfig["training"]][] = [
+  ["training.beta1", "beta1"],
+  ["training.beta2", "beta2"],
+  ["training.eps", "eps"],
+  ["training.weight_decay", "weightDecay"],
+  ["training.max_grad_norm", "maxGradNorm"],
+  ["training.learning_rate", "learningRate"],
+];
+
+/** Every option whose honouring depends on the backend. */
+export const capabilityRules: readonly CapabilityRule[] = [
+  {
+    option: "algorithm.loss_fn",
+    value: (config) => config.algorithm.lossFn,
+    honoured: (capabilities, config) => capabilities.losses.includes(config.algorithm.lossFn),
+  },
+  {
+    option: "algorithm.loss_agg_mode",
+    value: (config) => config.algorithm.lossAggMode,
+    honoured: (capabilities, config) =>
+      capabilities.aggregations.includes(config.algorithm.lossAggMode),
+  },
+  {
+    option: "model.lora_rank",
+    value: (config) => config.model.loraRank,
+    honoured: (capabilities, config) =>
+      config.model.loraRank === 0 ? capabilities.fullFineTune : capabilities.lora,
+  },
+  {
+    option: "training.lr_schedule",
+    value: (config) => config.training.lrSchedule,
+    honoured: (capabilities, config) =>
+      config.training.lrSchedule === "constant" || capabilities.optimizer.includes("learningRate"),
+  },
+  {
+    option: "training.warmup_steps",
+    value: (config) => config.training.warmupSteps,
+    honoured: (capabilities, config) =>
+      config.training.warmupSteps === 0 || capabilities.optimizer.includes("learningRate"),
+  },
+  ...optimizerOptions.map(([option, field]): CapabilityRule => ({
+    option,
+    value: (config) => config.training[field],
+    honoured: (capabilities, config) =>
+      config.training[field] === defaultOptim[field] || capabilities.optimizer.includes(field),
+  })),
+];
+
+/** @throws UnsupportedOptionError for the first option that is not honoured. */
+export function checkCapabilities(
+  config: TrainConfig,
+  backend: Pick<TrainingBackend, "name" | "capabilities">,
+): void {
+  for (const rule of capabilityRules) {
+    if (rule.honoured(backend.capabilities, config)) continue;
+    throw new UnsupportedOptionError(rule.option, rule.value(config), backend.name, []);
+  }
+}
+
+/** @throws UnsupportedOptionError when the backend cannot continue a run exactly. */
+export function checkResume(backend: Pick<TrainingBackend, "name" | "capabilities">): void {
+  if (backend.capabilities.exactResume) return;
+  throw new UnsupportedOptionError("resume", true, backend.name, []);
+}

@@ -1,0 +1,48 @@
+/** Between the snake_case of YAML keys and the camelCase of code. Knows no particular key. */
+
+type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : S;
+
+/** The same tree with camelCase keys. */
+export type CamelKeys<T> = T extends object
+  ? { readonly [K in keyof T as K extends string ? Camel<K> : never]: CamelKeys<T[K]> }
+  : T;
+
+/** A tree as YAML and JSON give it. */
+export interface Tree {
+  [key: string]: unknown;
+}
+
+/** True for a plain map: no array, no null, no scalar. */
+export function isTree(value: unknown): value is Tree {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** `train_batch_size` → `trainBatchSize`. */
+export function toCamel(key: string): string {
+  return key.replaceAll(/_([a-z0-9])/gu, (_, letter: string) => letter.toUpperCase());
+}
+
+/** `trainBatchSize` → `train_batch_size`. */
+export function toSnake(key: string): string {
+  return key.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function mapKeys(tree: Tree, rename: (key: string) => string): Tree {
+  const out: Tree = {};
+  for (const [key, value] of Object.entries(tree)) {
+    out[rename(key)] = isTree(value) ? mapKeys(value, rename) : value;
+  }
+  return out;
+}
+
+/** Renames every key of the tree. */
+export function camelKeys<T extends object>(tree: T): CamelKeys<T> {
+  return mapKeys(tree as Tree, toCamel) as CamelKeys<T>;
+}
+
+/** Back again: the tree as it is written in YAML. */
+export function snakeKeys(tree: object): Tree {
+  return mapKeys(tree as Tree, toSnake);
+}

@@ -1,0 +1,86 @@
+/** The schema as a flat list of keys, for docs, help and messages. Knows no particular key. */
+import { configJsonSchema } from "./schema.ts";
+
+/** One key of the tree, for docs, help and messages. */
+export interface ConfigField {
+  /** Dotted path. */
+  readonly key: string;
+  readonly description: string;
+  /** `undefined` when the key is required. */
+  readonly default: unknown;
+  /** What values it takes, in words. */
+  readonly allowed: string;
+}
+
+/** A JSON Schema node, as far as this file reads one. */
+interface JsonSchema {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly minLength?: number;
+  readonly allowed?: string;
+}
+
+function bounds(node: JsonSchema): string {
+  const finite = (value: number | undefined): value is number =>
+    value !== undefined && Math.abs(value) < Number.MAX_SAFE_INTEGER;
+  const parts: string[] = [];
+  if (finite(node.minimum)) parts.push(`at least ${node.minimum}`);
+  if (finite(node.exclusiveMinimum)) parts.push(`above ${node.exclusiveMinimum}`);
+  if (finite(node.maximum)) parts.push(`at most ${node.maximum}`);
+  if (finite(node.exclusiveMaximum)) parts.push(`below ${node.exclusiveMaximum}`);
+  const text = parts.join(" and ");
+  return text === "" ? "" : text.startsWith("at ") ? ` of ${text}` : ` ${text}`;
+}
+
+function allowedText(node: JsonSchema): string {
+  if (node.allowed !== undefined) return node.allowed;
+  if (node.anyOf !== undefined) return node.anyOf.map(allowedText).join(", or ");
+  if (node.enum !== undefined) return `one of ${node.enum.join(", ")}`;
+  switch (node.type) {
+    case "integer":
+      return `a whole number${bounds(node)}`;
+    case "number":
+      return `a number${bounds(node)}`;
+    case "boolean":
+      return "true or false";
+    case "null":
+      return "null";
+    default:
+      return (node.minLength ?? 0) > 0 ? "a string that is not empty" : "a string";
+  }
+}
+
+function collect(node: JsonSchema, path: string, into: ConfigField[]): void {
+  if (node.properties === undefined) {
+    into.push({
+      key: path,
+      description: node.description ?? "",
+      default: node.default,
+      allowed: allowedText(node),
+    });
+    return;
+  }
+  for (const [key, child] of Object.entries(node.properties)) {
+    collect(child, path === "" ? key : `${path}.${key}`, into);
+  }
+}
+
+let fields: readonly ConfigField[] | undefined;
+
+/** Every key of the tree, in the order of the schema. */
+export function configFields(): readonly ConfigField[] {
+  if (fields === undefined) {
+    const collected: ConfigField[] = [];
+    collect(configJsonSchema(), "", collected);
+    fields = collected;
+  }
+  return fields;
+}

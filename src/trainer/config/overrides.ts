@@ -1,0 +1,134 @@
+/**
+ * Overrides of single options. As text they follow Hydra: `key=value`, `+key=value` and `++key=value`
+ * set a value, `~key` takes an option back to its default; values are YAML (`[a,b]`, `{a:1}`, `null`).
+ * As data they are a map whose keys may be dotted, nested or both. Knows no particular option.
+ */
+import { parse } from "yaml";
+import { ConfigError } from "../../core/errors.ts";
+import { isTree, type Tree } from "./camel-keys.ts";
+
+/** Overrides in any of their forms. */
+export type Overrides = readonly string[] | Readonly<Record<string, unknown>>;
+
+/** Sets the value at a dotted path, making the maps on the way. */
+export function setAt(tree: Tree, key: string, value: unknown): void {
+  const parts = key.split(".");
+  const last = parts.pop() as string;
+  let node = tree;
+  for (const part of parts) {
+    const next = Object.hasOwn(node, part) ? node[part] : undefined;
+    if (isTree(next)) {
+      node = next;
+    } else {
+      const made: Tree = {};
+      node[part] = made;
+      node = made;
+    }
+  }
+  node[last] = isTree(value) && isTree(node[last]) ? merged(node[last], value) : value;
+}
+
+function deleteAt(tree: Tree, key: string): void {
+  const parts = key.split(".");
+  const last = parts.pop() as string;
+  let node: unknown = tree;
+  for (const part of parts) node = isTree(node) ? node[part] : undefined;
+  if (isTree(node)) delete node[last];
+}
+
+/** `over` laid on `base`, map by map; neither is changed. */
+export function merged(base: Tree, over: Tree): Tree {
+  const out: Tree = { ...base };
+  for (const [key, value] of Object.entries(over)) {
+    const below = Object.hasOwn(out, key) ? out[key] : undefined;
+    out[key] = isTree(value) && isTree(below) ? merged(below, value) : value;
+  }
+  return out;
+}
+
+// Hydra writes {a:1} where YAML wants {a: 1}; quoted text is left alone.
+const flowKey = /"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|([{,]\s*[\w.-]+:)(?=[^\s])/gu;
+
+function parseValue(text: string, override: string): unknown {
+  const yaml = /^\s*[{[]/u.test(text)
+    ? text.replaceAll(flowKey, (match, key?: string) => (key === undefined ? match : `${key} `))
+    : text;
+  try {
+    return parse(yaml) as unknown;
+  } catch (error) {
+    throw new ConfigError({
+      message: `The override ${JSON.stringify(override)} has a value that is not YAML.`,
+      hint: "Quote text that holds special characters: key='\"a: b\"'.",
+      cause: error,
+      fields: { override },
+    });
+  }
+}
+
+const keyPattern = /^[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*$/u;
+
+function checkKey(key: string, override: string): string {
+  if (keyPattern.test(key)) return key;
+  throw new ConfigError({
+    message: `The override ${JSON.stringify(override)} has no option name before "=".`,
+    hint: "Write key=value, for example data.train_batch_size=8.",
+    fields: { override },
+  });
+}
+
+/** A change to the tree of options. */
+export interface Override {
+  readonly key: string;
+  /** Back to the default. */
+  readonly remove: boolean;
+  readonly value: unknown;
+}
+
+/** Reads one override written as text. */
+export function parseOverride(text: string): Override {
+  if (text.startsWith("~")) {
+    const key = text.slice(1);
+    if (key.includes("=")) {
+      throw new ConfigError({
+        message: `The override ${JSON.stringify(text)} both removes and sets an option.`,
+        hint: "Write ~key alone to go back to the default.",
+        fields: { override: text },
+      });
+    }
+    return { key: checkKey(key, text), remove: true, value: undefined };
+  }
+  const at = text.indexOf("=");
+  if (at === -1) {
+    throw new ConfigError({
+      message: `The override ${JSON.stringify(text)} is not of the form key=value.`,
+      hint: "Write key=value to set an option, or ~key to go back to its default.",
+      fields: { override: text },
+    });
+  }
+  const key = checkKey(text.slice(0, at).replace(/^\+{1,2}/u, ""), text);
+  return { key, remove: false, value: parseValue(text.slice(at + 1), text) };
+}
+
+/** Overrides in any form, as a list in the order in which they apply. */
+export function readOverrides(overrides: Overrides): Override[] {
+  if (isTextList(overrides)) return overrides.map(parseOverride);
+  return Object.entries(overrides).map(([key, value]) => ({ key, remove: false, value }));
+}
+
+function isTextList(overrides: Overrides): overrides is readonly string[] {
+  return Array.isArray(overrides);
+}
+
+/** Changes the tree in place. */
+export function applyOverride(tree: Tree, override: Override): void {
+  if (override.remove) deleteAt(tree, override.key);
+  else setAt(tree, override.key, expanded(override.value));
+}
+
+/** Dotted keys inside of a map become nested ones. */
+function expanded(value: unknown): unknown {
+  if (!isTree(value)) return value;
+  const out: Tree = {};
+  for (const [key, child] of Object.entries(value)) setAt(out, key, expanded(child));
+  return out;
+}

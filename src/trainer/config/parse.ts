@@ -1,0 +1,31 @@
+/** A tree of options in and out of its checked form. */
+import { isTree, snakeKeys, type Tree } from "./camel-keys.ts";
+import { configFields } from "./fields.ts";
+import { describeIssues } from "./issues.ts";
+import { checkTree } from "./schema.ts";
+import type { TrainConfig } from "./train-config.ts";
+
+/**
+ * Fills in defaults and checks a tree in snake_case.
+ * @throws ConfigError that names every problem at once.
+ */
+export function parseConfigTree(tree: Tree): TrainConfig {
+  const { config, issues } = checkTree(tree);
+  if (config === null) throw describeIssues(issues, tree, configFields());
+  return config;
+}
+
+/** The resolved tree in snake_case, every key present; what `config.resolved.yaml` holds. */
+export function configTree(config: TrainConfig): Tree {
+  return snakeKeys(config);
+}
+
+/** Value at a dotted path; `undefined` where there is none. */
+export function valueAt(tree: Tree, key: string): unknown {
+  let node: unknown = tree;
+  for (const part of key.split(".")) {
+    if (!isTree(node) || !Object.hasOwn(node, part)) return undefined;
+    node = node[part];
+  }
+  return node;
+}

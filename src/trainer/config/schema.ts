@@ -1,0 +1,229 @@
+/**
+ * The YAML tree: every key with its default, its bounds and one sentence. Keys are those of rLLM
+ * without the `rllm.` prefix. Docs, `--help` and error messages are made from this schema.
+ */
+import { z } from "zod";
+import { estimatorNames } from "../../algorithms/catalog.ts";
+import { defaultLoss, defaultOptim, lossAggregations, lossNames } from "../../core/loss.ts";
+import { defaultSampling } from "../../core/policy.ts";
+import { scheduleNames } from "../schedule.ts";
+import { camelKeys, type CamelKeys, type Tree } from "./camel-keys.ts";
+import type { SchemaIssue } from "./issues.ts";
+import type { TrainConfig } from "./train-config.ts";
+
+const count = (least: number): z.ZodInt => z.int().min(least);
+const share = (): z.ZodNumber => z.number().min(0).max(1);
+const words = (): z.ZodString => z.string().min(1);
+const countOrAll = () =>
+  z
+    .int()
+    .refine((value) => value === -1 || value >= 1)
+    .meta({ allowed: "-1, or a whole number of at least 1" });
+
+const sampling = () =>
+  z
+    .strictObject({
+      temperature: z
+        .number()
+        .min(0)
+        .max(10)
+        .default(defaultSampling.temperature)
+        .describe("Sampling temperature; 0 is greedy."),
+      top_p: z
+        .number()
+        .gt(0)
+        .max(1)
+        .default(defaultSampling.topP)
+        .describe("Nucleus mass; 1 is off."),
+      top_k: count(0)
+        .default(defaultSampling.topK)
+        .describe("Keep the k likeliest tokens; 0 is off."),
+      max_tokens: count(1)
+        .default(defaultSampling.maxTokens)
+        .describe("Most tokens that one model call may draw."),
+    })
+    .prefault({});
+
+const schema = z.strictObject({
+  model: z
+    .strictObject({
+      name: words().describe("The policy: a folder, or a name that the backend knows."),
+      lora_rank: count(0).default(0).describe("Rank of the LoRA adapters; 0 trains every weight."),
+      lora_alpha: z
+        .number()
+        .gt(0)
+        .default(32)
+        .describe("LoRA updates are scaled by lora_alpha / lora_rank."),
+    })
+    .prefault({} as { name: string }),
+  data: z
+    .strictObject({
+      train_batch_size: count(1).default(16).describe("Tasks per optimizer step."),
+      val_batch_size: countOrAll()
+        .default(-1)
+        .describe("Validation tasks that run at a time; -1 is all of them."),
+      seed: count(0)
+        .nullable()
+        .default(null)
+        .describe("Seed of the order of tasks; null uses trainer.seed."),
+    })
+    .prefault({}),
+  rollout: z
+    .strictObject({
+      n: count(1)
+        .default(8)
+        .describe("Rollouts of each task in a step; they are compared with each other."),
+      n_val: count(1).default(1).describe("Rollouts of each task in a validation."),
+      train: sampling(),
+      val: sampling(),
+    })
+    .prefault({}),
+  algorithm: z
+    .strictObject({
+      adv_estimator: z
+        .enum(estimatorNames)
+        .default("grpo")
+        .describe("How rewards of a group become advantages."),
+      norm_adv_by_std_in_grpo: z
+        .boolean()
+        .default(true)
+        .describe("GRPO divides by the group's standard deviation; false is Dr. GRPO."),
+      loss_fn: z.enum(lossNames).default(defaultLoss.name).describe("The policy loss."),
+      loss_agg_mode: z
+        .enum(lossAggregations)
+        .default(defaultLoss.aggregation)
+        .describe("How token losses become one number."),
+      eps_clip: share()
+        .default(defaultLoss.clipLow)
+        .describe("PPO clips probability ratios below 1 - eps_clip."),
+      eps_clip_high: z
+        .number()
+        .min(0)
+        .max(10)
+        .nullable()
+        .default(null)
+        .describe("PPO clips ratios above 1 + eps_clip_high; null uses eps_clip."),
+      filter_uniform_groups: z
+        .boolean()
+        .nullable()
+        .default(null)
+        .describe(
+          "Leave out groups whose rewards are all equal; null does so except with reinforce, which has no group baseline and learns from them.",
+        ),
+    })
+    .prefault({}),
+  training: z
+    .strictObject({
+      learning_rate: share()
+        .default(defaultOptim.learningRate)
+        .describe("Base learning rate; 0 freezes the weights."),
+      lr_schedule: z
+        .enum(scheduleNames)
+        .default("constant")
+        .describe("Shape of the learning rate after warm-up."),
+      warmup_steps: count(0)
+        .default(0)
+        .describe("Steps over which the learning rate rises to its base value."),
+      beta1: z.number().min(0).lt(1).default(defaultOptim.beta1).describe("AdamW, first moment."),
+      beta2: z.number().min(0).lt(1).default(defaultOptim.beta2).describe("AdamW, second moment."),
+      eps: z.number().gt(0).max(1).default(defaultOptim.eps).describe("AdamW, denominator."),
+      weight_decay: z
+        .number()
+        .min(0)
+        .default(defaultOptim.weightDecay)
+        .describe("AdamW, decoupled decay."),
+      max_grad_norm: z
+        .number()
+        .min(0)
+        .default(defaultOptim.maxGradNorm)
+        .describe("Gradients are scaled down to this global norm; 0 is never."),
+    })
+    .prefault({}),
+  trainer: z
+    .strictObject({
+      total_epochs: count(1).default(1).describe("Passes over the training tasks."),
+      total_batches: countOrAll()
+        .default(-1)
+        .describe("Optimizer steps; -1 lets total_epochs decide."),
+      test_freq: count(0)
+        .default(0)
+        .describe("Validate every so many steps; 0 only before and after."),
+      val_before_train: z.boolean().default(true).describe("Validate before the first step."),
+      save_freq: count(0)
+        .default(0)
+        .describe("Save a checkpoint every so many steps; 0 only at the end."),
+      seed: count(0)
+        .max(2 ** 32 - 1)
+        .default(0)
+        .describe("Seed of everything random in the run."),
+      project_name: words().default("agent-trainer").describe("A label, kept with the run."),
+      experiment_name: words()
+        .regex(/^[^/\\]*[^/\\.][^/\\]*$/u)
+        .nullable()
+        .default(null)
+        .meta({ allowed: "a folder name, or null" })
+        .describe("Name of the run folder; null makes one from the date."),
+      output_dir: words().default("runs").describe("Folder that holds the run folders."),
+      max_failed_share: share()
+        .default(0.5)
+        .describe("The run stops when more than this share of a step's rollouts failed."),
+      keep_checkpoints: count(1).default(3).describe("Checkpoints kept; older ones are deleted."),
+    })
+    .prefault({}),
+  workflow: z
+    .strictObject({
+      n_parallel_tasks: count(1).default(64).describe("Rollouts that run at the same time."),
+      retry_limit: count(0).default(2).describe("Further attempts after a rollout failed."),
+      timeout_s: z.number().gt(0).max(604_800).default(600).describe("Seconds for one attempt."),
+      evaluator_timeout_s: z
+        .number()
+        .gt(0)
+        .max(604_800)
+        .default(60)
+        .describe("Seconds for one evaluation."),
+    })
+    .prefault({}),
+  backend: words()
+    .default("local")
+    .describe(
+      "What holds the weights: local, or path#export of a function that makes a backend. Command line only.",
+    ),
+  agent: words()
+    .nullable()
+    .default(null)
+    .describe("Module of the agent, path#export. Command line only."),
+  evaluator: words()
+    .nullable()
+    .default(null)
+    .describe("Module of the evaluator, path#export. Command line only."),
+  dataset: z
+    .strictObject({
+      train: words()
+        .nullable()
+        .default(null)
+        .describe("Training tasks: .jsonl, .json or path#export. Command line only."),
+      val: words()
+        .nullable()
+        .default(null)
+        .describe("Validation tasks, in the same forms. Command line only."),
+    })
+    .prefault({}),
+});
+
+/** A tree checked against the schema, defaults filled in. */
+export type Checked =
+  | { readonly config: TrainConfig; readonly issues: null }
+  | { readonly config: null; readonly issues: readonly SchemaIssue[] };
+
+/** Checks a tree in snake_case. */
+export function checkTree(tree: Tree): Checked {
+  const result = schema.safeParse(tree);
+  if (!result.success) return { config: null, issues: result.error.issues };
+  const config: CamelKeys<z.output<typeof schema>> = camelKeys(result.data);
+  return { config, issues: null };
+}
+
+/** The schema as JSON Schema, for docs and editors. */
+export function configJsonSchema(): Readonly<Record<string, unknown>> {
+  return z.toJSONSchema(schema, { io: "input" });
+}

@@ -1,0 +1,80 @@
+/**
+ * A run's options as code reads them. The YAML keys are the same in snake_case; what each one means,
+ * its default and its bounds stand in `schema.ts`.
+ */
+import type { LossAggregation, LossName } from "../../core/loss.ts";
+import type { EstimatorName } from "../../algorithms/catalog.ts";
+import type { ScheduleName } from "../schedule.ts";
+
+/** How tokens are drawn in rollouts; wins over what the agent sends. */
+export interface RolloutSampling {
+  readonly temperature: number;
+  readonly topP: number;
+  readonly topK: number;
+  readonly maxTokens: number;
+}
+
+/** Every option of a run, resolved and checked. Made by `loadConfig` or `buildTrainConfig`. */
+export interface TrainConfig {
+  readonly model: {
+    readonly name: string;
+    readonly loraRank: number;
+    readonly loraAlpha: number;
+  };
+  readonly data: {
+    readonly trainBatchSize: number;
+    readonly valBatchSize: number;
+    readonly seed: number | null;
+  };
+  readonly rollout: {
+    readonly n: number;
+    readonly nVal: number;
+    readonly train: RolloutSampling;
+    readonly val: RolloutSampling;
+  };
+  readonly algorithm: {
+    readonly advEstimator: EstimatorName;
+    readonly normAdvByStdInGrpo: boolean;
+    readonly lossFn: LossName;
+    readonly lossAggMode: LossAggregation;
+    readonly epsClip: number;
+    readonly epsClipHigh: number | null;
+    readonly filterUniformGroups: boolean | null;
+  };
+  readonly training: {
+    readonly learningRate: number;
+    readonly lrSchedule: ScheduleName;
+    readonly warmupSteps: number;
+    readonly beta1: number;
+    readonly beta2: number;
+    readonly eps: number;
+    readonly weightDecay: number;
+    readonly maxGradNorm: number;
+  };
+  readonly trainer: {
+    readonly totalEpochs: number;
+    readonly totalBatches: number;
+    readonly testFreq: number;
+    readonly valBeforeTrain: boolean;
+    readonly saveFreq: number;
+    readonly seed: number;
+    readonly projectName: string;
+    readonly experimentName: string | null;
+    readonly outputDir: string;
+    readonly maxFailedShare: number;
+    readonly keepCheckpoints: number;
+  };
+  readonly workflow: {
+    readonly nParallelTasks: number;
+    readonly retryLimit: number;
+    readonly timeoutS: number;
+    readonly evaluatorTimeoutS: number;
+  };
+  readonly backend: string;
+  readonly agent: string | null;
+  readonly evaluator: string | null;
+  readonly dataset: {
+    readonly train: string | null;
+    readonly val: string | null;
+  };
+}

@@ -1,0 +1,32 @@
+/** Stamps events with time and step and hands them to the journal and to the user's listeners. */
+import type { TrainerEvent } from "../core/events.ts";
+
+type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+/** An event before it is stamped. */
+export type EventBody = Without<TrainerEvent, "step" | "time">;
+export type EventListener = (event: TrainerEvent) => void;
+export type Emit = (step: number, body: EventBody) => void;
+
+/**
+ * A listener that throws is a display that broke, not a run that failed: the first time becomes a
+ * warning event, and that listener is not called again.
+ */
+export function createEmitter(write: EventListener, listeners: readonly EventListener[]): Emit {
+  const active = new Set(listeners);
+  const emit: Emit = (step, body) => {
+    const event = { ...body, step, time: Date.now() } as TrainerEvent;
+    write(event);
+    for (const listener of active) {
+      try {
+        listener(event);
+      } catch (error) {
+        active.delete(listener);
+        emit(step, {
+          type: "warning",
+          message: `An event listener threw and is not called any more: ${String(error)}`,
+        });
+      }
+    }
+  };
+  return emit;
+}

@@ -1,0 +1,108 @@
+/** Numbers about a set of episodes. Metrics that depend on the clock live under `time/`. */
+import type { Episode } from "../core/trajectory.ts";
+
+type Metrics = Record<string, number>;
+
+/** Mean; `undefined` of nothing. */
+export function meanOf(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : values.reduce((sum, v) => sum + v, 0) / values.length;
+}
+
+/** A rollout that gave nothing to learn from or to score. */
+export function isFailed(episode: Episode): boolean {
+  switch (episode.terminationReason) {
+    case "error":
+    case "evaluator_error":
+    case "aborted":
+      return true;
+    case "timeout":
+      return episode.reward === null;
+    default:
+      return false;
+  }
+}
+
+/** Rewards of the episodes that have one. */
+export function rewardsOf(episodes: readonly Episode[]): number[] {
+  return episodes.flatMap((e) => (e.reward === null || isFailed(e) ? [] : [e.reward]));
+}
+
+/** Share of the episodes that were right; a failed one is not. `undefined` when none was judged. */
+export function passRate(episodes: readonly Episode[]): number | undefined {
+  if (episodes.every((episode) => episode.isCorrect === null)) return undefined;
+  return meanOf(episodes.map((episode) => (episode.isCorrect === true ? 1 : 0)));
+}
+
+/** Tokens that the policy drew. */
+export function sampledTokens(episodes: readonly Episode[]): number {
+  let tokens = 0;
+  for (const episode of episodes) {
+    for (const trajectory of episode.trajectories) {
+      for (const step of trajectory.steps) tokens += step.responseIds.length;
+    }
+  }
+  return tokens;
+}
+
+/** Mean of every episode metric over the episodes that have it: `episode/...`, `time/episode/...`. */
+function ownMetrics(episodes: readonly Episode[], prefix: string): Metrics {
+  const values = new Map<string, number[]>();
+  for (const episode of episodes) {
+    for (const [key, value] of Object.entries(episode.metrics)) {
+      if (!Number.isFinite(value)) continue;
+      const list = values.get(key) ?? [];
+      list.push(value);
+      values.set(key, list);
+    }
+  }
+  const out: Metrics = {};
+  for (const [key, list] of values) {
+    const name = key.startsWith("time/")
+      ? `time/${prefix}episode/${key.slice("time/".length)}`
+      : `${prefix}episode/${key}`;
+    out[name] = meanOf(list) ?? 0;
+  }
+  return out;
+}
+
+/** Sets a metric unless there is nothing to report. */
+export function put(metrics: Metrics, key: string, value: number | undefined): void {
+  if (value !== undefined) metrics[key] = value;
+}
+
+/** Metrics of a step's rollouts. */
+export function trainEpisodeMetrics(episodes: readonly Episode[]): Metrics {
+  const metrics: Metrics = {};
+  const rewards = rewardsOf(episodes);
+  const mean = meanOf(rewards);
+  put(metrics, "reward/mean", mean);
+  const variance = meanOf(rewards.map((reward) => (reward - (mean ?? 0)) ** 2));
+  put(metrics, "reward/std", variance === undefined ? undefined : Math.sqrt(variance));
+  put(metrics, "reward/pass_rate", passRate(episodes));
+  metrics["rollout/episodes"] = episodes.length;
+  metrics["rollout/failed"] = episodes.filter(isFailed).length;
+  metrics["rollout/retries"] = episodes.reduce((sum, e) => sum + Math.max(0, e.attempts - 1), 0);
+  for (const reason of new Set(episodes.map((episode) => episode.terminationReason))) {
+    const ended = episodes.filter((episode) => episode.terminationReason === reason).length;
+    metrics[`rollout/termination/${reason}`] = ended / episodes.length;
+  }
+  metrics["tokens/sampled"] = sampledTokens(episodes);
+  return { ...metrics, ...ownMetrics(episodes, "") };
+}
+
+/** Metrics of a validation, under `val/`. */
+export function validationMetrics(episodes: readonly Episode[], rolloutsPerTask: number): Metrics {
+  const metrics: Metrics = {};
+  put(metrics, "val/reward/mean", meanOf(rewardsOf(episodes)));
+  put(metrics, "val/pass@1", passRate(episodes));
+  if (rolloutsPerTask > 1) {
+    const right = new Map<string, boolean>();
+    for (const { task, isCorrect } of episodes) {
+      right.set(task.id, right.get(task.id) === true || isCorrect === true);
+    }
+    put(metrics, `val/pass@${rolloutsPerTask}`, meanOf([...right.values()].map(Number)));
+  }
+  metrics["val/episodes"] = episodes.length;
+  metrics["val/failed"] = episodes.filter(isFailed).length;
+  return { ...metrics, ...ownMetrics(episodes, "val/") };
+}

@@ -1,0 +1,78 @@
+/**
+ * The record of a run inside its folder: `events.jsonl`, `metrics.jsonl` and `episodes/`. Every line
+ * has its step, so the record can be cut back to a checkpoint. Knows nothing of checkpoints.
+ */
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { TrainerEvent } from "../core/events.ts";
+import type { Episode } from "../core/trajectory.ts";
+import { appendLines, cutLines, toLine } from "./json-lines.ts";
+
+export type Phase = "train" | "validation";
+
+export interface Journal {
+  event(event: TrainerEvent): void;
+  /** One line: `{ step, phase, ...metrics }`. */
+  metrics(step: number, phase: Phase, metrics: Readonly<Record<string, number>>): void;
+  episodes(step: number, phase: Phase, episodes: readonly Episode[]): void;
+  sync(): void;
+  close(): void;
+}
+
+/** `000042`: names that sort as numbers do. */
+export function stepName(step: number): string {
+  return String(step).padStart(6, "0");
+}
+
+const episodeFile = (step: number, phase: Phase): string =>
+  `${phase === "train" ? "" : "val-"}${stepName(step)}.jsonl`;
+
+/** Opens the journal of a run folder for appending. */
+export function openJournal(folder: string): Journal {
+  const episodeFolder = join(folder, "episodes");
+  mkdirSync(episodeFolder, { recursive: true });
+  const events = appendLines(join(folder, "events.jsonl"));
+  const metrics = appendLines(join(folder, "metrics.jsonl"));
+  return {
+    event(event) {
+      if (event.type === "validation-end") {
+        const { episodes, ...rest } = event;
+        events.write({ ...rest, episodeCount: episodes.length });
+      } else {
+        events.write(event);
+      }
+    },
+    metrics(step, phase, values) {
+      metrics.write({ step, phase, ...values });
+    },
+    episodes(step, phase, list) {
+      const file = openSync(join(episodeFolder, episodeFile(step, phase)), "w");
+      try {
+        for (const episode of list) writeSync(file, toLine(episode));
+      } finally {
+        closeSync(file);
+      }
+    },
+    sync() {
+      events.sync();
+      metrics.sync();
+    },
+    close() {
+      events.close();
+      metrics.close();
+    },
+  };
+}
+
+/** Removes everything after `step`; -1 removes all. */
+export function cutJournal(folder: string, step: number): void {
+  const keep = (line: Record<string, unknown>): boolean => Number(line["step"]) <= step;
+  cutLines(join(folder, "events.jsonl"), keep);
+  cutLines(join(folder, "metrics.jsonl"), keep);
+  const episodeFolder = join(folder, "episodes");
+  mkdirSync(episodeFolder, { recursive: true });
+  for (const name of readdirSync(episodeFolder)) {
+    const number = /^(?:val-)?(\d+)\.jsonl$/u.exec(name)?.[1];
+    if (number !== undefined && Number(number) > step + 1e9) rmSync(join(episodeFolder, name));
+  }
+}

@@ -1,0 +1,40 @@
+/** What the parts of the training loop share. Holds no logic. */
+import type { TrainingBackend } from "../core/backend.ts";
+import type { Task } from "../core/task.ts";
+import type { Episode } from "../core/trajectory.ts";
+import type { BatchPlan } from "./batches.ts";
+import type { TrainConfig } from "./config/train-config.ts";
+import type { Emit, EventBody } from "./emitter.ts";
+import type { Journal } from "./journal.ts";
+
+/** One rollout to run. */
+export interface RolloutRequest {
+  readonly task: Task;
+  readonly rolloutIndex: number;
+  readonly episodeId: string;
+  readonly seed: number;
+}
+
+export interface RolloutOptions {
+  readonly isValidation: boolean;
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: EventBody) => void;
+}
+
+/** Runs rollouts; resolves with one episode per request, in their order. */
+export type RunRollouts = (
+  requests: readonly RolloutRequest[],
+  options: RolloutOptions,
+) => Promise<readonly Episode[]>;
+
+export interface LoopContext {
+  readonly config: TrainConfig;
+  readonly backend: TrainingBackend;
+  readonly rollouts: RunRollouts;
+  readonly batches: BatchPlan<Task>;
+  readonly valTasks: readonly Task[];
+  readonly totalSteps: number;
+  readonly journal: Journal;
+  readonly emit: Emit;
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,128 @@
+/**
+ * The training loop: which step, validation and checkpoint comes when, and what is saved when it ends
+ * early. Knows nothing of how any of them is done.
+ */
+import { AgentTrainerError } from "../core/errors.ts";
+import { pruneCheckpoints, type RunState, saveCheckpoint } from "./checkpoint.ts";
+import type { LoopContext } from "./loop-context.ts";
+import { runStep } from "./step.ts";
+import { runValidation } from "./validate.ts";
+
+type Metrics = Readonly<Record<string, number>>;
+
+export interface LoopResult {
+  readonly status: "completed" | "interrupted";
+  /** Steps completed over the whole run, those before a resume included. */
+  readonly steps: number;
+  /** Metrics of the last step done now; null when none was. */
+  readonly metrics: Metrics | null;
+  /** Metrics of the last validation done now; null when none was. */
+  readonly validation: Metrics | null;
+  /** The newest checkpoint; null when there is none. */
+  readonly checkpoint: string | null;
+}
+
+export interface LoopStart {
+  readonly state: RunState;
+  /** Path of the checkpoint that `state` came from; null for a new run. */
+  readonly checkpoint: string | null;
+  readonly checkpointFolder: string;
+}
+
+/** True when the error is the run's signal taking effect, not something that broke beside it. */
+export function isInterrupt(error: unknown, signal: AbortSignal): boolean {
+  if (!signal.aborted) return false;
+  return (
+    !AgentTrainerError.isInstance(error) || error.code === "ABORTED" || error === signal.reason
+  );
+}
+
+/** Trains from `start` to the last step. */
+export async function runLoop(context: LoopContext, start: LoopStart): Promise<LoopResult> {
+  const { config, emit, journal, signal, totalSteps } = context;
+  const { testFreq, saveFreq, valBeforeTrain, keepCheckpoints } = config.trainer;
+  let state = start.state;
+  let checkpoint = start.checkpoint;
+  let savedStep = start.checkpoint === null ? 0 : start.state.step;
+  let metrics: Metrics | null = null;
+  let validation: Metrics | null = null;
+  let areWeightsWhole = true;
+
+  const isValidationDue = (): boolean => {
+    if (context.valTasks.length === 0 || state.validatedStep === state.step) return false;
+    if (state.step === 0) return valBeforeTrain;
+    return state.step >= totalSteps || (testFreq > 0 && state.step % testFreq === 0);
+  };
+
+  async function validateIfDue(): Promise<void> {
+    if (!isValidationDue()) return;
+    validation = await runValidation(context, state.step);
+    state = { ...state, validatedStep: state.step };
+  }
+
+  async function save(): Promise<void> {
+    if (savedStep === state.step) return;
+    // The record must not lag behind a checkpoint that survives a power cut.
+    journal.sync();
+    checkpoint = await saveCheckpoint(start.checkpointFolder, state, (folder) =>
+      context.backend.saveState(folder),
+    );
+    savedStep = state.step;
+    await pruneCheckpoints(start.checkpointFolder, keepCheckpoints);
+    emit(state.step, { type: "checkpoint-save", path: checkpoint });
+  }
+
+  async function steps(): Promise<void> {
+    await validateIfDue();
+    while (state.step < totalSteps) {
+      signal.throwIfAborted();
+      const step = state.step + 1;
+      const result = await runStep(context, step, state.weightVersion, {
+        begin: () => (areWeightsWhole = false),
+        unchanged: () => (areWeightsWhole = true),
+      });
+      metrics = result.metrics;
+      state = {
+        ...state,
+        step,
+        cursor: context.batches.cursor(step),
+        weightVersion: result.weightVersion,
+      };
+      areWeightsWhole = true;
+      journal.metrics(step, "train", metrics);
+      emit(step, { type: "step-end", metrics });
+      await validateIfDue();
+      if (saveFreq > 0 && step % saveFreq === 0) await save();
+    }
+    await save();
+  }
+
+  const result = (status: LoopResult["status"]): LoopResult => ({
+    status,
+    steps: state.step,
+    metrics,
+    validation,
+    checkpoint,
+  });
+  try {
+    await steps();
+    return result("completed");
+  } catch (error) {
+    if (areWeightsWhole) await saveAfter(error);
+    if (isInterrupt(error, signal)) return result("interrupted");
+    throw error;
+  }
+
+  /** The error that ended the run matters more than one of saving after it. */
+  async function saveAfter(error: unknown): Promise<void> {
+    try {
+      await save();
+    } catch (saveError) {
+      if (saveError === error) return;
+      emit(state.step, {
+        type: "warning",
+        message: `The last completed step could not be saved: ${String(saveError)}`,
+      });
+    }
+  }
+}

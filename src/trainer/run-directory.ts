@@ -1,0 +1,163 @@
+/**
+ * The folder of one run: found or made, locked, its journal open, and the checkpoint to go on from.
+ * Knows nothing of what happens in the run.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { rm } from "node:fs/promises";
+import { join, resolve as resolvePath } from "node:path";
+import { parse, stringify } from "yaml";
+import { CheckpointError, ConfigError } from "../core/errors.ts";
+import { type Checkpoint, newestCheckpoint } from "./checkpoint.ts";
+import { isTree } from "./config/camel-keys.ts";
+import { configTree } from "./config/parse.ts";
+import type { TrainConfig } from "./config/train-config.ts";
+import { cutJournal, type Journal, openJournal } from "./journal.ts";
+import { checkSameConfig } from "./run-identity.ts";
+import { lockRun } from "./run-lock.ts";
+
+/**
+ * `false`: a new run. `"auto"`: go on with the run of `trainer.experiment_name` (or, without a name,
+ * with the newest one in `trainer.output_dir`) if there is one. A path: go on with the run in it.
+ */
+export type ResumeMode = false | "auto" | (string & {});
+
+export interface RunDirectory {
+  readonly path: string;
+  readonly checkpoints: string;
+  readonly journal: Journal;
+  /** What to go on from; null starts at step 0. */
+  readonly checkpoint: Checkpoint | null;
+  /** What was found wrong on the way. */
+  readonly warnings: readonly string[];
+  /** Closes the journal and gives the lock back. Idempotent. */
+  close(): void;
+}
+
+export interface OpenRunOptions {
+  readonly config: TrainConfig;
+  readonly resume: ResumeMode;
+  readonly dataHash: string;
+}
+
+const configFile = "config.resolved.yaml";
+
+const holdsRun = (folder: string): boolean => existsSync(join(folder, configFile));
+
+function newName(): string {
+  const time = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
+  return `${time}-${randomBytes(3).toString("hex")}`;
+}
+
+function newestRun(outputDir: string): string | null {
+  if (!existsSync(outputDir)) return null;
+  const runs = readdirSync(outputDir)
+    .map((name) => join(outputDir, name))
+    .filter(holdsRun)
+    .map((path) => ({ path, time: statSync(join(path, configFile)).mtimeMs }))
+    .sort((a, b) => b.time - a.time);
+  return runs[0]?.path ?? null;
+}
+
+function locate({ config, resume }: OpenRunOptions): string {
+  const { outputDir, experimentName } = config.trainer;
+  if (resume !== false && resume !== "auto") {
+    const path = resolvePath(resume);
+    if (holdsRun(path)) return path;
+    throw new CheckpointError({
+      message: `There is no run to continue in ${path}: it has no ${configFile}.`,
+      hint: 'Give the run folder itself, or "auto".',
+      fields: { path },
+    });
+  }
+  const named = experimentName === null ? null : resolvePath(outputDir, experimentName);
+  if (resume === "auto") {
+    return named ?? newestRun(resolvePath(outputDir)) ?? resolvePath(outputDir, newName());
+  }
+  if (named !== null && holdsRun(named)) {
+    throw new ConfigError({
+      message: `The folder ${named} already holds a run.`,
+      hint: "Continue it with resume, choose another trainer.experiment_name, or delete the folder.",
+      fields: { path: named },
+    });
+  }
+  return named ?? resolvePath(outputDir, newName());
+}
+
+async function findCheckpoint(
+  path: string,
+  options: OpenRunOptions,
+  warnings: string[],
+): Promise<Checkpoint | null> {
+  if (!holdsRun(path)) return null;
+  const before: unknown = parse(readFileSync(join(path, configFile), "utf8"));
+  checkSameConfig(isTree(before) ? before : {}, options.config, path);
+  const checkpoint = await newestCheckpoint(join(path, "checkpoints"), (error) => {
+    warnings.push(error.message);
+  });
+  if (checkpoint === null) {
+    if (options.resume === "auto") return null;
+    throw new CheckpointError({
+      message: `The run in ${path} has no checkpoint that can be used.`,
+      hint: 'Start a new run, or use resume: "auto" to start this one over.',
+      fields: { path, warnings },
+    });
+  }
+  if (checkpoint.state.dataHash !== options.dataHash) {
+    throw new CheckpointError({
+      message: `The run in ${path} was trained on other tasks: ids, instructions or their order differ.`,
+      hint: "Use the same training data, or start a new run.",
+      fields: { path },
+    });
+  }
+  return checkpoint;
+}
+
+function writeConfig(path: string, config: TrainConfig): void {
+  const aside = join(path, `${configFile}.tmp`);
+  writeFileSync(aside, stringify(configTree(config)), { flush: true });
+  renameSync(aside, join(path, configFile));
+}
+
+/**
+ * Opens the folder that the options ask for.
+ * @throws AgentTrainerError RUN_LOCKED, ConfigError or CheckpointError; nothing stays locked then.
+ */
+export async function openRunDirectory(options: OpenRunOptions): Promise<RunDirectory> {
+  const path = locate(options);
+  const checkpoints = join(path, "checkpoints");
+  mkdirSync(checkpoints, { recursive: true });
+  const unlock = lockRun(path);
+  try {
+    const warnings: string[] = [];
+    const checkpoint = await findCheckpoint(path, options, warnings);
+    for (const name of readdirSync(checkpoints).filter((entry) => entry.startsWith(".tmp-"))) {
+      await rm(join(checkpoints, name), { recursive: true, force: true });
+    }
+    cutJournal(path, checkpoint?.state.step ?? -1);
+    writeConfig(path, options.config);
+    const journal = openJournal(path);
+    return {
+      path,
+      checkpoints,
+      journal,
+      checkpoint,
+      warnings,
+      close() {
+        journal.close();
+        unlock();
+      },
+    };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * One run from folder to result: opens what it needs, hands it to the loop, and closes it again in
+ * every case. The backend belongs to the caller and is left open.
+ */
+import type { AgentFlow, Evaluator } from "../core/agent.ts";
+import type { TrainingBackend } from "../core/backend.ts";
+import type { Task } from "../core/task.ts";
+import { createBatchPlan, stepsForEpochs } from "./batches.ts";
+import type { RunState } from "./checkpoint.ts";
+import { startWarnings } from "./config/start-warnings.ts";
+import type { TrainConfig } from "./config/train-config.ts";
+import { createEmitter, type Emit, type EventListener } from "./emitter.ts";
+import { isInterrupt, type LoopResult, runLoop } from "./loop.ts";
+import { createRolloutService, type OpenRollouts } from "./rollouts.ts";
+import { openRunDirectory, type ResumeMode, type RunDirectory } from "./run-directory.ts";
+import { hashConfig, hashDataset } from "./run-identity.ts";
+
+/** What a run came to. A run that fails rejects instead. */
+export interface TrainResult extends LoopResult {
+  readonly runDir: string;
+  readonly seed: number;
+  readonly totalSteps: number;
+}
+
+export interface RunPlan {
+  readonly backend: TrainingBackend;
+  readonly agentFlow: AgentFlow;
+  readonly evaluator: Evaluator;
+  readonly config: TrainConfig;
+  readonly trainTasks: readonly Task[];
+  readonly valTasks: readonly Task[];
+  readonly resume: ResumeMode;
+  readonly signal: AbortSignal;
+  readonly listeners: readonly EventListener[];
+}
+
+function totalStepsOf({ config, trainTasks }: RunPlan): number {
+  const { totalBatches, totalEpochs } = config.trainer;
+  return totalBatches > 0
+    ? totalBatches
+    : stepsForEpochs(trainTasks.length, config.data.trainBatchSize, totalEpochs);
+}
+
+const atStart = (plan: RunPlan): RunState => ({
+  step: 0,
+  cursor: { epoch: 0, offset: 0 },
+  weightVersion: 0,
+  validatedStep: -1,
+  configHash: hashConfig(plan.config),
+  dataHash: hashDataset(plan.trainTasks),
+});
+
+/** Runs a plan to its end. `openRollouts` is a seam for tests. */
+export async function executeRun(
+  plan: RunPlan,
+  openRollouts: OpenRollouts = createRolloutService,
+): Promise<TrainResult> {
+  const fresh = atStart(plan);
+  const directory = await openRunDirectory({
+    config: plan.config,
+    resume: plan.resume,
+    dataHash: fresh.dataHash,
+  });
+  try {
+    const emit = createEmitter((event) => directory.journal.event(event), plan.listeners);
+    const state = directory.checkpoint?.state ?? fresh;
+    return await journaledRun({ plan, directory, state, openRollouts }, emit);
+  } finally {
+    directory.close();
+  }
+}
+
+interface OpenedRun {
+  readonly plan: RunPlan;
+  readonly directory: RunDirectory;
+  readonly state: RunState;
+  readonly openRollouts: OpenRollouts;
+}
+
+/** Whatever happens, the journal's last event says how the run ended. */
+async function journaledRun(opened: OpenedRun, emit: Emit): Promise<TrainResult> {
+  const { plan, directory, state } = opened;
+  const totalSteps = totalStepsOf(plan);
+  const run = { runDir: directory.path, seed: plan.config.trainer.seed, totalSteps };
+  const checkpoint = directory.checkpoint?.path ?? null;
+  emit(state.step, { type: "run-start", ...run, resumedFrom: checkpoint });
+  for (const message of [
+    ...directory.warnings,
+    ...startWarnings(plan.config, plan.trainTasks.length, totalSteps),
+  ]) {
+    emit(state.step, { type: "warning", message });
+  }
+  let lastStep = state.step;
+  const counted: Emit = (step, body) => {
+    lastStep = step;
+    emit(step, body);
+  };
+  const end = (status: "completed" | "interrupted" | "failed", message: string | null): void =>
+    emit(lastStep, { type: "run-end", status, message });
+  try {
+    const result = await runWithServices(opened, counted, totalSteps);
+    lastStep = result.steps;
+    end(result.status, null);
+    return { ...run, ...result };
+  } catch (error) {
+    if (isInterrupt(error, plan.signal)) {
+      end("interrupted", null);
+      const nothing = { metrics: null, validation: null, checkpoint };
+      return { ...run, ...nothing, status: "interrupted", steps: state.step };
+    }
+    end("failed", error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+}
+
+async function runWithServices(
+  { plan, directory, state, openRollouts }: OpenedRun,
+  emit: Emit,
+  totalSteps: number,
+): Promise<LoopResult> {
+  const { backend, config, signal } = plan;
+  signal.throwIfAborted();
+  const { loraRank, loraAlpha, name } = config.model;
+  const target = await backend.start({
+    seed: config.trainer.seed,
+    model: { name, lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha } },
+    signal,
+  });
+  if (directory.checkpoint !== null) {
+    await backend.loadState(directory.checkpoint.weights, state.weightVersion);
+  }
+  const service = await openRollouts({
+    target,
+    flow: plan.agentFlow,
+    evaluator: plan.evaluator,
+    config,
+  });
+  try {
+    return await runLoop(
+      {
+        config,
+        backend,
+        rollouts: service.run,
+        batches: createBatchPlan(plan.trainTasks, {
+          batchSize: config.data.trainBatchSize,
+          seed: config.data.seed ?? config.trainer.seed,
+        }),
+        valTasks: plan.valTasks,
+        totalSteps,
+        journal: directory.journal,
+        emit,
+        signal,
+      },
+      {
+        state,
+        checkpoint: directory.checkpoint?.path ?? null,
+        checkpointFolder: directory.checkpoints,
+      },
+    );
+  } finally {
+    await service[Symbol.asyncDispose]();
+  }
+}

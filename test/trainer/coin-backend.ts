@@ -1,0 +1,106 @@
+/**
+ * A policy with one weight: it says "yes" with probability sigmoid(weight), else "no". Learns by
+ * momentum, so that a resumed run shows whether the optimizer's state came back too.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { BackendCapabilities, TrainingBackend } from "../../src/core/backend.ts";
+import { CheckpointError } from "../../src/core/errors.ts";
+import { lossAggregations, lossNames, type LossSpec, type OptimSpec } from "../../src/core/loss.ts";
+import type { TrainingRow } from "../../src/core/training-row.ts";
+import { scriptedTarget } from "../../src/testing/index.ts";
+import { createRandom } from "../../src/util/random.ts";
+
+export const allCapabilities: BackendCapabilities = {
+  losses: lossNames,
+  aggregations: lossAggregations,
+  fullFineTune: true,
+  lora: true,
+  exactResume: true,
+  forward: false,
+  optimizer: ["learningRate", "beta1", "beta2", "eps", "weightDecay", "maxGradNorm"],
+};
+
+export interface CoinOptions {
+  readonly capabilities?: Partial<BackendCapabilities>;
+  /** Called before each update; may throw. */
+  readonly onUpdate?: (update: CoinUpdate) => void;
+  /** @default 0 */
+  readonly weight?: number;
+  readonly metrics?: () => Record<string, number>;
+}
+
+export interface CoinUpdate {
+  readonly rows: readonly TrainingRow[];
+  readonly loss: LossSpec;
+  readonly optim: OptimSpec;
+}
+
+export interface CoinBackend extends TrainingBackend {
+  readonly weight: number;
+  readonly updates: readonly CoinUpdate[];
+  readonly isDisposed: boolean;
+}
+
+const yes = "y".charCodeAt(0);
+
+export function coinBackend(options: CoinOptions = {}): CoinBackend {
+  let weight = options.weight ?? 0;
+  let served = weight;
+  let momentum = 0;
+  let version = 0;
+  let isDisposed = false;
+  const updates: CoinUpdate[] = [];
+  return {
+    name: "coin",
+    capabilities: { ...allCapabilities, ...options.capabilities },
+    get weight() {
+      return weight;
+    },
+    get isDisposed() {
+      return isDisposed;
+    },
+    updates,
+    start: async () =>
+      scriptedTarget(
+        ({ params }) => (createRandom(params.seed)() < 1 / (1 + Math.exp(-served)) ? "yes" : "no"),
+        { weightVersion: () => version },
+      ),
+    async updatePolicy(rows, loss, optim) {
+      const update = { rows, loss, optim };
+      options.onUpdate?.(update);
+      updates.push(update);
+      let gradient = 0;
+      for (const row of rows) {
+        const at = row.targetMask.indexOf(1);
+        gradient += (row.advantages[at] ?? 0) * (row.tokens[at] === yes ? 1 : -1);
+      }
+      momentum = 0.9 * momentum + gradient / rows.length;
+      weight += optim.learningRate * momentum;
+      return { loss: -gradient / rows.length, weight };
+    },
+    async publishWeights() {
+      served = weight;
+      return ++version;
+    },
+    async saveState(folder) {
+      await writeFile(join(folder, "coin.json"), JSON.stringify({ weight, momentum }));
+    },
+    async loadState(folder, weightVersion) {
+      const state = JSON.parse(await readFile(join(folder, "coin.json"), "utf8")) as {
+        weight?: number;
+        momentum?: number;
+      };
+      if (state.weight === undefined || state.momentum === undefined) {
+        throw new CheckpointError({ message: "coin.json holds no coin." });
+      }
+      ({ weight, momentum } = state as { weight: number; momentum: number });
+      served = weight;
+      version = weightVersion;
+    },
+    ...(options.metrics === undefined ? {} : { metrics: async () => options.metrics?.() ?? {} }),
+    async [Symbol.asyncDispose]() {
+      isDisposed = true;
+    },
+  };
+}
