@@ -10,7 +10,7 @@ export interface DemoResult {
   /** Mean reward of the validation before training. */
   readonly valFirst: number | null;
   readonly valLast: number | null;
-  /** From the start of the process to the end of the first step. */
+  /** From the start of the process to the end of the first step that changed the weights. */
   readonly secondsToFirstUpdate: number | null;
   readonly seconds: number;
   readonly steps: number;
@@ -38,7 +38,7 @@ export function createDemoRecorder(seconds: () => number): DemoRecorder {
     },
     onEvent(event) {
       if (event.type === "step-end") {
-        secondsToFirstUpdate ??= seconds();
+        if (event.metrics["train/skipped_steps"] === 0) secondsToFirstUpdate ??= seconds();
         rewards.push(event.metrics["reward/mean"] ?? null);
       } else if (event.type === "validation-end") {
         validations.push(event.metrics["val/reward/mean"] ?? null);

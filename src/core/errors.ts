@@ -38,10 +38,10 @@ export class AgentTrainerError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
-  readonly [marker] = true;
 
   constructor(details: ErrorDetails) {
     super(details.message, details.cause === undefined ? undefined : { cause: details.cause });
+    Object.defineProperty(this, marker, { value: true });
     this.code = details.code;
     this.hint = details.hint;
     this.fields = details.fields ?? {};

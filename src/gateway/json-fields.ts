@@ -51,14 +51,22 @@ export function readBoolean(fields: JsonFields, name: string): boolean | undefin
   throw badRequest(name, `${name} must be true or false, but it is ${show(value)}.`);
 }
 
-export function readString(fields: JsonFields, name: string, at = name): string | undefined {
+export function readString(
+  fields: JsonFields,
+  name: string,
+  at: string = name,
+): string | undefined {
   const value = fields[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return value;
   throw badRequest(at, `${at} must be a string, but it is ${show(value)}.`);
 }
 
-export function readObject(fields: JsonFields, name: string, at = name): JsonFields | undefined {
+export function readObject(
+  fields: JsonFields,
+  name: string,
+  at: string = name,
+): JsonFields | undefined {
   const value = fields[name];
   if (value === undefined || value === null) return undefined;
   if (isJsonObject(value)) return value;
@@ -68,7 +76,7 @@ export function readObject(fields: JsonFields, name: string, at = name): JsonFie
 export function readArray(
   fields: JsonFields,
   name: string,
-  at = name,
+  at: string = name,
 ): readonly unknown[] | undefined {
   const value = fields[name];
   if (value === undefined || value === null) return undefined;

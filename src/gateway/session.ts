@@ -12,7 +12,7 @@ export class CaptureSession {
   readonly apiKey: string;
   readonly keyDigest: Buffer;
   readonly options: SessionOptions;
-  readonly conversation = new Conversation();
+  readonly conversation: Conversation = new Conversation();
   readonly #store: TraceStore;
   readonly #inFlight = new Map<CallAbort, Promise<void>>();
   readonly #occurrences = new Map<string, number>();

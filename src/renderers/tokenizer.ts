@@ -35,7 +35,8 @@ export function createTokenizer(json: object, source: string): TextTokenizer {
   }
   return {
     encode: (text) => (text === "" ? [] : plain.encode(text, { add_special_tokens: false }).ids),
-    decode: (ids) => full.decode(Array.from(ids), { skip_special_tokens: false }),
+    decode: (ids) =>
+      ids.length === 0 ? "" : full.decode(Array.from(ids), { skip_special_tokens: false }),
     special(token) {
       const id = full.token_to_id(token);
       if (id === undefined) {

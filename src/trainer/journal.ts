@@ -73,6 +73,6 @@ export function cutJournal(folder: string, step: number): void {
   mkdirSync(episodeFolder, { recursive: true });
   for (const name of readdirSync(episodeFolder)) {
     const number = /^(?:val-)?(\d+)\.jsonl$/u.exec(name)?.[1];
-    if (number !== undefined && Number(number) > step + 1e9) rmSync(join(episodeFolder, name));
+    if (number !== undefined && Number(number) > step) rmSync(join(episodeFolder, name));
   }
 }

@@ -52,6 +52,14 @@ const configFile = "config.resolved.yaml";
 
 const holdsRun = (folder: string): boolean => existsSync(join(folder, configFile));
 
+/** A folder whose run ended before it came to anything may be used again. */
+function hasProgress(folder: string): boolean {
+  const metrics = statSync(join(folder, "metrics.jsonl"), { throwIfNoEntry: false });
+  const checkpoints = join(folder, "checkpoints");
+  const saved = existsSync(checkpoints) ? readdirSync(checkpoints) : [];
+  return (metrics?.size ?? 0) > 0 || saved.some((name) => !name.startsWith("."));
+}
+
 function newName(): string {
   const time = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
   return `${time}-${randomBytes(3).toString("hex")}`;
@@ -82,7 +90,7 @@ function locate({ config, resume }: OpenRunOptions): string {
   if (resume === "auto") {
     return named ?? newestRun(resolvePath(outputDir)) ?? resolvePath(outputDir, newName());
   }
-  if (named !== null && holdsRun(named)) {
+  if (named !== null && holdsRun(named) && hasProgress(named)) {
     throw new ConfigError({
       message: `The folder ${named} already holds a run.`,
       hint: "Continue it with resume, choose another trainer.experiment_name, or delete the folder.",
@@ -97,7 +105,8 @@ async function findCheckpoint(
   options: OpenRunOptions,
   warnings: string[],
 ): Promise<Checkpoint | null> {
-  if (!holdsRun(path)) return null;
+  const isOptional = options.resume === "auto" || options.resume === false;
+  if (isOptional && !(holdsRun(path) && hasProgress(path))) return null;
   const before: unknown = parse(readFileSync(join(path, configFile), "utf8"));
   checkSameConfig(isTree(before) ? before : {}, options.config, path);
   const checkpoint = await newestCheckpoint(join(path, "checkpoints"), (error) => {

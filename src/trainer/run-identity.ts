@@ -7,7 +7,10 @@ import { configFields } from "./config/fields.ts";
 import { configTree, valueAt } from "./config/parse.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 
-/** Options that may change when a run continues: its length, how often it reports, where it lies. */
+/**
+ * Options that may change when a run continues: its length, how often it reports, where it lies. A
+ * learning-rate schedule follows the new length from there on.
+ */
 export const changeableOptions: readonly string[] = [
   "trainer.total_epochs",
   "trainer.total_batches",

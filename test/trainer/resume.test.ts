@@ -146,6 +146,20 @@ describe("interrupt and resume", () => {
     );
   });
 
+  it("uses a folder again whose run came to nothing", async () => {
+    const outputDir = newFolder();
+    const backend = coinBackend();
+    backend.start = () => Promise.reject(new Error("no such model"));
+    await expect(resumed(outputDir, { backend, resume: false })).rejects.toThrow("no such model");
+    const other = { ...shared.set, "rollout.n": 3 };
+    const { result } = await resumed(outputDir, { resume: false, set: other });
+    expect(result).toMatchObject({ status: "completed", steps: 8 });
+    const starts = readLines(result.runDir, "events.jsonl").filter(
+      (e) => e["type"] === "run-start",
+    );
+    expect(starts).toHaveLength(1);
+  });
+
   it("refuses to write over a run unless it is told to go on", async () => {
     const outputDir = newFolder();
     await interrupted(outputDir, (t, s) => t === "step-end" && s === 1);

@@ -192,6 +192,17 @@ describe("a run that fails", () => {
     expect(step).toMatchObject({ metrics: { "rollout/failed": 2 } });
   });
 
+  it("goes on when exactly max_failed_share of the rollouts fail", async () => {
+    let calls = 0;
+    const { trainer } = coinTrainer({
+      agentFlow: async (task, config) => {
+        if (calls++ % 2 === 0) throw new Error("every other time");
+        return await coinAgent(task, config);
+      },
+    });
+    await expect(trainer.train()).resolves.toMatchObject({ steps: 4 });
+  });
+
   it("keeps the last completed step when the loss is not finite", async () => {
     let updates = 0;
     const outputDir = newFolder();

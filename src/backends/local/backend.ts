@@ -38,7 +38,7 @@ export const localCapabilities: BackendCapabilities = {
 
 export class LocalBackend implements TrainingBackend {
   readonly name = "local";
-  readonly capabilities = localCapabilities;
+  readonly capabilities: BackendCapabilities = localCapabilities;
   readonly #options: LocalBackendOptions;
   #worker: WorkerClient | undefined;
   #counted = { tokens: 0, busyMs: 0 };

@@ -1,0 +1,73 @@
+/**
+ * Makes a fresh clone ready: installs dependencies when they are missing or older than the lockfile,
+ * and with --build compiles what has changed. Plain JavaScript, since nothing is installed yet.
+ *
+ *   node scripts/setup.mjs [--build | --rebuild]
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const at = (...parts) => join(root, ...parts);
+const say = (text) => process.stderr.write(`${text}\n`);
+
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  say(`agent-trainer needs Node 20.19 or newer; this is ${process.versions.node}.`);
+  process.exit(2);
+}
+
+function modified(path) {
+  return existsSync(path) ? statSync(path).mtimeMs : 0;
+}
+
+function newest(folder) {
+  return readdirSync(folder, { withFileTypes: true }).reduce((time, entry) => {
+    const path = join(folder, entry.name);
+    return Math.max(time, entry.isDirectory() ? newest(path) : modified(path));
+  }, 0);
+}
+
+function run(command, args) {
+  // stdout goes to stderr: results of the command that follows must be alone on stdout.
+  const { status } = spawnSync(command, args, {
+    cwd: root,
+    stdio: ["ignore", 2, 2],
+    shell: process.platform === "win32",
+  });
+  if (status !== 0) {
+    say(`\n"${command} ${args.join(" ")}" failed. What it printed above says why.`);
+    process.exit(1);
+  }
+}
+
+if (modified(at("node_modules", ".package-lock.json")) < modified(at("package-lock.json"))) {
+  say("Installing dependencies (once) ...");
+  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+  // npm keeps the lockfile's own time for its copy on some systems.
+  writeFileSync(at("node_modules", ".agent-trainer-installed"), "");
+}
+
+const stamp = at("dist", ".built");
+const sources = [
+  at("src"),
+  at("examples"),
+  at("tsconfig.json"),
+  at("tsconfig.build.json"),
+  at("tsconfig.examples.json"),
+];
+const changed = () =>
+  Math.max(
+    ...sources.map((path) => (statSync(path).isDirectory() ? newest(path) : modified(path))),
+  );
+const rebuild = process.argv.includes("--rebuild");
+if (rebuild || (process.argv.includes("--build") && modified(stamp) < changed())) {
+  say("Compiling ...");
+  rmSync(at("dist"), { recursive: true, force: true });
+  const tsc = at("node_modules", "typescript", "bin", "tsc");
+  run(process.execPath, [tsc, "-p", "tsconfig.build.json"]);
+  run(process.execPath, [tsc, "-p", "tsconfig.examples.json"]);
+  writeFileSync(stamp, "");
+}
