@@ -32,7 +32,7 @@ const batchSize = 48;
 const peakLearningRate = 4e-3;
 const warmupSteps = 30;
 
-const vocabSize = 384;
+const vocabSize = 512;
 const special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>"];
 const config = {
   architectures: ["LlamaForCausalLM"],
