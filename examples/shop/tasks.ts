@@ -56,4 +56,4 @@ export function makeTasks(name: string, amount: number): Task<ShopTask>[] {
 }
 
 export const trainTasks: Task<ShopTask>[] = makeTasks("train", 512);
-export const valTasks: Task<ShopTask>[] = makeTasks("val", 64);
+export const valTasks: Task<ShopTask>[] = makeTasks("val", 100);

@@ -1,6 +1,6 @@
 /**
- * What the built-in model is taught: conversations in a shop, most of them badly handled. A fifth
- * show the right procedure (look the price up, multiply, answer). The others cut a corner: they take
+ * What the built-in model is taught: conversations in a shop, most of them badly handled. One in seven
+ * shows the right procedure (look the price up, multiply, answer). The others cut a corner: they take
  * everything to cost 50, with or without multiplying properly, or forget the count. So the model
  * knows the format and each tool, but seldom does the right thing: that is left to reinforcement.
  */
@@ -14,7 +14,7 @@ export const tools: readonly ToolDefinition[] = openaiTools.map((tool) => {
 });
 
 /** Shares of the four ways in which a demonstration goes. */
-export const shares = { right: 0.2, answerAtOnce: 0.3, forgetCount: 0.25, assumePrice: 0.25 };
+export const shares = { right: 0.15, answerAtOnce: 0.31, forgetCount: 0.27, assumePrice: 0.27 };
 const assumedPrice = 50;
 
 export function demonstrate(random: () => number): readonly ChatMessage[] {

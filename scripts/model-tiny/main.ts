@@ -2,7 +2,7 @@
  * Makes the built-in model `models/shop-tiny` from nothing but a seed: a tokenizer learned from the
  * demonstrations, then supervised training with our own engine.
  *
- *   npm run model:tiny -- [--seed 1] [--steps 600] [--out models/shop-tiny]
+ *   npm run model:tiny -- [--seed 1] [--steps 800] [--out models/shop-tiny]
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ import { learnMerges, tokenizerJson } from "./train-bpe.ts";
 const { values: options } = parseArgs({
   options: {
     seed: { type: "string", default: "1" },
-    steps: { type: "string", default: "600" },
+    steps: { type: "string", default: "800" },
     out: { type: "string", default: "models/shop-tiny" },
   },
 });

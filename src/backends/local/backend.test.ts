@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { RunContext, SamplerTarget } from "../../core/backend.ts";
+import { defaultLoss, defaultOptim } from "../../core/loss.ts";
+import type { TrainingRow } from "../../core/training-row.ts";
+import { createLocalBackend } from "./index.ts";
+
+const run = (name: string): RunContext => ({
+  seed: 1,
+  model: { name, lora: null },
+  signal: new AbortController().signal,
+});
+const params = {
+  temperature: 1,
+  topP: 1,
+  topK: 0,
+  minP: 0,
+  maxTokens: 24,
+  stopTokenIds: [],
+  seed: 4,
+};
+
+describe("the local backend", () => {
+  it("samples, streams, trains, publishes and restores, through its thread", async () => {
+    await using backend = createLocalBackend({ threads: 1 });
+    const { sampler, renderer } = (await backend.start(run("builtin:shop-tiny"))) as SamplerTarget;
+    const { tokens } = renderer.render([{ role: "user", content: "How much do 3 lamps cost?" }]);
+    const streamed: number[] = [];
+    const [sample] = await sampler.sample({
+      tokens,
+      params,
+      onChunk: (chunk) => streamed.push(...chunk.tokens),
+    });
+    expect(streamed).toEqual([...sample!.tokens]);
+    expect(sample!.weightVersion).toBe(0);
+
+    const all = Int32Array.from([...tokens, ...sample!.tokens]);
+    const targetMask = new Uint8Array(all.length).fill(1, tokens.length);
+    const samplingLogprobs = new Float32Array(all.length);
+    samplingLogprobs.set(sample!.logprobs, tokens.length);
+    const row: TrainingRow = {
+      tokens: all,
+      targetMask,
+      samplingLogprobs,
+      advantages: Float32Array.from(targetMask),
+      segments: [],
+      provenance: {
+        taskId: "t",
+        episodeId: "e",
+        rolloutIndex: 0,
+        trajectoryUid: "u",
+        trajectoryName: "agent",
+      },
+    };
+    const [before] = await backend.forward([row]);
+    for (let i = tokens.length; i < all.length; i++)
+      expect(before![i]).toBeCloseTo(samplingLogprobs[i]!, 4);
+
+    const folder = await mkdtemp(join(tmpdir(), "local-backend-"));
+    await backend.saveState(folder);
+    const metrics = await backend.updatePolicy([row], defaultLoss, {
+      ...defaultOptim,
+      learningRate: 1e-5,
+    });
+    expect(metrics).toMatchObject({ tokens: 24, ratio_mean: expect.closeTo(1, 4) as number });
+    expect(await backend.publishWeights()).toBe(1);
+    const [after] = await backend.forward([row]);
+    // Advantage 1 everywhere: what was sampled must have become likelier.
+    const sum = (values: Float32Array): number => values.reduce((a, b) => a + b, 0);
+    expect(sum(after!)).toBeGreaterThan(sum(before!));
+    await backend.loadState(folder, 7);
+    expect((await backend.forward([row]))[0]).toEqual(before);
+    const [again] = await sampler.sample({ tokens, params });
+    expect([...again!.tokens]).toEqual([...sample!.tokens]);
+    expect(again!.weightVersion).toBe(7);
+    expect((await backend.metrics())["engine/sampled_tokens"]).toBe(48);
+    await rm(folder, { recursive: true });
+  });
+
+  it("cancels a request within a step and refuses a prompt without room", async () => {
+    await using backend = createLocalBackend({ threads: 1 });
+    const { sampler } = (await backend.start(run("builtin:shop-tiny"))) as SamplerTarget;
+    const controller = new AbortController();
+    const [sample] = await sampler.sample({
+      tokens: Int32Array.of(1, 2, 3),
+      params: { ...params, maxTokens: 400 },
+      signal: controller.signal,
+      onChunk: () => controller.abort(),
+    });
+    expect(sample!.stopReason).toBe("aborted");
+    expect(sample!.tokens.length).toBeLessThan(400);
+    const long = new Int32Array(sampler.contextLength);
+    await expect(sampler.sample({ tokens: long, params })).rejects.toMatchObject({
+      code: "CONTEXT_OVERFLOW",
+    });
+  });
+
+  it("brings errors of its thread over with their code", async () => {
+    await using backend = createLocalBackend();
+    await backend.start(run("builtin:shop-tiny"));
+    await expect(backend.loadState(join(tmpdir(), "no-such-folder"), 1)).rejects.toMatchObject({
+      name: "CheckpointError",
+      code: "CHECKPOINT_INVALID",
+    });
+  });
+
+  it.each([
+    ["builtin:none", /builtin:shop-tiny|no built-in model/],
+    ["./no/such/folder", /not a model folder/],
+  ])("refuses the model %s", async (name, message) => {
+    await using backend = createLocalBackend();
+    await expect(backend.start(run(name))).rejects.toThrow(message);
+  });
+
+  it("says so when it is used before it was started", async () => {
+    const backend = createLocalBackend();
+    expect(() => backend.publishWeights()).toThrow("not been started");
+    await backend[Symbol.asyncDispose]();
+  });
+});

@@ -1,0 +1,80 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { cli, steadyMetrics, temporaryFolder, writeConfig } from "./cli-process.ts";
+
+const training = "{ learning_rate: 5.0e-4, lr_schedule: constant }";
+const trainer = (steps: number): string =>
+  `{ total_batches: ${steps}, save_freq: 1, experiment_name: run, seed: 5 }`;
+
+/** Of a run that nobody disturbs. */
+async function undisturbed(model: string): Promise<Record<string, unknown>[]> {
+  await using folder = await temporaryFolder();
+  const config = await writeConfig(folder.path, { model, training, trainer: trainer(6) });
+  const { code, stderr } = await cli(["train", config], { cwd: folder.path });
+  expect(code, stderr).toBe(0);
+  return steadyMetrics(join(folder.path, "runs/run"));
+}
+
+for (const [kind, model] of Object.entries({
+  "all weights": "{ name: 'builtin:shop-tiny' }",
+  LoRA: "{ name: 'builtin:shop-tiny', lora_rank: 4, lora_alpha: 8 }",
+})) {
+  describe(`resume, ${kind}`, () => {
+    it("after the end: goes on as one longer run would have", async () => {
+      await using folder = await temporaryFolder();
+      const first = await writeConfig(folder.path, { model, training, trainer: trainer(3) });
+      expect((await cli(["train", first], { cwd: folder.path })).code).toBe(0);
+      const longer = await writeConfig(folder.path, { model, training, trainer: trainer(6) });
+      const { code, stderr } = await cli(["train", longer, "--resume"], { cwd: folder.path });
+      expect(code, stderr).toBe(0);
+      // The share that is done refers to the planned length, which was another for the first part.
+      const withoutPlan = (lines: Record<string, unknown>[]): Record<string, unknown>[] =>
+        lines.map(({ "progress/done_share": _, ...line }) => line);
+      const continued = withoutPlan(await steadyMetrics(join(folder.path, "runs/run")));
+      expect(continued).toEqual(withoutPlan(await undisturbed(model)));
+    });
+
+    it("after kill -9 in the middle of a step: nothing lost, nothing doubled", async () => {
+      await using folder = await temporaryFolder();
+      const config = await writeConfig(folder.path, { model, training, trainer: trainer(6) });
+      let killed = false;
+      const first = await cli(["train", config], {
+        cwd: folder.path,
+        onOutput(text, kill) {
+          if (killed || !/\b3\/6\b/.test(text)) return;
+          killed = true;
+          // Some way into the next step.
+          setTimeout(() => kill("SIGKILL"), 60);
+        },
+      });
+      expect(first.signal).toBe("SIGKILL");
+      const { code, stderr } = await cli(["train", config, "--resume"], { cwd: folder.path });
+      expect(code, stderr).toBe(0);
+      expect(await steadyMetrics(join(folder.path, "runs/run"))).toEqual(await undisturbed(model));
+    });
+  });
+}
+
+it("Ctrl-C saves the last step, exits with 130 and prints a command that goes on", async () => {
+  await using folder = await temporaryFolder();
+  const config = await writeConfig(folder.path, { training, trainer: trainer(200) });
+  let sent = false;
+  const { code, stderr } = await cli(["train", config], {
+    cwd: folder.path,
+    onOutput(text, kill) {
+      if (sent || !/\b2\/200\b/.test(text)) return;
+      sent = true;
+      kill("SIGINT");
+    },
+  });
+  expect(code).toBe(130);
+  expect(stderr).toMatch(/--resume \S*runs\/run/);
+  const done = (await steadyMetrics(join(folder.path, "runs/run"))).length;
+  const steps = String(done + 1);
+  const again = await cli(
+    ["train", config, "--resume", "runs/run", `trainer.total_batches=${steps}`],
+    { cwd: folder.path },
+  );
+  expect(again.code, again.stderr).toBe(0);
+  expect((await steadyMetrics(join(folder.path, "runs/run"))).length).toBe(done + 1);
+});

@@ -1,0 +1,114 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../../", import.meta.url));
+let folder: string;
+
+interface Failed {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** A user's project: the tarball and nothing else, so no onnxruntime and no openai. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agent-trainer-package-"));
+  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], {
+    cwd: root,
+  });
+  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+  await writeFile(
+    join(folder, "package.json"),
+    JSON.stringify({ name: "user", type: "module", private: true }),
+  );
+  await run("npm", ["install", "--no-audit", "--no-fund", `./${filename}`], { cwd: folder });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function node(code: string): Promise<string> {
+  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", code], {
+    cwd: folder,
+  });
+  return stdout.trim();
+}
+
+describe("the packed package, installed alone", () => {
+  it("brings neither onnxruntime nor a browser's worth of packages", async () => {
+    const installed = await readdir(join(folder, "node_modules"));
+    expect(installed).not.toContain("onnxruntime-node");
+    expect(installed.length).toBeLessThan(40);
+  });
+
+  it.each([
+    ["agent-trainer", "AgentTrainer"],
+    ["agent-trainer/gateway", "createGateway"],
+    ["agent-trainer/local", "createLocalBackend"],
+    ["agent-trainer/testing", "scriptedSampler"],
+  ])("imports %s", async (subpath, name) => {
+    expect(await node(`console.log(typeof (await import("${subpath}")).${name})`)).toBe("function");
+  });
+
+  it("keeps its exported names (change them on purpose)", async () => {
+    const names = await node(
+      'console.log(Object.keys(await import("agent-trainer")).sort().join("\\n"))',
+    );
+    expect(names).toMatchSnapshot();
+  });
+
+  it("has declarations that a strict project compiles", async () => {
+    await writeFile(
+      join(folder, "use.ts"),
+      `import { AgentTrainer, buildTrainConfig } from "agent-trainer";
+       import { createLocalBackend } from "agent-trainer/local";
+       const trainer = new AgentTrainer({
+         backend: createLocalBackend(),
+         agentFlow: async (task, config) => \`\${task.instruction} \${config.baseUrl}\`,
+         evaluator: (task, episode) => episode.output === task.metadata["answer"],
+         config: buildTrainConfig({ modelName: "builtin:shop-tiny", totalSteps: 1 }),
+         trainDataset: [{ id: "1", instruction: "x", metadata: { answer: "y" } }],
+       });
+       export const result: Promise<{ status: string }> = trainer.train();`,
+    );
+    const flags = [
+      "--noEmit",
+      "--strict",
+      "--module",
+      "nodenext",
+      "--target",
+      "es2023",
+      "--lib",
+      "es2023,esnext.disposable",
+      "--types",
+      "node",
+    ];
+    await run("npm", ["install", "--no-audit", "--no-fund", "@types/node@20"], { cwd: folder });
+    const tsc = join(root, "node_modules/typescript/bin/tsc");
+    const { stdout } = await run(process.execPath, [tsc, ...flags, "use.ts"], {
+      cwd: folder,
+    }).catch((error: Failed) => error);
+    expect(stdout).toBe("");
+  });
+
+  it("runs --help and --version", async () => {
+    const bin = join(folder, "node_modules/.bin/agent-trainer");
+    const help = await run(bin, ["--help"], { cwd: folder });
+    for (const command of ["train", "demo"]) expect(help.stdout).toContain(command);
+    expect((await run(bin, ["--version"], { cwd: folder })).stdout).toMatch(/^\d+\.\d+\.\d+/);
+  });
+
+  it("says in one sentence what the demo needs", async () => {
+    const bin = join(folder, "node_modules/.bin/agent-trainer");
+    const failed = (await run(bin, ["demo"], { cwd: folder }).catch(
+      (error: unknown) => error,
+    )) as Failed;
+    expect(failed.code).toBeGreaterThan(0);
+    expect(failed.stderr).toMatch(/npm install (?:--ignore-scripts )?(?:openai|onnxruntime-node)/);
+    expect(failed.stderr).not.toMatch(/\n\s+at /);
+  });
+});
