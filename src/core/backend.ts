@@ -75,7 +75,10 @@ export interface TrainingBackend extends AsyncDisposable {
   publishWeights(): Promise<number>;
   /** Writes weights, optimizer moments and step count into an existing empty folder. */
   saveState(folder: string): Promise<void>;
-  /** @throws CheckpointError when the folder does not fit this model. */
+  /**
+   * Restores what `saveState` wrote and serves it as `weightVersion`.
+   * @throws CheckpointError when the folder does not fit this model; nothing has changed then.
+   */
   loadState(folder: string, weightVersion: number): Promise<void>;
   /** Numbers since the last call (`engine/...`): tokens sampled, busy seconds. */
   metrics?(): Promise<UpdateMetrics>;

@@ -59,4 +59,9 @@ export type TrainerEvent = EventBase &
       }
   );
 
+type WithoutStamp<Event> = Event extends unknown ? Omit<Event, "step" | "time"> : never;
+
+/** An event before the trainer stamps it: `{ ...event, step, time }` is a `TrainerEvent`. */
+export type UnstampedEvent = WithoutStamp<TrainerEvent>;
+
 export type TrainerEventType = TrainerEvent["type"];

@@ -3,7 +3,7 @@
 export const lossNames = ["importance_sampling", "ppo", "cross_entropy"] as const;
 export type LossName = (typeof lossNames)[number];
 
-/** How token losses become one number; see `tokenWeights` in `aggregation.ts`. */
+/** How token losses become one number; see `rowFactors` in `aggregation.ts`. */
 export const lossAggregations = [
   "token-mean",
   "token-sum",

@@ -55,7 +55,10 @@ export interface SampleRequest {
   readonly params: SamplingParams;
   /** Sequences to draw from this prompt. @default 1 */
   readonly n?: number;
-  /** Called as tokens are drawn. Chunks of one sequence arrive in order and add up to its result. */
+  /**
+   * Called as tokens are drawn, perhaps before `sample` has returned; must not throw. Chunks of one
+   * sequence arrive in order and add up to its result.
+   */
   readonly onChunk?: (chunk: SampleChunk) => void;
   /** Aborting resolves with what was drawn so far and `stopReason: "aborted"`, within one step. */
   readonly signal?: AbortSignal;
@@ -110,7 +113,8 @@ export interface Renderer {
   render(messages: readonly ChatMessage[], options?: RenderOptions): RenderedPrompt;
   /**
    * The prompt of a later turn: `previous` (an earlier prompt and what was sampled after it,
-   * unchanged, id by id) followed by `newMessages`. Never re-encodes what was sampled.
+   * unchanged, id by id) followed by `newMessages`. Never re-encodes what was sampled. `previous` may
+   * lack the end-of-turn token (a length limit, a stop string); the renderer then closes the turn.
    * `null` when this family cannot continue there (the caller then renders afresh).
    */
   extend(
@@ -118,8 +122,13 @@ export interface Renderer {
     newMessages: readonly ChatMessage[],
     options?: RenderOptions,
   ): RenderedPrompt | null;
-  /** Reads sampled tokens, with or without the final stop token. */
+  /**
+   * Reads sampled tokens, with or without the final stop token. Reasoning that was not closed is
+   * `reasoning`; a tool call that was not closed makes the completion `malformed`.
+   */
   parse(tokens: Int32Array): ParsedCompletion;
+  /** Plain text to ids, without special tokens; absent where a family cannot do it. */
+  encode?(text: string): Int32Array;
   /** Text of these tokens, special tokens left out. */
   decode(tokens: Int32Array): string;
 }

@@ -79,7 +79,14 @@ export interface Episode {
   /** Attempts made, from 1. */
   readonly attempts: number;
   /** What went wrong last, when something did. */
-  readonly error?: { readonly name: string; readonly message: string; readonly stack?: string };
+  readonly error?: {
+    readonly name: string;
+    readonly message: string;
+    readonly stack?: string;
+    /** Of an `AgentTrainerError`. */
+    readonly code?: string;
+    readonly hint?: string;
+  };
 }
 
 /** A named number that an evaluator reports beside the reward. */

@@ -86,6 +86,7 @@ export function createChatmlRenderer(
       const own = tokens.at(-1) === endId ? tokens.subarray(0, -1) : tokens;
       return parseCalls(tokenizer.decode(own));
     },
+    encode: (text) => Int32Array.from(tokenizer.encode(text)),
     decode: (tokens) => tokenizer.decode(tokens.filter((id) => id !== endId && id !== ids[start])),
   };
 }

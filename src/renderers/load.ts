@@ -1,7 +1,7 @@
 /** Finds the renderer of a model folder. */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ModelError } from "../core/errors.ts";
+import { readJsonFile } from "../util/json-file.ts";
 import type { Renderer } from "../core/policy.ts";
 import { createChatmlRenderer } from "./chatml.ts";
 import { createTokenizer } from "./tokenizer.ts";
@@ -27,14 +27,8 @@ export async function loadRenderer(folder: string): Promise<Renderer> {
   });
 }
 
-async function readJson(file: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(file, "utf8"));
-  } catch (cause) {
-    throw new ModelError({
-      message: `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
-      cause,
-      fields: { file },
-    });
-  }
+function readJson(file: string): Promise<unknown> {
+  return readJsonFile(file).catch((cause: Error) => {
+    throw new ModelError({ message: cause.message, cause, fields: { file } });
+  });
 }

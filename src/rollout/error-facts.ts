@@ -1,9 +1,13 @@
 /** Anything that was thrown, and any value that was returned, as text. Never throws. */
 
+import { AgentTrainerError } from "../core/errors.ts";
+
 export interface ErrorFacts {
   readonly name: string;
   readonly message: string;
   readonly stack?: string;
+  readonly code?: string;
+  readonly hint?: string;
 }
 
 const longestText = 120;
@@ -14,7 +18,15 @@ export function errorFacts(thrown: unknown): ErrorFacts {
     return { name: "NonError", message: `${describeValue(thrown)} was thrown` };
   }
   const { name, message, stack } = thrown;
-  return stack === undefined ? { name, message } : { name, message, stack };
+  return {
+    name,
+    message,
+    ...(stack === undefined ? {} : { stack }),
+    ...(AgentTrainerError.isInstance(thrown) ? { code: thrown.code } : {}),
+    ...(AgentTrainerError.isInstance(thrown) && thrown.hint !== undefined
+      ? { hint: thrown.hint }
+      : {}),
+  };
 }
 
 /** By shape, because errors of another realm (a vm, a worker) are no instances of this `Error`. */

@@ -1,10 +1,5 @@
 /** Events that rollouts give off. The trainer stamps them with its step and the time. */
-import type { TrainerEvent } from "../core/events.ts";
-
-type WithoutStamp<Event> = Event extends unknown ? Omit<Event, "step" | "time"> : never;
-
-/** Any trainer event before it is stamped: `{ ...event, step, time }` is a `TrainerEvent`. */
-export type UnstampedEvent = WithoutStamp<TrainerEvent>;
+import type { UnstampedEvent } from "../core/events.ts";
 
 /**
  * `rollout-retry`: an attempt failed (its number, from 1) and another one follows. `evaluator-error`

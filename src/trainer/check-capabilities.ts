@@ -1,5 +1,6 @@
 /** Refuses options that the backend would not honour, before anything starts. Knows no backend by name. */
 import type { BackendCapabilities, TrainingBackend } from "../core/backend.ts";
+import { backendsThat } from "../core/capabilities.ts";
 import { UnsupportedOptionError } from "../core/errors.ts";
 import { defaultOptim, type OptimSpec } from "../core/loss.ts";
 import type { TrainConfig } from "./config/train-config.ts";
@@ -66,12 +67,14 @@ export function checkCapabilities(
 ): void {
   for (const rule of capabilityRules) {
     if (rule.honoured(backend.capabilities, config)) continue;
-    throw new UnsupportedOptionError(rule.option, rule.value(config), backend.name, []);
+    const others = backendsThat((capabilities) => rule.honoured(capabilities, config));
+    throw new UnsupportedOptionError(rule.option, rule.value(config), backend.name, others);
   }
 }
 
 /** @throws UnsupportedOptionError when the backend cannot continue a run exactly. */
 export function checkResume(backend: Pick<TrainingBackend, "name" | "capabilities">): void {
   if (backend.capabilities.exactResume) return;
-  throw new UnsupportedOptionError("resume", true, backend.name, []);
+  const others = backendsThat(({ exactResume }) => exactResume);
+  throw new UnsupportedOptionError("resume", true, backend.name, others);
 }

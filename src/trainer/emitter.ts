@@ -1,11 +1,8 @@
 /** Stamps events with time and step and hands them to the journal and to the user's listeners. */
-import type { TrainerEvent } from "../core/events.ts";
+import type { TrainerEvent, UnstampedEvent } from "../core/events.ts";
 
-type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
-/** An event before it is stamped. */
-export type EventBody = Without<TrainerEvent, "step" | "time">;
 export type EventListener = (event: TrainerEvent) => void;
-export type Emit = (step: number, body: EventBody) => void;
+export type Emit = (step: number, body: UnstampedEvent) => void;
 
 /**
  * A listener that throws is a display that broke, not a run that failed: the first time becomes a

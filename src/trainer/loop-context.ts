@@ -4,7 +4,8 @@ import type { Task } from "../core/task.ts";
 import type { Episode } from "../core/trajectory.ts";
 import type { BatchPlan } from "./batches.ts";
 import type { TrainConfig } from "./config/train-config.ts";
-import type { Emit, EventBody } from "./emitter.ts";
+import type { UnstampedEvent } from "../core/events.ts";
+import type { Emit } from "./emitter.ts";
 import type { Journal } from "./journal.ts";
 
 /** One rollout to run. */
@@ -18,7 +19,7 @@ export interface RolloutRequest {
 export interface RolloutOptions {
   readonly isValidation: boolean;
   readonly signal: AbortSignal;
-  readonly onEvent: (event: EventBody) => void;
+  readonly onEvent: (event: UnstampedEvent) => void;
 }
 
 /** Runs rollouts; resolves with one episode per request, in their order. */

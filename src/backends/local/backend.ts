@@ -10,8 +10,8 @@ import type {
   TrainingBackend,
   UpdateMetrics,
 } from "../../core/backend.ts";
+import { capabilityMatrix } from "../../core/capabilities.ts";
 import { ContextOverflowError } from "../../core/errors.ts";
-import { defaultOptim, lossAggregations, lossNames } from "../../core/loss.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss.ts";
 import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
@@ -26,19 +26,9 @@ export interface LocalBackendOptions {
   readonly tokenBudget?: number;
 }
 
-export const localCapabilities: BackendCapabilities = {
-  losses: lossNames,
-  aggregations: lossAggregations,
-  fullFineTune: true,
-  lora: true,
-  exactResume: true,
-  forward: true,
-  optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
-};
-
 export class LocalBackend implements TrainingBackend {
   readonly name = "local";
-  readonly capabilities: BackendCapabilities = localCapabilities;
+  readonly capabilities: BackendCapabilities = capabilityMatrix.local;
   readonly #options: LocalBackendOptions;
   #worker: WorkerClient | undefined;
   #counted = { tokens: 0, busyMs: 0 };

@@ -2,7 +2,6 @@
 import { LocalBackend } from "./backend.ts";
 import type { LocalBackendOptions } from "./backend.ts";
 
-export { localCapabilities } from "./backend.ts";
 export type { LocalBackendOptions } from "./backend.ts";
 export { builtinModels } from "./model-folder.ts";
 

@@ -2,11 +2,11 @@
  * A policy's parameters in memory: the base model, optional LoRA factors, and which of them are
  * trained. Knows names, shapes and files; nothing of graphs being run.
  */
-import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { LoraSpec } from "../../core/backend.ts";
 import { ModelError } from "../../core/errors.ts";
 import { createNormal, createRandom, deriveSeed } from "../../util/random.ts";
+import { readJsonFile } from "../../util/json-file.ts";
 import { readHeader, readSafetensors } from "../checkpoint/safetensors.ts";
 import { parseModelConfig } from "./model-config.ts";
 import type { ModelConfig } from "./model-config.ts";
@@ -139,15 +139,13 @@ export function feedParameters(
   return inputs;
 }
 
-async function readJson(file: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(file, "utf8"));
-  } catch (cause) {
+function readJson(file: string): Promise<unknown> {
+  return readJsonFile(file).catch((cause: Error) => {
     throw new ModelError({
-      message: `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      message: cause.message,
       hint: "A model is a folder with config.json, model.safetensors and tokenizer.json.",
       cause,
       fields: { file },
     });
-  }
+  });
 }

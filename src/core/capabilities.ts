@@ -1,0 +1,26 @@
+/**
+ * What each backend of this package honours: the single source. A backend exposes its own row, the
+ * trainer refuses options outside of it by name, and messages name the backends that would do.
+ */
+import type { BackendCapabilities } from "./backend.ts";
+import { defaultOptim, lossAggregations, lossNames } from "./loss.ts";
+import type { OptimSpec } from "./loss.ts";
+
+export const capabilityMatrix: Readonly<Record<"local", BackendCapabilities>> = {
+  local: {
+    losses: lossNames,
+    aggregations: lossAggregations,
+    fullFineTune: true,
+    lora: true,
+    exactResume: true,
+    forward: true,
+    optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
+  },
+};
+
+/** Backends whose row passes `honoured`. */
+export function backendsThat(
+  honoured: (capabilities: BackendCapabilities) => boolean,
+): readonly string[] {
+  return Object.entries(capabilityMatrix).flatMap(([name, row]) => (honoured(row) ? [name] : []));
+}
