@@ -1,14 +1,18 @@
 /** Backends for `backend:`. Loaded when asked for, because each needs packages of its own. */
 import type { TrainingBackend } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
+import type { TrainConfig } from "../trainer/config/train-config.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import { loadExport } from "./load-module.ts";
 import { missingPackage } from "./report-error.ts";
 
-type MakeBackend = () => TrainingBackend | Promise<TrainingBackend>;
+type MakeBackend = (config: TrainConfig) => TrainingBackend | Promise<TrainingBackend>;
 
 const loaders: Readonly<Record<string, MakeBackend>> = {
-  local: async () => (await import("../backends/local/index.ts")).createLocalBackend(),
+  async local({ local: { threads, tokenBudget } }) {
+    const { createLocalBackend } = await import("../backends/local/index.ts");
+    return createLocalBackend({ tokenBudget, ...(threads === null ? {} : { threads }) });
+  },
 };
 
 /** Names that {@link loadBackend} knows. */
@@ -34,14 +38,16 @@ function unknownName(name: string): ConfigError {
 }
 
 /**
- * Makes the backend of that name, or of the function that `path#export` names.
+ * Makes the backend that `config.backend` names, or that its function `path#export` makes of the
+ * configuration.
  * @throws ConfigError for an unknown name; ENGINE_NOT_INSTALLED when its packages are missing.
  */
-export async function loadBackend(name: string, folder: string): Promise<TrainingBackend> {
+export async function loadBackend(config: TrainConfig, folder: string): Promise<TrainingBackend> {
+  const name = config.backend;
   const known = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
   if (known === undefined && !/[./#\\]/u.test(name)) throw unknownName(name);
   try {
-    return await (known ?? (await importMaker(name, folder)))();
+    return await (known ?? (await importMaker(name, folder)))(config);
   } catch (error) {
     throw missingPackage(error) ?? error;
   }

@@ -3,7 +3,7 @@
 export interface RolloutLimits {
   /** Rollouts under way at once. At least 1. @default 64 */
   readonly concurrency: number;
-  /** Milliseconds for a whole attempt: session, flow and collecting its calls. @default 300_000 */
+  /** Milliseconds for a whole attempt: session, flow and collecting its calls. @default 600_000 */
   readonly timeoutMs: number;
   /** Milliseconds for the evaluator of one episode. @default 60_000 */
   readonly evaluatorTimeoutMs: number;
@@ -15,7 +15,7 @@ export interface RolloutLimits {
 
 export const defaultRolloutLimits: RolloutLimits = {
   concurrency: 64,
-  timeoutMs: 300_000,
+  timeoutMs: 600_000,
   evaluatorTimeoutMs: 60_000,
   retries: 2,
   retryDelayMs: 100,

@@ -14,7 +14,7 @@ export interface ConfigField {
 
 /** A JSON Schema node, as far as this file reads one. */
 interface JsonSchema {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly JsonSchema[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -44,6 +44,9 @@ function allowedText(node: JsonSchema): string {
   if (node.allowed !== undefined) return node.allowed;
   if (node.anyOf !== undefined) return node.anyOf.map(allowedText).join(", or ");
   if (node.enum !== undefined) return `one of ${node.enum.join(", ")}`;
+  if (Array.isArray(node.type)) {
+    return node.type.map((type: string) => allowedText({ ...node, type })).join(", or ");
+  }
   switch (node.type) {
     case "integer":
       return `a whole number${bounds(node)}`;

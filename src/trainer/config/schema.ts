@@ -38,6 +38,9 @@ const sampling = () =>
       top_k: count(0)
         .default(defaultSampling.topK)
         .describe("Keep the k likeliest tokens; 0 is off."),
+      min_p: share()
+        .default(defaultSampling.minP)
+        .describe("Keep tokens at least this likely relative to the likeliest; 0 is off."),
       max_tokens: count(1)
         .default(defaultSampling.maxTokens)
         .describe("Most tokens that one model call may draw."),
@@ -150,7 +153,7 @@ const schema = z.strictObject({
         .describe("Validate every so many steps; 0 only before and after."),
       val_before_train: z.boolean().default(true).describe("Validate before the first step."),
       save_freq: count(0)
-        .default(0)
+        .default(10)
         .describe("Save a checkpoint every so many steps; 0 only at the end."),
       seed: count(0)
         .max(2 ** 32 - 1)
@@ -188,6 +191,18 @@ const schema = z.strictObject({
     .describe(
       "What holds the weights: local, or path#export of a function that makes a backend. Command line only.",
     ),
+  local: z
+    .strictObject({
+      threads: count(1)
+        .nullable()
+        .default(null)
+        .describe("Threads inside one operation; null is half of the processors, at least 2."),
+      token_budget: count(64)
+        .default(8192)
+        .describe("Most padded tokens in one training micro-batch: lower needs less memory."),
+    })
+    .prefault({})
+    .describe("Options of the backend that the command line makes for backend: local."),
   agent: words()
     .nullable()
     .default(null)

@@ -11,6 +11,7 @@ export interface RolloutSampling {
   readonly temperature: number;
   readonly topP: number;
   readonly topK: number;
+  readonly minP: number;
   readonly maxTokens: number;
 }
 
@@ -71,6 +72,10 @@ export interface TrainConfig {
     readonly evaluatorTimeoutS: number;
   };
   readonly backend: string;
+  readonly local: {
+    readonly threads: number | null;
+    readonly tokenBudget: number;
+  };
   readonly agent: string | null;
   readonly evaluator: string | null;
   readonly dataset: {
