@@ -69,7 +69,7 @@ function summary(result: DemoResult): string {
 export async function demoCommand(flags: DemoFlags, io: CliIo): Promise<number> {
   const demo = await loadDemo();
   const { config } = loadConfig({ file: demo.configFile, overrides: overridesOf(flags) });
-  await using backend = await loadBackend(config.backend, dirname(demo.configFile));
+  await using backend = await loadBackend(config, dirname(demo.configFile));
   const isJson = flags.json === true;
   const colors = colorsFor(io.stdout);
   const progress = createProgress({ stream: io.stderr, isQuiet: flags.quiet === true });

@@ -103,7 +103,7 @@ export async function trainCommand(
   }
   const folder = dirname(resolve(configFile));
   const { valDataset, ...rest } = await loadParts(loaded, folder);
-  await using backend = await loadBackend(loaded.config.backend, folder);
+  await using backend = await loadBackend(loaded.config, folder);
   const progress = createProgress({ stream: io.stderr, isQuiet: flags.quiet === true });
   const start = performance.now();
   using interrupt = watchInterrupt(() => {
