@@ -6,7 +6,7 @@ import { defaultLoss, defaultOptim } from "../core/loss.ts";
 import { encodeSafetensors } from "./checkpoint/safetensors.ts";
 import { loadPolicyModel } from "./model/policy-model.ts";
 import { PolicyEngine } from "./policy-engine.ts";
-import { randomTokens, rowOf, smallConfig, smallModel } from "./testing-model.ts";
+import { randomTokens, rowOf, smallConfig, smallModel } from "../../test/engine/small-model.ts";
 
 let root: string;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Tensor } from "../runtime.ts";
-import { gradientError } from "./check-gradients.ts";
-import type { GradientCheck } from "./check-gradients.ts";
+import { gradientError } from "../../../test/engine/check-gradients.ts";
+import type { GradientCheck } from "../../../test/engine/check-gradients.ts";
 import {
   embed,
   rmsNorm,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Sample, SamplingParams } from "../../core/policy.ts";
 import { PolicyTrainer } from "../training/policy-trainer.ts";
-import { randomTokens, rowOf, smallConfig, smallModel } from "../testing-model.ts";
+import { randomTokens, rowOf, smallConfig, smallModel } from "../../../test/engine/small-model.ts";
 import { BatchSampler } from "./batch-sampler.ts";
 
 const params = (seed: number, extra: Partial<SamplingParams> = {}): SamplingParams => ({
@@ -52,11 +52,13 @@ describe("BatchSampler", () => {
     }
   });
 
-  it("crosses lane borders (256 cached tokens) without a change in numbers: training agrees", async () => {
+  it("crosses block and lane borders without a change in numbers: training agrees", async () => {
     const policy = smallModel();
     const sampler = await BatchSampler.create(policy, { threads: 2 });
     const trainer = new PolicyTrainer(policy, { threads: 2, tokenBudget: 2048 });
-    const prompts = [5, 31, 32, 33, 64, 240, 255, 256].map((length, i) => randomTokens(i, length));
+    const prompts = [5, 31, 32, 33, 64, 100, 126, 127, 128, 129, 250, 256].map((length, i) =>
+      randomTokens(i, length),
+    );
     const samples = await Promise.all(
       prompts.map(async (tokens, i) => (await sampler.sample({ tokens, params: params(i) }))[0]!),
     );

@@ -42,7 +42,7 @@ interface QueuedRequest {
   readonly reject: (error: unknown) => void;
 }
 
-/** Cache lengths are multiples of it. */
+/** Cache lengths of lanes are multiples of it: shorter ones waste less on padding, but split batches. */
 const laneTokens = 128;
 
 export class BatchSampler implements Sampler {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defaultOptim } from "../../core/loss.ts";
 import type { LossSpec } from "../../core/loss.ts";
-import { randomTokens, rowOf, smallConfig, smallModel } from "../testing-model.ts";
+import { randomTokens, rowOf, smallConfig, smallModel } from "../../../test/engine/small-model.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import { PolicyTrainer } from "./policy-trainer.ts";
 

@@ -3,13 +3,7 @@ import { ConfigError } from "../../core/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
 import { isTree, toSnake, type Tree } from "./camel-keys.ts";
 import type { ConfigField } from "./fields.ts";
-
-/** What the schema library reports, as far as it is read here. */
-export interface SchemaIssue {
-  readonly code?: string | undefined;
-  readonly path: readonly PropertyKey[];
-  readonly keys?: readonly string[];
-}
+import type { SchemaIssue } from "./schema.ts";
 
 /** One problem, as data. */
 export interface ConfigIssue {

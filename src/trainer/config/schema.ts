@@ -8,7 +8,6 @@ import { defaultLoss, defaultOptim, lossAggregations, lossNames } from "../../co
 import { defaultSampling } from "../../core/policy.ts";
 import { scheduleNames } from "../schedule.ts";
 import { camelKeys, type CamelKeys, type Tree } from "./camel-keys.ts";
-import type { SchemaIssue } from "./issues.ts";
 import type { TrainConfig } from "./train-config.ts";
 
 const count = (least: number): z.ZodInt => z.int().min(least);
@@ -224,6 +223,13 @@ const schema = z.strictObject({
     })
     .prefault({}),
 });
+
+/** What the schema library reports, as far as it is read here. */
+export interface SchemaIssue {
+  readonly code?: string | undefined;
+  readonly path: readonly PropertyKey[];
+  readonly keys?: readonly string[];
+}
 
 /** A tree checked against the schema, defaults filled in. */
 export type Checked =

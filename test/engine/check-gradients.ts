@@ -1,11 +1,11 @@
 /** Test help: holds the gradients of an operation to central finite differences. */
-import { createNormal, createRandom } from "../../util/random.ts";
-import { createSession } from "../runtime.ts";
-import type { Tensor } from "../runtime.ts";
-import { gradients } from "./autodiff.ts";
-import { Graph } from "./graph.ts";
-import type { Value } from "./graph.ts";
-import { multiply, sum } from "./ops.ts";
+import { createNormal, createRandom } from "../../src/util/random.ts";
+import { createSession } from "../../src/engine/runtime.ts";
+import type { Tensor } from "../../src/engine/runtime.ts";
+import { gradients } from "../../src/engine/graph/autodiff.ts";
+import { Graph } from "../../src/engine/graph/graph.ts";
+import type { Value } from "../../src/engine/graph/graph.ts";
+import { multiply, sum } from "../../src/engine/graph/ops.ts";
 
 export interface GradientCheck {
   /** Shapes of the differentiable inputs. */
