@@ -11,6 +11,7 @@ import type { ChatMessage } from "../../src/core/message.ts";
 import type { Renderer } from "../../src/core/policy.ts";
 import type { TrainingRow } from "../../src/core/training-row.ts";
 import { encodeSafetensors } from "../../src/engine/checkpoint/safetensors.ts";
+import { parseModelConfig } from "../../src/engine/model/model-config.ts";
 import { randomPolicyModel } from "../../src/engine/model/policy-model.ts";
 import { PolicyTrainer } from "../../src/engine/training/policy-trainer.ts";
 import { createChatmlRenderer } from "../../src/renderers/chatml.ts";
@@ -115,22 +116,7 @@ const tokenizer = learnTokenizer();
 const renderer = createChatmlRenderer(createTokenizer(tokenizer, "tokenizer.json"), {
   tools: "names",
 });
-const policy = randomPolicyModel(
-  {
-    vocabSize,
-    hiddenSize: config.hidden_size,
-    layers: config.num_hidden_layers,
-    heads: config.num_attention_heads,
-    kvHeads: config.num_key_value_heads,
-    headSize: config.head_dim,
-    ffnSize: config.intermediate_size,
-    normEpsilon: config.rms_norm_eps,
-    ropeTheta: config.rope_theta,
-    contextLength: config.max_position_embeddings,
-    tiedEmbeddings: true,
-  },
-  { lora: null, seed },
-);
+const policy = randomPolicyModel(parseModelConfig(config, "config.json"), { lora: null, seed });
 const trainer = new PolicyTrainer(policy, { threads: 2, tokenBudget: 8192 });
 const random = createRandom(deriveSeed(seed, "demonstrations"));
 const loss = { name: "cross_entropy", clipLow: 0, clipHigh: 0, aggregation: "token-mean" } as const;

@@ -118,7 +118,8 @@ describe("loadPolicyModel", () => {
   it.each([
     [{ architectures: ["GPT2LMHeadModel"] }, "", /GPT2LMHeadModel.*LlamaForCausalLM/],
     [{ num_hidden_layers: 0 }, "", /num_hidden_layers.*0/],
-    [{ rope_scaling: { rope_type: "llama3" } }, "", /rope_scaling/],
+    [{ rope_scaling: { rope_type: "yarn" } }, "", /yarn.*llama3/],
+    [{ rope_scaling: { rope_type: "linear" } }, "", /factor/],
     [{ attention_bias: true }, "", /attention_bias/],
     [{ hidden_act: "gelu" }, "", /gelu/],
     [{}, "model.norm.weight", /model\.norm\.weight.*missing/],

@@ -15,7 +15,9 @@ export const smallConfig: ModelConfig = {
   headSize: 8,
   ffnSize: 48,
   normEpsilon: 1e-5,
-  ropeTheta: 10_000,
+  ropeFrequencies: [1, 0.1, 0.01, 0.001],
+  attentionBias: false,
+  queryKeyNorm: false,
   contextLength: 640,
   tiedEmbeddings: true,
 };

@@ -93,21 +93,24 @@ export async function readSafetensors(file: string): Promise<Map<string, NamedTe
   const bytes = await readFile(file);
   const tensors = new Map<string, NamedTensor>();
   for (const [name, entry] of entries) {
-    tensors.set(name, { shape: entry.shape, data: toFloat32(bytes, entry) });
+    tensors.set(name, {
+      shape: entry.shape,
+      data: decodeTensor(bytes.subarray(entry.offset, entry.offset + entry.length), entry.dtype),
+    });
   }
   return tensors;
 }
 
-function toFloat32(bytes: Buffer, entry: TensorEntry): Float32Array {
-  const slice = bytes.subarray(entry.offset, entry.offset + entry.length);
-  if (entry.dtype === "F32") {
-    const result = new Float32Array(entry.length / 4);
-    new Uint8Array(result.buffer).set(slice);
+/** Raw bytes of one tensor as 32-bit floats. */
+export function decodeTensor(bytes: Uint8Array, dtype: StoredType): Float32Array {
+  if (dtype === "F32") {
+    const result = new Float32Array(bytes.length / 4);
+    new Uint8Array(result.buffer).set(bytes);
     return result;
   }
-  const halves = new Uint16Array(entry.length / 2);
-  new Uint8Array(halves.buffer).set(slice);
-  return entry.dtype === "BF16" ? fromBfloat16(halves) : fromFloat16(halves);
+  const halves = new Uint16Array(bytes.length / 2);
+  new Uint8Array(halves.buffer).set(bytes);
+  return dtype === "BF16" ? fromBfloat16(halves) : fromFloat16(halves);
 }
 
 function fromBfloat16(source: Uint16Array): Float32Array {

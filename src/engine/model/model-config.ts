@@ -1,5 +1,6 @@
 /** A Llama-type decoder's shape, read from a Hugging Face `config.json`. */
 import { ModelError } from "../../core/errors.ts";
+import { ropeFrequencies } from "./rope.ts";
 
 export interface ModelConfig {
   readonly vocabSize: number;
@@ -11,12 +12,27 @@ export interface ModelConfig {
   readonly headSize: number;
   readonly ffnSize: number;
   readonly normEpsilon: number;
-  readonly ropeTheta: number;
-  /** Longest sequence. */
+  /** Angle per position of each pair, [headSize / 2]. */
+  readonly ropeFrequencies: readonly number[];
+  /** Longest sequence: the model's own limit, at most `maxContextLength`. */
   readonly contextLength: number;
   /** The output matrix is the embedding table. */
   readonly tiedEmbeddings: boolean;
+  /** Query, key and value projections add a bias (Qwen2). */
+  readonly attentionBias: boolean;
+  /** Queries and keys are normalised per head before they are turned (Qwen3). */
+  readonly queryKeyNorm: boolean;
 }
+
+const architectures: Readonly<Record<string, Pick<ModelConfig, "attentionBias" | "queryKeyNorm">>> =
+  {
+    LlamaForCausalLM: { attentionBias: false, queryKeyNorm: false },
+    Qwen2ForCausalLM: { attentionBias: true, queryKeyNorm: false },
+    Qwen3ForCausalLM: { attentionBias: false, queryKeyNorm: true },
+  };
+
+/** The rotary tables are part of the graph; longer ones would cost more than they serve on a CPU. */
+export const maxContextLength = 16_384;
 
 /** @throws ModelError naming what is missing or not supported. */
 export function parseModelConfig(json: unknown, source: string): ModelConfig {
@@ -24,11 +40,11 @@ export function parseModelConfig(json: unknown, source: string): ModelConfig {
   const refuse = (what: string): never => {
     throw new ModelError({ message: `${source}: ${what}.`, fields: { source } });
   };
-  const architecture = Array.isArray(raw["architectures"])
-    ? String(raw["architectures"][0])
-    : "none";
-  if (architecture !== "LlamaForCausalLM") {
-    refuse(`architecture "${architecture}" is not supported; supported: LlamaForCausalLM`);
+  const name = Array.isArray(raw["architectures"]) ? String(raw["architectures"][0]) : "none";
+  const architecture = architectures[name];
+  if (architecture === undefined) {
+    const supported = Object.keys(architectures).join(", ");
+    return refuse(`architecture "${name}" is not supported; supported: ${supported}`);
   }
   const integer = (key: string, fallback?: number): number => {
     const value = raw[key] ?? fallback;
@@ -37,20 +53,15 @@ export function parseModelConfig(json: unknown, source: string): ModelConfig {
     }
     return value;
   };
-  const number = (key: string, fallback: number): number => {
-    const value = raw[key] ?? fallback;
-    return typeof value === "number" && value > 0
-      ? value
-      : refuse(`"${key}" is ${JSON.stringify(value)}`);
-  };
+  const epsilon = raw["rms_norm_eps"] ?? 1e-6;
+  if (typeof epsilon !== "number" || epsilon <= 0)
+    refuse(`"rms_norm_eps" is ${JSON.stringify(epsilon)}`);
   if (raw["hidden_act"] !== undefined && raw["hidden_act"] !== "silu") {
     refuse(`"hidden_act" is ${JSON.stringify(raw["hidden_act"])}; supported: "silu"`);
   }
-  for (const key of ["attention_bias", "mlp_bias"]) {
+  for (const key of ["attention_bias", "mlp_bias", "use_sliding_window"]) {
     if (raw[key] === true) refuse(`"${key}" is not supported`);
   }
-  const scaling = raw["rope_scaling"];
-  if (scaling !== undefined && scaling !== null) refuse(`"rope_scaling" is not supported`);
   const hiddenSize = integer("hidden_size");
   const heads = integer("num_attention_heads");
   const kvHeads = integer("num_key_value_heads", heads);
@@ -59,6 +70,7 @@ export function parseModelConfig(json: unknown, source: string): ModelConfig {
     refuse(`${heads} heads cannot share ${kvHeads} key/value heads evenly`);
   if (headSize % 2 !== 0) refuse(`"head_dim" is ${headSize}, but must be even`);
   return {
+    ...architecture,
     vocabSize: integer("vocab_size"),
     hiddenSize,
     layers: integer("num_hidden_layers"),
@@ -66,9 +78,9 @@ export function parseModelConfig(json: unknown, source: string): ModelConfig {
     kvHeads,
     headSize,
     ffnSize: integer("intermediate_size"),
-    normEpsilon: number("rms_norm_eps", 1e-6),
-    ropeTheta: number("rope_theta", 10_000),
-    contextLength: integer("max_position_embeddings"),
+    normEpsilon: epsilon as number,
+    ropeFrequencies: ropeFrequencies(raw, headSize, refuse),
+    contextLength: Math.min(integer("max_position_embeddings"), maxContextLength),
     tiedEmbeddings: raw["tie_word_embeddings"] === true,
   };
 }

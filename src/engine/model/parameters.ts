@@ -17,6 +17,11 @@ export function layerName(layer: number, part: string): string {
   return `model.layers.${layer}.${part}.weight`;
 }
 
+/** The bias beside a weight, where a model has one. */
+export function biasName(weightName: string): string {
+  return weightName.replace(/weight$/, "bias");
+}
+
 /** Every weight of the base model. Matrices are [out, in]. */
 export function baseParameters(config: ModelConfig): readonly ParameterSpec[] {
   const { hiddenSize: h, ffnSize: f, vocabSize: v, headSize } = config;
@@ -26,9 +31,10 @@ export function baseParameters(config: ModelConfig): readonly ParameterSpec[] {
   const matrix = (name: string, ...shape: number[]): void => {
     specs.push({ name, shape, decay: true });
   };
-  const norm = (name: string): void => {
-    specs.push({ name, shape: [h], decay: false });
+  const vector = (name: string, size: number): void => {
+    specs.push({ name, shape: [size], decay: false });
   };
+  const norm = (name: string): void => vector(name, h);
   matrix(embeddingName, v, h);
   for (let layer = 0; layer < config.layers; layer++) {
     norm(layerName(layer, "input_layernorm"));
@@ -36,6 +42,15 @@ export function baseParameters(config: ModelConfig): readonly ParameterSpec[] {
     matrix(layerName(layer, "self_attn.k_proj"), kv, h);
     matrix(layerName(layer, "self_attn.v_proj"), kv, h);
     matrix(layerName(layer, "self_attn.o_proj"), h, q);
+    if (config.attentionBias) {
+      vector(biasName(layerName(layer, "self_attn.q_proj")), q);
+      vector(biasName(layerName(layer, "self_attn.k_proj")), kv);
+      vector(biasName(layerName(layer, "self_attn.v_proj")), kv);
+    }
+    if (config.queryKeyNorm) {
+      vector(layerName(layer, "self_attn.q_norm"), headSize);
+      vector(layerName(layer, "self_attn.k_norm"), headSize);
+    }
     norm(layerName(layer, "post_attention_layernorm"));
     matrix(layerName(layer, "mlp.gate_proj"), f, h);
     matrix(layerName(layer, "mlp.up_proj"), f, h);

@@ -2,18 +2,18 @@
  * A policy's parameters in memory: the base model, optional LoRA factors, and which of them are
  * trained. Knows names, shapes and files; nothing of graphs being run.
  */
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import type { LoraSpec } from "../../core/backend.ts";
 import { ModelError } from "../../core/errors.ts";
 import { createNormal, createRandom, deriveSeed } from "../../util/random.ts";
 import { readJsonFile } from "../../util/json-file.ts";
-import { readHeader, readSafetensors } from "../checkpoint/safetensors.ts";
+import { findWeights, readWeights } from "../checkpoint/model-weights.ts";
+import type { StoredTensor } from "../checkpoint/model-weights.ts";
 import { parseModelConfig } from "./model-config.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { baseParameters, loraParameters } from "./parameters.ts";
 import type { Tensor } from "../runtime.ts";
 import type { ParameterSpec } from "./parameters.ts";
-import type { MappedFile } from "./weight-source.ts";
 
 export interface PolicyModel {
   readonly config: ModelConfig;
@@ -27,7 +27,7 @@ export interface PolicyModel {
   /** Data of every parameter that graphs take as input. */
   readonly data: Map<string, Float32Array>;
   /** Frozen weights that graphs map from disk instead. */
-  readonly mapped: MappedFile | null;
+  readonly mapped: ReadonlyMap<string, StoredTensor> | null;
   readonly mappedFolder: string | null;
 }
 
@@ -37,43 +37,31 @@ export interface PolicyModelOptions {
   readonly seed: number;
 }
 
-/** Reads a folder with `config.json` and `model.safetensors`. @throws ModelError */
+/** Reads a folder with `config.json` and safetensors, in one file or in shards. @throws ModelError */
 export async function loadPolicyModel(
   folder: string,
   options: PolicyModelOptions,
 ): Promise<PolicyModel> {
   const configFile = join(folder, "config.json");
   const config = parseModelConfig(await readJson(configFile), configFile);
-  const file = join(folder, "model.safetensors");
+  const stored = await findWeights(folder);
   const base = baseParameters(config);
-  const entries = await readHeader(file).catch((cause: unknown) => {
-    if (ModelError.isInstance(cause)) throw cause;
-    throw new ModelError({ message: `${file} cannot be read.`, cause, fields: { file } });
-  });
   for (const { name, shape } of base) {
-    const found = entries.get(name)?.shape;
+    const found = stored.get(name)?.shape;
     if (found === undefined || found.join() !== shape.join()) {
       const what = found === undefined ? "is missing" : `has shape [${found.join()}]`;
       throw new ModelError({
-        message: `${file}: "${name}" ${what}, but config.json asks for [${shape.join()}].`,
-        fields: { file, name },
+        message: `${folder}: "${name}" ${what}, but config.json asks for [${shape.join()}].`,
+        fields: { folder, name },
       });
     }
   }
+  const names = base.map(({ name }) => name);
+  // A frozen base is used in place where its bytes already are what the runtime computes with.
   const mappable =
-    options.lora !== null && [...entries.values()].every(({ dtype }) => dtype === "F32");
-  const data = new Map<string, Float32Array>();
-  if (!mappable) {
-    const tensors = await readSafetensors(file);
-    for (const { name } of base) data.set(name, tensors.get(name)!.data);
-  }
-  return assemble(
-    config,
-    options,
-    data,
-    mappable ? { name: basename(file), entries } : null,
-    dirname(file),
-  );
+    options.lora !== null && names.every((name) => stored.get(name)?.dtype === "F32");
+  if (mappable) return assemble(config, options, new Map(), stored, folder);
+  return assemble(config, options, await readWeights(folder, stored, names), null, null);
 }
 
 /** A model with random weights: normal with deviation 0.02, residual outputs scaled down by depth (GPT-2). */
@@ -88,7 +76,7 @@ export function randomPolicyModel(config: ModelConfig, options: PolicyModelOptio
       name,
       decay
         ? Float32Array.from({ length: size }, () => normal() * deviation)
-        : new Float32Array(size).fill(1),
+        : new Float32Array(size).fill(name.endsWith(".bias") ? 0 : 1),
     );
   }
   return assemble(config, options, data, null, null);
@@ -98,7 +86,7 @@ function assemble(
   config: ModelConfig,
   options: PolicyModelOptions,
   data: Map<string, Float32Array>,
-  mapped: MappedFile | null,
+  mapped: PolicyModel["mapped"],
   folder: string | null,
 ): PolicyModel {
   const base = baseParameters(config);
@@ -123,7 +111,7 @@ function assemble(
     trained: options.lora === null ? base : factors,
     data,
     mapped,
-    mappedFolder: mapped === null ? null : folder,
+    mappedFolder: folder,
   };
 }
 

@@ -46,9 +46,7 @@ export function buildDecoder(
   weights: Weights,
   inputs: DecoderInputs,
 ): DecoderOutputs {
-  const half = config.headSize / 2;
-  const frequencies = Array.from({ length: half }, (_, i) => config.ropeTheta ** (-i / half));
-  const tables = rotaryTables(graph, config.contextLength, frequencies);
+  const tables = rotaryTables(graph, config.contextLength, config.ropeFrequencies);
   const keys: Value[] = [];
   const values: Value[] = [];
   let x = embed(weights.get(embeddingName), inputs.ids);
@@ -86,15 +84,28 @@ function buildAttention(
   const { kvHeads: K, headSize: D, heads } = config;
   const G = heads / K;
   const project = (part: string): Value => weights.linear(x, layerName(layer, `self_attn.${part}`));
-  const turned = (part: string, width: number): Value =>
-    rotary(reshape(project(part), ["B", "S", width]), inputs.positions, tables);
+  const turned = (part: string, norm: string, width: number): Value => {
+    const flat = project(part);
+    // Per head, before turning: its own normalisation where the model has one.
+    const normed = config.queryKeyNorm
+      ? rmsNorm(
+          reshape(flat, ["heads", D]),
+          weights.get(layerName(layer, `self_attn.${norm}`)),
+          config.normEpsilon,
+        )
+      : flat;
+    return rotary(reshape(normed, ["B", "S", width]), inputs.positions, tables);
+  };
   // Queries that share keys are stacked, so that one product serves the whole group.
   const grouped = transpose(
-    reshape(turned("q_proj", heads * D), ["B", "S", K, G, D]),
+    reshape(turned("q_proj", "q_norm", heads * D), ["B", "S", K, G, D]),
     [0, 2, 3, 1, 4],
   );
   const queries = reshape(grouped, ["B", K, "GS", D]);
-  const keys = transpose(reshape(turned("k_proj", K * D), ["B", "S", K, D]), [0, 2, 1, 3]);
+  const keys = transpose(
+    reshape(turned("k_proj", "k_norm", K * D), ["B", "S", K, D]),
+    [0, 2, 1, 3],
+  );
   const values = transpose(reshape(project("v_proj"), ["B", "S", K, D]), [0, 2, 1, 3]);
   const scores = (against: Value): Value =>
     matmul(queries, against, { transposeB: true, alpha: 1 / Math.sqrt(D) });

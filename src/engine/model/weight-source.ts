@@ -3,25 +3,19 @@
  * constants in a file that the runtime maps into memory, or inputs too when there is no such file.
  */
 import type { LoraSpec } from "../../core/backend.ts";
-import type { TensorEntry } from "../checkpoint/safetensors.ts";
+import type { StoredTensor } from "../checkpoint/model-weights.ts";
 import type { Graph, Value } from "../graph/graph.ts";
 import { add, matmul, scale } from "../graph/ops.ts";
-import { isAdapted, loraNames } from "./parameters.ts";
+import { biasName, isAdapted, loraNames } from "./parameters.ts";
 import type { ParameterSpec } from "./parameters.ts";
 import type { Weights } from "./transformer.ts";
-
-/** A safetensors file whose 32-bit tensors can be used in place. */
-export interface MappedFile {
-  readonly name: string;
-  readonly entries: ReadonlyMap<string, TensorEntry>;
-}
 
 export interface WeightSourceOptions {
   readonly base: readonly ParameterSpec[];
   readonly lora: LoraSpec | null;
   readonly loraParameters: readonly ParameterSpec[];
-  /** The base model's file; without it the base comes in as inputs. Ignored when the base is trained. */
-  readonly mapped: MappedFile | null;
+  /** Where the frozen base lies on disk as 32-bit floats; null when it comes in as inputs. */
+  readonly mapped: ReadonlyMap<string, StoredTensor> | null;
   /** Whether trained parameters (the base, or its LoRA factors) carry gradients. */
   readonly differentiate: boolean;
 }
@@ -39,13 +33,9 @@ export function declareWeights(
     fed.push(spec.name);
   };
   for (const spec of options.base) {
-    const entry = lora === null ? undefined : mapped?.entries.get(spec.name);
-    if (mapped !== null && entry?.dtype === "F32") {
-      const data = { file: mapped.name, offset: entry.offset, length: entry.length };
-      values.set(spec.name, graph.constant("float32", spec.shape, data));
-    } else {
-      feed(spec, lora === null);
-    }
+    const stored = mapped?.get(spec.name);
+    if (stored === undefined) feed(spec, lora === null);
+    else values.set(spec.name, graph.constant("float32", spec.shape, stored));
   }
   for (const spec of options.loraParameters) feed(spec, true);
   const get = (name: string): Value => {
@@ -57,7 +47,9 @@ export function declareWeights(
     fed,
     get,
     linear(x, name) {
-      const y = matmul(x, get(name), { transposeB: true });
+      const product = matmul(x, get(name), { transposeB: true });
+      const bias = values.get(biasName(name));
+      const y = bias === undefined ? product : add(product, bias);
       if (lora === null || !isAdapted(name)) return y;
       const { a, b } = loraNames(name);
       const update = matmul(matmul(x, get(a), { transposeB: true }), get(b), { transposeB: true });

@@ -1,0 +1,91 @@
+/** Finds and reads a model folder's weights: `model.safetensors`, or shards and their index. */
+import { existsSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { ModelError } from "../../core/errors.ts";
+import { readJsonFile } from "../../util/json-file.ts";
+import { decodeTensor, readHeader } from "./safetensors.ts";
+import type { TensorEntry } from "./safetensors.ts";
+
+export interface StoredTensor extends TensorEntry {
+  /** File name within the model's folder. */
+  readonly file: string;
+}
+
+const single = "model.safetensors";
+const index = "model.safetensors.index.json";
+
+/** Every tensor of a folder, by name. Reads headers only. @throws ModelError */
+export async function findWeights(folder: string): Promise<ReadonlyMap<string, StoredTensor>> {
+  const found = new Map<string, StoredTensor>();
+  for (const file of await weightFiles(folder)) {
+    const entries = await readHeader(join(folder, file)).catch((cause: unknown) => {
+      if (ModelError.isInstance(cause)) throw cause;
+      throw new ModelError({
+        message: `${join(folder, file)} cannot be read.`,
+        cause,
+        fields: { file },
+      });
+    });
+    for (const [name, entry] of entries) found.set(name, { ...entry, file });
+  }
+  return found;
+}
+
+async function weightFiles(folder: string): Promise<readonly string[]> {
+  if (existsSync(join(folder, single)) || !existsSync(join(folder, index))) return [single];
+  const file = join(folder, index);
+  const json = (await readJsonFile(file).catch((cause: Error) => {
+    throw new ModelError({ message: cause.message, cause, fields: { file } });
+  })) as { weight_map?: Readonly<Record<string, string>> };
+  const shards = new Set(Object.values(json.weight_map ?? {}));
+  if (shards.size === 0) {
+    throw new ModelError({ message: `${file} has no "weight_map".`, fields: { file } });
+  }
+  for (const shard of shards) {
+    if (basename(shard) !== shard) {
+      throw new ModelError({
+        message: `${file} names a file outside of its folder: "${shard}".`,
+        fields: { file, shard },
+      });
+    }
+  }
+  return [...shards].toSorted();
+}
+
+/** The named tensors as 32-bit floats, one at a time, so that no file is in memory as a whole. */
+export async function readWeights(
+  folder: string,
+  stored: ReadonlyMap<string, StoredTensor>,
+  names: readonly string[],
+): Promise<Map<string, Float32Array>> {
+  const data = new Map<string, Float32Array>();
+  for (const [file, members] of groupByFile(stored, names)) {
+    const handle = await open(join(folder, file), "r");
+    try {
+      for (const name of members) {
+        const { dtype, offset, length } = stored.get(name)!;
+        const bytes = new Uint8Array(length);
+        await handle.read(bytes, 0, length, offset);
+        data.set(name, decodeTensor(bytes, dtype));
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+  return data;
+}
+
+function groupByFile(
+  stored: ReadonlyMap<string, StoredTensor>,
+  names: readonly string[],
+): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  for (const name of names) {
+    const { file } = stored.get(name)!;
+    const group = groups.get(file);
+    if (group === undefined) groups.set(file, [name]);
+    else group.push(name);
+  }
+  return groups;
+}

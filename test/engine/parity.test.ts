@@ -1,0 +1,109 @@
+/** The engine against Hugging Face transformers and PEFT; fixtures by `scripts/fixtures/make_parity.py`. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { readSafetensors } from "../../src/engine/checkpoint/safetensors.ts";
+import { loadPolicyModel } from "../../src/engine/model/policy-model.ts";
+import type { PolicyModel } from "../../src/engine/model/policy-model.ts";
+import { BatchSampler } from "../../src/engine/sampling/batch-sampler.ts";
+import { PolicyTrainer } from "../../src/engine/training/policy-trainer.ts";
+import { rowOf } from "./small-model.ts";
+
+interface Expected {
+  tokens: number[];
+  /** Of tokens[1..] given what is before them. */
+  logprobs: number[];
+  /** Every n-th element of the gradient of the sum of `logprobs`, so that some 24 remain. */
+  gradients: Record<string, number[]>;
+}
+
+const fixture = (name: string): string =>
+  fileURLToPath(new URL(`../fixtures/parity/${name}`, import.meta.url));
+const expectedOf = (name: string): Expected =>
+  JSON.parse(readFileSync(`${fixture(name)}/expected.json`, "utf8")) as Expected;
+
+const supervised = {
+  name: "cross_entropy",
+  clipLow: 0,
+  clipHigh: 0,
+  aggregation: "token-sum",
+} as const;
+
+async function compare(
+  policy: PolicyModel,
+  { tokens, logprobs, gradients }: Expected,
+  kept: number,
+): Promise<void> {
+  const trainer = new PolicyTrainer(policy, { threads: 1, tokenBudget: 1000 });
+  const row = rowOf(Int32Array.from(tokens), 1);
+  const [ours] = await trainer.forward([row]);
+  for (const [i, theirs] of logprobs.entries())
+    expect(Math.abs(ours![i + 1]! - theirs)).toBeLessThan(1e-4);
+  await trainer.forwardBackward([row], supervised);
+  let compared = 0;
+  for (const [name, theirs] of Object.entries(gradients)) {
+    const gradient = trainer.accumulatedGradients.get(name)!;
+    const stride = Math.max(1, Math.floor(gradient.length / kept));
+    const scale = Math.max(...theirs.map(Math.abs));
+    for (const [i, value] of theirs.entries()) {
+      // The loss is the negative sum.
+      expect(Math.abs(-gradient[i * stride]! - value), name).toBeLessThan(1e-3 * scale + 1e-6);
+      compared += 1;
+    }
+  }
+  expect(compared).toBeGreaterThan(24 * 5);
+  await trainer.close();
+}
+
+describe("numbers of transformers", () => {
+  it.each(["llama-tied", "llama-untied-sharded", "llama-3-rope", "qwen2", "qwen3"])(
+    "%s",
+    async (name) => {
+      const policy = await loadPolicyModel(fixture(name), { lora: null, seed: 1 });
+      await compare(policy, expectedOf(name), 24);
+    },
+  );
+
+  it("a LoRA adapter made by PEFT", async () => {
+    const policy = await loadPolicyModel(fixture("llama-tied"), {
+      lora: { rank: 3, alpha: 6 },
+      seed: 1,
+    });
+    const adapter = await readSafetensors(
+      `${fixture("llama-tied-adapter")}/adapter_model.safetensors`,
+    );
+    expect([...adapter.keys()].toSorted()).toEqual(
+      policy.trained.map(({ name }) => name).toSorted(),
+    );
+    for (const [name, { data }] of adapter) policy.data.get(name)!.set(data);
+    await compare(policy, expectedOf("llama-tied-adapter"), 12);
+  });
+
+  it.each(["llama-3-rope", "qwen2", "qwen3"])(
+    "%s samples with the log-probabilities that training computes",
+    async (name) => {
+      const policy = await loadPolicyModel(fixture(name), { lora: null, seed: 1 });
+      const sampler = await BatchSampler.create(policy, { threads: 1 });
+      const prompt = Int32Array.from(expectedOf(name).tokens.slice(0, 40));
+      const params = {
+        temperature: 1,
+        topP: 1,
+        topK: 0,
+        minP: 0,
+        maxTokens: 60,
+        stopTokenIds: [],
+        seed: 1,
+      };
+      const [sample] = await sampler.sample({ tokens: prompt, params });
+      const trainer = new PolicyTrainer(policy, { threads: 1, tokenBudget: 1000 });
+      const [logprobs] = await trainer.forward([
+        rowOf(Int32Array.from([...prompt, ...sample!.tokens]), 40),
+      ]);
+      for (const [i, logprob] of sample!.logprobs.entries()) {
+        expect(Math.abs(logprobs![40 + i]! - logprob)).toBeLessThan(1e-4);
+      }
+      await sampler.close();
+      await trainer.close();
+    },
+  );
+});
