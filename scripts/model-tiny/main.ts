@@ -117,7 +117,7 @@ const renderer = createChatmlRenderer(createTokenizer(tokenizer, "tokenizer.json
   tools: "names",
 });
 const policy = randomPolicyModel(parseModelConfig(config, "config.json"), { lora: null, seed });
-const trainer = new PolicyTrainer(policy, { threads: 2, tokenBudget: 8192 });
+const trainer = new PolicyTrainer(policy, { threads: 2, memoryMiB: 1536 });
 const random = createRandom(deriveSeed(seed, "demonstrations"));
 const loss = { name: "cross_entropy", clipLow: 0, clipHigh: 0, aggregation: "token-mean" } as const;
 const begun = performance.now();

@@ -9,9 +9,9 @@ import { missingPackage } from "./report-error.ts";
 type MakeBackend = (config: TrainConfig) => TrainingBackend | Promise<TrainingBackend>;
 
 const loaders: Readonly<Record<string, MakeBackend>> = {
-  async local({ local: { threads, tokenBudget } }) {
+  async local({ local: { threads, trainingMemoryMib: trainingMemoryMiB } }) {
     const { createLocalBackend } = await import("../backends/local/index.ts");
-    return createLocalBackend({ tokenBudget, ...(threads === null ? {} : { threads }) });
+    return createLocalBackend({ trainingMemoryMiB, ...(threads === null ? {} : { threads }) });
   },
 };
 

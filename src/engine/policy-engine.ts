@@ -13,11 +13,14 @@ import { PolicyTrainer } from "./training/policy-trainer.ts";
 export interface PolicyEngineOptions {
   /** Threads inside one operation. Sampling from a small model uses one: it would wait longer than it computes. */
   readonly threads: number;
-  /** Most padded tokens of one training micro-batch. @default 8192 */
-  readonly tokenBudget?: number;
+  /** Memory for the activations of one training micro-batch. @default 1536 */
+  readonly trainingMemoryMiB?: number;
   /** Where the model came from; its tokenizer goes into checkpoints. */
   readonly modelFolder?: string;
 }
+
+/** Leaves room for the weights and the runtime in a process of 3 GiB. */
+export const defaultTrainingMemoryMiB = 1536;
 
 /** Below it, handing a decoding step's products to a second thread costs more than it gains. */
 const smallModelParameters = 20e6;
@@ -47,7 +50,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     this.#modelFolder = options.modelFolder ?? null;
     this.#trainer = new PolicyTrainer(policy, {
       threads: options.threads,
-      tokenBudget: options.tokenBudget ?? 8192,
+      memoryMiB: options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
     });
   }
 

@@ -34,7 +34,7 @@ async function compare(
   { tokens, logprobs, gradients }: Expected,
   kept: number,
 ): Promise<void> {
-  const trainer = new PolicyTrainer(policy, { threads: 1, tokenBudget: 1000 });
+  const trainer = new PolicyTrainer(policy, { threads: 1, memoryMiB: 100 });
   const row = rowOf(Int32Array.from(tokens), 1);
   const [ours] = await trainer.forward([row]);
   for (const [i, theirs] of logprobs.entries())
@@ -95,7 +95,7 @@ describe("numbers of transformers", () => {
         seed: 1,
       };
       const [sample] = await sampler.sample({ tokens: prompt, params });
-      const trainer = new PolicyTrainer(policy, { threads: 1, tokenBudget: 1000 });
+      const trainer = new PolicyTrainer(policy, { threads: 1, memoryMiB: 100 });
       const [logprobs] = await trainer.forward([
         rowOf(Int32Array.from([...prompt, ...sample!.tokens]), 40),
       ]);

@@ -15,6 +15,7 @@ import { ContextOverflowError } from "../../core/errors.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss.ts";
 import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
+import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
 import { loadRenderer } from "../../renderers/load.ts";
 import { modelFolder } from "./model-folder.ts";
 import { WorkerClient } from "./worker-client.ts";
@@ -22,8 +23,8 @@ import { WorkerClient } from "./worker-client.ts";
 export interface LocalBackendOptions {
   /** Threads inside one operation. @default half of the processors, at least 2 */
   readonly threads?: number;
-  /** Most padded tokens in one training micro-batch: lower needs less memory. @default 8192 */
-  readonly tokenBudget?: number;
+  /** Memory for the activations of one training micro-batch; less is slower. @default 1536 */
+  readonly trainingMemoryMiB?: number;
 }
 
 export class LocalBackend implements TrainingBackend {
@@ -53,7 +54,7 @@ export class LocalBackend implements TrainingBackend {
       lora: run.model.lora,
       seed: run.seed,
       threads: this.#options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
-      tokenBudget: this.#options.tokenBudget ?? 8192,
+      trainingMemoryMiB: this.#options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
     });
     return { kind: "sampler", renderer, sampler: createSampler(worker, contextLength) };
   }

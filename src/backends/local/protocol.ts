@@ -12,7 +12,7 @@ export interface WorkerCalls {
     lora: LoraSpec | null;
     seed: number;
     threads: number;
-    tokenBudget: number;
+    trainingMemoryMiB: number;
   }) => { contextLength: number };
   sample: (request: {
     tokens: Int32Array;

@@ -31,9 +31,9 @@ type Handlers = {
 };
 
 const handlers: Handlers = {
-  async load({ folder, lora, seed, threads, tokenBudget }) {
+  async load({ folder, lora, seed, threads, trainingMemoryMiB }) {
     const policy = await loadPolicyModel(folder, { lora, seed });
-    engine = await PolicyEngine.create(policy, { threads, tokenBudget, modelFolder: folder });
+    engine = await PolicyEngine.create(policy, { threads, trainingMemoryMiB, modelFolder: folder });
     return { contextLength: engine.contextLength };
   },
   sample({ stream, ...request }, id, signal) {

@@ -55,7 +55,7 @@ describe("BatchSampler", () => {
   it("crosses block and lane borders without a change in numbers: training agrees", async () => {
     const policy = smallModel();
     const sampler = await BatchSampler.create(policy, { threads: 2 });
-    const trainer = new PolicyTrainer(policy, { threads: 2, tokenBudget: 2048 });
+    const trainer = new PolicyTrainer(policy, { threads: 2, memoryMiB: 100 });
     const prompts = [5, 31, 32, 33, 64, 100, 126, 127, 128, 129, 250, 256].map((length, i) =>
       randomTokens(i, length),
     );

@@ -1,4 +1,4 @@
-/** Rows laid out as padded batches of tensors, cut so that a batch stays within a token budget. */
+/** Rows laid out as padded batches of tensors, cut so that a batch stays within its memory. */
 import { rowFactors } from "../../core/aggregation.ts";
 import type { LossAggregation } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
@@ -23,14 +23,14 @@ export interface MicroBatch {
 }
 
 /**
- * Rows with trained tokens, longest together, as micro-batches of at most `tokenBudget` padded tokens
- * (a longer row gets a batch of its own). Weights are aggregated over all rows, so that summing the
+ * Rows with trained tokens, longest together, as micro-batches of at most `capacity(width)` rows of
+ * the longest row's width. Weights are aggregated over all rows, so that summing the
  * micro-batches' gradients gives the gradient of the whole.
  */
 export function makeMicroBatches(
   rows: readonly TrainingRow[],
   aggregation: LossAggregation,
-  tokenBudget: number,
+  capacity: (width: number) => number,
 ): readonly MicroBatch[] {
   const factors = rowFactors(rows, aggregation);
   const order = rows
@@ -41,7 +41,7 @@ export function makeMicroBatches(
   let start = 0;
   while (start < order.length) {
     const width = order[start]!.row.tokens.length;
-    const count = Math.max(1, Math.floor(tokenBudget / width));
+    const count = capacity(width);
     batches.push(layOut(order.slice(start, start + count), factors));
     start += count;
   }

@@ -5,7 +5,7 @@ import { randomTokens, rowOf, smallConfig, smallModel } from "../../../test/engi
 import type { PolicyModel } from "../model/policy-model.ts";
 import { PolicyTrainer } from "./policy-trainer.ts";
 
-const options = { threads: 1, tokenBudget: 64 };
+const options = { threads: 1, memoryMiB: 0.5 };
 const spec = (name: LossSpec["name"], extra: Partial<LossSpec> = {}): LossSpec => ({
   name,
   clipLow: 0.2,
@@ -96,10 +96,10 @@ describe("PolicyTrainer", () => {
 
   it("does not depend on how rows are cut into micro-batches", async () => {
     const results = [];
-    for (const tokenBudget of [10, 40, 1000]) {
+    for (const memoryMiB of [0, 0.5, 100]) {
       const policy = smallModel();
       const rows = await rowsFor(policy);
-      const trainer = new PolicyTrainer(policy, { threads: 1, tokenBudget });
+      const trainer = new PolicyTrainer(policy, { threads: 1, memoryMiB });
       const { loss } = await trainer.forwardBackward(
         rows,
         spec("ppo", { aggregation: "token-mean" }),
@@ -120,7 +120,7 @@ describe("PolicyTrainer", () => {
     const run = async (): Promise<unknown[]> => {
       const policy = smallModel();
       const rows = await rowsFor(policy);
-      const trainer = new PolicyTrainer(policy, { threads: 2, tokenBudget: 1000 });
+      const trainer = new PolicyTrainer(policy, { threads: 2, memoryMiB: 100 });
       const log = [];
       for (let i = 0; i < 3; i++) {
         log.push(

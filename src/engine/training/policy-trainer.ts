@@ -12,13 +12,14 @@ import type { AdamState } from "../optimizer/adamw.ts";
 import { createSession } from "../runtime.ts";
 import type { Session, Tensor } from "../runtime.ts";
 import { makeMicroBatches } from "./batch.ts";
+import { rowsPerBatch } from "./memory.ts";
 import { RatioStatistics } from "./ratio-statistics.ts";
 import { buildTrainingGraph, gradientName } from "./training-graph.ts";
 
 export interface PolicyTrainerOptions {
   readonly threads: number;
-  /** Most padded tokens in one micro-batch. */
-  readonly tokenBudget: number;
+  /** Memory for the activations of one micro-batch, by estimate; at least one row is taken at a time. */
+  readonly memoryMiB: number;
 }
 
 interface LoadedGraph {
@@ -48,6 +49,9 @@ export class PolicyTrainer {
     return this.#accumulated === 0 ? new Map() : this.#gradients;
   }
 
+  readonly #capacity = (width: number): number =>
+    rowsPerBatch(this.#policy.config, this.#options.memoryMiB, width);
+
   #graph(loss: LossSpec | null): Promise<LoadedGraph> {
     const key = loss === null ? "forward" : `${loss.name} ${loss.clipLow} ${loss.clipHigh}`;
     let loaded = this.#graphs.get(key);
@@ -75,7 +79,7 @@ export class PolicyTrainer {
   async forward(rows: readonly TrainingRow[]): Promise<Float32Array[]> {
     const graph = await this.#graph(null);
     const result = rows.map((row) => new Float32Array(row.tokens.length));
-    for (const batch of makeMicroBatches(rows, "token-sum", this.#options.tokenBudget)) {
+    for (const batch of makeMicroBatches(rows, "token-sum", this.#capacity)) {
       const { ids, positions, mask, rows: indices, targets } = batch.inputs;
       const { logprobs } = await this.#run(graph, { ids, positions, mask, rows: indices, targets });
       for (const [i, { row, position }] of batch.origins.entries())
@@ -96,7 +100,7 @@ export class PolicyTrainer {
     const graph = await this.#graph(loss);
     const statistics = new RatioStatistics(loss);
     let total = 0;
-    for (const batch of makeMicroBatches(rows, loss.aggregation, this.#options.tokenBudget)) {
+    for (const batch of makeMicroBatches(rows, loss.aggregation, this.#capacity)) {
       const outputs = await this.#run(graph, batch.inputs);
       const value = outputs["loss"]![0]!;
       if (!Number.isFinite(value)) {

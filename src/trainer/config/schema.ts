@@ -196,9 +196,9 @@ const schema = z.strictObject({
         .nullable()
         .default(null)
         .describe("Threads inside one operation; null is half of the processors, at least 2."),
-      token_budget: count(64)
-        .default(8192)
-        .describe("Most padded tokens in one training micro-batch: lower needs less memory."),
+      training_memory_mib: count(64)
+        .default(1536)
+        .describe("MiB for the activations of one training micro-batch; less is slower."),
     })
     .prefault({})
     .describe("Options of the backend that the command line makes for backend: local."),

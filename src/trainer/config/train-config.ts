@@ -74,7 +74,7 @@ export interface TrainConfig {
   readonly backend: string;
   readonly local: {
     readonly threads: number | null;
-    readonly tokenBudget: number;
+    readonly trainingMemoryMib: number;
   };
   readonly agent: string | null;
   readonly evaluator: string | null;
