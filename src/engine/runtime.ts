@@ -64,6 +64,8 @@ export async function createSession(model: Uint8Array, options: SessionOptions):
     intraOpNumThreads: options.threads,
     interOpNumThreads: 1,
     executionMode: "sequential",
+    // Shapes change from run to run, and each would get a planned block beside the arena for good.
+    enableMemPattern: false,
     graphOptimizationLevel: "all",
     logSeverityLevel: 3,
     extra: { session: config },

@@ -9,30 +9,57 @@ export interface PickedToken {
 
 type Shape = Pick<SamplingParams, "temperature" | "topP" | "topK" | "minP">;
 
+/** Reused between calls: a fresh array of vocabulary size per token would keep the collector busy. */
+let scratch = new Float64Array(0);
+
 /**
  * Order of the filters as in Hugging Face and vLLM: temperature, top-k, top-p, min-p.
  * Ties go to the smaller id. `uniform` is in [0, 1). Arithmetic is in doubles.
  */
 export function pickToken(logits: Float32Array, shape: Shape, uniform: number): PickedToken {
+  const size = logits.length;
+  if (scratch.length < size) scratch = new Float64Array(size);
+  const masses = scratch;
   let best = 0;
-  for (let v = 1; v < logits.length; v++) if (logits[v]! > logits[best]!) best = v;
+  for (let v = 1; v < size; v++) if (logits[v]! > logits[best]!) best = v;
   const max = logits[best]!;
   let total = 0;
-  for (let v = 0; v < logits.length; v++) total += Math.exp(logits[v]! - max);
-  const logprob = (token: number): number => logits[token]! - max - Math.log(total);
-  if (shape.temperature === 0) return { token: best, logprob: logprob(best) };
-  const plain = shape.temperature === 1 && shape.topK === 0 && shape.topP >= 1 && shape.minP === 0;
-  const token = plain
-    ? drawFrom(logits, max, total, uniform)
-    : drawFiltered(logits, max, shape, uniform);
-  return { token, logprob: logprob(token) };
+  for (let v = 0; v < size; v++) {
+    const mass = Math.exp(logits[v]! - max);
+    masses[v] = mass;
+    total += mass;
+  }
+  const token = choose(logits, masses, best, total, shape, uniform);
+  return { token, logprob: logits[token]! - max - Math.log(total) };
 }
 
-function drawFrom(logits: Float32Array, max: number, total: number, uniform: number): number {
+function choose(
+  logits: Float32Array,
+  masses: Float64Array,
+  best: number,
+  total: number,
+  shape: Shape,
+  uniform: number,
+): number {
+  if (shape.temperature === 0) return best;
+  const isPlain = shape.topK === 0 && shape.topP >= 1 && shape.minP === 0;
+  if (shape.temperature === 1 && isPlain) return drawFrom(masses, logits.length, total, uniform);
+  const max = logits[best]!;
+  let tempered = 0;
+  for (let v = 0; v < logits.length; v++) {
+    const mass = Math.exp((logits[v]! - max) / shape.temperature);
+    masses[v] = mass;
+    tempered += mass;
+  }
+  if (isPlain) return drawFrom(masses, logits.length, tempered, uniform);
+  return drawFiltered(masses.subarray(0, logits.length), shape, uniform);
+}
+
+function drawFrom(masses: Float64Array, size: number, total: number, uniform: number): number {
   let rest = uniform * total;
   let last = 0;
-  for (let v = 0; v < logits.length; v++) {
-    const mass = Math.exp(logits[v]! - max);
+  for (let v = 0; v < size; v++) {
+    const mass = masses[v]!;
     if (mass === 0) continue;
     last = v;
     rest -= mass;
@@ -42,8 +69,7 @@ function drawFrom(logits: Float32Array, max: number, total: number, uniform: num
   return last;
 }
 
-function drawFiltered(logits: Float32Array, max: number, shape: Shape, uniform: number): number {
-  const masses = Float64Array.from(logits, (logit) => Math.exp((logit - max) / shape.temperature));
+function drawFiltered(masses: Float64Array, shape: Shape, uniform: number): number {
   const order = Array.from(masses.keys()).toSorted((a, b) => masses[b]! - masses[a]! || a - b);
   let count = shape.topK > 0 ? Math.min(shape.topK, order.length) : order.length;
   const sum = (n: number): number => order.slice(0, n).reduce((s, v) => s + masses[v]!, 0);

@@ -61,7 +61,6 @@ export class PolicyTrainer {
       loaded = createSession(model, {
         threads: this.#options.threads,
         ...(folder === null ? {} : { externalFolder: folder }),
-        prepack: false,
       }).then((session) => ({ session, fed }));
       this.#graphs.set(key, loaded);
     }

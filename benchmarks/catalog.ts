@@ -1,0 +1,8 @@
+/** Every benchmark. A new one: a file with a `Benchmark`, a line here, a section in README.md. */
+import { demo } from "./demo/demo.ts";
+import { engineSample } from "./engine/sample.ts";
+import { engineTrain } from "./engine/train.ts";
+import { gateway } from "./gateway/gateway.ts";
+import type { Benchmark } from "./harness/benchmark.ts";
+
+export const benchmarks: readonly Benchmark[] = [engineTrain, engineSample, gateway, demo];

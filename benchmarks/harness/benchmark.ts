@@ -1,0 +1,19 @@
+/** What a benchmark is. */
+import type { Result } from "./result.ts";
+
+export interface BenchmarkOptions {
+  /** Smaller sizes, to see that it works; not for numbers to be quoted. */
+  readonly quick: boolean;
+  /** Measured repetitions after a warm-up; what is reported is their median. */
+  readonly repetitions: number;
+  /** `demo`: seeds 1 to this one. */
+  readonly seeds: number;
+}
+
+export interface Benchmark {
+  readonly name: string;
+  /** One line for the list. */
+  readonly summary: string;
+  /** `log` takes lines about how far it is. */
+  run(options: BenchmarkOptions, log: (line: string) => void): Promise<readonly Result[]>;
+}

@@ -1,0 +1,46 @@
+/** Reports as text for people. */
+import type { Report } from "./report.ts";
+import type { Result } from "./result.ts";
+
+/** Columns two spaces apart; those in `right` are aligned to the right. */
+export function formatTable(
+  rows: readonly (readonly string[])[],
+  right: readonly number[] = [],
+): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  return rows
+    .map((row) =>
+      widths
+        .map((width, column) => {
+          const cell = row[column] ?? "";
+          return right.includes(column) ? cell.padStart(width) : cell.padEnd(width);
+        })
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+/** Four significant digits, but every digit before the point. */
+export function formatNumber(value: number): string {
+  return Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
+}
+
+function cells({ metric, unit, ours, goal, met }: Result): string[] {
+  const verdict = met === null ? "" : met ? "met" : "NOT MET";
+  return [metric, formatNumber(ours), unit, goal ?? "", verdict];
+}
+
+export function reportTable({ machine, versions, quick, results }: Report): string {
+  const { cpu, cores, memoryGiB, os } = machine;
+  const lines = [
+    formatTable([["metric", "ours", "unit", "goal", ""], ...results.map(cells)], [1]),
+    "",
+    `${cpu}, ${cores} cores, ${memoryGiB} GiB, ${os}; ` +
+      `node ${versions.node}, onnxruntime ${versions.onnxruntime}`,
+  ];
+  if (quick) lines.push("--quick: sizes are too small for numbers to be quoted.");
+  return lines.join("\n");
+}
