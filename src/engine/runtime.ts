@@ -16,11 +16,6 @@ export interface SessionOptions {
   readonly threads: number;
   /** Folder of files that the model's external tensors point into. */
   readonly externalFolder?: string;
-  /**
-   * Lay constant matrices out anew for speed, at the price of a second copy.
-   * @default true
-   */
-  readonly prepack?: boolean;
 }
 
 /** A loaded graph. */
@@ -59,7 +54,6 @@ export async function createSession(model: Uint8Array, options: SessionOptions):
   if (options.externalFolder !== undefined) {
     config["model_external_initializers_file_folder_path"] = options.externalFolder;
   }
-  if (options.prepack === false) config["disable_prepacking"] = "1";
   const session = await ort.InferenceSession.create(model, {
     intraOpNumThreads: options.threads,
     interOpNumThreads: 1,

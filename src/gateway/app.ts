@@ -4,12 +4,12 @@
  */
 import { ApiError } from "./api-error.ts";
 import { requireToken } from "./auth.ts";
-import { errorResponse } from "./error-response.ts";
+import { errorResponse, errorShapeOf } from "./error-response.ts";
 import type { GatewayContext } from "./gateway-context.ts";
 import { parsePath, type Route, type SessionRoute } from "./path.ts";
 import { deleteSession, listTraces, openSession } from "./routes/admin.ts";
-import { answerChat } from "./routes/chat-completions.ts";
 import { listModels, retrieveModel } from "./routes/models.ts";
+import { findProtocol } from "./routes/protocols.ts";
 
 function notFound(): ApiError {
   return new ApiError({
@@ -37,11 +37,12 @@ async function answerSession(
   const open = session && !session.closed ? session : undefined;
   requireToken(request, open?.keyDigest);
   if (!open) throw notFound();
-  const [first, second] = route.rest;
-  if (route.rest.length === 2 && first === "chat" && second === "completions") {
+  const protocol = findProtocol(route.rest);
+  if (protocol) {
     requireMethod(request, "POST");
-    return answerChat(gateway, open, route, request);
+    return protocol({ gateway, session: open, route, request });
   }
+  const [first, second] = route.rest;
   if (first === "models" && route.rest.length <= 2) {
     requireMethod(request, "GET");
     return second === undefined ? listModels(gateway.model) : retrieveModel(gateway.model, second);
@@ -77,7 +78,7 @@ export function createApp(gateway: GatewayContext): (request: Request) => Promis
       return await answer(gateway, route, request);
     } catch (error) {
       gateway.report(error);
-      return errorResponse(error);
+      return errorResponse(error, errorShapeOf(request.url));
     }
   };
 }

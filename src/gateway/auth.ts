@@ -1,4 +1,4 @@
-/** Bearer tokens: made at random, compared in constant time. */
+/** Bearer tokens (or `x-api-key`): made at random, compared in constant time. */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { ApiError } from "./api-error.ts";
 
@@ -24,7 +24,9 @@ export function tokenDigest(token: string): Buffer {
  */
 export function requireToken(request: Request, expected: Buffer | undefined): void {
   const header = request.headers.get("authorization") ?? "";
-  const given = /^bearer +(\S+) *$/i.exec(header)?.[1] ?? "";
+  // Anthropic's clients send their key in a header of its own.
+  const given =
+    /^bearer +(\S+) *$/i.exec(header)?.[1] ?? request.headers.get("x-api-key")?.trim() ?? "";
   // Hashing first makes lengths equal; comparing with `nobody` makes unknown sessions cost the same.
   const same = timingSafeEqual(digest(given), expected ?? nobody);
   if (same && expected !== undefined) return;

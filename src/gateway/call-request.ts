@@ -19,6 +19,11 @@ export interface CallRequest {
   /** The client's own, mixed into the session's. */
   readonly seed?: number;
   readonly stops: readonly string[];
+  /**
+   * A prompt to be continued as it stands, as text or ids. `messages` then only tells of it, and the
+   * answer is text that is not read for reasoning or tool calls.
+   */
+  readonly rawPrompt?: string | readonly number[];
 }
 
 /** One finished choice. */
@@ -27,6 +32,8 @@ export interface Completion {
   readonly message: ChatMessage;
   readonly malformed?: string;
   readonly stopReason: "stop" | "length" | "aborted";
+  /** The client's stop string that ended it; absent when something else did. */
+  readonly stopString?: string;
   readonly tokens: Int32Array;
   readonly logprobs: Float32Array;
   readonly weightVersion: number;

@@ -24,6 +24,8 @@ export interface CallContext {
   readonly responseId: string;
   /** Text that became certain, for clients that stream. */
   readonly onDelta?: (choice: number, delta: TextDelta) => void;
+  /** The prompt's length, told before anything is drawn. */
+  readonly onPrompt?: (promptTokens: number) => void;
 }
 
 /** What is still to be sent of a choice after its last delta. */
@@ -35,8 +37,9 @@ export interface FinishedCall extends CallResult {
   readonly completions: readonly FinishedChoice[];
 }
 
-export function createResponseId(): string {
-  return `chatcmpl-${randomUUID().replaceAll("-", "")}`;
+/** `prefix` is what clients of a protocol know its ids by. */
+export function createResponseId(prefix: string): string {
+  return `${prefix}${randomUUID().replaceAll("-", "")}`;
 }
 
 function createReaders(context: CallContext, stops: readonly string[]): ChoiceReader[] | null {
@@ -49,6 +52,7 @@ function createReaders(context: CallContext, stops: readonly string[]): ChoiceRe
         renderer: target.renderer,
         stops,
         toolsOffered: request.tools.length > 0,
+        raw: request.rawPrompt !== undefined,
         ...(onDelta ? { onDelta: (delta) => onDelta(choice, delta) } : {}),
       }),
   );
@@ -101,11 +105,13 @@ function finishChoice(
 ): FinishedChoice {
   const { tokens, logprobs, stopReason, weightVersion } = reader?.finish(sample) ?? sample;
   const read = readMessage(context.target.renderer, tokens, {
+    raw: context.request.rawPrompt !== undefined,
     toolsOffered: context.request.tools.length > 0,
     stops: reader?.stopped === true ? stops : [],
     key: `${choice}:${prepared.drawKey}`,
   });
   const shown = reader?.deltas?.finish(read.message);
+  const stopString = reader?.stopString;
   return {
     ...read,
     choice,
@@ -113,6 +119,9 @@ function finishChoice(
     tokens,
     logprobs,
     weightVersion,
+    ...(stopString !== undefined && context.request.stops.includes(stopString)
+      ? { stopString }
+      : {}),
     message: shown?.message ?? read.message,
     rest: shown?.delta ?? { content: "", reasoning: "" },
   };
@@ -123,6 +132,7 @@ export async function runCall(context: CallContext): Promise<FinishedCall> {
   const { target, session, request, abort, responseId } = context;
   if (abort.cause !== null) throw abort.error();
   const prepared = prepareCall(target, session, request, context.trajectoryUid);
+  context.onPrompt?.(prepared.tokens.length);
   const sequence = session.takeSequence();
   const startedAt = Date.now();
   const stops = [...request.stops, ...target.renderer.stop.strings];

@@ -1,5 +1,6 @@
 /** Finished choices to stored traces, and to what later calls can continue. */
 import { randomUUID } from "node:crypto";
+import type { SamplerTarget } from "../core/backend.ts";
 import type { Trace } from "../core/trace.ts";
 import type { CallRequest, Completion } from "./call-request.ts";
 import type { PreparedCall } from "./prompt.ts";
@@ -7,6 +8,7 @@ import type { CaptureSession } from "./session.ts";
 
 /** What all choices of a call have in common. */
 export interface RecordedCall {
+  readonly target: SamplerTarget;
   readonly request: CallRequest;
   readonly prepared: PreparedCall;
   readonly trajectoryUid: string | null;
@@ -61,7 +63,11 @@ export async function recordCall(
       finishedAt,
     };
     await session.record(trace);
-    if (untrainable === undefined) {
+    if (untrainable !== undefined) continue;
+    if (request.rawPrompt !== undefined) {
+      const { rawPrompt } = request;
+      session.rawPrompts.add(trace.id, rawPrompt, tokens, completion.tokens, call.target.renderer);
+    } else {
       const node = { traceId: trace.id, trajectoryUid, response: trace.response, tokens };
       session.conversation.add(prepared.chain, node);
     }

@@ -1,13 +1,15 @@
 /** One choice of one call while it is drawn: stop strings, and deltas when the client streams. */
 import type { Renderer, Sample, StopReason } from "../core/policy.ts";
 import { DeltaReader, type TextDelta } from "./delta-reader.ts";
-import { findStop, longestStop } from "./stop-strings.ts";
+import { findStop, firstStop, longestStop } from "./stop-strings.ts";
 import { TextReader } from "./text-reader.ts";
 
 export interface ChoiceReaderOptions {
   readonly renderer: Renderer;
   readonly stops: readonly string[];
   readonly toolsOffered: boolean;
+  /** All of it is content. */
+  readonly raw: boolean;
   readonly onDelta?: (delta: TextDelta) => void;
 }
 
@@ -28,17 +30,22 @@ export class ChoiceReader {
   #stopped = false;
 
   constructor(options: ChoiceReaderOptions) {
-    const { renderer, stops, toolsOffered, onDelta } = options;
+    const { renderer, stops, toolsOffered, raw, onDelta } = options;
     this.#reader = new TextReader(renderer);
     this.#stops = stops;
     this.#longestStop = longestStop(stops);
     this.#onDelta = onDelta;
-    this.deltas = onDelta ? new DeltaReader(renderer, stops, toolsOffered) : null;
+    this.deltas = onDelta ? new DeltaReader(renderer, stops, { toolsOffered, raw }) : null;
   }
 
   /** A stop string is complete; later tokens do not count. */
   get stopped(): boolean {
     return this.#stopped;
+  }
+
+  /** The stop string that is complete. */
+  get stopString(): string | undefined {
+    return this.#stopped ? firstStop(this.#reader.text, this.#stops) : undefined;
   }
 
   push(tokens: Int32Array): void {

@@ -11,6 +11,8 @@ export interface ReadMessage {
 
 export interface ReadMessageOptions {
   readonly toolsOffered: boolean;
+  /** All of it is content, whatever it looks like. */
+  readonly raw: boolean;
   /** Stop strings to cut at; empty when none was met. */
   readonly stops: readonly string[];
   /** What ids of tool calls are derived from; unique for this choice in its session. */
@@ -27,7 +29,10 @@ export function readMessage(
   tokens: Int32Array,
   options: ReadMessageOptions,
 ): ReadMessage {
-  const { toolsOffered, stops, key } = options;
+  const { toolsOffered, raw, stops, key } = options;
+  if (raw) {
+    return { message: { role: "assistant", content: cutAtStop(renderer.decode(tokens), stops) } };
+  }
   const parsed = renderer.parse(tokens);
   if (!toolsOffered && parsed.toolCalls.length > 0) {
     // A client that offered no tools is not prepared for calls, so it gets the text as it is.

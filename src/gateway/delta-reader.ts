@@ -38,23 +38,37 @@ function rest(whole: string, shown: string): string {
   return whole.startsWith(shown) ? whole.slice(shown.length) : "";
 }
 
+export interface DeltaReaderOptions {
+  readonly toolsOffered: boolean;
+  /** All of it is content, and no renderer trims it. */
+  readonly raw: boolean;
+}
+
+/** U+FFFD may be the first half of a character. */
+function certainRawPart(text: string, stops: readonly string[]): string {
+  return text.slice(0, text.length - partialStopLength(text, stops)).replace(/\uFFFD+$/, "");
+}
+
 export class DeltaReader {
   readonly #renderer: Renderer;
   readonly #stops: readonly string[];
-  readonly #toolsOffered: boolean;
+  readonly #options: DeltaReaderOptions;
   #mode: Mode = { kind: "undecided" };
   #parsedLength = 0;
   #content = "";
   #reasoning = "";
 
-  constructor(renderer: Renderer, stops: readonly string[], toolsOffered: boolean) {
+  constructor(renderer: Renderer, stops: readonly string[], options: DeltaReaderOptions) {
     this.#renderer = renderer;
     this.#stops = stops;
-    this.#toolsOffered = toolsOffered;
+    this.#options = options;
   }
 
   /** Call after each `push` of the reader. */
   update(reader: TextReader): TextDelta | null {
+    if (this.#options.raw) {
+      return this.#add(certainRawPart(reader.text.slice(this.#content.length), this.#stops), "");
+    }
     if (this.#mode.kind === "undecided") this.#decide(reader);
     if (this.#mode.kind === "direct") {
       if (findStop(reader.text, markers, this.#parsedLength) !== -1) {
@@ -92,7 +106,7 @@ export class DeltaReader {
     const start = reader.text.trimStart();
     if (start === "") return;
     // Some families write tool calls as bare JSON.
-    if (this.#toolsOffered && (start.startsWith("{") || start.startsWith("["))) {
+    if (this.#options.toolsOffered && (start.startsWith("{") || start.startsWith("["))) {
       this.#mode = { kind: "held" };
       return;
     }
@@ -113,6 +127,10 @@ export class DeltaReader {
   #show(newContent: string, newReasoning: string): TextDelta | null {
     const content = certainPart(newContent, this.#stops);
     const reasoning = certainPart(newReasoning, this.#stops);
+    return this.#add(content, reasoning);
+  }
+
+  #add(content: string, reasoning: string): TextDelta | null {
     if (content === "" && reasoning === "") return null;
     this.#content += content;
     this.#reasoning += reasoning;

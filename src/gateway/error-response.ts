@@ -1,16 +1,62 @@
-/** Errors as HTTP responses. */
-import { toApiError } from "./api-error.ts";
+/** Errors as HTTP responses, in the shape of the protocol that was spoken. */
+import { toApiError, type ApiError } from "./api-error.ts";
 
-/** OpenAI's error body. */
-export function errorBody(error: unknown): Readonly<Record<string, unknown>> {
-  const { message, status, param, reason } = toApiError(error);
-  const type = status >= 500 ? "server_error" : "invalid_request_error";
-  return { error: { message, type, param, code: reason } };
+type Wire = Readonly<Record<string, unknown>>;
+
+/** How a protocol tells of an error. */
+export type ErrorShape = (error: ApiError) => Wire;
+
+/** `promptField` is what the protocol calls the prompt. */
+function openAiShape(promptField: string): ErrorShape {
+  return ({ message, status, param, reason, code }) => ({
+    error: {
+      message,
+      type: status >= 500 ? "server_error" : "invalid_request_error",
+      param: code === "CONTEXT_OVERFLOW" ? promptField : param,
+      code: reason,
+    },
+  });
 }
 
-export function errorResponse(error: unknown): Response {
+export const chatErrors: ErrorShape = openAiShape("messages");
+export const completionsErrors: ErrorShape = openAiShape("prompt");
+export const responsesErrors: ErrorShape = openAiShape("input");
+
+const anthropicTypes: Readonly<Record<number, string>> = {
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  503: "overloaded_error",
+  504: "timeout_error",
+  529: "overloaded_error",
+};
+
+export const messagesErrors: ErrorShape = (error) => {
+  const { status, message, code } = error;
+  const type = anthropicTypes[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
+  // Anthropic's clients recognise an overflow by these words.
+  const prefix = code === "CONTEXT_OVERFLOW" ? "prompt is too long: " : "";
+  return { type: "error", error: { type, message: prefix + message } };
+};
+
+/** The shape that a client at this URL can read. */
+export function errorShapeOf(url: string): ErrorShape {
+  const path = url.replace(/[?#].*$/s, "");
+  if (/\/v1\/messages(\/count_tokens)?$/.test(path)) return messagesErrors;
+  if (path.endsWith("/v1/responses")) return responsesErrors;
+  if (path.endsWith("/v1/completions")) return completionsErrors;
+  return chatErrors;
+}
+
+export function errorBody(error: unknown, shape: ErrorShape): Wire {
+  return shape(toApiError(error));
+}
+
+export function errorResponse(error: unknown, shape: ErrorShape = chatErrors): Response {
   const { status, retry, reason } = toApiError(error);
-  return Response.json(errorBody(error), {
+  return Response.json(errorBody(error, shape), {
     status,
     headers: {
       // The official clients obey this header.

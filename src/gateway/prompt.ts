@@ -31,7 +31,8 @@ function render(
   chain: MessageChain,
   trajectoryUid: string | null,
 ): { tokens: Int32Array; parentId: string | null } {
-  const { messages, tools } = request;
+  const { messages, tools, rawPrompt } = request;
+  if (rawPrompt !== undefined) return session.rawPrompts.render(rawPrompt, target.renderer);
   const match = session.conversation.match(messages, chain, trajectoryUid);
   if (match) {
     const previous = match.node.tokens;

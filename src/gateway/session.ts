@@ -5,6 +5,7 @@ import type { Trace } from "../core/trace.ts";
 import { createToken, tokenDigest } from "./auth.ts";
 import type { CallAbort } from "./call-abort.ts";
 import { Conversation } from "./conversation.ts";
+import { RawPrompts } from "./raw-prompts.ts";
 import type { TraceStore } from "./trace-store.ts";
 
 export class CaptureSession {
@@ -13,6 +14,7 @@ export class CaptureSession {
   readonly keyDigest: Buffer;
   readonly options: SessionOptions;
   readonly conversation: Conversation = new Conversation();
+  readonly rawPrompts: RawPrompts = new RawPrompts();
   readonly #store: TraceStore;
   readonly #inFlight = new Map<CallAbort, Promise<void>>();
   readonly #occurrences = new Map<string, number>();

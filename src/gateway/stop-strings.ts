@@ -10,6 +10,12 @@ export function findStop(text: string, stops: readonly string[], from = 0): numb
   return first;
 }
 
+/** The stop string that `text` meets first. */
+export function firstStop(text: string, stops: readonly string[]): string | undefined {
+  const at = findStop(text, stops);
+  return at === -1 ? undefined : stops.find((stop) => text.startsWith(stop, at));
+}
+
 /** `text` up to its first stop string. */
 export function cutAtStop(text: string, stops: readonly string[]): string {
   const at = findStop(text, stops);

@@ -1,138 +1,70 @@
 /**
- * ChatML: `<|im_start|>role\ntext<|im_end|>\n` per message, tool calls and results as Qwen 2.5 has
- * them. Text between control tokens is encoded in one piece; what was sampled is never encoded again.
+ * ChatML without reasoning: Qwen 2.5, Qwen3-Coder's tool calls, SmolLM2, and our compact built-in. What
+ * was sampled is never encoded again.
  */
 import type { ChatMessage } from "../core/message.ts";
-import type { ParsedCompletion, Renderer, RenderOptions } from "../core/policy.ts";
-import {
-  callEnd,
-  callStart,
-  describeTools,
-  formatCall,
-  listTools,
-  parseCalls,
-  textOf,
-} from "./hermes-tools.ts";
+import type { Renderer } from "../core/policy.ts";
+import { resultTurn, textTurn, toolsTurn, turnEnd, turnStart, withSystem } from "./chatml-turns.ts";
+import { textOf } from "./message-text.ts";
+import { plain, type Part } from "./token-builder.ts";
 import type { TextTokenizer } from "./tokenizer.ts";
+import { hermesTools, namedTools } from "./tool-formats/hermes.ts";
+import { xmlTools } from "./tool-formats/qwen-xml.ts";
+import { callEnd, callStart } from "./tool-formats/tagged-calls.ts";
+import { createTurnRenderer } from "./turn-renderer.ts";
 
 export interface ChatmlOptions {
-  /** `schemas`: the whole JSON schemas; `names`: one short line. @default "schemas" */
-  readonly tools?: "schemas" | "names";
+  /**
+   * `schemas`: the whole JSON schemas; `names`: one short line; `xml`: schemas and calls as Qwen3-Coder
+   * has them. @default "schemas"
+   */
+  readonly tools?: "schemas" | "names" | "xml";
+  /** System prompt of conversations that have none. @default none */
+  readonly defaultSystem?: string;
+  /** @default "chatml" */
+  readonly family?: string;
 }
 
-const start = "<|im_start|>";
-const end = "<|im_end|>";
-const resultStart = "<tool_response>";
-const resultEnd = "</tool_response>";
+/** As in the templates of these models. */
+export const defaultSystems = {
+  qwen25: "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.",
+  smollm2: "You are a helpful AI assistant named SmolLM, trained by Hugging Face",
+} as const;
+
+const formats = { schemas: hermesTools, names: namedTools, xml: xmlTools } as const;
 
 export function createChatmlRenderer(
   tokenizer: TextTokenizer,
   options: ChatmlOptions = {},
 ): Renderer {
-  const ids = Object.fromEntries(
-    [start, end, callStart, callEnd].map((token) => [token, tokenizer.special(token)]),
-  ) as Record<string, number>;
-  const endId = ids[end] as number;
-  const toolText = options.tools === "names" ? listTools : describeTools;
+  const { tools: style = "schemas", defaultSystem, family = "chatml" } = options;
+  const format = formats[style];
 
-  /** A list of texts and control tokens (those in `ids`); neighbouring texts are encoded together. */
-  function encode(parts: readonly Part[]): Int32Array {
-    const out: number[] = [];
-    let text = "";
-    for (const part of parts) {
-      if (part.control === undefined) {
-        text += part.text;
-        continue;
-      }
-      out.push(...tokenizer.encode(text), ids[part.control] as number);
-      text = "";
-    }
-    out.push(...tokenizer.encode(text));
-    return Int32Array.from(out);
-  }
+  const turns = (messages: readonly ChatMessage[]): readonly Part[] =>
+    messages.flatMap((message, i) => {
+      if (message.role === "tool") return resultTurn(message, messages[i - 1], messages[i + 1]);
+      const content = textOf(message);
+      return textTurn(message, [plain(content)], content !== "", format);
+    });
 
-  const opening = [control(start), words("assistant\n")];
-
-  return {
-    family: "chatml",
-    stop: { tokenIds: [endId], strings: [] },
-    render(messages, renderOptions) {
-      const all = withTools(messages, renderOptions, toolText);
-      return {
-        tokens: encode([
-          ...all.flatMap((message, i) => turn(message, all[i - 1], all[i + 1])),
-          ...opening,
-        ]),
-      };
+  const renderer = createTurnRenderer(tokenizer, {
+    family,
+    end: turnEnd,
+    // The built-in has been trained with one end only.
+    otherStops: style === "names" ? [] : ["<|endoftext|>"],
+    endsToo: [],
+    separator: "\n",
+    opening: `${turnStart}assistant\n`,
+    shown: [callStart, callEnd],
+    whole(messages, tools) {
+      const all = withSystem(messages, defaultSystem);
+      if (tools.length === 0) return turns(all);
+      const [first] = all;
+      const system = first?.role === "system" ? first : undefined;
+      return [...toolsTurn(system, tools, format), ...turns(system ? all.slice(1) : all)];
     },
-    extend(previous, newMessages) {
-      // An answer cut short by its token limit has not been closed.
-      const closed = previous.at(-1) === endId;
-      const parts = [
-        ...(closed ? [] : [control(end)]),
-        words("\n"),
-        ...newMessages.flatMap((message, i) =>
-          turn(message, newMessages[i - 1], newMessages[i + 1]),
-        ),
-        ...opening,
-      ];
-      const added = encode(parts);
-      const tokens = new Int32Array(previous.length + added.length);
-      tokens.set(previous);
-      tokens.set(added, previous.length);
-      return { tokens };
-    },
-    parse(tokens): ParsedCompletion {
-      const own = tokens.at(-1) === endId ? tokens.subarray(0, -1) : tokens;
-      return parseCalls(tokenizer.decode(own));
-    },
-    encode: (text) => Int32Array.from(tokenizer.encode(text)),
-    decode: (tokens) => tokenizer.decode(tokens.filter((id) => id !== endId && id !== ids[start])),
-  };
-}
-
-interface Part {
-  readonly text: string;
-  readonly control?: string;
-}
-
-const words = (text: string): Part => ({ text });
-const control = (token: string): Part => ({ text: "", control: token });
-
-function withTools(
-  messages: readonly ChatMessage[],
-  options: RenderOptions | undefined,
-  toolText: typeof listTools,
-): readonly ChatMessage[] {
-  const tools = options?.tools ?? [];
-  if (tools.length === 0) return messages;
-  const [first] = messages;
-  const hasSystem = first?.role === "system";
-  const text = hasSystem ? `${textOf(first)}\n\n${toolText(tools)}` : toolText(tools);
-  return [{ role: "system", content: text }, ...(hasSystem ? messages.slice(1) : messages)];
-}
-
-/** One message; results of parallel calls share one user turn. */
-function turn(
-  message: ChatMessage,
-  before: ChatMessage | undefined,
-  after: ChatMessage | undefined,
-): Part[] {
-  if (message.role === "tool") {
-    return [
-      ...(before?.role === "tool" ? [] : [control(start), words("user")]),
-      words(`\n${resultStart}\n${textOf(message)}\n${resultEnd}`),
-      ...(after?.role === "tool" ? [] : [control(end), words("\n")]),
-    ];
-  }
-  const body: Part[] = [words(textOf(message))];
-  for (const call of message.toolCalls ?? []) {
-    if (body.length > 1 || body[0]?.text !== "") body.push(words("\n"));
-    body.push(
-      control(callStart),
-      words(`\n${formatCall(call.name, call.arguments)}\n`),
-      control(callEnd),
-    );
-  }
-  return [control(start), words(`${message.role}\n`), ...body, control(end), words("\n")];
+    more: turns,
+    parse: format.parse,
+  });
+  return renderer;
 }

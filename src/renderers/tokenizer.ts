@@ -1,11 +1,16 @@
 /** Text to ids and back with a `tokenizer.json`; special tokens only where we say so. */
 import { Tokenizer as HubTokenizer } from "@huggingface/tokenizers";
 import { ModelError } from "../core/errors.ts";
+import { createByteDecoder, isByteLevel } from "./byte-decoder.ts";
+import { readControlTokens, type ControlTokens, type TokenizerFile } from "./control-tokens.ts";
 
 /** What we use of the library's class; its own types do not resolve under `nodenext`. */
 interface LibraryTokenizer {
   encode(text: string, options: { add_special_tokens: boolean }): { ids: number[] };
-  decode(ids: number[], options: { skip_special_tokens: boolean }): string;
+  decode(
+    ids: number[],
+    options: { skip_special_tokens: boolean; clean_up_tokenization_spaces: boolean },
+  ): string;
   token_to_id(token: string): number | undefined;
 }
 
@@ -16,16 +21,28 @@ export interface TextTokenizer {
   decode(ids: ArrayLike<number>): string;
   /** @throws ModelError when the vocabulary has no such token. */
   special(token: string): number;
+  /** The added tokens: what a template may write and a message may not. */
+  readonly controls: ControlTokens;
+}
+
+/** Text of ids, character by character: without the library's tidying of spaces before punctuation. */
+function createDecoder(json: TokenizerFile): TextTokenizer["decode"] {
+  if (isByteLevel(json)) return createByteDecoder(json);
+  const full: LibraryTokenizer = new HubTokenizer(json, {});
+  const options = { skip_special_tokens: false, clean_up_tokenization_spaces: false };
+  return (ids) => (ids.length === 0 ? "" : full.decode(Array.from(ids), options));
 }
 
 /** @param json the parsed `tokenizer.json` */
 export function createTokenizer(json: object, source: string): TextTokenizer {
-  let full: LibraryTokenizer;
   let plain: LibraryTokenizer;
+  let decode: TextTokenizer["decode"];
+  let controls: ControlTokens;
   try {
-    full = new HubTokenizer(json, {});
+    controls = readControlTokens(json);
     // Without added tokens nothing in a user's text can turn into a control token.
     plain = new HubTokenizer({ ...json, added_tokens: [] }, {});
+    decode = createDecoder(json);
   } catch (cause) {
     throw new ModelError({
       message: `${source} is not a usable tokenizer.`,
@@ -34,11 +51,11 @@ export function createTokenizer(json: object, source: string): TextTokenizer {
     });
   }
   return {
+    controls,
     encode: (text) => (text === "" ? [] : plain.encode(text, { add_special_tokens: false }).ids),
-    decode: (ids) =>
-      ids.length === 0 ? "" : full.decode(Array.from(ids), { skip_special_tokens: false }),
+    decode,
     special(token) {
-      const id = full.token_to_id(token);
+      const id = controls.byText.get(token)?.id ?? plain.token_to_id(token);
       if (id === undefined) {
         throw new ModelError({
           message: `${source} has no token "${token}".`,

@@ -76,6 +76,7 @@ export function byteRenderer(): Renderer {
       return { tokens };
     },
     parse: (tokens) => parseBytesText(decode(tokens)),
+    encode: (text) => Int32Array.from(encoder.encode(text)),
     decode,
   };
 }

@@ -28,6 +28,7 @@ describe("a plain call", () => {
       prompt_tokens: prompt.length,
       completion_tokens: drawn.length,
       total_tokens: prompt.length + drawn.length,
+      prompt_tokens_details: { cached_tokens: 0 },
     });
     expect(await session.traces()).toMatchObject([
       {

@@ -91,14 +91,16 @@ describe("a stream", () => {
     expect(contentsOf(chunks).join("")).toBe("Let me see.");
     expect(contentsOf(chunks).length).toBeGreaterThan(5);
     const calls = chunks.flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? []);
-    expect(calls.map((call) => [call.index, call.function])).toEqual([
-      [0, { name: "weather", arguments: '{"city":"Oslo"}' }],
-      [1, { name: "weather", arguments: '{"city":"Oslo"}' }],
-    ]);
+    expect(calls.map((call) => [call.index, call.function])).toEqual(
+      [0, 1].flatMap((index) => [
+        [index, { name: "weather", arguments: "" }],
+        [index, { arguments: '{"city":"Oslo"}' }],
+      ]),
+    );
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe("tool_calls");
     const [trace] = await session.traces();
     expect(trace?.response_message.tool_calls?.map((call) => call.id)).toEqual(
-      calls.map((call) => call.id),
+      calls.filter((call) => "id" in call).map((call) => call.id),
     );
   });
 
