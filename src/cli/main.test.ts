@@ -88,9 +88,8 @@ describe("agent-trainer", { timeout: 60_000 }, () => {
     expect(code).toBe(130);
     const runDir = join(folder, "runs/coin");
     expect(readdirSync(join(runDir, "checkpoints"))).toHaveLength(1);
-    expect(err).toContain(
-      `To go on: agent-trainer train ${file} trainer.total_batches=100000 --resume ${runDir}\n`,
-    );
+    expect(err).toContain("To go on: node ");
+    expect(err).toContain(` train ${file} trainer.total_batches=100000 --resume ${runDir}\n`);
     const step = Number(readdirSync(join(runDir, "checkpoints"))[0]);
     const next = await start([
       ...["train", file, `trainer.total_batches=${step + 1}`, "--resume", runDir, "--json"],

@@ -1,5 +1,7 @@
 /** The shell command that goes on with a run. */
 
+import { basename, relative } from "node:path";
+
 const isPlain = /^[\w@%+=:,./-]+$/u;
 
 /** Quotes an argument for a POSIX shell where it needs it. */
@@ -7,7 +9,22 @@ export function shellQuote(argument: string): string {
   return isPlain.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
 }
 
-/** `agent-trainer ...` as it is typed. */
-export function commandLine(args: readonly string[]): string {
-  return ["agent-trainer", ...args].map(shellQuote).join(" ");
+/** How this process was started, as a person would type it again; `args` follow. */
+export function commandLine(
+  args: readonly string[],
+  { argv, env, cwd }: Pick<NodeJS.Process, "argv" | "env"> & { readonly cwd: string } = {
+    argv: process.argv,
+    env: process.env,
+    cwd: process.cwd(),
+  },
+): string {
+  const script = argv[1] ?? "agent-trainer";
+  const [command, ...rest] = args;
+  const words =
+    env["npm_lifecycle_event"] === command && command !== undefined
+      ? ["npm", "run", command, "--", ...rest]
+      : basename(script).startsWith("main.")
+        ? ["node", relative(cwd, script), ...args]
+        : [...(env["npm_command"] === "exec" ? ["npx"] : []), "agent-trainer", ...args];
+  return words.map(shellQuote).join(" ");
 }

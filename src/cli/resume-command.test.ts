@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { commandLine } from "./resume-command.ts";
+
+const cwd = "/home/me/project";
+
+describe("commandLine", () => {
+  it.each([
+    [
+      "a global or local bin",
+      "/x/node_modules/.bin/agent-trainer",
+      {},
+      "agent-trainer train a.yaml",
+    ],
+    ["npx", "/x/.bin/agent-trainer", { npm_command: "exec" }, "npx agent-trainer train a.yaml"],
+    ["a clone", "/home/me/project/dist/cli/main.js", {}, "node dist/cli/main.js train a.yaml"],
+  ])("repeats how it was started: %s", (_, script, env, expected) => {
+    expect(commandLine(["train", "a.yaml"], { argv: ["node", script], env, cwd })).toBe(expected);
+  });
+
+  it("repeats an npm script with its arguments behind the dashes", () => {
+    const start = {
+      argv: ["node", "/c/dist/cli/main.js"],
+      env: { npm_lifecycle_event: "demo" },
+      cwd,
+    };
+    expect(commandLine(["demo", "--seed", "2"], start)).toBe("npm run demo -- --seed 2");
+  });
+
+  it("quotes what a shell would split", () => {
+    const start = { argv: ["node", "/b/agent-trainer"], env: {}, cwd };
+    expect(commandLine(["train", "my file.yaml", "it's"], start)).toBe(
+      "agent-trainer train 'my file.yaml' 'it'\\''s'",
+    );
+  });
+});
