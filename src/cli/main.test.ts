@@ -16,7 +16,7 @@ interface Finished {
 }
 
 function start(args: readonly string[], onError?: (text: string) => boolean): Promise<Finished> {
-  const child = spawn(process.execPath, ["--import", "tsx", "--conditions=source", main, ...args], {
+  const child = spawn(process.execPath, ["--import", "tsx", "--conditions=agent-trainer-source", main, ...args], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
   });
