@@ -92,10 +92,16 @@ export class Conversation {
 
   /** `chain` is that of the request which `node` answers. */
   add(chain: MessageChain, node: ConversationNode): void {
-    const key = link(chain.at(-1) as string, node.response);
+    const last = chain.at(-1) as string;
     const entry: Entry = { ...node, continuations: 0 };
-    const entries = this.#entries.get(key);
-    if (entries) entries.push(entry);
-    else this.#entries.set(key, [entry]);
+    const { response } = node;
+    const keys = new Set([link(last, response)]);
+    // Some clients drop what was said before a tool call.
+    if (response.toolCalls) keys.add(link(last, { ...response, content: "" }));
+    for (const key of keys) {
+      const entries = this.#entries.get(key);
+      if (entries) entries.push(entry);
+      else this.#entries.set(key, [entry]);
+    }
   }
 }

@@ -1,0 +1,105 @@
+/**
+ * From a parsed request to the HTTP answer, for every protocol: the call with its deadline, and the
+ * choice between a whole answer and a stream. Knows no wire format.
+ */
+import { CallAbort } from "../call-abort.ts";
+import type { CallRequest } from "../call-request.ts";
+import { runCall, type CallContext, type FinishedCall } from "../call.ts";
+import type { TextDelta } from "../delta-reader.ts";
+import type { GatewayContext } from "../gateway-context.ts";
+import type { SessionRoute } from "../path.ts";
+import type { CaptureSession } from "../session.ts";
+import { EventStream } from "./event-stream.ts";
+import type { ContentOptions } from "./request-fields.ts";
+
+/** What every route of a session gets. The caller has checked that the session is the client's. */
+export interface RouteContext {
+  readonly gateway: GatewayContext;
+  readonly session: CaptureSession;
+  readonly route: SessionRoute;
+  readonly request: Request;
+}
+
+/** What this gateway's target can read. */
+export function contentOf(gateway: GatewayContext): ContentOptions {
+  // A renderer in this process makes tokens of text only.
+  return { images: !("renderer" in gateway.target) };
+}
+
+/** A running call as one protocol streams it. */
+export interface CallStream {
+  /** Told before anything is drawn. */
+  begin(promptTokens: number): void;
+  delta(choice: number, delta: TextDelta): void;
+  finish(call: FinishedCall): void;
+  /** An error after the headers have been sent. */
+  fail(error: unknown): void;
+}
+
+/** A parsed request and how its answer is written. */
+export interface ProtocolCall {
+  readonly call: CallRequest;
+  readonly responseId: string;
+  /** Null for a whole answer. */
+  readonly stream: ((events: EventStream) => CallStream) | null;
+  readonly whole: (call: FinishedCall) => object;
+}
+
+async function answerStream(
+  gateway: GatewayContext,
+  call: CallContext,
+  open: (events: EventStream) => CallStream,
+): Promise<Response> {
+  const { abort } = call;
+  const events = new EventStream(() => {
+    abort.abort("client");
+  });
+  const stream = open(events);
+  let sendHeaders: (() => void) | undefined;
+  const firstText = new Promise<void>((resolve) => {
+    sendHeaders = resolve;
+  });
+  const running = call.session.track(abort, () =>
+    runCall({
+      ...call,
+      onPrompt: (promptTokens) => {
+        stream.begin(promptTokens);
+      },
+      onDelta: (choice, delta) => {
+        stream.delta(choice, delta);
+        sendHeaders?.();
+      },
+    }),
+  );
+  // Until there is text, a failure can still have a status of its own.
+  await Promise.race([firstText, running]);
+  running
+    .then((result) => {
+      stream.finish(result);
+    })
+    .catch((error: unknown) => {
+      stream.fail(error);
+      gateway.report(error);
+    })
+    .finally(() => {
+      events.close();
+    });
+  return new Response(events.body, {
+    headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" },
+  });
+}
+
+/** @throws what the call throws before anything was sent. */
+export async function answerCall(
+  context: RouteContext,
+  { call: request, responseId, stream, whole }: ProtocolCall,
+): Promise<Response> {
+  const { gateway, session, route } = context;
+  const abort = new CallAbort(gateway.requestTimeoutMs);
+  abort.followClient(context.request);
+  const { target } = gateway;
+  const { trajectoryUid } = route;
+  const call: CallContext = { target, session, trajectoryUid, request, abort, responseId };
+  if (stream) return answerStream(gateway, call, stream);
+  return Response.json(whole(await session.track(abort, () => runCall(call))));
+}

@@ -1,0 +1,27 @@
+/** `POST .../v1/chat/completions`. */
+import { readJsonObject } from "../../body.ts";
+import { createResponseId } from "../../call.ts";
+import { answerCall, contentOf, type RouteContext } from "../answer-call.ts";
+import { parseChatRequest } from "./request.ts";
+import { toWireCompletion } from "./response.ts";
+import { ChatStream } from "./stream.ts";
+
+export async function answerChat(context: RouteContext): Promise<Response> {
+  const { gateway, request } = context;
+  const body = await readJsonObject(request, gateway.maxBodyBytes);
+  const { call, stream, includeUsage, logprobs } = parseChatRequest(
+    body,
+    gateway.model,
+    contentOf(gateway),
+  );
+  const responseId = createResponseId("chatcmpl-");
+  const options = { model: gateway.model, renderer: gateway.target.renderer, logprobs };
+  return answerCall(context, {
+    call,
+    responseId,
+    stream: stream
+      ? (events) => new ChatStream({ ...options, responseId, n: call.n, includeUsage }, events)
+      : null,
+    whole: (result) => toWireCompletion(result, options),
+  });
+}

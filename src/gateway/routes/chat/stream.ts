@@ -1,0 +1,81 @@
+/** A running call as server-sent events in OpenAI's shape of chat completion chunks. */
+import type { FinishedCall } from "../../call.ts";
+import type { TextDelta } from "../../delta-reader.ts";
+import { chatErrors, errorBody } from "../../error-response.ts";
+import { toWireToolCalls } from "../../wire.ts";
+import type { CallStream } from "../answer-call.ts";
+import type { EventStream } from "../event-stream.ts";
+import { finishReason, toWireLogprobs, toWireUsage, type ResponseOptions } from "./response.ts";
+
+export interface ChatStreamOptions extends ResponseOptions {
+  readonly responseId: string;
+  readonly n: number;
+  readonly includeUsage: boolean;
+}
+
+/** Writes one answer. */
+export class ChatStream implements CallStream {
+  readonly #options: ChatStreamOptions;
+  readonly #events: EventStream;
+  readonly #created = Math.floor(Date.now() / 1000);
+
+  constructor(options: ChatStreamOptions, events: EventStream) {
+    this.#options = options;
+    this.#events = events;
+  }
+
+  begin(): void {
+    for (let choice = 0; choice < this.#options.n; choice++) {
+      this.#choice(choice, { role: "assistant", content: "" });
+    }
+  }
+
+  delta(choice: number, delta: TextDelta): void {
+    if (delta.reasoning !== "") this.#choice(choice, { reasoning_content: delta.reasoning });
+    if (delta.content !== "") this.#choice(choice, { content: delta.content });
+  }
+
+  finish(call: FinishedCall): void {
+    const { renderer, logprobs, includeUsage } = this.#options;
+    for (const completion of call.completions) {
+      const { choice, message, rest } = completion;
+      this.delta(choice, rest);
+      for (const [index, wire] of toWireToolCalls(message.toolCalls ?? []).entries()) {
+        // As servers do it: who is called first, then the arguments, merged by index.
+        const opening = { ...wire, function: { ...wire.function, arguments: "" } };
+        this.#choice(choice, { tool_calls: [{ index, ...opening }] });
+        const { arguments: text } = wire.function;
+        this.#choice(choice, { tool_calls: [{ index, function: { arguments: text } }] });
+      }
+      this.#choice(choice, {}, finishReason(completion), {
+        logprobs: logprobs ? toWireLogprobs(completion, renderer) : null,
+      });
+    }
+    if (includeUsage) this.#chunk({ choices: [], usage: toWireUsage(call) });
+    this.#events.write("[DONE]");
+  }
+
+  fail(error: unknown): void {
+    this.#events.write(JSON.stringify(errorBody(error, chatErrors)));
+  }
+
+  #choice(
+    index: number,
+    delta: object,
+    finish: string | null = null,
+    extra: object = { logprobs: null },
+  ): void {
+    this.#chunk({
+      choices: [{ index, delta, ...extra, finish_reason: finish }],
+      ...(this.#options.includeUsage ? { usage: null } : {}),
+    });
+  }
+
+  #chunk(fields: object): void {
+    const { responseId, model } = this.#options;
+    const object = "chat.completion.chunk";
+    this.#events.write(
+      JSON.stringify({ id: responseId, object, created: this.#created, model, ...fields }),
+    );
+  }
+}

@@ -1,0 +1,25 @@
+/** `POST .../v1/completions`. */
+import { readJsonObject } from "../../body.ts";
+import { createResponseId } from "../../call.ts";
+import { answerCall, type RouteContext } from "../answer-call.ts";
+import { parseCompletionsRequest } from "./request.ts";
+import { toTextCompletion } from "./response.ts";
+import { CompletionsStream } from "./stream.ts";
+
+export async function answerCompletions(context: RouteContext): Promise<Response> {
+  const { gateway, request } = context;
+  const { renderer } = gateway.target;
+  const body = await readJsonObject(request, gateway.maxBodyBytes);
+  const parsed = parseCompletionsRequest(body, gateway.model, (ids) => renderer.decode(ids));
+  const { call, stream, includeUsage, logprobs } = parsed;
+  const responseId = createResponseId("cmpl-");
+  const options = { model: gateway.model, renderer, logprobs };
+  return answerCall(context, {
+    call,
+    responseId,
+    stream: stream
+      ? (events) => new CompletionsStream({ ...options, responseId, includeUsage }, events)
+      : null,
+    whole: (result) => toTextCompletion(result, options),
+  });
+}

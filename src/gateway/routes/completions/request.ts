@@ -1,0 +1,74 @@
+/** The body of a (text) completion request to a call, and to how its answer is to be written. */
+import { badRequest } from "../../api-error.ts";
+import type { CallRequest } from "../../call-request.ts";
+import { readNumber, readString, show, type JsonFields } from "../../json-fields.ts";
+import { is, isEmpty, neutralSampling, refuseUnsupported } from "../refusals.ts";
+import {
+  readChoiceCount,
+  readSeed,
+  readStops,
+  readStreamFields,
+  type StreamFields,
+} from "../request-fields.ts";
+import { readSampling } from "../sampling-fields.ts";
+
+export interface CompletionsRequest extends StreamFields {
+  readonly call: CallRequest;
+  readonly logprobs: boolean;
+}
+
+/** OpenAI's own default of this protocol. */
+const defaultMaxTokens = 16;
+
+const neutral = { ...neutralSampling, echo: is(false), suffix: isEmpty };
+
+function isIds(value: unknown): value is readonly number[] {
+  const isId = (item: unknown): boolean =>
+    Number.isInteger(item) && (item as number) >= 0 && (item as number) < 2 ** 31;
+  return Array.isArray(value) && value.length > 0 && value.every(isId);
+}
+
+function parsePrompt(body: JsonFields): string | readonly number[] {
+  const given = body.prompt;
+  const single = Array.isArray(given) && given.length === 1 && !isIds(given);
+  const prompt: unknown = single ? given[0] : given;
+  if ((typeof prompt === "string" && prompt !== "") || isIds(prompt)) return prompt;
+  const many = Array.isArray(given) && given.length > 1;
+  throw badRequest(
+    "prompt",
+    many
+      ? "prompt holds several prompts, but this gateway answers one at a time. Send them one by one."
+      : `prompt must be a non-empty string or a list of token ids, but it is ${show(given)}.`,
+  );
+}
+
+/** @throws ApiError 400 naming the field. */
+export function parseCompletionsRequest(
+  body: JsonFields,
+  defaultModel: string,
+  decode: (tokens: Int32Array) => string,
+): CompletionsRequest {
+  refuseUnsupported(body, neutral);
+  const rawPrompt = parsePrompt(body);
+  const text = typeof rawPrompt === "string" ? rawPrompt : decode(Int32Array.from(rawPrompt));
+  // Only what was drawn is known: no alternatives to it.
+  const logprobs = typeof body.logprobs === "boolean" ? Number(body.logprobs) : null;
+  return {
+    call: {
+      protocol: "openai-completions",
+      model: readString(body, "model") ?? defaultModel,
+      messages: [{ role: "user", content: text }],
+      tools: [],
+      n: readChoiceCount(body),
+      sampling: { maxTokens: defaultMaxTokens, ...readSampling(body) },
+      ...readSeed(body),
+      stops: readStops(body, "stop"),
+      rawPrompt,
+    },
+    ...readStreamFields(body),
+    logprobs:
+      logprobs === null
+        ? readNumber(body, "logprobs", { min: 0, max: 1, integer: true }) !== undefined
+        : logprobs === 1,
+  };
+}

@@ -1,0 +1,53 @@
+/** A finished call in OpenAI's shape of a text completion. */
+import type { Renderer } from "../../../core/policy.ts";
+import type { CallResult, Completion } from "../../call-request.ts";
+import { textOf } from "../../message-text.ts";
+import { toWireUsage } from "../chat/response.ts";
+
+type Wire = Readonly<Record<string, unknown>>;
+
+/** Log-probabilities of the drawn tokens. */
+export function toTextLogprobs(completion: Completion, renderer: Renderer): Wire {
+  const { tokens, logprobs } = completion;
+  const texts = Array.from(tokens, (_, i) => renderer.decode(tokens.subarray(i, i + 1)));
+  let offset = 0;
+  const offsets = texts.map((text) => (offset += text.length) - text.length);
+  return {
+    tokens: texts,
+    token_logprobs: Array.from(logprobs),
+    top_logprobs: null,
+    text_offset: offsets,
+  };
+}
+
+export interface CompletionsOptions {
+  readonly model: string;
+  readonly renderer: Renderer;
+  readonly logprobs: boolean;
+}
+
+export function toTextChoice(
+  completion: Completion,
+  text: string,
+  { logprobs, renderer }: CompletionsOptions,
+): Wire {
+  return {
+    index: completion.choice,
+    text,
+    logprobs: logprobs ? toTextLogprobs(completion, renderer) : null,
+    finish_reason: completion.stopReason === "length" ? "length" : "stop",
+  };
+}
+
+export function toTextCompletion(result: CallResult, options: CompletionsOptions): Wire {
+  return {
+    id: result.responseId,
+    object: "text_completion",
+    created: Math.floor(Date.now() / 1000),
+    model: options.model,
+    choices: result.completions.map((completion) =>
+      toTextChoice(completion, textOf(completion.message.content), options),
+    ),
+    usage: toWireUsage(result),
+  };
+}

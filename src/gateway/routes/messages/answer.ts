@@ -1,0 +1,21 @@
+/** `POST .../v1/messages`. */
+import { readJsonObject } from "../../body.ts";
+import { createResponseId } from "../../call.ts";
+import { answerCall, contentOf, type RouteContext } from "../answer-call.ts";
+import { parseMessagesRequest } from "./request.ts";
+import { toWireAnswer } from "./response.ts";
+import { MessagesStream } from "./stream.ts";
+
+export async function answerMessages(context: RouteContext): Promise<Response> {
+  const { gateway, request } = context;
+  const { model } = gateway;
+  const body = await readJsonObject(request, gateway.maxBodyBytes);
+  const { call, stream } = parseMessagesRequest(body, model, contentOf(gateway));
+  const responseId = createResponseId("msg_");
+  return answerCall(context, {
+    call,
+    responseId,
+    stream: stream ? (events) => new MessagesStream({ responseId, model }, events) : null,
+    whole: (result) => toWireAnswer(result, model),
+  });
+}

@@ -1,0 +1,136 @@
+/** Anthropic messages to core messages. What cannot be honoured is refused by the place it stands at. */
+import type { ChatMessage, ContentPart, ToolCall } from "../../../core/message.ts";
+import { badRequest } from "../../api-error.ts";
+import { isJsonObject, readArray, readString, show, type JsonFields } from "../../json-fields.ts";
+import { textOnly, toImagePart, type ContentOptions } from "../request-fields.ts";
+
+type Content = ChatMessage["content"];
+
+function readBlocks(content: unknown, at: string): readonly JsonFields[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  if (!Array.isArray(content)) {
+    throw badRequest(at, `${at} must be a string or a list of blocks, but it is ${show(content)}.`);
+  }
+  return content.map((block: unknown, i) => {
+    if (isJsonObject(block)) return block;
+    throw badRequest(`${at}[${i}]`, `${at}[${i}] must be an object, but it is ${show(block)}.`);
+  });
+}
+
+function required(block: JsonFields, name: string, at: string): string {
+  const value = readString(block, name, `${at}.${name}`);
+  if (value !== undefined) return value;
+  throw badRequest(`${at}.${name}`, `${at}.${name} is missing.`);
+}
+
+function parsePart(block: JsonFields, at: string, options: ContentOptions): ContentPart {
+  if (block.type === "text") return { type: "text", text: required(block, "text", at) };
+  if (block.type !== "image" || !isJsonObject(block.source)) throw textOnly(at, block.type);
+  const { type, media_type: mediaType, data, url } = block.source;
+  const source = type === "base64" ? `data:${String(mediaType)};base64,${String(data)}` : url;
+  return toImagePart(typeof source === "string" ? source : undefined, at, options);
+}
+
+function join(parts: readonly ContentPart[]): Content {
+  const [first] = parts;
+  if (!first) return "";
+  return parts.length === 1 && first.type === "text" ? first.text : parts;
+}
+
+function parseParts(content: unknown, at: string, options: ContentOptions): Content {
+  const blocks = readBlocks(content, at);
+  return join(blocks.map((block, i) => parsePart(block, `${at}[${i}]`, options)));
+}
+
+function parseResult(block: JsonFields, at: string, options: ContentOptions): ChatMessage {
+  const toolCallId = required(block, "tool_use_id", at);
+  const content = parseParts(block.content ?? [], `${at}.content`, options);
+  if (block.is_error !== true) return { role: "tool", toolCallId, content };
+  // A model reads text only, so it has to be told in words.
+  const failed: Content =
+    typeof content === "string"
+      ? `Error: ${content}`
+      : [{ type: "text", text: "Error: " }, ...content];
+  return { role: "tool", toolCallId, content: failed };
+}
+
+/** Results of tools are messages of their own, in the order of the blocks. */
+function parseUser(content: unknown, at: string, options: ContentOptions): ChatMessage[] {
+  const messages: ChatMessage[] = [];
+  let parts: ContentPart[] = [];
+  const flush = (): void => {
+    if (parts.length > 0) messages.push({ role: "user", content: join(parts) });
+    parts = [];
+  };
+  for (const [i, block] of readBlocks(content, at).entries()) {
+    const place = `${at}[${i}]`;
+    if (block.type === "tool_result") {
+      flush();
+      messages.push(parseResult(block, place, options));
+    } else parts.push(parsePart(block, place, options));
+  }
+  flush();
+  if (messages.length > 0) return messages;
+  throw badRequest(at, `${at} must hold at least one block.`);
+}
+
+function parseToolUse(block: JsonFields, at: string): ToolCall {
+  const id = required(block, "id", at);
+  const name = required(block, "name", at);
+  return { id, name, arguments: JSON.stringify(block.input ?? {}) };
+}
+
+function parseAssistant(content: unknown, at: string, options: ContentOptions): ChatMessage {
+  const parts: ContentPart[] = [];
+  const toolCalls: ToolCall[] = [];
+  let reasoning: string | undefined;
+  for (const [i, block] of readBlocks(content, at).entries()) {
+    const place = `${at}[${i}]`;
+    if (block.type === "tool_use") toolCalls.push(parseToolUse(block, place));
+    else if (block.type === "thinking") {
+      reasoning = (reasoning ?? "") + required(block, "thinking", place);
+    } else if (block.type !== "redacted_thinking") parts.push(parsePart(block, place, options));
+  }
+  return {
+    role: "assistant",
+    content: join(parts),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(toolCalls.length > 0 ? { toolCalls } : {}),
+  };
+}
+
+function parseMessage(message: unknown, at: string, options: ContentOptions): ChatMessage[] {
+  if (!isJsonObject(message)) {
+    throw badRequest(at, `${at} must be an object, but it is ${show(message)}.`);
+  }
+  const { role, content } = message;
+  const place = `${at}.content`;
+  if (role === "user") return parseUser(content, place, options);
+  if (role === "assistant") return [parseAssistant(content, place, options)];
+  if (role === "system") return [{ role, content: parseParts(content, place, options) }];
+  throw badRequest(
+    `${at}.role`,
+    `${at}.role must be user, assistant or system, but it is ${show(role)}.`,
+  );
+}
+
+/** @throws ApiError 400 naming the block. */
+export function parseMessages(body: JsonFields, options: ContentOptions): readonly ChatMessage[] {
+  const given = readArray(body, "messages");
+  if (!given || given.length === 0) {
+    throw badRequest("messages", "messages must be a list of at least one message.");
+  }
+  const { system } = body;
+  const hasSystem = system !== undefined && system !== null && system !== "";
+  const messages = given.flatMap((message, i) => parseMessage(message, `messages[${i}]`, options));
+  if (messages.at(-1)?.role === "assistant") {
+    const at = `messages[${given.length - 1}]`;
+    throw badRequest(
+      at,
+      `${at} is the assistant's: beginning its answer is not supported. End with a user message.`,
+      "unsupported_parameter",
+    );
+  }
+  if (!hasSystem) return messages;
+  return [{ role: "system", content: parseParts(system, "system", options) }, ...messages];
+}

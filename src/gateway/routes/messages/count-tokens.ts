@@ -1,0 +1,11 @@
+/** `POST .../v1/messages/count_tokens`. Calls no model and captures nothing. */
+import { readJsonObject } from "../../body.ts";
+import { contentOf, type RouteContext } from "../answer-call.ts";
+import { parsePrompt } from "./request.ts";
+
+export async function countMessageTokens({ gateway, request }: RouteContext): Promise<Response> {
+  const body = await readJsonObject(request, gateway.maxBodyBytes);
+  const { messages, tools } = parsePrompt(body, contentOf(gateway));
+  const { tokens } = gateway.target.renderer.render(messages, { tools });
+  return Response.json({ input_tokens: tokens.length });
+}

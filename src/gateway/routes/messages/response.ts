@@ -1,0 +1,82 @@
+/** A finished call in Anthropic's shape of a message. */
+import type { ToolCall } from "../../../core/message.ts";
+import type { CallResult, Completion } from "../../call-request.ts";
+import { isJsonObject } from "../../json-fields.ts";
+import { textOf } from "../../message-text.ts";
+
+type Wire = Readonly<Record<string, unknown>>;
+
+/** Clients give thinking back only where it is signed. */
+export const signature = "unsigned";
+
+/** This protocol knows objects only; whatever else a model wrote is wrapped. */
+export function inputText(call: ToolCall): string {
+  try {
+    const value: unknown = JSON.parse(call.arguments);
+    if (isJsonObject(value)) return call.arguments;
+  } catch {
+    // Not JSON: wrapped as well.
+  }
+  return JSON.stringify({ raw: call.arguments });
+}
+
+export function stopFields(completion: Completion): Wire {
+  const { stopReason, stopString, message } = completion;
+  const reason =
+    stopReason === "length"
+      ? "max_tokens"
+      : message.toolCalls
+        ? "tool_use"
+        : stopString === undefined
+          ? "end_turn"
+          : "stop_sequence";
+  return {
+    stop_reason: reason,
+    stop_sequence: reason === "stop_sequence" ? stopString : null,
+  };
+}
+
+export function toWireUsage(promptTokens: number, drawn: number): Wire {
+  return {
+    input_tokens: promptTokens,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    output_tokens: drawn,
+  };
+}
+
+/** The head of an answer, before anything of it is known. */
+export function toWireMessageHead(responseId: string, model: string): Wire {
+  return {
+    id: responseId,
+    type: "message",
+    role: "assistant",
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+  };
+}
+
+function toBlocks({ message }: Completion): readonly Wire[] {
+  const { reasoning = "", toolCalls = [] } = message;
+  const text = textOf(message.content);
+  return [
+    ...(reasoning === "" ? [] : [{ type: "thinking", thinking: reasoning, signature }]),
+    ...(text === "" ? [] : [{ type: "text", text }]),
+    ...toolCalls.map((call) => {
+      const input: unknown = JSON.parse(inputText(call));
+      return { type: "tool_use", id: call.id, name: call.name, input };
+    }),
+  ];
+}
+
+export function toWireAnswer(result: CallResult, model: string): Wire {
+  const [completion] = result.completions as readonly [Completion];
+  return {
+    ...toWireMessageHead(result.responseId, model),
+    content: toBlocks(completion),
+    ...stopFields(completion),
+    usage: toWireUsage(result.promptTokens, completion.tokens.length),
+  };
+}

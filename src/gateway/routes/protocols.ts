@@ -1,0 +1,27 @@
+/** Which path under a session's `/v1` speaks which protocol. */
+import type { RouteContext } from "./answer-call.ts";
+import { answerChat } from "./chat/answer.ts";
+import { answerCompletions } from "./completions/answer.ts";
+import { answerMessages } from "./messages/answer.ts";
+import { countMessageTokens } from "./messages/count-tokens.ts";
+import { answerResponses } from "./responses/answer.ts";
+
+/** Answers a POST. */
+export type ProtocolRoute = (context: RouteContext) => Promise<Response>;
+
+const routes: Readonly<Record<string, ProtocolRoute>> = {
+  "chat/completions": answerChat,
+  completions: answerCompletions,
+  responses: answerResponses,
+  messages: answerMessages,
+  "messages/count_tokens": countMessageTokens,
+};
+
+/** The route of these path segments; undefined when no protocol has it. */
+export function findProtocol(segments: readonly string[]): ProtocolRoute | undefined {
+  // A segment was decoded once; a slash in it separates nothing.
+  if (segments.some((segment) => segment.includes("/"))) return undefined;
+  // Anthropic's clients add "/v1" of their own to the base URL.
+  const path = (segments[0] === "v1" ? segments.slice(1) : segments).join("/");
+  return Object.hasOwn(routes, path) ? routes[path] : undefined;
+}

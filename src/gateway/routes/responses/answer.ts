@@ -1,0 +1,54 @@
+/** `POST .../v1/responses`. */
+import { readJsonObject } from "../../body.ts";
+import { createResponseId, type FinishedCall } from "../../call.ts";
+import { answerCall, contentOf, type CallStream, type RouteContext } from "../answer-call.ts";
+import type { EventStream } from "../event-stream.ts";
+import { recallMessages, storeResponse } from "./memory.ts";
+import { parseResponsesRequest } from "./request.ts";
+import { toResponse } from "./response.ts";
+import { ResponsesStream } from "./stream.ts";
+
+export async function answerResponses(context: RouteContext): Promise<Response> {
+  const { gateway, session, request } = context;
+  const { model, target } = gateway;
+  const body = await readJsonObject(request, gateway.maxBodyBytes);
+  const parsed = parseResponsesRequest(body, model, contentOf(gateway), (id) =>
+    recallMessages(session, id),
+  );
+  const responseId = createResponseId("resp_");
+  const { renderer } = target;
+  const options = { responseId, model, renderer, logprobs: parsed.logprobs, body };
+  // Before the client can know the id.
+  const store = ({ completions }: FinishedCall): void => {
+    if (!parsed.store) return;
+    const answers = completions.map(({ message }) => message);
+    storeResponse(session, responseId, parsed.previousId, [...parsed.added, ...answers]);
+  };
+  const open = (events: EventStream): CallStream => {
+    const stream = new ResponsesStream(options, events);
+    return {
+      begin: () => {
+        stream.begin();
+      },
+      delta: (choice, delta) => {
+        stream.delta(choice, delta);
+      },
+      finish: (call) => {
+        store(call);
+        stream.finish(call);
+      },
+      fail: (error) => {
+        stream.fail(error);
+      },
+    };
+  };
+  return answerCall(context, {
+    call: parsed.call,
+    responseId,
+    stream: parsed.stream ? open : null,
+    whole: (result) => {
+      store(result);
+      return toResponse(result, options);
+    },
+  });
+}

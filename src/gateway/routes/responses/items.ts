@@ -1,0 +1,150 @@
+/** Input items of OpenAI's Responses API to core messages. Items that belong to one turn become one message. */
+import type { ChatMessage, ContentPart, ToolCall } from "../../../core/message.ts";
+import { badRequest } from "../../api-error.ts";
+import { isJsonObject, readArray, readString, show, type JsonFields } from "../../json-fields.ts";
+import { textOnly, toImagePart, type ContentOptions } from "../request-fields.ts";
+
+type Content = ChatMessage["content"];
+
+function required(item: JsonFields, name: string, at: string): string {
+  const value = readString(item, name, `${at}.${name}`);
+  if (value !== undefined) return value;
+  throw badRequest(`${at}.${name}`, `${at}.${name} is missing.`);
+}
+
+function parsePart(part: unknown, at: string, options: ContentOptions): ContentPart {
+  if (!isJsonObject(part)) {
+    throw badRequest(at, `${at} must be an object, but it is ${show(part)}.`);
+  }
+  const { type } = part;
+  if (type === "input_text" || type === "output_text" || type === "text") {
+    return { type: "text", text: required(part, "text", at) };
+  }
+  if (type === "refusal") return { type: "text", text: required(part, "refusal", at) };
+  if (type !== "input_image") throw textOnly(at, type);
+  return toImagePart(readString(part, "image_url", `${at}.image_url`), at, options);
+}
+
+function parseContent(content: unknown, at: string, options: ContentOptions): Content {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) {
+    throw badRequest(at, `${at} must be a string or a list of parts, but it is ${show(content)}.`);
+  }
+  const parts = content.map((part, i) => parsePart(part, `${at}[${i}]`, options));
+  const [first] = parts;
+  if (!first) return "";
+  return parts.length === 1 && first.type === "text" ? first.text : parts;
+}
+
+function parseReasoning(item: JsonFields, at: string): string {
+  const texts = [
+    ...(readArray(item, "content", `${at}.content`) ?? []),
+    ...(readArray(item, "summary", `${at}.summary`) ?? []),
+  ];
+  return texts
+    .map((part) => (isJsonObject(part) && typeof part.text === "string" ? part.text : ""))
+    .join("");
+}
+
+/** Gathers what the assistant said, thought and called in one turn. */
+class TurnReader {
+  readonly messages: ChatMessage[] = [];
+  #content: Content | undefined;
+  #reasoning: string | undefined;
+  #calls: ToolCall[] = [];
+
+  reason(text: string): void {
+    // Thinking opens a turn.
+    if (this.#content !== undefined || this.#calls.length > 0) this.flush();
+    this.#reasoning = (this.#reasoning ?? "") + text;
+  }
+
+  say(content: Content): void {
+    if (this.#content !== undefined || this.#calls.length > 0) this.flush();
+    this.#content = content;
+  }
+
+  call(call: ToolCall): void {
+    this.#calls.push(call);
+  }
+
+  add(message: ChatMessage): void {
+    this.flush();
+    this.messages.push(message);
+  }
+
+  flush(): void {
+    const reasoning = this.#reasoning;
+    if (this.#content !== undefined || this.#calls.length > 0 || reasoning !== undefined) {
+      this.messages.push({
+        role: "assistant",
+        content: this.#content ?? "",
+        ...(reasoning === undefined ? {} : { reasoning }),
+        ...(this.#calls.length === 0 ? {} : { toolCalls: this.#calls }),
+      });
+    }
+    this.#content = undefined;
+    this.#reasoning = undefined;
+    this.#calls = [];
+  }
+}
+
+function parseMessage(
+  item: JsonFields,
+  at: string,
+  options: ContentOptions,
+  turns: TurnReader,
+): void {
+  const { role } = item;
+  const content = parseContent(item.content, `${at}.content`, options);
+  if (role === "assistant") turns.say(content);
+  else if (role === "user") turns.add({ role, content });
+  else if (role === "system" || role === "developer") turns.add({ role: "system", content });
+  else {
+    throw badRequest(
+      `${at}.role`,
+      `${at}.role must be system, developer, user or assistant, but it is ${show(role)}.`,
+    );
+  }
+}
+
+function parseItem(item: unknown, at: string, options: ContentOptions, turns: TurnReader): void {
+  if (!isJsonObject(item)) {
+    throw badRequest(at, `${at} must be an object, but it is ${show(item)}.`);
+  }
+  const type = item.type ?? "message";
+  if (type === "message") parseMessage(item, at, options, turns);
+  else if (type === "reasoning") turns.reason(parseReasoning(item, at));
+  else if (type === "function_call") {
+    turns.call({
+      id: required(item, "call_id", at),
+      name: required(item, "name", at),
+      arguments: required(item, "arguments", at),
+    });
+  } else if (type === "function_call_output") {
+    const toolCallId = required(item, "call_id", at);
+    const content = parseContent(item.output, `${at}.output`, options);
+    turns.add({ role: "tool", toolCallId, content });
+  } else {
+    throw badRequest(
+      at,
+      `${at} has the type ${show(type)}, which is not supported.`,
+      "unsupported_content",
+    );
+  }
+}
+
+/** @throws ApiError 400 naming the item. */
+export function parseInput(input: unknown, options: ContentOptions): readonly ChatMessage[] {
+  if (typeof input === "string") return [{ role: "user", content: input }];
+  if (!Array.isArray(input)) {
+    throw badRequest(
+      "input",
+      `input must be a string or a list of items, but it is ${show(input)}.`,
+    );
+  }
+  const turns = new TurnReader();
+  for (const [i, item] of input.entries()) parseItem(item, `input[${i}]`, options, turns);
+  turns.flush();
+  return turns.messages;
+}

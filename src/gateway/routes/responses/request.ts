@@ -1,0 +1,116 @@
+/** The body of an OpenAI Responses request to a call, and to how its answer is to be written. */
+import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
+import { badRequest } from "../../api-error.ts";
+import type { CallRequest, SamplingChoice } from "../../call-request.ts";
+import {
+  isJsonObject,
+  readArray,
+  readBoolean,
+  readNumber,
+  readObject,
+  readString,
+  show,
+  type JsonFields,
+} from "../../json-fields.ts";
+import { is, isText, never, neutralSampling, refuseUnsupported } from "../refusals.ts";
+import {
+  allowedTools,
+  readSeed,
+  readStops,
+  readTool,
+  type ContentOptions,
+} from "../request-fields.ts";
+import { readSampling } from "../sampling-fields.ts";
+import { parseInput } from "./items.ts";
+
+export interface ResponsesRequest {
+  readonly call: CallRequest;
+  readonly stream: boolean;
+  readonly store: boolean;
+  readonly logprobs: boolean;
+  readonly previousId: string | undefined;
+  /** What of the call's messages is this request's own, instructions apart. */
+  readonly added: readonly ChatMessage[];
+}
+
+const logprobsPath = "message.output_text.logprobs";
+/** What `include` may ask for and what never occurs here, so that leaving it out loses nothing. */
+const harmlessIncludes = [logprobsPath, "reasoning.encrypted_content"];
+
+const neutral = {
+  ...neutralSampling,
+  background: is(false),
+  conversation: never,
+  prompt: never,
+  max_tool_calls: never,
+  context_management: never,
+  top_logprobs: is(0),
+};
+
+function parseTool(tool: unknown, at: string): ToolDefinition {
+  if (isJsonObject(tool) && tool.type === "function") return readTool(tool, at, "parameters");
+  const type = isJsonObject(tool) ? tool.type : tool;
+  throw badRequest(
+    at,
+    `${at} must have the type "function", but it is ${show(type)}: hosted tools are not supported.`,
+    "unsupported_parameter",
+  );
+}
+
+function readLogprobs(body: JsonFields): boolean {
+  const include = readArray(body, "include") ?? [];
+  const unknown = include.find((path) => !harmlessIncludes.some((known) => known === path));
+  if (unknown === undefined) return include.includes(logprobsPath);
+  throw badRequest(
+    "include",
+    `include=${show(unknown)} is not supported by this gateway. Supported: ${harmlessIncludes.join(", ")}.`,
+    "unsupported_parameter",
+  );
+}
+
+function readResponsesSampling(body: JsonFields): SamplingChoice {
+  const bounds = { min: 1, max: Number.MAX_SAFE_INTEGER, integer: true };
+  const maxTokens = readNumber(body, "max_output_tokens", bounds);
+  return { ...readSampling(body), ...(maxTokens === undefined ? {} : { maxTokens }) };
+}
+
+/**
+ * `recall` gives the messages up to a stored response.
+ * @throws ApiError 400 naming the field.
+ */
+export function parseResponsesRequest(
+  body: JsonFields,
+  defaultModel: string,
+  content: ContentOptions,
+  recall: (responseId: string) => readonly ChatMessage[],
+): ResponsesRequest {
+  refuseUnsupported(body, neutral);
+  refuseUnsupported(readObject(body, "text") ?? {}, { format: isText }, "text.");
+  const instructions = readString(body, "instructions");
+  const previousId = readString(body, "previous_response_id");
+  const added = parseInput(body.input, content);
+  const messages: readonly ChatMessage[] = [
+    ...(instructions === undefined ? [] : [{ role: "system" as const, content: instructions }]),
+    ...(previousId === undefined ? [] : recall(previousId)),
+    ...added,
+  ];
+  if (messages.length === 0) throw badRequest("input", "input must hold at least one item.");
+  const tools = (readArray(body, "tools") ?? []).map((tool, i) => parseTool(tool, `tools[${i}]`));
+  return {
+    call: {
+      protocol: "openai-responses",
+      model: readString(body, "model") ?? defaultModel,
+      messages,
+      tools: allowedTools(tools, body.tool_choice),
+      n: 1,
+      sampling: readResponsesSampling(body),
+      ...readSeed(body),
+      stops: readStops(body, "stop"),
+    },
+    stream: readBoolean(body, "stream") ?? false,
+    store: readBoolean(body, "store") ?? true,
+    logprobs: readLogprobs(body),
+    previousId,
+    added,
+  };
+}

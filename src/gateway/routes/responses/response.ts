@@ -1,0 +1,130 @@
+/** A finished call in the shape of OpenAI's Responses API. */
+import type { ToolCall } from "../../../core/message.ts";
+import type { Renderer } from "../../../core/policy.ts";
+import type { CallResult, Completion } from "../../call-request.ts";
+import type { JsonFields } from "../../json-fields.ts";
+import { textOf } from "../../message-text.ts";
+import { toWireLogprobs } from "../chat/response.ts";
+
+export type Wire = Readonly<Record<string, unknown>>;
+
+export interface ResponsesOptions {
+  readonly responseId: string;
+  readonly model: string;
+  readonly renderer: Renderer;
+  readonly logprobs: boolean;
+  /** The request, whose settings the answer repeats. */
+  readonly body: JsonFields;
+}
+
+/** Ids of output items come from the response's, so that stream and end agree. */
+export function itemId(prefix: "msg" | "rs" | "fc", responseId: string, index: number): string {
+  return `${prefix}_${responseId.replace(/^resp_/, "")}${index}`;
+}
+
+type Status = "in_progress" | "completed" | "incomplete";
+
+export function reasoningItem(id: string, text: string | null, status: Status): Wire {
+  const content = text === null ? [] : [{ type: "reasoning_text", text }];
+  return { id, type: "reasoning", summary: [], content, status };
+}
+
+export function outputText(text: string, logprobs: unknown = []): Wire {
+  return { type: "output_text", text, annotations: [], logprobs };
+}
+
+/** `part` is null while nothing has been said. */
+export function messageItem(id: string, part: Wire | null, status: Status): Wire {
+  return { id, type: "message", role: "assistant", status, content: part ? [part] : [] };
+}
+
+export function callItem(id: string, call: ToolCall, status: Status): Wire {
+  const { name, arguments: text } = call;
+  return { id, type: "function_call", call_id: call.id, name, arguments: text, status };
+}
+
+export function completionStatus(completion: Completion): "completed" | "incomplete" {
+  return completion.stopReason === "length" ? "incomplete" : "completed";
+}
+
+export function completionLogprobs(completion: Completion, options: ResponsesOptions): unknown {
+  return options.logprobs ? toWireLogprobs(completion, options.renderer).content : [];
+}
+
+/** Everything the model put out, in order: thinking, text, calls. */
+export function toOutput(completion: Completion, options: ResponsesOptions): readonly Wire[] {
+  const { responseId } = options;
+  const { reasoning = "", toolCalls = [], content } = completion.message;
+  const text = textOf(content);
+  const status = completionStatus(completion);
+  const items: Wire[] = [];
+  if (reasoning !== "") {
+    items.push(reasoningItem(itemId("rs", responseId, items.length), reasoning, status));
+  }
+  // An answer without any item would leave clients nothing to read.
+  if (text !== "" || toolCalls.length === 0) {
+    const part = outputText(text, completionLogprobs(completion, options));
+    items.push(messageItem(itemId("msg", responseId, items.length), part, status));
+  }
+  for (const call of toolCalls) {
+    items.push(callItem(itemId("fc", responseId, items.length), call, "completed"));
+  }
+  return items;
+}
+
+export function toUsage(result: CallResult): Wire {
+  const drawn = result.completions.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  return {
+    input_tokens: result.promptTokens,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: drawn,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: result.promptTokens + drawn,
+  };
+}
+
+/** A response before anything was drawn; `createdAt` in seconds. */
+export function toResponseHead(options: ResponsesOptions, createdAt: number): Wire {
+  const { body, responseId, model } = options;
+  return {
+    id: responseId,
+    object: "response",
+    created_at: createdAt,
+    status: "in_progress",
+    error: null,
+    incomplete_details: null,
+    instructions: body.instructions ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    metadata: body.metadata ?? {},
+    model,
+    output: [],
+    parallel_tool_calls: body.parallel_tool_calls ?? true,
+    previous_response_id: body.previous_response_id ?? null,
+    reasoning: body.reasoning ?? { effort: null, summary: null },
+    store: body.store ?? true,
+    temperature: body.temperature ?? 1,
+    text: body.text ?? { format: { type: "text" } },
+    tool_choice: body.tool_choice ?? "auto",
+    tools: body.tools ?? [],
+    top_p: body.top_p ?? 1,
+    truncation: body.truncation ?? "disabled",
+    usage: null,
+    user: body.user ?? null,
+  };
+}
+
+export function toResponse(
+  result: CallResult,
+  options: ResponsesOptions,
+  createdAt: number = Math.floor(Date.now() / 1000),
+): Wire {
+  const [completion] = result.completions as readonly [Completion];
+  const status = completionStatus(completion);
+  return {
+    ...toResponseHead(options, createdAt),
+    status,
+    incomplete_details: status === "incomplete" ? { reason: "max_output_tokens" } : null,
+    output: toOutput(completion, options),
+    usage: toUsage(result),
+  };
+}

@@ -1,0 +1,47 @@
+/** What must have been captured, whatever the client. */
+import assert from "node:assert/strict";
+import type { Protocol, Trace } from "../../src/core/trace.ts";
+import { textOf } from "../../src/gateway/message-text.ts";
+import { drawnIds, drawnLogprobs, renderer } from "./targets.ts";
+
+export interface ExpectedCall {
+  readonly protocol: Protocol;
+  readonly answer: string;
+  /** Ids that were drawn, when fewer than the whole answer. */
+  readonly drawn?: number;
+  readonly stopReason?: "stop" | "length";
+  /** What the client was shown. */
+  readonly text?: string;
+  /** Place of the call that this one continues. */
+  readonly parent?: number;
+}
+
+function assertExtends(trace: Trace, parent: Trace): void {
+  const previous = [...parent.promptIds, ...parent.responseIds];
+  assert.deepEqual(Array.from(trace.promptIds.subarray(0, previous.length)), previous, "prefix");
+  assert.equal(trace.parentId, parent.id, "parent");
+}
+
+/** Compares each trace with what is expected of it, in order. */
+export function assertCaptured(traces: readonly Trace[], expected: readonly ExpectedCall[]): void {
+  assert.equal(traces.length, expected.length, "number of captured calls");
+  for (const [i, want] of expected.entries()) {
+    const trace = traces[i] as Trace;
+    const ids = drawnIds(want.answer, want.drawn);
+    assert.deepEqual(Array.from(trace.responseIds), ids, "sampled ids");
+    assert.deepEqual(Array.from(trace.logprobs), drawnLogprobs(ids), "logprobs");
+    assert.equal(trace.protocol, want.protocol);
+    assert.equal(trace.stopReason, want.stopReason ?? "stop");
+    assert.equal(trace.untrainable, undefined);
+    assert.equal(trace.model, "scripted");
+    assert.equal(trace.weightVersion, 3);
+    assert.equal(trace.sequence, i);
+    if (want.text !== undefined) assert.equal(textOf(trace.response.content), want.text);
+    if (want.parent !== undefined) assertExtends(trace, traces[want.parent] as Trace);
+    else if (want.protocol !== "openai-completions") {
+      const { messages, tools } = trace;
+      assert.equal(trace.parentId, null, "parent");
+      assert.deepEqual(trace.promptIds, renderer.render(messages, { tools }).tokens, "prompt");
+    }
+  }
+}

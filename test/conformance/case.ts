@@ -1,0 +1,60 @@
+/** What a conformance case is, and the world it runs in. Knows no client. */
+import assert from "node:assert/strict";
+import type { RolloutSession } from "../../src/core/session.ts";
+import type { Trace } from "../../src/core/trace.ts";
+import { createGateway } from "../../src/gateway/index.ts";
+import type { ConformanceTarget } from "./targets.ts";
+
+export interface World {
+  readonly session: RolloutSession;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  traces(): Promise<readonly Trace[]>;
+}
+
+export interface WorldOptions {
+  readonly answers: readonly string[];
+  /** Enforced by the session. */
+  readonly sampling?: Partial<{ temperature: number; topP: number; maxTokens: number }>;
+  readonly contextLength?: number;
+  readonly trajectory?: string;
+}
+
+export interface ConformanceCase {
+  /** Unique. */
+  readonly name: string;
+  /** Whose conformance it is, for counts. */
+  readonly client: string;
+  /** Why it cannot run; absent when it can. */
+  readonly skip?: string;
+  run(target: ConformanceTarget): Promise<void>;
+}
+
+/** Runs `work` with a gateway on a real socket and one session. */
+export async function withWorld(
+  target: ConformanceTarget,
+  options: WorldOptions,
+  work: (world: World) => Promise<void>,
+): Promise<void> {
+  const scripted = await target.create(options.answers, options.contextLength ?? 65_536);
+  const gateway = createGateway({ target: scripted.target, model: "scripted" });
+  try {
+    await gateway.listen();
+    const { sampling = {} } = options;
+    const session = await gateway.sessions.open({ uid: "conformance", seed: 1, sampling });
+    const { trajectory } = options;
+    const handle = trajectory === undefined ? session : session.trajectory(trajectory);
+    const { baseUrl, apiKey } = handle;
+    await work({ session, baseUrl, apiKey, traces: () => session.traces() });
+  } finally {
+    await gateway.close();
+    await scripted.close();
+  }
+}
+
+/** The one at this place; fails the case when there is none. */
+export function at<T>(items: readonly T[], index: number): T {
+  const item = items[index];
+  assert.ok(item !== undefined, `there is no item ${index} of ${items.length}`);
+  return item;
+}

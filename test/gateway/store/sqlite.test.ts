@@ -1,0 +1,155 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Libsql from "libsql";
+import { afterAll, describe, expect, it } from "vitest";
+import { openSqliteTraceStore, type TraceStore } from "../../../src/gateway/index.ts";
+import type { Trace } from "../../../src/core/trace.ts";
+import { drawIds, makeSession, makeTrace } from "./make-trace.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sqlite-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const file = (name: string): string => join(folder, name);
+
+describe("files that are no trace store", () => {
+  it("are refused by name and left as they are", () => {
+    writeFileSync(file("text.sqlite"), "These are not the traces you are looking for.".repeat(100));
+    expect(() => openSqliteTraceStore(file("text.sqlite"))).toThrow(/text\.sqlite is not a trace/);
+    const other = new Libsql(file("other.sqlite"));
+    other.exec("CREATE TABLE trace_sessions (trace_id TEXT)");
+    other.close();
+    expect(() => openSqliteTraceStore(file("other.sqlite"))).toThrow(
+      /other\.sqlite is a database of another program \(tables: trace_sessions\)/,
+    );
+    mkdirSync(file("folder.sqlite"));
+    expect(() => openSqliteTraceStore(file("folder.sqlite"))).toThrow(/is a folder/);
+    expect(() => openSqliteTraceStore(file("no/such/folder.sqlite"))).toThrow(/cannot be created/);
+  });
+
+  it("of a later version are refused", async () => {
+    const path = file("later.sqlite");
+    await openSqliteTraceStore(path).close();
+    const db = new Libsql(path);
+    db.exec("PRAGMA user_version = 2");
+    db.close();
+    expect(() => openSqliteTraceStore(path)).toThrow(/schema version 2.*reads 1/);
+  });
+
+  it("options out of bounds are refused", () => {
+    expect(() => openSqliteTraceStore(file("a.sqlite"), { busyTimeoutMs: -1 })).toThrow(
+      "busyTimeoutMs",
+    );
+    expect(() => openSqliteTraceStore(file("a.sqlite"), { maxBytes: 1 })).toThrow("maxBytes");
+  });
+});
+
+it("is readable by its owner only", async () => {
+  const path = file("private.sqlite");
+  const store = openSqliteTraceStore(path);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(statSync(`${path}-wal`).mode & 0o777).toBe(0o600);
+  await store.close();
+});
+
+describe("faults", () => {
+  it("of a full disk fail the call and lose nothing else", async () => {
+    const path = file("full.sqlite");
+    const store = openSqliteTraceStore(path, { maxBytes: 96 * 1024 });
+    const kept: string[] = [];
+    let failure: unknown;
+    for (let sequence = 0; failure === undefined && sequence < 100; sequence++) {
+      const trace = makeTrace({ sequence, promptIds: drawIds(2000, sequence) });
+      try {
+        await store.append([trace]);
+        kept.push(trace.id);
+      } catch (error) {
+        failure = error;
+      }
+    }
+    expect(failure).toMatchObject({ code: "STORE_FAILED", reason: "full" });
+    expect(kept.length).toBeGreaterThan(5);
+    expect((await store.bySession("s")).map(({ id }) => id)).toEqual(kept);
+    // Room again: it goes on.
+    await store.deleteSession("s");
+    await store.append([makeTrace({ sessionUid: "next" })]);
+    await store.close();
+    const again = openSqliteTraceStore(path);
+    expect(await again.bySession("next")).toHaveLength(1);
+    await again.close();
+  });
+
+  it("of a busy file are waited out without stopping the process, up to a limit", async () => {
+    const path = file("busy.sqlite");
+    const store = openSqliteTraceStore(path, { busyTimeoutMs: 400 });
+    const other = new Libsql(path);
+    other.exec("BEGIN IMMEDIATE");
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 5);
+    await expect(write(store, makeTrace())).rejects.toMatchObject({
+      code: "STORE_FAILED",
+      reason: "busy",
+    });
+    expect(ticks).toBeGreaterThan(20);
+    const patient = store.append([makeTrace()]);
+    setTimeout(() => other.exec("ROLLBACK"), 50);
+    await patient;
+    clearInterval(timer);
+    expect(await store.bySession("s")).toHaveLength(1);
+    other.close();
+    await store.close();
+  });
+
+  it("of another writer are seen, not overwritten", async () => {
+    const path = file("two.sqlite");
+    const [one, two] = [
+      openSqliteTraceStore(path),
+      openSqliteTraceStore(path, { busyTimeoutMs: 50 }),
+    ];
+    await one.append([makeTrace()]);
+    await expect((async () => two.append([makeTrace()]))()).rejects.toMatchObject({
+      reason: "busy",
+    });
+    expect(await one.bySession("s")).toHaveLength(1);
+    await one.close();
+    await two.close();
+  });
+});
+
+const write = async (store: TraceStore, trace: Trace): Promise<void> => store.append([trace]);
+
+it("groups what arrives together into one commit", async () => {
+  const commits: number[] = [];
+  const store = openSqliteTraceStore(file("groups.sqlite"), {
+    onCommit: (writes) => commits.push(writes),
+  });
+  await Promise.all(
+    Array.from({ length: 64 }, (_, sequence) => write(store, makeTrace({ sequence }))),
+  );
+  expect(commits).toEqual([64]);
+  await store.close();
+});
+
+it("opens with 100,000 traces in less than two seconds", { timeout: 120_000 }, async () => {
+  const path = file("many.sqlite");
+  const store = openSqliteTraceStore(path);
+  const perSession = 50;
+  for (let session = 0; session < 2000; session++) {
+    const uid = `s${session}`;
+    await Promise.all([
+      store.saveSession(makeSession({ uid })),
+      ...Array.from({ length: perSession }, (_, sequence) =>
+        write(store, makeTrace({ sessionUid: uid, sequence })),
+      ),
+    ]);
+  }
+  await store.close();
+  const start = performance.now();
+  const again = openSqliteTraceStore(path);
+  const sessions = again.sessions();
+  expect(await again.bySession("s1999")).toHaveLength(perSession);
+  const seconds = (performance.now() - start) / 1000;
+  expect(sessions).toHaveLength(2000);
+  expect(sessions.every(({ traceCount }) => traceCount === perSession)).toBe(true);
+  expect(seconds).toBeLessThan(2);
+  await again.close();
+});
