@@ -21,6 +21,8 @@ export interface ChatmlOptions {
   readonly tools?: "schemas" | "names" | "xml";
   /** System prompt of conversations that have none. @default none */
   readonly defaultSystem?: string;
+  /** Further tokens that end an answer. @default none */
+  readonly otherStops?: readonly string[];
   /** @default "chatml" */
   readonly family?: string;
 }
@@ -37,7 +39,7 @@ export function createChatmlRenderer(
   tokenizer: TextTokenizer,
   options: ChatmlOptions = {},
 ): Renderer {
-  const { tools: style = "schemas", defaultSystem, family = "chatml" } = options;
+  const { tools: style = "schemas", defaultSystem, family = "chatml", otherStops = [] } = options;
   const format = formats[style];
 
   const turns = (messages: readonly ChatMessage[]): readonly Part[] =>
@@ -50,8 +52,7 @@ export function createChatmlRenderer(
   const renderer = createTurnRenderer(tokenizer, {
     family,
     end: turnEnd,
-    // The built-in has been trained with one end only.
-    otherStops: style === "names" ? [] : ["<|endoftext|>"],
+    otherStops,
     endsToo: [],
     separator: "\n",
     opening: `${turnStart}assistant\n`,
@@ -66,5 +67,14 @@ export function createChatmlRenderer(
     more: turns,
     parse: format.parse,
   });
-  return renderer;
+  if (style !== "names") return renderer;
+  // The built-in reads as it always did: only its own two tokens are no text, and only when decoding.
+  const [endId] = renderer.stop.tokenIds;
+  const startId = tokenizer.special(turnStart);
+  return {
+    ...renderer,
+    parse: (tokens) =>
+      format.parse(tokenizer.decode(tokens.at(-1) === endId ? tokens.subarray(0, -1) : tokens)),
+    decode: (tokens) => tokenizer.decode(tokens.filter((id) => id !== endId && id !== startId)),
+  };
 }

@@ -1,30 +1,39 @@
 /** Finds the renderer of a model folder. */
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ModelError } from "../core/errors.ts";
 import { readJsonFile } from "../util/json-file.ts";
 import type { Renderer } from "../core/policy.ts";
-import { createChatmlRenderer } from "./chatml.ts";
+import { chooseRenderer, type RendererOptions } from "./choose-renderer.ts";
+import type { TokenizerConfig } from "./model-files.ts";
 import { createTokenizer } from "./tokenizer.ts";
 
 /**
- * Reads `tokenizer.json`, and `tokenizer_config.json` for the family. Recognised are ChatML templates;
- * `"tool_prompt": "names"` there asks for the short list of tools.
- * @throws ModelError
+ * Reads `tokenizer.json`, `tokenizer_config.json` and, where there is one, `chat_template.jinja`, which
+ * wins over the template in the configuration. `"tool_prompt": "names"` there asks for the short list of
+ * tools.
+ * @throws ModelError when a file cannot be read or there is no template at all.
  */
-export async function loadRenderer(folder: string): Promise<Renderer> {
+export async function loadRenderer(
+  folder: string,
+  options: RendererOptions = {},
+): Promise<Renderer> {
   const tokenizerFile = join(folder, "tokenizer.json");
   const configFile = join(folder, "tokenizer_config.json");
-  const config = (await readJson(configFile)) as { chat_template?: unknown; tool_prompt?: unknown };
-  if (typeof config.chat_template !== "string" || !config.chat_template.includes("<|im_start|>")) {
-    throw new ModelError({
-      message: `${configFile}: the chat template is not ChatML, the only family supported so far.`,
-      fields: { file: configFile },
-    });
-  }
+  const config = (await readJson(configFile)) as TokenizerConfig;
+  const template = await readOptional(join(folder, "chat_template.jinja"));
   const tokenizer = createTokenizer((await readJson(tokenizerFile)) as object, tokenizerFile);
-  return createChatmlRenderer(tokenizer, {
-    tools: config.tool_prompt === "names" ? "names" : "schemas",
-  });
+  const whole = template === null ? config : { ...config, chat_template: template };
+  return chooseRenderer(tokenizer, whole, options, configFile);
+}
+
+async function readOptional(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw new ModelError({ message: `${file} cannot be read.`, cause, fields: { file } });
+  }
 }
 
 function readJson(file: string): Promise<unknown> {

@@ -1,0 +1,95 @@
+/**
+ * The renderer for a chat template: one of the native families where it provably writes what the template
+ * writes, else the template itself. Reads no files.
+ */
+import { ModelError } from "../core/errors.ts";
+import type { Renderer } from "../core/policy.ts";
+import { createChatmlRenderer } from "./chatml.ts";
+import { turnEnd, turnStart } from "./chatml-turns.ts";
+import { createJinjaRenderer } from "./jinja.ts";
+import { createLlama3Renderer, defaultLlamaDate } from "./llama3.ts";
+import { readTemplates, tokenText, type TokenizerConfig } from "./model-files.ts";
+import { rendersAlike } from "./probe.ts";
+import { createQwen3Renderer } from "./qwen3.ts";
+import type { TextTokenizer } from "./tokenizer.ts";
+
+export interface RendererOptions {
+  /** For models that can be told not to reason. @default true */
+  readonly enableThinking?: boolean;
+  /** What templates that ask for today's date are given, so that prompts stay the same. @default "26 Jul 2024" */
+  readonly date?: string;
+}
+
+/** The system prompt that a template adds where there is none. */
+function findDefaultSystem(tokenizer: TextTokenizer, jinja: Renderer): string | undefined {
+  const text = tokenizer.decode(jinja.render([{ role: "user", content: "Q" }]).tokens);
+  const start = `${turnStart}system\n`;
+  return text.startsWith(start) ? text.slice(start.length, text.indexOf(turnEnd)) : undefined;
+}
+
+function* nativeFamilies(
+  tokenizer: TextTokenizer,
+  jinja: Renderer,
+  template: string,
+  options: RendererOptions,
+): Generator<Renderer> {
+  const { controls } = tokenizer;
+  if (template.includes("<|start_header_id|>") && controls.byText.has("<|eot_id|>")) {
+    yield createLlama3Renderer(tokenizer, options);
+  }
+  if (!template.includes(turnStart) || !controls.byText.has(turnEnd)) return;
+  if (template.includes("</think>")) yield createQwen3Renderer(tokenizer, options);
+  const defaultSystem = findDefaultSystem(tokenizer, jinja);
+  const shared = {
+    otherStops: ["<|endoftext|>"],
+    ...(defaultSystem === undefined ? {} : { defaultSystem }),
+  };
+  yield createChatmlRenderer(tokenizer, shared);
+}
+
+/** @throws ModelError when there is no template, or none that can be read. */
+export function chooseRenderer(
+  tokenizer: TextTokenizer,
+  config: TokenizerConfig,
+  options: RendererOptions = {},
+  source = "tokenizer_config.json",
+): Renderer {
+  const templates = readTemplates(config.chat_template);
+  if (templates === null) {
+    throw new ModelError({
+      message: `${source}: the model has no chat template.`,
+      hint: "Put a chat_template.jinja into the model's folder; base models have none of their own.",
+      fields: { file: source },
+    });
+  }
+  const { template } = templates;
+  if (config.tool_prompt === "names" && template.includes(turnStart)) {
+    return createChatmlRenderer(tokenizer, { tools: "names" });
+  }
+  const { enableThinking, date = defaultLlamaDate } = options;
+  const eosToken = tokenText(config.eos_token);
+  // The library's own clock cannot be replaced, so the template is made to ask for ours.
+  const [fixedTemplate, fixedToolTemplate] = [template, templates.toolTemplate].map((text) =>
+    text?.replaceAll(/\bstrftime_now\b/g, "fixed_date"),
+  );
+  const jinja = createJinjaRenderer(tokenizer, {
+    template: fixedTemplate ?? template,
+    ...(fixedToolTemplate === undefined ? {} : { toolTemplate: fixedToolTemplate }),
+    ...(eosToken === undefined ? {} : { eosToken }),
+    variables: {
+      bos_token: tokenText(config.bos_token) ?? "",
+      date_string: date,
+      fixed_date: () => date,
+      ...(enableThinking === undefined ? {} : { enable_thinking: enableThinking }),
+    },
+  });
+  const hasTools = /\btools\b/.test(template) && templates.toolTemplate === undefined;
+  try {
+    for (const native of nativeFamilies(tokenizer, jinja, template, { ...options, date })) {
+      if (rendersAlike(native, jinja, hasTools)) return native;
+    }
+  } catch {
+    // A template that refuses a question without a system prompt is none of ours.
+  }
+  return jinja;
+}

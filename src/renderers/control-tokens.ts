@@ -1,0 +1,51 @@
+/** The added tokens of a `tokenizer.json`, and where they stand in a text. Knows no messages. */
+
+export interface ControlToken {
+  readonly id: number;
+  readonly text: string;
+  /** Not part of what a reader is to see. */
+  readonly special: boolean;
+  /** White space before (after) it belongs to it. */
+  readonly lstrip: boolean;
+  readonly rstrip: boolean;
+}
+
+export interface ControlTokens {
+  readonly byText: ReadonlyMap<string, ControlToken>;
+  /** All of them, the longest first; null when there are none. */
+  readonly pattern: RegExp | null;
+}
+
+/** The parts of a `tokenizer.json` that are read here; everything may be missing. */
+export interface TokenizerFile {
+  readonly added_tokens?: readonly {
+    readonly id: number;
+    readonly content: string;
+    readonly special?: boolean;
+    readonly lstrip?: boolean;
+    readonly rstrip?: boolean;
+  }[];
+  readonly model?: { readonly vocab?: unknown };
+  readonly decoder?: { readonly type?: unknown } | null;
+}
+
+export function readControlTokens(file: TokenizerFile): ControlTokens {
+  const tokens = (file.added_tokens ?? [])
+    .filter(({ content }) => content !== "")
+    .map((token): ControlToken => ({
+      id: token.id,
+      text: token.content,
+      special: token.special ?? false,
+      lstrip: token.lstrip ?? false,
+      rstrip: token.rstrip ?? false,
+    }))
+    .sort((a, b) => b.text.length - a.text.length);
+  const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+  const alternatives = tokens.map(({ text }) => escaped(text)).join("|");
+  // Looking at the first character first spares most places hundreds of comparisons.
+  const firsts = escaped([...new Set(tokens.map(({ text }) => [...text][0] ?? ""))].join(""));
+  return {
+    byText: new Map(tokens.map((token) => [token.text, token])),
+    pattern: tokens.length === 0 ? null : new RegExp(`(?=[${firsts}])(?:${alternatives})`, "g"),
+  };
+}

@@ -1,0 +1,127 @@
+/**
+ * Any model with a Jinja chat template. A later prompt is what the template writes after an assistant's
+ * turn; where the template would also write the past anew, there is none and the caller renders afresh.
+ */
+import type { ChatMessage, ToolDefinition } from "../core/message.ts";
+import type { ParsedCompletion, Renderer } from "../core/policy.ts";
+import { createChatTemplate, type GuardedText } from "./jinja-template.ts";
+import { parseWithReasoning, thinkEnd, thinkStart } from "./reasoning.ts";
+import { buildTokens, markup } from "./token-builder.ts";
+import type { TextTokenizer } from "./tokenizer.ts";
+import { hermesTools } from "./tool-formats/hermes.ts";
+import { llamaTools, pythonTag } from "./tool-formats/llama-json.ts";
+import { xmlTools } from "./tool-formats/qwen-xml.ts";
+import { callEnd, callStart } from "./tool-formats/tagged-calls.ts";
+import { appendTokens, hiddenTokens } from "./turn-renderer.ts";
+
+export interface JinjaRendererOptions {
+  readonly template: string;
+  /** For requests with tools. @default `template` */
+  readonly toolTemplate?: string;
+  /** Ends an answer beside what the template writes after one. @default none */
+  readonly eosToken?: string;
+  /** What the template may ask for: `bos_token`, `enable_thinking`, dates ... @default {} */
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+type Messages = readonly ChatMessage[];
+
+/** Tells what calls look like from what the template writes. */
+function detectParse(template: string): (text: string) => ParsedCompletion {
+  if (template.includes("<function=")) return xmlTools.parse;
+  if (template.includes(callStart)) return hermesTools.parse;
+  if (/"parameters": |python_tag/.test(template)) return llamaTools.parse;
+  return (content) => ({ content, toolCalls: [] });
+}
+
+const question: ChatMessage = { role: "user", content: "Q" };
+const answerText = "ANSWER7";
+
+/** A turn that the first of `messages` can follow. */
+function answerBefore(messages: Messages): ChatMessage {
+  const results = messages.slice(
+    0,
+    [...messages, question].findIndex((m) => m.role !== "tool"),
+  );
+  if (results.length === 0) return { role: "assistant", content: answerText };
+  const toolCalls = results.map(({ toolCallId, name }, i) => ({
+    id: toolCallId ?? `call${i}`,
+    name: name ?? "f",
+    arguments: "{}",
+  }));
+  return { role: "assistant", content: "", toolCalls };
+}
+
+/** @throws ModelError when the template is no Jinja. */
+export function createJinjaRenderer(
+  tokenizer: TextTokenizer,
+  options: JinjaRendererOptions,
+): Renderer {
+  const { template, toolTemplate, eosToken, variables = {} } = options;
+  const write = createChatTemplate({
+    template,
+    ...(toolTemplate === undefined ? {} : { toolTemplate }),
+    controls: tokenizer.controls.byText.keys(),
+    variables: { eos_token: eosToken ?? "", ...variables },
+  });
+  const attempt = (messages: Messages, tools: readonly ToolDefinition[] = [], open = false) => {
+    try {
+      return write({ messages, tools, open });
+    } catch {
+      return null;
+    }
+  };
+  const encode = ({ text, mark }: GuardedText): number[] =>
+    buildTokens(tokenizer, [markup(text)], mark);
+
+  const answered = attempt([question, { role: "assistant", content: answerText }])?.text ?? "";
+  const answerAt = answered.lastIndexOf(answerText);
+  /** What the template writes after an answer; null when it cannot be told. */
+  const closing = answerAt === -1 ? null : answered.slice(answerAt + answerText.length);
+  const closingIds = closing === null ? [] : encode({ text: closing, mark: "" });
+  const controlIds = new Set([...tokenizer.controls.byText.values()].map(({ id }) => id));
+  const eosId = eosToken === undefined ? undefined : tokenizer.controls.byText.get(eosToken)?.id;
+  const endId = closingIds.find((id) => controlIds.has(id));
+  const stopIds = [...new Set([endId, eosId].filter((id) => id !== undefined))];
+  /** Whole turns of plain text end where the next one begins. */
+  const stopText = stopIds.length === 0 ? (closing ?? "").trimEnd() : "";
+
+  const opened = attempt([question], [], true)?.text ?? "";
+  const opening = opened.slice(attempt([question])?.text.length ?? opened.length);
+  const thinks = template.includes(thinkEnd);
+  const startsInside = opening.lastIndexOf(thinkStart) > opening.lastIndexOf(thinkEnd);
+  const parseCalls = detectParse(`${template}${toolTemplate ?? ""}`);
+  const hidden = hiddenTokens(tokenizer, [callStart, callEnd, thinkStart, thinkEnd, pythonTag]);
+  for (const id of stopIds) hidden.add(id);
+  const visible = (tokens: Int32Array): string =>
+    tokenizer.decode(tokens.filter((id) => !hidden.has(id)));
+
+  return {
+    family: "jinja",
+    stop: { tokenIds: stopIds, strings: stopText === "" ? [] : [stopText] },
+    render: (messages, { tools = [] } = {}) => ({
+      tokens: Int32Array.from(encode(write({ messages, tools, open: true }))),
+    }),
+    extend(previous, newMessages, { tools = [] } = {}) {
+      if (closing === null) return null;
+      const past = [question, answerBefore(newMessages)];
+      const asked = attempt([question], tools, true);
+      const before = attempt(past, tools);
+      const after = attempt([...past, ...newMessages], tools, true);
+      if (!asked || !before || !after) return null;
+      // The prefix property: prompt and answer stand in what is written later, unchanged.
+      if (!before.text.startsWith(asked.text) || !before.text.endsWith(closing)) return null;
+      if (!after.text.startsWith(before.text)) return null;
+      const added = encode({ ...after, text: closing + after.text.slice(before.text.length) });
+      const ended = stopIds.includes(previous.at(-1) ?? -1);
+      const skipped = ended && endId !== undefined ? closingIds.indexOf(endId) + 1 : 0;
+      return { tokens: appendTokens(previous, added.slice(skipped)) };
+    },
+    parse(tokens) {
+      const text = visible(tokens);
+      return thinks ? parseWithReasoning(text, parseCalls, startsInside) : parseCalls(text);
+    },
+    encode: (text) => Int32Array.from(tokenizer.encode(text)),
+    decode: visible,
+  };
+}

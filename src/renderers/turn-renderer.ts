@@ -1,0 +1,83 @@
+/**
+ * What all native families share: a prompt is turns, then the opening of the assistant's next turn; a
+ * later prompt is the ids of before, the end of their last turn, and new turns. Knows no family.
+ */
+import type { ChatMessage, ToolDefinition } from "../core/message.ts";
+import type { ParsedCompletion, Renderer } from "../core/policy.ts";
+import { buildTokens, markup, type Part } from "./token-builder.ts";
+import type { TextTokenizer } from "./tokenizer.ts";
+
+export interface TurnFormat {
+  readonly family: string;
+  /** The token that ends an assistant's turn. */
+  readonly end: string;
+  /** Further tokens after which nothing is to be drawn; those the vocabulary lacks are skipped. */
+  readonly otherStops: readonly string[];
+  /** Of the stops, those that need no `end` after them when a conversation goes on. */
+  readonly endsToo: readonly string[];
+  /** What stands between the end of a turn and the next. */
+  readonly separator: string;
+  /** Opens the assistant's turn. */
+  readonly opening: string;
+  /** Tokens that `decode` shows although the vocabulary calls them special. */
+  readonly shown: readonly string[];
+  /** A whole conversation, system prompt and tools included. */
+  whole(messages: readonly ChatMessage[], tools: readonly ToolDefinition[]): readonly Part[];
+  /** Messages after an assistant's turn. */
+  more(messages: readonly ChatMessage[]): readonly Part[];
+  /** Text of one answer, without the token that ended it. */
+  parse(text: string): ParsedCompletion;
+}
+
+/** `previous` followed by `added`. */
+export function appendTokens(previous: Int32Array, added: readonly number[]): Int32Array {
+  const tokens = new Int32Array(previous.length + added.length);
+  tokens.set(previous);
+  tokens.set(added, previous.length);
+  return tokens;
+}
+
+/** Special tokens except `shown`: what is no text. */
+export function hiddenTokens(tokenizer: TextTokenizer, shown: readonly string[]): Set<number> {
+  const hidden = [...tokenizer.controls.byText.values()].filter(
+    ({ special, text }) => special && !shown.includes(text),
+  );
+  return new Set(hidden.map(({ id }) => id));
+}
+
+function known(tokenizer: TextTokenizer, tokens: readonly string[]): number[] {
+  return tokens.flatMap((token) => tokenizer.controls.byText.get(token)?.id ?? []);
+}
+
+/** @throws ModelError when the vocabulary lacks the token that ends a turn. */
+export function createTurnRenderer(tokenizer: TextTokenizer, format: TurnFormat): Renderer {
+  const end = tokenizer.special(format.end);
+  const stopIds = [end, ...known(tokenizer, format.otherStops)];
+  const ends = new Set([end, ...known(tokenizer, format.endsToo)]);
+  const hidden = hiddenTokens(tokenizer, format.shown);
+  const visible = (tokens: Int32Array): string =>
+    tokenizer.decode(tokens.filter((id) => id !== end && !hidden.has(id)));
+  const opening = markup(format.opening);
+
+  return {
+    family: format.family,
+    stop: { tokenIds: stopIds, strings: [] },
+    render(messages, options) {
+      const parts = format.whole(messages, options?.tools ?? []);
+      return { tokens: Int32Array.from(buildTokens(tokenizer, [...parts, opening])) };
+    },
+    extend(previous, newMessages) {
+      // An answer cut short by its token limit has not been closed.
+      const closed = ends.has(previous.at(-1) ?? -1);
+      const parts = [
+        markup(`${closed ? "" : format.end}${format.separator}`),
+        ...format.more(newMessages),
+        opening,
+      ];
+      return { tokens: appendTokens(previous, buildTokens(tokenizer, parts)) };
+    },
+    parse: (tokens) => format.parse(visible(tokens)),
+    encode: (text) => Int32Array.from(tokenizer.encode(text)),
+    decode: visible,
+  };
+}
