@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cli, steadyMetrics, temporaryFolder } from "./cli-process.ts";
 
@@ -36,7 +36,7 @@ describe("agent-trainer demo", () => {
       "episodes",
       "checkpoints",
     ]) {
-      expect(existsSync(join(folder.path, result.runDir, file)), file).toBe(true);
+      expect(existsSync(resolve(folder.path, result.runDir, file)), file).toBe(true);
     }
   });
 
@@ -53,7 +53,7 @@ describe("agent-trainer demo", () => {
     const runs = [];
     for (const seed of ["7", "7", "8"]) {
       const { runDir } = await demo(folder.path, "--seed", seed, "--steps", "4");
-      runs.push(await steadyMetrics(join(folder.path, runDir)));
+      runs.push(await steadyMetrics(resolve(folder.path, runDir)));
     }
     expect(runs[0]!.length).toBe(6);
     expect(runs[1]).toEqual(runs[0]);
