@@ -16,10 +16,14 @@ interface Finished {
 }
 
 function start(args: readonly string[], onError?: (text: string) => boolean): Promise<Finished> {
-  const child = spawn(process.execPath, ["--import", "tsx", "--conditions=agent-trainer-source", main, ...args], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    ["--import", "tsx", "--conditions=agent-trainer-source", main, ...args],
+    {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   let [out, err] = ["", ""];
   let isInterrupted = false;
   child.stdout.on("data", (data: Buffer) => (out += data.toString()));

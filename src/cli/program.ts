@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { demoCommand, type DemoFlags } from "./commands/demo.ts";
+import { adminTokenVariable, gatewayCommand, type GatewayFlags } from "./commands/gateway.ts";
 import { trainCommand, type TrainFlags } from "./commands/train.ts";
 import { exitCodeOf, exitCodes } from "./exit-codes.ts";
 import type { CliIo } from "./io.ts";
@@ -44,6 +45,25 @@ Examples:
   $ agent-trainer demo --steps 5 --seed 1
   $ agent-trainer demo --json --quiet
 `;
+
+const gatewayHelp = `
+Examples:
+  $ agent-trainer gateway --worker http://127.0.0.1:8000/v1 --store traces.sqlite
+  $ agent-trainer gateway --builtin builtin:shop-tiny --store memory --port 0
+
+An agent gets the URL and the key of a session of its own, and needs no change:
+  $ curl -X POST http://127.0.0.1:9090/sessions -H "Authorization: Bearer $ADMIN_TOKEN" -d '{}'
+`;
+
+function portNumber(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/u.test(text) && value < 2 ** 16) return value;
+  throw new InvalidArgumentError("It must be a port from 0 to 65535.");
+}
+
+function collect(text: string, before: readonly string[] = []): string[] {
+  return [...before, text];
+}
 
 /** The flags that every command has. */
 function command(parent: Command, name: string, description: string): Command {
@@ -88,6 +108,20 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
     .addHelpText("after", demoHelp)
     .action(async (flags: DemoFlags) => {
       onExit(await demoCommand(flags, io));
+    });
+  command(program, "gateway", "capture every call of any agent, token by token")
+    .option("--worker <url>", "OpenAI-compatible server; give it again for more", collect)
+    .option("--kind <kind>", "what the workers are")
+    .option("--builtin <model>", "answer from a model in this process")
+    .option("--store <file>", 'SQLite file of the traces, or "memory"', "traces.sqlite")
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--port <n>", "port to listen on; 0 takes a free one", portNumber, 9090)
+    .option("--admin-token <token>", `opens the admin routes [env: ${adminTokenVariable}]`)
+    .option("--model <name>", "name of the model that answers carry")
+    .option("--session-idle <s>", "forget sessions without a call for so long", wholeNumber(1))
+    .addHelpText("after", gatewayHelp)
+    .action(async (flags: GatewayFlags) => {
+      onExit(await gatewayCommand(flags, io));
     });
   return program;
 }

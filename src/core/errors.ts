@@ -18,6 +18,7 @@ export type ErrorCode =
   | "NUMERICS"
   | "CHECKPOINT_INVALID"
   | "RUN_LOCKED"
+  | "STORE_FAILED"
   | "TIMEOUT"
   | "ABORTED"
   | "INTERNAL";

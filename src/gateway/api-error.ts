@@ -10,6 +10,8 @@ export interface ApiErrorDetails {
   readonly param?: string;
   /** False tells the official clients not to send the request again. */
   readonly retry?: boolean;
+  /** When it is worth sending again, in seconds. */
+  readonly retryAfterS?: number;
   /** @default "REQUEST_INVALID" */
   readonly code?: ErrorCode;
   readonly cause?: unknown;
@@ -22,6 +24,7 @@ export class ApiError extends AgentTrainerError {
   readonly reason: string | null;
   readonly param: string | null;
   readonly retry: boolean | undefined;
+  readonly retryAfterS: number | undefined;
 
   constructor(details: ApiErrorDetails) {
     super({
@@ -34,6 +37,7 @@ export class ApiError extends AgentTrainerError {
     this.reason = details.reason ?? null;
     this.param = details.param ?? null;
     this.retry = details.retry;
+    this.retryAfterS = details.retryAfterS;
   }
 }
 
@@ -69,6 +73,16 @@ export function toApiError(error: unknown): ApiError {
         message,
         reason: "timeout",
         retry: false,
+        code,
+        cause: error,
+      });
+    }
+    if (code === "STORE_FAILED") {
+      return new ApiError({
+        status: 503,
+        message: "The call could not be recorded, so its answer is withheld.",
+        reason: "store_failed",
+        retryAfterS: 1,
         code,
         cause: error,
       });

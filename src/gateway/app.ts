@@ -2,12 +2,12 @@
  * The server as a function from Request to Response: routes, who may use them, and errors. Knows
  * nothing of sockets.
  */
-import { ApiError } from "./api-error.ts";
+import { ApiError, toApiError } from "./api-error.ts";
 import { requireToken } from "./auth.ts";
 import { errorResponse, errorShapeOf } from "./error-response.ts";
 import type { GatewayContext } from "./gateway-context.ts";
-import { parsePath, type Route, type SessionRoute } from "./path.ts";
-import { deleteSession, listTraces, openSession } from "./routes/admin.ts";
+import { parsePath, type SessionRoute } from "./path.ts";
+import { answerOwn } from "./routes/admin/routes.ts";
 import { listModels, retrieveModel } from "./routes/models.ts";
 import { findProtocol } from "./routes/protocols.ts";
 
@@ -40,6 +40,10 @@ async function answerSession(
   const protocol = findProtocol(route.rest);
   if (protocol) {
     requireMethod(request, "POST");
+    await open.ready();
+    if (gateway.gate.paused !== null) {
+      await gateway.gate.admit(gateway.requestTimeoutMs, request.signal);
+    }
     return protocol({ gateway, session: open, route, request });
   }
   const [first, second] = route.rest;
@@ -50,34 +54,37 @@ async function answerSession(
   throw notFound();
 }
 
-async function answer(gateway: GatewayContext, route: Route, request: Request): Promise<Response> {
-  if (route.kind === "session") return answerSession(gateway, route, request);
-  if (route.kind === "health") {
-    requireMethod(request, "GET");
-    return Response.json({ status: "ok" });
-  }
-  requireToken(request, gateway.adminDigest);
-  if (route.kind === "admin-sessions") {
-    requireMethod(request, "POST");
-    return openSession(gateway, request);
-  }
-  if (route.kind === "admin-traces") {
-    requireMethod(request, "GET");
-    return listTraces(gateway, route.sessionUid);
-  }
-  requireMethod(request, "DELETE");
-  return deleteSession(gateway, route.sessionUid);
+function checkUrl(url: string, limit: number): void {
+  if (url.length <= limit) return;
+  throw new ApiError({
+    status: 414,
+    message: `The URL is longer than ${limit} bytes.`,
+    reason: "url_too_long",
+  });
+}
+
+async function answer(gateway: GatewayContext, request: Request): Promise<Response> {
+  checkUrl(request.url, gateway.maxUrlBytes);
+  const route = parsePath(new URL(request.url).pathname);
+  if (route?.kind === "session") return answerSession(gateway, route, request);
+  const response = route && answerOwn({ gateway, request }, route.segments);
+  if (!response) throw notFound();
+  return response;
 }
 
 /** Never rejects: every failure becomes a response. */
 export function createApp(gateway: GatewayContext): (request: Request) => Promise<Response> {
+  const { metrics } = gateway;
   return async (request) => {
     try {
-      const route = parsePath(new URL(request.url).pathname);
-      if (!route) throw notFound();
-      return await answer(gateway, route, request);
+      const response = await answer(gateway, request);
+      metrics.responded(response.status);
+      return response;
     } catch (error) {
       gateway.report(error);
+      const { status, reason } = toApiError(error);
+      metrics.responded(status);
+      metrics.refused(reason ?? "invalid_request");
       return errorResponse(error, errorShapeOf(request.url));
     }
   };

@@ -18,15 +18,28 @@ export function tokenDigest(token: string): Buffer {
   return digest(token);
 }
 
+/** Clients that know no tokens can carry one as the password of `http://any:TOKEN@host`. */
+function basicPassword(header: string): string | undefined {
+  const encoded = /^basic +([a-z\d+/]+={0,2}) *$/i.exec(header)?.[1];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, "base64").toString();
+  const at = text.indexOf(":");
+  return at === -1 ? undefined : text.slice(at + 1);
+}
+
+function tokenOf(headers: Headers): string {
+  const header = headers.get("authorization") ?? "";
+  const bearer = /^bearer +(\S+) *$/i.exec(header)?.[1] ?? basicPassword(header);
+  // Anthropic's clients send their key in a header of its own.
+  return bearer ?? headers.get("x-api-key")?.trim() ?? "";
+}
+
 /**
  * @throws ApiError 401, the same one whether the token is missing, wrong, or there is nothing
  * that it could open (`expected` undefined).
  */
 export function requireToken(request: Request, expected: Buffer | undefined): void {
-  const header = request.headers.get("authorization") ?? "";
-  // Anthropic's clients send their key in a header of its own.
-  const given =
-    /^bearer +(\S+) *$/i.exec(header)?.[1] ?? request.headers.get("x-api-key")?.trim() ?? "";
+  const given = tokenOf(request.headers);
   // Hashing first makes lengths equal; comparing with `nobody` makes unknown sessions cost the same.
   const same = timingSafeEqual(digest(given), expected ?? nobody);
   if (same && expected !== undefined) return;

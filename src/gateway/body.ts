@@ -1,4 +1,4 @@
-/** Request bodies: JSON objects of bounded size. */
+/** Request bodies: JSON objects of bounded size, read in bounded time. */
 import { ApiError, badRequest } from "./api-error.ts";
 import { isJsonObject, type JsonFields } from "./json-fields.ts";
 
@@ -26,6 +26,12 @@ async function readStream(body: ReadableStream<Uint8Array>, limit: number): Prom
   }
 }
 
+/** What a body is held to. */
+export interface BodyLimits {
+  readonly maxBodyBytes: number;
+  readonly bodyTimeoutMs: number;
+}
+
 async function readText(request: Request, limit: number): Promise<string> {
   const declared = request.headers.get("content-length");
   if (declared === null) return request.body ? readStream(request.body, limit) : "";
@@ -36,9 +42,31 @@ async function readText(request: Request, limit: number): Promise<string> {
   return text;
 }
 
-/** @throws ApiError 413 or 400. */
-export async function readJsonObject(request: Request, limit: number): Promise<JsonFields> {
-  const text = await readText(request, limit);
+/** A body that trickles in must not outlive the limit. */
+async function readInTime(request: Request, limits: BodyLimits): Promise<string> {
+  const { maxBodyBytes, bodyTimeoutMs } = limits;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(
+        new ApiError({
+          status: 408,
+          message: `The request body did not arrive within ${bodyTimeoutMs} ms.`,
+          reason: "request_timeout",
+        }),
+      );
+    }, bodyTimeoutMs);
+  });
+  try {
+    return await Promise.race([readText(request, maxBodyBytes), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** @throws ApiError 408, 413 or 400. */
+export async function readJsonObject(request: Request, limits: BodyLimits): Promise<JsonFields> {
+  const text = await readInTime(request, limits);
   let value: unknown;
   try {
     value = JSON.parse(text);

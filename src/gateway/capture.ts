@@ -33,9 +33,10 @@ export async function recordCall(
 ): Promise<void> {
   const { request, prepared, trajectoryUid, responseId, sequence, startedAt } = call;
   const finishedAt = Date.now();
-  for (const completion of completions) {
-    const tokens = joinTokens(prepared.tokens, completion.tokens);
-    const trace: Trace = {
+  const tokens = completions.map((each) => joinTokens(prepared.tokens, each.tokens));
+  const traces = completions.map((completion, i): Trace => {
+    const own = tokens[i] as Int32Array;
+    return {
       id: randomUUID(),
       responseId,
       sessionUid: session.uid,
@@ -49,8 +50,8 @@ export async function recordCall(
       response: completion.message,
       ...(completion.malformed === undefined ? {} : { malformed: completion.malformed }),
       // Views, so that the trace and the conversation share one copy of the ids.
-      promptIds: tokens.subarray(0, prepared.tokens.length),
-      responseIds: tokens.subarray(prepared.tokens.length),
+      promptIds: own.subarray(0, prepared.tokens.length),
+      responseIds: own.subarray(prepared.tokens.length),
       // A copy: after a stop string the sampler's array may be longer, or be reused.
       logprobs: completion.logprobs.slice(),
       logprobKind: "raw",
@@ -62,13 +63,17 @@ export async function recordCall(
       startedAt,
       finishedAt,
     };
-    await session.record(trace);
-    if (untrainable !== undefined) continue;
+  });
+  await session.record(traces);
+  if (untrainable !== undefined) return;
+  for (const [i, trace] of traces.entries()) {
+    const all = tokens[i] as Int32Array;
     if (request.rawPrompt !== undefined) {
       const { rawPrompt } = request;
-      session.rawPrompts.add(trace.id, rawPrompt, tokens, completion.tokens, call.target.renderer);
+      const { renderer } = call.target;
+      session.rawPrompts.add(trace.id, rawPrompt, all, trace.responseIds, renderer);
     } else {
-      const node = { traceId: trace.id, trajectoryUid, response: trace.response, tokens };
+      const node = { traceId: trace.id, trajectoryUid, response: trace.response, tokens: all };
       session.conversation.add(prepared.chain, node);
     }
   }

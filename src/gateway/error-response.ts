@@ -1,5 +1,6 @@
 /** Errors as HTTP responses, in the shape of the protocol that was spoken. */
 import { toApiError, type ApiError } from "./api-error.ts";
+import { redact } from "./redact.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
 
@@ -50,17 +51,28 @@ export function errorShapeOf(url: string): ErrorShape {
   return chatErrors;
 }
 
+function redactIn(value: Wire, message: string, clean: string): Wire {
+  const text = JSON.stringify(value);
+  const [from, to] = [message, clean].map((part) => JSON.stringify(part).slice(1, -1));
+  return JSON.parse(text.replaceAll(from as string, () => to as string)) as Wire;
+}
+
 export function errorBody(error: unknown, shape: ErrorShape): Wire {
-  return shape(toApiError(error));
+  const apiError = toApiError(error);
+  const body = shape(apiError);
+  const clean = redact(apiError.message);
+  // What an upstream or the client itself wrote may hold a key.
+  return clean === apiError.message ? body : redactIn(body, apiError.message, clean);
 }
 
 export function errorResponse(error: unknown, shape: ErrorShape = chatErrors): Response {
-  const { status, retry, reason } = toApiError(error);
+  const { status, retry, reason, retryAfterS } = toApiError(error);
   return Response.json(errorBody(error, shape), {
     status,
     headers: {
       // The official clients obey this header.
       ...(retry === undefined ? {} : { "x-should-retry": String(retry) }),
+      ...(retryAfterS === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterS)) }),
       ...(reason === "invalid_api_key" ? { "www-authenticate": "Bearer" } : {}),
     },
   });

@@ -1,15 +1,25 @@
 /** The parts of a gateway that its routes share. */
 import type { SamplerTarget } from "../core/backend.ts";
+import type { BodyLimits } from "./body.ts";
+import type { CallGate } from "./call-gate.ts";
+import type { GatewayMetrics } from "./metrics.ts";
 import type { SessionTable } from "./session-table.ts";
+import type { TraceStore } from "./trace-store.ts";
+import type { WorkerAdmin } from "./worker-admin.ts";
 
 /** What routes need of the gateway. */
-export interface GatewayContext {
+export interface GatewayContext extends BodyLimits {
   readonly target: SamplerTarget;
   readonly model: string;
   readonly sessions: SessionTable;
+  readonly store: TraceStore;
+  readonly gate: CallGate;
+  readonly metrics: GatewayMetrics;
+  /** Absent where the target has no workers. */
+  readonly workers?: WorkerAdmin;
   readonly adminDigest: Buffer;
   readonly requestTimeoutMs: number;
-  readonly maxBodyBytes: number;
+  readonly maxUrlBytes: number;
   /** Tells the owner of failures that clients only see as a 5xx. Never throws. */
   report(error: unknown): void;
 }

@@ -1,34 +1,21 @@
 /** The gateway as one object: the function, its socket, its sessions and their end. */
-import type { SamplerTarget } from "../core/backend.ts";
 import { AgentTrainerError, ConfigError } from "../core/errors.ts";
 import type { SessionHost } from "../core/session.ts";
 import { toApiError } from "./api-error.ts";
 import { createApp } from "./app.ts";
 import { createToken, tokenDigest } from "./auth.ts";
+import { CallGate } from "./call-gate.ts";
+import { checkAdminToken, checkLimits, isLoopback } from "./gateway-options.ts";
+import type { GatewayOptions } from "./gateway-options.ts";
 import { createMemoryTraceStore } from "./memory-trace-store.ts";
+import { GatewayMetrics } from "./metrics.ts";
 import { serve, type HttpServer } from "./serve.ts";
-import { createSessionHost, SessionTable } from "./session-table.ts";
-import type { TraceStore } from "./trace-store.ts";
-
-export interface GatewayOptions {
-  /** What answers. */
-  readonly target: SamplerTarget;
-  /** The name that answers carry and `GET /v1/models` lists. */
-  readonly model: string;
-  /** @default a store in memory */
-  readonly store?: TraceStore;
-  /** Opens the admin routes. @default made at random; see `Gateway.adminToken` */
-  readonly adminToken?: string;
-  /** Longest duration of one model call, in milliseconds, at least 1. @default 600_000 */
-  readonly requestTimeoutMs?: number;
-  /** Largest request body, at least 1. @default 32 MiB */
-  readonly maxBodyBytes?: number;
-  /** Told of failures that clients only see as a 5xx. @default nobody */
-  readonly onError?: (error: unknown) => void;
-}
+import { createSessionHost } from "./session-host.ts";
+import { SessionTable } from "./session-table.ts";
+import { waitUntilIdle } from "./wait-until-idle.ts";
 
 export interface ListenOptions {
-  /** @default "127.0.0.1" */
+  /** Another than this machine's own needs a chosen `adminToken`. @default "127.0.0.1" */
   readonly host?: string;
   /** 0 takes a free one. @default 0 */
   readonly port?: number;
@@ -48,67 +35,63 @@ export interface Gateway extends AsyncDisposable {
   readonly adminToken: string;
   /** The server as a function. Never rejects. */
   fetch(request: Request): Promise<Response>;
-  /** Once per gateway. @throws ConfigError when the address cannot be had. */
+  /** Once per gateway. @throws ConfigError when the address cannot be had, or is not safe to have. */
   listen(options?: ListenOptions): Promise<{ readonly url: string; readonly port: number }>;
   /** Sessions for rollouts in this process; `listen` comes first. */
   readonly sessions: SessionHost;
-  /** Aborts calls in flight and closes the socket. Idempotent. */
+  /** Refuses new calls and waits for those in flight; resolves with how many are left. */
+  drain(limitMs: number): Promise<number>;
+  /** Aborts calls in flight and closes the socket. What the store keeps, stays. Idempotent. */
   close(): Promise<void>;
 }
 
-// setTimeout's own bound: beyond it a timer fires at once.
-const longestTimeoutMs = 2 ** 31 - 1;
-
-function checkOptions(requestTimeoutMs: number, maxBodyBytes: number, adminToken: string): void {
-  const limits = [
-    ["requestTimeoutMs", requestTimeoutMs, longestTimeoutMs],
-    ["maxBodyBytes", maxBodyBytes, Number.MAX_SAFE_INTEGER],
-  ] as const;
-  for (const [option, value, max] of limits) {
-    if (Number.isInteger(value) && value >= 1 && value <= max) continue;
-    throw new ConfigError({
-      message: `${option} must be an integer from 1 to ${max}, but it is ${value}.`,
-      fields: { option, value },
-    });
-  }
-  if (/^\S+$/.test(adminToken)) return;
+function checkHost(host: string, isTokenChosen: boolean): void {
+  if (isTokenChosen || isLoopback(host)) return;
   throw new ConfigError({
-    message: "adminToken must not be empty or contain spaces.",
-    hint: "Leave it out to have one made at random.",
-    fields: { option: "adminToken" },
+    message: `The gateway would be open to other machines at ${host}, but its admin token was not chosen.`,
+    hint: "Set an admin token, or listen on 127.0.0.1.",
+    fields: { option: "host", value: host },
   });
 }
 
 /** @throws ConfigError for an option out of bounds. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const {
-    target,
-    model,
-    store = createMemoryTraceStore(),
-    adminToken = createToken("admin"),
-    requestTimeoutMs = 600_000,
-    maxBodyBytes = 32 * 2 ** 20,
-    onError = () => undefined,
-  } = options;
-  checkOptions(requestTimeoutMs, maxBodyBytes, adminToken);
-  const sessions = new SessionTable(store);
-  const adminDigest = tokenDigest(adminToken);
+  const { target, model, store = createMemoryTraceStore(), workers } = options;
+  const { adminToken = createToken("admin"), onError = () => undefined } = options;
+  const { sessionIdleMs, maxCallsPerSecond = Infinity } = options;
+  const limits = checkLimits(options);
+  checkAdminToken(adminToken);
+  const report = (error: unknown): void => {
+    const { status, code } = toApiError(error);
+    if (status < 500 || code === "ABORTED") return;
+    try {
+      onError(error);
+    } catch {
+      // A listener that fails must not fail the answer.
+    }
+  };
+  const gate = new CallGate();
+  const metrics: GatewayMetrics = new GatewayMetrics({
+    sessions: () => sessions.size,
+    callsInFlight: () => sessions.callsInFlight,
+    callsHeld: () => gate.held,
+    storeStats: () => store.stats?.() ?? { commits: 0, commitSeconds: 0 },
+  });
+  const { maxConcurrentCalls, maxSessions } = limits;
+  const callLimits = { maxConcurrentCalls, maxCallsPerSecond };
+  const services = { store, metrics, callLimits, maxSessions, sessionIdleMs, report };
+  const sessions: SessionTable = new SessionTable(services);
   const fetch = createApp({
+    ...limits,
     target,
     model,
     sessions,
-    adminDigest,
-    requestTimeoutMs,
-    maxBodyBytes,
-    report: (error) => {
-      const { status, code } = toApiError(error);
-      if (status < 500 || code === "ABORTED") return;
-      try {
-        onError(error);
-      } catch {
-        // A listener that fails must not fail the answer.
-      }
-    },
+    store,
+    gate,
+    metrics,
+    ...(workers ? { workers } : {}),
+    adminDigest: tokenDigest(adminToken),
+    report,
   });
   let starting: Promise<HttpServer> | undefined;
   let server: HttpServer | undefined;
@@ -123,7 +106,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     });
   };
   const shutDown = async (): Promise<void> => {
-    await sessions.closeAll();
+    gate.pause("refuse");
+    await sessions.suspendAll();
     await (await starting?.catch(() => undefined))?.close();
   };
   const close = (): Promise<void> => (closing ??= shutDown());
@@ -139,7 +123,8 @@ export function createGateway(options: GatewayOptions): Gateway {
           hint: "Call listen() once, or create another gateway.",
         });
       }
-      starting = serve(fetch, host, port);
+      checkHost(host, options.adminToken !== undefined);
+      starting = serve(fetch, { ...limits, host, port });
       try {
         server = await starting;
       } catch (error) {
@@ -147,6 +132,10 @@ export function createGateway(options: GatewayOptions): Gateway {
         throw error;
       }
       return { url: server.url, port: server.port };
+    },
+    drain: (limitMs) => {
+      gate.pause("refuse");
+      return waitUntilIdle(() => sessions.callsInFlight, limitMs);
     },
     close,
     [Symbol.asyncDispose]: close,

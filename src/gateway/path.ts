@@ -12,12 +12,15 @@ export interface SessionRoute {
   readonly rest: readonly string[];
 }
 
-export type Route =
-  | { readonly kind: "health" }
-  | { readonly kind: "admin-sessions" }
-  | { readonly kind: "admin-session"; readonly sessionUid: string }
-  | { readonly kind: "admin-traces"; readonly sessionUid: string }
-  | SessionRoute;
+/** One of the gateway's own routes, as decoded segments. */
+export interface OwnRoute {
+  readonly kind: "own";
+  readonly segments: readonly string[];
+}
+
+export type Route = OwnRoute | SessionRoute;
+
+const ownRoots = new Set(["health", "metrics", "openapi.json", "sessions", "traces", "admin"]);
 
 // URL parsers swallow empty, "." and ".." segments however they are escaped; these get one "~" more.
 const unspeakable = /^~*\.{0,2}$/;
@@ -53,23 +56,27 @@ export function sessionPath(sessionUid: string, trajectoryUid?: string): string 
 export function parsePath(pathname: string): Route | null {
   const raw = pathname.split("/");
   if (raw.shift() !== "" || raw.includes("")) return null;
-  if (raw.length === 1 && raw[0] === "health") return { kind: "health" };
-  if (raw[0] !== "sessions") return null;
-  if (raw.length === 1) return { kind: "admin-sessions" };
+  if (!ownRoots.has(raw[0] as string)) return null;
   try {
-    const sessionUid = decodeSegment(raw[1] as string);
-    if (raw.length === 2) return { kind: "admin-session", sessionUid };
-    if (raw.length === 3 && raw[2] === "traces") return { kind: "admin-traces", sessionUid };
-    const named = raw[2] === "trajectories" && raw.length > 4;
-    const versionAt = named ? 4 : 2;
-    if (raw[versionAt] !== "v1") return null;
-    return {
-      kind: "session",
-      sessionUid,
-      trajectoryUid: named ? decodeSegment(raw[3] as string) : null,
-      rest: raw.slice(versionAt + 1).map(decodeSegment),
-    };
+    return (
+      (raw[0] === "sessions" ? parseSession(raw) : null) ?? {
+        kind: "own",
+        segments: raw.map(decodeSegment),
+      }
+    );
   } catch {
     return null;
   }
+}
+
+function parseSession(raw: readonly string[]): SessionRoute | null {
+  const named = raw[2] === "trajectories" && raw.length > 4;
+  const versionAt = named ? 4 : 2;
+  if (raw[versionAt] !== "v1") return null;
+  return {
+    kind: "session",
+    sessionUid: decodeSegment(raw[1] as string),
+    trajectoryUid: named ? decodeSegment(raw[3] as string) : null,
+    rest: raw.slice(versionAt + 1).map(decodeSegment),
+  };
 }

@@ -1,11 +1,11 @@
 /** A call's prompt, sampling and seed: everything that is decided before a token is drawn. */
-import { createHash } from "node:crypto";
 import type { SamplerTarget } from "../core/backend.ts";
 import { ContextOverflowError } from "../core/errors.ts";
 import { defaultSampling, type SamplingParams } from "../core/policy.ts";
 import { deriveSeed } from "../util/random.ts";
 import type { CallRequest, SamplingChoice } from "./call-request.ts";
 import { chainMessages, type MessageChain } from "./conversation.ts";
+import { promptKey } from "./prompt-key.ts";
 import type { CaptureSession } from "./session.ts";
 
 export interface PreparedCall {
@@ -75,10 +75,7 @@ export function prepareCall(
     ...mergeSampling(request.sampling, session.options.sampling),
   };
 
-  const bytes = new Uint8Array(tokens.buffer, tokens.byteOffset, tokens.byteLength);
-  const promptHash = createHash("sha1").update(bytes).digest("base64url");
-  // Counted per trajectory, so that roles that ask the same thing at the same time do not race.
-  const asked = promptHash + session.trajectoryLabel(trajectoryUid);
+  const asked = promptKey(tokens, session.trajectoryLabel(trajectoryUid));
   const occurrence = session.countOccurrence(asked);
   const seedParts = [asked, occurrence, ...(request.seed === undefined ? [] : [request.seed])];
   return {

@@ -11,9 +11,19 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+export interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly headersTimeoutMs: number;
+  readonly bodyTimeoutMs: number;
+  readonly maxHeaderBytes: number;
+}
+
 /** Longer than clients keep idle connections, so that it is they who drop them and none is used stale. */
 const keepAliveTimeoutMs = 75_000;
 const closeLimitMs = 500;
+/** How often Node looks for connections that are late. */
+const lateCheckMs = 1000;
 
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): unknown {
   if (error.code !== "EADDRINUSE" && error.code !== "EACCES" && error.code !== "EADDRNOTAVAIL") {
@@ -48,12 +58,19 @@ function closeServer(server: Server): Promise<void> {
 /** @throws ConfigError when the address cannot be had. */
 export async function serve(
   fetch: (request: Request) => Promise<Response>,
-  host: string,
-  port: number,
+  options: ServeOptions,
 ): Promise<HttpServer> {
+  const { host, port, headersTimeoutMs, bodyTimeoutMs, maxHeaderBytes } = options;
   // A library leaves the process's Request and Response as they are.
   const listener = getRequestListener(fetch, { overrideGlobalObjects: false, hostname: host });
-  const server = createServer((incoming, outgoing) => {
+  const limits = {
+    maxHeaderSize: maxHeaderBytes,
+    headersTimeout: headersTimeoutMs,
+    // Headers and body together, as Node counts.
+    requestTimeout: headersTimeoutMs + bodyTimeoutMs,
+    connectionsCheckingInterval: lateCheckMs,
+  };
+  const server = createServer(limits, (incoming, outgoing) => {
     void listener(incoming, outgoing);
   });
   server.keepAliveTimeout = keepAliveTimeoutMs;

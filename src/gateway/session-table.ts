@@ -1,26 +1,72 @@
-/** The open sessions of a gateway, and the contract that rollouts see (`core/session.ts`). */
-import type { TrajectoryHandle } from "../core/agent.ts";
+/** The open sessions of a gateway: their number, their age, and how they survive a restart. */
 import { AgentTrainerError } from "../core/errors.ts";
-import type { RolloutSession, SessionHost, SessionOptions } from "../core/session.ts";
-import { encodeSegment, sessionPath } from "./path.ts";
-import { CaptureSession } from "./session.ts";
-import type { TraceStore } from "./trace-store.ts";
+import type { SessionOptions } from "../core/session.ts";
+import { ApiError } from "./api-error.ts";
+import { createToken, tokenDigest } from "./auth.ts";
+import { encodeSegment } from "./path.ts";
+import { CaptureSession, type SessionServices } from "./session.ts";
+
+export interface SessionTableOptions extends SessionServices {
+  readonly maxSessions: number;
+  /** A session without a call for this long is closed; undefined for never. */
+  readonly sessionIdleMs: number | undefined;
+  readonly report: (error: unknown) => void;
+}
+
+/** A session, and the token that opens it, which is told only once. */
+export interface OpenedSession {
+  readonly session: CaptureSession;
+  readonly apiKey: string;
+}
+
+const longestSweepMs = 30_000;
 
 export class SessionTable {
   readonly #sessions = new Map<string, CaptureSession>();
-  readonly #store: TraceStore;
+  readonly #options: SessionTableOptions;
+  readonly #sweep: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(store: TraceStore) {
-    this.#store = store;
+  /** Takes back what the store kept of an earlier gateway. */
+  constructor(options: SessionTableOptions) {
+    this.#options = options;
+    for (const stored of options.store.sessions()) {
+      this.#sessions.set(stored.uid, new CaptureSession(stored, options));
+    }
+    const { sessionIdleMs } = options;
+    if (sessionIdleMs === undefined) return;
+    const every = Math.min(longestSweepMs, Math.max(10, sessionIdleMs / 4));
+    this.#sweep = setInterval(() => {
+      this.#closeIdle(performance.now() - sessionIdleMs);
+    }, every);
+    this.#sweep.unref();
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  get callsInFlight(): number {
+    let calls = 0;
+    for (const session of this.#sessions.values()) calls += session.callsInFlight;
+    return calls;
   }
 
   get(uid: string): CaptureSession | undefined {
     return this.#sessions.get(uid);
   }
 
-  /** @throws AgentTrainerError REQUEST_INVALID when the uid is taken or cannot be used. */
-  open(options: SessionOptions): CaptureSession {
+  /** Oldest first. */
+  all(): readonly CaptureSession[] {
+    return [...this.#sessions.values()];
+  }
+
+  /**
+   * Resolves when the session is kept.
+   * @throws AgentTrainerError REQUEST_INVALID when the uid is taken or cannot be used; ApiError 429 when
+   * there are too many.
+   */
+  async open(options: SessionOptions): Promise<OpenedSession> {
     if (this.#closed) {
       throw new AgentTrainerError({ code: "ABORTED", message: "The gateway is closed." });
     }
@@ -33,9 +79,26 @@ export class SessionTable {
         fields: { uid: options.uid },
       });
     }
-    const session = new CaptureSession(options, this.#store);
+    const { maxSessions } = this.#options;
+    if (this.#sessions.size >= maxSessions) {
+      throw new ApiError({
+        status: 429,
+        message: `${maxSessions} sessions are open, which is the most that are allowed.`,
+        reason: "too_many_sessions",
+        retryAfterS: 5,
+      });
+    }
+    const apiKey = createToken("session");
+    const record = { ...options, keyDigest: tokenDigest(apiKey), createdAt: Date.now() };
+    const session = new CaptureSession({ ...record, traceCount: 0 }, this.#options);
     this.#sessions.set(options.uid, session);
-    return session;
+    try {
+      await this.#options.store.saveSession(record);
+    } catch (error) {
+      this.#sessions.delete(options.uid);
+      throw error;
+    }
+    return { session, apiKey };
   }
 
   /** The token stops working at once; the uid is free again when this resolves. */
@@ -44,49 +107,19 @@ export class SessionTable {
     if (this.#sessions.get(session.uid) === session) this.#sessions.delete(session.uid);
   }
 
-  async closeAll(): Promise<void> {
+  /** Ends all sessions; the store keeps them. */
+  async suspendAll(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#sessions.values()].map((session) => this.close(session)));
+    clearInterval(this.#sweep);
+    await Promise.all([...this.#sessions.values()].map((session) => session.suspend()));
+    this.#sessions.clear();
   }
-}
 
-function toRolloutSession(
-  session: CaptureSession,
-  table: SessionTable,
-  model: string,
-  origin: string,
-): RolloutSession {
-  const { uid, apiKey } = session;
-  const handles = new Map<string, TrajectoryHandle>();
-  return {
-    uid,
-    apiKey,
-    model,
-    baseUrl: origin + sessionPath(uid),
-    trajectory(name) {
-      const known = handles.get(name);
-      if (known) return known;
-      const trajectoryUid = session.nameTrajectory(name);
-      const baseUrl = origin + sessionPath(uid, trajectoryUid);
-      const handle = { uid: trajectoryUid, name, baseUrl, apiKey };
-      handles.set(name, handle);
-      return handle;
-    },
-    traces: () => session.traces(),
-    close: () => table.close(session),
-  };
-}
-
-/** `origin` gives the address that agents reach the gateway at, or throws when there is none yet. */
-export function createSessionHost(
-  table: SessionTable,
-  model: string,
-  origin: () => string,
-): SessionHost {
-  return {
-    open: async (options) => {
-      const base = origin();
-      return toRolloutSession(table.open(options), table, model, base);
-    },
-  };
+  #closeIdle(since: number): void {
+    for (const session of this.#sessions.values()) {
+      if (session.lastUsedAt > since || session.callsInFlight > 0 || session.closed) continue;
+      this.#options.metrics.expired();
+      this.close(session).catch(this.#options.report);
+    }
+  }
 }

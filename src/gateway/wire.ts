@@ -2,6 +2,9 @@
 import type { ChatMessage, ToolCall, ToolDefinition } from "../core/message.ts";
 import type { SamplingParams } from "../core/policy.ts";
 import type { Trace } from "../core/trace.ts";
+import { redact } from "./redact.ts";
+import type { CaptureSession } from "./session.ts";
+import type { WorkerStatus } from "./worker-admin.ts";
 
 export interface WireToolCall {
   readonly id: string;
@@ -79,5 +82,40 @@ export function toWireTrace(trace: Trace): Readonly<Record<string, unknown>> {
     untrainable: trace.untrainable ?? null,
     started_at: trace.startedAt,
     finished_at: trace.finishedAt,
+    // As rLLM's client reads them.
+    latency_ms: trace.finishedAt - trace.startedAt,
+    timestamp: trace.finishedAt / 1000,
+    token_counts: { prompt: trace.promptIds.length, completion: trace.responseIds.length },
+    metadata: {},
+  };
+}
+
+/** A session as `GET /sessions` gives it. Its token is known only to whom it was given. */
+export function toWireSession(session: CaptureSession): Readonly<Record<string, unknown>> {
+  const { uid, createdAt, traceCount, callsInFlight, options } = session;
+  const { temperature, topP, topK, minP, maxTokens } = options.sampling;
+  return {
+    session_id: uid,
+    trace_count: traceCount,
+    calls_in_flight: callsInFlight,
+    created_at: createdAt / 1000,
+    metadata: options.metadata ?? {},
+    seed: options.seed,
+    // JSON leaves out what is undefined.
+    sampling_params: { temperature, top_p: topP, top_k: topK, min_p: minP, max_tokens: maxTokens },
+  };
+}
+
+/** A worker, without what opens it. */
+export function toWireWorker(worker: WorkerStatus): Readonly<Record<string, unknown>> {
+  return {
+    worker_id: worker.id,
+    url: redact(worker.url),
+    api_path: worker.apiPath,
+    model_name: worker.modelName,
+    weight: worker.weight,
+    healthy: worker.healthy,
+    draining: worker.draining,
+    active_requests: worker.activeRequests,
   };
 }

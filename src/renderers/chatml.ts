@@ -23,8 +23,6 @@ export interface ChatmlOptions {
   readonly defaultSystem?: string;
   /** Further tokens that end an answer. @default none */
   readonly otherStops?: readonly string[];
-  /** @default "chatml" */
-  readonly family?: string;
 }
 
 /** As in the templates of these models. */
@@ -39,7 +37,7 @@ export function createChatmlRenderer(
   tokenizer: TextTokenizer,
   options: ChatmlOptions = {},
 ): Renderer {
-  const { tools: style = "schemas", defaultSystem, family = "chatml", otherStops = [] } = options;
+  const { tools: style = "schemas", defaultSystem, otherStops = [] } = options;
   const format = formats[style];
 
   const turns = (messages: readonly ChatMessage[]): readonly Part[] =>
@@ -50,7 +48,7 @@ export function createChatmlRenderer(
     });
 
   const renderer = createTurnRenderer(tokenizer, {
-    family,
+    family: "chatml",
     end: turnEnd,
     otherStops,
     endsToo: [],

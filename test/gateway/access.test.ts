@@ -59,10 +59,10 @@ describe("tokens", () => {
     const { open, admin } = createTestGateway(() => "ok");
     const session = await open();
     await session.complete({ messages: [userSays("x")] });
-    expect(await (await session.close()).json()).toEqual({ deleted: true });
+    expect(await (await session.close()).json()).toEqual({ deleted: 1 });
     expect((await session.post({ messages: [userSays("x")] })).status).toBe(401);
     expect((await admin("GET", "/sessions/session-0/traces")).status).toBe(404);
-    expect(await (await session.close()).json()).toEqual({ deleted: false });
+    expect(await (await session.close()).json()).toEqual({ deleted: 0 });
     await admin("POST", "/sessions", { session_id: "session-0" });
     expect(await (await admin("GET", "/sessions/session-0/traces")).json()).toEqual([]);
     expect((await session.post({ messages: [userSays("x")] })).status).toBe(401);
@@ -247,7 +247,7 @@ describe("bad requests", () => {
       405,
     );
     expect((await gateway.fetch(new Request(`${origin}/nowhere`))).status).toBe(404);
-    expect((await admin("GET", "/sessions")).status).toBe(405);
+    expect((await admin("PUT", "/sessions")).status).toBe(405);
     const taken = await admin("POST", "/sessions", { session_id: "session-0" });
     expect(taken.status).toBe(409);
     const unknown = await admin("POST", "/sessions", { sampling_params: { beams: 2 } });

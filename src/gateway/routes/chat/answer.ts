@@ -8,7 +8,7 @@ import { ChatStream } from "./stream.ts";
 
 export async function answerChat(context: RouteContext): Promise<Response> {
   const { gateway, request } = context;
-  const body = await readJsonObject(request, gateway.maxBodyBytes);
+  const body = await readJsonObject(request, gateway);
   const { call, stream, includeUsage, logprobs } = parseChatRequest(
     body,
     gateway.model,

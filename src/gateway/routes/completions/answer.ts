@@ -9,7 +9,7 @@ import { CompletionsStream } from "./stream.ts";
 export async function answerCompletions(context: RouteContext): Promise<Response> {
   const { gateway, request } = context;
   const { renderer } = gateway.target;
-  const body = await readJsonObject(request, gateway.maxBodyBytes);
+  const body = await readJsonObject(request, gateway);
   const parsed = parseCompletionsRequest(body, gateway.model, (ids) => renderer.decode(ids));
   const { call, stream, includeUsage, logprobs } = parsed;
   const responseId = createResponseId("cmpl-");

@@ -9,7 +9,7 @@ import { MessagesStream } from "./stream.ts";
 export async function answerMessages(context: RouteContext): Promise<Response> {
   const { gateway, request } = context;
   const { model } = gateway;
-  const body = await readJsonObject(request, gateway.maxBodyBytes);
+  const body = await readJsonObject(request, gateway);
   const { call, stream } = parseMessagesRequest(body, model, contentOf(gateway));
   const responseId = createResponseId("msg_");
   return answerCall(context, {

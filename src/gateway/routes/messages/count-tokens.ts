@@ -4,7 +4,7 @@ import { contentOf, type RouteContext } from "../answer-call.ts";
 import { parsePrompt } from "./request.ts";
 
 export async function countMessageTokens({ gateway, request }: RouteContext): Promise<Response> {
-  const body = await readJsonObject(request, gateway.maxBodyBytes);
+  const body = await readJsonObject(request, gateway);
   const { messages, tools } = parsePrompt(body, contentOf(gateway));
   const { tokens } = gateway.target.renderer.render(messages, { tools });
   return Response.json({ input_tokens: tokens.length });

@@ -11,7 +11,7 @@ import { ResponsesStream } from "./stream.ts";
 export async function answerResponses(context: RouteContext): Promise<Response> {
   const { gateway, session, request } = context;
   const { model, target } = gateway;
-  const body = await readJsonObject(request, gateway.maxBodyBytes);
+  const body = await readJsonObject(request, gateway);
   const parsed = parseResponsesRequest(body, model, contentOf(gateway), (id) =>
     recallMessages(session, id),
   );

@@ -1,0 +1,128 @@
+/** `agent-trainer gateway`: the capture server alone, until it is interrupted. */
+import { once } from "node:events";
+import { ConfigError } from "../../core/errors.ts";
+import type { SamplerTarget, TrainingBackend } from "../../core/backend.ts";
+import { createGateway, openSqliteTraceStore, redact } from "../../gateway/index.ts";
+import type { Gateway, TraceStore } from "../../gateway/index.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { watchInterrupt } from "../interrupt.ts";
+import type { CliIo } from "../io.ts";
+import { formatError, missingPackage } from "../report-error.ts";
+import { colorsFor } from "../terminal.ts";
+
+export interface GatewayFlags {
+  readonly worker?: readonly string[];
+  readonly kind?: string;
+  readonly builtin?: string;
+  readonly store: string;
+  readonly host: string;
+  readonly port: number;
+  readonly adminToken?: string;
+  readonly model?: string;
+  readonly sessionIdle?: number;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+}
+
+/** Environment variable that holds the admin token. */
+export const adminTokenVariable = "AGENT_TRAINER_ADMIN_TOKEN";
+
+/** How long calls in flight have after the first Ctrl-C. */
+const drainMs = 10_000;
+
+/** What answers, and how to let go of it. */
+interface Source extends AsyncDisposable {
+  readonly target: SamplerTarget;
+  readonly model: string;
+}
+
+async function startBuiltin(name: string, signal: AbortSignal): Promise<Source> {
+  let backend: TrainingBackend;
+  try {
+    const { createLocalBackend } = await import("../../backends/local/index.ts");
+    backend = createLocalBackend();
+  } catch (error) {
+    throw missingPackage(error) ?? error;
+  }
+  const close = (): PromiseLike<void> => backend[Symbol.asyncDispose]();
+  try {
+    const target = await backend.start({ seed: 0, model: { name, lora: null }, signal });
+    if (target.kind === "sampler") return { target, model: name, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  await close();
+  throw new ConfigError({ message: `${name} does not answer in this process.` });
+}
+
+function startSource(flags: GatewayFlags, signal: AbortSignal): Promise<Source> {
+  const { worker = [], builtin } = flags;
+  if (worker.length > 0) {
+    throw new ConfigError({
+      message: `--worker ${redact(worker[0] as string)}: HTTP workers are not supported yet.`,
+      hint: "Use --builtin builtin:shop-tiny.",
+    });
+  }
+  if (builtin !== undefined) return startBuiltin(builtin, signal);
+  throw new ConfigError({
+    message: "There is nothing that answers: neither --worker nor --builtin was given.",
+    hint: "Write: agent-trainer gateway --builtin builtin:shop-tiny",
+  });
+}
+
+function openStore(spec: string): TraceStore | undefined {
+  return spec === "memory" ? undefined : openSqliteTraceStore(spec);
+}
+
+function announce(gateway: Gateway, url: string, flags: GatewayFlags, io: CliIo): void {
+  if (flags.json === true) io.stdout.write(`${JSON.stringify({ url, store: flags.store })}\n`);
+  else io.stdout.write(`${url}\n`);
+  const isChosen = (flags.adminToken ?? process.env[adminTokenVariable] ?? "") !== "";
+  // The only place where it is ever shown.
+  if (!isChosen) io.stderr.write(`admin token: ${gateway.adminToken}\n`);
+  if (flags.quiet === true) return;
+  io.stderr.write(
+    `Traces go to ${flags.store}. POST ${url}/sessions opens a session; Ctrl-C stops the gateway.\n`,
+  );
+}
+
+async function stop(gateway: Gateway, io: CliIo): Promise<void> {
+  const left = await gateway.drain(drainMs);
+  if (left > 0) io.stderr.write(`${left} calls did not end in time; they are not recorded.\n`);
+  await gateway.close();
+}
+
+/** Runs the command; resolves with the exit status once the gateway was stopped. */
+export async function gatewayCommand(flags: GatewayFlags, io: CliIo): Promise<number> {
+  using interrupt = watchInterrupt(() => {
+    io.stderr.write("Stopping: waiting for calls in flight. Ctrl-C again leaves at once.\n");
+  });
+  const token = flags.adminToken ?? process.env[adminTokenVariable];
+  const colors = colorsFor(io.stderr);
+  const store = openStore(flags.store);
+  try {
+    await using source = await startSource(flags, interrupt.signal);
+    const gateway = createGateway({
+      target: source.target,
+      model: flags.model ?? source.model,
+      ...(store ? { store } : {}),
+      ...(token === undefined || token === "" ? {} : { adminToken: token }),
+      ...(flags.sessionIdle === undefined ? {} : { sessionIdleMs: flags.sessionIdle * 1000 }),
+      onError: (error) => {
+        io.stderr.write(redact(formatError(error, colors, flags.verbose === true)));
+      },
+    });
+    try {
+      const { url } = await gateway.listen({ host: flags.host, port: flags.port });
+      announce(gateway, url, flags, io);
+      if (!interrupt.signal.aborted) await once(interrupt.signal, "abort");
+    } finally {
+      await stop(gateway, io);
+    }
+  } finally {
+    await store?.close();
+  }
+  return exitCodes.done;
+}

@@ -1,0 +1,106 @@
+/** What a gateway can be told, with defaults and bounds. */
+import type { SamplerTarget } from "../core/backend.ts";
+import { ConfigError } from "../core/errors.ts";
+import type { TraceStore } from "./trace-store.ts";
+import type { WorkerAdmin } from "./worker-admin.ts";
+
+export interface GatewayOptions {
+  /** What answers. */
+  readonly target: SamplerTarget;
+  /** The name that answers carry and `GET /v1/models` lists. */
+  readonly model: string;
+  /** The caller closes it, after the gateway. @default a store in memory */
+  readonly store?: TraceStore;
+  /** What `/admin/workers` works on. @default nothing */
+  readonly workers?: WorkerAdmin;
+  /** Opens the admin routes. @default made at random; see `Gateway.adminToken` */
+  readonly adminToken?: string;
+  /** Longest duration of one model call, in milliseconds, at least 1. @default 600_000 */
+  readonly requestTimeoutMs?: number;
+  /** How long a request's body may take to arrive, at least 1. @default 60_000 */
+  readonly bodyTimeoutMs?: number;
+  /** How long a request's headers may take to arrive, at least 1. @default 10_000 */
+  readonly headersTimeoutMs?: number;
+  /** Largest request body, at least 1. @default 32 MiB */
+  readonly maxBodyBytes?: number;
+  /** Largest headers of a request, its URL included, at least 1. @default 16 KiB */
+  readonly maxHeaderBytes?: number;
+  /** Longest URL, at least 1. @default 8 KiB */
+  readonly maxUrlBytes?: number;
+  /** Most open sessions, at least 1. @default 100_000 */
+  readonly maxSessions?: number;
+  /** Closes sessions without a call for this long and forgets them, at least 1. @default never */
+  readonly sessionIdleMs?: number;
+  /** Calls of one session at the same time, at least 1. @default 1024 */
+  readonly maxConcurrentCalls?: number;
+  /** Calls of one session that may begin in a second, above 0. @default Infinity */
+  readonly maxCallsPerSecond?: number;
+  /** Told of failures that clients only see as a 5xx. @default nobody */
+  readonly onError?: (error: unknown) => void;
+}
+
+// setTimeout's own bound: beyond it a timer fires at once.
+const longestTimeoutMs = 2 ** 31 - 1;
+const anyCount = Number.MAX_SAFE_INTEGER;
+
+export const defaultLimits = {
+  requestTimeoutMs: 600_000,
+  bodyTimeoutMs: 60_000,
+  headersTimeoutMs: 10_000,
+  maxBodyBytes: 33_554_432,
+  maxHeaderBytes: 16_384,
+  maxUrlBytes: 8_192,
+  maxSessions: 100_000,
+  maxConcurrentCalls: 1024,
+};
+
+export type GatewayLimits = typeof defaultLimits;
+
+const bounds: Readonly<Record<keyof GatewayLimits | "sessionIdleMs", number>> = {
+  requestTimeoutMs: longestTimeoutMs,
+  bodyTimeoutMs: longestTimeoutMs,
+  headersTimeoutMs: longestTimeoutMs,
+  maxBodyBytes: anyCount,
+  maxHeaderBytes: 2 ** 20,
+  maxUrlBytes: 2 ** 20,
+  maxSessions: anyCount,
+  maxConcurrentCalls: anyCount,
+  sessionIdleMs: longestTimeoutMs,
+};
+
+/** The limits with their defaults. @throws ConfigError for an option out of bounds. */
+export function checkLimits(options: GatewayOptions): GatewayLimits {
+  for (const [option, max] of Object.entries(bounds) as [keyof typeof bounds, number][]) {
+    const value = options[option];
+    if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= max)) continue;
+    throw new ConfigError({
+      message: `${option} must be an integer from 1 to ${max}, but it is ${value}.`,
+      fields: { option, value },
+    });
+  }
+  const { maxCallsPerSecond: rate = Infinity } = options;
+  if (!(rate > 0)) {
+    throw new ConfigError({
+      message: `maxCallsPerSecond must be a number above 0, but it is ${rate}.`,
+      fields: { option: "maxCallsPerSecond", value: rate },
+    });
+  }
+  const names = Object.keys(defaultLimits) as (keyof GatewayLimits)[];
+  const given = names.filter((name) => options[name] !== undefined);
+  return { ...defaultLimits, ...Object.fromEntries(given.map((name) => [name, options[name]])) };
+}
+
+/** @throws ConfigError */
+export function checkAdminToken(adminToken: string): void {
+  if (/^[\x21-\x7e]+$/.test(adminToken)) return;
+  throw new ConfigError({
+    message: "adminToken must not be empty or contain spaces.",
+    hint: "Leave it out to have one made at random.",
+    fields: { option: "adminToken" },
+  });
+}
+
+/** Whether only this machine reaches it. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
+}

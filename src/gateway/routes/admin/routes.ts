@@ -1,0 +1,85 @@
+/** Which path of the gateway itself does what, and who may ask. */
+import { ApiError } from "../../api-error.ts";
+import { requireToken } from "../../auth.ts";
+import { openApiDocument } from "../../openapi.ts";
+import { flush, pause, resume, setWeightVersion, showWeightVersion } from "./control.ts";
+import type { OwnContext, OwnHandler } from "./own-route.ts";
+import {
+  deleteSession,
+  deleteSessions,
+  listSessions,
+  openSession,
+  showSession,
+} from "./sessions.ts";
+import { listTraces, queryTraces, showTrace } from "./traces.ts";
+import { addWorker, drainWorker, listWorkers, removeWorker, showWorkerHealth } from "./workers.ts";
+
+interface OwnRouteEntry {
+  /** Segments; `*` stands for any one. Earlier entries win. */
+  readonly path: string;
+  readonly isOpen?: boolean;
+  readonly methods: Readonly<Record<string, OwnHandler>>;
+}
+
+export const ownRoutes: readonly OwnRouteEntry[] = [
+  { path: "health", isOpen: true, methods: { GET: () => Response.json({ status: "ok" }) } },
+  { path: "openapi.json", isOpen: true, methods: { GET: () => Response.json(openApiDocument) } },
+  { path: "health/workers", methods: { GET: showWorkerHealth } },
+  { path: "metrics", methods: { GET: showMetrics } },
+  { path: "sessions", methods: { GET: listSessions, POST: openSession } },
+  { path: "sessions/batch_delete", methods: { POST: deleteSessions } },
+  { path: "sessions/*", methods: { GET: showSession, DELETE: deleteSession } },
+  { path: "sessions/*/traces", methods: { GET: listTraces } },
+  { path: "traces/query", methods: { POST: queryTraces } },
+  { path: "traces/*", methods: { GET: showTrace } },
+  { path: "admin/workers", methods: { GET: listWorkers, POST: addWorker } },
+  { path: "admin/workers/*", methods: { DELETE: removeWorker } },
+  { path: "admin/workers/*/drain", methods: { POST: drainWorker } },
+  { path: "admin/weight_version", methods: { GET: showWeightVersion, POST: setWeightVersion } },
+  { path: "admin/flush", methods: { POST: flush } },
+  { path: "admin/pause", methods: { POST: pause } },
+  { path: "admin/resume", methods: { POST: resume } },
+  { path: "admin/reload", methods: { POST: () => Response.json({ status: "ok" }) } },
+];
+
+const routes = ownRoutes.map((entry) => ({ ...entry, pattern: entry.path.split("/") }));
+
+async function showMetrics({ gateway }: OwnContext): Promise<Response> {
+  const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
+  return new Response(await gateway.metrics.text(), { headers });
+}
+
+function matches(pattern: readonly string[], segments: readonly string[]): boolean {
+  return (
+    pattern.length === segments.length &&
+    pattern.every((part, i) => part === "*" || part === segments[i])
+  );
+}
+
+/**
+ * Undefined when there is no such path. Tokens are checked before methods, so that only admins can tell
+ * routes apart.
+ * @throws ApiError 401, 405 and what the route throws.
+ */
+export function answerOwn(
+  context: Omit<OwnContext, "params">,
+  segments: readonly string[],
+): Promise<Response> | Response | undefined {
+  const found = routes.filter(({ pattern }) => matches(pattern, segments));
+  const [first] = found;
+  if (!first) return undefined;
+  const { gateway, request } = context;
+  if (first.isOpen !== true) requireToken(request, gateway.adminDigest);
+  // A session may be called "batch_delete": each method belongs to the first entry that has it.
+  const match = found.find(({ methods }) => Object.hasOwn(methods, request.method));
+  if (match) {
+    const params = segments.filter((_, i) => match.pattern[i] === "*");
+    return (match.methods[request.method] as OwnHandler)({ ...context, params });
+  }
+  const allowed = found.flatMap(({ methods }) => Object.keys(methods)).join(" or ");
+  throw new ApiError({
+    status: 405,
+    message: `This URL answers to ${allowed}, not to ${request.method}.`,
+    reason: "method_not_allowed",
+  });
+}

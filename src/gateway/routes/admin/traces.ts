@@ -1,0 +1,67 @@
+/** Captured calls over HTTP. The caller has checked the admin token. */
+import { ApiError } from "../../api-error.ts";
+import { readNumber, show } from "../../json-fields.ts";
+import { toWireTrace } from "../../wire.ts";
+import {
+  cursorBounds,
+  limitBounds,
+  readQueryNumber,
+  sinceBounds,
+  type OwnContext,
+} from "./own-route.ts";
+import { readSessionIds, requireSession } from "./sessions.ts";
+import { streamTraces } from "./trace-events.ts";
+
+/** Largest page when only a cursor was given. */
+const defaultPage = 100;
+
+/**
+ * All traces by order of dispatch; or, with `cursor`, `since` or `limit`, a page by order of arrival,
+ * whose header `x-next-cursor` is the cursor of the next.
+ */
+export async function listTraces(context: OwnContext): Promise<Response> {
+  const { gateway, request, params } = context;
+  const session = requireSession(gateway, params[0] as string);
+  const since = readQueryNumber(request, "since", sinceBounds);
+  const limit = readQueryNumber(request, "limit", limitBounds);
+  const after = readQueryNumber(request, "cursor", cursorBounds);
+  if (request.headers.get("accept")?.includes("text/event-stream") === true) {
+    return streamTraces(gateway, session, request, after);
+  }
+  if (since === undefined && limit === undefined && after === undefined) {
+    return Response.json((await session.traces()).map(toWireTrace));
+  }
+  const page = await gateway.store.page({
+    sessionUid: session.uid,
+    limit: limit ?? (after === undefined ? Number.MAX_SAFE_INTEGER : defaultPage),
+    ...(after === undefined ? {} : { after }),
+    ...(since === undefined ? {} : { since: since * 1000 }),
+  });
+  const headers = { "x-next-cursor": String(page.cursor) };
+  return Response.json(page.traces.map(toWireTrace), { headers });
+}
+
+/** @throws ApiError 404 */
+export async function showTrace({ gateway, params: [id] }: OwnContext): Promise<Response> {
+  const trace = await gateway.store.get(id as string);
+  if (trace) return Response.json(toWireTrace(trace));
+  throw new ApiError({
+    status: 404,
+    message: `There is no trace ${show(id)}.`,
+    reason: "trace_not_found",
+  });
+}
+
+/** Those of several sessions, in the order of the sessions; `limit` is for each. */
+export async function queryTraces(context: OwnContext): Promise<Response> {
+  const { uids, body } = await readSessionIds(context);
+  const since = readNumber(body, "since", sinceBounds);
+  const limit = readNumber(body, "limit", limitBounds) ?? Number.MAX_SAFE_INTEGER;
+  const { store } = context.gateway;
+  const pages = await Promise.all(
+    uids.map(async (sessionUid) =>
+      store.page({ sessionUid, limit, ...(since === undefined ? {} : { since: since * 1000 }) }),
+    ),
+  );
+  return Response.json(pages.flatMap((page) => page.traces.map(toWireTrace)));
+}

@@ -1,0 +1,182 @@
+/**
+ * Traces in an SQLite file. A trace is on the disk when `append` resolves; after a crash, the file holds
+ * exactly those and perhaps some more that nobody was told of. Knows SQL, and no HTTP.
+ */
+import type { Statement } from "libsql";
+import { ConfigError } from "../../core/errors.ts";
+import type { Trace } from "../../core/trace.ts";
+import type { StoredSession, TraceStore } from "../trace-store.ts";
+import { findBase } from "./find-base.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { KnownTraces, type KnownTrace } from "./known-traces.ts";
+import { openDatabase } from "./schema.ts";
+import { packSession, unpackSession, type SessionRow } from "./session-row.ts";
+import { StoreError, toStoreError } from "./store-error.ts";
+import { packSibling, packTrace, type PackedTrace, type TraceRow } from "./trace-row.ts";
+import { TraceReader } from "./trace-reader.ts";
+
+export interface SqliteTraceStoreOptions {
+  /** How long to try again while another process writes, in milliseconds. @default 5_000 */
+  readonly busyTimeoutMs?: number;
+  /** Largest size of the file in bytes; beyond it, calls fail as on a full disk. @default unbounded */
+  readonly maxBytes?: number;
+  /** Told of each commit. @default nobody */
+  readonly onCommit?: (writes: number, milliseconds: number) => void;
+}
+
+/** Tokens of earlier traces held in memory, for prompts that continue them. */
+const knownTokens = 8 * 2 ** 20;
+
+function checkOption(option: string, value: number | undefined, min: number): void {
+  if (value === undefined || (Number.isInteger(value) && value >= min)) return;
+  throw new ConfigError({
+    message: `${option} must be an integer of at least ${min}, but it is ${value}.`,
+    fields: { option, value },
+  });
+}
+
+function insertTrace(insert: Statement, session: number, row: TraceRow): void {
+  const { id, uid, sequence, choice, head, base, kept, finished } = row;
+  const { prompt, response, logprobs, body } = row;
+  insert.run([
+    id,
+    uid,
+    session,
+    sequence,
+    choice,
+    head,
+    base,
+    kept,
+    finished,
+    prompt,
+    response,
+    logprobs,
+    body,
+  ]);
+}
+
+/**
+ * Opens the store at `path`, or creates it. One gateway at a time may use it.
+ * @throws ConfigError when the file is something else.
+ */
+export function openSqliteTraceStore(
+  path: string,
+  options: SqliteTraceStoreOptions = {},
+): TraceStore {
+  const { busyTimeoutMs = 5_000, maxBytes, onCommit } = options;
+  checkOption("busyTimeoutMs", busyTimeoutMs, 0);
+  checkOption("maxBytes", maxBytes, 64 * 1024);
+  const db = openDatabase(path, maxBytes);
+  const stats = { commits: 0, commitSeconds: 0 };
+  const commits = new GroupCommit({
+    db,
+    path,
+    busyTimeoutMs,
+    onCommit: (writes, milliseconds) => {
+      stats.commits++;
+      stats.commitSeconds += milliseconds / 1000;
+      onCommit?.(writes, milliseconds);
+    },
+  });
+  const known = new KnownTraces(knownTokens);
+  const reader = new TraceReader(db);
+  const prepare = (sql: string): Statement => db.prepare(sql);
+  const insert = prepare("INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const insertSession = prepare("INSERT INTO sessions (uid) VALUES (?)");
+  const updateSession = prepare(
+    "UPDATE sessions SET created = ?, key_digest = ?, record = ? WHERE id = ?",
+  );
+  const deleteTraces = prepare("DELETE FROM traces WHERE session = ?");
+  const deleteRow = prepare("DELETE FROM sessions WHERE id = ?");
+  const allSessions = prepare(
+    `SELECT uid, created, key_digest, record, coalesce(traces, 0) AS traces FROM sessions
+     LEFT JOIN (SELECT session, count(*) AS traces FROM traces GROUP BY session) ON session = id
+     WHERE record IS NOT NULL ORDER BY created, id`,
+  );
+  let nextId = reader.lastId() + 1;
+  let closing: Promise<void> | undefined;
+
+  function sessionId(uid: string): number {
+    return reader.sessionId(uid) ?? Number(insertSession.run([uid]).lastInsertRowid);
+  }
+
+  /** The trace that `parentId` names, from memory or else from the file. */
+  function parentOf(trace: Trace): KnownTrace | undefined {
+    if (trace.parentId === null) return findBase(trace, known);
+    const parent = known.get(trace.parentId) ?? reader.known(trace.parentId);
+    return parent?.trace.sessionUid === trace.sessionUid ? parent : undefined;
+  }
+
+  function packCall(traces: readonly Trace[]): PackedTrace[] {
+    const packed: PackedTrace[] = [];
+    for (const trace of traces) {
+      const head = packed.find(({ row }) => row.head === null)?.known;
+      const sibling = head ? packSibling(nextId, trace, head) : null;
+      packed.push(sibling ?? packTrace(nextId, trace, parentOf(trace)));
+      nextId++;
+    }
+    return packed;
+  }
+
+  const requireOpen = (): void => {
+    if (closing) throw new StoreError("closed", `The trace store ${path} is closed.`);
+  };
+  const reading = <T>(read: () => T): T => {
+    requireOpen();
+    try {
+      return read();
+    } catch (error) {
+      throw toStoreError(error, path);
+    }
+  };
+
+  return {
+    async append(traces) {
+      const packed = reading(() => packCall(traces));
+      await commits.add(() => {
+        for (const { row, known: added } of packed) {
+          insertTrace(insert, sessionId(added.trace.sessionUid), row);
+        }
+      });
+      // Only now: what failed must not be continued.
+      for (const added of packed) known.add(added.known);
+    },
+    get: (id) => reading(() => (known.get(id) ?? reader.known(id))?.trace),
+    bySession: (sessionUid) => reading(() => reader.bySession(sessionUid)),
+    page: (query) => reading(() => reader.page(query)),
+    async saveSession(session) {
+      requireOpen();
+      const { uid, created, keyDigest, record } = packSession(session);
+      await commits.add(() => {
+        updateSession.run([created, keyDigest, record, sessionId(uid)]);
+      });
+    },
+    sessions: (): readonly StoredSession[] =>
+      reading(() => allSessions.all().map((row) => unpackSession(row as SessionRow))),
+    async deleteSession(sessionUid) {
+      requireOpen();
+      let count = 0;
+      await commits.add(() => {
+        const session = reader.sessionId(sessionUid);
+        if (session === undefined) return;
+        count = deleteTraces.run([session]).changes;
+        deleteRow.run([session]);
+      });
+      known.deleteSession(sessionUid);
+      return count;
+    },
+    flush: () => commits.flush(),
+    stats: () => ({ ...stats }),
+    close() {
+      closing ??= commits.flush().then(() => {
+        try {
+          // Leaves one file. Where another process reads, it is that one's to do.
+          db.pragma("wal_checkpoint(TRUNCATE)");
+        } finally {
+          db.close();
+        }
+      });
+      return closing;
+    },
+  };
+}
