@@ -48,7 +48,7 @@ Examples:
 
 const gatewayHelp = `
 Examples:
-  $ agent-trainer gateway --worker http://127.0.0.1:8000/v1 --store traces.sqlite
+  $ agent-trainer gateway --builtin builtin:shop-tiny --store traces.sqlite
   $ agent-trainer gateway --builtin builtin:shop-tiny --store memory --port 0
 
 An agent gets the URL and the key of a session of its own, and needs no change:
@@ -110,8 +110,8 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
       onExit(await demoCommand(flags, io));
     });
   command(program, "gateway", "capture every call of any agent, token by token")
-    .option("--worker <url>", "OpenAI-compatible server; give it again for more", collect)
-    .option("--kind <kind>", "what the workers are")
+    .option("--worker <url>", "OpenAI-compatible server (refused: not supported yet)", collect)
+    .option("--kind <kind>", "what the workers are (refused: not supported yet)")
     .option("--builtin <model>", "answer from a model in this process")
     .option("--store <file>", 'SQLite file of the traces, or "memory"', "traces.sqlite")
     .option("--host <address>", "address to listen on", "127.0.0.1")

@@ -8,6 +8,8 @@ import { ApiError } from "./api-error.ts";
 export type PauseMode = "hold" | "refuse";
 
 const retryAfterS = 1;
+/** Waiting calls hold connections and memory. */
+const mostHeld = 20_000;
 
 function paused(): ApiError {
   return new ApiError({
@@ -49,7 +51,9 @@ export class CallGate {
     const deadline = performance.now() + limitMs;
     while (this.#mode !== null) {
       const left = deadline - performance.now();
-      if (this.#mode === "refuse" || left <= 0 || signal.aborted) throw paused();
+      if (this.#mode === "refuse" || left <= 0 || signal.aborted || this.held >= mostHeld) {
+        throw paused();
+      }
       await this.#wait(left, signal);
     }
   }

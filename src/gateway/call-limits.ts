@@ -16,6 +16,7 @@ export class CallLimiter {
   readonly #limits: CallLimits;
   readonly #capacity: number;
   #running = 0;
+  #arrived = 0;
   #tokens: number;
   #filledAt: number;
 
@@ -26,22 +27,36 @@ export class CallLimiter {
     this.#filledAt = now;
   }
 
-  /** `leave` must follow. @throws ApiError 429. */
+  /** Before a request's body is read: bodies take memory, too. `depart` must follow. @throws ApiError 429. */
+  arrive(): void {
+    this.#check(this.#arrived);
+    this.#arrived++;
+  }
+
+  /** The request was answered, or its answer has begun. */
+  depart(): void {
+    this.#arrived--;
+  }
+
+  /** Before a call is dispatched. `leave` must follow. @throws ApiError 429. */
   enter(now: number = performance.now()): void {
-    const { maxConcurrentCalls, maxCallsPerSecond } = this.#limits;
-    if (this.#running >= maxConcurrentCalls) {
-      throw refusal(
-        `This session has ${this.#running} calls in flight, which is the most that are allowed.`,
-        "concurrency_limit_exceeded",
-        1,
-      );
-    }
+    const { maxCallsPerSecond } = this.#limits;
+    this.#check(this.#running);
     if (Number.isFinite(maxCallsPerSecond)) this.#take(now, maxCallsPerSecond);
     this.#running++;
   }
 
   leave(): void {
     this.#running--;
+  }
+
+  #check(count: number): void {
+    if (count < this.#limits.maxConcurrentCalls) return;
+    throw refusal(
+      `This session has ${count} calls in flight, which is the most that are allowed.`,
+      "concurrency_limit_exceeded",
+      1,
+    );
   }
 
   #take(now: number, perSecond: number): void {

@@ -93,6 +93,17 @@ export class CaptureSession {
     return seen;
   }
 
+  /** Answers one request of the agent. @throws ApiError 429 when too many are there already. */
+  async answer(work: () => Promise<Response>): Promise<Response> {
+    this.#limiter.arrive();
+    try {
+      await this.ready();
+      return await work();
+    } finally {
+      this.#limiter.depart();
+    }
+  }
+
   /** Runs a call that `traces` waits for and `close` aborts. @throws ApiError 429 beyond the limits. */
   async track<T>(abort: CallAbort, work: () => Promise<T>): Promise<T> {
     const start = performance.now();

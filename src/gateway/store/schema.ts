@@ -37,7 +37,8 @@ CREATE INDEX traces_by_session ON traces (session);
 
 /** Rows are a few kilobytes, so small pages leave the least of them empty. */
 const pageSize = 1024;
-const walPages = 2048;
+/** Small too, so that moving them into the file never holds calls up for long. */
+const walPages = 512;
 
 function foreign(path: string, what: string, hint: string, cause?: unknown): ConfigError {
   return new ConfigError({
