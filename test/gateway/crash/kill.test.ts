@@ -1,19 +1,23 @@
 /**
- * kill -9 at random moments under load. 60 times here; `SOAK=1` does 220, about a minute and a half.
+ * kill -9 at random moments under load. The moment is counted from the first call that a client saw the
+ * end of in that life, so that a slow machine does not make a kill mean nothing; every sixth comes at
+ * any time after the start instead, and is not counted as under load. 60 kills here; `SOAK=1` does 250,
+ * of which more than 200 are under load.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, it } from "vitest";
 import type { Trace } from "../../../src/core/trace.ts";
 import { openSqliteTraceStore } from "../../../src/gateway/index.ts";
 import { createRandom } from "../../../src/util/random.ts";
 
-const kills = process.env["SOAK"] === "1" ? 220 : 60;
+const kills = process.env["SOAK"] === "1" ? 250 : 60;
 const clients = 6;
-const longestLoadMs = 90;
+const longestLoadMs = 60;
 
 const folder = mkdtempSync(join(tmpdir(), "kill-"));
 const path = join(folder, "traces.sqlite");
@@ -118,6 +122,7 @@ it(`loses and doubles nothing over ${kills} kills`, { timeout: 300_000 }, async 
   const team: Client[] = [];
   const openTimes: number[] = [];
   let number = 0;
+  let underLoad = 0;
   for (let round = 0; round < kills; round++) {
     const { url, openMs, child: running } = await startChild();
     openTimes.push(openMs);
@@ -136,7 +141,13 @@ it(`loses and doubles nothing over ${kills} kills`, { timeout: 300_000 }, async 
         });
       }
     });
-    await new Promise((done) => setTimeout(done, 5 + random() * longestLoadMs));
+    const before = seen.size;
+    const deadline = performance.now() + 10_000;
+    if (round % 6 !== 5) {
+      while (seen.size === before && performance.now() < deadline) await sleep(1);
+    }
+    await sleep(random() * longestLoadMs);
+    if (seen.size > before) underLoad++;
     server.dead = true;
     running.kill("SIGKILL");
     await Promise.all(loads);
@@ -171,9 +182,9 @@ it(`loses and doubles nothing over ${kills} kills`, { timeout: 300_000 }, async 
   for (const traces of byResponse.values()) expect([1, 3]).toContain(traces.length);
   const unseen = byResponse.size - seen.size;
   console.info(
-    `${kills} kills, ${seen.size} calls seen by clients, ${unseen} stored but not seen, ${continued} continued, opened in at most ${Math.max(...openTimes).toFixed(0)} ms`,
+    `${kills} kills, ${underLoad} under load, ${seen.size} calls seen by clients, ${unseen} stored but not seen, ${continued} continued, opened in at most ${Math.max(...openTimes).toFixed(0)} ms`,
   );
-  expect(seen.size).toBeGreaterThan(kills);
-  expect(continued).toBeGreaterThan(kills);
+  expect(underLoad).toBeGreaterThanOrEqual(Math.floor((kills * 5) / 6));
+  expect(continued).toBeGreaterThan(underLoad);
   await store.close();
 });
