@@ -46,10 +46,68 @@ export interface SamplerTarget {
   readonly renderer: Renderer;
 }
 
-/** OpenAI-compatible servers. */
+/** What a worker runs. `auto` asks it; `openai` is any other server that speaks OpenAI's protocol. */
+export type WorkerKind = "vllm" | "sglang" | "llamacpp" | "openai";
+
+/** One inference server. */
+export interface HttpWorker {
+  /** With or without the path of its OpenAI routes. @default path "/v1" */
+  readonly url: string;
+  /** Unique among the workers. @default made from its place */
+  readonly id?: string;
+  /** @default "auto" */
+  readonly kind?: WorkerKind | "auto";
+  /** Sent to this worker as a bearer token, and nowhere else. */
+  readonly apiKey?: string;
+  /** The model as this worker names it. @default what it lists first */
+  readonly modelName?: string;
+  /** Share of the load, above 0. @default 1 */
+  readonly weight?: number;
+  /**
+   * Which log-probabilities it gives: vLLM's `--logprobs-mode`, for example. @default "processed" for
+   * SGLang, "raw" for others
+   */
+  readonly logprobKind?: "raw" | "processed";
+}
+
+/** Longest waits for an upstream, in milliseconds; each at least 1. */
+export interface HttpDeadlines {
+  /** @default 10_000 */
+  readonly connectMs?: number;
+  /** From the request to the first byte of a stream's body. @default 300_000 */
+  readonly firstByteMs?: number;
+  /** Between two pieces of a body. @default 120_000 */
+  readonly betweenBytesMs?: number;
+}
+
+/** Inference servers over HTTP. */
 export interface HttpTarget {
   readonly kind: "http";
-  readonly workers: readonly { readonly url: string; readonly apiKey?: string }[];
+  readonly workers: readonly HttpWorker[];
+  /** That of the model family; lets the gateway own the chat template. */
+  readonly renderer?: Renderer;
+  /**
+   * `cumulative`: prompts are sent as token ids, and a later turn begins with the ids of the earlier
+   * ones; needs a renderer. `server`: the server renders messages. @default "cumulative" with a renderer
+   */
+  readonly tokenMode?: "cumulative" | "server";
+  /** Longest prompt + completion in tokens. @default what the workers tell */
+  readonly contextLength?: number;
+  readonly deadlines?: HttpDeadlines;
+  /** Tries of one call, the first included, at least 1. @default 5 */
+  readonly maxAttempts?: number;
+  /** Wait before the second try, doubled for each further one, in milliseconds. @default 200 */
+  readonly retryDelayMs?: number;
+  /** Time between health checks, in milliseconds, at least 1. @default 10_000 */
+  readonly healthIntervalMs?: number;
+  /** Longest wait for a health check or a probe. @default 5_000 */
+  readonly healthTimeoutMs?: number;
+  /** Failed calls in a row that take a worker out. @default 3 */
+  readonly failuresToOpen?: number;
+  /** How long it stays out before one call tries it again, in milliseconds. @default 5_000 */
+  readonly reopenAfterMs?: number;
+  /** Largest answer of a worker, in bytes. @default 256 MiB */
+  readonly maxResponseBytes?: number;
 }
 
 export type InferenceTarget = SamplerTarget | HttpTarget;

@@ -19,6 +19,7 @@ export type ErrorCode =
   | "CHECKPOINT_INVALID"
   | "RUN_LOCKED"
   | "STORE_FAILED"
+  | "UPSTREAM_FAILED"
   | "TIMEOUT"
   | "ABORTED"
   | "INTERNAL";

@@ -13,6 +13,7 @@ export class CallAbort {
   /** Ends the wait itself. */
   readonly #wait = new AbortController();
   readonly #limitMs: number;
+  readonly #endsAt: number;
   readonly #deadline: NodeJS.Timeout;
   #grace: NodeJS.Timeout | undefined;
   #cause: AbortCause | null = null;
@@ -21,6 +22,7 @@ export class CallAbort {
 
   constructor(limitMs: number) {
     this.#limitMs = limitMs;
+    this.#endsAt = performance.now() + limitMs;
     this.#deadline = setTimeout(() => {
       this.abort("deadline");
     }, limitMs);
@@ -34,6 +36,11 @@ export class CallAbort {
   /** The first cause; null while nothing ended the call early. */
   get cause(): AbortCause | null {
     return this.#cause;
+  }
+
+  /** Milliseconds until the deadline. */
+  get remainingMs(): number {
+    return Math.max(0, this.#endsAt - performance.now());
   }
 
   abort(cause: AbortCause): void {

@@ -1,5 +1,5 @@
 /** A model call without its wire format: every protocol is translated to this. */
-import type { ChatMessage, ToolDefinition } from "../core/message.ts";
+import type { ChatMessage, JsonObject, ToolDefinition } from "../core/message.ts";
 import type { SamplingParams } from "../core/policy.ts";
 import type { Protocol } from "../core/trace.ts";
 
@@ -24,6 +24,16 @@ export interface CallRequest {
    * answer is text that is not read for reasoning or tool calls.
    */
   readonly rawPrompt?: string | readonly number[];
+  /** Alternatives to each drawn token that the client wants to see; where the server gives them. */
+  readonly topLogprobs?: number;
+  /** What the answer must look like, in OpenAI's shape; only where the server renders. */
+  readonly responseFormat?: JsonObject;
+}
+
+/** A token as the server that drew it writes it. */
+export interface TokenText {
+  readonly text: string;
+  readonly topLogprobs: readonly { readonly text: string; readonly logprob: number }[];
 }
 
 /** One finished choice. */
@@ -37,6 +47,8 @@ export interface Completion {
   readonly tokens: Int32Array;
   readonly logprobs: Float32Array;
   readonly weightVersion: number;
+  /** One for each of the logprobs; absent where the renderer tells. */
+  readonly tokenTexts?: readonly TokenText[];
 }
 
 export interface CallResult {
@@ -44,4 +56,10 @@ export interface CallResult {
   readonly responseId: string;
   readonly promptTokens: number;
   readonly completions: readonly Completion[];
+  /** As the server counted; absent where tokens are counted. */
+  readonly usage?: {
+    readonly promptTokens: number;
+    readonly completionTokens: number;
+    readonly cachedTokens?: number;
+  };
 }

@@ -1,6 +1,6 @@
 /** Finished choices to stored traces, and to what later calls can continue. */
 import { randomUUID } from "node:crypto";
-import type { SamplerTarget } from "../core/backend.ts";
+import type { Renderer } from "../core/policy.ts";
 import type { Trace } from "../core/trace.ts";
 import type { CallRequest, Completion } from "./call-request.ts";
 import type { PreparedCall } from "./prompt.ts";
@@ -8,13 +8,14 @@ import type { CaptureSession } from "./session.ts";
 
 /** What all choices of a call have in common. */
 export interface RecordedCall {
-  readonly target: SamplerTarget;
+  readonly target: { readonly renderer: Renderer };
   readonly request: CallRequest;
   readonly prepared: PreparedCall;
   readonly trajectoryUid: string | null;
   readonly responseId: string;
   readonly sequence: number;
   readonly startedAt: number;
+  readonly logprobKind: Trace["logprobKind"];
 }
 
 function joinTokens(prompt: Int32Array, response: Int32Array): Int32Array {
@@ -53,8 +54,8 @@ export async function recordCall(
       promptIds: own.subarray(0, prepared.tokens.length),
       responseIds: own.subarray(prepared.tokens.length),
       // A copy: after a stop string the sampler's array may be longer, or be reused.
-      logprobs: completion.logprobs.slice(),
-      logprobKind: "raw",
+      logprobs: completion.logprobs.slice(0, completion.tokens.length),
+      logprobKind: call.logprobKind,
       stopReason: completion.stopReason,
       weightVersion: completion.weightVersion,
       sampling: prepared.sampling,

@@ -20,7 +20,7 @@ export interface ReadMessageOptions {
 }
 
 /** Not random: a template may render the id, and then it decides what the next prompt is. */
-function toolCallId(key: string, index: number): string {
+export function toolCallId(key: string, index: number): string {
   return `call_${createHash("sha1").update(`${key}:${index}`).digest("hex").slice(0, 24)}`;
 }
 

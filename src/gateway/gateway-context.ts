@@ -1,15 +1,15 @@
 /** The parts of a gateway that its routes share. */
-import type { SamplerTarget } from "../core/backend.ts";
 import type { BodyLimits } from "./body.ts";
 import type { CallGate } from "./call-gate.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import type { SessionTable } from "./session-table.ts";
+import type { Target } from "./targets/target.ts";
 import type { TraceStore } from "./trace-store.ts";
 import type { WorkerAdmin } from "./worker-admin.ts";
 
 /** What routes need of the gateway. */
 export interface GatewayContext extends BodyLimits {
-  readonly target: SamplerTarget;
+  readonly target: Target;
   readonly model: string;
   readonly sessions: SessionTable;
   readonly store: TraceStore;

@@ -1,12 +1,12 @@
 /** What a gateway can be told, with defaults and bounds. */
-import type { SamplerTarget } from "../core/backend.ts";
+import type { InferenceTarget } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { TraceStore } from "./trace-store.ts";
 import type { WorkerAdmin } from "./worker-admin.ts";
 
 export interface GatewayOptions {
   /** What answers. */
-  readonly target: SamplerTarget;
+  readonly target: InferenceTarget;
   /** The name that answers carry and `GET /v1/models` lists. */
   readonly model: string;
   /** The caller closes it, after the gateway. @default a store in memory */

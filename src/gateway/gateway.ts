@@ -12,6 +12,7 @@ import { GatewayMetrics } from "./metrics.ts";
 import { serve, type HttpServer } from "./serve.ts";
 import { createSessionHost } from "./session-host.ts";
 import { SessionTable } from "./session-table.ts";
+import { openTarget } from "./targets/open-target.ts";
 import { waitUntilIdle } from "./wait-until-idle.ts";
 
 export interface ListenOptions {
@@ -56,7 +57,7 @@ function checkHost(host: string, isTokenChosen: boolean): void {
 
 /** @throws ConfigError for an option out of bounds. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { target, model, store = createMemoryTraceStore(), workers } = options;
+  const { model, store = createMemoryTraceStore() } = options;
   const { adminToken = createToken("admin"), onError = () => undefined } = options;
   const { sessionIdleMs, maxCallsPerSecond = Infinity } = options;
   const limits = checkLimits(options);
@@ -71,6 +72,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     }
   };
   const gate = new CallGate();
+  const target = openTarget(options.target, {
+    model,
+    gate,
+    requestTimeoutMs: limits.requestTimeoutMs,
+  });
+  const workers = options.workers ?? target.workers;
   const metrics: GatewayMetrics = new GatewayMetrics({
     sessions: () => sessions.size,
     callsInFlight: () => sessions.callsInFlight,
@@ -108,6 +115,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const shutDown = async (): Promise<void> => {
     gate.pause("refuse");
     await sessions.suspendAll();
+    await target[Symbol.asyncDispose]();
     await (await starting?.catch(() => undefined))?.close();
   };
   const close = (): Promise<void> => (closing ??= shutDown());

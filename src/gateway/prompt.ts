@@ -1,7 +1,6 @@
 /** A call's prompt, sampling and seed: everything that is decided before a token is drawn. */
-import type { SamplerTarget } from "../core/backend.ts";
 import { ContextOverflowError } from "../core/errors.ts";
-import { defaultSampling, type SamplingParams } from "../core/policy.ts";
+import { defaultSampling, type Renderer, type SamplingParams } from "../core/policy.ts";
 import { deriveSeed } from "../util/random.ts";
 import type { CallRequest, SamplingChoice } from "./call-request.ts";
 import { chainMessages, type MessageChain } from "./conversation.ts";
@@ -18,35 +17,47 @@ export interface PreparedCall {
   readonly drawKey: string;
 }
 
-function startsWith(tokens: Int32Array, start: Int32Array): boolean {
+/** What prompts are made for. */
+export interface PromptPolicy {
+  readonly renderer: Renderer;
+  /** Longest prompt + completion, in tokens. */
+  readonly contextLength: number;
+}
+
+/** Id by id. */
+export function startsWith(tokens: Int32Array, start: Int32Array): boolean {
   if (tokens.length < start.length) return false;
   for (let i = 0; i < start.length; i++) if (tokens[i] !== start[i]) return false;
   return true;
 }
 
 function render(
-  target: SamplerTarget,
+  policy: PromptPolicy,
   session: CaptureSession,
   request: CallRequest,
   chain: MessageChain,
   trajectoryUid: string | null,
 ): { tokens: Int32Array; parentId: string | null } {
   const { messages, tools, rawPrompt } = request;
-  if (rawPrompt !== undefined) return session.rawPrompts.render(rawPrompt, target.renderer);
+  if (rawPrompt !== undefined) return session.rawPrompts.render(rawPrompt, policy.renderer);
   const match = session.conversation.match(messages, chain, trajectoryUid);
   if (match) {
     const previous = match.node.tokens;
     const added = messages.slice(match.covered);
-    const extended = target.renderer.extend(previous, added, { tools });
+    const extended = policy.renderer.extend(previous, added, { tools });
     // Trainers merge rows on the strength of `parentId`, so it is checked, not believed.
     if (extended && startsWith(extended.tokens, previous)) {
       return { tokens: extended.tokens, parentId: match.node.traceId };
     }
   }
-  return { tokens: target.renderer.render(messages, { tools }).tokens, parentId: null };
+  return { tokens: policy.renderer.render(messages, { tools }).tokens, parentId: null };
 }
 
-function mergeSampling(client: SamplingChoice, enforced: SamplingChoice): SamplingChoice {
+/** What is really used: the trainer's choice wins over the client's, and nothing is left open. */
+export function mergeSampling(
+  client: SamplingChoice,
+  enforced: SamplingChoice,
+): Required<SamplingChoice> {
   const pick = <K extends keyof SamplingChoice>(name: K): SamplingParams[K] =>
     enforced[name] ?? client[name] ?? defaultSampling[name];
   return {
@@ -60,20 +71,17 @@ function mergeSampling(client: SamplingChoice, enforced: SamplingChoice): Sampli
 
 /** @throws ContextOverflowError, or what the renderer throws for messages it cannot render. */
 export function prepareCall(
-  target: SamplerTarget,
+  policy: PromptPolicy,
   session: CaptureSession,
   request: CallRequest,
   trajectoryUid: string | null,
 ): PreparedCall {
   const chain = chainMessages(request.messages, request.tools);
-  const { tokens, parentId } = render(target, session, request, chain, trajectoryUid);
-  const { contextLength } = target.sampler;
+  const { tokens, parentId } = render(policy, session, request, chain, trajectoryUid);
+  const { contextLength } = policy;
   const room = contextLength - tokens.length;
   if (room < 1) throw new ContextOverflowError(tokens.length, contextLength);
-  const merged = {
-    ...defaultSampling,
-    ...mergeSampling(request.sampling, session.options.sampling),
-  };
+  const merged = mergeSampling(request.sampling, session.options.sampling);
 
   const asked = promptKey(tokens, session.trajectoryLabel(trajectoryUid));
   const occurrence = session.countOccurrence(asked);
@@ -86,7 +94,7 @@ export function prepareCall(
     sampling: {
       ...merged,
       maxTokens: Math.min(merged.maxTokens, room),
-      stopTokenIds: target.renderer.stop.tokenIds,
+      stopTokenIds: policy.renderer.stop.tokenIds,
       seed: deriveSeed(session.options.seed, ...seedParts),
     },
   };

@@ -117,5 +117,6 @@ export function toWireWorker(worker: WorkerStatus): Readonly<Record<string, unkn
     healthy: worker.healthy,
     draining: worker.draining,
     active_requests: worker.activeRequests,
+    kind: worker.kind ?? null,
   };
 }

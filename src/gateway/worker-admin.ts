@@ -9,6 +9,8 @@ export interface WorkerStatus {
   readonly healthy: boolean;
   readonly draining: boolean;
   readonly activeRequests: number;
+  /** Of server; absent while nobody knows. */
+  readonly kind?: string;
 }
 
 export interface WorkerSpec {

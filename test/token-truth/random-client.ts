@@ -4,6 +4,8 @@ import type { ChatMessage } from "../../src/core/message.ts";
 import { CallAbort } from "../../src/gateway/call-abort.ts";
 import type { CallRequest } from "../../src/gateway/call-request.ts";
 import { createResponseId, runCall } from "../../src/gateway/call.ts";
+import { samplerSource } from "../../src/gateway/targets/sampler-source.ts";
+import { createTokenTarget } from "../../src/gateway/targets/token-target.ts";
 import type { CaptureSession } from "../../src/gateway/session.ts";
 import { tools } from "../renderers/conversations.ts";
 import { pick, type Random } from "./random-draw.ts";
@@ -79,7 +81,7 @@ async function call(
   // A stop string uses an abort up.
   const own = request.stops.length > 0 ? new CallAbort(60_000) : abort;
   const { completions } = await runCall({
-    target,
+    target: createTokenTarget(samplerSource(target.sampler), target.renderer),
     session,
     trajectoryUid: pick(random, trajectories),
     request,

@@ -22,8 +22,7 @@ export interface RouteContext {
 
 /** What this gateway's target can read. */
 export function contentOf(gateway: GatewayContext): ContentOptions {
-  // A renderer in this process makes tokens of text only.
-  return { images: !("renderer" in gateway.target) };
+  return { images: gateway.target.images };
 }
 
 /** A running call as one protocol streams it. */

@@ -6,6 +6,5 @@ import { parsePrompt } from "./request.ts";
 export async function countMessageTokens({ gateway, request }: RouteContext): Promise<Response> {
   const body = await readJsonObject(request, gateway);
   const { messages, tools } = parsePrompt(body, contentOf(gateway));
-  const { tokens } = gateway.target.renderer.render(messages, { tools });
-  return Response.json({ input_tokens: tokens.length });
+  return Response.json({ input_tokens: await gateway.target.countTokens(messages, tools) });
 }

@@ -1,0 +1,57 @@
+/** One try of one call at a server that renders messages itself. Knows neither retries nor stores. */
+import type { SamplingParams } from "../../../core/policy.ts";
+import type { TargetCall } from "../target.ts";
+import { AnswerCollector } from "./answer-collector.ts";
+import { chatBody, chatPath, readChatAnswer, type ChatAsk } from "./dialects/chat-wire.ts";
+import { readJsonAnswers } from "./json-answers.ts";
+import type { Worker, WorkerFacts } from "./worker.ts";
+
+export interface ChatCallOptions {
+  readonly call: TargetCall;
+  readonly params: SamplingParams;
+  /** Bounds a whole answer, whose first byte comes last. */
+  readonly requestTimeoutMs: number;
+  /** The server has begun to answer. */
+  readonly onBegin: (answer: AnswerCollector) => void;
+  /** The client is about to be shown something. */
+  readonly onCommit: () => void;
+}
+
+/** What the server answered; partial when the call was aborted. @throws UpstreamError */
+export async function callChat(
+  worker: Worker,
+  facts: WorkerFacts,
+  { call, params, requestTimeoutMs, onBegin, onCommit }: ChatCallOptions,
+): Promise<AnswerCollector> {
+  const { request, abort, onDelta } = call;
+  const stream = onDelta !== undefined;
+  const { kind, model } = facts;
+  const ask: ChatAsk = { request, params, kind, model, stream };
+  const collector = new AnswerCollector(worker.id, request.n);
+  const { signal } = abort;
+  try {
+    const answer = await worker.send({
+      path: chatPath(ask),
+      body: chatBody(ask),
+      signal,
+      ...(stream ? {} : { deadlines: { firstByteMs: requestTimeoutMs } }),
+    });
+    let hasBegun = false;
+    for await (const json of readJsonAnswers(answer, worker.id)) {
+      const shown: (() => void)[] = [];
+      collector.add(readChatAnswer(json, ask), ({ choice, content = "", reasoning = "" }) => {
+        if (content === "" && reasoning === "") return;
+        shown.push(() => onDelta?.(choice, { content, reasoning }));
+      });
+      if (!hasBegun) onBegin(collector);
+      hasBegun = true;
+      if (shown.length > 0) onCommit();
+      for (const show of shown) show();
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return collector;
+  }
+  if (!signal.aborted) collector.requireFinish();
+  return collector;
+}

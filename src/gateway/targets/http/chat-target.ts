@@ -1,0 +1,156 @@
+/**
+ * Servers that render messages and read answers themselves. What they tell of ids and log-probabilities
+ * is captured; where they do not, the call is marked untrainable and says why.
+ */
+import { deriveSeed } from "../../../util/random.ts";
+import type { CallGate } from "../../call-gate.ts";
+import { toolCallId } from "../../completion.ts";
+import { chainMessages, type MessageChain } from "../../conversation.ts";
+import { mergeSampling, startsWith, type PreparedCall } from "../../prompt.ts";
+import type { FinishedChoice, Target, TargetAnswer, TargetCall } from "../target.ts";
+import { AnswerCollector } from "./answer-collector.ts";
+import { callChat } from "./chat-call.ts";
+import type { ChoiceCollector } from "./choice-collector.ts";
+import { countTokens } from "./count-tokens.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import type { Fleet } from "./fleet.ts";
+import { logprobKindOf } from "./logprob-kind.ts";
+import { serverRenderer } from "./server-renderer.ts";
+
+export interface ChatTargetOptions {
+  readonly fleet: Fleet;
+  readonly dispatcher: Dispatcher;
+  readonly gate: CallGate;
+  readonly requestTimeoutMs: number;
+}
+
+/** Everything that is decided before the server is asked. */
+type Plan = Omit<PreparedCall, "tokens" | "parentId">;
+
+function planCall({ session, request, trajectoryUid }: TargetCall): Plan {
+  const chain = chainMessages(request.messages, request.tools);
+  // The prompt's ids are not known yet; its messages stand for them.
+  const prompt = JSON.stringify(request.rawPrompt ?? chain.at(-1));
+  const asked = `${prompt}${session.trajectoryLabel(trajectoryUid)}`;
+  const occurrence = session.countOccurrence(asked);
+  const seedParts = [asked, occurrence, ...(request.seed === undefined ? [] : [request.seed])];
+  return {
+    chain,
+    drawKey: `${occurrence}:${asked}`,
+    sampling: {
+      ...mergeSampling(request.sampling, session.options.sampling),
+      stopTokenIds: [],
+      seed: deriveSeed(session.options.seed, ...seedParts),
+    },
+  };
+}
+
+function finishChoice(
+  choice: ChoiceCollector,
+  index: number,
+  call: TargetCall,
+  plan: Plan,
+  weightVersion: number,
+): FinishedChoice {
+  const { content, reasoning, stopString, texts } = choice;
+  const toolCalls = choice.toolCalls.map((each, i) => ({
+    ...each,
+    id: each.id === "" ? toolCallId(`${index}:${plan.drawKey}`, i) : each.id,
+  }));
+  return {
+    choice: index,
+    message: {
+      role: "assistant",
+      content,
+      ...(reasoning === undefined || reasoning === "" ? {} : { reasoning }),
+      ...(toolCalls.length === 0 ? {} : { toolCalls }),
+    },
+    stopReason: choice.stopReason,
+    ...(stopString !== undefined && call.request.stops.includes(stopString) ? { stopString } : {}),
+    tokens: Int32Array.from(choice.tokens),
+    logprobs: Float32Array.from(choice.logprobs),
+    weightVersion,
+    ...(texts.length === 0 ? {} : { tokenTexts: texts }),
+    rest: { content: "", reasoning: "" },
+  };
+}
+
+/** Why what the server told is not enough to train on. */
+function lackOf(answer: AnswerCollector): string | undefined {
+  const { promptIds, choices } = answer;
+  if (choices.some((choice) => choice.tokens.length === 0)) {
+    return "the server returned no token ids of its answer";
+  }
+  if (!promptIds || promptIds.length === 0) return "the server returned no token ids of the prompt";
+  return answer.doubt();
+}
+
+/** The earlier call whose tokens the prompt begins with, proven id by id. */
+function parentOf(call: TargetCall, chain: MessageChain, prompt: Int32Array): string | null {
+  if (call.request.rawPrompt !== undefined) return null;
+  const { session, request, trajectoryUid } = call;
+  const match = session.conversation.match(request.messages, chain, trajectoryUid);
+  return match && startsWith(prompt, match.node.tokens) ? match.node.traceId : null;
+}
+
+export function createChatTarget(options: ChatTargetOptions): Target {
+  const { fleet, dispatcher, gate, requestTimeoutMs } = options;
+
+  async function run(call: TargetCall): Promise<TargetAnswer> {
+    const { request, session, abort, trajectoryUid, onPrompt } = call;
+    const plan = planCall(call);
+    let isCommitted = false;
+    let isBegun = false;
+    let version = gate.weightVersion ?? 0;
+    let logprobKind: TargetAnswer["logprobKind"] = "raw";
+    let answer = new AnswerCollector("", request.n);
+    const onBegin = ({ promptIds, usage }: AnswerCollector): void => {
+      if (isBegun) return;
+      isBegun = true;
+      onPrompt?.(promptIds?.length ?? usage?.promptTokens ?? 0);
+    };
+    const onCommit = (): void => {
+      isCommitted = true;
+    };
+    const dispatched = {
+      affinity: trajectoryUid ?? session.uid,
+      signal: abort.signal,
+      remainingMs: () => abort.remainingMs,
+      committed: () => isCommitted,
+    };
+    try {
+      answer = await abort.wait(
+        dispatcher.run(dispatched, (worker, facts) => {
+          version = gate.weightVersion ?? 0;
+          logprobKind = logprobKindOf(worker, facts);
+          const params = plan.sampling;
+          return callChat(worker, facts, { call, params, requestTimeoutMs, onBegin, onCommit });
+        }),
+      );
+    } catch (error) {
+      if (!abort.signal.aborted) throw error;
+    }
+    const tokens = Int32Array.from(answer.promptIds ?? []);
+    const untrainable = lackOf(answer);
+    return {
+      prepared: { ...plan, tokens, parentId: parentOf(call, plan.chain, tokens) },
+      completions: answer.choices.map((choice, i) => finishChoice(choice, i, call, plan, version)),
+      logprobKind,
+      ...(untrainable === undefined ? {} : { untrainable }),
+      ...(answer.usage ? { usage: answer.usage } : {}),
+    };
+  }
+
+  return {
+    renderer: serverRenderer,
+    images: true,
+    workers: fleet,
+    run,
+    countTokens: (messages, tools) =>
+      countTokens(fleet, dispatcher, requestTimeoutMs, { messages, tools }),
+    [Symbol.asyncDispose]: () => {
+      fleet.close();
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** llama.cpp's native `/completion`. */
+import type { AnswerPart, AnswerPiece } from "../answer-part.ts";
+import { defined, idsIn, listIn, logprobIn, numberIn, objectIn, textIn } from "../wire-values.ts";
+import type { TokenDialect } from "./dialect.ts";
+import { llamacppSampling } from "./sampling-wire.ts";
+
+function read(json: unknown): AnswerPiece {
+  const answer = objectIn(json);
+  const probabilities = listIn(answer.completion_probabilities ?? answer.probs).map(objectIn);
+  const told = probabilities.flatMap(({ id }) => numberIn(id) ?? []);
+  const given = idsIn(answer.tokens);
+  const tokens = given && given.length > 0 ? given : told;
+  const isLast = answer.stop === true;
+  const drawn = numberIn(answer.tokens_predicted);
+  const part = defined<AnswerPart>({
+    choice: 0,
+    tokens,
+    logprobs: probabilities.map(({ logprob }) => logprobIn(logprob)),
+    // The last event of a stream only sums up.
+    drawn: tokens.length === 0 || drawn === 0 ? undefined : drawn,
+    finish: isLast ? (answer.stop_type === "limit" ? "length" : "stop") : undefined,
+    stopString: answer.stop_type === "word" ? textIn(answer.stopping_word) : undefined,
+  });
+  return { promptChanged: answer.truncated === true, parts: [part] };
+}
+
+export const llamacppTokens: TokenDialect = {
+  path: "/completion",
+  drawsMany: false,
+  body: ({ tokens, params, stream }) => ({
+    prompt: Array.from(tokens),
+    n_predict: params.maxTokens,
+    ...llamacppSampling(params),
+    n_probs: 1,
+    post_sampling_probs: false,
+    return_tokens: true,
+    cache_prompt: true,
+    stream,
+  }),
+  read,
+};

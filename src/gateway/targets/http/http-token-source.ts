@@ -1,0 +1,142 @@
+/** Workers that take prompts as token ids, as a source of tokens. Knows no messages. */
+import type { Sample } from "../../../core/policy.ts";
+import type { CallGate } from "../../call-gate.ts";
+import type { Draw, DrawRequest, TokenSource } from "../token-source.ts";
+import { AnswerCollector } from "./answer-collector.ts";
+import type { ChoiceCollector } from "./choice-collector.ts";
+import type { TokenDialect } from "./dialects/dialect.ts";
+import { tokenDialects } from "./dialects/token-dialects.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import type { Fleet } from "./fleet.ts";
+import { readJsonAnswers } from "./json-answers.ts";
+import { logprobKindOf } from "./logprob-kind.ts";
+import { malformed } from "./upstream-error.ts";
+import type { Worker, WorkerFacts } from "./worker.ts";
+
+export interface TokenSourceOptions {
+  readonly fleet: Fleet;
+  readonly dispatcher: Dispatcher;
+  readonly gate: CallGate;
+  readonly contextLength?: number;
+  /** Bounds a whole answer, whose first byte comes last. */
+  readonly requestTimeoutMs: number;
+}
+
+interface OneDraw {
+  readonly worker: Worker;
+  readonly facts: WorkerFacts;
+  readonly dialect: TokenDialect;
+  readonly request: DrawRequest;
+  readonly signal: AbortSignal;
+  readonly requestTimeoutMs: number;
+}
+
+/** `n` sequences by one request; `first` is the index of the first of them. */
+async function ask(draw: OneDraw, n: number, first: number): Promise<AnswerCollector> {
+  const { worker, facts, dialect, request, signal } = draw;
+  const { tokens, params, onChunk } = request;
+  const stream = onChunk !== undefined;
+  const own = first === 0 ? params : { ...params, seed: (params.seed + first) % 2 ** 32 };
+  const collector = new AnswerCollector(worker.id, n);
+  try {
+    const answer = await worker.send({
+      path: dialect.path,
+      body: dialect.body({ tokens, params: own, n, model: facts.model, stream }),
+      signal,
+      ...(stream ? {} : { deadlines: { firstByteMs: draw.requestTimeoutMs } }),
+    });
+    for await (const json of readJsonAnswers(answer, worker.id)) {
+      collector.add(dialect.read(json, n), (part, fresh, choice) => {
+        if (fresh === 0 || !onChunk) return;
+        onChunk({
+          index: first + part.choice,
+          tokens: Int32Array.from(choice.tokens.slice(-fresh)),
+          logprobs: Float32Array.from(choice.logprobs.slice(-fresh)),
+        });
+      });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return collector;
+  }
+  if (signal.aborted) return collector;
+  collector.requireFinish();
+  // Every sequence has a token: there is no room for an empty one.
+  if (collector.choices.some((choice) => choice.tokens.length === 0)) {
+    throw malformed(worker.id, "sent no token ids");
+  }
+  return collector;
+}
+
+async function askAll(draw: OneDraw): Promise<readonly AnswerCollector[]> {
+  const { dialect, request } = draw;
+  if (dialect.drawsMany || request.n === 1) return [await ask(draw, request.n, 0)];
+  // One failure ends the others, too.
+  const all = new AbortController();
+  const signal = AbortSignal.any([draw.signal, all.signal]);
+  try {
+    return await Promise.all(
+      Array.from({ length: request.n }, (_, i) => ask({ ...draw, signal }, 1, i)),
+    );
+  } finally {
+    all.abort();
+  }
+}
+
+function toSample(choice: ChoiceCollector, weightVersion: number): Sample {
+  return {
+    tokens: Int32Array.from(choice.tokens),
+    logprobs: Float32Array.from(choice.logprobs),
+    stopReason: choice.stopReason,
+    weightVersion,
+  };
+}
+
+function hasChangedPrompt({ promptIds }: AnswerCollector, tokens: Int32Array): boolean {
+  if (!promptIds) return false;
+  return promptIds.length !== tokens.length || promptIds.some((id, i) => id !== tokens[i]);
+}
+
+export function httpTokenSource(options: TokenSourceOptions): TokenSource {
+  const { fleet, dispatcher, gate, requestTimeoutMs } = options;
+
+  async function drawOnce(worker: Worker, facts: WorkerFacts, request: DrawRequest): Promise<Draw> {
+    const dialect = tokenDialects[facts.kind];
+    if (!dialect) throw malformed(worker.id, "takes no prompts of token ids");
+    const version = gate.weightVersion ?? 0;
+    const { signal } = request;
+    const answers = await askAll({ worker, facts, dialect, request, signal, requestTimeoutMs });
+    for (const answer of answers) {
+      answer.promptChanged ||= hasChangedPrompt(answer, request.tokens);
+    }
+    const untrainable = answers
+      .map((answer) => answer.doubt())
+      .find((doubt) => doubt !== undefined);
+    return {
+      samples: answers.flatMap(({ choices }) => choices.map((choice) => toSample(choice, version))),
+      logprobKind: logprobKindOf(worker, facts),
+      ...(untrainable === undefined ? {} : { untrainable }),
+    };
+  }
+
+  return {
+    get contextLength() {
+      return options.contextLength ?? fleet.contextLength;
+    },
+    ready: () => fleet.ready(),
+    async draw(request) {
+      try {
+        return await dispatcher.run(request, (worker, facts, tries) => {
+          if (tries > 1) request.onRestart();
+          return drawOnce(worker, facts, request);
+        });
+      } catch (error) {
+        if (!request.signal.aborted) throw error;
+        const nothing = new AnswerCollector("", request.n);
+        const version = gate.weightVersion ?? 0;
+        const samples = nothing.choices.map((choice) => toSample(choice, version));
+        return { samples, logprobKind: "raw" };
+      }
+    },
+  };
+}

@@ -1,0 +1,80 @@
+/** A worker's answer as JSON values: one of a whole answer, one per event of a stream. */
+import { isJsonObject } from "../../json-fields.ts";
+import { EventReader } from "./event-reader.ts";
+import type { HttpAnswer } from "./http-request.ts";
+import { statusError } from "./status-error.ts";
+import { malformed, UpstreamError } from "./upstream-error.ts";
+
+/** Enough of an error page to find its message. */
+const maxErrorBytes = 65_536;
+
+async function readText(answer: HttpAnswer, maxBytes = Infinity): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer.body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > maxBytes) break;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parse(text: string, workerId: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw malformed(workerId, "answered with something that is not JSON", cause);
+  }
+}
+
+function checkError(value: unknown, workerId: string): void {
+  if (!isJsonObject(value) || value.error === undefined || value.error === null) return;
+  const { error } = value;
+  const { message, code } = isJsonObject(error) ? error : { message: error, code: undefined };
+  const status = typeof code === "number" && code >= 400 && code < 600 ? code : 500;
+  const body = JSON.stringify({ message });
+  throw statusError({ workerId, status, retryAfter: undefined, body });
+}
+
+async function* readEvents(answer: HttpAnswer, workerId: string): AsyncGenerator {
+  const reader = new EventReader();
+  const decoder = new TextDecoder();
+  for await (const chunk of answer.body) {
+    for (const data of reader.push(decoder.decode(chunk, { stream: true }))) {
+      if (data === "[DONE]") return;
+      yield parse(data, workerId);
+    }
+  }
+  for (const data of reader.end()) if (data !== "[DONE]") yield parse(data, workerId);
+}
+
+/** @throws UpstreamError for another status than 2xx, another content type, broken JSON and errors in it. */
+export async function* readJsonAnswers(
+  answer: HttpAnswer,
+  workerId: string,
+): AsyncGenerator<unknown, void, undefined> {
+  const { status, header } = answer;
+  if (status < 200 || status > 299) {
+    const body = await readText(answer, maxErrorBytes).catch(() => "");
+    throw statusError({ workerId, status, retryAfter: header("retry-after"), body });
+  }
+  const type = (header("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
+  if (type === "text/event-stream") {
+    for await (const value of readEvents(answer, workerId)) {
+      checkError(value, workerId);
+      yield value;
+    }
+    return;
+  }
+  if (type !== "application/json") {
+    await answer.body.return();
+    throw new UpstreamError({
+      failure: "malformed",
+      message: `The worker "${workerId}" answered with ${type === "" ? "no content type" : type} instead of JSON.`,
+      workerId,
+    });
+  }
+  const value = parse(await readText(answer), workerId);
+  checkError(value, workerId);
+  yield value;
+}

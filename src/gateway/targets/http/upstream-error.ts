@@ -1,0 +1,94 @@
+/** What can go wrong with a worker, and whether another try may help. Knows no routes. */
+import type { ErrorCode } from "../../../core/errors.ts";
+import { ApiError } from "../../api-error.ts";
+import { redact } from "../../redact.ts";
+
+/**
+ * `unreachable`: no connection, or a broken one; `timeout`: a phase took too long; `overloaded`: 429 or
+ * 503; `failed`: another 5xx; `malformed`: an answer that cannot be read; `cut`: it ended early;
+ * `refused`: the request is at fault; `unavailable`: there is no worker to ask; `stale`: a connection
+ * that was kept open had been closed.
+ */
+export type UpstreamFailure =
+  | "unreachable"
+  | "timeout"
+  | "overloaded"
+  | "failed"
+  | "malformed"
+  | "cut"
+  | "refused"
+  | "unavailable"
+  | "stale";
+
+export interface UpstreamErrorDetails {
+  readonly failure: UpstreamFailure;
+  readonly message: string;
+  /** Named to clients instead of its URL. */
+  readonly workerId?: string;
+  /** @default by failure */
+  readonly status?: number;
+  readonly reason?: string;
+  readonly param?: string;
+  readonly retryAfterS?: number;
+  readonly code?: ErrorCode;
+  readonly cause?: unknown;
+}
+
+const statuses: Readonly<Record<UpstreamFailure, number>> = {
+  unreachable: 502,
+  timeout: 504,
+  overloaded: 503,
+  failed: 502,
+  malformed: 502,
+  cut: 502,
+  refused: 400,
+  unavailable: 503,
+  stale: 502,
+};
+
+/** Failures that say something about the worker rather than about one request or its load. */
+const faults: ReadonlySet<UpstreamFailure> = new Set([
+  "unreachable",
+  "timeout",
+  "failed",
+  "malformed",
+  "cut",
+]);
+
+/** A worker's failure as clients are told of it. */
+export class UpstreamError extends ApiError {
+  readonly failure: UpstreamFailure;
+  readonly workerId: string | undefined;
+
+  constructor(details: UpstreamErrorDetails) {
+    const { failure, message, workerId } = details;
+    const { status = statuses[failure], reason = `upstream_${failure}` } = details;
+    const { code = "UPSTREAM_FAILED", param, retryAfterS, cause } = details;
+    super({
+      status,
+      reason,
+      code,
+      message: redact(message),
+      ...(param === undefined ? {} : { param }),
+      ...(retryAfterS === undefined ? {} : { retryAfterS }),
+      ...(cause === undefined ? {} : { cause }),
+    });
+    this.failure = failure;
+    this.workerId = workerId;
+  }
+
+  /** Whether the same request may succeed later or elsewhere. */
+  get isRetriable(): boolean {
+    return this.failure !== "refused" && this.failure !== "unavailable";
+  }
+
+  /** Whether it counts against the worker. */
+  get isFault(): boolean {
+    return faults.has(this.failure);
+  }
+}
+
+export function malformed(workerId: string, what: string, cause?: unknown): UpstreamError {
+  const message = `The worker "${workerId}" ${what}.`;
+  return new UpstreamError({ failure: "malformed", message, workerId, cause });
+}

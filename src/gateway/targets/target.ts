@@ -1,0 +1,65 @@
+/**
+ * What the gateway asks of whatever answers model calls: a neutral call in, deltas while it runs, a
+ * captured completion at the end. Knows neither wire formats of clients nor stores.
+ */
+import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
+import type { Renderer } from "../../core/policy.ts";
+import type { Trace } from "../../core/trace.ts";
+import type { CallAbort } from "../call-abort.ts";
+import type { CallRequest, Completion } from "../call-request.ts";
+import type { TextDelta } from "../delta-reader.ts";
+import type { PreparedCall } from "../prompt.ts";
+import type { CaptureSession } from "../session.ts";
+import type { WorkerAdmin } from "../worker-admin.ts";
+
+export interface TargetCall {
+  readonly session: CaptureSession;
+  readonly trajectoryUid: string | null;
+  readonly request: CallRequest;
+  readonly abort: CallAbort;
+  /** Text that became certain, for clients that stream. */
+  readonly onDelta?: (choice: number, delta: TextDelta) => void;
+  /** The prompt's length in tokens, told once, before the first delta; 0 where nobody knows it. */
+  readonly onPrompt?: (promptTokens: number) => void;
+}
+
+/** What is still to be sent of a choice after its last delta. */
+export interface FinishedChoice extends Completion {
+  readonly rest: TextDelta;
+}
+
+export interface TargetAnswer {
+  readonly prepared: PreparedCall;
+  readonly completions: readonly FinishedChoice[];
+  readonly logprobKind: Trace["logprobKind"];
+  /** Why the call cannot be trained on: what the server did not tell. */
+  readonly untrainable?: string;
+  /** As the server counted; where absent, tokens are counted. */
+  readonly usage?: TargetUsage;
+}
+
+export interface TargetUsage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly cachedTokens?: number;
+}
+
+/** What answers model calls. */
+export interface Target extends AsyncDisposable {
+  /** Of the policy; one that reads nothing where the server renders. */
+  readonly renderer: Renderer;
+  /** Whether messages may hold images. */
+  readonly images: boolean;
+  /** Absent where there are no workers. */
+  readonly workers?: WorkerAdmin;
+  /**
+   * Resolves as soon as the call ends, aborted calls with what was drawn.
+   * @throws what rendering or drawing throws.
+   */
+  run(call: TargetCall): Promise<TargetAnswer>;
+  /** Length of the prompt that these messages would make. */
+  countTokens(
+    messages: readonly ChatMessage[],
+    tools: readonly ToolDefinition[],
+  ): Promise<number> | number;
+}

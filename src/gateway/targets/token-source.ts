@@ -1,0 +1,31 @@
+/** What draws tokens: a sampler in this process, or workers that take prompts as token ids. */
+import type { Sample, SampleRequest } from "../../core/policy.ts";
+import type { Trace } from "../../core/trace.ts";
+
+export interface DrawRequest extends SampleRequest {
+  readonly n: number;
+  readonly signal: AbortSignal;
+  /** Calls with the same key share a prefix, so they are best drawn at the same place. */
+  readonly affinity: string;
+  /** True once the client has seen something; a draw may begin again only before. */
+  readonly committed: () => boolean;
+  /** Milliseconds until the call's deadline. */
+  readonly remainingMs: () => number;
+  /** Everything reported through `onChunk` is void: the draw begins again. */
+  readonly onRestart: () => void;
+}
+
+export interface Draw {
+  readonly samples: readonly Sample[];
+  readonly logprobKind: Trace["logprobKind"];
+  /** Why it cannot be trained on. */
+  readonly untrainable?: string;
+}
+
+export interface TokenSource {
+  /** Longest prompt + completion; Infinity while nobody knows. */
+  readonly contextLength: number;
+  /** Resolves when the context length is known, if it can be known. */
+  ready?(): Promise<void>;
+  draw(request: DrawRequest): Promise<Draw>;
+}

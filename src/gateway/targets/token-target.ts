@@ -1,0 +1,142 @@
+/**
+ * A target that is given token ids and gives token ids: the gateway renders prompts and reads what was
+ * drawn, so it owns the chat template. Knows neither wire formats nor where tokens are drawn.
+ */
+import { AgentTrainerError } from "../../core/errors.ts";
+import type { Renderer, Sample } from "../../core/policy.ts";
+import { ChoiceReader } from "../choice-reader.ts";
+import { readMessage } from "../completion.ts";
+import { prepareCall, type PreparedCall } from "../prompt.ts";
+import type { FinishedChoice, Target, TargetCall } from "./target.ts";
+import type { Draw, TokenSource } from "./token-source.ts";
+
+class TokenCall {
+  #readers: readonly ChoiceReader[] | null = null;
+  #committed = false;
+  readonly #call: TargetCall;
+  readonly #prepared: PreparedCall;
+  readonly #renderer: Renderer;
+  readonly #stops: readonly string[];
+
+  constructor(call: TargetCall, prepared: PreparedCall, renderer: Renderer) {
+    this.#call = call;
+    this.#prepared = prepared;
+    this.#renderer = renderer;
+    this.#stops = [...call.request.stops, ...renderer.stop.strings];
+    this.#readers = this.#createReaders();
+  }
+
+  async draw(source: TokenSource): Promise<Draw> {
+    const { session, request, abort, trajectoryUid } = this.#call;
+    let failure: unknown;
+    const draw = await abort.wait(
+      source.draw({
+        tokens: this.#prepared.tokens,
+        params: this.#prepared.sampling,
+        n: request.n,
+        signal: abort.signal,
+        affinity: trajectoryUid ?? session.uid,
+        remainingMs: () => abort.remainingMs,
+        committed: () => this.#committed,
+        onRestart: () => {
+          this.#readers = this.#createReaders();
+        },
+        ...(this.#readers
+          ? {
+              onChunk: ({ index, tokens }) => {
+                try {
+                  this.#readers?.[index]?.push(tokens);
+                  if (this.#readers?.every((reader) => reader.stopped)) abort.abort("stop");
+                } catch (error) {
+                  // Not to be thrown into the source, which serves other calls, too.
+                  failure ??= error;
+                  abort.abort("stop");
+                }
+              },
+            }
+          : {}),
+      }),
+    );
+    if (failure !== undefined) throw failure;
+    if (draw.samples.length === request.n) return draw;
+    throw new AgentTrainerError({
+      code: "INTERNAL",
+      message: `The sampler returned ${draw.samples.length} samples, but ${request.n} were asked for.`,
+    });
+  }
+
+  finish(sample: Sample, choice: number): FinishedChoice {
+    const { request } = this.#call;
+    const reader = this.#readers?.[choice];
+    const { tokens, logprobs, stopReason, weightVersion } = reader?.finish(sample) ?? sample;
+    const read = readMessage(this.#renderer, tokens, {
+      raw: request.rawPrompt !== undefined,
+      toolsOffered: request.tools.length > 0,
+      stops: reader?.stopped === true ? this.#stops : [],
+      key: `${choice}:${this.#prepared.drawKey}`,
+    });
+    const shown = reader?.deltas?.finish(read.message);
+    const stopString = reader?.stopString;
+    return {
+      ...read,
+      choice,
+      stopReason,
+      tokens,
+      logprobs,
+      weightVersion,
+      ...(stopString !== undefined && request.stops.includes(stopString) ? { stopString } : {}),
+      message: shown?.message ?? read.message,
+      rest: shown?.delta ?? { content: "", reasoning: "" },
+    };
+  }
+
+  #createReaders(): ChoiceReader[] | null {
+    const { request, onDelta } = this.#call;
+    const stops = this.#stops;
+    if (stops.length === 0 && !onDelta) return null;
+    return Array.from(
+      { length: request.n },
+      (_, choice) =>
+        new ChoiceReader({
+          renderer: this.#renderer,
+          stops,
+          toolsOffered: request.tools.length > 0,
+          raw: request.rawPrompt !== undefined,
+          ...(onDelta
+            ? {
+                onDelta: (delta) => {
+                  this.#committed = true;
+                  onDelta(choice, delta);
+                },
+              }
+            : {}),
+        }),
+    );
+  }
+}
+
+/** What is drawn from `source`, rendered and read by `renderer`. */
+export function createTokenTarget(source: TokenSource, renderer: Renderer): Target {
+  return {
+    renderer,
+    // A renderer makes tokens of text only.
+    images: false,
+    countTokens: (messages, tools) => renderer.render(messages, { tools }).tokens.length,
+    async run(call) {
+      const { session, request, trajectoryUid } = call;
+      if (source.ready) await call.abort.wait(source.ready());
+      const policy = { renderer, contextLength: source.contextLength };
+      const prepared = prepareCall(policy, session, request, trajectoryUid);
+      call.onPrompt?.(prepared.tokens.length);
+      const running = new TokenCall(call, prepared, renderer);
+      const { samples, logprobKind, untrainable } = await running.draw(source);
+      return {
+        prepared,
+        completions: samples.map((sample, choice) => running.finish(sample, choice)),
+        logprobKind,
+        ...(untrainable === undefined ? {} : { untrainable }),
+      };
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
