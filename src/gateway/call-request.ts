@@ -26,8 +26,11 @@ export interface CallRequest {
   readonly rawPrompt?: string | readonly number[];
   /** Alternatives to each drawn token that the client wants to see; where the server gives them. */
   readonly topLogprobs?: number;
-  /** What the answer must look like, in OpenAI's shape; only where the server renders. */
-  readonly responseFormat?: JsonObject;
+  /**
+   * Fields of OpenAI's chat requests that only a server that renders messages can honour, as it is
+   * given them: `response_format`, `tool_choice`, `chat_template_kwargs`.
+   */
+  readonly serverFields?: JsonObject;
 }
 
 /** A token as the server that drew it writes it. */
@@ -57,9 +60,18 @@ export interface CallResult {
   readonly promptTokens: number;
   readonly completions: readonly Completion[];
   /** As the server counted; absent where tokens are counted. */
-  readonly usage?: {
-    readonly promptTokens: number;
-    readonly completionTokens: number;
-    readonly cachedTokens?: number;
-  };
+  readonly usage?: CallUsage;
+}
+
+export interface CallUsage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly cachedTokens?: number;
+}
+
+export function usageOf({ promptTokens, completions, usage }: CallResult): CallUsage {
+  const counted = completions.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  // Some servers count prompts only.
+  if (usage && usage.completionTokens > 0) return usage;
+  return { ...usage, promptTokens, completionTokens: counted };
 }

@@ -10,7 +10,6 @@ import type { GatewayContext } from "../gateway-context.ts";
 import type { SessionRoute } from "../path.ts";
 import type { CaptureSession } from "../session.ts";
 import { EventStream } from "./event-stream.ts";
-import type { ContentOptions } from "./request-fields.ts";
 
 /** What every route of a session gets. The caller has checked that the session is the client's. */
 export interface RouteContext {
@@ -18,11 +17,6 @@ export interface RouteContext {
   readonly session: CaptureSession;
   readonly route: SessionRoute;
   readonly request: Request;
-}
-
-/** What this gateway's target can read. */
-export function contentOf(gateway: GatewayContext): ContentOptions {
-  return { images: gateway.target.images };
 }
 
 /** A running call as one protocol streams it. */

@@ -37,7 +37,6 @@ export const neutralSampling: NeutralValues = {
   use_beam_search: is(false),
   ignore_eos: is(false),
   prompt_logprobs: is(false),
-  response_format: isText,
   structured_outputs: never,
   guided_json: never,
   guided_regex: never,

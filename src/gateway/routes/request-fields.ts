@@ -9,7 +9,6 @@ import {
   show,
   type JsonFields,
 } from "../json-fields.ts";
-import { unsupported } from "./refusals.ts";
 
 const maxChoices = 128;
 const maxStops = 16;
@@ -68,15 +67,13 @@ export function readTool(
   };
 }
 
-/** The tools that may be used under OpenAI's `tool_choice`. */
+/** The tools that the model is told of under OpenAI's `tool_choice`. */
 export function allowedTools(
   tools: readonly ToolDefinition[],
   choice: unknown,
 ): readonly ToolDefinition[] {
-  if (choice === undefined || choice === null || choice === "auto") return tools;
   // What a model is not told about, it does not call.
-  if (choice === "none") return [];
-  throw unsupported("tool_choice", choice, 'Use "auto" or "none".');
+  return choice === "none" ? [] : tools;
 }
 
 /** What messages may hold. */

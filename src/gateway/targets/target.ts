@@ -6,7 +6,7 @@ import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
 import type { Renderer } from "../../core/policy.ts";
 import type { Trace } from "../../core/trace.ts";
 import type { CallAbort } from "../call-abort.ts";
-import type { CallRequest, Completion } from "../call-request.ts";
+import type { CallRequest, CallUsage, Completion } from "../call-request.ts";
 import type { TextDelta } from "../delta-reader.ts";
 import type { PreparedCall } from "../prompt.ts";
 import type { CaptureSession } from "../session.ts";
@@ -35,21 +35,24 @@ export interface TargetAnswer {
   /** Why the call cannot be trained on: what the server did not tell. */
   readonly untrainable?: string;
   /** As the server counted; where absent, tokens are counted. */
-  readonly usage?: TargetUsage;
+  readonly usage?: CallUsage;
 }
 
-export interface TargetUsage {
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  readonly cachedTokens?: number;
+/** What a target honours of a request beside text, tools and sampling. */
+export interface TargetAbilities {
+  /** Messages may hold images. */
+  readonly images: boolean;
+  /** Alternatives to drawn tokens are told. */
+  readonly topLogprobs: boolean;
+  /** `CallRequest.serverFields`. */
+  readonly serverFields: boolean;
 }
 
 /** What answers model calls. */
 export interface Target extends AsyncDisposable {
   /** Of the policy; one that reads nothing where the server renders. */
   readonly renderer: Renderer;
-  /** Whether messages may hold images. */
-  readonly images: boolean;
+  readonly abilities: TargetAbilities;
   /** Absent where there are no workers. */
   readonly workers?: WorkerAdmin;
   /**

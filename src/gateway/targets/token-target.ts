@@ -119,8 +119,8 @@ class TokenCall {
 export function createTokenTarget(source: TokenSource, renderer: Renderer): Target {
   return {
     renderer,
-    // A renderer makes tokens of text only.
-    images: false,
+    // A renderer makes tokens of text only, and nothing but ids and sampling leaves the gateway.
+    abilities: { images: false, topLogprobs: false, serverFields: false },
     countTokens: (messages, tools) => renderer.render(messages, { tools }).tokens.length,
     async run(call) {
       const { session, request, trajectoryUid } = call;

@@ -1,7 +1,7 @@
 /** `POST .../v1/chat/completions`. */
 import { readJsonObject } from "../../body.ts";
 import { createResponseId } from "../../call.ts";
-import { answerCall, contentOf, type RouteContext } from "../answer-call.ts";
+import { answerCall, type RouteContext } from "../answer-call.ts";
 import { parseChatRequest } from "./request.ts";
 import { toWireCompletion } from "./response.ts";
 import { ChatStream } from "./stream.ts";
@@ -12,7 +12,7 @@ export async function answerChat(context: RouteContext): Promise<Response> {
   const { call, stream, includeUsage, logprobs } = parseChatRequest(
     body,
     gateway.model,
-    contentOf(gateway),
+    gateway.target.abilities,
   );
   const responseId = createResponseId("chatcmpl-");
   const options = { model: gateway.model, renderer: gateway.target.renderer, logprobs };

@@ -11,7 +11,8 @@ import {
   show,
   type JsonFields,
 } from "../../json-fields.ts";
-import { refuseUnsupported } from "../refusals.ts";
+import type { TargetAbilities } from "../../targets/target.ts";
+import { is, isEmpty, isText, refuseUnsupported } from "../refusals.ts";
 import {
   allowedTools,
   readChoiceCount,
@@ -19,10 +20,10 @@ import {
   readStops,
   readStreamFields,
   readTool,
-  type ContentOptions,
   type StreamFields,
 } from "../request-fields.ts";
 import { readSampling } from "../sampling-fields.ts";
+import { readServerFields, readTopLogprobs, type ServerField } from "../server-fields.ts";
 import { parseMessages } from "./messages.ts";
 import { neutralChat } from "./refusals.ts";
 
@@ -39,26 +40,44 @@ function parseTool(tool: unknown, at: string): ToolDefinition {
   return readTool(inner, `${at}.function`, "parameters");
 }
 
+function serverFieldsOf(body: JsonFields): readonly ServerField[] {
+  const own = (name: ServerField["name"], isNeutral: ServerField["isNeutral"]): ServerField => ({
+    at: name,
+    name,
+    value: body[name],
+    isNeutral,
+  });
+  return [
+    own("response_format", isText),
+    own("tool_choice", is("auto", "none")),
+    own("chat_template_kwargs", isEmpty),
+  ];
+}
+
 /** @throws ApiError 400 naming the field. */
 export function parseChatRequest(
   body: JsonFields,
   defaultModel: string,
-  content: ContentOptions,
+  abilities: TargetAbilities,
 ): ChatRequest {
   refuseUnsupported(body, neutralChat);
   const tools = (readArray(body, "tools") ?? []).map((tool, i) => parseTool(tool, `tools[${i}]`));
+  const top = readTopLogprobs(body, "top_logprobs", abilities) ?? 0;
+  const logprobs = (readBoolean(body, "logprobs") ?? false) || top > 0;
   return {
     call: {
       protocol: "openai-chat",
       model: readString(body, "model") ?? defaultModel,
-      messages: parseMessages(body, content),
+      messages: parseMessages(body, abilities),
       tools: allowedTools(tools, body.tool_choice),
       n: readChoiceCount(body),
       sampling: readSampling(body),
       ...readSeed(body),
       stops: readStops(body, "stop"),
+      ...(logprobs ? { topLogprobs: top } : {}),
+      ...readServerFields(serverFieldsOf(body), abilities),
     },
     ...readStreamFields(body),
-    logprobs: readBoolean(body, "logprobs") ?? false,
+    logprobs,
   };
 }

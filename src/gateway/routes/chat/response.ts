@@ -1,6 +1,7 @@
 /** A finished call in OpenAI's shape of a chat completion. */
 import type { Renderer } from "../../../core/policy.ts";
-import type { CallResult, Completion } from "../../call-request.ts";
+import { usageOf, type CallResult, type Completion } from "../../call-request.ts";
+import { tokenTextsOf } from "../../token-texts.ts";
 import { toWireMessage } from "../../wire.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
@@ -10,23 +11,26 @@ export function finishReason(completion: Completion): "stop" | "length" | "tool_
   return completion.message.toolCalls ? "tool_calls" : "stop";
 }
 
+function toWireToken(token: string, logprob: number | undefined): Wire {
+  return { token, logprob, bytes: Array.from(Buffer.from(token)) };
+}
+
 /** Log-probabilities of the drawn tokens. */
 export function toWireLogprobs(completion: Completion, renderer: Renderer): Wire {
-  const { tokens, logprobs } = completion;
-  const content = Array.from(logprobs, (logprob, i) => {
-    const token = renderer.decode(tokens.subarray(i, i + 1));
-    return { token, logprob, bytes: Array.from(Buffer.from(token)), top_logprobs: [] };
-  });
+  const content = tokenTextsOf(completion, renderer).map(({ text, topLogprobs }, i) => ({
+    ...toWireToken(text, completion.logprobs[i]),
+    top_logprobs: topLogprobs.map((top) => toWireToken(top.text, top.logprob)),
+  }));
   return { content, refusal: null };
 }
 
 export function toWireUsage(result: CallResult): Wire {
-  const drawn = result.completions.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  const { promptTokens, completionTokens, cachedTokens = 0 } = usageOf(result);
   return {
-    prompt_tokens: result.promptTokens,
-    completion_tokens: drawn,
-    total_tokens: result.promptTokens + drawn,
-    prompt_tokens_details: { cached_tokens: 0 },
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: { cached_tokens: cachedTokens },
   };
 }
 

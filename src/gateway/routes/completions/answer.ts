@@ -8,9 +8,11 @@ import { CompletionsStream } from "./stream.ts";
 
 export async function answerCompletions(context: RouteContext): Promise<Response> {
   const { gateway, request } = context;
-  const { renderer } = gateway.target;
+  const { renderer, abilities } = gateway.target;
   const body = await readJsonObject(request, gateway);
-  const parsed = parseCompletionsRequest(body, gateway.model, (ids) => renderer.decode(ids));
+  const parsed = parseCompletionsRequest(body, gateway.model, abilities, (ids) =>
+    renderer.decode(ids),
+  );
   const { call, stream, includeUsage, logprobs } = parsed;
   const responseId = createResponseId("cmpl-");
   const options = { model: gateway.model, renderer, logprobs };

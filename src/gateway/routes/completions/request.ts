@@ -1,8 +1,9 @@
 /** The body of a (text) completion request to a call, and to how its answer is to be written. */
 import { badRequest } from "../../api-error.ts";
 import type { CallRequest } from "../../call-request.ts";
-import { readNumber, readString, show, type JsonFields } from "../../json-fields.ts";
-import { is, isEmpty, neutralSampling, refuseUnsupported } from "../refusals.ts";
+import { readString, show, type JsonFields } from "../../json-fields.ts";
+import type { TargetAbilities } from "../../targets/target.ts";
+import { is, isEmpty, isText, neutralSampling, refuseUnsupported } from "../refusals.ts";
 import {
   readChoiceCount,
   readSeed,
@@ -11,6 +12,7 @@ import {
   type StreamFields,
 } from "../request-fields.ts";
 import { readSampling } from "../sampling-fields.ts";
+import { readServerFields, readTopLogprobs } from "../server-fields.ts";
 
 export interface CompletionsRequest extends StreamFields {
   readonly call: CallRequest;
@@ -42,17 +44,26 @@ function parsePrompt(body: JsonFields): string | readonly number[] {
   );
 }
 
+/** Alternatives to each token; undefined when not even the drawn ones are asked for. */
+function readLogprobs(body: JsonFields, abilities: TargetAbilities): number | undefined {
+  if (typeof body.logprobs === "boolean") return body.logprobs ? 0 : undefined;
+  // The drawn token counts as one of the alternatives, and it is always known.
+  return readTopLogprobs(body, "logprobs", abilities, 1);
+}
+
 /** @throws ApiError 400 naming the field. */
 export function parseCompletionsRequest(
   body: JsonFields,
   defaultModel: string,
+  abilities: TargetAbilities,
   decode: (tokens: Int32Array) => string,
 ): CompletionsRequest {
   refuseUnsupported(body, neutral);
+  const at = "response_format";
+  const format = { at, name: at, value: body[at], isNeutral: isText } as const;
   const rawPrompt = parsePrompt(body);
   const text = typeof rawPrompt === "string" ? rawPrompt : decode(Int32Array.from(rawPrompt));
-  // Only what was drawn is known: no alternatives to it.
-  const logprobs = typeof body.logprobs === "boolean" ? Number(body.logprobs) : null;
+  const top = readLogprobs(body, abilities);
   return {
     call: {
       protocol: "openai-completions",
@@ -64,11 +75,10 @@ export function parseCompletionsRequest(
       ...readSeed(body),
       stops: readStops(body, "stop"),
       rawPrompt,
+      ...(top === undefined ? {} : { topLogprobs: top }),
+      ...readServerFields([format], abilities),
     },
     ...readStreamFields(body),
-    logprobs:
-      logprobs === null
-        ? readNumber(body, "logprobs", { min: 0, max: 1, integer: true }) !== undefined
-        : logprobs === 1,
+    logprobs: top !== undefined,
   };
 }

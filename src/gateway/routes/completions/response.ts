@@ -2,21 +2,25 @@
 import type { Renderer } from "../../../core/policy.ts";
 import type { CallResult, Completion } from "../../call-request.ts";
 import { textOf } from "../../message-text.ts";
+import { tokenTextsOf } from "../../token-texts.ts";
 import { toWireUsage } from "../chat/response.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
 
 /** Log-probabilities of the drawn tokens. */
 export function toTextLogprobs(completion: Completion, renderer: Renderer): Wire {
-  const { tokens, logprobs } = completion;
-  const texts = Array.from(tokens, (_, i) => renderer.decode(tokens.subarray(i, i + 1)));
+  const drawn = tokenTextsOf(completion, renderer);
+  const hasTops = drawn.some(({ topLogprobs }) => topLogprobs.length > 0);
   let offset = 0;
-  const offsets = texts.map((text) => (offset += text.length) - text.length);
   return {
-    tokens: texts,
-    token_logprobs: Array.from(logprobs),
-    top_logprobs: null,
-    text_offset: offsets,
+    tokens: drawn.map(({ text }) => text),
+    token_logprobs: Array.from(completion.logprobs),
+    top_logprobs: hasTops
+      ? drawn.map(({ topLogprobs }) =>
+          Object.fromEntries(topLogprobs.map(({ text, logprob }) => [text, logprob])),
+        )
+      : null,
+    text_offset: drawn.map(({ text }) => (offset += text.length) - text.length),
   };
 }
 

@@ -1,7 +1,7 @@
 /** `POST .../v1/messages`. */
 import { readJsonObject } from "../../body.ts";
 import { createResponseId } from "../../call.ts";
-import { answerCall, contentOf, type RouteContext } from "../answer-call.ts";
+import { answerCall, type RouteContext } from "../answer-call.ts";
 import { parseMessagesRequest } from "./request.ts";
 import { toWireAnswer } from "./response.ts";
 import { MessagesStream } from "./stream.ts";
@@ -10,7 +10,7 @@ export async function answerMessages(context: RouteContext): Promise<Response> {
   const { gateway, request } = context;
   const { model } = gateway;
   const body = await readJsonObject(request, gateway);
-  const { call, stream } = parseMessagesRequest(body, model, contentOf(gateway));
+  const { call, stream } = parseMessagesRequest(body, model, gateway.target.abilities);
   const responseId = createResponseId("msg_");
   return answerCall(context, {
     call,

@@ -1,10 +1,10 @@
 /** `POST .../v1/messages/count_tokens`. Calls no model and captures nothing. */
 import { readJsonObject } from "../../body.ts";
-import { contentOf, type RouteContext } from "../answer-call.ts";
+import type { RouteContext } from "../answer-call.ts";
 import { parsePrompt } from "./request.ts";
 
 export async function countMessageTokens({ gateway, request }: RouteContext): Promise<Response> {
   const body = await readJsonObject(request, gateway);
-  const { messages, tools } = parsePrompt(body, contentOf(gateway));
+  const { messages, tools } = parsePrompt(body, gateway.target.abilities);
   return Response.json({ input_tokens: await gateway.target.countTokens(messages, tools) });
 }

@@ -1,5 +1,5 @@
 /** The body of an Anthropic Messages request to a call, and to how its answer is to be written. */
-import type { ToolDefinition } from "../../../core/message.ts";
+import type { JsonValue, ToolDefinition } from "../../../core/message.ts";
 import { badRequest } from "../../api-error.ts";
 import type { CallRequest } from "../../call-request.ts";
 import {
@@ -12,9 +12,11 @@ import {
   show,
   type JsonFields,
 } from "../../json-fields.ts";
-import { isEmpty, never, neutralSampling, refuseUnsupported, unsupported } from "../refusals.ts";
+import type { TargetAbilities } from "../../targets/target.ts";
+import { isEmpty, never, neutralSampling, refuseUnsupported } from "../refusals.ts";
 import { readStops, readTool, type ContentOptions } from "../request-fields.ts";
 import { readSampling } from "../sampling-fields.ts";
+import { flatFormat, readServerFields, type ServerField } from "../server-fields.ts";
 import { parseMessages } from "./content.ts";
 
 export interface MessagesRequest {
@@ -27,7 +29,6 @@ const neutral = {
   ...neutralSampling,
   mcp_servers: isEmpty,
   container: never,
-  output_format: never,
 };
 
 function parseTool(tool: unknown, at: string): ToolDefinition {
@@ -45,11 +46,40 @@ function parseTool(tool: unknown, at: string): ToolDefinition {
 
 function parseTools(body: JsonFields): readonly ToolDefinition[] {
   const tools = (readArray(body, "tools") ?? []).map((tool, i) => parseTool(tool, `tools[${i}]`));
-  const choice = readObject(body, "tool_choice") ?? { type: "auto" };
-  if (choice.type === "auto") return tools;
   // What a model is not told about, it does not call.
-  if (choice.type === "none") return [];
-  throw unsupported("tool_choice", choice, 'Use the type "auto" or "none".');
+  return readObject(body, "tool_choice")?.type === "none" ? [] : tools;
+}
+
+const isFreeChoice = (value: unknown): boolean =>
+  isJsonObject(value) && (value.type === "auto" || value.type === "none");
+
+function toChatChoice(choice: unknown): JsonValue | undefined {
+  if (!isJsonObject(choice)) return undefined;
+  if (choice.type === "any") return "required";
+  return choice.type === "tool" && typeof choice.name === "string"
+    ? { type: "function", function: { name: choice.name } }
+    : undefined;
+}
+
+function serverFieldsOf(body: JsonFields): readonly ServerField[] {
+  const format = {
+    name: "response_format",
+    isNeutral: never,
+    toChat: flatFormat,
+  } as const;
+  const { format: configured } = readObject(body, "output_config") ?? {};
+  return [
+    { at: "output_config.format", value: configured, ...format },
+    // The name in the beta that came first.
+    { at: "output_format", value: body.output_format, ...format },
+    {
+      at: "tool_choice",
+      name: "tool_choice",
+      value: body.tool_choice,
+      isNeutral: isFreeChoice,
+      toChat: toChatChoice,
+    },
+  ];
 }
 
 /** What the model is to read. @throws ApiError 400 naming the field. */
@@ -64,11 +94,9 @@ export function parsePrompt(
 export function parseMessagesRequest(
   body: JsonFields,
   defaultModel: string,
-  content: ContentOptions,
+  abilities: TargetAbilities,
 ): MessagesRequest {
   refuseUnsupported(body, neutral);
-  const output = readObject(body, "output_config") ?? {};
-  refuseUnsupported(output, { format: never }, "output_config.");
   const bounds = { min: 1, max: Number.MAX_SAFE_INTEGER, integer: true };
   if (readNumber(body, "max_tokens", bounds) === undefined) {
     throw badRequest("max_tokens", "max_tokens is missing.");
@@ -77,10 +105,11 @@ export function parseMessagesRequest(
     call: {
       protocol: "anthropic-messages",
       model: readString(body, "model") ?? defaultModel,
-      ...parsePrompt(body, content),
+      ...parsePrompt(body, abilities),
       n: 1,
       sampling: readSampling(body),
       stops: readStops(body, "stop_sequences"),
+      ...readServerFields(serverFieldsOf(body), abilities),
     },
     stream: readBoolean(body, "stream") ?? false,
   };

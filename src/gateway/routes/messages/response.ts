@@ -1,6 +1,6 @@
 /** A finished call in Anthropic's shape of a message. */
 import type { ToolCall } from "../../../core/message.ts";
-import type { CallResult, Completion } from "../../call-request.ts";
+import { usageOf, type CallResult, type CallUsage, type Completion } from "../../call-request.ts";
 import { isJsonObject } from "../../json-fields.ts";
 import { textOf } from "../../message-text.ts";
 
@@ -36,12 +36,13 @@ export function stopFields(completion: Completion): Wire {
   };
 }
 
-export function toWireUsage(promptTokens: number, drawn: number): Wire {
+/** Here the tokens from a cache are not among the input's. */
+export function toWireUsage({ promptTokens, completionTokens, cachedTokens = 0 }: CallUsage): Wire {
   return {
-    input_tokens: promptTokens,
+    input_tokens: promptTokens - cachedTokens,
     cache_creation_input_tokens: 0,
-    cache_read_input_tokens: 0,
-    output_tokens: drawn,
+    cache_read_input_tokens: cachedTokens,
+    output_tokens: completionTokens,
   };
 }
 
@@ -77,6 +78,6 @@ export function toWireAnswer(result: CallResult, model: string): Wire {
     ...toWireMessageHead(result.responseId, model),
     content: toBlocks(completion),
     ...stopFields(completion),
-    usage: toWireUsage(result.promptTokens, completion.tokens.length),
+    usage: toWireUsage(usageOf(result)),
   };
 }

@@ -1,5 +1,6 @@
 /** A running call as server-sent events in Anthropic's shape. Blocks follow one another, each closed before the next. */
 import type { ToolCall } from "../../../core/message.ts";
+import { usageOf } from "../../call-request.ts";
 import type { FinishedCall, FinishedChoice } from "../../call.ts";
 import type { TextDelta } from "../../delta-reader.ts";
 import { errorBody, messagesErrors } from "../../error-response.ts";
@@ -28,7 +29,7 @@ export class MessagesStream implements CallStream {
   begin(promptTokens: number): void {
     const { responseId, model } = this.#options;
     const head = toWireMessageHead(responseId, model);
-    const usage = toWireUsage(promptTokens, 0);
+    const usage = toWireUsage({ promptTokens, completionTokens: 0 });
     this.#events.typed("message_start", { message: { ...head, usage } });
     this.#events.typed("ping", {});
   }
@@ -51,7 +52,7 @@ export class MessagesStream implements CallStream {
     for (const toolCall of completion.message.toolCalls ?? []) this.#toolUse(toolCall);
     this.#events.typed("message_delta", {
       delta: stopFields(completion),
-      usage: toWireUsage(call.promptTokens, completion.tokens.length),
+      usage: toWireUsage(usageOf(call)),
     });
     this.#events.typed("message_stop", {});
   }

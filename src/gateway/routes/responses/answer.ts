@@ -1,7 +1,7 @@
 /** `POST .../v1/responses`. */
 import { readJsonObject } from "../../body.ts";
 import { createResponseId, type FinishedCall } from "../../call.ts";
-import { answerCall, contentOf, type CallStream, type RouteContext } from "../answer-call.ts";
+import { answerCall, type CallStream, type RouteContext } from "../answer-call.ts";
 import type { EventStream } from "../event-stream.ts";
 import { recallMessages, storeResponse } from "./memory.ts";
 import { parseResponsesRequest } from "./request.ts";
@@ -12,7 +12,7 @@ export async function answerResponses(context: RouteContext): Promise<Response> 
   const { gateway, session, request } = context;
   const { model, target } = gateway;
   const body = await readJsonObject(request, gateway);
-  const parsed = parseResponsesRequest(body, model, contentOf(gateway), (id) =>
+  const parsed = parseResponsesRequest(body, model, gateway.target.abilities, (id) =>
     recallMessages(session, id),
   );
   const responseId = createResponseId("resp_");

@@ -1,5 +1,5 @@
 /** The body of an OpenAI Responses request to a call, and to how its answer is to be written. */
-import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
+import type { ChatMessage, JsonValue, ToolDefinition } from "../../../core/message.ts";
 import { badRequest } from "../../api-error.ts";
 import type { CallRequest, SamplingChoice } from "../../call-request.ts";
 import {
@@ -12,15 +12,16 @@ import {
   show,
   type JsonFields,
 } from "../../json-fields.ts";
+import type { TargetAbilities } from "../../targets/target.ts";
 import { is, isText, never, neutralSampling, refuseUnsupported } from "../refusals.ts";
-import {
-  allowedTools,
-  readSeed,
-  readStops,
-  readTool,
-  type ContentOptions,
-} from "../request-fields.ts";
+import { allowedTools, readSeed, readStops, readTool } from "../request-fields.ts";
 import { readSampling } from "../sampling-fields.ts";
+import {
+  flatFormat,
+  readServerFields,
+  readTopLogprobs,
+  type ServerField,
+} from "../server-fields.ts";
 import { parseInput } from "./items.ts";
 
 export interface ResponsesRequest {
@@ -44,7 +45,6 @@ const neutral = {
   prompt: never,
   max_tool_calls: never,
   context_management: never,
-  top_logprobs: is(0),
 };
 
 function parseTool(tool: unknown, at: string): ToolDefinition {
@@ -74,6 +74,36 @@ function readResponsesSampling(body: JsonFields): SamplingChoice {
   return { ...readSampling(body), ...(maxTokens === undefined ? {} : { maxTokens }) };
 }
 
+/** OpenAI's chat requests name the function one level deeper. */
+function toChatChoice(choice: unknown): JsonValue | undefined {
+  if (choice === "required") return choice;
+  if (!isJsonObject(choice) || choice.type !== "function") return undefined;
+  return typeof choice.name === "string"
+    ? { type: "function", function: { name: choice.name } }
+    : undefined;
+}
+
+function serverFieldsOf(body: JsonFields): readonly ServerField[] {
+  const { format } = readObject(body, "text") ?? {};
+  const choice = body.tool_choice;
+  return [
+    {
+      at: "text.format",
+      name: "response_format",
+      value: format,
+      isNeutral: isText,
+      toChat: flatFormat,
+    },
+    {
+      at: "tool_choice",
+      name: "tool_choice",
+      value: choice,
+      isNeutral: is("auto", "none"),
+      toChat: toChatChoice,
+    },
+  ];
+}
+
 /**
  * `recall` gives the messages up to a stored response.
  * @throws ApiError 400 naming the field.
@@ -81,14 +111,15 @@ function readResponsesSampling(body: JsonFields): SamplingChoice {
 export function parseResponsesRequest(
   body: JsonFields,
   defaultModel: string,
-  content: ContentOptions,
+  abilities: TargetAbilities,
   recall: (responseId: string) => readonly ChatMessage[],
 ): ResponsesRequest {
   refuseUnsupported(body, neutral);
-  refuseUnsupported(readObject(body, "text") ?? {}, { format: isText }, "text.");
+  const top = readTopLogprobs(body, "top_logprobs", abilities) ?? 0;
+  const logprobs = readLogprobs(body);
   const instructions = readString(body, "instructions");
   const previousId = readString(body, "previous_response_id");
-  const added = parseInput(body.input, content);
+  const added = parseInput(body.input, abilities);
   const messages: readonly ChatMessage[] = [
     ...(instructions === undefined ? [] : [{ role: "system" as const, content: instructions }]),
     ...(previousId === undefined ? [] : recall(previousId)),
@@ -106,10 +137,12 @@ export function parseResponsesRequest(
       sampling: readResponsesSampling(body),
       ...readSeed(body),
       stops: readStops(body, "stop"),
+      ...(logprobs ? { topLogprobs: top } : {}),
+      ...readServerFields(serverFieldsOf(body), abilities),
     },
     stream: readBoolean(body, "stream") ?? false,
     store: readBoolean(body, "store") ?? true,
-    logprobs: readLogprobs(body),
+    logprobs,
     previousId,
     added,
   };

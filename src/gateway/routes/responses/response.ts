@@ -1,7 +1,7 @@
 /** A finished call in the shape of OpenAI's Responses API. */
 import type { ToolCall } from "../../../core/message.ts";
 import type { Renderer } from "../../../core/policy.ts";
-import type { CallResult, Completion } from "../../call-request.ts";
+import { usageOf, type CallResult, type Completion } from "../../call-request.ts";
 import type { JsonFields } from "../../json-fields.ts";
 import { textOf } from "../../message-text.ts";
 import { toWireLogprobs } from "../chat/response.ts";
@@ -73,13 +73,13 @@ export function toOutput(completion: Completion, options: ResponsesOptions): rea
 }
 
 export function toUsage(result: CallResult): Wire {
-  const drawn = result.completions.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  const { promptTokens, completionTokens, cachedTokens = 0 } = usageOf(result);
   return {
-    input_tokens: result.promptTokens,
-    input_tokens_details: { cached_tokens: 0 },
-    output_tokens: drawn,
+    input_tokens: promptTokens,
+    input_tokens_details: { cached_tokens: cachedTokens },
+    output_tokens: completionTokens,
     output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: result.promptTokens + drawn,
+    total_tokens: promptTokens + completionTokens,
   };
 }
 

@@ -1,5 +1,5 @@
 /** A whole answer from its pieces: all choices, the prompt's ids, the count. Knows no wire format. */
-import type { TargetUsage } from "../target.ts";
+import type { CallUsage } from "../../call-request.ts";
 import type { AnswerPart, AnswerPiece } from "./answer-part.ts";
 import { ChoiceCollector } from "./choice-collector.ts";
 import { malformed } from "./upstream-error.ts";
@@ -10,7 +10,7 @@ export type OnPart = (part: AnswerPart, freshTokens: number, choice: ChoiceColle
 export class AnswerCollector {
   readonly choices: readonly ChoiceCollector[];
   promptIds: readonly number[] | undefined;
-  usage: TargetUsage | undefined;
+  usage: CallUsage | undefined;
   promptChanged = false;
   readonly #workerId: string;
 

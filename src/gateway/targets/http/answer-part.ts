@@ -1,6 +1,5 @@
 /** What servers answer, piece by piece, without their wire formats. */
-import type { TokenText } from "../../call-request.ts";
-import type { TargetUsage } from "../target.ts";
+import type { CallUsage, TokenText } from "../../call-request.ts";
 
 /** A piece of a tool call; pieces of one call share `index`. */
 export interface ToolCallPart {
@@ -31,7 +30,7 @@ export interface AnswerPart {
 
 export interface AnswerPiece {
   readonly promptIds?: readonly number[];
-  readonly usage?: TargetUsage;
+  readonly usage?: CallUsage;
   /** The server says that it did not use the prompt as it was given. */
   readonly promptChanged?: boolean;
   readonly parts: readonly AnswerPart[];

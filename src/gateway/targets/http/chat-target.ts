@@ -143,7 +143,7 @@ export function createChatTarget(options: ChatTargetOptions): Target {
 
   return {
     renderer: serverRenderer,
-    images: true,
+    abilities: { images: true, topLogprobs: true, serverFields: true },
     workers: fleet,
     run,
     countTokens: (messages, tools) =>

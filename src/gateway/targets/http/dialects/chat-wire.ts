@@ -53,7 +53,7 @@ export function chatPath({ request }: ChatAsk): string {
 
 export function chatBody(ask: ChatAsk): Wire {
   const { request, params, kind, model, stream } = ask;
-  const { rawPrompt, stops, responseFormat, n } = request;
+  const { rawPrompt, stops, serverFields, n } = request;
   const counts = kind === "vllm" && n === 1 ? { continuous_usage_stats: true } : {};
   return {
     model,
@@ -63,7 +63,7 @@ export function chatBody(ask: ChatAsk): Wire {
     n,
     ...samplingOf(kind, params),
     ...(stops.length === 0 ? {} : { stop: stops }),
-    ...(responseFormat === undefined ? {} : { response_format: responseFormat }),
+    ...serverFields,
     ...captureOf(ask, rawPrompt !== undefined),
     stream,
     ...(stream ? { stream_options: { include_usage: true, ...counts } } : {}),

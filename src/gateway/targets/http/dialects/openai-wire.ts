@@ -1,16 +1,16 @@
 /** Parts of OpenAI's wire format that chat and text completions share, with vLLM's and SGLang's extras. */
 import type { JsonFields } from "../../../json-fields.ts";
-import type { TargetUsage } from "../../target.ts";
+import type { CallUsage } from "../../../call-request.ts";
 import type { AnswerPart } from "../answer-part.ts";
 import { defined, idsIn, listIn, logprobIn, numberIn, objectIn, textIn } from "../wire-values.ts";
 
-export function readUsage(value: unknown): TargetUsage | undefined {
+export function readUsage(value: unknown): CallUsage | undefined {
   const usage = objectIn(value);
   const promptTokens = numberIn(usage.prompt_tokens);
   const completionTokens = numberIn(usage.completion_tokens);
   if (promptTokens === undefined || completionTokens === undefined) return undefined;
   const cachedTokens = numberIn(objectIn(usage.prompt_tokens_details).cached_tokens);
-  return defined<TargetUsage>({ promptTokens, completionTokens, cachedTokens });
+  return defined<CallUsage>({ promptTokens, completionTokens, cachedTokens });
 }
 
 /** `token_id:17`, as servers write tokens when they are asked to. */
