@@ -1,8 +1,9 @@
 /** The command line: commands, flags and help. What a command does is in `commands/`. */
 import { readFileSync } from "node:fs";
-import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { demoCommand, type DemoFlags } from "./commands/demo.ts";
 import { adminTokenVariable, gatewayCommand, type GatewayFlags } from "./commands/gateway.ts";
+import { workerKeyVariable } from "./commands/gateway-source.ts";
 import { trainCommand, type TrainFlags } from "./commands/train.ts";
 import { exitCodeOf, exitCodes } from "./exit-codes.ts";
 import type { CliIo } from "./io.ts";
@@ -48,8 +49,11 @@ Examples:
 
 const gatewayHelp = `
 Examples:
-  $ agent-trainer gateway --builtin builtin:shop-tiny --store traces.sqlite
+  $ agent-trainer gateway --worker http://localhost:8000/v1 --store traces.sqlite
+  $ agent-trainer gateway --worker http://a:8000 --worker http://b:8000 --tokenizer ./Qwen3-4B
   $ agent-trainer gateway --builtin builtin:shop-tiny --store memory --port 0
+
+A key for the workers is read from ${workerKeyVariable}.
 
 An agent gets the URL and the key of a session of its own, and needs no change:
   $ curl -X POST http://127.0.0.1:9090/sessions -H "Authorization: Bearer $ADMIN_TOKEN" -d '{}'
@@ -110,8 +114,13 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
       onExit(await demoCommand(flags, io));
     });
   command(program, "gateway", "capture every call of any agent, token by token")
-    .option("--worker <url>", "OpenAI-compatible server (refused: not supported yet)", collect)
-    .option("--kind <kind>", "what the workers are (refused: not supported yet)")
+    .option("--worker <url>", "inference server that answers; may be given again", collect)
+    .addOption(
+      new Option("--kind <kind>", "what the workers are")
+        .choices(["auto", "vllm", "sglang", "llamacpp", "openai"])
+        .default(undefined, "auto, which asks them"),
+    )
+    .option("--tokenizer <folder>", "of the workers' model; then prompts are sent as token ids")
     .option("--builtin <model>", "answer from a model in this process")
     .option("--store <file>", 'SQLite file of the traces, or "memory"', "traces.sqlite")
     .option("--host <address>", "address to listen on", "127.0.0.1")

@@ -18,6 +18,11 @@ export type {
 
 export { ApiError } from "./api-error.ts";
 
+export { askWorker } from "./targets/http/ask-worker.ts";
+export type { WorkerFacts } from "./targets/http/worker.ts";
+export { UpstreamError } from "./targets/http/upstream-error.ts";
+export type { UpstreamFailure } from "./targets/http/upstream-error.ts";
+
 export { openSqliteTraceStore } from "./store/sqlite-trace-store.ts";
 export type { SqliteTraceStoreOptions } from "./store/sqlite-trace-store.ts";
 export { StoreError } from "./store/store-error.ts";

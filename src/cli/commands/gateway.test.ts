@@ -24,6 +24,12 @@ describe("bad options", () => {
     writeFileSync(foreign, "not a database ".repeat(100));
     const cases: [string[], RegExp][] = [
       [["--store", "memory"], /neither --worker nor --builtin/],
+      [["--worker", "http://a", "--builtin", "x", "--store", "memory"], /only one can answer/],
+      [["--worker", "ftp://a", "--store", "memory"], /has the scheme ftp:/],
+      [["--worker", "http://u:p@a", "--store", "memory"], /holds credentials/],
+      [["--worker", "http://127.0.0.1:1", "--store", "memory"], /No worker told which model/],
+      [["--worker", "http://a", "--kind", "ollama", "--store", "memory"], /Allowed choices/],
+      [["--kind", "vllm", "--store", "memory"], /there is no --worker/],
       [["--builtin", "builtin:shop-tiny", "--port", "70000"], /port/],
       [["--builtin", "builtin:shop-tiny", "--store", foreign], /foreign\.sqlite is not a trace/],
       [["--builtin", "x", "--store", join(folder, "no/such.sqlite")], /cannot be created/],

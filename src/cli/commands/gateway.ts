@@ -1,24 +1,19 @@
 /** `agent-trainer gateway`: the capture server alone, until it is interrupted. */
 import { once } from "node:events";
-import { ConfigError } from "../../core/errors.ts";
-import type { SamplerTarget, TrainingBackend } from "../../core/backend.ts";
 import { createGateway, openSqliteTraceStore, redact } from "../../gateway/index.ts";
 import type { Gateway, TraceStore } from "../../gateway/index.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { watchInterrupt } from "../interrupt.ts";
 import type { CliIo } from "../io.ts";
-import { formatError, missingPackage } from "../report-error.ts";
+import { formatError } from "../report-error.ts";
 import { colorsFor } from "../terminal.ts";
+import { startSource, type SourceFlags } from "./gateway-source.ts";
 
-export interface GatewayFlags {
-  readonly worker?: readonly string[];
-  readonly kind?: string;
-  readonly builtin?: string;
+export interface GatewayFlags extends SourceFlags {
   readonly store: string;
   readonly host: string;
   readonly port: number;
   readonly adminToken?: string;
-  readonly model?: string;
   readonly sessionIdle?: number;
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -30,47 +25,6 @@ export const adminTokenVariable = "AGENT_TRAINER_ADMIN_TOKEN";
 
 /** How long calls in flight have after the first Ctrl-C. */
 const drainMs = 10_000;
-
-/** What answers, and how to let go of it. */
-interface Source extends AsyncDisposable {
-  readonly target: SamplerTarget;
-  readonly model: string;
-}
-
-async function startBuiltin(name: string, signal: AbortSignal): Promise<Source> {
-  let backend: TrainingBackend;
-  try {
-    const { createLocalBackend } = await import("../../backends/local/index.ts");
-    backend = createLocalBackend();
-  } catch (error) {
-    throw missingPackage(error) ?? error;
-  }
-  const close = (): PromiseLike<void> => backend[Symbol.asyncDispose]();
-  try {
-    const target = await backend.start({ seed: 0, model: { name, lora: null }, signal });
-    if (target.kind === "sampler") return { target, model: name, [Symbol.asyncDispose]: close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  await close();
-  throw new ConfigError({ message: `${name} does not answer in this process.` });
-}
-
-function startSource(flags: GatewayFlags, signal: AbortSignal): Promise<Source> {
-  const { worker = [], builtin } = flags;
-  if (worker.length > 0) {
-    throw new ConfigError({
-      message: `--worker ${redact(worker[0] as string)}: HTTP workers are not supported yet.`,
-      hint: "Use --builtin builtin:shop-tiny.",
-    });
-  }
-  if (builtin !== undefined) return startBuiltin(builtin, signal);
-  throw new ConfigError({
-    message: "There is nothing that answers: neither --worker nor --builtin was given.",
-    hint: "Write: agent-trainer gateway --builtin builtin:shop-tiny",
-  });
-}
 
 function openStore(spec: string): TraceStore | undefined {
   return spec === "memory" ? undefined : openSqliteTraceStore(spec);
@@ -116,6 +70,7 @@ export async function gatewayCommand(flags: GatewayFlags, io: CliIo): Promise<nu
     });
     try {
       const { url } = await gateway.listen({ host: flags.host, port: flags.port });
+      if (flags.quiet !== true) for (const note of source.notes) io.stderr.write(`${note}\n`);
       announce(gateway, url, flags, io);
       if (!interrupt.signal.aborted) await once(interrupt.signal, "abort");
     } finally {

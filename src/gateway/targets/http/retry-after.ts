@@ -1,7 +1,10 @@
 /** The `Retry-After` header: seconds or a date. */
 
 /** Seconds from now; undefined when it says nothing that can be read. */
-export function readRetryAfter(value: string | undefined, nowMs = Date.now()): number | undefined {
+export function readRetryAfter(
+  value: string | undefined,
+  nowMs: number = Date.now(),
+): number | undefined {
   if (value === undefined || value.trim() === "") return undefined;
   const seconds = Number(value);
   if (Number.isFinite(seconds)) return Math.max(0, seconds);

@@ -1,0 +1,114 @@
+/** What answers behind `agent-trainer gateway`: inference servers, or a model in this process. */
+import type {
+  HttpWorker,
+  InferenceTarget,
+  TrainingBackend,
+  WorkerKind,
+} from "../../core/backend.ts";
+import { ConfigError } from "../../core/errors.ts";
+import { askWorker, redact } from "../../gateway/index.ts";
+import { loadRenderer } from "../../renderers/load.ts";
+import { missingPackage } from "../report-error.ts";
+
+export interface SourceFlags {
+  readonly worker?: readonly string[];
+  readonly kind?: WorkerKind | "auto";
+  /** Folder with the tokenizer and chat template of the workers' model. */
+  readonly tokenizer?: string;
+  readonly builtin?: string;
+  readonly model?: string;
+}
+
+export interface Source extends AsyncDisposable {
+  readonly target: InferenceTarget;
+  readonly model: string;
+  /** What was found out, a line each. */
+  readonly notes: readonly string[];
+}
+
+/** Environment variable that holds the workers' API key. */
+export const workerKeyVariable = "AGENT_TRAINER_WORKER_API_KEY";
+
+async function startBuiltin(name: string, signal: AbortSignal): Promise<Source> {
+  let backend: TrainingBackend;
+  try {
+    const { createLocalBackend } = await import("../../backends/local/index.ts");
+    backend = createLocalBackend();
+  } catch (error) {
+    throw missingPackage(error) ?? error;
+  }
+  const close = (): PromiseLike<void> => backend[Symbol.asyncDispose]();
+  try {
+    const target = await backend.start({ seed: 0, model: { name, lora: null }, signal });
+    return { target, model: name, notes: [], [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** What a worker is, as a line; its model where it tells. Never rejects but for a bad URL. */
+async function describe(worker: HttpWorker): Promise<{ line: string; model?: string }> {
+  try {
+    const { kind, model, contextLength } = await askWorker(worker);
+    const length = Number.isFinite(contextLength) ? `, context ${contextLength}` : "";
+    const name = model === "" ? "no model listed" : model;
+    return { line: `${redact(worker.url)}: ${kind}, ${name}${length}`, ...(model && { model }) };
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    return { line: `${redact(worker.url)}: not there yet, it is asked again. ${why}` };
+  }
+}
+
+async function startWorkers(urls: readonly string[], flags: SourceFlags): Promise<Source> {
+  const { kind = "auto", tokenizer } = flags;
+  const apiKey = process.env[workerKeyVariable] ?? "";
+  const workers = urls.map((url, i): HttpWorker => ({
+    url,
+    kind,
+    id: `worker-${i + 1}`,
+    ...(apiKey === "" ? {} : { apiKey }),
+  }));
+  const [renderer, found] = await Promise.all([
+    tokenizer === undefined ? undefined : loadRenderer(tokenizer),
+    Promise.all(workers.map(describe)),
+  ]);
+  const model = flags.model ?? found.find((each) => each.model !== undefined)?.model;
+  if (model === undefined) {
+    throw new ConfigError({
+      message: `No worker told which model it serves. ${found[0]?.line ?? ""}`,
+      hint: "Start the server first, or name the model with --model.",
+      fields: { option: "model" },
+    });
+  }
+  return {
+    target: { kind: "http", workers, ...(renderer ? { renderer } : {}) },
+    model,
+    notes: found.map(({ line }) => line),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+/** @throws ConfigError when nothing answers, or what loading a model throws. */
+export function startSource(flags: SourceFlags, signal: AbortSignal): Promise<Source> {
+  const { worker = [], builtin, tokenizer } = flags;
+  if (worker.length > 0 && builtin !== undefined) {
+    throw new ConfigError({
+      message: "Both --worker and --builtin were given, but only one can answer.",
+      hint: "Leave one of them out.",
+    });
+  }
+  if (worker.length > 0) return startWorkers(worker, flags);
+  if (tokenizer !== undefined || flags.kind !== undefined) {
+    throw new ConfigError({
+      message: `--${tokenizer === undefined ? "kind" : "tokenizer"} is about workers, but there is no --worker.`,
+      hint: "Add --worker http://host:8000/v1, or leave it out.",
+    });
+  }
+  if (builtin !== undefined) return startBuiltin(builtin, signal);
+  throw new ConfigError({
+    message: "There is nothing that answers: neither --worker nor --builtin was given.",
+    hint: "Write: agent-trainer gateway --worker http://localhost:8000/v1",
+  });
+}
