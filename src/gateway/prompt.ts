@@ -2,6 +2,7 @@
 import { ContextOverflowError } from "../core/errors.ts";
 import { defaultSampling, type Renderer, type SamplingParams } from "../core/policy.ts";
 import { deriveSeed } from "../util/random.ts";
+import { badRequest } from "./api-error.ts";
 import type { CallRequest, SamplingChoice } from "./call-request.ts";
 import { chainMessages, type MessageChain } from "./conversation.ts";
 import { promptKey } from "./prompt-key.ts";
@@ -53,13 +54,14 @@ function render(
   return { tokens: policy.renderer.render(messages, { tools }).tokens, parentId: null };
 }
 
-/** What is really used: the trainer's choice wins over the client's, and nothing is left open. */
-export function mergeSampling(
-  client: SamplingChoice,
-  enforced: SamplingChoice,
-): Required<SamplingChoice> {
+/** What is really used; `maxTokens` is Infinity where nobody chose. */
+type MergedSampling = Omit<SamplingParams, "seed" | "stopTokenIds">;
+
+/** The trainer's choice wins over the client's. */
+export function mergeSampling(client: SamplingChoice, enforced: SamplingChoice): MergedSampling {
+  const defaults: MergedSampling = { ...defaultSampling, maxTokens: Infinity };
   const pick = <K extends keyof SamplingChoice>(name: K): SamplingParams[K] =>
-    enforced[name] ?? client[name] ?? defaultSampling[name];
+    enforced[name] ?? client[name] ?? defaults[name];
   return {
     temperature: pick("temperature"),
     topP: pick("topP"),
@@ -82,6 +84,13 @@ export function prepareCall(
   const room = contextLength - tokens.length;
   if (room < 1) throw new ContextOverflowError(tokens.length, contextLength);
   const merged = mergeSampling(request.sampling, session.options.sampling);
+  const maxTokens = Math.min(merged.maxTokens, room);
+  if (!Number.isFinite(maxTokens)) {
+    throw badRequest(
+      "max_tokens",
+      "max_tokens is missing, and the worker does not tell how long its context is.",
+    );
+  }
 
   const asked = promptKey(tokens, session.trajectoryLabel(trajectoryUid));
   const occurrence = session.countOccurrence(asked);
@@ -93,7 +102,7 @@ export function prepareCall(
     drawKey: `${occurrence}:${asked}`,
     sampling: {
       ...merged,
-      maxTokens: Math.min(merged.maxTokens, room),
+      maxTokens,
       stopTokenIds: policy.renderer.stop.tokenIds,
       seed: deriveSeed(session.options.seed, ...seedParts),
     },

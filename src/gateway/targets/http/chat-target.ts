@@ -5,6 +5,7 @@
 import { deriveSeed } from "../../../util/random.ts";
 import type { CallGate } from "../../call-gate.ts";
 import { toolCallId } from "../../completion.ts";
+import type { CallRequest } from "../../call-request.ts";
 import { chainMessages, type MessageChain } from "../../conversation.ts";
 import { mergeSampling, startsWith, type PreparedCall } from "../../prompt.ts";
 import type { FinishedChoice, Target, TargetAnswer, TargetCall } from "../target.ts";
@@ -75,9 +76,16 @@ function finishChoice(
   };
 }
 
+/** Fields by which a server masks what the model may draw. */
+const forcing = ["response_format", "tool_choice"];
+
 /** Why what the server told is not enough to train on. */
-function lackOf(answer: AnswerCollector): string | undefined {
+function lackOf(answer: AnswerCollector, { serverFields = {} }: CallRequest): string | undefined {
   const { promptIds, choices } = answer;
+  const forced = forcing.find((name) => name in serverFields);
+  if (forced !== undefined) {
+    return `${forced} forced the answer, so its log-probabilities are not the policy's`;
+  }
   if (choices.some((choice) => choice.tokens.length === 0)) {
     return "the server returned no token ids of its answer";
   }
@@ -103,6 +111,7 @@ export function createChatTarget(options: ChatTargetOptions): Target {
     let isBegun = false;
     let version = gate.weightVersion ?? 0;
     let logprobKind: TargetAnswer["logprobKind"] = "raw";
+    let contextLength = Infinity;
     let answer = new AnswerCollector("", request.n);
     const onBegin = ({ promptIds, usage }: AnswerCollector): void => {
       if (isBegun) return;
@@ -123,6 +132,7 @@ export function createChatTarget(options: ChatTargetOptions): Target {
         dispatcher.run(dispatched, (worker, facts) => {
           version = gate.weightVersion ?? 0;
           logprobKind = logprobKindOf(worker, facts);
+          contextLength = facts.contextLength;
           const params = plan.sampling;
           return callChat(worker, facts, { call, params, requestTimeoutMs, onBegin, onCommit });
         }),
@@ -131,9 +141,16 @@ export function createChatTarget(options: ChatTargetOptions): Target {
       if (!abort.signal.aborted) throw error;
     }
     const tokens = Int32Array.from(answer.promptIds ?? []);
-    const untrainable = lackOf(answer);
+    const maxTokens = Math.min(plan.sampling.maxTokens, contextLength - tokens.length);
+    const untrainable = lackOf(answer, request);
     return {
-      prepared: { ...plan, tokens, parentId: parentOf(call, plan.chain, tokens) },
+      prepared: {
+        ...plan,
+        // JSON has no Infinity.
+        sampling: { ...plan.sampling, maxTokens: Math.min(maxTokens, Number.MAX_SAFE_INTEGER) },
+        tokens,
+        parentId: parentOf(call, plan.chain, tokens),
+      },
       completions: answer.choices.map((choice, i) => finishChoice(choice, i, call, plan, version)),
       logprobKind,
       ...(untrainable === undefined ? {} : { untrainable }),

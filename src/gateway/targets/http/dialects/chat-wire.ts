@@ -7,6 +7,7 @@ import type { AnswerPart, AnswerPiece, ToolCallPart } from "../answer-part.ts";
 import { defined, idsIn, listIn, numberIn, objectIn, textIn } from "../wire-values.ts";
 import { readDrawn, readFinish, readUsage } from "./openai-wire.ts";
 import {
+  limitOf,
   llamacppSampling,
   openaiSampling,
   sglangChatSampling,
@@ -28,7 +29,7 @@ function samplingOf(kind: WorkerKind, params: SamplingParams): Wire {
   if (kind === "vllm") return vllmSampling(params);
   if (kind === "sglang") return sglangChatSampling(params);
   if (kind === "openai") return openaiSampling(params);
-  return { ...llamacppSampling(params), max_tokens: params.maxTokens };
+  return { ...llamacppSampling(params), max_tokens: limitOf(params) };
 }
 
 /** What makes a server of this kind tell ids and log-probabilities. */

@@ -6,12 +6,17 @@ import type { SamplingParams } from "../../../../core/policy.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
 
+/** Left out where nobody limits it: the server then goes on to the end of the context. */
+export function limitOf({ maxTokens }: SamplingParams): number | undefined {
+  return Number.isFinite(maxTokens) ? maxTokens : undefined;
+}
+
 /** Older servers know "off" as -1 only. */
 const topKOrOff = (topK: number): number => (topK === 0 ? -1 : topK);
 
 export function vllmSampling(params: SamplingParams): Wire {
   return {
-    max_tokens: params.maxTokens,
+    max_tokens: limitOf(params),
     temperature: params.temperature,
     top_p: params.topP,
     top_k: topKOrOff(params.topK),
@@ -28,7 +33,7 @@ export function vllmSampling(params: SamplingParams): Wire {
 
 export function sglangSampling(params: SamplingParams): Wire {
   return {
-    max_new_tokens: params.maxTokens,
+    max_new_tokens: limitOf(params),
     temperature: params.temperature,
     top_p: params.topP,
     top_k: topKOrOff(params.topK),
@@ -69,7 +74,7 @@ export function llamacppSampling(params: SamplingParams): Wire {
 /** Only what OpenAI defines; what others would have to ignore is sent only where it asks for something. */
 export function openaiSampling(params: SamplingParams): Wire {
   return {
-    max_tokens: params.maxTokens,
+    max_tokens: limitOf(params),
     temperature: params.temperature,
     top_p: params.topP,
     presence_penalty: 0,
