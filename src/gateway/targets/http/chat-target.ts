@@ -5,7 +5,7 @@
 import { deriveSeed } from "../../../util/random.ts";
 import type { CallGate } from "../../call-gate.ts";
 import { toolCallId } from "../../completion.ts";
-import type { CallRequest } from "../../call-request.ts";
+import type { CallRequest, TokenText } from "../../call-request.ts";
 import { chainMessages, type MessageChain } from "../../conversation.ts";
 import { mergeSampling, startsWith, type PreparedCall } from "../../prompt.ts";
 import type { FinishedChoice, Target, TargetAnswer, TargetCall } from "../target.ts";
@@ -46,6 +46,14 @@ function planCall({ session, request, trajectoryUid }: TargetCall): Plan {
   };
 }
 
+/** Servers give more alternatives than were asked for, the drawn token among them. */
+function cutTo({ text, topLogprobs }: TokenText, count: number): TokenText {
+  return {
+    text,
+    topLogprobs: topLogprobs.toSorted((a, b) => b.logprob - a.logprob).slice(0, count),
+  };
+}
+
 function finishChoice(
   choice: ChoiceCollector,
   index: number,
@@ -54,6 +62,7 @@ function finishChoice(
   weightVersion: number,
 ): FinishedChoice {
   const { content, reasoning, stopString, texts } = choice;
+  const { stops, topLogprobs: asked = 0 } = call.request;
   const toolCalls = choice.toolCalls.map((each, i) => ({
     ...each,
     id: each.id === "" ? toolCallId(`${index}:${plan.drawKey}`, i) : each.id,
@@ -67,11 +76,11 @@ function finishChoice(
       ...(toolCalls.length === 0 ? {} : { toolCalls }),
     },
     stopReason: choice.stopReason,
-    ...(stopString !== undefined && call.request.stops.includes(stopString) ? { stopString } : {}),
+    ...(stopString !== undefined && stops.includes(stopString) ? { stopString } : {}),
     tokens: Int32Array.from(choice.tokens),
     logprobs: Float32Array.from(choice.logprobs),
     weightVersion,
-    ...(texts.length === 0 ? {} : { tokenTexts: texts }),
+    ...(texts.length === 0 ? {} : { tokenTexts: texts.map((each) => cutTo(each, asked)) }),
     rest: { content: "", reasoning: "" },
   };
 }

@@ -37,6 +37,8 @@ function captureOf({ kind, request }: ChatAsk, isText: boolean): Wire {
   const top = request.topLogprobs;
   // A server that nobody knows might refuse what the client did not ask for.
   if (kind === "openai" && top === undefined) return {};
+  // With 0 it gives none at all.
+  if (kind === "llamacpp") return { logprobs: true, top_logprobs: Math.max(1, top ?? 0) };
   const logprobs = isText ? { logprobs: top ?? 0 } : { logprobs: true, top_logprobs: top ?? 0 };
   if (kind === "vllm") return { ...logprobs, return_token_ids: true };
   if (kind === "sglang") return { ...logprobs, return_token_ids: true, return_meta_info: true };
