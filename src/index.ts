@@ -88,8 +88,21 @@ export type {
   TrainingBackend,
   UpdateMetrics,
 } from "./core/backend.ts";
-export { defaultLoss, defaultOptim, lossAggregations, lossNames } from "./core/loss.ts";
-export type { LossAggregation, LossName, LossSpec, OptimSpec } from "./core/loss.ts";
+export {
+  defaultLoss,
+  defaultOptim,
+  klEstimators,
+  lossAggregations,
+  lossNames,
+} from "./core/loss.ts";
+export type {
+  KlEstimator,
+  KlSpec,
+  LossAggregation,
+  LossName,
+  LossSpec,
+  OptimSpec,
+} from "./core/loss.ts";
 export { countTargets, rowFactors } from "./core/aggregation.ts";
 export { defaultSampling } from "./core/policy.ts";
 export type {

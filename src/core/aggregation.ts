@@ -9,6 +9,14 @@ export function countTargets(row: TrainingRow): number {
   return count;
 }
 
+/** Tokens from the first to the last trained one of the row where they are most; 0 without any. */
+function longestSpan(rows: readonly TrainingRow[]): number {
+  return rows.reduce((longest, { targetMask }) => {
+    const first = targetMask.indexOf(1, 1);
+    return first < 0 ? longest : Math.max(longest, targetMask.lastIndexOf(1) - first + 1);
+  }, 0);
+}
+
 /**
  * One factor per row; multiply each trained token's loss (and its `weights`) by it and sum.
  * With N trained tokens in all rows, S rows that have any, n of them in this row:
@@ -17,14 +25,17 @@ export function countTargets(row: TrainingRow): number {
  * - `token-mean`: 1 / N (DAPO, arXiv:2503.14476)
  * - `seq-mean-token-sum`: 1 / S (Dr. GRPO up to a constant, arXiv:2503.20783)
  * - `seq-mean-token-mean`: 1 / (S n) (GRPO, arXiv:2402.03300)
+ * - `seq-mean-token-sum-norm`: 1 / (S L) (Dr. GRPO), L = `length` or the longest trained stretch
  */
 export function rowFactors(
   rows: readonly TrainingRow[],
   aggregation: LossAggregation,
+  length?: number,
 ): Float64Array {
   const counts = rows.map(countTargets);
   const total = counts.reduce((sum, n) => sum + n, 0);
   const sequences = counts.filter((n) => n > 0).length;
+  const norm = length ?? longestSpan(rows);
   return Float64Array.from(counts, (n) => {
     if (n === 0) return 0;
     switch (aggregation) {
@@ -36,6 +47,8 @@ export function rowFactors(
         return 1 / sequences;
       case "seq-mean-token-mean":
         return 1 / (sequences * n);
+      case "seq-mean-token-sum-norm":
+        return 1 / (sequences * norm);
     }
   });
 }

@@ -2,7 +2,7 @@
  * The contract between the trainer and whatever holds the weights. The trainer never imports a
  * backend; the user passes one in, or names one that the command line loads.
  */
-import type { LossAggregation, LossName, LossSpec, OptimSpec } from "./loss.ts";
+import type { KlEstimator, LossAggregation, LossName, LossSpec, OptimSpec } from "./loss.ts";
 import type { Renderer, Sampler } from "./policy.ts";
 import type { TrainingRow } from "./training-row.ts";
 
@@ -10,6 +10,12 @@ import type { TrainingRow } from "./training-row.ts";
 export interface BackendCapabilities {
   readonly losses: readonly LossName[];
   readonly aggregations: readonly LossAggregation[];
+  /** Of `LossSpec.kl`. @default none */
+  readonly klEstimators?: readonly KlEstimator[];
+  /** `LossSpec.entropyCoef`. @default false */
+  readonly entropyBonus?: boolean;
+  /** `LossSpec.dualClip`. @default false */
+  readonly dualClip?: boolean;
   readonly fullFineTune: boolean;
   readonly lora: boolean;
   /** `saveState`/`loadState` restore a run exactly. */
@@ -127,8 +133,15 @@ export interface TrainingBackend extends AsyncDisposable {
     optim: OptimSpec,
     signal?: AbortSignal,
   ): Promise<UpdateMetrics>;
-  /** [row][length] log-probability of each token under the current weights; 0 outside `targetMask`. */
-  forward?(rows: readonly TrainingRow[], signal?: AbortSignal): Promise<readonly Float32Array[]>;
+  /**
+   * [row][length] log-probability of each token under the weights being trained, or under the
+   * reference that `LossSpec.kl` measures against; 0 outside `targetMask`.
+   */
+  forward?(
+    rows: readonly TrainingRow[],
+    which: "current" | "reference",
+    signal?: AbortSignal,
+  ): Promise<readonly Float32Array[]>;
   /** Serves the trained weights; resolves with their version (from 0, one more each time). */
   publishWeights(): Promise<number>;
   /** Writes weights, optimizer moments and step count into an existing empty folder. */

@@ -3,13 +3,16 @@
  * trainer refuses options outside of it by name, and messages name the backends that would do.
  */
 import type { BackendCapabilities } from "./backend.ts";
-import { defaultOptim, lossAggregations, lossNames } from "./loss.ts";
+import { defaultOptim, klEstimators, lossAggregations, lossNames } from "./loss.ts";
 import type { OptimSpec } from "./loss.ts";
 
 export const capabilityMatrix: Readonly<Record<"local", BackendCapabilities>> = {
   local: {
     losses: lossNames,
     aggregations: lossAggregations,
+    klEstimators,
+    entropyBonus: true,
+    dualClip: true,
     fullFineTune: true,
     lora: true,
     exactResume: true,

@@ -1,6 +1,25 @@
-/** Which loss to minimise, as data. Formulas: `docs/algorithms.md`; each backend implements the names it lists. */
+/**
+ * Which loss to minimise, as data. Each backend implements the names that its capabilities list; an
+ * option outside of them is refused by name. Formulas: `docs/algorithms.md`.
+ *
+ * The contract, per trained token with log-probability l now, o when sampled (`samplingLogprobs`, or
+ * whatever a caller puts there, such as a recomputed one) and q under the reference:
+ *
+ *   sum over tokens of factor (weight term(l, o, A) + kl.coef KL(l, q) - entropyCoef H)
+ *
+ * with the row's `weights` and `advantages`, and the factor of `rowFactors` (`aggregation.ts`).
+ */
 
-export const lossNames = ["importance_sampling", "ppo", "cross_entropy"] as const;
+export const lossNames = [
+  "importance_sampling",
+  "ppo",
+  "cispo",
+  "gspo",
+  "gmpo",
+  "sapo",
+  "dro",
+  "cross_entropy",
+] as const;
 export type LossName = (typeof lossNames)[number];
 
 /** How token losses become one number; see `rowFactors` in `aggregation.ts`. */
@@ -9,17 +28,46 @@ export const lossAggregations = [
   "token-sum",
   "seq-mean-token-sum",
   "seq-mean-token-mean",
+  "seq-mean-token-sum-norm",
 ] as const;
 export type LossAggregation = (typeof lossAggregations)[number];
 
+/** Estimators of KL(policy, reference) from sampled tokens; `k3` is also called `low_var_kl`. */
+export const klEstimators = ["k1", "k2", "k3"] as const;
+export type KlEstimator = (typeof klEstimators)[number];
+
+/** A penalty on the distance to the reference: the model without its adapter, or as it was loaded. */
+export interface KlSpec {
+  /** At least 0; 0 measures the distance and does not penalise it. */
+  readonly coef: number;
+  readonly estimator: KlEstimator;
+}
+
 export interface LossSpec {
   readonly name: LossName;
-  /** PPO: ratios below 1 - clipLow are clipped. @default 0.2 */
+  /**
+   * Ratios are limited from 1 - clipLow on (`ppo`, `cispo`, `gspo`); `gmpo` limits the log-ratio from
+   * -clipLow on. In [0, 1], for `gmpo` any number from 0. @default 0.2
+   */
   readonly clipLow: number;
-  /** PPO: ratios above 1 + clipHigh are clipped. @default 0.2 */
+  /** Likewise up to 1 + clipHigh, or clipHigh. At least 0; more than `clipLow` is "clip-higher". @default 0.2 */
   readonly clipHigh: number;
   /** @default "token-mean" */
   readonly aggregation: LossAggregation;
+  /** `seq-mean-token-sum-norm`: the constant to divide by. @default tokens from the first to the last trained one, in the row with most */
+  readonly aggregationLength?: number;
+  /** `ppo`: a token with a negative advantage A loses at most dualClip |A| (arXiv:1912.09729). Above 1. @default null, no limit */
+  readonly dualClip?: number | null;
+  /** `dro`: strength of the quadratic term, above 0. @default 0.05 */
+  readonly droBeta?: number;
+  /** `sapo`: slope of the gate for positive advantages, above 0. @default 1 */
+  readonly sapoTauPositive?: number;
+  /** `sapo`: likewise for negative ones. @default 1.05 */
+  readonly sapoTauNegative?: number;
+  /** @default null */
+  readonly kl?: KlSpec | null;
+  /** Bonus for the entropy of the full distribution at each trained token, in nats. @default 0 */
+  readonly entropyCoef?: number;
 }
 
 export const defaultLoss: LossSpec = {

@@ -6,16 +6,18 @@ import type { LossSpec, OptimSpec } from "../core/loss.ts";
 import type { Sample, SampleRequest, Sampler } from "../core/policy.ts";
 import type { TrainingRow } from "../core/training-row.ts";
 import { loadPolicyState, savePolicyState } from "./checkpoint/policy-state.ts";
+import { loadPolicyModel } from "./model/policy-model.ts";
 import type { PolicyModel } from "./model/policy-model.ts";
 import { BatchSampler } from "./sampling/batch-sampler.ts";
 import { PolicyTrainer } from "./training/policy-trainer.ts";
+import type { WhichWeights } from "./training/policy-trainer.ts";
 
 export interface PolicyEngineOptions {
   /** Threads inside one operation. Sampling from a small model uses one: it would wait longer than it computes. */
   readonly threads: number;
   /** Memory for the activations of one training micro-batch. @default 1536 */
   readonly trainingMemoryMiB?: number;
-  /** Where the model came from; its tokenizer goes into checkpoints. */
+  /** Where the model came from: its tokenizer goes into checkpoints, its weights are the reference. */
   readonly modelFolder?: string;
 }
 
@@ -48,9 +50,13 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     this.#served = served;
     this.#sampler = sampler;
     this.#modelFolder = options.modelFolder ?? null;
+    const folder = options.modelFolder;
     this.#trainer = new PolicyTrainer(policy, {
       threads: options.threads,
       memoryMiB: options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
+      ...(folder === undefined
+        ? {}
+        : { loadReference: () => loadPolicyModel(folder, { lora: null, seed: 0 }) }),
     });
   }
 
@@ -89,8 +95,8 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     }
   }
 
-  forward(rows: readonly TrainingRow[]): Promise<Float32Array[]> {
-    return this.#timed(() => this.#trainer.forward(rows));
+  forward(rows: readonly TrainingRow[], which: WhichWeights = "current"): Promise<Float32Array[]> {
+    return this.#timed(() => this.#trainer.forward(rows, which));
   }
 
   forwardBackward(rows: readonly TrainingRow[], loss: LossSpec): Promise<Record<string, number>> {

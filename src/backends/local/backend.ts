@@ -67,8 +67,11 @@ export class LocalBackend implements TrainingBackend {
     return this.#client.call("update", { rows, loss, optim });
   }
 
-  forward(rows: readonly TrainingRow[]): Promise<readonly Float32Array[]> {
-    return this.#client.call("forward", rows);
+  forward(
+    rows: readonly TrainingRow[],
+    which: "current" | "reference" = "current",
+  ): Promise<readonly Float32Array[]> {
+    return this.#client.call("forward", { rows, which });
   }
 
   publishWeights(): Promise<number> {

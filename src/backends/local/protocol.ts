@@ -21,7 +21,10 @@ export interface WorkerCalls {
     /** Send chunks while drawing. */
     stream: boolean;
   }) => readonly Sample[];
-  forward: (rows: readonly TrainingRow[]) => readonly Float32Array[];
+  forward: (request: {
+    rows: readonly TrainingRow[];
+    which: "current" | "reference";
+  }) => readonly Float32Array[];
   update: (request: {
     rows: readonly TrainingRow[];
     loss: LossSpec;

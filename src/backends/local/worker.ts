@@ -43,7 +43,7 @@ const handlers: Handlers = {
       ...(stream ? { onChunk: (chunk) => send({ kind: "chunk", id, chunk }) } : {}),
     });
   },
-  forward: (rows) => loaded().forward(rows),
+  forward: ({ rows, which }) => loaded().forward(rows, which),
   async update({ rows, loss, optim }) {
     const metrics = await loaded().forwardBackward(rows, loss);
     return { ...metrics, ...(await loaded().optimStep(optim)) };

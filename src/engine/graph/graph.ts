@@ -8,6 +8,7 @@ import type {
   Dim,
   DType,
   ExternalData,
+  GraphSpec,
   NodeSpec,
   TensorSpec,
   ValueSpec,
@@ -38,7 +39,17 @@ export interface NodeOptions {
   readonly domain?: "" | "com.microsoft";
 }
 
+/** What one turn of a loop gives. */
+export interface LoopTurn {
+  /** As many as went in, with the same shapes; the next turn gets them. */
+  readonly carried: readonly Value[];
+  /** Collected over all turns; each must have the same shape in every turn. */
+  readonly stacked: readonly Value[];
+}
+
 export class Graph {
+  /** The graph around a loop's body: its values can be used inside, and it holds the constants. */
+  readonly #outer: Graph | undefined;
   readonly #nodes: NodeSpec[] = [];
   readonly #constants: TensorSpec[] = [];
   readonly #constantByKey = new Map<string, Value>();
@@ -49,12 +60,16 @@ export class Graph {
   readonly #dimSources = new Map<string, { value: Value; axis: number }>();
   #nextId = 0;
 
+  constructor(outer?: Graph) {
+    this.#outer = outer;
+  }
+
   #value(name: string, dtype: DType, shape: readonly Dim[], requiresGrad: boolean): Value {
     return { graph: this, name, dtype, shape, requiresGrad };
   }
 
   #freshName(): string {
-    return `v${this.#nextId++}`;
+    return this.#outer === undefined ? `v${this.#nextId++}` : this.#outer.#freshName();
   }
 
   input(name: string, dtype: DType, shape: readonly Dim[], requiresGrad = false): Value {
@@ -69,12 +84,14 @@ export class Graph {
 
   /** A tensor that is part of the model: its bytes, or a place in a file. */
   constant(dtype: DType, shape: readonly number[], data: Uint8Array | ExternalData): Value {
+    if (this.#outer !== undefined) return this.#outer.constant(dtype, shape, data);
     const name = this.#freshName();
     this.#constants.push({ name, dtype, shape, data });
     return this.#value(name, dtype, shape, false);
   }
 
   #shared(key: string, make: () => Value): Value {
+    if (this.#outer !== undefined) return this.#outer.#shared(key, make);
     const known = this.#constantByKey.get(key);
     if (known !== undefined) return known;
     const value = make();
@@ -160,6 +177,41 @@ export class Graph {
     return outputs;
   }
 
+  /**
+   * Runs a body `trips` (a scalar, int64, known at run time) times. The body may use values from
+   * outside; its nodes must be made by the graph that `build` gets. Not differentiable unless
+   * `record` says how.
+   * @returns what was carried out of the last turn, and what was stacked, [turns, ...shape].
+   */
+  loop(
+    trips: Value,
+    carried: readonly Value[],
+    build: (body: Graph, turn: Value, carried: readonly Value[]) => LoopTurn,
+  ): LoopTurn {
+    const body = new Graph(this);
+    const turn = body.input(this.#freshName(), "int64", []);
+    const goOn = body.input(this.#freshName(), "bool", []);
+    const inner = carried.map(({ dtype, shape }) => body.input(this.#freshName(), dtype, shape));
+    const result = build(body, turn, inner);
+    for (const value of [goOn, ...result.carried, ...result.stacked])
+      body.output(this.#freshName(), value);
+    const always = this.node("Equal", [trips, trips], [], { dtype: "bool" });
+    const turns = this.#freshName();
+    const outputs = this.nodes(
+      "Loop",
+      [trips, always, ...carried],
+      [
+        ...result.carried.map(({ shape }) => shape),
+        ...result.stacked.map(({ shape }) => [turns, ...shape]),
+      ],
+      { attributes: { body: { graph: body.#spec } } },
+    );
+    return {
+      carried: outputs.slice(0, carried.length),
+      stacked: outputs.slice(carried.length),
+    };
+  }
+
   /** Makes `output` differentiable with respect to `inputs`. */
   record(output: Value, inputs: readonly Value[], vjp: Vjp): Value {
     if (!inputs.some((input) => input.requiresGrad)) return output;
@@ -184,14 +236,18 @@ export class Graph {
     return this.#tape.toReversed();
   }
 
-  /** The finished model. */
-  encode(): Uint8Array {
-    return encodeModel({
+  get #spec(): GraphSpec {
+    return {
       nodes: this.#nodes,
       constants: this.#constants,
       inputs: this.#inputs,
       outputs: this.#outputs,
-    });
+    };
+  }
+
+  /** The finished model. */
+  encode(): Uint8Array {
+    return encodeModel(this.#spec);
   }
 }
 

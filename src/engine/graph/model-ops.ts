@@ -3,7 +3,7 @@
  * differences. `N` stands for a number of tokens.
  */
 import type { Value } from "./graph.ts";
-import { detach, multiply, negate, runtimeShape, subtract } from "./ops.ts";
+import { detach, multiply, runtimeShape, subtract } from "./ops.ts";
 import { bytesOf } from "./graph.ts";
 
 /** SiLU, x sigmoid(x) (arXiv:1702.03118). */
@@ -101,31 +101,6 @@ function gatherRows(table: Value, ids: Value, unique: boolean): Value {
         attributes: { axis: 0, reduction: "add" },
       }),
     ];
-  });
-}
-
-/**
- * log p(target) under the softmax of each row: logits [R, V], targets [R] int64 -> [R].
- * Fused, because the gradient g (onehot - softmax) needs three passes over [R, V] where the chain of
- * its parts would need six.
- */
-export function targetLogprobs(logits: Value, targets: Value): Value {
-  const { graph, shape } = logits;
-  const rows = shape[0] as string;
-  const all = graph.node("LogSoftmax", [logits], shape, { attributes: { axis: -1 } });
-  const column = graph.node("Unsqueeze", [targets, graph.integers(1)], [rows, 1], {
-    dtype: "int64",
-  });
-  const picked = graph.node("GatherElements", [all, column], [rows, 1], {
-    attributes: { axis: 1 },
-  });
-  const output = graph.node("Squeeze", [picked, graph.integers(1)], [rows]);
-  return graph.record(output, [logits], (g) => {
-    const weight = graph.node("Unsqueeze", [g, graph.integers(1)], [rows, 1]);
-    const probabilities = graph.node("Exp", [all], shape);
-    const spread = multiply(probabilities, negate(weight));
-    const attributes = { axis: 1, reduction: "add" };
-    return [graph.node("ScatterElements", [spread, column, weight], shape, { attributes })];
   });
 }
 

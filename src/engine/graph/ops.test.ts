@@ -1,26 +1,26 @@
 import { describe, expect, it } from "vitest";
+import { createSession } from "../runtime.ts";
 import type { Tensor } from "../runtime.ts";
+import { Graph } from "./graph.ts";
 import { gradientError } from "../../../test/engine/check-gradients.ts";
 import type { GradientCheck } from "../../../test/engine/check-gradients.ts";
-import {
-  embed,
-  rmsNorm,
-  rotary,
-  rotaryTables,
-  silu,
-  takeRows,
-  targetLogprobs,
-} from "./model-ops.ts";
+import { headValues } from "./chunked-head.ts";
+import type { HeadQuantity } from "./chunked-head.ts";
+import { embed, rmsNorm, rotary, rotaryTables, silu, takeRows } from "./model-ops.ts";
+import { atSegments, segmentMean, segmentSum } from "./segment-ops.ts";
 import {
   add,
   clip,
   exp,
+  isNegative,
   matmul,
   minimum,
   multiply,
   negate,
   reshape,
   scale,
+  select,
+  sigmoid,
   softmax,
   subtract,
   sum,
@@ -70,6 +70,35 @@ const checks: Record<string, GradientCheck> = {
   sum: { shapes: [[3, 4]], build: ([a]) => reshape(sum(a!), [1]) },
   minimum: { shapes: [[20], [20]], build: ([a, b]) => minimum(a!, b!) },
   clip: { shapes: [[40]], values: awayFromHalf, build: ([a]) => clip(a!, -0.5, 0.5) },
+  sigmoid: { shapes: [[5]], build: ([a]) => sigmoid(a!) },
+  select: {
+    shapes: [[20], [20]],
+    values: awayFromHalf,
+    build: ([a, b]) => select(isNegative(add(a!, a!.graph.scalar(0.5))), a!, b!),
+  },
+  "select, scalars": {
+    shapes: [[], []],
+    fixed: { signs: { data: Float32Array.of(-1, 2, -3), shape: [3] } },
+    build: ([a, b], { signs }) => select(isNegative(signs!), a!, b!),
+  },
+  segmentSum: {
+    shapes: [[5], [3]],
+    fixed: { segments: ids(0, 2, 2, 0, 1) },
+    build: ([x, y], { segments }) => multiply(segmentSum(x!, segments!, y!), y!),
+  },
+  atSegments: {
+    shapes: [[3]],
+    fixed: { segments: ids(0, 2, 2, 0, 1) },
+    build: ([x], { segments }) => atSegments(x!, segments!),
+  },
+  segmentMean: {
+    shapes: [[5]],
+    fixed: {
+      segments: ids(0, 2, 2, 0, 1),
+      shares: { data: Float32Array.of(0.5, 1, 0.5), shape: [3] },
+    },
+    build: ([x], { segments, shares }) => segmentMean(x!, segments!, shares!),
+  },
   reshape: { shapes: [[3, 4]], build: ([a]) => reshape(a!, [2, 6]) },
   transpose: { shapes: [[2, 3, 4]], build: ([a]) => transpose(a!, [2, 0, 1]) },
   softmax: { shapes: [[3, 5]], build: ([a]) => softmax(a!) },
@@ -90,13 +119,44 @@ const checks: Record<string, GradientCheck> = {
     fixed: { rows: ids(4, 0, 2) },
     build: ([x], { rows }) => takeRows(x!, rows!),
   },
-  targetLogprobs: {
-    shapes: [[4, 6]],
-    fixed: { targets: ids(0, 5, 3, 3) },
-    build: ([logits], { targets }) =>
-      targetLogprobs({ ...logits!, shape: ["targets_rows", 6] }, targets!),
-  },
 };
+
+const headInput = (chunks: number, chunk: number, targets: readonly number[]) => ({
+  rows: ids(0, 1, 2, 3, 4),
+  targets: ids(...targets, ...Array.from({ length: chunks * chunk - targets.length }, () => 0)),
+  chunk: ids(chunk),
+  chunks: ids(chunks),
+});
+const head =
+  (quantity: HeadQuantity): GradientCheck["build"] =>
+  ([h, matrix], fixed, graph) =>
+    headValues(
+      {
+        hidden: takeRows(h!, fixed["rows"]!),
+        matrix: matrix!,
+        targets: fixed["targets"]!,
+        chunk: fixed["chunk"]!,
+        chunks: graph.node("Squeeze", [fixed["chunks"]!], [], { dtype: "int64" }),
+      },
+      quantity,
+    );
+// Five rows at once, evenly cut, and with padding behind the last.
+for (const [chunks, chunk] of [
+  [1, 5],
+  [5, 1],
+  [3, 2],
+] as const) {
+  for (const quantity of ["logprob", "entropy"] as const) {
+    checks[`head, ${quantity}, ${chunks} chunks of ${chunk}`] = {
+      shapes: [
+        [5, 3],
+        [7, 3],
+      ],
+      fixed: headInput(chunks, chunk, [0, 6, 3, 3, 1]),
+      build: head(quantity),
+    };
+  }
+}
 
 for (const transposeA of [false, true]) {
   for (const transposeB of [false, true]) {
@@ -119,4 +179,26 @@ it("refuses shapes that do not broadcast", async () => {
   await expect(
     gradientError({ shapes: [[3], [4]], build: ([a, b]) => add(a!, b!) }),
   ).rejects.toThrow("do not broadcast");
+});
+
+it("gives the entropy of a distribution", async () => {
+  const graph = new Graph();
+  const names = ["rows", "targets", "chunk", "chunks"] as const;
+  const fixed = Object.fromEntries(
+    names.map((name) => [name, graph.input(name, "int64", [`${name}_rows`])]),
+  );
+  // Published values: logits [2, 1, 0.1, -1], and a uniform distribution over 4.
+  const hidden = graph.input("h", "float32", [2, 1]);
+  const matrix = graph.input("w", "float32", [4, 1]);
+  graph.output("entropy", head("entropy")([hidden, matrix], fixed, graph));
+  const session = await createSession(graph.encode(), { threads: 1 });
+  const { entropy } = await session.run({
+    ...headInput(1, 2, [0, 0]),
+    rows: ids(0, 1),
+    h: { data: Float32Array.of(1, 0), shape: [2, 1] },
+    w: { data: Float32Array.of(2, 1, 0.1, -1), shape: [4, 1] },
+  });
+  expect(entropy![0]).toBeCloseTo(0.960673, 5);
+  expect(entropy![1]).toBeCloseTo(1.386294, 5);
+  await session.close();
 });

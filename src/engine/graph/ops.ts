@@ -80,13 +80,39 @@ export function minimum(a: Value, b: Value): Value {
   });
 }
 
-/** Limits to [low, high]; no gradient outside. */
-export function clip(a: Value, low: number, high: number): Value {
+/** Limits to [low, high], numbers or scalars; no gradient outside. */
+export function clip(a: Value, low: number | Value, high: number | Value): Value {
   const { graph, shape } = a;
-  const output = graph.node("Clip", [a, graph.scalar(low), graph.scalar(high)], shape);
+  const bound = (x: number | Value): Value => (typeof x === "number" ? graph.scalar(x) : x);
+  const output = graph.node("Clip", [a, bound(low), bound(high)], shape);
   return graph.record(output, [a], (g) => {
     const unchanged = graph.node("Equal", [a, output], shape, { dtype: "bool" });
     return [graph.node("Where", [unchanged, g, graph.scalar(0)], shape)];
+  });
+}
+
+/** 1 / (1 + exp(-a)). */
+export function sigmoid(a: Value): Value {
+  const { graph, shape } = a;
+  const y = graph.node("Sigmoid", [a], shape);
+  return graph.record(y, [a], (g) => [multiply(g, multiply(y, subtract(graph.scalar(1), y)))]);
+}
+
+/** Elementwise a < 0, as a condition for `select`. */
+export function isNegative(a: Value): Value {
+  return a.graph.node("Less", [a, a.graph.scalar(0)], a.shape, { dtype: "bool" });
+}
+
+/** `a` where the condition holds, else `b`. Same shapes, or scalars. */
+export function select(condition: Value, a: Value, b: Value): Value {
+  const { graph, shape } = condition;
+  const output = graph.node("Where", [condition, a, b], shape);
+  return graph.record(output, [a, b], (g) => {
+    const zero = graph.scalar(0);
+    return [
+      unbroadcast(graph.node("Where", [condition, g, zero], shape), a.shape),
+      unbroadcast(graph.node("Where", [condition, zero, g], shape), b.shape),
+    ];
   });
 }
 

@@ -2,5 +2,6 @@
 import { exp, multiply, negate, subtract } from "../graph/ops.ts";
 import type { TokenLoss } from "./token-loss.ts";
 
-export const importanceSampling: TokenLoss = ({ logprobs, samplingLogprobs, advantages }) =>
-  negate(multiply(exp(subtract(logprobs, samplingLogprobs)), advantages));
+export const importanceSampling: TokenLoss = ({ logprobs, samplingLogprobs, advantages }) => ({
+  terms: negate(multiply(exp(subtract(logprobs, samplingLogprobs)), advantages)),
+});

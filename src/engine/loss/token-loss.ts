@@ -1,18 +1,30 @@
 /**
  * A policy loss as a graph over the trained tokens of a batch. Each loss is one file that turns the
- * vectors below into one term per token; `catalog.ts` finds it by name. The sum of
- * `weights * terms` is minimised; aggregation is in the weights.
+ * vectors below into one term per token; `catalog.ts` finds it by name, `objective.ts` adds the terms
+ * up. R trained tokens belong to B rows.
  */
 import type { LossSpec } from "../../core/loss.ts";
 import type { Value } from "../graph/graph.ts";
+import type { LossParameters } from "./parameters.ts";
 
-/** All [R], R trained tokens; `logprobs` alone carries a gradient. */
+/** All [R]; `logprobs` alone carries a gradient. */
 export interface TokenLossInputs {
   /** log p(token) under the weights being trained. */
   readonly logprobs: Value;
   /** log p(token) when it was sampled. */
   readonly samplingLogprobs: Value;
   readonly advantages: Value;
+  /** Each token's mean over the trained tokens of its row; [R] to [R]. */
+  readonly rowMean: (x: Value) => Value;
+  readonly parameters: LossParameters;
 }
 
-export type TokenLoss = (inputs: TokenLossInputs, spec: LossSpec) => Value;
+export interface TokenLossTerms {
+  /** [R], to be weighted and summed. */
+  readonly terms: Value;
+  /** [R] bool: the limit on the ratio was in force. */
+  readonly clipped?: Value;
+}
+
+/** `spec` chooses between forms; numbers come from `inputs.parameters`, so that they may change between steps. */
+export type TokenLoss = (inputs: TokenLossInputs, spec: LossSpec) => TokenLossTerms;

@@ -11,15 +11,22 @@ export type Dim = number | string;
 const dataTypes: Record<DType, number> = { float32: 1, int32: 6, int64: 7, bool: 9 };
 
 /** Integers and lists of integers; a float must say so, since 1 and 1.0 are the same in JavaScript. */
-export type Attribute = number | readonly number[] | string | { readonly float: number };
+export type Attribute =
+  | number
+  | readonly number[]
+  | string
+  | { readonly float: number }
+  | { readonly graph: GraphSpec };
 
-const attributeTypes = { float: 1, int: 2, string: 3, ints: 7 } as const;
+const attributeTypes = { float: 1, int: 2, string: 3, graph: 5, ints: 7 } as const;
 
 function attribute(name: string, value: Attribute): MessageWriter {
   const message = new MessageWriter().string(1, name);
   if (typeof value === "number") return message.integer(3, value).integer(20, attributeTypes.int);
   if (typeof value === "string") return message.string(4, value).integer(20, attributeTypes.string);
   if ("float" in value) return message.float(2, value.float).integer(20, attributeTypes.float);
+  if ("graph" in value)
+    return message.message(6, graphMessage(value.graph)).integer(20, attributeTypes.graph);
   for (const item of value) message.integer(8, item);
   return message.integer(20, attributeTypes.ints);
 }
@@ -103,17 +110,21 @@ export interface GraphSpec {
 /** Operator set 17: the last in which ReduceMean and friends take their axes as attributes. */
 const opset = 17;
 
-/** A serialized ModelProto. */
-export function encodeModel(spec: GraphSpec): Uint8Array {
+function graphMessage(spec: GraphSpec): MessageWriter {
   const graph = new MessageWriter();
   for (const item of spec.nodes) graph.message(1, node(item));
   graph.string(2, "policy");
   for (const item of spec.constants) graph.message(5, tensor(item));
   for (const item of spec.inputs) graph.message(11, valueInfo(item));
   for (const item of spec.outputs) graph.message(12, valueInfo(item));
+  return graph;
+}
+
+/** A serialized ModelProto. */
+export function encodeModel(spec: GraphSpec): Uint8Array {
   return new MessageWriter()
     .integer(1, 8)
-    .message(7, graph)
+    .message(7, graphMessage(spec))
     .message(8, new MessageWriter().string(1, "").integer(2, opset))
     .message(8, new MessageWriter().string(1, "com.microsoft").integer(2, 1))
     .finish();

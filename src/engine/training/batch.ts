@@ -1,38 +1,53 @@
 /** Rows laid out as padded batches of tensors, cut so that a batch stays within its memory. */
-import { rowFactors } from "../../core/aggregation.ts";
-import type { LossAggregation } from "../../core/loss.ts";
+import { countTargets, rowFactors } from "../../core/aggregation.ts";
+import type { LossSpec } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import type { Tensor } from "../runtime.ts";
 
-export type BatchInput =
-  | "ids"
-  | "positions"
-  | "mask"
-  | "rows"
-  | "targets"
+/**
+ * What the model reads. `rows` are the places of the trained tokens in the padded batch; `targets`,
+ * their ids, are padded to `chunks` times `chunk`.
+ */
+export type ModelInput = "ids" | "positions" | "mask" | "rows" | "targets" | "chunks" | "chunk";
+/** What the objective reads; `reference_logprobs` comes later, where it is needed. */
+export type LossInput =
   | "sampling_logprobs"
   | "advantages"
-  | "weights";
+  | "weights"
+  | "factors"
+  | "row_of"
+  | "row_shares";
 
 /** One micro-batch. B rows padded on the right to S tokens; R trained tokens in all. */
 export interface MicroBatch {
-  readonly inputs: Readonly<Record<BatchInput, Tensor>>;
+  readonly modelInputs: Readonly<Record<ModelInput, Tensor>>;
+  readonly lossInputs: Readonly<Record<LossInput, Tensor>>;
   /** For each of the R trained tokens: its row's index in the batch's rows, and its place in that row. */
   readonly origins: readonly { readonly row: number; readonly position: number }[];
   readonly trainedTokens: number;
 }
 
+type Aggregated = Pick<LossSpec, "aggregation" | "aggregationLength">;
+
+/** What a batch may hold, by the memory it takes; see `memory.ts`. */
+export interface BatchLimits {
+  /** Rows of a width. */
+  rows(width: number): number;
+  /** Trained tokens whose logits exist at the same time. */
+  readonly headChunkRows: number;
+}
+
 /**
- * Rows with trained tokens, longest together, as micro-batches of at most `capacity(width)` rows of
+ * Rows with trained tokens, longest together, as micro-batches of at most `limits.rows(width)` rows of
  * the longest row's width. Weights are aggregated over all rows, so that summing the
  * micro-batches' gradients gives the gradient of the whole.
  */
 export function makeMicroBatches(
   rows: readonly TrainingRow[],
-  aggregation: LossAggregation,
-  capacity: (width: number) => number,
+  { aggregation, aggregationLength }: Aggregated,
+  limits: BatchLimits,
 ): readonly MicroBatch[] {
-  const factors = rowFactors(rows, aggregation);
+  const factors = rowFactors(rows, aggregation, aggregationLength);
   const order = rows
     .map((row, index) => ({ row, index }))
     .filter(({ index }) => factors[index] !== 0)
@@ -41,8 +56,8 @@ export function makeMicroBatches(
   let start = 0;
   while (start < order.length) {
     const width = order[start]!.row.tokens.length;
-    const count = capacity(width);
-    batches.push(layOut(order.slice(start, start + count), factors));
+    const count = limits.rows(width);
+    batches.push(layOut(order.slice(start, start + count), factors, limits.headChunkRows));
     start += count;
   }
   return batches;
@@ -51,6 +66,7 @@ export function makeMicroBatches(
 function layOut(
   members: readonly { readonly row: TrainingRow; readonly index: number }[],
   factors: Float64Array,
+  headChunkRows: number,
 ): MicroBatch {
   // The last token predicts nothing that is trained, so S is one less than the longest row.
   const size = Math.max(...members.map(({ row }) => row.tokens.length)) - 1;
@@ -61,6 +77,9 @@ function layOut(
   const samplingLogprobs: number[] = [];
   const advantages: number[] = [];
   const weights: number[] = [];
+  const tokenFactors: number[] = [];
+  const rowOf: number[] = [];
+  const rowShares = new Float32Array(members.length);
   const origins: { row: number; position: number }[] = [];
   for (const [b, { row, index }] of members.entries()) {
     for (let s = 0; s < size; s++) positions[b * size + s] = BigInt(s);
@@ -72,23 +91,37 @@ function layOut(
       targets.push(row.tokens[next]!);
       samplingLogprobs.push(row.samplingLogprobs[next]!);
       advantages.push(row.advantages[next]!);
-      weights.push(factors[index]! * (row.weights?.[next] ?? 1));
+      weights.push(row.weights?.[next] ?? 1);
+      tokenFactors.push(factors[index]!);
+      rowOf.push(b);
       origins.push({ row: index, position: next });
     }
+    rowShares[b] = 1 / countTargets(row);
   }
   const count = targets.length;
+  const chunks = Math.ceil(count / headChunkRows);
+  const chunk = Math.ceil(count / chunks);
+  const paddedTargets = new BigInt64Array(chunks * chunk);
+  paddedTargets.set(BigInt64Array.from(targets, BigInt));
   return {
     origins,
     trainedTokens: count,
-    inputs: {
+    modelInputs: {
       ids: { data: ids, shape: [members.length * size] },
       positions: { data: positions, shape: [members.length, size] },
       mask: { data: causalMask(size), shape: [1, 1, 1, size, size] },
       rows: { data: BigInt64Array.from(rowIndices, BigInt), shape: [count] },
-      targets: { data: BigInt64Array.from(targets, BigInt), shape: [count] },
+      targets: { data: paddedTargets, shape: [paddedTargets.length] },
+      chunks: { data: BigInt64Array.of(BigInt(chunks)), shape: [] },
+      chunk: { data: BigInt64Array.of(BigInt(chunk)), shape: [1] },
+    },
+    lossInputs: {
       sampling_logprobs: { data: Float32Array.from(samplingLogprobs), shape: [count] },
       advantages: { data: Float32Array.from(advantages), shape: [count] },
       weights: { data: Float32Array.from(weights), shape: [count] },
+      factors: { data: Float32Array.from(tokenFactors), shape: [count] },
+      row_of: { data: BigInt64Array.from(rowOf, BigInt), shape: [count] },
+      row_shares: { data: rowShares, shape: [members.length] },
     },
   };
 }

@@ -134,6 +134,69 @@ describe("PolicyTrainer", () => {
     expect(await run()).toEqual(await run());
   });
 
+  it("penalises the distance to the model without its adapter; without a distance there is none", async () => {
+    const kl = { coef: 1, estimator: "k2" } as const;
+    const policy = smallModel({ rank: 3, alpha: 6 });
+    const trainer = new PolicyTrainer(policy, options);
+    const rows = await rowsFor(policy);
+    const zero = rows.map((row) => ({ ...row, advantages: row.advantages.map(() => 0) }));
+    const loss = spec("importance_sampling", { kl });
+    expect(await trainer.forwardBackward(zero, loss)).toMatchObject({ loss: 0, kl_reference: 0 });
+    const before = await trainer.forward(rows, "reference");
+    expect(before).toEqual(await trainer.forward(rows));
+
+    for (const [key, data] of policy.data)
+      if (key.includes("lora_B")) data.set(data.map((_, i) => 0.1 * Math.cos(i)));
+    expect(await trainer.forward(rows, "reference")).toEqual(before);
+    const now = await trainer.forward(rows);
+    let byHand = 0;
+    for (const [i, row] of now.entries())
+      for (const [k, l] of row.entries()) byHand += (l - before[i]![k]!) ** 2 / 2;
+    const result = await trainer.forwardBackward(zero, loss);
+    expect(result["loss"]).toBeCloseTo(byHand, 3);
+    expect(result["kl_reference"]).toBeCloseTo(byHand / result["tokens"]!, 4);
+    trainer.optimStep({ ...defaultOptim, learningRate: 1e-2 });
+    expect((await trainer.forwardBackward(zero, loss))["loss"]).toBeLessThan(byHand);
+    await trainer.close();
+  });
+
+  it("takes the reference of a model without an adapter from where it came from", async () => {
+    const policy = smallModel();
+    const rows = await rowsFor(policy);
+    const loss = spec("ppo", { kl: { coef: 1, estimator: "k3" } });
+    const bare = new PolicyTrainer(policy, options);
+    await expect(bare.forwardBackward(rows, loss)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+    });
+    await bare.close();
+    const trainer = new PolicyTrainer(policy, {
+      ...options,
+      loadReference: () => Promise.resolve(smallModel()),
+    });
+    const before = await trainer.forward(rows);
+    expect(await trainer.forwardBackward(rows, loss)).toMatchObject({ kl_reference: 0 });
+    trainer.optimStep({ ...defaultOptim, learningRate: 1e-2 });
+    expect(await trainer.forward(rows, "reference")).toEqual(before);
+    expect((await trainer.forwardBackward(rows, loss))["kl_reference"]).toBeGreaterThan(0);
+    await trainer.close();
+  });
+
+  it("an entropy bonus makes the distribution flatter, a negative one sharper", async () => {
+    const change = async (entropyCoef: number): Promise<number> => {
+      const trainer = new PolicyTrainer(smallModel(), options);
+      const rows = [rowOf(randomTokens(1, 20), 1, { advantage: 0 })];
+      const loss = spec("importance_sampling", { entropyCoef, aggregation: "token-mean" });
+      const first = await trainer.forwardBackward(rows, loss);
+      expect(first["loss"]).toBeCloseTo(-entropyCoef * first["policy_entropy"]!, 5);
+      trainer.optimStep({ ...defaultOptim, learningRate: 1e-3 });
+      const second = await trainer.forwardBackward(rows, loss);
+      await trainer.close();
+      return second["policy_entropy"]! - first["policy_entropy"]!;
+    };
+    expect(await change(0.1)).toBeGreaterThan(0);
+    expect(await change(-0.1)).toBeLessThan(0);
+  });
+
   it("learns: cross-entropy on one sequence falls", async () => {
     const trainer = new PolicyTrainer(smallModel(), options);
     const rows = [rowOf(randomTokens(1, 20), 1)];

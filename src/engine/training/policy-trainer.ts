@@ -2,9 +2,13 @@
  * Gradients and optimizer steps on one policy. Rows with weights and a loss name go in; it knows
  * nothing of rewards, episodes or how advantages came about.
  */
-import { NumericsError } from "../../core/errors.ts";
+import { ConfigError, NumericsError } from "../../core/errors.ts";
+import { defaultLoss } from "../../core/loss.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
+import { objectiveKey, objectiveSums } from "../loss/objective.ts";
+import type { ObjectiveSum } from "../loss/objective.ts";
+import { lossParameterTensors } from "../loss/parameters.ts";
 import { feedParameters } from "../model/policy-model.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import { adamStep, createAdamState } from "../optimizer/adamw.ts";
@@ -12,20 +16,27 @@ import type { AdamState } from "../optimizer/adamw.ts";
 import { createSession } from "../runtime.ts";
 import type { Session, Tensor } from "../runtime.ts";
 import { makeMicroBatches } from "./batch.ts";
-import { rowsPerBatch } from "./memory.ts";
+import type { BatchLimits, MicroBatch } from "./batch.ts";
+import { batchLimits } from "./memory.ts";
 import { RatioStatistics } from "./ratio-statistics.ts";
-import { buildTrainingGraph, gradientName } from "./training-graph.ts";
+import { buildTrainingGraph, gradientName, sumName } from "./training-graph.ts";
 
 export interface PolicyTrainerOptions {
   readonly threads: number;
   /** Memory for the activations of one micro-batch, by estimate; at least one row is taken at a time. */
   readonly memoryMiB: number;
+  /** Weights of the reference where there is no adapter to leave out. @default refused */
+  readonly loadReference?: () => Promise<PolicyModel>;
 }
 
 interface LoadedGraph {
+  readonly policy: PolicyModel;
   readonly session: Session;
   readonly fed: readonly string[];
 }
+
+/** The weights being trained, or those that a penalty holds them to. */
+export type WhichWeights = "current" | "reference";
 
 export class PolicyTrainer {
   readonly #policy: PolicyModel;
@@ -33,11 +44,14 @@ export class PolicyTrainer {
   readonly #graphs = new Map<string, Promise<LoadedGraph>>();
   readonly #gradients: Map<string, Float32Array>;
   readonly adam: AdamState;
+  readonly #limits: BatchLimits;
+  #reference: Promise<PolicyModel> | undefined;
   #accumulated = 0;
 
   constructor(policy: PolicyModel, options: PolicyTrainerOptions) {
     this.#policy = policy;
     this.#options = options;
+    this.#limits = batchLimits(policy.config, options.memoryMiB);
     this.adam = createAdamState(policy.trained);
     this.#gradients = new Map(
       policy.trained.map(({ name }) => [name, new Float32Array(policy.data.get(name)!.length)]),
@@ -49,58 +63,73 @@ export class PolicyTrainer {
     return this.#accumulated === 0 ? new Map() : this.#gradients;
   }
 
-  readonly #capacity = (width: number): number =>
-    rowsPerBatch(this.#policy.config, this.#options.memoryMiB, width);
-
-  #graph(loss: LossSpec | null): Promise<LoadedGraph> {
-    const key = loss === null ? "forward" : `${loss.name} ${loss.clipLow} ${loss.clipHigh}`;
+  #graph(key: string, policy: PolicyModel, loss: LossSpec | null): Promise<LoadedGraph> {
     let loaded = this.#graphs.get(key);
     if (loaded === undefined) {
-      const { model, fed } = buildTrainingGraph(this.#policy, loss);
-      const folder = this.#policy.mappedFolder;
+      const { model, fed } = buildTrainingGraph(policy, loss);
+      const folder = policy.mappedFolder;
       loaded = createSession(model, {
         threads: this.#options.threads,
         ...(folder === null ? {} : { externalFolder: folder }),
-      }).then((session) => ({ session, fed }));
+      }).then((session) => ({ policy, session, fed }));
       this.#graphs.set(key, loaded);
     }
     return loaded;
   }
 
-  #run(
-    graph: LoadedGraph,
-    batchInputs: Readonly<Record<string, Tensor>>,
-  ): Promise<Readonly<Record<string, Float32Array>>> {
-    return graph.session.run({ ...batchInputs, ...feedParameters(this.#policy, graph.fed) });
+  async #forwardGraph(which: WhichWeights): Promise<LoadedGraph> {
+    if (which === "current") return this.#graph(which, this.#policy, null);
+    this.#reference ??= referenceOf(this.#policy, this.#options.loadReference);
+    return this.#graph(which, await this.#reference, null);
   }
 
-  /** [row][length] log-probabilities under the current weights; 0 outside the target mask. */
-  async forward(rows: readonly TrainingRow[]): Promise<Float32Array[]> {
-    const graph = await this.#graph(null);
+  #run(
+    { policy, session, fed }: LoadedGraph,
+    batchInputs: Readonly<Record<string, Tensor>>,
+  ): Promise<Readonly<Record<string, Float32Array>>> {
+    return session.run({ ...batchInputs, ...feedParameters(policy, fed) });
+  }
+
+  /** [row][length] log-probabilities; 0 outside the target mask. */
+  async forward(
+    rows: readonly TrainingRow[],
+    which: WhichWeights = "current",
+  ): Promise<Float32Array[]> {
+    const graph = await this.#forwardGraph(which);
     const result = rows.map((row) => new Float32Array(row.tokens.length));
-    for (const batch of makeMicroBatches(rows, "token-sum", this.#capacity)) {
-      const { ids, positions, mask, rows: indices, targets } = batch.inputs;
-      const { logprobs } = await this.#run(graph, { ids, positions, mask, rows: indices, targets });
+    for (const batch of makeMicroBatches(rows, defaultLoss, this.#limits)) {
+      const { logprobs } = await this.#run(graph, batch.modelInputs);
       for (const [i, { row, position }] of batch.origins.entries())
         result[row]![position] = logprobs![i]!;
     }
     return result;
   }
 
+  async #lossInputs(batch: MicroBatch, loss: LossSpec): Promise<Record<string, Tensor>> {
+    const inputs = { ...batch.modelInputs, ...batch.lossInputs, ...lossParameterTensors(loss) };
+    if (loss.kl === undefined || loss.kl === null) return inputs;
+    const graph = await this.#forwardGraph("reference");
+    const { logprobs } = await this.#run(graph, batch.modelInputs);
+    const reference = { data: logprobs!, shape: [batch.trainedTokens] };
+    return { ...inputs, reference_logprobs: reference };
+  }
+
   /**
    * Adds the gradient of the aggregated loss over `rows` to what has been accumulated.
-   * @returns `loss`, `tokens`, and ratio and KL statistics between current and sampling weights.
+   * @returns `loss`, `tokens`, ratio and KL statistics between current and sampling weights, and what
+   * the loss measures (`clip_fraction`, `kl_reference`, `policy_entropy`).
    * @throws NumericsError when the loss is not finite; the accumulated gradient is dropped.
+   * @throws ConfigError when a number of the loss is out of bounds.
    */
   async forwardBackward(
     rows: readonly TrainingRow[],
     loss: LossSpec,
   ): Promise<Record<string, number>> {
-    const graph = await this.#graph(loss);
+    const graph = await this.#graph(`loss ${objectiveKey(loss)}`, this.#policy, loss);
     const statistics = new RatioStatistics(loss);
     let total = 0;
-    for (const batch of makeMicroBatches(rows, loss.aggregation, this.#capacity)) {
-      const outputs = await this.#run(graph, batch.inputs);
+    for (const batch of makeMicroBatches(rows, loss, this.#limits)) {
+      const outputs = await this.#run(graph, await this.#lossInputs(batch, loss));
       const value = outputs["loss"]![0]!;
       if (!Number.isFinite(value)) {
         this.#clear();
@@ -108,7 +137,7 @@ export class PolicyTrainer {
       }
       total += value;
       this.#accumulate(outputs);
-      statistics.add(batch, outputs["logprobs"]!);
+      statistics.add(batch, outputs["logprobs"]!, sumsOf(outputs));
     }
     return { loss: total, ...statistics.summary() };
   }
@@ -147,4 +176,29 @@ export class PolicyTrainer {
     const graphs = await Promise.all(this.#graphs.values());
     await Promise.all(graphs.map(({ session }) => session.close()));
   }
+}
+
+function sumsOf(
+  outputs: Readonly<Record<string, Float32Array>>,
+): Partial<Record<ObjectiveSum, number>> {
+  return Object.fromEntries(
+    objectiveSums.flatMap((name) => {
+      const value = outputs[sumName(name)];
+      return value === undefined ? [] : [[name, value[0]!]];
+    }),
+  );
+}
+
+/** Without its adapter a model is its own reference; else the weights it started from are needed. */
+async function referenceOf(
+  policy: PolicyModel,
+  load: PolicyTrainerOptions["loadReference"],
+): Promise<PolicyModel> {
+  if (policy.lora !== null) return { ...policy, lora: null, loraParameters: [], trained: [] };
+  if (load !== undefined) return load();
+  throw new ConfigError({
+    message:
+      "A KL penalty needs a reference, but every weight is trained and no model folder is known.",
+    hint: "Train a LoRA adapter, or give the engine the folder of the model.",
+  });
 }

@@ -1,25 +1,36 @@
 /** How far the weights being trained have moved from those that sampled, over a batch's trained tokens. */
 import type { LossSpec } from "../../core/loss.ts";
+import type { ObjectiveSum } from "../loss/objective.ts";
 import type { MicroBatch } from "./batch.ts";
+
+/** Metric of each sum that an objective reports: its mean per token. */
+const sumMetrics: Readonly<Record<ObjectiveSum, string>> = {
+  clipped: "clip_fraction",
+  kl: "kl_reference",
+  entropy: "policy_entropy",
+};
 
 /** Accumulates over micro-batches. KL estimators: http://joschu.net/blog/kl-approx.html */
 export class RatioStatistics {
   readonly #loss: LossSpec;
+  readonly #sums = new Map<ObjectiveSum, number>();
   #tokens = 0;
   #difference = 0;
   #absolute = 0;
   #k3 = 0;
   #ratio = 0;
-  #clipped = 0;
   #negativeLogprob = 0;
 
   constructor(loss: LossSpec) {
     this.#loss = loss;
   }
 
-  add(batch: MicroBatch, logprobs: Float32Array): void {
-    const sampling = batch.inputs.sampling_logprobs.data as Float32Array;
-    const advantages = batch.inputs.advantages.data as Float32Array;
+  add(
+    batch: MicroBatch,
+    logprobs: Float32Array,
+    sums: Readonly<Partial<Record<ObjectiveSum, number>>>,
+  ): void {
+    const sampling = batch.lossInputs.sampling_logprobs.data as Float32Array;
     for (let i = 0; i < logprobs.length; i++) {
       const log = logprobs[i]! - sampling[i]!;
       const ratio = Math.exp(log);
@@ -29,25 +40,25 @@ export class RatioStatistics {
       this.#k3 += ratio - 1 - log;
       this.#ratio += ratio;
       this.#negativeLogprob -= sampling[i]!;
-      const tooHigh = advantages[i]! > 0 && ratio > 1 + this.#loss.clipHigh;
-      const tooLow = advantages[i]! < 0 && ratio < 1 - this.#loss.clipLow;
-      if (tooHigh || tooLow) this.#clipped += 1;
     }
+    for (const [name, value] of Object.entries(sums) as [ObjectiveSum, number][])
+      this.#sums.set(name, (this.#sums.get(name) ?? 0) + value);
   }
 
-  /** Means per token; `clip_fraction` only for losses that clip, nothing but `tokens` for supervised ones. */
+  /** Means per token; only those that the loss has, and no ratios for supervised learning. */
   summary(): Record<string, number> {
     const n = Math.max(1, this.#tokens);
-    if (this.#loss.name === "cross_entropy") return { tokens: this.#tokens };
+    const ofObjective = [...this.#sums].map(([name, value]) => [sumMetrics[name], value / n]);
+    const base = { tokens: this.#tokens, ...Object.fromEntries(ofObjective) };
+    if (this.#loss.name === "cross_entropy") return base;
     return {
-      tokens: this.#tokens,
+      ...base,
       /** Sampled estimate, from the sampling weights. */
       entropy: this.#negativeLogprob / n,
       kl_k1: this.#difference / n,
       kl_k3: this.#k3 / n,
       logprob_abs_diff: this.#absolute / n,
       ratio_mean: this.#ratio / n,
-      ...(this.#loss.name === "ppo" ? { clip_fraction: this.#clipped / n } : {}),
     };
   }
 }

@@ -1,10 +1,11 @@
 /** The graphs of training: a loss with its gradients, or log-probabilities alone. */
 import type { LossSpec } from "../../core/loss.ts";
 import { gradients } from "../graph/autodiff.ts";
+import { headValues } from "../graph/chunked-head.ts";
+import type { HeadInputs } from "../graph/chunked-head.ts";
 import { Graph } from "../graph/graph.ts";
-import { matmul, multiply, sum } from "../graph/ops.ts";
-import { takeRows, targetLogprobs } from "../graph/model-ops.ts";
-import { tokenLosses } from "../loss/catalog.ts";
+import { takeRows } from "../graph/model-ops.ts";
+import { buildObjective } from "../loss/objective.ts";
 import { embeddingName, headName } from "../model/parameters.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import { buildDecoder } from "../model/transformer.ts";
@@ -21,9 +22,14 @@ export function gradientName(parameter: string): string {
   return `gradient:${parameter}`;
 }
 
+/** Output name of a sum over tokens that an objective reports. */
+export function sumName(sum: string): string {
+  return `sum:${sum}`;
+}
+
 /**
- * Inputs as in `MicroBatch`. Outputs: `logprobs` [R]; with a loss also `loss` (a scalar) and one
- * gradient per trained parameter. The head runs on the R trained tokens only.
+ * Inputs as in `MicroBatch`. Outputs: `logprobs` [R]; with a loss also `loss` (a scalar), its sums and
+ * one gradient per trained parameter. The head runs on the R trained tokens only, chunk by chunk.
  */
 export function buildTrainingGraph(policy: PolicyModel, loss: LossSpec | null): BuiltGraph {
   const graph = new Graph();
@@ -32,25 +38,25 @@ export function buildTrainingGraph(policy: PolicyModel, loss: LossSpec | null): 
   const positions = graph.input("positions", "int64", ["B", "S"]);
   const mask = graph.input("mask", "float32", [1, 1, 1, "S", "S"]);
   const rows = graph.input("rows", "int64", ["R"]);
-  const targets = graph.input("targets", "int64", ["R"]);
   const { hidden } = buildDecoder(graph, policy.config, weights, { ids, positions, mask });
-  const head = weights.get(policy.config.tiedEmbeddings ? embeddingName : headName);
-  const logits = matmul(takeRows(hidden, rows), head, { transposeB: true });
-  const logprobs = targetLogprobs(logits, targets);
+  const head: HeadInputs = {
+    hidden: takeRows(hidden, rows),
+    matrix: weights.get(policy.config.tiedEmbeddings ? embeddingName : headName),
+    targets: graph.input("targets", "int64", ["padded"]),
+    chunks: graph.input("chunks", "int64", []),
+    chunk: graph.input("chunk", "int64", [1]),
+  };
+  const logprobs = headValues(head, "logprob");
   graph.output("logprobs", logprobs);
   if (loss !== null) {
-    const terms = tokenLosses[loss.name](
-      {
-        logprobs,
-        samplingLogprobs: graph.input("sampling_logprobs", "float32", ["R"]),
-        advantages: graph.input("advantages", "float32", ["R"]),
-      },
-      loss,
-    );
-    const total = sum(multiply(terms, graph.input("weights", "float32", ["R"])));
-    graph.output("loss", total);
+    const objective = buildObjective(graph, loss, {
+      logprobs,
+      entropy: () => headValues(head, "entropy"),
+    });
+    graph.output("loss", objective.loss);
+    for (const [name, value] of Object.entries(objective.sums)) graph.output(sumName(name), value);
     const trained = policy.trained.map(({ name }) => weights.get(name));
-    for (const [i, gradient] of gradients(total, trained).entries()) {
+    for (const [i, gradient] of gradients(objective.loss, trained).entries()) {
       graph.output(gradientName(policy.trained[i]!.name), gradient);
     }
   }

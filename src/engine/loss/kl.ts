@@ -1,0 +1,29 @@
+/**
+ * Estimators of KL(policy, reference) from the log-probabilities l and q of a sampled token
+ * (http://joschu.net/blog/kl-approx.html), all [R].
+ */
+import type { KlEstimator } from "../../core/loss.ts";
+import type { Value } from "../graph/graph.ts";
+import { add, clip, exp, multiply, negate, scale, subtract } from "../graph/ops.ts";
+
+type Estimator = (logprobs: Value, reference: Value) => Value;
+
+/** One outlier must not carry the batch: `k3` grows with exp(q - l), and is limited as in verl. */
+const largestExponent = 20;
+const largestK3 = 10;
+
+export const klEstimates: Readonly<Record<KlEstimator, Estimator>> = {
+  /** l - q: unbiased, can be negative; its gradient is 0 on average. */
+  k1: subtract,
+  /** (l - q)^2 / 2 */
+  k2(logprobs, reference) {
+    const distance = subtract(logprobs, reference);
+    return scale(multiply(distance, distance), 0.5);
+  },
+  /** exp(x) - x - 1, x = q - l: unbiased and never negative. */
+  k3(logprobs, reference) {
+    const x = clip(subtract(reference, logprobs), -largestExponent, largestExponent);
+    const estimate = add(exp(x), negate(add(x, x.graph.scalar(1))));
+    return clip(estimate, -largestK3, largestK3);
+  },
+};

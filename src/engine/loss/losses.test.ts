@@ -1,0 +1,300 @@
+/**
+ * Every loss against worked numbers: fixture F1 as verl 0.8 computes it, Tinker's published formulas
+ * in plain doubles, and finite differences of the same graph.
+ */
+import { describe, expect, it } from "vitest";
+import { rowFactors } from "../../core/aggregation.ts";
+import { defaultLoss, klEstimators, lossNames } from "../../core/loss.ts";
+import type { LossAggregation, LossSpec } from "../../core/loss.ts";
+import { rowOf } from "../../../test/engine/small-model.ts";
+import { runObjective } from "../../../test/engine/run-objective.ts";
+import type { ObjectiveCase } from "../../../test/engine/run-objective.ts";
+
+const verl: ObjectiveCase = {
+  sampled: [
+    [-1, -2, -0.5, -1.5],
+    [-0.7, null, -2.2, -1.1],
+    [-1.2, -0.9, -0.4, null],
+  ],
+  now: [
+    [-0.9, -2.4, -0.2, -1.5],
+    [-0.7, null, -0.9, -1],
+    [-2.6, -0.6, -0.45, null],
+  ],
+  advantages: [1, -0.5, 2],
+};
+const tinker: ObjectiveCase = {
+  now: [[-1, -2, -0.5, -3]],
+  sampled: [[-1.2, -1.5, -0.5, -2]],
+  advantages: [[1, 1, -0.5, 2]],
+};
+const verlClip = { clipLow: 0.2, clipHigh: 0.28 };
+const spec = (name: LossSpec["name"], extra: Partial<LossSpec> = {}): LossSpec => ({
+  ...defaultLoss,
+  name,
+  ...extra,
+});
+const sumOf = (name: LossSpec["name"], extra: Partial<LossSpec> = {}): LossSpec =>
+  spec(name, { aggregation: "token-sum", ...extra });
+
+function expectNear(actual: readonly number[], expected: readonly number[]): void {
+  expect(actual.length).toBe(expected.length);
+  for (const [i, value] of expected.entries())
+    expect(Math.abs(actual[i]! - value), `[${i}] ${actual[i]} against ${value}`).toBeLessThan(2e-6);
+}
+
+/** Loss, and where it was published the gradient to each log-probability. */
+const published: readonly [string, ObjectiveCase, LossSpec, number, number[][]?][] = [
+  [
+    "ppo with dual clip",
+    verl,
+    spec("ppo", { ...verlClip, dualClip: 3 }),
+    -0.645856,
+    [
+      [-0.110517, -0.067032, 0, -0.1],
+      [0.05, 0, 0, 0.055259],
+      [-0.049319, 0, -0.190246, 0],
+    ],
+  ],
+  ...(
+    [
+      ["seq-mean-token-sum", -2.152853],
+      ["seq-mean-token-mean", -0.604965],
+      ["seq-mean-token-sum-norm", -0.538213],
+    ] as const
+  ).map(([aggregation, loss]): [string, ObjectiveCase, LossSpec, number] => [
+    `ppo, ${aggregation}`,
+    verl,
+    spec("ppo", { ...verlClip, dualClip: 3, aggregation }),
+    loss,
+  ]),
+  [
+    "ppo with a weight per token",
+    {
+      ...verl,
+      weights: [
+        [1, 0.5, 2, 1],
+        [1, 1, 1, 0.25],
+        [0.8, 1.2, 1, 1],
+      ],
+    },
+    spec("ppo", { ...verlClip, dualClip: 3 }),
+    -0.82312,
+  ],
+  [
+    "gspo",
+    verl,
+    spec("gspo", { ...verlClip, aggregation: "seq-mean-token-mean" }),
+    -0.521945,
+    [
+      [-0.083333, -0.083333, -0.083333, -0.083333],
+      [0.088593, 0, 0.088593, 0.088593],
+      [-0.151463, -0.151463, -0.151463, 0],
+    ],
+  ],
+  ["gmpo", verl, spec("gmpo", { ...verlClip, aggregation: "seq-mean-token-mean" }), -0.517264],
+  ["sapo", verl, spec("sapo", { aggregation: "seq-mean-token-mean" }), -1.499572],
+  [
+    "cispo",
+    verl,
+    spec("cispo", verlClip),
+    0.974417,
+    [
+      [-0.110517, -0.08, -0.128, -0.1],
+      [0.05, 0, 0.064, 0.055259],
+      [-0.16, -0.256, -0.190246, 0],
+    ],
+  ],
+  ["dro", verl, spec("dro", { droBeta: 0.1 }), 1.120063],
+  [
+    "importance_sampling, Tinker",
+    tinker,
+    sumOf("importance_sampling"),
+    -2.0636923,
+    [[-1.221402758, -0.60653066, 0.5, -0.735758882]],
+  ],
+  ["ppo, Tinker", tinker, sumOf("ppo"), -2.042289542, [[0, -0.60653066, 0.5, -0.735758882]]],
+  [
+    "ppo 0.9 to 1.1, Tinker",
+    tinker,
+    sumOf("ppo", { clipLow: 0.1, clipHigh: 0.1 }),
+    -1.942289542,
+    [[0, -0.60653066, 0.5, -0.735758882]],
+  ],
+  ["cispo, Tinker", tinker, sumOf("cispo"), 7.35, [[-1.2, -0.8, 0.5, -1.6]]],
+  [
+    "cispo 0 to 4, Tinker",
+    tinker,
+    sumOf("cispo", { clipLow: 1, clipHigh: 3 }),
+    4.391740725,
+    [[-1.221402758, -0.60653066, 0.5, -0.735758882]],
+  ],
+  ["dro, Tinker", tinker, sumOf("dro", { droBeta: 0.05 }), 8.78225, [[-0.99, -1.025, 0.5, -2.05]]],
+  [
+    "cross_entropy, Tinker",
+    { ...tinker, weights: [[0, 1, 1, 0.5]] },
+    sumOf("cross_entropy"),
+    4,
+    [[0, -1, -1, -0.5]],
+  ],
+];
+
+describe("losses equal published numbers", () => {
+  it.each(published)("%s", async (_, item, loss, value, gradient) => {
+    const result = await runObjective(item, loss);
+    expectNear([result.loss], [value]);
+    if (gradient !== undefined) expectNear(result.gradient.flat(), gradient.flat());
+  });
+
+  it("covers every loss", () => {
+    expect(new Set(published.map(([, , { name }]) => name))).toEqual(new Set(lossNames));
+  });
+
+  it.each([
+    ["a ratio too high, a bad token", 1.5, -1, 1.5, true],
+    ["a ratio too low, a bad token", 0.5, -1, 0.8, false],
+    ["a ratio too low, a good token", 0.5, 1, -0.5, true],
+    ["a ratio too high, a good token", 1.5, 1, -1.2, false],
+  ])("ppo: %s", async (_, ratio, advantage, value, flows) => {
+    const item = { now: [[Math.log(ratio)]], sampled: [[0]], advantages: [advantage] };
+    const { loss, gradient, sums } = await runObjective(item, spec("ppo"));
+    expectNear([loss], [value]);
+    expect(gradient[0]![0] !== 0).toBe(flows);
+    expect(sums["clipped"]).toBe(flows ? 0 : 1);
+  });
+
+  it("reports how many tokens were clipped", async () => {
+    const clipped = async (loss: LossSpec): Promise<number> =>
+      (await runObjective(verl, loss)).sums["clipped"]! / 10;
+    expect(await clipped(spec("ppo", verlClip))).toBeCloseTo(0.2, 6);
+    expect(await clipped(spec("cispo", verlClip))).toBeCloseTo(0.5, 6);
+  });
+});
+
+describe("KL to a reference", () => {
+  // The fixture's log-probabilities when sampled stand for the reference.
+  const item = { ...verl, advantages: [0, 0, 0], reference: verl.sampled };
+  it.each([
+    ["k1", 0.025],
+    ["k2", 0.200625],
+    ["k3", 0.241214],
+  ] as const)("%s", async (estimator, value) => {
+    const { loss, sums } = await runObjective(
+      item,
+      spec("importance_sampling", { kl: { coef: 1, estimator } }),
+    );
+    expectNear([loss, sums["kl"]! / 10], [value, value]);
+  });
+
+  it("k3 has the published gradient, scaled by its coefficient", async () => {
+    const { gradient } = await runObjective(
+      item,
+      sumOf("importance_sampling", { kl: { coef: 0.5, estimator: "k3" } }),
+    );
+    expectNear(
+      gradient[0]!,
+      [0.095163, -0.491825, 0.259182, 0].map((g) => g / 2),
+    );
+  });
+
+  it("is added to the loss, and not weighted with the tokens", async () => {
+    const weights = verl.now.map((row) => row.map(() => 0));
+    const { loss } = await runObjective(
+      { ...verl, weights, reference: verl.sampled },
+      spec("ppo", { kl: { coef: 2, estimator: "k2" } }),
+    );
+    expectNear([loss], [2 * 0.200625]);
+  });
+
+  it("k3 of one outlier stays within its limit", async () => {
+    const far = { now: [[-60]], sampled: [[-1]], reference: [[-1]], advantages: [0] };
+    const { loss } = await runObjective(
+      far,
+      spec("importance_sampling", { kl: { coef: 1, estimator: "k3" } }),
+    );
+    expect(loss).toBe(10);
+  });
+});
+
+describe("gradients equal finite differences", () => {
+  // Away from kinks; advantages are equal within a row, as gspo's token form asks for.
+  const item: ObjectiveCase = { ...verl, reference: verl.sampled.map((row) => row.map(() => -1)) };
+  const cases = [
+    ...lossNames.map((name) => spec(name, { aggregation: "seq-mean-token-mean", dualClip: 3 })),
+    ...klEstimators.map((estimator) => spec("ppo", { kl: { coef: 0.7, estimator } })),
+  ];
+  // Weights without a gradient are part of cispo: its gradient is not that of its value.
+  it.each(
+    cases
+      .filter(({ name }) => name !== "cispo")
+      .map((loss) => [JSON.stringify(loss), loss] as const),
+  )("%s", async (_, loss) => {
+    const { gradient } = await runObjective(item, loss);
+    const step = 1e-2;
+    for (const [i, row] of item.now.entries()) {
+      for (const [k, l] of row.entries()) {
+        if (l === null) continue;
+        const at = async (value: number): Promise<number> => {
+          const now = item.now.map((other, j) => (j === i ? other.with(k, value) : other));
+          return (await runObjective({ ...item, now }, loss)).loss;
+        };
+        const numeric = ((await at(l + step)) - (await at(l - step))) / (2 * step);
+        expect(Math.abs(numeric - gradient[i]![k]!)).toBeLessThan(2e-3);
+      }
+    }
+  });
+});
+
+describe("numbers out of bounds are refused by name", () => {
+  it.each([
+    ["clipLow", { clipLow: -0.1 }],
+    ["clipHigh", { clipHigh: Number.NaN }],
+    ["dualClip", { dualClip: 1 }],
+    ["droBeta", { droBeta: 0 }],
+    ["sapoTauPositive", { sapoTauPositive: 0 }],
+    ["sapoTauNegative", { sapoTauNegative: -1 }],
+    ["kl.coef", { kl: { coef: -1, estimator: "k1" } }],
+  ] as const)("%s", async (option, extra) => {
+    await expect(runObjective(verl, spec("ppo", extra))).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      fields: { option },
+    });
+  });
+});
+
+describe("rowFactors", () => {
+  const losses = [
+    [0.1, 0.2, 0.3, 0.4],
+    [1, 9, 2, 3],
+    [-1, 0.5, 0.25, 7],
+  ];
+  const masks = [
+    [1, 1, 1, 1],
+    [1, 0, 1, 1],
+    [1, 1, 1, 0],
+  ];
+  const aggregate = (aggregation: LossAggregation, length?: number, kept = 3): number => {
+    const rows = masks.map((mask, i) => ({
+      ...rowOf(new Int32Array(5), 1),
+      targetMask: Uint8Array.from([0, ...mask.map((m) => (i < kept ? m : 0))]),
+    }));
+    const factors = rowFactors(rows, aggregation, length);
+    return losses
+      .slice(0, kept)
+      .flatMap((row, i) => row.map((x, k) => x * masks[i]![k]! * factors[i]!))
+      .reduce((total, x) => total + x, 0);
+  };
+  it.each([
+    ["token-mean", 0.675, 1],
+    ["seq-mean-token-sum", 2.25, 3.5],
+    ["seq-mean-token-mean", 0.722222, 1.125],
+    ["seq-mean-token-sum-norm", 0.5625, 0.875],
+  ] as const)("%s", (aggregation, value, withoutLast) => {
+    expect(aggregate(aggregation)).toBeCloseTo(value, 6);
+    expect(aggregate(aggregation, undefined, 2)).toBeCloseTo(withoutLast, 6);
+  });
+
+  it("divides by the length it is given", () => {
+    expect(aggregate("seq-mean-token-sum-norm", 8)).toBeCloseTo(0.28125, 6);
+  });
+});
