@@ -1,0 +1,42 @@
+/**
+ * Virtual environments for integration tests, made once per recipe in `.cache/integration`. The
+ * interpreter is python3, or what PYTHON names. Knows no test.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./root.ts";
+
+export interface PythonRecipe {
+  readonly name: string;
+  /** As pip takes them, with versions. */
+  readonly packages: readonly string[];
+  /** Versions that win over what packages ask for. */
+  readonly overrides?: readonly string[];
+}
+
+function run(command: string, args: readonly string[]): void {
+  const { status, error } = spawnSync(command, args, { stdio: ["ignore", 2, 2] });
+  if (status === 0) return;
+  throw new Error(`"${command} ${args.join(" ")}" failed with ${error?.message ?? status}.`);
+}
+
+/** The environment's interpreter. The first call with a recipe takes minutes. */
+export function pythonEnvironment(recipe: PythonRecipe): string {
+  const { name, packages, overrides = [] } = recipe;
+  const folder = join(root, ".cache", "integration", name);
+  const python = join(folder, "bin", "python");
+  const stamp = join(folder, "recipe.json");
+  const wanted = JSON.stringify({ packages, overrides });
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return python;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  run(process.env["PYTHON"] ?? "python3", ["-m", "venv", folder]);
+  run(python, ["-m", "pip", "install", "--quiet", "uv"]);
+  const overrideFile = join(folder, "overrides.txt");
+  writeFileSync(overrideFile, overrides.join("\n"));
+  const args = ["-m", "uv", "pip", "install", "--quiet", "--python", python];
+  run(python, [...args, "--override", overrideFile, ...packages]);
+  writeFileSync(stamp, wanted);
+  return python;
+}
