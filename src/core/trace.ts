@@ -1,5 +1,5 @@
 /** One captured model call: what was asked, what was sampled, token by token. Immutable. */
-import type { ChatMessage, ToolDefinition } from "./message.ts";
+import type { ChatMessage, JsonObject, ToolDefinition } from "./message.ts";
 import type { SamplingParams, StopReason } from "./policy.ts";
 
 export type Protocol =
@@ -46,7 +46,13 @@ export interface Trace {
   readonly parentId: string | null;
   /** Why this call cannot be trained on (client gone, no token ids ...); absent when it can. */
   readonly untrainable?: string;
+  /** Id of the inference server that answered; absent where the model is in this process. */
+  readonly worker?: string;
+  /** Fields beyond sampling that the server was given: `response_format`, `tool_choice` ... */
+  readonly serverFields?: JsonObject;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
+  /** When the first piece of the answer was there; absent where it came as a whole. */
+  readonly firstTokenAt?: number;
   readonly finishedAt: number;
 }

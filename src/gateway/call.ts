@@ -30,7 +30,7 @@ export async function runCall(context: CallContext): Promise<FinishedCall> {
   if (abort.cause !== null) throw abort.error();
   const sequence = session.takeSequence();
   const startedAt = Date.now();
-  const { prepared, completions, logprobKind, untrainable, usage } = await target.run(context);
+  const { completions, untrainable, usage, ...answered } = await target.run(context);
   if (abort.cause === "deadline" || abort.cause === "closed") throw abort.error();
 
   const clientGone = abort.cause === "client";
@@ -43,14 +43,14 @@ export async function runCall(context: CallContext): Promise<FinishedCall> {
   }
   await recordCall(
     session,
-    { ...context, prepared, sequence, startedAt, logprobKind },
+    { ...context, ...answered, sequence, startedAt },
     completions,
     clientGone ? "client disconnected" : untrainable,
   );
   if (clientGone) throw abort.error();
   return {
     responseId,
-    promptTokens: usage?.promptTokens ?? prepared.tokens.length,
+    promptTokens: usage?.promptTokens ?? answered.prepared.tokens.length,
     completions,
     ...(usage ? { usage } : {}),
   };

@@ -16,6 +16,8 @@ export interface RecordedCall {
   readonly sequence: number;
   readonly startedAt: number;
   readonly logprobKind: Trace["logprobKind"];
+  readonly worker?: string;
+  readonly firstTokenAt?: number;
 }
 
 function joinTokens(prompt: Int32Array, response: Int32Array): Int32Array {
@@ -33,6 +35,7 @@ export async function recordCall(
   untrainable?: string,
 ): Promise<void> {
   const { request, prepared, trajectoryUid, responseId, sequence, startedAt } = call;
+  const { worker, firstTokenAt } = call;
   const finishedAt = Date.now();
   const tokens = completions.map((each) => joinTokens(prepared.tokens, each.tokens));
   const traces = completions.map((completion, i): Trace => {
@@ -61,7 +64,10 @@ export async function recordCall(
       sampling: prepared.sampling,
       parentId: prepared.parentId,
       ...(untrainable === undefined ? {} : { untrainable }),
+      ...(worker === undefined ? {} : { worker }),
+      ...(request.serverFields ? { serverFields: request.serverFields } : {}),
       startedAt,
+      ...(firstTokenAt === undefined ? {} : { firstTokenAt }),
       finishedAt,
     };
   });

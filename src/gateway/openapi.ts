@@ -51,7 +51,10 @@ const schemas = {
     sampling_params: object,
     parent_trace_id: nullable(text),
     untrainable: nullable(text),
+    worker: nullable(text),
+    server_fields: nullable(object),
     started_at: number,
+    first_token_at: nullable(number),
     finished_at: number,
     latency_ms: number,
     timestamp: number,
@@ -67,6 +70,7 @@ const schemas = {
     healthy: flag,
     draining: flag,
     active_requests: integer,
+    kind: nullable(text),
   }),
 };
 

@@ -43,7 +43,8 @@ function readSampling(wire: Wire): SamplingParams {
 
 /** What `toWireTrace` wrote. */
 export function fromWireTrace(wire: Wire): Trace {
-  const { malformed, untrainable } = wire;
+  const { malformed, untrainable, worker } = wire;
+  const { server_fields: serverFields, first_token_at: firstTokenAt } = wire;
   return {
     id: wire["trace_id"],
     responseId: wire["response_id"],
@@ -69,5 +70,8 @@ export function fromWireTrace(wire: Wire): Trace {
     finishedAt: wire["finished_at"],
     ...(malformed === null ? {} : { malformed }),
     ...(untrainable === null ? {} : { untrainable }),
+    ...(worker === null ? {} : { worker }),
+    ...(serverFields === null ? {} : { serverFields }),
+    ...(firstTokenAt === null ? {} : { firstTokenAt }),
   } as unknown as Trace;
 }

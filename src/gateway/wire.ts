@@ -80,7 +80,10 @@ export function toWireTrace(trace: Trace): Readonly<Record<string, unknown>> {
     sampling_params: toWireSampling(trace.sampling),
     parent_trace_id: trace.parentId,
     untrainable: trace.untrainable ?? null,
+    worker: trace.worker ?? null,
+    server_fields: trace.serverFields ?? null,
     started_at: trace.startedAt,
+    first_token_at: trace.firstTokenAt ?? null,
     finished_at: trace.finishedAt,
     // As rLLM's client reads them.
     latency_ms: trace.finishedAt - trace.startedAt,

@@ -32,6 +32,10 @@ export interface TargetAnswer {
   readonly prepared: PreparedCall;
   readonly completions: readonly FinishedChoice[];
   readonly logprobKind: Trace["logprobKind"];
+  /** Id of the worker that answered. */
+  readonly worker?: string;
+  /** When the first piece of the answer was there, in milliseconds since the epoch. */
+  readonly firstTokenAt?: number;
   /** Why the call cannot be trained on: what the server did not tell. */
   readonly untrainable?: string;
   /** As the server counted; where absent, tokens are counted. */

@@ -18,6 +18,8 @@ export interface DrawRequest extends SampleRequest {
 export interface Draw {
   readonly samples: readonly Sample[];
   readonly logprobKind: Trace["logprobKind"];
+  /** Id of the worker that drew. */
+  readonly worker?: string;
   /** Why it cannot be trained on. */
   readonly untrainable?: string;
 }

@@ -13,6 +13,7 @@ import type { Draw, TokenSource } from "./token-source.ts";
 class TokenCall {
   #readers: readonly ChoiceReader[] | null = null;
   #committed = false;
+  #firstTokenAt: number | undefined;
   readonly #call: TargetCall;
   readonly #prepared: PreparedCall;
   readonly #renderer: Renderer;
@@ -44,6 +45,7 @@ class TokenCall {
         ...(this.#readers
           ? {
               onChunk: ({ index, tokens }) => {
+                this.#firstTokenAt ??= Date.now();
                 try {
                   this.#readers?.[index]?.push(tokens);
                   if (this.#readers?.every((reader) => reader.stopped)) abort.abort("stop");
@@ -63,6 +65,11 @@ class TokenCall {
       code: "INTERNAL",
       message: `The sampler returned ${draw.samples.length} samples, but ${request.n} were asked for.`,
     });
+  }
+
+  /** When the first token was there; undefined where nobody watched. */
+  get firstTokenAt(): number | undefined {
+    return this.#firstTokenAt;
   }
 
   finish(sample: Sample, choice: number): FinishedChoice {
@@ -129,12 +136,13 @@ export function createTokenTarget(source: TokenSource, renderer: Renderer): Targ
       const prepared = prepareCall(policy, session, request, trajectoryUid);
       call.onPrompt?.(prepared.tokens.length);
       const running = new TokenCall(call, prepared, renderer);
-      const { samples, logprobKind, untrainable } = await running.draw(source);
+      const { samples, ...drawn } = await running.draw(source);
+      const { firstTokenAt } = running;
       return {
         prepared,
         completions: samples.map((sample, choice) => running.finish(sample, choice)),
-        logprobKind,
-        ...(untrainable === undefined ? {} : { untrainable }),
+        ...drawn,
+        ...(firstTokenAt === undefined ? {} : { firstTokenAt }),
       };
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),

@@ -121,10 +121,13 @@ export function createChatTarget(options: ChatTargetOptions): Target {
     let version = gate.weightVersion ?? 0;
     let logprobKind: TargetAnswer["logprobKind"] = "raw";
     let contextLength = Infinity;
+    let workerId: string | undefined;
+    let firstTokenAt: number | undefined;
     let answer = new AnswerCollector("", request.n);
     const onBegin = ({ promptIds, usage }: AnswerCollector): void => {
       if (isBegun) return;
       isBegun = true;
+      if (call.onDelta) firstTokenAt = Date.now();
       onPrompt?.(promptIds?.length ?? usage?.promptTokens ?? 0);
     };
     const onCommit = (): void => {
@@ -142,6 +145,7 @@ export function createChatTarget(options: ChatTargetOptions): Target {
           version = gate.weightVersion ?? 0;
           logprobKind = logprobKindOf(worker, facts);
           contextLength = facts.contextLength;
+          workerId = worker.id;
           const params = plan.sampling;
           return callChat(worker, facts, { call, params, requestTimeoutMs, onBegin, onCommit });
         }),
@@ -162,6 +166,8 @@ export function createChatTarget(options: ChatTargetOptions): Target {
       },
       completions: answer.choices.map((choice, i) => finishChoice(choice, i, call, plan, version)),
       logprobKind,
+      ...(workerId === undefined ? {} : { worker: workerId }),
+      ...(firstTokenAt === undefined ? {} : { firstTokenAt }),
       ...(untrainable === undefined ? {} : { untrainable }),
       ...(answer.usage ? { usage: answer.usage } : {}),
     };

@@ -115,6 +115,7 @@ export function httpTokenSource(options: TokenSourceOptions): TokenSource {
     return {
       samples: answers.flatMap(({ choices }) => choices.map((choice) => toSample(choice, version))),
       logprobKind: logprobKindOf(worker, facts),
+      worker: worker.id,
       ...(untrainable === undefined ? {} : { untrainable }),
     };
   }
