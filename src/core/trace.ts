@@ -50,6 +50,11 @@ export interface Trace {
   readonly worker?: string;
   /** Fields beyond sampling that the server was given: `response_format`, `tool_choice` ... */
   readonly serverFields?: JsonObject;
+  /**
+   * OpenAI Responses: a later call that names this response takes over the messages from this index on;
+   * absent where it may not be named.
+   */
+  readonly recallFrom?: number;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   /** When the first piece of the answer was there; absent where it came as a whole. */

@@ -31,6 +31,8 @@ export interface CallRequest {
    * given them: `response_format`, `tool_choice`, `chat_template_kwargs`.
    */
   readonly serverFields?: JsonObject;
+  /** @see Trace.recallFrom */
+  readonly recallFrom?: number;
 }
 
 /** A token as the server that drew it writes it. */

@@ -66,6 +66,7 @@ export async function recordCall(
       ...(untrainable === undefined ? {} : { untrainable }),
       ...(worker === undefined ? {} : { worker }),
       ...(request.serverFields ? { serverFields: request.serverFields } : {}),
+      ...(request.recallFrom === undefined ? {} : { recallFrom: request.recallFrom }),
       startedAt,
       ...(firstTokenAt === undefined ? {} : { firstTokenAt }),
       finishedAt,

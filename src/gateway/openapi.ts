@@ -53,6 +53,7 @@ const schemas = {
     untrainable: nullable(text),
     worker: nullable(text),
     server_fields: nullable(object),
+    recall_from: nullable(integer),
     started_at: number,
     first_token_at: nullable(number),
     finished_at: number,

@@ -144,6 +144,11 @@ export class CaptureSession {
     return this.closed ? [] : this.#services.store.bySession(this.uid);
   }
 
+  /** What is stored now; calls in flight are not waited for. */
+  async storedTraces(): Promise<readonly Trace[]> {
+    return this.#services.store.bySession(this.uid);
+  }
+
   /** Calls back at every change: traces have arrived, or the session has ended. Returns how to stop. */
   watch(onChange: () => void): () => void {
     this.#watchers.add(onChange);

@@ -45,6 +45,7 @@ function readSampling(wire: Wire): SamplingParams {
 export function fromWireTrace(wire: Wire): Trace {
   const { malformed, untrainable, worker } = wire;
   const { server_fields: serverFields, first_token_at: firstTokenAt } = wire;
+  const { recall_from: recallFrom } = wire;
   return {
     id: wire["trace_id"],
     responseId: wire["response_id"],
@@ -72,6 +73,7 @@ export function fromWireTrace(wire: Wire): Trace {
     ...(untrainable === null ? {} : { untrainable }),
     ...(worker === null ? {} : { worker }),
     ...(serverFields === null ? {} : { serverFields }),
+    ...(recallFrom === null ? {} : { recallFrom }),
     ...(firstTokenAt === null ? {} : { firstTokenAt }),
   } as unknown as Trace;
 }

@@ -82,6 +82,7 @@ export function toWireTrace(trace: Trace): Readonly<Record<string, unknown>> {
     untrainable: trace.untrainable ?? null,
     worker: trace.worker ?? null,
     server_fields: trace.serverFields ?? null,
+    recall_from: trace.recallFrom ?? null,
     started_at: trace.startedAt,
     first_token_at: trace.firstTokenAt ?? null,
     finished_at: trace.finishedAt,

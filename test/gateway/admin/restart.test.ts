@@ -54,6 +54,40 @@ it("goes on with its sessions and conversations", async () => {
   await again.close();
 });
 
+it("still knows the responses that a later one names", async () => {
+  const path = join(folder, "responses.sqlite");
+  const store = openSqliteTraceStore(path);
+  const first = createTestGateway(["one", "two"], {}, { store });
+  const session = await first.open();
+  const ask = async (gateway: typeof first.gateway, body: object) => {
+    const request = new Request(`${session.url}/responses`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${session.apiKey}` },
+      body: JSON.stringify(body),
+    });
+    const response = await gateway.fetch(request);
+    return { status: response.status, ...((await response.json()) as { id?: string }) };
+  };
+  const { id } = await ask(first.gateway, { input: "a", instructions: "Be brief." });
+  const unstored = await ask(first.gateway, { input: "b", store: false });
+  await first.gateway.close();
+  await store.close();
+
+  const again = openSqliteTraceStore(path);
+  const second = createTestGateway(["three"], {}, { store: again });
+  const refused = await ask(second.gateway, { input: "c", previous_response_id: unstored.id });
+  expect(refused.status).toBe(400);
+  await ask(second.gateway, { input: "c", previous_response_id: id });
+  const last = (await again.bySession("session-0")).at(-1);
+  expect(last?.messages).toEqual([
+    { role: "user", content: "a" },
+    { role: "assistant", content: "one" },
+    { role: "user", content: "c" },
+  ]);
+  await second.gateway.close();
+  await again.close();
+});
+
 it("answers 503 and keeps nothing when the store cannot", async () => {
   const store = openSqliteTraceStore(join(folder, "full.sqlite"), { maxBytes: 64 * 1024 });
   const errors: unknown[] = [];

@@ -1,9 +1,10 @@
 /** `POST .../v1/responses`. */
 import { readJsonObject } from "../../body.ts";
 import { createResponseId, type FinishedCall } from "../../call.ts";
+import { readString } from "../../json-fields.ts";
 import { answerCall, type CallStream, type RouteContext } from "../answer-call.ts";
 import type { EventStream } from "../event-stream.ts";
-import { recallMessages, storeResponse } from "./memory.ts";
+import { recallMessages, rememberResponse } from "./memory.ts";
 import { parseResponsesRequest } from "./request.ts";
 import { toResponse } from "./response.ts";
 import { ResponsesStream } from "./stream.ts";
@@ -12,9 +13,9 @@ export async function answerResponses(context: RouteContext): Promise<Response> 
   const { gateway, session, request } = context;
   const { model, target } = gateway;
   const body = await readJsonObject(request, gateway);
-  const parsed = parseResponsesRequest(body, model, gateway.target.abilities, (id) =>
-    recallMessages(session, id),
-  );
+  const previousId = readString(body, "previous_response_id");
+  const recalled = previousId === undefined ? [] : await recallMessages(session, previousId);
+  const parsed = parseResponsesRequest(body, model, target.abilities, recalled);
   const responseId = createResponseId("resp_");
   const { renderer } = target;
   const options = { responseId, model, renderer, logprobs: parsed.logprobs, body };
@@ -22,7 +23,7 @@ export async function answerResponses(context: RouteContext): Promise<Response> 
   const store = ({ completions }: FinishedCall): void => {
     if (!parsed.store) return;
     const answers = completions.map(({ message }) => message);
-    storeResponse(session, responseId, parsed.previousId, [...parsed.added, ...answers]);
+    rememberResponse(session, responseId, previousId, [...parsed.added, ...answers]);
   };
   const open = (events: EventStream): CallStream => {
     const stream = new ResponsesStream(options, events);

@@ -29,7 +29,6 @@ export interface ResponsesRequest {
   readonly stream: boolean;
   readonly store: boolean;
   readonly logprobs: boolean;
-  readonly previousId: string | undefined;
   /** What of the call's messages is this request's own, instructions apart. */
   readonly added: readonly ChatMessage[];
 }
@@ -105,24 +104,24 @@ function serverFieldsOf(body: JsonFields): readonly ServerField[] {
 }
 
 /**
- * `recall` gives the messages up to a stored response.
+ * `recalled` are the messages up to the response that `previous_response_id` names.
  * @throws ApiError 400 naming the field.
  */
 export function parseResponsesRequest(
   body: JsonFields,
   defaultModel: string,
   abilities: TargetAbilities,
-  recall: (responseId: string) => readonly ChatMessage[],
+  recalled: readonly ChatMessage[],
 ): ResponsesRequest {
   refuseUnsupported(body, neutral);
   const top = readTopLogprobs(body, "top_logprobs", abilities) ?? 0;
   const logprobs = readLogprobs(body);
   const instructions = readString(body, "instructions");
-  const previousId = readString(body, "previous_response_id");
+  const store = readBoolean(body, "store") ?? true;
   const added = parseInput(body.input, abilities);
   const messages: readonly ChatMessage[] = [
     ...(instructions === undefined ? [] : [{ role: "system" as const, content: instructions }]),
-    ...(previousId === undefined ? [] : recall(previousId)),
+    ...recalled,
     ...added,
   ];
   if (messages.length === 0) throw badRequest("input", "input must hold at least one item.");
@@ -139,11 +138,11 @@ export function parseResponsesRequest(
       stops: readStops(body, "stop"),
       ...(logprobs ? { topLogprobs: top } : {}),
       ...readServerFields(serverFieldsOf(body), abilities),
+      ...(store ? { recallFrom: instructions === undefined ? 0 : 1 } : {}),
     },
     stream: readBoolean(body, "stream") ?? false,
-    store: readBoolean(body, "store") ?? true,
+    store,
     logprobs,
-    previousId,
     added,
   };
 }
