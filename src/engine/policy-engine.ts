@@ -6,6 +6,7 @@ import type { LossSpec, OptimSpec } from "../core/loss.ts";
 import type { Sample, SampleRequest, Sampler } from "../core/policy.ts";
 import type { TrainingRow } from "../core/training-row.ts";
 import { loadPolicyState, savePolicyState } from "./checkpoint/policy-state.ts";
+import type { ModelOrigin } from "./checkpoint/policy-state.ts";
 import { loadPolicyModel } from "./model/policy-model.ts";
 import type { PolicyModel } from "./model/policy-model.ts";
 import { BatchSampler } from "./sampling/batch-sampler.ts";
@@ -17,8 +18,10 @@ export interface PolicyEngineOptions {
   readonly threads: number;
   /** Memory for the activations of one training micro-batch. @default 1536 */
   readonly trainingMemoryMiB?: number;
-  /** Where the model came from: its tokenizer goes into checkpoints, its weights are the reference. */
-  readonly modelFolder?: string;
+  /** The folder or file that the model was read from: its weights are the reference. */
+  readonly modelPath?: string;
+  /** What checkpoints need to be models of their own. */
+  readonly origin?: ModelOrigin;
 }
 
 /** Leaves room for the weights and the runtime in a process of 3 GiB. */
@@ -36,7 +39,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
   readonly #served: Map<string, Float32Array>;
   readonly #sampler: BatchSampler;
   readonly #trainer: PolicyTrainer;
-  readonly #modelFolder: string | null;
+  readonly #origin: ModelOrigin | null;
   #weightVersion = 0;
   #trainingMs = 0;
 
@@ -49,14 +52,14 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     this.#policy = policy;
     this.#served = served;
     this.#sampler = sampler;
-    this.#modelFolder = options.modelFolder ?? null;
-    const folder = options.modelFolder;
+    this.#origin = options.origin ?? null;
+    const { modelPath } = options;
     this.#trainer = new PolicyTrainer(policy, {
       threads: options.threads,
       memoryMiB: options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
-      ...(folder === undefined
+      ...(modelPath === undefined
         ? {}
-        : { loadReference: () => loadPolicyModel(folder, { lora: null, seed: 0 }) }),
+        : { loadReference: () => loadPolicyModel(modelPath, { lora: null, seed: 0 }) }),
     });
   }
 
@@ -118,7 +121,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
   }
 
   save(folder: string): Promise<void> {
-    return savePolicyState(this.#policy, this.#trainer.adam, this.#modelFolder, folder);
+    return savePolicyState(this.#policy, this.#trainer.adam, this.#origin, folder);
   }
 
   /** Restores what `save` wrote and serves it as `version`. @throws CheckpointError */

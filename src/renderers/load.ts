@@ -1,10 +1,11 @@
-/** Finds the renderer of a model folder. */
+/** Finds the renderer of a model: a folder, or the metadata of a GGUF file. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ModelError } from "../core/errors.ts";
 import { readJsonFile } from "../util/json-file.ts";
 import type { Renderer } from "../core/policy.ts";
 import { chooseRenderer, type RendererOptions } from "./choose-renderer.ts";
+import { readGgufTokenizer } from "./gguf-tokenizer.ts";
 import type { TokenizerConfig } from "./model-files.ts";
 import { createTokenizer } from "./tokenizer.ts";
 
@@ -25,6 +26,19 @@ export async function loadRenderer(
   const tokenizer = createTokenizer((await readJson(tokenizerFile)) as object, tokenizerFile);
   const whole = template === null ? config : { ...config, chat_template: template };
   return chooseRenderer(tokenizer, whole, options, configFile);
+}
+
+/**
+ * The renderer for the tokenizer and the template in a GGUF file's metadata.
+ * @throws ModelError when they are missing or not supported.
+ */
+export function loadGgufRenderer(
+  metadata: Readonly<Record<string, unknown>>,
+  source: string,
+  options: RendererOptions = {},
+): Renderer {
+  const { tokenizer, config } = readGgufTokenizer(metadata, source);
+  return chooseRenderer(createTokenizer(tokenizer, source), config, options, source);
 }
 
 async function readOptional(file: string): Promise<string | null> {

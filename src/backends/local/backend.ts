@@ -16,8 +16,8 @@ import type { LossSpec, OptimSpec } from "../../core/loss.ts";
 import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
-import { loadRenderer } from "../../renderers/load.ts";
-import { modelFolder } from "./model-folder.ts";
+import { findModel } from "./find-model.ts";
+import { loadModelRenderer } from "./load-model.ts";
 import { WorkerClient } from "./worker-client.ts";
 
 export interface LocalBackendOptions {
@@ -45,12 +45,13 @@ export class LocalBackend implements TrainingBackend {
 
   async start(run: RunContext): Promise<InferenceTarget> {
     if (this.#worker !== undefined) throw new Error("The local backend has already been started.");
-    const folder = modelFolder(run.model.name);
-    const renderer = await loadRenderer(folder);
+    const { path, name } = findModel(run.model.name);
+    const renderer = await loadModelRenderer(path);
     const worker = new WorkerClient();
     this.#worker = worker;
     const { contextLength } = await worker.call("load", {
-      folder,
+      path,
+      name,
       lora: run.model.lora,
       seed: run.seed,
       threads: this.#options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),

@@ -3,7 +3,7 @@ import { LocalBackend } from "./backend.ts";
 import type { LocalBackendOptions } from "./backend.ts";
 
 export type { LocalBackendOptions } from "./backend.ts";
-export { builtinModels } from "./model-folder.ts";
+export { builtinModels } from "./find-model.ts";
 
 /** The caller owns it: `await using backend = createLocalBackend()`. Needs the peer `onnxruntime-node`. */
 export function createLocalBackend(options: LocalBackendOptions = {}): LocalBackend {

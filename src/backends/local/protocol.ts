@@ -8,7 +8,10 @@ import type { TrainingRow } from "../../core/training-row.ts";
 /** What the worker can be asked; each answers once. */
 export interface WorkerCalls {
   load: (options: {
-    folder: string;
+    /** A model folder or a `.gguf` file. */
+    path: string;
+    /** How the model is named outside of this machine, or its path. */
+    name: string;
     lora: LoraSpec | null;
     seed: number;
     threads: number;

@@ -6,6 +6,7 @@ import { parentPort } from "node:worker_threads";
 import { AgentTrainerError } from "../../core/errors.ts";
 import { loadPolicyModel } from "../../engine/model/policy-model.ts";
 import { PolicyEngine } from "../../engine/policy-engine.ts";
+import { modelCompanions } from "./load-model.ts";
 import type { CallName, FromWorker, ToWorker, WireError, WorkerCalls } from "./protocol.ts";
 
 const port = parentPort;
@@ -31,9 +32,11 @@ type Handlers = {
 };
 
 const handlers: Handlers = {
-  async load({ folder, lora, seed, threads, trainingMemoryMiB }) {
-    const policy = await loadPolicyModel(folder, { lora, seed });
-    engine = await PolicyEngine.create(policy, { threads, trainingMemoryMiB, modelFolder: folder });
+  async load({ path, name, lora, seed, threads, trainingMemoryMiB }) {
+    const policy = await loadPolicyModel(path, { lora, seed });
+    const origin = { name, companions: await modelCompanions(path) };
+    const options = { threads, trainingMemoryMiB, modelPath: path, origin };
+    engine = await PolicyEngine.create(policy, options);
     return { contextLength: engine.contextLength };
   },
   sample({ stream, ...request }, id, signal) {

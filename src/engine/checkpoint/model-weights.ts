@@ -1,10 +1,12 @@
 /** Finds and reads a model folder's weights: `model.safetensors`, or shards and their index. */
 import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { ModelError } from "../../core/errors.ts";
 import { readJsonFile } from "../../util/json-file.ts";
-import { decodeTensor, readHeader } from "./safetensors.ts";
+import { readChunks } from "./read-chunks.ts";
+import { bytesPerElement, decodeTensor, readHeader } from "./safetensors.ts";
 import type { TensorEntry } from "./safetensors.ts";
 
 export interface StoredTensor extends TensorEntry {
@@ -54,26 +56,29 @@ async function weightFiles(folder: string): Promise<readonly string[]> {
 }
 
 /** The named tensors as 32-bit floats, one at a time, so that no file is in memory as a whole. */
-export async function readWeights(
+export async function* readWeights(
   folder: string,
   stored: ReadonlyMap<string, StoredTensor>,
   names: readonly string[],
-): Promise<Map<string, Float32Array>> {
-  const data = new Map<string, Float32Array>();
+): AsyncGenerator<readonly [name: string, data: Float32Array]> {
   for (const [file, members] of groupByFile(stored, names)) {
     const handle = await open(join(folder, file), "r");
     try {
-      for (const name of members) {
-        const { dtype, offset, length } = stored.get(name)!;
-        const bytes = new Uint8Array(length);
-        await handle.read(bytes, 0, length, offset);
-        data.set(name, decodeTensor(bytes, dtype));
-      }
+      for (const name of members)
+        yield [name, await readTensor(handle, stored.get(name)!)] as const;
     } finally {
       await handle.close();
     }
   }
-  return data;
+}
+
+async function readTensor(handle: FileHandle, entry: StoredTensor): Promise<Float32Array> {
+  const size = bytesPerElement[entry.dtype];
+  const result = new Float32Array(entry.length / size);
+  await readChunks(handle, entry, size, (piece, start) => {
+    result.set(decodeTensor(piece, entry.dtype), start / size);
+  });
+  return result;
 }
 
 function groupByFile(

@@ -2,17 +2,25 @@
  * Everything training has changed, as files that others can read: trained weights under Hugging Face
  * or PEFT names, and the optimizer's moments beside them. Saving and loading is exact to the bit.
  */
-import { copyFile, open, writeFile } from "node:fs/promises";
+import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { LoraSpec } from "../../core/backend.ts";
 import { CheckpointError } from "../../core/errors.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import type { AdamState } from "../optimizer/adamw.ts";
+import { jsonText, writeCompanions } from "./companion-files.ts";
+import type { CompanionFiles } from "./companion-files.ts";
 import { encodeSafetensors, readSafetensors } from "./safetensors.ts";
 import type { NamedTensor } from "./safetensors.ts";
 
 const optimizerFile = "optimizer.safetensors";
-/** What makes a folder of weights a model that can be loaded by its path. */
-const modelFiles = ["config.json", "tokenizer.json", "tokenizer_config.json"];
+
+/** Where a policy came from: what its checkpoints need to be models of their own. */
+export interface ModelOrigin {
+  /** Of the base, as others find it: a hub id or a path. */
+  readonly name: string;
+  readonly companions: CompanionFiles;
+}
 
 function weightsFile(policy: PolicyModel): string {
   return policy.lora === null ? "model.safetensors" : "adapter_model.safetensors";
@@ -22,7 +30,7 @@ function weightsFile(policy: PolicyModel): string {
 export async function savePolicyState(
   policy: PolicyModel,
   adam: AdamState,
-  modelFolder: string | null,
+  origin: ModelOrigin | null,
   folder: string,
 ): Promise<void> {
   const weights = new Map<string, NamedTensor>();
@@ -37,23 +45,21 @@ export async function savePolicyState(
   await writeDurably(join(folder, weightsFile(policy)), encodeSafetensors(weights));
   await writeDurably(join(folder, optimizerFile), encodeSafetensors(moments));
   if (policy.lora !== null) {
-    await writeFile(
-      join(folder, "adapter_config.json"),
-      `${JSON.stringify(adapterConfig(policy), null, 2)}\n`,
-    );
-  } else if (modelFolder !== null) {
-    await Promise.all(
-      modelFiles.map((file) => copyFile(join(modelFolder, file), join(folder, file))),
-    );
+    const config = adapterConfig(policy.lora, origin?.name ?? null);
+    await writeFile(join(folder, "adapter_config.json"), jsonText(config));
+  } else if (origin !== null) {
+    await writeCompanions(origin.companions, folder);
   }
 }
 
-function adapterConfig(policy: PolicyModel): object {
+function adapterConfig(lora: LoraSpec, baseModel: string | null): object {
   return {
     peft_type: "LORA",
     task_type: "CAUSAL_LM",
-    r: policy.lora!.rank,
-    lora_alpha: policy.lora!.alpha,
+    base_model_name_or_path: baseModel,
+    inference_mode: true,
+    r: lora.rank,
+    lora_alpha: lora.alpha,
     lora_dropout: 0,
     bias: "none",
     target_modules: ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],

@@ -4,6 +4,7 @@
  */
 import { open, readFile } from "node:fs/promises";
 import { ModelError } from "../../core/errors.ts";
+import { fromBfloat16, fromHalf } from "./half-floats.ts";
 
 export type StoredType = "F32" | "F16" | "BF16";
 
@@ -21,7 +22,7 @@ export interface NamedTensor {
   readonly data: Float32Array;
 }
 
-const bytesPerElement: Record<StoredType, number> = { F32: 4, F16: 2, BF16: 2 };
+export const bytesPerElement: Record<StoredType, number> = { F32: 4, F16: 2, BF16: 2 };
 /** The reference implementation's limit. */
 const maxHeaderBytes = 100_000_000;
 
@@ -110,27 +111,7 @@ export function decodeTensor(bytes: Uint8Array, dtype: StoredType): Float32Array
   }
   const halves = new Uint16Array(bytes.length / 2);
   new Uint8Array(halves.buffer).set(bytes);
-  return dtype === "BF16" ? fromBfloat16(halves) : fromFloat16(halves);
-}
-
-function fromBfloat16(source: Uint16Array): Float32Array {
-  const bits = new Uint32Array(source.length);
-  for (let i = 0; i < source.length; i++) bits[i] = (source[i] as number) << 16;
-  return new Float32Array(bits.buffer);
-}
-
-function fromFloat16(source: Uint16Array): Float32Array {
-  const result = new Float32Array(source.length);
-  for (let i = 0; i < source.length; i++) {
-    const half = source[i] as number;
-    const sign = half & 0x8000 ? -1 : 1;
-    const exponent = (half >> 10) & 0x1f;
-    const fraction = half & 0x3ff;
-    if (exponent === 0) result[i] = sign * fraction * 2 ** -24;
-    else if (exponent === 31) result[i] = fraction === 0 ? sign * Infinity : NaN;
-    else result[i] = sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
-  }
-  return result;
+  return dtype === "BF16" ? fromBfloat16(halves) : fromHalf(halves);
 }
 
 /** The bytes of a file that holds `tensors` as 32-bit floats, in their order. */

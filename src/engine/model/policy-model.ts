@@ -2,12 +2,10 @@
  * A policy's parameters in memory: the base model, optional LoRA factors, and which of them are
  * trained. Knows names, shapes and files; nothing of graphs being run.
  */
-import { join } from "node:path";
 import type { LoraSpec } from "../../core/backend.ts";
 import { ModelError } from "../../core/errors.ts";
 import { createNormal, createRandom, deriveSeed } from "../../util/random.ts";
-import { readJsonFile } from "../../util/json-file.ts";
-import { findWeights, readWeights } from "../checkpoint/model-weights.ts";
+import { openModelSource } from "../checkpoint/model-source.ts";
 import type { StoredTensor } from "../checkpoint/model-weights.ts";
 import { parseModelConfig } from "./model-config.ts";
 import type { ModelConfig } from "./model-config.ts";
@@ -37,31 +35,34 @@ export interface PolicyModelOptions {
   readonly seed: number;
 }
 
-/** Reads a folder with `config.json` and safetensors, in one file or in shards. @throws ModelError */
+/** Reads a folder in Hugging Face layout, or a `.gguf` file. @throws ModelError */
 export async function loadPolicyModel(
-  folder: string,
+  path: string,
   options: PolicyModelOptions,
 ): Promise<PolicyModel> {
-  const configFile = join(folder, "config.json");
-  const config = parseModelConfig(await readJson(configFile), configFile);
-  const stored = await findWeights(folder);
+  const source = await openModelSource(path);
+  const config = parseModelConfig(source.config, source.configFile);
   const base = baseParameters(config);
   for (const { name, shape } of base) {
-    const found = stored.get(name)?.shape;
+    const found = source.tensors.get(name)?.shape;
     if (found === undefined || found.join() !== shape.join()) {
       const what = found === undefined ? "is missing" : `has shape [${found.join()}]`;
       throw new ModelError({
-        message: `${folder}: "${name}" ${what}, but config.json asks for [${shape.join()}].`,
-        fields: { folder, name },
+        message: `${path}: "${name}" ${what}, but its configuration asks for [${shape.join()}].`,
+        fields: { path, name },
       });
     }
   }
   const names = base.map(({ name }) => name);
   // A frozen base is used in place where its bytes already are what the runtime computes with.
   const mappable =
-    options.lora !== null && names.every((name) => stored.get(name)?.dtype === "F32");
-  if (mappable) return assemble(config, options, new Map(), stored, folder);
-  return assemble(config, options, await readWeights(folder, stored, names), null, null);
+    options.lora !== null &&
+    source.files !== null &&
+    names.every((name) => source.tensors.get(name)?.type === "F32");
+  if (mappable) return assemble(config, options, new Map(), source.files, path);
+  const data = new Map<string, Float32Array>();
+  for await (const [name, values] of source.read(names)) data.set(name, values);
+  return assemble(config, options, data, null, null);
 }
 
 /** A model with random weights: normal with deviation 0.02, residual outputs scaled down by depth (GPT-2). */
@@ -125,15 +126,4 @@ export function feedParameters(
     inputs[name] = { data: policy.data.get(name)!, shape: policy.shapes.get(name)! };
   }
   return inputs;
-}
-
-function readJson(file: string): Promise<unknown> {
-  return readJsonFile(file).catch((cause: Error) => {
-    throw new ModelError({
-      message: cause.message,
-      hint: "A model is a folder with config.json, model.safetensors and tokenizer.json.",
-      cause,
-      fields: { file },
-    });
-  });
 }

@@ -1,0 +1,38 @@
+/**
+ * A model on disk, whatever its format: its configuration, its tensors under Hugging Face names, and
+ * their values as 32-bit floats. Knows nothing of graphs, adapters or tokenizers.
+ */
+import { isGgufPath } from "./gguf-file.ts";
+import { openFolderSource } from "./folder-source.ts";
+import { openGgufSource } from "./gguf-source.ts";
+import type { StoredTensor } from "./model-weights.ts";
+
+export interface SourceTensor {
+  /** As the file names it: `F32`, `BF16`, `Q4_K` ... */
+  readonly type: string;
+  /** Row-major. */
+  readonly shape: readonly number[];
+  /** On disk. */
+  readonly length: number;
+}
+
+export interface ModelSource {
+  readonly format: "safetensors" | "gguf";
+  /** The folder or file, for messages. */
+  readonly path: string;
+  /** What `config.json` says, or would say. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Where `config` was read, for messages. */
+  readonly configFile: string;
+  /** By Hugging Face name. */
+  readonly tensors: ReadonlyMap<string, SourceTensor>;
+  /** Set where frozen weights can be used in place. */
+  readonly files: ReadonlyMap<string, StoredTensor> | null;
+  /** The named tensors, each as it is read; one at a time is in memory. */
+  read(names: readonly string[]): AsyncIterable<readonly [name: string, data: Float32Array]>;
+}
+
+/** @param path a folder in Hugging Face layout, or a `.gguf` file. @throws ModelError */
+export function openModelSource(path: string): Promise<ModelSource> {
+  return isGgufPath(path) ? openGgufSource(path) : openFolderSource(path);
+}

@@ -1,0 +1,45 @@
+/** Reads a range of a file piece by piece, so that the raw bytes of a large tensor are never in memory as a whole. */
+import type { FileHandle } from "node:fs/promises";
+import { ModelError } from "../../core/errors.ts";
+
+/** Large enough that system calls do not matter, small beside any model. */
+const chunkBytes = 4 * 2 ** 20;
+
+export interface ByteRange {
+  /** Bytes from the start of the file. */
+  readonly offset: number;
+  readonly length: number;
+}
+
+/**
+ * Calls `take` with successive pieces, each a multiple of `unit` bytes. A piece is only valid during
+ * the call.
+ * @throws ModelError when the file ends early.
+ */
+export async function readChunks(
+  handle: FileHandle,
+  range: ByteRange,
+  unit: number,
+  take: (piece: Uint8Array, start: number) => void,
+): Promise<void> {
+  const size = Math.max(1, Math.floor(chunkBytes / unit)) * unit;
+  const buffer = new Uint8Array(Math.min(size, range.length));
+  for (let done = 0; done < range.length;) {
+    const wanted = Math.min(size, range.length - done);
+    let filled = 0;
+    while (filled < wanted) {
+      const at = range.offset + done + filled;
+      const { bytesRead } = await handle.read(buffer, filled, wanted - filled, at);
+      if (bytesRead === 0) {
+        throw new ModelError({
+          message: `A file of weights ended at byte ${at}, ${range.length - done - filled} bytes too early.`,
+          hint: "Was it changed while it was read? Download or save it again.",
+          fields: { at },
+        });
+      }
+      filled += bytesRead;
+    }
+    take(buffer.subarray(0, wanted), done);
+    done += wanted;
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * How byte-level models cut text before BPE: llama.cpp's names (`tokenizer.ggml.pre`) and the parts of a
+ * `tokenizer.json` that do the same. Patterns are those of the models' own `tokenizer.json`.
+ */
+
+export interface PreTokenizer {
+  readonly normalizer: object | null;
+  readonly preTokenizer: object;
+  /** A piece that is in the vocabulary is one token, whatever the merges say. */
+  readonly ignoreMerges: boolean;
+  /** Encoding puts the first token in front when the file does not say. */
+  readonly addsBos: boolean;
+}
+
+const byteLevel = (useRegex: boolean): object => ({
+  type: "ByteLevel",
+  add_prefix_space: false,
+  trim_offsets: true,
+  use_regex: useRegex,
+});
+
+/** Cuts by a pattern whose only difference between families is how many digits stay together. */
+function splitBy(digits: string): object {
+  const pattern = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`;
+  const split = {
+    type: "Split",
+    pattern: { Regex: pattern },
+    behavior: "Isolated",
+    invert: false,
+  };
+  return { type: "Sequence", pretokenizers: [split, byteLevel(false)] };
+}
+
+const plain = { normalizer: null, ignoreMerges: false, addsBos: false };
+const gpt2: PreTokenizer = { ...plain, preTokenizer: byteLevel(true) };
+const smollm: PreTokenizer = {
+  ...plain,
+  preTokenizer: {
+    type: "Sequence",
+    pretokenizers: [{ type: "Digits", individual_digits: true }, byteLevel(true)],
+  },
+};
+const llama3: PreTokenizer = {
+  normalizer: null,
+  preTokenizer: splitBy("\\p{N}{1,3}"),
+  ignoreMerges: true,
+  addsBos: true,
+};
+const qwen2: PreTokenizer = {
+  ...plain,
+  normalizer: { type: "NFC" },
+  preTokenizer: splitBy("\\p{N}"),
+};
+
+const byName: Readonly<Record<string, PreTokenizer>> = {
+  "gpt-2": gpt2,
+  smollm,
+  "llama-bpe": llama3,
+  llama3,
+  "llama-v3": llama3,
+  qwen2,
+  "deepseek-r1-qwen": qwen2,
+};
+
+export const preTokenizerNames: readonly string[] = Object.keys(byName);
+
+export function preTokenizerOf(name: unknown): PreTokenizer | undefined {
+  return typeof name === "string" && Object.hasOwn(byName, name) ? byName[name] : undefined;
+}
+
+/** The name for a `tokenizer.json`'s own parts, whatever their order of keys; undefined when there is none. */
+export function preTokenizerName(file: { readonly pre_tokenizer?: unknown }): string | undefined {
+  const wanted = fingerprint(file.pre_tokenizer);
+  return preTokenizerNames.find((name) => fingerprint(byName[name]?.preTokenizer) === wanted);
+}
+
+/** Only what decides where text is cut: offsets are reported, but do not matter. */
+function fingerprint(part: unknown): string {
+  return JSON.stringify(part, (key, value: unknown) => {
+    if (key === "trim_offsets") return undefined;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
