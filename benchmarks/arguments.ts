@@ -55,7 +55,7 @@ export function parseArguments(
   const { quick } = values;
   const options = {
     quick,
-    repetitions: count("repetitions", values.repetitions, quick ? 1 : 3),
+    repetitions: count("repetitions", values.repetitions, quick ? 1 : (benchmark.repetitions ?? 3)),
     seeds: count("seeds", values.seeds, quick ? 1 : 5),
   };
   if (values.save && options.repetitions < 3) {

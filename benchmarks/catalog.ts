@@ -2,7 +2,14 @@
 import { demo } from "./demo/demo.ts";
 import { engineSample } from "./engine/sample.ts";
 import { engineTrain } from "./engine/train.ts";
+import { gatewayPeers } from "./gateway-peers/gateway-peers.ts";
 import { gateway } from "./gateway/gateway.ts";
 import type { Benchmark } from "./harness/benchmark.ts";
 
-export const benchmarks: readonly Benchmark[] = [engineTrain, engineSample, gateway, demo];
+export const benchmarks: readonly Benchmark[] = [
+  engineTrain,
+  engineSample,
+  gateway,
+  gatewayPeers,
+  demo,
+];

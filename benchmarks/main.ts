@@ -20,8 +20,9 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const { benchmark, options, isJson, isSaved } = command;
   log(`${benchmark.name}: ${benchmark.summary}`);
+  const peerVersions = await benchmark.peerVersions?.();
   const results = await benchmark.run(options, log);
-  const report: Report = await makeReport(benchmark.name, options, results);
+  const report: Report = await makeReport(benchmark.name, options, results, peerVersions);
   log(`\n${reportTable(report)}`);
   if (isSaved) log(`saved to ${await saveReport(report)}`);
   if (isJson) process.stdout.write(`${JSON.stringify(report)}\n`);

@@ -14,6 +14,10 @@ export interface Benchmark {
   readonly name: string;
   /** One line for the list. */
   readonly summary: string;
+  /** Measured repetitions where nobody says. @default 3 */
+  readonly repetitions?: number;
+  /** Versions of what it compares with. @throws ConfigError when something is not installed. */
+  peerVersions?(): Promise<Readonly<Record<string, string>>>;
   /** `log` takes lines about how far it is. */
   run(options: BenchmarkOptions, log: (line: string) => void): Promise<readonly Result[]>;
 }

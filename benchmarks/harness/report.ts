@@ -19,6 +19,8 @@ export interface Report {
     readonly node: string;
     readonly onnxruntime: string;
     readonly agentTrainer: string;
+    /** Of peers, by their names. */
+    readonly [peer: string]: string;
   };
   /** ISO 8601, of the end. */
   readonly date: string;
@@ -34,6 +36,7 @@ export async function makeReport(
   name: string,
   { quick }: Pick<BenchmarkOptions, "quick">,
   results: readonly Result[],
+  peerVersions: Readonly<Record<string, string>> = {},
 ): Promise<Report> {
   const { version } = JSON.parse(await readFile(packageFile, "utf8")) as { version: string };
   return {
@@ -48,6 +51,7 @@ export async function makeReport(
       node: process.versions.node,
       onnxruntime: await runtimeVersion(),
       agentTrainer: version,
+      ...peerVersions,
     },
     date: new Date().toISOString(),
     ...(quick ? { quick } : {}),

@@ -42,3 +42,32 @@ export function result(metric: string, unit: string, value: number, goal?: Goal)
     met: goal?.isMet(value) ?? null,
   };
 }
+
+export interface Comparison {
+  readonly ours: number;
+  readonly peer: number;
+  readonly peerName: string;
+  /** Ours to the peer's, as pairs of one round gave it; not always that of `ours` and `peer`. */
+  readonly ratio: number;
+}
+
+/** A result beside a peer's; the goal is the ratio's. */
+export function compared(
+  metric: string,
+  unit: string,
+  { ours, peer, peerName, ratio }: Comparison,
+  goal?: Goal,
+): Result {
+  const alone = result(metric, unit, ours);
+  if (!Number.isFinite(peer) || !Number.isFinite(ratio)) {
+    throw new RangeError(`${metric} of ${peerName} is ${peer}; nothing was measured.`);
+  }
+  return {
+    ...alone,
+    peer: Number(peer.toPrecision(5)),
+    peerName,
+    ratio: Number(ratio.toPrecision(4)),
+    goal: goal === undefined ? null : `ratio ${goal.text}`,
+    met: goal?.isMet(ratio) ?? null,
+  };
+}

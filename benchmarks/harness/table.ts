@@ -28,18 +28,25 @@ export function formatNumber(value: number): string {
   return Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
 }
 
-function cells({ metric, unit, ours, goal, met }: Result): string[] {
+function cells({ metric, unit, ours, goal, met, peer, peerName, ratio }: Result): string[] {
   const verdict = met === null ? "" : met ? "met" : "NOT MET";
-  return [metric, formatNumber(ours), unit, goal ?? "", verdict];
+  const versus = ratio === null ? "" : `${formatNumber(ratio)}x`;
+  const other = peer === null ? "" : `${formatNumber(peer)} ${peerName}`;
+  return [metric, formatNumber(ours), unit, versus, other, goal ?? "", verdict];
 }
 
 export function reportTable({ machine, versions, quick, results }: Report): string {
   const { cpu, cores, memoryGiB, os } = machine;
+  const software = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  const header = ["metric", "ours", "unit", "ratio", "peer", "goal", ""];
+  const rows = [header, ...results.map(cells)];
+  const hasPeers = results.some(({ peer }) => peer !== null);
+  // Without peers, their two columns would be empty.
+  const shown = hasPeers ? rows : rows.map((row) => row.toSpliced(3, 2));
   const lines = [
-    formatTable([["metric", "ours", "unit", "goal", ""], ...results.map(cells)], [1]),
+    formatTable(shown, hasPeers ? [1, 3] : [1]),
     "",
-    `${cpu}, ${cores} cores, ${memoryGiB} GiB, ${os}; ` +
-      `node ${versions.node}, onnxruntime ${versions.onnxruntime}`,
+    `${cpu}, ${cores} cores, ${memoryGiB} GiB, ${os}; ${software.join(", ")}`,
   ];
   if (quick) lines.push("--quick: sizes are too small for numbers to be quoted.");
   return lines.join("\n");

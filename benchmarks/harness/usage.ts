@@ -6,7 +6,10 @@ const options = [
   ["  --json", "print the report as one JSON object on stdout"],
   ["  --save", "write it to benchmarks/results/NAME.json"],
   ["  --quick", "smaller sizes: shows that it works, not how fast it is"],
-  ["  --repetitions N", "measured repetitions, of which the median counts (default 3)"],
+  [
+    "  --repetitions N",
+    "measured repetitions, of which the median counts (default 3, gateway-peers 5)",
+  ],
   ["  --seeds N", "demo: seeds 1 to N (default 5)"],
 ];
 

@@ -1,0 +1,59 @@
+/**
+ * `gateway-peers`: our gateway beside rLLM's and LiteLLM's proxy, over the same mock of an inference
+ * server, in turns. Every server, the mock and the clients have a process each.
+ */
+import type { Benchmark } from "../harness/benchmark.ts";
+import type { Result } from "../harness/result.ts";
+import { createTempFolder } from "../harness/temp-folder.ts";
+import { caseResults, labelOf, type Round } from "./case-results.ts";
+import { contenderNames, startAll, stopAll, type Contenders } from "./contenders.ts";
+import { idleResults } from "./idle-sessions.ts";
+import { peerVersions } from "./peers.ts";
+import { runRound, type LoadCase, type Outcome, type RoundTimes } from "./round.ts";
+import { longCall, shortCall } from "./sizes.ts";
+
+const cases: readonly LoadCase[] = [shortCall, longCall].flatMap((size) =>
+  [false, true].flatMap((stream) =>
+    [1, 64].map((connections): LoadCase => ({ size, stream, connections })),
+  ),
+);
+/** Enough for the slowest of them to answer all of 64 connections twice. */
+const fullTimes: RoundTimes = { warmUpMs: 500, durationMs: 2000 };
+const quickTimes: RoundTimes = { warmUpMs: 100, durationMs: 500 };
+const idleSessions = 10_000;
+const quickIdleSessions = 200;
+
+async function runAll(contenders: Contenders, load: LoadCase, times: RoundTimes): Promise<Round> {
+  const outcomes: [string, Outcome][] = [];
+  for (const name of contenderNames) {
+    outcomes.push([name, await runRound(contenders[name], load, times)]);
+  }
+  return Object.fromEntries(outcomes) as Round;
+}
+
+export const gatewayPeers: Benchmark = {
+  name: "gateway-peers",
+  summary: "our gateway beside rLLM's and LiteLLM's, over one mock of vLLM",
+  repetitions: 5,
+  peerVersions,
+  async run({ quick, repetitions }, log) {
+    using folder = createTempFolder();
+    const contenders = await startAll(folder.path);
+    const times = quick ? quickTimes : fullTimes;
+    const results: Result[] = [];
+    for (const load of cases) {
+      const rounds: Round[] = [];
+      for (let i = 0; i <= repetitions; i++) {
+        log(`${labelOf(load)}, ${i === 0 ? "warm-up" : `round ${i}`} ...`);
+        const round = await runAll(contenders, load, times);
+        if (i > 0) rounds.push(round);
+      }
+      results.push(...caseResults(load, rounds, !quick));
+    }
+    const idle = quick ? quickIdleSessions : idleSessions;
+    log(`${idle} open sessions ...`);
+    results.push(...(await idleResults(contenders, idle, times, repetitions)));
+    await stopAll(contenders);
+    return results;
+  },
+};

@@ -1,0 +1,21 @@
+/** The calls that are measured. */
+
+export interface CallSize {
+  readonly name: string;
+  readonly promptTokens: number;
+  readonly drawnTokens: number;
+}
+
+export const shortCall: CallSize = {
+  name: "512 + 128 tokens",
+  promptTokens: 512,
+  drawnTokens: 128,
+};
+export const longCall: CallSize = {
+  name: "16k + 128 tokens",
+  promptTokens: 16_384,
+  drawnTokens: 128,
+};
+
+/** Request bodies are about four bytes a token, so their size tells the mock which call it is. */
+export const longBodyBytes = 16_384;
