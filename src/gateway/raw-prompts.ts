@@ -34,17 +34,23 @@ function startsWith(tokens: Int32Array, start: Int32Array): boolean {
 export class RawPrompts {
   readonly #calls: RawCall[] = [];
 
+  /** The call with the most tokens that these begin with. */
+  parentOf(tokens: Int32Array): string | null {
+    let best: RawCall | undefined;
+    for (const call of this.#calls) {
+      if (call.tokens.length < (best?.tokens.length ?? 0)) continue;
+      if (startsWith(tokens, call.tokens)) best = call;
+    }
+    return best?.traceId ?? null;
+  }
+
   /** @throws ApiError 400 when there is no way to encode text. */
   render(prompt: string | readonly number[], renderer: Renderer): RawMatch {
-    let best: RawCall | undefined;
     if (typeof prompt !== "string") {
       const tokens = Int32Array.from(prompt);
-      for (const call of this.#calls) {
-        if (call.tokens.length < (best?.tokens.length ?? 0)) continue;
-        if (startsWith(tokens, call.tokens)) best = call;
-      }
-      return { tokens, parentId: best?.traceId ?? null };
+      return { tokens, parentId: this.parentOf(tokens) };
     }
+    let best: RawCall | undefined;
     for (const call of this.#calls) {
       if (call.text === null || call.text.length < (best?.text?.length ?? 0)) continue;
       if (prompt.length > call.text.length && prompt.startsWith(call.text)) best = call;

@@ -2,13 +2,16 @@
 import assert from "node:assert/strict";
 import type { RolloutSession } from "../../src/core/session.ts";
 import type { Trace } from "../../src/core/trace.ts";
-import { createGateway } from "../../src/gateway/index.ts";
+import { createGateway, GatewayClient } from "../../src/gateway/index.ts";
 import type { ConformanceTarget } from "./targets.ts";
+import type { WireRequest } from "./vllm-stand-in.ts";
 
 export interface World {
   readonly session: RolloutSession;
   readonly baseUrl: string;
   readonly apiKey: string;
+  /** Bodies that a server behind the gateway was sent; empty without one. */
+  readonly sent: readonly WireRequest[];
   traces(): Promise<readonly Trace[]>;
 }
 
@@ -27,7 +30,20 @@ export interface ConformanceCase {
   readonly client: string;
   /** Why it cannot run; absent when it can. */
   readonly skip?: string;
+  /** Only for targets where this one renders. */
+  readonly renders?: ConformanceTarget["renders"];
   run(target: ConformanceTarget): Promise<void>;
+}
+
+/** Whether the case says something about this target. */
+export function isFor(target: ConformanceTarget, { renders }: ConformanceCase): boolean {
+  return renders === undefined || renders === target.renders;
+}
+
+/** That of the scripted sampler, for targets that learn it from the gateway. */
+async function setWeightVersion(url: string, adminToken: string): Promise<void> {
+  const client = new GatewayClient({ url, adminToken });
+  await client.setWeightVersion(3);
 }
 
 /** Runs `work` with a gateway on a real socket and one session. */
@@ -39,13 +55,15 @@ export async function withWorld(
   const scripted = await target.create(options.answers, options.contextLength ?? 65_536);
   const gateway = createGateway({ target: scripted.target, model: "scripted" });
   try {
-    await gateway.listen();
+    const { url } = await gateway.listen();
+    await setWeightVersion(url, gateway.adminToken);
     const { sampling = {} } = options;
     const session = await gateway.sessions.open({ uid: "conformance", seed: 1, sampling });
     const { trajectory } = options;
     const handle = trajectory === undefined ? session : session.trajectory(trajectory);
     const { baseUrl, apiKey } = handle;
-    await work({ session, baseUrl, apiKey, traces: () => session.traces() });
+    const { sent = [] } = scripted;
+    await work({ session, baseUrl, apiKey, sent, traces: () => session.traces() });
   } finally {
     await gateway.close();
     await scripted.close();

@@ -1,5 +1,5 @@
 /** Runs all cases with all targets, some at a time, and reports. Knows no test runner. */
-import type { ConformanceCase } from "./case.ts";
+import { isFor, type ConformanceCase } from "./case.ts";
 import { cases } from "./cases/index.ts";
 import { targets, type ConformanceTarget } from "./targets.ts";
 
@@ -18,7 +18,9 @@ const parallel = 4;
 export async function runCases(only: string): Promise<ConformanceReport> {
   const queue: { item: ConformanceCase; target: ConformanceTarget; name: string }[] = [];
   for (const target of targets) {
-    for (const item of cases) queue.push({ item, target, name: `${target.name}: ${item.name}` });
+    for (const item of cases.filter((each) => isFor(target, each))) {
+      queue.push({ item, target, name: `${target.name}: ${item.name}` });
+    }
   }
   const chosen = queue.filter(({ name }) => name.includes(only));
   const failed: { name: string; error: string }[] = [];

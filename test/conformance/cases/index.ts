@@ -5,6 +5,7 @@ import { loopCases } from "./loops.ts";
 import { matrixCases } from "./matrix.ts";
 import { mixedCases } from "./mixed.ts";
 import { nativeCases } from "./native.ts";
+import { serverCases } from "./server.ts";
 
 export const cases: readonly ConformanceCase[] = [
   ...matrixCases,
@@ -12,4 +13,5 @@ export const cases: readonly ConformanceCase[] = [
   ...completionsCases,
   ...mixedCases,
   ...nativeCases,
+  ...serverCases,
 ];

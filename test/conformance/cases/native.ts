@@ -38,24 +38,28 @@ type ChatBody = Partial<OpenAI.ChatCompletionCreateParamsNonStreaming>;
 type ResponsesBody = Partial<OpenAI.Responses.ResponseCreateParamsNonStreaming>;
 type MessagesBody = Partial<Anthropic.MessageCreateParamsNonStreaming>;
 
-const refusedChat: readonly (readonly [string, ChatBody, RegExp])[] = [
-  ["top_logprobs", { logprobs: true, top_logprobs: 3 }, /top_logprobs=3/],
+/** Name, body, what the refusal says; and whether a server that renders would have honoured it. */
+type Refusal<Body> = readonly [string, Body, RegExp, "honoured"?];
+
+const refusedChat: readonly Refusal<ChatBody>[] = [
+  ["top_logprobs", { logprobs: true, top_logprobs: 3 }, /top_logprobs=3/, "honoured"],
   ["a penalty", { frequency_penalty: 0.5 }, /frequency_penalty/],
-  ["a JSON schema", { response_format: { type: "json_object" } }, /response_format/],
-  ["a forced tool", { tool_choice: "required" }, /tool_choice/],
+  ["a JSON schema", { response_format: { type: "json_object" } }, /response_format/, "honoured"],
+  ["a forced tool", { tool_choice: "required" }, /tool_choice/, "honoured"],
   [
     "an image",
     { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: png } }] }] },
     /text only/,
+    "honoured",
   ],
 ];
-const refusedResponses: readonly (readonly [string, ResponsesBody, RegExp])[] = [
+const refusedResponses: readonly Refusal<ResponsesBody>[] = [
   ["an unknown previous response", { previous_response_id: "resp_x" }, /resp_x/],
   ["background", { background: true }, /background/],
   ["a conversation", { conversation: "conv_1" }, /conversation/],
   ["hosted tools", { tools: [{ type: "web_search" }] }, /hosted tools/],
-  ["a JSON format", { text: { format: { type: "json_object" } } }, /text\.format/],
-  ["a forced tool", { tool_choice: "required" }, /tool_choice/],
+  ["a JSON format", { text: { format: { type: "json_object" } } }, /text\.format/, "honoured"],
+  ["a forced tool", { tool_choice: "required" }, /tool_choice/, "honoured"],
   ["included files", { include: ["file_search_call.results"] }, /include/],
   [
     "an image",
@@ -63,10 +67,11 @@ const refusedResponses: readonly (readonly [string, ResponsesBody, RegExp])[] = 
       input: [{ role: "user", content: [{ type: "input_image", image_url: png, detail: "auto" }] }],
     },
     /text only/,
+    "honoured",
   ],
 ];
-const refusedMessages: readonly (readonly [string, MessagesBody, RegExp])[] = [
-  ["a forced tool", { tool_choice: { type: "any" } }, /tool_choice/],
+const refusedMessages: readonly Refusal<MessagesBody>[] = [
+  ["a forced tool", { tool_choice: { type: "any" } }, /tool_choice/, "honoured"],
   ["server tools", { tools: [{ type: "web_search_20250305", name: "web_search" }] }, /web_search/],
   [
     "a begun answer",
@@ -84,6 +89,7 @@ const refusedMessages: readonly (readonly [string, MessagesBody, RegExp])[] = [
       ],
     },
     /text only/,
+    "honoured",
   ],
   [
     "a PDF",
@@ -99,25 +105,32 @@ const refusedMessages: readonly (readonly [string, MessagesBody, RegExp])[] = [
   ],
 ];
 
+function whereRefused(honoured: "honoured" | undefined): Pick<ConformanceCase, "renders"> {
+  return honoured === undefined ? {} : { renders: "gateway" };
+}
+
 const refusals: readonly ConformanceCase[] = [
-  ...refusedChat.map(([name, body, words]) =>
-    native("openai chat", `refuses ${name}`, one, (world) =>
+  ...refusedChat.map(([name, body, words, honoured]) => ({
+    ...native("openai chat", `refuses ${name}`, one, (world) =>
       assertRefused(openAi(world).chat.completions.create({ model, messages, ...body }), words),
     ),
-  ),
-  ...refusedResponses.map(([name, body, words]) =>
-    native("openai responses", `refuses ${name}`, one, (world) =>
+    ...whereRefused(honoured),
+  })),
+  ...refusedResponses.map(([name, body, words, honoured]) => ({
+    ...native("openai responses", `refuses ${name}`, one, (world) =>
       assertRefused(openAi(world).responses.create({ model, input: "q", ...body }), words),
     ),
-  ),
-  ...refusedMessages.map(([name, body, words]) =>
-    native("anthropic", `refuses ${name}`, one, (world) =>
+    ...whereRefused(honoured),
+  })),
+  ...refusedMessages.map(([name, body, words, honoured]) => ({
+    ...native("anthropic", `refuses ${name}`, one, (world) =>
       assertRefused(
         anthropic(world).messages.create({ model, max_tokens: 9, messages, ...body }),
         words,
       ),
     ),
-  ),
+    ...whereRefused(honoured),
+  })),
 ];
 
 async function eventTypes(stream: AsyncIterable<{ type: string }>): Promise<string[]> {

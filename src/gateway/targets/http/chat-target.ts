@@ -104,8 +104,8 @@ function lackOf(answer: AnswerCollector, { serverFields = {} }: CallRequest): st
 
 /** The earlier call whose tokens the prompt begins with, proven id by id. */
 function parentOf(call: TargetCall, chain: MessageChain, prompt: Int32Array): string | null {
-  if (call.request.rawPrompt !== undefined) return null;
   const { session, request, trajectoryUid } = call;
+  if (request.rawPrompt !== undefined) return session.rawPrompts.parentOf(prompt);
   const match = session.conversation.match(request.messages, chain, trajectoryUid);
   return match && startsWith(prompt, match.node.tokens) ? match.node.traceId : null;
 }

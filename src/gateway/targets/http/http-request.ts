@@ -64,7 +64,7 @@ function letGo(response: IncomingMessage): void {
 
 async function* readBody(
   response: IncomingMessage,
-  { deadlines, workerId, maxBytes }: HttpRequest,
+  { deadlines, workerId, maxBytes, signal }: HttpRequest,
 ): AsyncGenerator<Buffer, void, undefined> {
   const { firstByteMs, betweenBytesMs } = deadlines;
   let bytes = 0;
@@ -87,6 +87,7 @@ async function* readBody(
       watch("sent nothing more", betweenBytesMs);
     }
   } catch (error) {
+    if (signal.aborted) throw signal.reason;
     if (error instanceof UpstreamError) throw error;
     const message = `The worker "${workerId}" cut its answer short.`;
     throw new UpstreamError({ failure: "cut", message, workerId, cause: error });
@@ -116,8 +117,10 @@ export function sendHttp(options: HttpRequest): Promise<HttpAnswer> {
         request.destroy(late(workerId, "sent no first byte", deadlines.firstByteMs));
       }, deadlines.firstByteMs);
     };
+    let hasAnswered = false;
     const onAbort = (): void => {
-      request.destroy(signal.reason as Error);
+      // At the end of an answer the socket is nobody's for a moment: an error would be uncaught there.
+      request.destroy(hasAnswered ? undefined : (signal.reason as Error));
     };
     signal.addEventListener("abort", onAbort, { once: true });
     request.on("socket", (socket) => {
@@ -132,6 +135,7 @@ export function sendHttp(options: HttpRequest): Promise<HttpAnswer> {
       );
     });
     request.on("response", (response) => {
+      hasAnswered = true;
       clearTimeout(timer);
       // A body that nobody reads any more must not be an uncaught error.
       response.on("error", () => undefined);
