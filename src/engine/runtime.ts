@@ -16,6 +16,8 @@ export interface SessionOptions {
   readonly threads: number;
   /** Folder of files that the model's external tensors point into. */
   readonly externalFolder?: string;
+  /** Copy constant matrices into the layout of the multiplication kernel: faster for few rows, more memory. @default true */
+  readonly prepack?: boolean;
 }
 
 /** A loaded graph. */
@@ -54,6 +56,7 @@ export async function createSession(model: Uint8Array, options: SessionOptions):
   if (options.externalFolder !== undefined) {
     config["model_external_initializers_file_folder_path"] = options.externalFolder;
   }
+  if (options.prepack === false) config["disable_prepacking"] = "1";
   const session = await ort.InferenceSession.create(model, {
     intraOpNumThreads: options.threads,
     interOpNumThreads: 1,

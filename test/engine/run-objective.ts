@@ -64,7 +64,10 @@ export async function runObjective(item: ObjectiveCase, spec: LossSpec): Promise
   graph.output("gradient", gradients(loss, [logprobs])[0]!);
   const session = await createSession(graph.encode(), { threads: 1 });
   const rows = item.now.map((_, i) => rowOf(item, i));
-  const [batch] = makeMicroBatches(rows, spec, { rows: () => rows.length, headChunkRows: 100 });
+  const [batch] = makeMicroBatches(rows, spec, {
+    rows: () => ({ rows: rows.length, checkpointed: false }),
+    headChunkRows: 100,
+  });
   const { origins, lossInputs } = batch!;
   const gathered = (from: readonly Numbers[]): Float32Array =>
     Float32Array.from(origins, ({ row, position }) => from[row]![position - 1] ?? 0);

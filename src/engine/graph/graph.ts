@@ -2,6 +2,7 @@
  * A computation under construction: values, nodes and the tape that reverse-mode differentiation
  * walks. Operations live in `ops.ts`; this file does not know any of them.
  */
+import { lastThingsLast, liveNodes } from "./node-order.ts";
 import { encodeModel } from "../onnx/model.ts";
 import type {
   Attribute,
@@ -27,7 +28,8 @@ export interface Value {
 /** Vector-Jacobian product: the gradient of the output to those of the inputs; null = none flows. */
 export type Vjp = (gradient: Value) => readonly (Value | null)[];
 
-interface TapeEntry {
+/** One differentiable operation that was done. */
+export interface TapeEntry {
   readonly output: Value;
   readonly inputs: readonly Value[];
   readonly vjp: Vjp;
@@ -55,7 +57,7 @@ export class Graph {
   readonly #constantByKey = new Map<string, Value>();
   readonly #inputs: ValueSpec[] = [];
   readonly #outputs: ValueSpec[] = [];
-  readonly #tape: TapeEntry[] = [];
+  #tape: TapeEntry[] = [];
   /** Where each run-time size can be read: its first appearance in an input. */
   readonly #dimSources = new Map<string, { value: Value; axis: number }>();
   #nextId = 0;
@@ -231,14 +233,27 @@ export class Graph {
     this.#outputs.push({ name, dtype: value.dtype, shape: value.shape });
   }
 
-  /** The tape, last operation first. */
-  reversedTape(): readonly TapeEntry[] {
-    return this.#tape.toReversed();
+  /** Differentiable operations, first one first. */
+  get tape(): readonly TapeEntry[] {
+    return this.#tape;
+  }
+
+  /** Builds with a tape of its own; the graph's tape does not see it. */
+  apart(build: () => Value): { readonly value: Value; readonly tape: readonly TapeEntry[] } {
+    const outer = this.#tape;
+    const tape: TapeEntry[] = [];
+    this.#tape = tape;
+    try {
+      return { value: build(), tape };
+    } finally {
+      this.#tape = outer;
+    }
   }
 
   get #spec(): GraphSpec {
+    const outputs = this.#outputs.map(({ name }) => name);
     return {
-      nodes: this.#nodes,
+      nodes: lastThingsLast(liveNodes(this.#nodes, outputs), outputs),
       constants: this.#constants,
       inputs: this.#inputs,
       outputs: this.#outputs,

@@ -3,11 +3,10 @@
  * trained. Knows names, shapes and files; nothing of graphs being run.
  */
 import type { LoraSpec } from "../../core/backend.ts";
-import { ModelError } from "../../core/errors.ts";
 import { createNormal, createRandom, deriveSeed } from "../../util/random.ts";
 import { openModelSource } from "../checkpoint/model-source.ts";
 import type { StoredTensor } from "../checkpoint/model-weights.ts";
-import { parseModelConfig } from "./model-config.ts";
+import { fitSource } from "./fit-source.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { baseParameters, loraParameters } from "./parameters.ts";
 import type { Tensor } from "../runtime.ts";
@@ -41,18 +40,7 @@ export async function loadPolicyModel(
   options: PolicyModelOptions,
 ): Promise<PolicyModel> {
   const source = await openModelSource(path);
-  const config = parseModelConfig(source.config, source.configFile);
-  const base = baseParameters(config);
-  for (const { name, shape } of base) {
-    const found = source.tensors.get(name)?.shape;
-    if (found === undefined || found.join() !== shape.join()) {
-      const what = found === undefined ? "is missing" : `has shape [${found.join()}]`;
-      throw new ModelError({
-        message: `${path}: "${name}" ${what}, but its configuration asks for [${shape.join()}].`,
-        fields: { path, name },
-      });
-    }
-  }
+  const { config, base } = fitSource(source);
   const names = base.map(({ name }) => name);
   // A frozen base is used in place where its bytes already are what the runtime computes with.
   const mappable =

@@ -6,6 +6,7 @@
  * Sizes: B sequences, S new tokens each, N = B S, T cached tokens; H hidden, D head size,
  * K key/value heads, G query heads per key/value head.
  */
+import { checkpoint } from "../graph/autodiff.ts";
 import type { Graph, Value } from "../graph/graph.ts";
 import { concatLast, matmul, multiply, add, reshape, softmax, transpose } from "../graph/ops.ts";
 import { embed, rmsNorm, rotary, rotaryTables, silu } from "../graph/model-ops.ts";
@@ -30,12 +31,14 @@ export interface DecoderInputs {
   readonly mask: Value;
   /** Cached keys and values of a layer, [B, K, T, D] each. */
   readonly cache?: (layer: number) => { readonly keys: Value; readonly values: Value };
+  /** Keep only the layers' inputs for the backward pass, and compute layers again. @default false */
+  readonly checkpointed?: boolean;
 }
 
 export interface DecoderOutputs {
   /** [N, H], normalised. */
   readonly hidden: Value;
-  /** Per layer, [B, K, S, D]: what to append to the cache. */
+  /** Per layer, [B, K, S, D]: what to append to the cache. Not with `checkpointed`. */
   readonly keys: readonly Value[];
   readonly values: readonly Value[];
 }
@@ -49,19 +52,22 @@ export function buildDecoder(
   const tables = rotaryTables(graph, config.contextLength, config.ropeFrequencies);
   const keys: Value[] = [];
   const values: Value[] = [];
+  const layerOf = (layer: number, input: Value): Value => {
+    const norm = (part: string, y: Value): Value =>
+      rmsNorm(y, weights.get(layerName(layer, part)), config.normEpsilon);
+    const h = norm("input_layernorm", input);
+    const attention = buildAttention(config, weights, inputs, tables, layer, h);
+    keys[layer] = attention.keys;
+    values[layer] = attention.values;
+    const x = add(input, attention.output);
+    return add(x, feedForward(weights, layer, norm("post_attention_layernorm", x)));
+  };
   let x = embed(weights.get(embeddingName), inputs.ids);
   for (let layer = 0; layer < config.layers; layer++) {
-    const h = rmsNorm(x, weights.get(layerName(layer, "input_layernorm")), config.normEpsilon);
-    const attention = buildAttention(config, weights, inputs, tables, layer, h);
-    keys.push(attention.keys);
-    values.push(attention.values);
-    x = add(x, attention.output);
-    const g = rmsNorm(
-      x,
-      weights.get(layerName(layer, "post_attention_layernorm")),
-      config.normEpsilon,
-    );
-    x = add(x, feedForward(weights, layer, g));
+    x =
+      inputs.checkpointed === true
+        ? checkpoint(x, (input) => layerOf(layer, input))
+        : layerOf(layer, x);
   }
   return { hidden: rmsNorm(x, weights.get(finalNormName), config.normEpsilon), keys, values };
 }

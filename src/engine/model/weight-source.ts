@@ -5,7 +5,7 @@
 import type { LoraSpec } from "../../core/backend.ts";
 import type { StoredTensor } from "../checkpoint/model-weights.ts";
 import type { Graph, Value } from "../graph/graph.ts";
-import { add, matmul, scale } from "../graph/ops.ts";
+import { add, matmul } from "../graph/ops.ts";
 import { biasName, isAdapted, loraNames } from "./parameters.ts";
 import type { ParameterSpec } from "./parameters.ts";
 import type { Weights } from "./transformer.ts";
@@ -52,8 +52,9 @@ export function declareWeights(
       const y = bias === undefined ? product : add(product, bias);
       if (lora === null || !isAdapted(name)) return y;
       const { a, b } = loraNames(name);
-      const update = matmul(matmul(x, get(a), { transposeB: true }), get(b), { transposeB: true });
-      return add(y, scale(update, lora.alpha / lora.rank));
+      const narrow = matmul(x, get(a), { transposeB: true });
+      const alpha = lora.alpha / lora.rank;
+      return add(y, matmul(narrow, get(b), { transposeB: true, alpha }));
     },
   };
 }

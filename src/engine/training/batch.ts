@@ -25,14 +25,16 @@ export interface MicroBatch {
   /** For each of the R trained tokens: its row's index in the batch's rows, and its place in that row. */
   readonly origins: readonly { readonly row: number; readonly position: number }[];
   readonly trainedTokens: number;
+  /** Layers are computed again in the backward pass, so that the batch fits. */
+  readonly checkpointed: boolean;
 }
 
 type Aggregated = Pick<LossSpec, "aggregation" | "aggregationLength">;
 
 /** What a batch may hold, by the memory it takes; see `memory.ts`. */
 export interface BatchLimits {
-  /** Rows of a width. */
-  rows(width: number): number;
+  /** Rows of a width, and whether that many only fit when layers are checkpointed. */
+  rows(width: number): { readonly rows: number; readonly checkpointed: boolean };
   /** Trained tokens whose logits exist at the same time. */
   readonly headChunkRows: number;
 }
@@ -56,18 +58,33 @@ export function makeMicroBatches(
   let start = 0;
   while (start < order.length) {
     const width = order[start]!.row.tokens.length;
-    const count = limits.rows(width);
-    batches.push(layOut(order.slice(start, start + count), factors, limits.headChunkRows));
+    const { rows: most, checkpointed } = limits.rows(width);
+    const count = countAlike(order.slice(start, start + most).map(({ row }) => row.tokens.length));
+    const members = order.slice(start, start + count);
+    batches.push({ ...layOut(members, factors, limits.headChunkRows), checkpointed });
     start += count;
   }
   return batches;
+}
+
+/** Padded tokens from which on a batch is large enough to keep a processor busy. */
+const busyTokens = 512;
+/** A row shorter than this share of the longest one begins a batch of its own. */
+const alikeShare = 0.75;
+
+/** How many of `lengths`, the longest first, go together: without much padding, or to fill a batch. */
+function countAlike(lengths: readonly number[]): number {
+  const longest = lengths[0]!;
+  const enough = Math.ceil(busyTokens / longest);
+  const unlike = lengths.findIndex((length, i) => i >= enough && length < alikeShare * longest);
+  return unlike < 0 ? lengths.length : unlike;
 }
 
 function layOut(
   members: readonly { readonly row: TrainingRow; readonly index: number }[],
   factors: Float64Array,
   headChunkRows: number,
-): MicroBatch {
+): Omit<MicroBatch, "checkpointed"> {
   // The last token predicts nothing that is trained, so S is one less than the longest row.
   const size = Math.max(...members.map(({ row }) => row.tokens.length)) - 1;
   const ids = new BigInt64Array(members.length * size);

@@ -4,14 +4,21 @@ import type { BatchLimits } from "./batch.ts";
 
 const bytesPerFloat = 4;
 
+/** What the backward pass keeps of one layer: some 14 tensors of hidden size, 5 of feed-forward size, 2 of attention scores. */
+function floatsPerLayer(config: ModelConfig, width: number): number {
+  return 14 * config.hiddenSize + 5 * config.ffnSize + 2 * config.heads * width;
+}
+
 /**
- * Bytes that one padded token of a row of `width` tokens keeps until the backward pass is over.
- * Counted are the tensors that live at the same time: per layer some 14 of hidden size, 5 of
- * feed-forward size and 2 of the attention scores; at the head 4 of hidden size.
+ * Bytes that one padded token of a row of `width` tokens takes until the backward pass is over; with
+ * checkpointed layers a hidden state per layer, and one layer at a time.
  */
-export function bytesPerToken(config: ModelConfig, width: number): number {
-  const layer = 14 * config.hiddenSize + 5 * config.ffnSize + 2 * config.heads * width;
-  return bytesPerFloat * (config.layers * layer + 4 * config.hiddenSize);
+export function bytesPerToken(config: ModelConfig, width: number, checkpointed: boolean): number {
+  const layer = floatsPerLayer(config, width);
+  const layers = checkpointed
+    ? config.layers * config.hiddenSize + 2 * layer
+    : config.layers * layer;
+  return bytesPerFloat * (layers + 4 * config.hiddenSize);
 }
 
 /** Logits of one chunk. Large enough for matrix products at full speed, small beside the rest. */
@@ -19,9 +26,15 @@ const headChunkBytes = 32 * 2 ** 20;
 
 /** What fits into `memoryMiB`; one row is always taken, and at least 16 trained tokens at a time. */
 export function batchLimits(config: ModelConfig, memoryMiB: number): BatchLimits {
+  const rowsThatFit = (width: number, checkpointed: boolean): number =>
+    Math.floor((memoryMiB * 2 ** 20) / (bytesPerToken(config, width, checkpointed) * width));
   return {
-    rows: (width) =>
-      Math.max(1, Math.floor((memoryMiB * 2 ** 20) / (bytesPerToken(config, width) * width))),
+    rows(width) {
+      const plain = rowsThatFit(width, false);
+      if (plain >= 1) return { rows: plain, checkpointed: false };
+      // Computing a third more is better than not fitting.
+      return { rows: Math.max(1, rowsThatFit(width, true)), checkpointed: true };
+    },
     headChunkRows: Math.max(16, Math.floor(headChunkBytes / (bytesPerFloat * config.vocabSize))),
   };
 }

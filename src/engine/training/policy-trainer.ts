@@ -20,6 +20,7 @@ import type { BatchLimits, MicroBatch } from "./batch.ts";
 import { batchLimits } from "./memory.ts";
 import { RatioStatistics } from "./ratio-statistics.ts";
 import { buildTrainingGraph, gradientName, sumName } from "./training-graph.ts";
+import type { TrainingGraphOptions } from "./training-graph.ts";
 
 export interface PolicyTrainerOptions {
   readonly threads: number;
@@ -63,13 +64,15 @@ export class PolicyTrainer {
     return this.#accumulated === 0 ? new Map() : this.#gradients;
   }
 
-  #graph(key: string, policy: PolicyModel, loss: LossSpec | null): Promise<LoadedGraph> {
+  #graph(key: string, policy: PolicyModel, options: TrainingGraphOptions): Promise<LoadedGraph> {
     let loaded = this.#graphs.get(key);
     if (loaded === undefined) {
-      const { model, fed } = buildTrainingGraph(policy, loss);
+      const { model, fed } = buildTrainingGraph(policy, options);
       const folder = policy.mappedFolder;
       loaded = createSession(model, {
         threads: this.#options.threads,
+        // Products of hundreds of rows gain nothing from it, and it copies every weight twice.
+        prepack: false,
         ...(folder === null ? {} : { externalFolder: folder }),
       }).then((session) => ({ policy, session, fed }));
       this.#graphs.set(key, loaded);
@@ -78,9 +81,10 @@ export class PolicyTrainer {
   }
 
   async #forwardGraph(which: WhichWeights): Promise<LoadedGraph> {
-    if (which === "current") return this.#graph(which, this.#policy, null);
+    const options = { loss: null, checkpointed: false };
+    if (which === "current") return this.#graph(which, this.#policy, options);
     this.#reference ??= referenceOf(this.#policy, this.#options.loadReference);
-    return this.#graph(which, await this.#reference, null);
+    return this.#graph(which, await this.#reference, options);
   }
 
   #run(
@@ -125,10 +129,12 @@ export class PolicyTrainer {
     rows: readonly TrainingRow[],
     loss: LossSpec,
   ): Promise<Record<string, number>> {
-    const graph = await this.#graph(`loss ${objectiveKey(loss)}`, this.#policy, loss);
     const statistics = new RatioStatistics(loss);
     let total = 0;
     for (const batch of makeMicroBatches(rows, loss, this.#limits)) {
+      const { checkpointed } = batch;
+      const key = `${objectiveKey(loss)} ${checkpointed}`;
+      const graph = await this.#graph(key, this.#policy, { loss, checkpointed });
       const outputs = await this.#run(graph, await this.#lossInputs(batch, loss));
       const value = outputs["loss"]![0]!;
       if (!Number.isFinite(value)) {

@@ -27,18 +27,33 @@ export function sumName(sum: string): string {
   return `sum:${sum}`;
 }
 
+export interface TrainingGraphOptions {
+  /** null: log-probabilities alone. */
+  readonly loss: LossSpec | null;
+  /** Keep the layers' inputs only, and compute layers again for their gradients. */
+  readonly checkpointed: boolean;
+}
+
 /**
  * Inputs as in `MicroBatch`. Outputs: `logprobs` [R]; with a loss also `loss` (a scalar), its sums and
  * one gradient per trained parameter. The head runs on the R trained tokens only, chunk by chunk.
  */
-export function buildTrainingGraph(policy: PolicyModel, loss: LossSpec | null): BuiltGraph {
+export function buildTrainingGraph(
+  policy: PolicyModel,
+  { loss, checkpointed }: TrainingGraphOptions,
+): BuiltGraph {
   const graph = new Graph();
   const weights = declareWeights(graph, { ...policy, differentiate: loss !== null });
   const ids = graph.input("ids", "int64", ["N"]);
   const positions = graph.input("positions", "int64", ["B", "S"]);
   const mask = graph.input("mask", "float32", [1, 1, 1, "S", "S"]);
   const rows = graph.input("rows", "int64", ["R"]);
-  const { hidden } = buildDecoder(graph, policy.config, weights, { ids, positions, mask });
+  const { hidden } = buildDecoder(graph, policy.config, weights, {
+    ids,
+    positions,
+    mask,
+    checkpointed: checkpointed && loss !== null,
+  });
   const head: HeadInputs = {
     hidden: takeRows(hidden, rows),
     matrix: weights.get(policy.config.tiedEmbeddings ? embeddingName : headName),

@@ -1,0 +1,29 @@
+/** Holds a model on disk to what its configuration asks for. */
+import { ModelError } from "../../core/errors.ts";
+import type { ModelSource } from "../checkpoint/model-source.ts";
+import { parseModelConfig } from "./model-config.ts";
+import type { ModelConfig } from "./model-config.ts";
+import { baseParameters } from "./parameters.ts";
+import type { ParameterSpec } from "./parameters.ts";
+
+/**
+ * The model's shape and its parameters; tensors beyond them do not matter.
+ * @throws ModelError when the architecture is not supported, or a tensor is missing or of another shape.
+ */
+export function fitSource(source: ModelSource): {
+  readonly config: ModelConfig;
+  readonly base: readonly ParameterSpec[];
+} {
+  const config = parseModelConfig(source.config, source.configFile);
+  const base = baseParameters(config);
+  for (const { name, shape } of base) {
+    const found = source.tensors.get(name)?.shape;
+    if (found !== undefined && found.join() === shape.join()) continue;
+    const what = found === undefined ? "is missing" : `has shape [${found.join()}]`;
+    throw new ModelError({
+      message: `${source.path}: "${name}" ${what}, but its configuration asks for [${shape.join()}].`,
+      fields: { path: source.path, name },
+    });
+  }
+  return { config, base };
+}
