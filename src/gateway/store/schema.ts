@@ -1,13 +1,14 @@
 /** The file of a trace store: its tables, its version, and whether a file is one at all. */
-import { closeSync, existsSync, openSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import type Libsql from "libsql";
 import type { Database } from "libsql";
 import { ConfigError } from "../../core/errors.ts";
+import { lockStore, lockWaitMs, type StoreLock } from "./store-lock.ts";
 
 /** "ATTS" in `PRAGMA application_id`. */
 const applicationId = 0x41545453;
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 const tables = `
 CREATE TABLE sessions (
@@ -92,7 +93,7 @@ function loadLibsql(): typeof Libsql {
   return createRequire(import.meta.url)("libsql") as typeof Libsql;
 }
 
-function openFile(path: string): Database {
+function openFile(path: string, busyMs: number): Database {
   if (!existsSync(path)) {
     try {
       // Traces hold whatever agents say, so nobody else may read them. SQLite gives its other files the same mode.
@@ -105,16 +106,25 @@ function openFile(path: string): Database {
   if (statSync(path).isDirectory()) throw foreign(path, "is a folder", another);
   const Database = loadLibsql();
   try {
-    return new Database(path, { timeout: 0 });
+    return new Database(path, { timeout: busyMs });
   } catch (cause) {
     throw foreign(path, "cannot be opened", another, cause);
   }
 }
 
-/** @throws ConfigError when the file is not a trace store of this version. */
-export function openDatabase(path: string, maxBytes: number | undefined): Database {
-  const db = openFile(path);
+/** An open store that no other process has. */
+export interface StoreFile {
+  readonly db: Database;
+  readonly lock: StoreLock;
+}
+
+/** @throws ConfigError when the file is not a trace store of this version, or is in use. */
+export function openDatabase(path: string, maxBytes: number | undefined): StoreFile {
+  const db = openFile(path, 0);
+  let lock: StoreLock | undefined;
   try {
+    // By its one true name, whatever links lead to it.
+    lock = lockStore(openFile(`${realpathSync(path)}-lock`, lockWaitMs), path);
     db.exec(`PRAGMA page_size = ${pageSize}`);
     if (isEmpty(db)) {
       pragma(db, "journal_mode = WAL");
@@ -126,12 +136,16 @@ export function openDatabase(path: string, maxBytes: number | undefined): Databa
     db.exec("PRAGMA cache_size = -16384");
     pragma(db, `wal_autocheckpoint = ${walPages}`);
     if (maxBytes !== undefined) pragma(db, `max_page_count = ${Math.ceil(maxBytes / pageSize)}`);
-    return db;
+    return { db, lock };
   } catch (error) {
     db.close();
+    lock?.release();
     const { code } = error as { code?: unknown };
     if (code === "SQLITE_NOTADB" || code === "SQLITE_CORRUPT") {
       throw foreign(path, "is not a trace store, or it is damaged", another, error);
+    }
+    if (String(code).startsWith("SQLITE_BUSY")) {
+      throw foreign(path, "is locked by another program", "Let that one end first.", error);
     }
     throw error;
   }

@@ -57,7 +57,7 @@ function insertTrace(insert: Statement, session: number, row: TraceRow): void {
 
 /**
  * Opens the store at `path`, or creates it. One gateway at a time may use it.
- * @throws ConfigError when the file is something else.
+ * @throws ConfigError when the file is something else, or another gateway uses it.
  */
 export function openSqliteTraceStore(
   path: string,
@@ -66,7 +66,7 @@ export function openSqliteTraceStore(
   const { busyTimeoutMs = 5_000, maxBytes, onCommit } = options;
   checkOption("busyTimeoutMs", busyTimeoutMs, 0);
   checkOption("maxBytes", maxBytes, 64 * 1024);
-  const db = openDatabase(path, maxBytes);
+  const { db, lock } = openDatabase(path, maxBytes);
   const stats = { commits: 0, commitSeconds: 0 };
   const commits = new GroupCommit({
     db,
@@ -174,6 +174,7 @@ export function openSqliteTraceStore(
           db.pragma("wal_checkpoint(TRUNCATE)");
         } finally {
           db.close();
+          lock.release();
         }
       });
       return closing;

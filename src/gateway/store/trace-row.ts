@@ -8,7 +8,7 @@ import type { Trace } from "../../core/trace.ts";
 import type { KnownTrace } from "./known-traces.ts";
 import { packJson, unpackJson } from "./packed-json.ts";
 import { sameJson } from "./same-json.ts";
-import { countIds, packIds, unpackIds } from "./varint.ts";
+import { countIds, packIds, unpackIds } from "./id-codec.ts";
 
 export interface TraceRow {
   readonly id: number;

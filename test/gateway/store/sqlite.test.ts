@@ -1,14 +1,18 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { afterAll, describe, expect, it } from "vitest";
+import { ConfigError } from "../../../src/core/errors.ts";
 import { openSqliteTraceStore, type TraceStore } from "../../../src/gateway/index.ts";
 import type { Trace } from "../../../src/core/trace.ts";
 import { drawIds, makeSession, makeTrace } from "./make-trace.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sqlite-"));
 afterAll(() => rmSync(folder, { recursive: true }));
+const storeModule = new URL("../../../src/gateway/index.ts", import.meta.url).href;
 const file = (name: string): string => join(folder, name);
 
 describe("files that are no trace store", () => {
@@ -30,9 +34,9 @@ describe("files that are no trace store", () => {
     const path = file("later.sqlite");
     await openSqliteTraceStore(path).close();
     const db = new Libsql(path);
-    db.exec("PRAGMA user_version = 2");
+    db.exec("PRAGMA user_version = 3");
     db.close();
-    expect(() => openSqliteTraceStore(path)).toThrow(/schema version 2.*reads 1/);
+    expect(() => openSqliteTraceStore(path)).toThrow(/schema version 3.*reads 2/);
   });
 
   it("options out of bounds are refused", () => {
@@ -101,17 +105,58 @@ describe("faults", () => {
 
   it("of another writer are seen, not overwritten", async () => {
     const path = file("two.sqlite");
-    const [one, two] = [
-      openSqliteTraceStore(path),
-      openSqliteTraceStore(path, { busyTimeoutMs: 50 }),
-    ];
-    await one.append([makeTrace()]);
-    await expect((async () => two.append([makeTrace()]))()).rejects.toMatchObject({
-      reason: "busy",
-    });
-    expect(await one.bySession("s")).toHaveLength(1);
-    await one.close();
-    await two.close();
+    const store = openSqliteTraceStore(path, { busyTimeoutMs: 50 });
+    await store.append([makeTrace()]);
+    const other = new Libsql(path);
+    other.exec(
+      "INSERT INTO traces SELECT id + 1, 'theirs', 1, 1, 0, NULL, NULL, 0, 0, NULL, x'00', x'', x'00' FROM traces",
+    );
+    await expect(write(store, makeTrace())).rejects.toMatchObject({ reason: "busy" });
+    expect(other.prepare("SELECT count(*) AS n FROM traces").get()).toMatchObject({ n: 2 });
+    other.close();
+    await store.close();
+  });
+});
+
+describe("a second gateway", () => {
+  it("is refused when it opens the store, by whatever name", async () => {
+    const path = file("shared.sqlite");
+    const store = openSqliteTraceStore(path);
+    symlinkSync(path, file("link.sqlite"));
+    for (const name of [path, file("link.sqlite")]) {
+      expect(() => openSqliteTraceStore(name)).toThrow(ConfigError);
+      expect(() => openSqliteTraceStore(name)).toThrow(/Another gateway uses the trace store/);
+    }
+    await store.append([makeTrace()]);
+    await store.close();
+    const next = openSqliteTraceStore(path);
+    expect(await next.bySession("s")).toHaveLength(1);
+    await next.close();
+  });
+
+  it("is refused by another process, and let in when that one was killed", async () => {
+    const path = file("killed.sqlite");
+    const code =
+      `const { openSqliteTraceStore } = await import(${JSON.stringify(storeModule)});` +
+      `globalThis.store = openSqliteTraceStore(${JSON.stringify(path)});` +
+      `console.log("open"); setInterval(() => {}, 1000);`;
+    const flags = ["--import", "tsx", "--conditions=agent-trainer-source", "--input-type=module"];
+    const child = spawn(process.execPath, [...flags, "-e", code]);
+    await once(child.stdout, "data");
+    expect(() => openSqliteTraceStore(path)).toThrow(/Another gateway/);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    await openSqliteTraceStore(path).close();
+  });
+
+  it("does not keep others from reading", async () => {
+    const path = file("read.sqlite");
+    const store = openSqliteTraceStore(path);
+    await store.append([makeTrace()]);
+    const reader = new Libsql(path);
+    expect(reader.prepare("SELECT count(*) AS n FROM traces").get()).toMatchObject({ n: 1 });
+    reader.close();
+    await store.close();
   });
 });
 
