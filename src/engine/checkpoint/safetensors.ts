@@ -114,27 +114,56 @@ export function decodeTensor(bytes: Uint8Array, dtype: StoredType): Float32Array
   return dtype === "BF16" ? fromBfloat16(halves) : fromHalf(halves);
 }
 
+export interface HeaderEntry {
+  readonly name: string;
+  readonly dtype: StoredType;
+  readonly shape: readonly number[];
+}
+
+/** What a file starts with, and where the bytes of each tensor belong. */
+export function safetensorsHeader(
+  entries: readonly HeaderEntry[],
+  metadata: Readonly<Record<string, string>> = {},
+): {
+  readonly bytes: Uint8Array;
+  readonly offsets: ReadonlyMap<string, number>;
+  readonly size: number;
+} {
+  const header: Record<string, unknown> = { __metadata__: { format: "pt", ...metadata } };
+  const ranges = new Map<string, number>();
+  let end = 0;
+  for (const { name, dtype, shape } of entries) {
+    const start = end;
+    end += shape.reduce((product, dim) => product * dim, 1) * bytesPerElement[dtype];
+    header[name] = { dtype, shape, data_offsets: [start, end] };
+    ranges.set(name, start);
+  }
+  const json = new TextEncoder().encode(JSON.stringify(header));
+  // Padded with spaces to 8 bytes, so that tensors can be mapped into memory in place.
+  const start = 8 + Math.ceil(json.length / 8) * 8;
+  const bytes = new Uint8Array(start).fill(0x20, 8);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(start - 8), true);
+  bytes.set(json, 8);
+  const offsets = new Map(Array.from(ranges, ([name, offset]) => [name, start + offset]));
+  return { bytes, offsets, size: start + end };
+}
+
 /** The bytes of a file that holds `tensors` as 32-bit floats, in their order. */
 export function encodeSafetensors(
   tensors: ReadonlyMap<string, NamedTensor>,
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
-  const header: Record<string, unknown> = { __metadata__: { format: "pt", ...metadata } };
-  let offset = 0;
-  for (const [name, { shape, data }] of tensors) {
-    header[name] = { dtype: "F32", shape, data_offsets: [offset, offset + data.byteLength] };
-    offset += data.byteLength;
-  }
-  const json = new TextEncoder().encode(JSON.stringify(header));
-  // Padded with spaces to 8 bytes, so that tensors can be mapped into memory in place.
-  const padded = Math.ceil(json.length / 8) * 8;
-  const bytes = new Uint8Array(8 + padded + offset).fill(0x20, 8, 8 + padded);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(padded), true);
-  bytes.set(json, 8);
-  let position = 8 + padded;
-  for (const { data } of tensors.values()) {
-    bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), position);
-    position += data.byteLength;
+  const entries = Array.from(tensors, ([name, { shape }]) => ({
+    name,
+    dtype: "F32" as const,
+    shape,
+  }));
+  const header = safetensorsHeader(entries, metadata);
+  const bytes = new Uint8Array(header.size);
+  bytes.set(header.bytes);
+  for (const [name, { data }] of tensors) {
+    const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    bytes.set(raw, header.offsets.get(name));
   }
   return bytes;
 }

@@ -1,0 +1,161 @@
+/**
+ * A LoRA adapter in PEFT's format: its settings, its factors, and the model that it makes of a base.
+ * https://huggingface.co/docs/peft/developer_guides/checkpoint
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { ModelError } from "../../core/errors.ts";
+import { readJsonFile } from "../../util/json-file.ts";
+import type { ModelSource } from "./model-source.ts";
+import { readSafetensors } from "./safetensors.ts";
+import type { NamedTensor } from "./safetensors.ts";
+
+const configName = "adapter_config.json";
+const weightsName = "adapter_model.safetensors";
+
+interface Factors {
+  /** [rank, in] */
+  readonly a: NamedTensor;
+  /** [out, rank] */
+  readonly b: NamedTensor;
+  readonly scale: number;
+}
+
+export interface LoraAdapter {
+  readonly folder: string;
+  /** `base_model_name_or_path`; null where the adapter does not say. */
+  readonly baseModel: string | null;
+  /** By the name of the weight that they change. */
+  readonly factors: ReadonlyMap<string, Factors>;
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+export function isAdapterFolder(folder: string): boolean {
+  return existsSync(join(folder, configName));
+}
+
+/** Settings that change what an adapter computes, with the values that are the same as leaving them out. */
+const unsupported: Readonly<Record<string, readonly unknown[]>> = {
+  use_dora: [false],
+  use_qalora: [false],
+  use_bdlora: [false],
+  target_parameters: [[]],
+  fan_in_fan_out: [false],
+  bias: ["none"],
+  lora_bias: [false],
+  modules_to_save: [[]],
+  trainable_token_indices: [[], {}],
+  layer_replication: [[]],
+  alora_invocation_tokens: [[]],
+};
+
+/** @throws ModelError naming what is missing or not supported. */
+export async function readLoraAdapter(folder: string): Promise<LoraAdapter> {
+  const file = join(folder, configName);
+  const refuse = (what: string, cause?: unknown): never => {
+    throw new ModelError({ message: `${file}: ${what}.`, cause, fields: { file } });
+  };
+  const config = (await readJsonFile(file).catch((cause: Error) =>
+    refuse(cause.message, cause),
+  )) as Raw;
+  if (config["peft_type"] !== "LORA")
+    refuse(
+      `an adapter of type ${JSON.stringify(config["peft_type"])} is not supported; supported: "LORA"`,
+    );
+  for (const [key, harmless] of Object.entries(unsupported)) {
+    const value = config[key] ?? null;
+    const isHarmless = [null, ...harmless].some((allowed) => sameJson(allowed, value));
+    if (!isHarmless) refuse(`"${key}": ${JSON.stringify(value)} is not supported`);
+  }
+  const tensors = await readSafetensors(join(folder, weightsName)).catch((cause: unknown) => {
+    if (ModelError.isInstance(cause)) throw cause;
+    return refuse(`${weightsName} cannot be read`, cause);
+  });
+  const factors = new Map<string, Factors>();
+  for (const [name, a] of tensors) {
+    const module = /^base_model\.model\.(.+)\.lora_A\.weight$/u.exec(name)?.[1];
+    if (module === undefined) {
+      if (!name.endsWith(".lora_B.weight"))
+        refuse(`${weightsName} has the tensor "${name}", which no LoRA of linear layers has`);
+      continue;
+    }
+    const b = tensors.get(name.replace("lora_A", "lora_B"));
+    const rank = a.shape[0]!;
+    if (b === undefined || b.shape[1] !== rank)
+      return refuse(`${weightsName} has no factor B of rank ${rank} for "${module}"`);
+    factors.set(`${module}.weight`, { a, b, scale: scaleOf(config, module, rank, refuse) });
+  }
+  const base = config["base_model_name_or_path"];
+  return { folder, baseModel: typeof base === "string" && base !== "" ? base : null, factors };
+}
+
+function sameJson(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** alpha / rank, or alpha / sqrt(rank) with rank stabilisation (arXiv:2312.03732). */
+function scaleOf(
+  config: Raw,
+  module: string,
+  rank: number,
+  refuse: (what: string) => never,
+): number {
+  const alpha = patternValue(config["alpha_pattern"], module) ?? config["lora_alpha"];
+  if (typeof alpha !== "number") return refuse(`"lora_alpha" is ${JSON.stringify(alpha)}`);
+  return alpha / (config["use_rslora"] === true ? Math.sqrt(rank) : rank);
+}
+
+/** PEFT's patterns are regular expressions for the end of a module's path. */
+function patternValue(patterns: unknown, module: string): unknown {
+  if (typeof patterns !== "object" || patterns === null) return undefined;
+  const found = Object.entries(patterns).find(([pattern]) =>
+    new RegExp(`(?:.*\\.)?(?:${pattern})$`, "u").test(module),
+  );
+  return found?.[1];
+}
+
+/** The base with the adapter's update added to its weights. @throws ModelError when they do not fit. */
+export function mergeAdapter(base: ModelSource, adapter: LoraAdapter): ModelSource {
+  for (const [name, { a, b }] of adapter.factors) {
+    const shape = base.tensors.get(name)?.shape;
+    if (shape !== undefined && shape[0] === b.shape[0] && shape[1] === a.shape[1]) continue;
+    const what = shape === undefined ? "has no such weight" : `has it as [${shape.join()}]`;
+    throw new ModelError({
+      message: `The adapter ${adapter.folder} changes "${name}" of [${b.shape[0]},${a.shape[1]}], but ${base.path} ${what}.`,
+      hint: "Give the base model that the adapter was trained on.",
+      fields: { adapter: adapter.folder, base: base.path, name },
+    });
+  }
+  return {
+    ...base,
+    files: null,
+    async *read(names) {
+      for await (const [name, data] of base.read(names)) {
+        const factors = adapter.factors.get(name);
+        if (factors !== undefined) addUpdate(data, factors);
+        yield [name, data] as const;
+      }
+    },
+  };
+}
+
+/** W + scale B A, row by row; sums are kept in 64 bits. */
+function addUpdate(weight: Float32Array, { a, b, scale }: Factors): void {
+  const [rank, columns] = a.shape as [number, number];
+  const rows = b.shape[0]!;
+  const sum = new Float64Array(columns);
+  for (let row = 0; row < rows; row++) {
+    sum.fill(0);
+    for (let k = 0; k < rank; k++) {
+      const factor = scale * (b.data[row * rank + k] as number);
+      for (let i = 0; i < columns; i++) {
+        sum[i] = (sum[i] as number) + factor * (a.data[k * columns + i] as number);
+      }
+    }
+    for (let i = 0; i < columns; i++) {
+      const at = row * columns + i;
+      weight[at] = (weight[at] as number) + (sum[i] as number);
+    }
+  }
+}
