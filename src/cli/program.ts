@@ -120,7 +120,10 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
         .choices(["auto", "vllm", "sglang", "llamacpp", "openai"])
         .default(undefined, "auto, which asks them"),
     )
-    .option("--tokenizer <folder>", "of the workers' model; then prompts are sent as token ids")
+    .option(
+      "--tokenizer <path>",
+      "folder or .gguf file of the workers' model; then prompts are sent as token ids",
+    )
     .option("--builtin <model>", "answer from a model in this process")
     .option("--store <file>", 'SQLite file of the traces, or "memory"', "traces.sqlite")
     .option("--host <address>", "address to listen on", "127.0.0.1")

@@ -7,13 +7,13 @@ import type {
 } from "../../core/backend.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { askWorker, redact } from "../../gateway/index.ts";
-import { loadRenderer } from "../../renderers/load.ts";
+import { loadModelRenderer } from "../../backends/local/load-model.ts";
 import { missingPackage } from "../report-error.ts";
 
 export interface SourceFlags {
   readonly worker?: readonly string[];
   readonly kind?: WorkerKind | "auto";
-  /** Folder with the tokenizer and chat template of the workers' model. */
+  /** Folder or `.gguf` file with the tokenizer and chat template of the workers' model. */
   readonly tokenizer?: string;
   readonly builtin?: string;
   readonly model?: string;
@@ -71,7 +71,7 @@ async function startWorkers(urls: readonly string[], flags: SourceFlags): Promis
     ...(apiKey === "" ? {} : { apiKey }),
   }));
   const [renderer, found] = await Promise.all([
-    tokenizer === undefined ? undefined : loadRenderer(tokenizer),
+    tokenizer === undefined ? undefined : loadModelRenderer(tokenizer),
     Promise.all(workers.map(describe)),
   ]);
   const model = flags.model ?? found.find((each) => each.model !== undefined)?.model;
