@@ -23,18 +23,24 @@ export type { ConfigField } from "./trainer/config/fields.ts";
 export type { RolloutSampling, TrainConfig } from "./trainer/config/train-config.ts";
 
 // What users write
-export { reportTrajectory } from "./core/agent.ts";
+export { reportEpisode, reportTrajectory } from "./core/report.ts";
+export type { EpisodeReport, StepReport, TrajectoryReport } from "./core/report.ts";
+export { TerminationEvent } from "./core/termination.ts";
+export type { SetUpInfo, TaskHooks, TaskSetup } from "./core/hooks.ts";
+export { withTrajectory } from "./rollout/trajectory-scope.ts";
 export type {
   AgentConfig,
   AgentFlow,
   AgentFlowFunction,
   AgentFlowObject,
+  AgentRunFunction,
+  AgentRunResult,
   Evaluator,
   EvaluatorFunction,
   EvaluatorObject,
   EvaluatorResult,
   TrajectoryHandle,
-  TrajectoryReport,
+  TrajectoryOptions,
 } from "./core/agent.ts";
 export type { Dataset, Task, TaskRow } from "./core/task.ts";
 

@@ -96,12 +96,14 @@ describe("groupTrajectories", () => {
         trajectory("x", 1, [step({ logprobs: Float32Array.of(NaN) })]),
         trajectory("x", 1, [step({ promptIds: new Int32Array() })]),
         trajectory("x", 5, [step({ promptIds: new Int32Array() }), step()]),
+        { ...trajectory("x", 2), untrained: "the agent said so" },
       ]),
     ]);
     expect(groups.map((g) => g.members.map((m) => m.reward))).toEqual([[1, 5]]);
     expect(dropped).toEqual({
       excluded_episodes: 3,
       no_trainable_steps: 5,
+      untrained: 1,
       no_reward: 1,
       invalid_reward: 1,
     });

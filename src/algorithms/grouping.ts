@@ -23,6 +23,8 @@ export interface GroupingDrops {
   readonly excluded_episodes: number;
   /** Trajectories without a single step that can be trained on. */
   readonly no_trainable_steps: number;
+  /** Trajectories that the agent or the run leaves out of training. */
+  readonly untrained: number;
   readonly no_reward: number;
   /** Rewards that are NaN or infinite. */
   readonly invalid_reward: number;
@@ -42,6 +44,7 @@ type TrajectoryDrop = Exclude<keyof GroupingDrops, "excluded_episodes">;
 
 function toMember(episode: Episode, trajectory: Trajectory): GroupMember | TrajectoryDrop {
   const { reward, steps } = trajectory;
+  if (trajectory.untrained !== undefined) return "untrained";
   if (!steps.some((step) => stepDropReason(step) === null)) return "no_trainable_steps";
   if (reward === null) return "no_reward";
   if (!Number.isFinite(reward)) return "invalid_reward";
@@ -57,7 +60,13 @@ export function groupTrajectories(
   options: GroupingOptions = {},
 ): GroupingResult {
   const excluded = new Set(options.excludedReasons ?? defaultExcluded);
-  const dropped = { excluded_episodes: 0, no_trainable_steps: 0, no_reward: 0, invalid_reward: 0 };
+  const dropped = {
+    excluded_episodes: 0,
+    no_trainable_steps: 0,
+    untrained: 0,
+    no_reward: 0,
+    invalid_reward: 0,
+  };
   const byTask = new Map<string, Map<string, GroupMember[]>>();
   const inOrder: { taskId: string; name: string; members: GroupMember[] }[] = [];
   let seen = 0;
@@ -111,6 +120,7 @@ function groupMetrics(
     "groups/size/min": sizes.length === 0 ? 0 : Math.min(...sizes),
     "groups/dropped/excluded_episodes": dropped.excluded_episodes,
     "groups/dropped/no_trainable_steps": dropped.no_trainable_steps,
+    "groups/dropped/untrained": dropped.untrained,
     "groups/dropped/no_reward": dropped.no_reward,
     "groups/dropped/invalid_reward": dropped.invalid_reward,
   };

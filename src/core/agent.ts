@@ -1,4 +1,5 @@
 /** What users write: flows and evaluators, and what a flow is given. */
+import type { EpisodeReport, TrajectoryReport } from "./report.ts";
 import type { Task } from "./task.ts";
 import type { Episode, EvalOutput } from "./trajectory.ts";
 
@@ -9,6 +10,13 @@ export interface TrajectoryHandle {
   /** OpenAI-compatible base URL, ending in `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
+}
+
+export interface TrajectoryOptions {
+  /** Role under which it is grouped and trained; several trajectories may share one. @default its name */
+  readonly role?: string;
+  /** `false` leaves its calls out of training: titles, summaries, a judge. @default true */
+  readonly train?: boolean;
 }
 
 /** What a flow gets beside the task. */
@@ -26,27 +34,15 @@ export interface AgentConfig {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Aborted at the rollout's deadline and when the run stops; hand it to `fetch` and SDKs. */
   readonly signal: AbortSignal;
-  /** An endpoint for one role. The same name gives the same trajectory within a rollout. */
-  trajectory(name: string): TrajectoryHandle;
-}
-
-/**
- * A trajectory as a flow reports it; `uid` or `name` must match a handle it asked for, if it did.
- * A flow may return one, a list of them, or any plain value (a string, a number, an object, nothing),
- * which becomes `episode.output`. Steps always come from the captured calls.
- */
-export interface TrajectoryReport {
-  readonly kind: "trajectory";
-  readonly name: string;
-  readonly uid?: string;
-  readonly reward?: number;
-  readonly output?: unknown;
-  readonly metadata?: Readonly<Record<string, unknown>>;
-}
-
-/** Marks a value as a trajectory report, so that a plain object stays a plain output. */
-export function reportTrajectory(report: Omit<TrajectoryReport, "kind">): TrajectoryReport {
-  return { kind: "trajectory", ...report };
+  /** What the set-up hook of this rollout gave; `undefined` without one. */
+  readonly env: unknown;
+  /**
+   * A `fetch` for SDKs: inside of `withTrajectory(name, ...)` it sends calls that are meant for
+   * `baseUrl` to the endpoint of that trajectory. Anything else passes unchanged.
+   */
+  readonly fetch: typeof fetch;
+  /** An endpoint of its own. The same name gives the same trajectory within a rollout. */
+  trajectory(name: string, options?: TrajectoryOptions): TrajectoryHandle;
 }
 
 export type AgentFlowFunction<Metadata = Record<string, unknown>> = (
@@ -58,7 +54,11 @@ export interface AgentFlowObject<Metadata = Record<string, unknown>> {
   readonly name?: string;
   run(task: Task<Metadata>, config: AgentConfig): unknown;
 }
-/** The user's agent: a function, or an object with `run`; sync or async. */
+/**
+ * The user's agent: a function, or an object with `run`; sync or async. It may return an episode, a
+ * trajectory, a list of trajectories, or any plain value (a string, a number, an object, nothing), which
+ * becomes `episode.output`. Steps always come from the captured calls.
+ */
 export type AgentFlow<Metadata = Record<string, unknown>> =
   | AgentFlowFunction<Metadata>
   | AgentFlowObject<Metadata>;
@@ -77,3 +77,19 @@ export interface EvaluatorObject<Metadata = Record<string, unknown>> {
 export type Evaluator<Metadata = Record<string, unknown>> =
   | EvaluatorFunction<Metadata>
   | EvaluatorObject<Metadata>;
+
+/** What a program that scores itself returns; the forms of a score are those of an evaluator. */
+export type AgentRunResult =
+  | EvaluatorResult
+  | EpisodeReport
+  | TrajectoryReport
+  | readonly TrajectoryReport[];
+
+/**
+ * An agent and its score in one: returns a reward for all of its calls, or trajectories of which each
+ * has a reward.
+ */
+export type AgentRunFunction<Metadata = Record<string, unknown>> = (
+  task: Task<Metadata>,
+  config: AgentConfig,
+) => AgentRunResult | Promise<AgentRunResult>;

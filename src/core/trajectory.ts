@@ -39,24 +39,31 @@ export interface Trajectory {
   readonly signals: Readonly<Record<string, number>>;
   readonly output?: unknown;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** Why it is left out of training, such as a role that the run does not train; absent when it is not. */
+  readonly untrained?: string;
 }
 
 /** Name of a trajectory that the flow did not name. */
 export const defaultTrajectoryName = "agent";
 
 /**
- * Why a rollout ended. `completed`: the flow returned; `error`: every attempt failed;
- * `evaluator_error`: the flow returned but could not be scored. The rest is what it says.
+ * Why a rollout ended. `completed`: the flow returned; `env_done`: the environment said so; `error`:
+ * every attempt failed; `evaluator_error`: the flow returned but could not be scored; `aborted`: cut off
+ * because the run stopped. The rest is what it says. A `TerminationEvent` may carry any of them.
  */
-export type TerminationReason =
-  | "completed"
-  | "max_prompt_length_exceeded"
-  | "max_response_length_exceeded"
-  | "max_turns_exceeded"
-  | "timeout"
-  | "error"
-  | "evaluator_error"
-  | "aborted";
+export const terminationReasons = [
+  "completed",
+  "env_done",
+  "max_prompt_length_exceeded",
+  "max_response_length_exceeded",
+  "max_turns_exceeded",
+  "timeout",
+  "unknown",
+  "error",
+  "evaluator_error",
+  "aborted",
+] as const;
+export type TerminationReason = (typeof terminationReasons)[number];
 
 /** One attempt at one task, by one run of the agent program. */
 export interface Episode {

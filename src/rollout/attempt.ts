@@ -1,28 +1,35 @@
 /**
- * One attempt at one task: a session of its own, the flow within its deadline, and what was captured.
+ * One attempt at one task: a session of its own, the program within its deadline, and what was captured.
  * Knows nothing of retries or rewards.
  */
-import type { AgentConfig, AgentFlow } from "../core/agent.ts";
 import { AgentTrainerError } from "../core/errors.ts";
 import type { RolloutSession, SessionHost, SessionOptions } from "../core/session.ts";
 import type { Task } from "../core/task.ts";
 import { defaultTrajectoryName } from "../core/trajectory.ts";
-import type { Trajectory } from "../core/trajectory.ts";
+import type { TerminationReason, Trajectory } from "../core/trajectory.ts";
 import { raceAbort } from "../util/abort.ts";
 import { attributeTraces } from "./attribution.ts";
-import type { Attribution } from "./attribution.ts";
+import type { Attribution, AttributionContext } from "./attribution.ts";
+import { resolveClaims } from "./claims.ts";
 import { startDeadline } from "./deadline.ts";
 import { buildTrajectories } from "./enrich.ts";
-import { readFlowResult } from "./flow-result.ts";
+import { makeFlowConfig } from "./flow-config.ts";
+import type { FlowConfig } from "./flow-config.ts";
+import type { FlowResult, RolloutProgram } from "./program.ts";
 import { closeSession, openSession } from "./session.ts";
+import { terminationOf } from "./termination.ts";
+import { observeScopes } from "./trajectory-scope.ts";
 
 export interface AttemptInput<Metadata> {
   readonly host: SessionHost;
-  readonly flow: AgentFlow<Metadata>;
+  readonly program: RolloutProgram<Metadata>;
   readonly task: Task<Metadata>;
   readonly session: SessionOptions;
   readonly isValidation: boolean;
   readonly timeoutMs: number;
+  /** What the set-up made. */
+  readonly env: unknown;
+  readonly untrainedRoles: readonly string[];
   /** The run's; aborting it rejects the attempt. */
   readonly signal: AbortSignal;
   readonly onWarning: (message: string) => void;
@@ -31,18 +38,19 @@ export interface AttemptInput<Metadata> {
 export type AttemptOutcome =
   | {
       readonly kind: "returned";
+      readonly result: FlowResult;
       readonly trajectories: readonly Trajectory[];
-      readonly output: unknown;
+      readonly terminationReason: TerminationReason;
       readonly metrics: Readonly<Record<string, number>>;
     }
   | { readonly kind: "failed"; readonly isTimeout: boolean; readonly error: unknown };
 
 /**
- * Resolves at the deadline even if the flow never returns; what the flow does after that is dropped.
- * The session is closed in all cases. Rejects only with the reason of `signal`.
+ * Resolves at the deadline even if the program never returns; what it does after that is dropped. The
+ * session is closed in all cases. Rejects only with the reason of `signal`.
  */
 export async function runAttempt<Metadata>(input: AttemptInput<Metadata>): Promise<AttemptOutcome> {
-  const what = `The agent flow on task "${input.task.id}"`;
+  const what = `${input.program.what} on task "${input.task.id}"`;
   const deadline = startDeadline(what, input.timeoutMs, input.signal);
   let session: RolloutSession | undefined;
   try {
@@ -70,53 +78,71 @@ export async function runAttempt<Metadata>(input: AttemptInput<Metadata>): Promi
 }
 
 async function runInSession<Metadata>(
-  { flow, task, ...input }: AttemptInput<Metadata>,
+  input: AttemptInput<Metadata>,
   session: RolloutSession,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
-  const handles = new Map<string, string>();
-  const config = makeConfig(input, session, signal, handles);
+  const { program, isValidation, env } = input;
+  const flow = makeFlowConfig({ session, options: input.session, isValidation, signal, env });
   const startedAt = performance.now();
-  // An async function, so that what a synchronous flow throws is a rejection too.
-  const run = async (): Promise<unknown> =>
-    await (typeof flow === "function" ? flow(task, config) : flow.run(task, config));
-  const returned = await raceAbort(run(), signal);
+  const result = await runProgram(input, flow, signal);
   const seconds = (performance.now() - startedAt) / 1000;
 
-  const { reports, output } = readFlowResult(returned);
-  const flowName = typeof flow === "function" ? undefined : flow.name;
   const context = {
     sessionUid: session.uid,
-    defaultName: flowName === undefined || flowName === "" ? defaultTrajectoryName : flowName,
-    handles,
+    defaultName: program.name ?? defaultTrajectoryName,
+    handles: new Map(Array.from(flow.known, ([uid, { role }]) => [uid, role])),
   };
-  const attribution = attributeTraces(await raceAbort(session.traces(), signal), context);
-  const trajectories = buildTrajectories(attribution.trajectories, reports, context);
-  const metrics = { "time/flow_s": seconds, ...captureMetrics(attribution) };
-  return { kind: "returned", trajectories, output, metrics };
+  const traces = await raceAbort(session.traces(), signal);
+  const { reports, byResponse } = resolveClaims(result.reports, traces, context);
+  const attribution = attributeTraces(traces, { ...context, claims: byResponse });
+  requireScopedFetch(flow, attribution, context);
+  const untrainedUids = new Set(
+    Array.from(flow.known).flatMap(([uid, { train }]) => (train ? [] : [uid])),
+  );
+  const marks = { untrainedUids, untrainedRoles: input.untrainedRoles };
+  return {
+    kind: "returned",
+    result,
+    trajectories: buildTrajectories(attribution.trajectories, reports, context, marks),
+    terminationReason: result.terminationReason ?? "completed",
+    metrics: { "time/flow_s": seconds, ...result.metrics, ...captureMetrics(attribution) },
+  };
 }
 
-function makeConfig(
-  input: Pick<AttemptInput<unknown>, "session" | "isValidation">,
-  session: RolloutSession,
+async function runProgram<Metadata>(
+  { program, task }: AttemptInput<Metadata>,
+  { config, scopes }: FlowConfig,
   signal: AbortSignal,
-  handles: Map<string, string>,
-): AgentConfig {
-  return {
-    baseUrl: session.baseUrl,
-    apiKey: session.apiKey,
-    model: session.model,
-    sessionUid: session.uid,
-    isValidation: input.isValidation,
-    samplingParams: { ...input.session.sampling },
-    metadata: input.session.metadata ?? {},
-    signal,
-    trajectory: (name) => {
-      const handle = session.trajectory(name);
-      handles.set(handle.uid, handle.name);
-      return handle;
-    },
-  };
+): Promise<FlowResult> {
+  // An async function, so that what a synchronous program throws is a rejection too.
+  const run = async (): Promise<FlowResult> =>
+    await observeScopes(scopes, () => program.run(task, config));
+  try {
+    return await raceAbort(run(), signal);
+  } catch (error) {
+    const terminationReason = signal.aborted ? null : terminationOf(error);
+    if (terminationReason === null) throw error;
+    return { reports: [], output: undefined, terminationReason };
+  }
+}
+
+/** `withTrajectory` can do nothing for calls of a client that was not given `config.fetch`. */
+function requireScopedFetch(
+  { scopes }: FlowConfig,
+  attribution: Attribution,
+  context: AttributionContext,
+): void {
+  const [name] = scopes.entered;
+  if (name === undefined || scopes.calls > 0) return;
+  const astray = attribution.trajectories.some((own) => own.name === context.defaultName);
+  if (!astray) return;
+  throw new AgentTrainerError({
+    code: "ROLLOUT_FAILED",
+    message: `withTrajectory("${name}", ...) was used, but no call came through config.fetch, so its calls cannot be told apart.`,
+    hint: "Make the client with fetch: config.fetch, or with config.trajectory(name).baseUrl.",
+    fields: { name },
+  });
 }
 
 /** Numbers of what was captured; tokens are those of steps that can be trained on. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { reportTrajectory } from "../core/agent.ts";
+import { reportTrajectory } from "../core/report.ts";
 import { AgentTrainerError } from "../core/errors.ts";
 import { defaultSampling } from "../core/policy.ts";
 import type { Trace } from "../core/trace.ts";

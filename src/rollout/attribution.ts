@@ -1,6 +1,6 @@
 /**
- * Which captured call belongs to which trajectory: by the endpoint that it came through, never by
- * position or time. Knows nothing of what the flow returned.
+ * Which captured call belongs to which trajectory: by the endpoint that it came through, or by the
+ * id of its response, never by position or time. Knows nothing of what the flow returned.
  */
 import type { Trace } from "../core/trace.ts";
 import { chooseChoices } from "./choices.ts";
@@ -9,8 +9,10 @@ export interface AttributionContext {
   readonly sessionUid: string;
   /** Name of the trajectory of calls that no handle claims. */
   readonly defaultName: string;
-  /** Trajectory uid → name, for every handle that the flow asked for. */
+  /** Trajectory uid → role, for every handle that the flow asked for. */
   readonly handles: ReadonlyMap<string, string>;
+  /** Response id → trajectory uid, for calls without a handle that the flow told apart itself. */
+  readonly claims?: ReadonlyMap<string, string>;
 }
 
 /** The calls of one trajectory. */
@@ -50,12 +52,13 @@ export function attributeTraces(
   const { chosen, calls } = chooseChoices(ordered);
 
   const defaultUid = trajectoryUid(context, context.defaultName);
+  const claimed = new Set(context.claims?.values());
   const byUid = new Map<string, Trace[]>();
   let untrainable = 0;
   let unattributed = traces.length - ordered.length;
   for (const trace of chosen) {
-    const uid = trace.trajectoryUid ?? defaultUid;
-    if (uid !== defaultUid && !context.handles.has(uid)) {
+    const uid = trace.trajectoryUid ?? context.claims?.get(trace.responseId) ?? defaultUid;
+    if (uid !== defaultUid && !context.handles.has(uid) && !claimed.has(uid)) {
       unattributed++;
       continue;
     }

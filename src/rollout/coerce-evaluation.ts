@@ -8,13 +8,18 @@ const accepted =
 
 /**
  * `true`/`false` = reward 1/0; a number = reward, correct when > 0; a pair = [reward, isCorrect].
+ * @param who for the message.
  * @throws AgentTrainerError (`EVALUATOR_FAILED`) naming the value and the task.
  */
-export function coerceEvaluation(returned: unknown, taskId: string): EvalOutput {
+export function coerceEvaluation(
+  returned: unknown,
+  taskId: string,
+  who = "The evaluator",
+): EvalOutput {
   const fail = (what: string, value: unknown): AgentTrainerError =>
     new AgentTrainerError({
       code: "EVALUATOR_FAILED",
-      message: `The evaluator returned ${what} for task "${taskId}".`,
+      message: `${who} returned ${what} for task "${taskId}".`,
       hint: accepted,
       fields: { taskId, value },
     });

@@ -1,12 +1,13 @@
 /** Captured calls and the flow's reports to trajectories. Knows nothing of sessions or evaluators. */
-import type { TrajectoryReport } from "../core/agent.ts";
 import { AgentTrainerError } from "../core/errors.ts";
+import type { StepReport, TrajectoryReport } from "../core/report.ts";
 import type { Trace } from "../core/trace.ts";
 import type { Step, Trajectory } from "../core/trajectory.ts";
 import { trajectoryUid } from "./attribution.ts";
 import type { AttributionContext, CapturedTrajectory } from "./attribution.ts";
 
-function toStep(trace: Trace, index: number, all: readonly Trace[]): Step {
+function toStep(trace: Trace, isLast: boolean, reports: readonly StepReport[]): Step {
+  const action = reports.findLast((report) => report.action !== undefined)?.action;
   return {
     traceId: trace.id,
     messages: trace.messages,
@@ -17,26 +18,67 @@ function toStep(trace: Trace, index: number, all: readonly Trace[]): Step {
     stopReason: trace.stopReason,
     sampling: trace.sampling,
     weightVersion: trace.weightVersion,
-    reward: 0,
-    done: index === all.length - 1,
+    ...(action === undefined ? {} : { action }),
+    reward: reports.reduce((sum, { reward = 0 }) => sum + reward, 0),
+    done: reports.findLast(({ done }) => done !== undefined)?.done ?? isLast,
   };
+}
+
+/** Steps with what was reported of them; choices of one call share a report, the first one has it. */
+function toSteps(traces: readonly Trace[], reports: readonly StepReport[] = []): Step[] {
+  const byResponse = new Map<string, StepReport[]>();
+  for (const report of reports) {
+    const same = byResponse.get(report.responseId);
+    if (same === undefined) byResponse.set(report.responseId, [report]);
+    else same.push(report);
+  }
+  return traces.map((trace, index) => {
+    const own = byResponse.get(trace.responseId) ?? [];
+    byResponse.delete(trace.responseId);
+    return toStep(trace, index === traces.length - 1, own);
+  });
 }
 
 function toTrajectory(
   uid: string,
-  name: string,
+  role: string,
   traces: readonly Trace[],
   report: TrajectoryReport | undefined,
+  training: TrainingMarks,
 ): Trajectory {
+  const name = report?.name ?? role;
+  const untrained = whyUntrained(uid, name, report, training);
   return {
     uid,
-    name: report?.name ?? name,
-    steps: traces.map(toStep),
+    name,
+    steps: toSteps(traces, report?.steps),
     reward: report?.reward ?? null,
-    signals: {},
+    signals: report?.signals ?? {},
     ...(report?.output === undefined ? {} : { output: report.output }),
     metadata: report?.metadata ?? {},
+    ...(untrained === null ? {} : { untrained }),
   };
+}
+
+/** What is not to be trained. */
+export interface TrainingMarks {
+  /** Uids of handles that were asked for with `train: false`. */
+  readonly untrainedUids: ReadonlySet<string>;
+  /** The run's own choice; nothing that a flow says overrides it. */
+  readonly untrainedRoles: readonly string[];
+}
+
+const trainAll: TrainingMarks = { untrainedUids: new Set(), untrainedRoles: [] };
+
+function whyUntrained(
+  uid: string,
+  name: string,
+  report: TrajectoryReport | undefined,
+  { untrainedUids, untrainedRoles }: TrainingMarks,
+): string | null {
+  if (untrainedRoles.includes(name)) return `rollout.untrained_roles has "${name}"`;
+  const trains = report?.train ?? !untrainedUids.has(uid);
+  return trains ? null : "the agent said so";
 }
 
 /** Uid of the trajectory that a report speaks of. */
@@ -70,6 +112,7 @@ export function buildTrajectories(
   captured: readonly CapturedTrajectory[],
   reports: readonly TrajectoryReport[],
   context: AttributionContext,
+  training: TrainingMarks = trainAll,
 ): readonly Trajectory[] {
   const reportByUid = new Map<string, TrajectoryReport>();
   for (const report of reports) {
@@ -81,14 +124,15 @@ export function buildTrajectories(
   const trajectories = captured.map(({ uid, name, traces }) => {
     const report = reportByUid.get(uid);
     reportByUid.delete(uid);
-    return toTrajectory(uid, name, traces, report);
+    return toTrajectory(uid, name, traces, report, training);
   });
   for (const [uid, report] of reportByUid) {
-    trajectories.push(toTrajectory(uid, report.name, [], report));
+    trajectories.push(toTrajectory(uid, report.name, [], report, training));
   }
   if (trajectories.length > 0) return trajectories;
   const { defaultName } = context;
-  return [toTrajectory(trajectoryUid(context, defaultName), defaultName, [], undefined)];
+  const uid = trajectoryUid(context, defaultName);
+  return [toTrajectory(uid, defaultName, [], undefined, training)];
 }
 
 function reportedTwice(first: TrajectoryReport, second: TrajectoryReport): AgentTrainerError {

@@ -58,7 +58,7 @@ export function scoreEpisode(episode: Episode, evaluation: EvalOutput): Episode 
     trajectories: episode.trajectories.map((trajectory) =>
       Object.assign({}, trajectory, {
         reward: trajectory.reward ?? reward,
-        signals: byName,
+        signals: { ...trajectory.signals, ...byName },
       }),
     ),
     metrics: { ...episode.metrics, ...metrics },

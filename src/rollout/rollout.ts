@@ -1,5 +1,6 @@
-/** One rollout: attempts until one returns, then the evaluator. Failures become part of the episode. */
-import type { AgentFlow, Evaluator } from "../core/agent.ts";
+/** One rollout: attempts until one returns, then the score. Failures become part of the episode. */
+import type { Evaluator } from "../core/agent.ts";
+import type { TaskHooks, TaskSetup } from "../core/hooks.ts";
 import type { SessionHost, SessionOptions } from "../core/session.ts";
 import type { Task } from "../core/task.ts";
 import type { Episode } from "../core/trajectory.ts";
@@ -8,9 +9,11 @@ import { deriveSeed } from "../util/random.ts";
 import { runAttempt } from "./attempt.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import { errorFacts } from "./error-facts.ts";
-import { evaluateEpisode, scoreEpisode } from "./evaluate.ts";
 import type { RolloutLimits } from "./limits.ts";
+import type { RolloutProgram } from "./program.ts";
 import type { RolloutEvent } from "./rollout-event.ts";
+import { addScore } from "./score.ts";
+import { setUpTask, tearDownTask } from "./task-setup.ts";
 
 export interface RolloutRequest<Metadata = Record<string, unknown>> {
   readonly task: Task<Metadata>;
@@ -25,8 +28,12 @@ export interface RolloutRequest<Metadata = Record<string, unknown>> {
 /** What all rollouts of a runner share. */
 export interface RolloutSetup<Metadata> {
   readonly host: SessionHost;
-  readonly flow: AgentFlow<Metadata>;
-  readonly evaluator: Evaluator<Metadata>;
+  readonly program: RolloutProgram<Metadata>;
+  /** null where the program, or the set-up of each task, brings the score. */
+  readonly evaluator: Evaluator<Metadata> | null;
+  readonly hooks?: TaskHooks<Metadata>;
+  /** Roles that are sampled and scored, but not trained. @default none */
+  readonly untrainedRoles?: readonly string[];
   readonly limits: RolloutLimits;
 }
 
@@ -37,112 +44,165 @@ export interface RolloutContext {
   readonly emit: (event: RolloutEvent) => void;
 }
 
+/** An attempt that failed may be followed by another one. */
+type Attempted =
+  | { readonly episode: Episode; readonly failure: null }
+  | { readonly episode: null; readonly failure: AttemptOutcome & { readonly kind: "failed" } };
+
 /** Rejects only with the reason of the context's signal. */
 export async function runRollout<Metadata>(
   setup: RolloutSetup<Metadata>,
   request: RolloutRequest<Metadata>,
   context: RolloutContext,
 ): Promise<Episode> {
-  const { outcome, attempts } = await runAttempts(setup, request, context);
-  const unscored = toEpisode(request, outcome, attempts);
-  const episode =
-    outcome.kind === "failed" ? unscored : await addScore(setup, request, unscored, context);
-  context.emit({
+  const { signal, emit } = context;
+  for (let attempt = 1; ; attempt++) {
+    const { episode, failure } = await attemptOnce(setup, request, attempt, context);
+    if (episode !== null) return endRollout(episode, context);
+    const { retries, retryDelayMs } = setup.limits;
+    if (attempt > retries) return endRollout(failedEpisode(request, failure, attempt), context);
+    const { name, message } = errorFacts(failure.error);
+    emit({
+      type: "rollout-retry",
+      episodeId: request.episodeId,
+      attempt,
+      error: { name, message },
+    });
+    await delay(retryDelayMs * 2 ** (attempt - 1), signal);
+  }
+}
+
+/** Whatever was set up is torn down again, after the score. */
+async function attemptOnce<Metadata>(
+  setup: RolloutSetup<Metadata>,
+  request: RolloutRequest<Metadata>,
+  attempt: number,
+  context: RolloutContext,
+): Promise<Attempted> {
+  const { hooks, limits } = setup;
+  const { task, episodeId } = request;
+  const { signal, isValidation, emit } = context;
+  const onWarning = (message: string): void => {
+    emit({ type: "warning", message });
+  };
+  const startedAt = performance.now();
+  let prepared: TaskSetup<Metadata> = {};
+  if (hooks !== undefined) {
+    try {
+      const info = { episodeId, attempt, isValidation };
+      prepared = await setUpTask(hooks, task, info, limits, signal, onWarning);
+    } catch (error) {
+      signal.throwIfAborted();
+      const failure = { kind: "failed", isTimeout: isDeadline(error), error } as const;
+      return { episode: null, failure };
+    }
+  }
+  const setUpS = (performance.now() - startedAt) / 1000;
+  try {
+    const outcome = await attemptSetUp(setup, request, attempt, context, prepared, onWarning);
+    if (outcome.kind === "failed") return { episode: null, failure: outcome };
+    const metrics =
+      hooks === undefined ? outcome.metrics : { ...outcome.metrics, "time/setup_s": setUpS };
+    const unscored = returnedEpisode(request, { ...outcome, metrics }, attempt);
+    const evaluator = prepared.evaluator ?? setup.evaluator;
+    const limitMs = limits.evaluatorTimeoutMs;
+    const scoring = { evaluator, result: outcome.result, task, limitMs, signal, emit };
+    return { episode: await addScore(unscored, scoring), failure: null };
+  } finally {
+    await tearDownTask(prepared, task.id, limits, onWarning);
+  }
+}
+
+async function attemptSetUp<Metadata>(
+  { host, program, limits, untrainedRoles = [] }: RolloutSetup<Metadata>,
+  { task, rolloutIndex, episodeId, seed }: RolloutRequest<Metadata>,
+  attempt: number,
+  { sampling, isValidation, signal }: RolloutContext,
+  prepared: TaskSetup<Metadata>,
+  onWarning: (message: string) => void,
+): Promise<AttemptOutcome> {
+  return await runAttempt({
+    host,
+    program,
+    task,
+    session: {
+      // New for each attempt, so that nothing an earlier one still does can reach this one.
+      uid: `${episodeId}#${attempt}`,
+      seed: deriveSeed(seed, attempt),
+      sampling,
+      metadata: { taskId: task.id, episodeId, rolloutIndex, attempt, isValidation },
+    },
+    isValidation,
+    timeoutMs: limits.timeoutMs,
+    env: prepared.env,
+    untrainedRoles,
+    signal,
+    onWarning,
+  });
+}
+
+const isDeadline = (error: unknown): boolean => errorFacts(error).code === "TIMEOUT";
+
+function endRollout(episode: Episode, { emit, isValidation }: RolloutContext): Episode {
+  emit({
     type: "rollout-end",
     episodeId: episode.id,
-    taskId: request.task.id,
+    taskId: episode.task.id,
     reward: episode.reward,
     terminationReason: episode.terminationReason,
-    isValidation: context.isValidation,
+    isValidation,
   });
   return episode;
 }
 
-async function runAttempts<Metadata>(
-  { host, flow, limits }: RolloutSetup<Metadata>,
-  { task, rolloutIndex, episodeId, seed }: RolloutRequest<Metadata>,
-  { sampling, isValidation, signal, emit }: RolloutContext,
-): Promise<{ readonly outcome: AttemptOutcome; readonly attempts: number }> {
-  for (let attempt = 1; ; attempt++) {
-    const outcome = await runAttempt({
-      host,
-      flow,
-      task,
-      session: {
-        // New for each attempt, so that nothing an earlier one still does can reach this one.
-        uid: `${episodeId}#${attempt}`,
-        seed: deriveSeed(seed, attempt),
-        sampling,
-        metadata: { taskId: task.id, episodeId, rolloutIndex, attempt, isValidation },
-      },
-      isValidation,
-      timeoutMs: limits.timeoutMs,
-      signal,
-      onWarning: (message) => {
-        emit({ type: "warning", message });
-      },
-    });
-    if (outcome.kind === "returned" || attempt > limits.retries) {
-      return { outcome, attempts: attempt };
-    }
-    const { name, message } = errorFacts(outcome.error);
-    emit({ type: "rollout-retry", episodeId, attempt, error: { name, message } });
-    await delay(limits.retryDelayMs * 2 ** (attempt - 1), signal);
-  }
-}
-
-function toEpisode<Metadata>(
-  request: RolloutRequest<Metadata>,
-  outcome: AttemptOutcome,
-  attempts: number,
-): Episode {
-  const common = {
+function emptyEpisode<Metadata>(request: RolloutRequest<Metadata>, attempts: number) {
+  return {
     id: request.episodeId,
     // Episodes carry tasks of any kind; the evaluator gets the typed one beside it.
     task: request.task as unknown as Task,
     rolloutIndex: request.rolloutIndex,
+    trajectories: [],
+    output: undefined,
     isCorrect: null,
     reward: null,
+    metrics: {},
     metadata: {},
     attempts,
   };
-  if (outcome.kind === "returned") {
-    const { trajectories, output, metrics } = outcome;
-    return { ...common, trajectories, output, metrics, terminationReason: "completed" };
-  }
+}
+
+function returnedEpisode<Metadata>(
+  request: RolloutRequest<Metadata>,
+  outcome: AttemptOutcome & { readonly kind: "returned" },
+  attempts: number,
+): Episode {
+  const { result, trajectories, metrics, terminationReason } = outcome;
   return {
-    ...common,
-    trajectories: [],
-    output: undefined,
-    metrics: {},
-    terminationReason: outcome.isTimeout ? "timeout" : "error",
-    error: errorFacts(outcome.error),
+    ...emptyEpisode(request, attempts),
+    trajectories,
+    output: result.output,
+    metrics,
+    metadata: result.metadata ?? {},
+    terminationReason,
   };
 }
 
-async function addScore<Metadata>(
-  { evaluator, limits }: RolloutSetup<Metadata>,
-  { task }: RolloutRequest<Metadata>,
-  unscored: Episode,
-  { signal, emit }: RolloutContext,
-): Promise<Episode> {
-  const startedAt = performance.now();
-  const limitMs = limits.evaluatorTimeoutMs;
-  try {
-    const evaluation = await evaluateEpisode(evaluator, task, unscored, limitMs, signal);
-    const seconds = (performance.now() - startedAt) / 1000;
-    const metrics = { ...unscored.metrics, "time/evaluator_s": seconds };
-    return scoreEpisode({ ...unscored, metrics }, evaluation);
-  } catch (thrown) {
-    signal.throwIfAborted();
-    const error = errorFacts(thrown);
-    const { name, message } = error;
-    emit({
-      type: "evaluator-error",
-      episodeId: unscored.id,
-      taskId: task.id,
-      error: { name, message },
-    });
-    return { ...unscored, terminationReason: "evaluator_error", error };
-  }
+function failedEpisode<Metadata>(
+  request: RolloutRequest<Metadata>,
+  { isTimeout, error }: AttemptOutcome & { readonly kind: "failed" },
+  attempts: number,
+): Episode {
+  return {
+    ...emptyEpisode(request, attempts),
+    terminationReason: isTimeout ? "timeout" : "error",
+    error: errorFacts(error),
+  };
+}
+
+/** A rollout that was cut off, or never began, because too many others failed. */
+export function abortedEpisode<Metadata>(
+  request: RolloutRequest<Metadata>,
+  context: RolloutContext,
+): Episode {
+  return endRollout({ ...emptyEpisode(request, 0), terminationReason: "aborted" }, context);
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { reportTrajectory } from "../core/agent.ts";
+import { reportTrajectory } from "../core/report.ts";
 import type { AgentConfig, AgentFlow, Evaluator, TrajectoryHandle } from "../core/agent.ts";
 import { ConfigError } from "../core/errors.ts";
 import { defaultSampling } from "../core/policy.ts";
@@ -8,6 +8,7 @@ import type { Trace } from "../core/trace.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { deriveSeed } from "../util/random.ts";
 import type { RolloutLimits } from "./limits.ts";
+import { flowProgram } from "./program.ts";
 import type { RolloutEvent } from "./rollout-event.ts";
 import type { RolloutRequest } from "./rollout.ts";
 import { createRolloutRunner } from "./runner.ts";
@@ -110,7 +111,9 @@ class FakeHost implements SessionHost {
 
 const limits: RolloutLimits = {
   concurrency: 4,
+  setUpTimeoutMs: 2_000,
   timeoutMs: 2_000,
+  tearDownTimeoutMs: 2_000,
   evaluatorTimeoutMs: 2_000,
   retries: 2,
   retryDelayMs: 1,
@@ -138,7 +141,7 @@ interface Scenario {
 async function run(scenario: Scenario): Promise<readonly Episode[]> {
   const runner = createRolloutRunner({
     host: scenario.host ?? new FakeHost(),
-    flow: scenario.flow,
+    program: flowProgram(scenario.flow),
     evaluator: scenario.evaluator ?? (() => true),
     limits: { ...limits, ...scenario.limits },
   });
@@ -600,13 +603,12 @@ describe("rollout runner", () => {
     });
   });
 
-  it("refuses a flow or an evaluator that cannot be called", () => {
-    const parts = { host: new FakeHost(), flow: () => 1, evaluator: () => 1, limits };
-    expect(() => createRolloutRunner({ ...parts, flow: {} as unknown as AgentFlow })).toThrow(
-      ConfigError,
+  it("refuses an evaluator that cannot be called", () => {
+    const parts = { host: new FakeHost(), program: flowProgram(() => 1), limits };
+    const evaluator = 1 as unknown as Evaluator;
+    expect(() => createRolloutRunner({ ...parts, evaluator })).toThrow(ConfigError);
+    expect(() => createRolloutRunner({ ...parts, evaluator })).toThrow(
+      "evaluator must be a function",
     );
-    expect(() =>
-      createRolloutRunner({ ...parts, evaluator: undefined as unknown as Evaluator }),
-    ).toThrow("evaluator must be a function");
   });
 });

@@ -1,12 +1,14 @@
 /**
- * Many rollouts at once. Knows sessions by contract only, and nothing of steps, groups or training.
+ * Many rollouts at once, until too many have failed. Knows sessions by contract only, and nothing of
+ * steps, groups or training.
  */
-import { ConfigError } from "../core/errors.ts";
+import { AgentTrainerError } from "../core/errors.ts";
 import type { SessionOptions } from "../core/session.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { mapConcurrent } from "../util/concurrency.ts";
+import { requireCallable } from "./callable.ts";
 import type { RolloutEvent } from "./rollout-event.ts";
-import { runRollout } from "./rollout.ts";
+import { abortedEpisode, runRollout } from "./rollout.ts";
 import type { RolloutRequest, RolloutSetup } from "./rollout.ts";
 
 export interface RolloutRunOptions {
@@ -15,6 +17,11 @@ export interface RolloutRunOptions {
   readonly isValidation: boolean;
   /** Aborting it closes all sessions and rejects the run with its reason. */
   readonly signal: AbortSignal;
+  /**
+   * Circuit breaker: as soon as more rollouts than this have failed for good, those under way are cut
+   * off, no more are started, and both come back as `aborted`. @default Infinity
+   */
+  readonly maxFailures?: number;
   /** Called as things happen; must not throw. */
   readonly onEvent?: (event: RolloutEvent) => void;
 }
@@ -30,38 +37,75 @@ export interface RolloutRunner<Metadata = Record<string, unknown>> {
   ): Promise<readonly Episode[]>;
 }
 
-/** @throws ConfigError when the flow or the evaluator is not something that can be called. */
+/** @throws ConfigError when the evaluator is not something that can be called. */
 export function createRolloutRunner<Metadata = Record<string, unknown>>(
   setup: RolloutSetup<Metadata>,
 ): RolloutRunner<Metadata> {
-  requireCallable("agentFlow", setup.flow, "run");
-  requireCallable("evaluator", setup.evaluator, "evaluate");
+  if (setup.evaluator !== null) requireCallable("evaluator", setup.evaluator, "evaluate");
   return {
-    run: async (requests, { sampling, isValidation, signal, onEvent }) =>
-      await mapConcurrent(
-        requests,
-        setup.limits.concurrency,
-        async (request, _index, own) =>
-          await runRollout(setup, request, {
-            sampling,
-            isValidation,
-            signal: own,
-            emit: (event) => onEvent?.(event),
-          }),
-        signal,
-      ),
+    run: async (requests, options) => await runAll(setup, requests, options),
   };
 }
 
-function requireCallable(what: string, value: unknown, method: string): void {
-  if (typeof value === "function") return;
-  if (typeof value === "object" && value !== null && method in value) {
-    const member = (value as Readonly<Record<string, unknown>>)[method];
-    if (typeof member === "function") return;
-  }
-  throw new ConfigError({
-    message: `${what} must be a function, or an object with a method ${method}(), but is ${value === null ? "null" : typeof value}.`,
-    hint: `Pass a function (task, ...) => ..., or { ${method}(task, ...) { ... } }.`,
-    fields: { what },
+async function runAll<Metadata>(
+  setup: RolloutSetup<Metadata>,
+  requests: readonly RolloutRequest<Metadata>[],
+  { sampling, isValidation, signal, maxFailures = Infinity, onEvent }: RolloutRunOptions,
+): Promise<readonly Episode[]> {
+  const emit = (event: RolloutEvent): void => onEvent?.(event);
+  const cuts = new Set<AbortController>();
+  let failures = 0;
+  let breaker: AgentTrainerError | null = null;
+
+  const count = (episode: Episode): Episode => {
+    if (hasFailed(episode) && ++failures > maxFailures && breaker === null) {
+      breaker = circuitOpen(failures, requests.length);
+      emit({ type: "warning", message: breaker.message });
+      for (const cut of cuts) cut.abort(breaker);
+    }
+    return episode;
+  };
+
+  return await mapConcurrent(
+    requests,
+    setup.limits.concurrency,
+    async (request, _index, own) => {
+      const cut = new AbortController();
+      const follow = (): void => {
+        cut.abort(own.reason);
+      };
+      own.addEventListener("abort", follow, { once: true });
+      cuts.add(cut);
+      const context = { sampling, isValidation, signal: cut.signal, emit };
+      try {
+        if (breaker !== null) return abortedEpisode(request, context);
+        return count(await runRollout(setup, request, context));
+      } catch (error) {
+        if (breaker === null || error !== breaker) throw error;
+        return abortedEpisode(request, context);
+      } finally {
+        cuts.delete(cut);
+        own.removeEventListener("abort", follow);
+      }
+    },
+    signal,
+  );
+}
+
+/** It left nothing to score. */
+function hasFailed({ terminationReason, reward }: Episode): boolean {
+  return (
+    terminationReason === "error" ||
+    terminationReason === "evaluator_error" ||
+    (terminationReason === "timeout" && reward === null)
+  );
+}
+
+function circuitOpen(failures: number, rollouts: number): AgentTrainerError {
+  return new AgentTrainerError({
+    code: "TOO_MANY_FAILURES",
+    message: `${failures} of ${rollouts} rollouts have failed, so the remaining ones were cut off.`,
+    hint: "Run the agent and the evaluator on one task by hand.",
+    fields: { failures, rollouts },
   });
 }

@@ -2,7 +2,6 @@
  * The trainer that users hold: checks what it was given and starts the run. Knows nothing of steps,
  * files or gateways.
  */
-import type { AgentFlow, Evaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { TrainerEvent } from "../core/events.ts";
@@ -15,18 +14,15 @@ import { streamEvents } from "./event-stream.ts";
 import type { ResumeMode } from "./run-directory.ts";
 import { executeRun, type TrainResult } from "./run.ts";
 import { type DatasetInput, readDataset } from "./task.ts";
+import { readWayIn, type Rollouts, type WaysIn } from "./ways-in.ts";
 
 /** What an {@link AgentTrainer} is made of. */
-export interface AgentTrainerOptions<Metadata = Record<string, unknown>> {
+export interface AgentTrainerOptions<Metadata = Record<string, unknown>> extends WaysIn<Metadata> {
   /**
    * What holds the weights, for one run. It stays yours: the trainer starts it and never disposes of
    * it, so hold it with `await using`.
    */
   readonly backend: TrainingBackend;
-  /** The agent. */
-  readonly agentFlow: AgentFlow<Metadata>;
-  /** The score of a rollout. */
-  readonly evaluator: Evaluator<Metadata>;
   /** A `TrainConfig`, a map with dotted or nested keys, or a list of `key=value` texts. */
   readonly config: ConfigInput;
   /** Tasks or rows to train on. */
@@ -56,6 +52,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
   /** The resolved configuration. */
   readonly config: TrainConfig;
   readonly #options: AgentTrainerOptions<Metadata>;
+  readonly #rollouts: Rollouts<Metadata>;
   #wasStarted = false;
 
   /**
@@ -65,6 +62,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
   constructor(options: AgentTrainerOptions<Metadata>) {
     requireParts(options);
     this.#options = options;
+    this.#rollouts = readWayIn(options);
     this.config = resolveConfig(options.config);
     checkCapabilities(this.config, options.backend);
     if (options.resume !== undefined && options.resume !== false) checkResume(options.backend);
@@ -106,8 +104,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
     return await executeRun({
       backend,
       // Metadata is what the caller's rows have; nothing below this point looks inside.
-      agentFlow: this.#options.agentFlow as AgentFlow,
-      evaluator: this.#options.evaluator as Evaluator,
+      rollouts: this.#rollouts as unknown as Rollouts,
       config: this.config,
       trainTasks: trainTasks as readonly unknown[] as readonly Task[],
       valTasks: valTasks as readonly unknown[] as readonly Task[],
@@ -120,7 +117,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
 
 /** JavaScript callers have no compiler to tell them. */
 function requireParts(options: object): void {
-  const parts = ["backend", "agentFlow", "evaluator", "config", "trainDataset"] as const;
+  const parts = ["backend", "config", "trainDataset"] as const;
   const given = options as Readonly<Record<string, unknown>>;
   const missing = parts.filter((part) => given[part] === undefined || given[part] === null);
   if (missing.length === 0) return;

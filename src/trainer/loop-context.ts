@@ -19,6 +19,8 @@ export interface RolloutRequest {
 export interface RolloutOptions {
   readonly isValidation: boolean;
   readonly signal: AbortSignal;
+  /** When more rollouts than this have failed, the rest is cut off and comes back as `aborted`. */
+  readonly maxFailures?: number;
   readonly onEvent: (event: UnstampedEvent) => void;
 }
 

@@ -2,7 +2,6 @@
  * Puts the gateway in front of the backend's inference target and the rollout runner in front of the
  * gateway. The one place where the trainer meets both.
  */
-import type { AgentFlow, Evaluator } from "../core/agent.ts";
 import type { InferenceTarget } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
 import { createGateway } from "../gateway/index.ts";
@@ -10,6 +9,7 @@ import { defaultRolloutLimits } from "../rollout/limits.ts";
 import { createRolloutRunner } from "../rollout/runner.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import type { RunRollouts } from "./loop-context.ts";
+import type { Rollouts } from "./ways-in.ts";
 
 /** Rollouts against one inference target, until disposed. */
 export interface RolloutService extends AsyncDisposable {
@@ -18,16 +18,17 @@ export interface RolloutService extends AsyncDisposable {
 
 export interface RolloutServiceOptions {
   readonly target: InferenceTarget;
-  readonly flow: AgentFlow;
-  readonly evaluator: Evaluator;
+  readonly rollouts: Rollouts;
   readonly config: TrainConfig;
 }
+
+const toMs = (seconds: number): number => Math.ceil(seconds * 1000);
 
 /** Opens what runs rollouts. */
 export type OpenRollouts = (options: RolloutServiceOptions) => Promise<RolloutService>;
 
 /** Opens a gateway on a free local port and a runner on it. */
-export const createRolloutService: OpenRollouts = async ({ target, flow, evaluator, config }) => {
+export const createRolloutService: OpenRollouts = async ({ target, rollouts, config }) => {
   if (target.kind !== "sampler") {
     throw new ConfigError({
       message: `The backend serves its model over ${target.kind}, which this version's gateway cannot capture.`,
@@ -35,29 +36,31 @@ export const createRolloutService: OpenRollouts = async ({ target, flow, evaluat
       fields: { kind: target.kind },
     });
   }
-  const { nParallelTasks, timeoutS, evaluatorTimeoutS, retryLimit } = config.workflow;
+  const { nParallelTasks, retryLimit, ...seconds } = config.workflow;
   const gateway = createGateway({
     target,
     model: config.model.name,
-    requestTimeoutMs: Math.ceil(timeoutS * 1000),
+    requestTimeoutMs: toMs(Math.min(seconds.callTimeoutS, seconds.timeoutS)),
   });
   const runner = createRolloutRunner({
     host: gateway.sessions,
-    flow,
-    evaluator,
+    ...rollouts,
+    untrainedRoles: config.rollout.untrainedRoles,
     limits: {
       ...defaultRolloutLimits,
       concurrency: nParallelTasks,
-      timeoutMs: Math.ceil(timeoutS * 1000),
-      evaluatorTimeoutMs: Math.ceil(evaluatorTimeoutS * 1000),
+      setUpTimeoutMs: toMs(seconds.setupTimeoutS),
+      timeoutMs: toMs(seconds.timeoutS),
+      evaluatorTimeoutMs: toMs(seconds.evaluatorTimeoutS),
+      tearDownTimeoutMs: toMs(seconds.teardownTimeoutS),
       retries: retryLimit,
     },
   });
   await gateway.listen();
   return {
-    run: (requests, { isValidation, signal, onEvent }) => {
-      const sampling = isValidation ? config.rollout.val : config.rollout.train;
-      return runner.run(requests, { sampling, isValidation, signal, onEvent });
+    run: (requests, options) => {
+      const sampling = options.isValidation ? config.rollout.val : config.rollout.train;
+      return runner.run(requests, { ...options, sampling });
     },
     [Symbol.asyncDispose]: () => gateway.close(),
   };

@@ -2,7 +2,6 @@
  * One run from folder to result: opens what it needs, hands it to the loop, and closes it again in
  * every case. The backend belongs to the caller and is left open.
  */
-import type { AgentFlow, Evaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { Task } from "../core/task.ts";
 import { createBatchPlan, stepsForEpochs } from "./batches.ts";
@@ -14,6 +13,7 @@ import { isInterrupt, type LoopResult, runLoop } from "./loop.ts";
 import { createRolloutService, type OpenRollouts } from "./rollouts.ts";
 import { openRunDirectory, type ResumeMode, type RunDirectory } from "./run-directory.ts";
 import { hashConfig, hashDataset } from "./run-identity.ts";
+import type { Rollouts } from "./ways-in.ts";
 
 /** What a run came to. A run that fails rejects instead. */
 export interface TrainResult extends LoopResult {
@@ -24,8 +24,7 @@ export interface TrainResult extends LoopResult {
 
 export interface RunPlan {
   readonly backend: TrainingBackend;
-  readonly agentFlow: AgentFlow;
-  readonly evaluator: Evaluator;
+  readonly rollouts: Rollouts;
   readonly config: TrainConfig;
   readonly trainTasks: readonly Task[];
   readonly valTasks: readonly Task[];
@@ -129,12 +128,7 @@ async function runWithServices(
   if (directory.checkpoint !== null) {
     await backend.loadState(directory.checkpoint.weights, state.weightVersion);
   }
-  const service = await openRollouts({
-    target,
-    flow: plan.agentFlow,
-    evaluator: plan.evaluator,
-    config,
-  });
+  const service = await openRollouts({ target, rollouts: plan.rollouts, config });
   try {
     return await runLoop(
       {

@@ -136,6 +136,7 @@ export async function runStep(
   const episodes = await context.rollouts(requests, {
     isValidation: false,
     signal,
+    maxFailures: requests.length * config.trainer.maxFailedShare,
     onEvent: (event) => emit(step, event),
   });
   signal.throwIfAborted();

@@ -1,7 +1,7 @@
 /** A validation: every validation task, with the same seeds each time, without training on it. */
 import type { Episode } from "../core/trajectory.ts";
 import { deriveSeed } from "../util/random.ts";
-import { validationMetrics } from "./episode-metrics.ts";
+import { isFailed, validationMetrics } from "./episode-metrics.ts";
 import { checkFailures } from "./failures.ts";
 import type { LoopContext, RolloutRequest } from "./loop-context.ts";
 
@@ -32,6 +32,8 @@ export async function runValidation(
     const done = await context.rollouts(requests.slice(from, from + chunk), {
       isValidation: true,
       signal,
+      maxFailures:
+        requests.length * config.trainer.maxFailedShare - episodes.filter(isFailed).length,
       onEvent: (event) => emit(step, event),
     });
     signal.throwIfAborted();

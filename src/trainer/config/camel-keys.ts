@@ -5,9 +5,11 @@ type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
   : S;
 
 /** The same tree with camelCase keys. */
-export type CamelKeys<T> = T extends object
-  ? { readonly [K in keyof T as K extends string ? Camel<K> : never]: CamelKeys<T[K]> }
-  : T;
+export type CamelKeys<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { readonly [K in keyof T as K extends string ? Camel<K> : never]: CamelKeys<T[K]> }
+    : T;
 
 /** A tree as YAML and JSON give it. */
 export interface Tree {

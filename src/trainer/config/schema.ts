@@ -76,6 +76,11 @@ const schema = z.strictObject({
         .default(8)
         .describe("Rollouts of each task in a step; they are compared with each other."),
       n_val: count(1).default(1).describe("Rollouts of each task in a validation."),
+      untrained_roles: z
+        .array(words())
+        .default([])
+        .meta({ allowed: "a list of trajectory names" })
+        .describe("Roles that are sampled and scored, but not trained."),
       train: sampling(),
       val: sampling(),
     })
@@ -177,12 +182,30 @@ const schema = z.strictObject({
       n_parallel_tasks: count(1).default(64).describe("Rollouts that run at the same time."),
       retry_limit: count(0).default(2).describe("Further attempts after a rollout failed."),
       timeout_s: z.number().gt(0).max(604_800).default(600).describe("Seconds for one attempt."),
+      setup_timeout_s: z
+        .number()
+        .gt(0)
+        .max(604_800)
+        .default(300)
+        .describe("Seconds for the set-up hook of one attempt."),
+      call_timeout_s: z
+        .number()
+        .gt(0)
+        .max(604_800)
+        .default(600)
+        .describe("Seconds for one model call; at most timeout_s counts."),
       evaluator_timeout_s: z
         .number()
         .gt(0)
         .max(604_800)
         .default(60)
         .describe("Seconds for one evaluation."),
+      teardown_timeout_s: z
+        .number()
+        .gt(0)
+        .max(604_800)
+        .default(60)
+        .describe("Seconds for clearing away what a set-up hook made."),
     })
     .prefault({}),
   backend: words()

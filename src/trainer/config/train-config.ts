@@ -30,6 +30,7 @@ export interface TrainConfig {
   readonly rollout: {
     readonly n: number;
     readonly nVal: number;
+    readonly untrainedRoles: readonly string[];
     readonly train: RolloutSampling;
     readonly val: RolloutSampling;
   };
@@ -69,7 +70,10 @@ export interface TrainConfig {
     readonly nParallelTasks: number;
     readonly retryLimit: number;
     readonly timeoutS: number;
+    readonly setupTimeoutS: number;
+    readonly callTimeoutS: number;
     readonly evaluatorTimeoutS: number;
+    readonly teardownTimeoutS: number;
   };
   readonly backend: string;
   readonly local: {

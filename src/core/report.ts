@@ -1,0 +1,62 @@
+/**
+ * What a flow may say about its own calls: trajectories with rewards, and whole episodes. Calls are
+ * named by the id of their response, so nothing is ever matched by position. Plain data.
+ */
+import type { TerminationReason } from "./trajectory.ts";
+
+/** What the agent did with one captured call. */
+export interface StepReport {
+  /**
+   * Id of the response as the client saw it (`completion.id`, `message.id`). Several reports may name
+   * one call, such as one for each of its tool calls: their rewards add up, the last action stands.
+   */
+  readonly responseId: string;
+  /** @default 0 */
+  readonly reward?: number;
+  readonly action?: unknown;
+  readonly done?: boolean;
+}
+
+/**
+ * A trajectory as a flow reports it. It speaks of the trajectory with its `uid`; else of the one that
+ * holds the calls in `steps`; else of the one with its `name`.
+ */
+export interface TrajectoryReport {
+  readonly kind: "trajectory";
+  /** The role. */
+  readonly name: string;
+  readonly uid?: string;
+  /** @default the evaluator's reward */
+  readonly reward?: number;
+  readonly output?: unknown;
+  readonly signals?: Readonly<Record<string, number>>;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Calls of this trajectory. Those that came through the session's own URL move here. */
+  readonly steps?: readonly StepReport[];
+  /** Whether to train on it. @default true, unless its handle or the run says otherwise */
+  readonly train?: boolean;
+}
+
+/** A whole rollout as a flow reports it. */
+export interface EpisodeReport {
+  readonly kind: "episode";
+  readonly trajectories: readonly TrajectoryReport[];
+  readonly output?: unknown;
+  /** Read only where there is no evaluator. @default reward > 0 */
+  readonly isCorrect?: boolean;
+  /** @default "completed" */
+  readonly terminationReason?: TerminationReason;
+  /** Numbers, averaged into the step's metrics as `episode/{name}`. */
+  readonly metrics?: Readonly<Record<string, number>>;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** Marks a value as a trajectory report, so that a plain object stays a plain output. */
+export function reportTrajectory(report: Omit<TrajectoryReport, "kind">): TrajectoryReport {
+  return { kind: "trajectory", ...report };
+}
+
+/** Marks a value as an episode report. */
+export function reportEpisode(report: Omit<EpisodeReport, "kind">): EpisodeReport {
+  return { kind: "episode", ...report };
+}

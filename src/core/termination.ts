@@ -1,0 +1,24 @@
+/** How code of the user ends a rollout on purpose. */
+import type { TerminationReason } from "./trajectory.ts";
+
+const marker = Symbol.for("agent-trainer.termination");
+
+/**
+ * Thrown by a flow or a workflow to end the rollout with a reason: what was captured so far is kept
+ * and scored, and nothing is tried again.
+ */
+export class TerminationEvent extends Error {
+  override readonly name = "TerminationEvent";
+  readonly reason: TerminationReason;
+
+  constructor(reason: TerminationReason = "unknown") {
+    super(`The rollout ended: ${reason}.`);
+    Object.defineProperty(this, marker, { value: true });
+    this.reason = reason;
+  }
+
+  /** Also true for one that another copy of the package made. */
+  static isInstance(value: unknown): value is TerminationEvent {
+    return typeof value === "object" && value !== null && marker in value;
+  }
+}

@@ -1,0 +1,81 @@
+/** The set-up hook of an attempt and its tear-down, each within its deadline. */
+import type { SetUpInfo, TaskHooks, TaskSetup } from "../core/hooks.ts";
+import { ConfigError } from "../core/errors.ts";
+import type { Task } from "../core/task.ts";
+import { raceAbort } from "../util/abort.ts";
+import { isCallable } from "./callable.ts";
+import { startDeadline } from "./deadline.ts";
+import { describeValue, errorFacts } from "./error-facts.ts";
+
+export interface SetUpLimits {
+  readonly setUpTimeoutMs: number;
+  readonly tearDownTimeoutMs: number;
+}
+
+/** Hears what went wrong in clearing away; nothing else can be done about it. */
+type OnWarning = (message: string) => void;
+
+/**
+ * @throws what the hook throws, a DeadlineError when it is late, or the reason of `signal`. What a late
+ *   set-up still makes is torn down when it comes.
+ */
+export async function setUpTask<Metadata>(
+  hooks: TaskHooks<Metadata>,
+  task: Task<Metadata>,
+  info: Omit<SetUpInfo, "signal">,
+  limits: SetUpLimits,
+  signal: AbortSignal,
+  onWarning: OnWarning,
+): Promise<TaskSetup<Metadata>> {
+  signal.throwIfAborted();
+  const deadline = startDeadline(`The set-up of task "${task.id}"`, limits.setUpTimeoutMs, signal);
+  const working = (async () =>
+    (await hooks.setUp(task, { ...info, signal: deadline.signal })) ?? {})();
+  try {
+    const setup = await raceAbort(working, deadline.signal);
+    checkSetup(setup);
+    return setup;
+  } catch (error) {
+    void working.then(
+      (late) => tearDownTask(late, task.id, limits, onWarning),
+      () => {},
+    );
+    throw deadline.hasPassed() ? deadline.signal.reason : error;
+  } finally {
+    deadline.dispose();
+  }
+}
+
+/** Never rejects. Not bound to any signal: it runs when everything else has been called off. */
+export async function tearDownTask<Metadata>(
+  setup: TaskSetup<Metadata>,
+  taskId: string,
+  { tearDownTimeoutMs }: SetUpLimits,
+  onWarning: OnWarning,
+): Promise<void> {
+  if (typeof setup.tearDown !== "function") return;
+  const deadline = startDeadline("It", tearDownTimeoutMs);
+  try {
+    await raceAbort((async () => await setup.tearDown?.())(), deadline.signal);
+  } catch (error) {
+    onWarning(`The tear-down of task "${taskId}" failed: ${errorFacts(error).message}`);
+  } finally {
+    deadline.dispose();
+  }
+}
+
+function checkSetup(setup: unknown): void {
+  const wrong = (what: string): ConfigError =>
+    new ConfigError({
+      message: `hooks.setUp returned ${what}.`,
+      hint: "Return nothing, or { env?, evaluator?, tearDown? }.",
+    });
+  if (typeof setup !== "object" || setup === null) throw wrong(describeValue(setup));
+  const { evaluator, tearDown } = setup as TaskSetup;
+  if (evaluator !== undefined && !isCallable(evaluator, "evaluate")) {
+    throw wrong(`the evaluator ${describeValue(evaluator)}`);
+  }
+  if (tearDown !== undefined && typeof tearDown !== "function") {
+    throw wrong(`the tearDown ${describeValue(tearDown)}`);
+  }
+}

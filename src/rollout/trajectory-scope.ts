@@ -1,0 +1,62 @@
+/**
+ * Which trajectory code belongs to while it runs: set by `withTrajectory`, read by `config.fetch`. It
+ * follows the asynchronous context, so concurrent work never sees another's. Patches nothing.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** What one attempt did with scopes. */
+export interface ScopeUse {
+  /** Names that `withTrajectory` was called with. */
+  readonly entered: Set<string>;
+  /** Calls that `config.fetch` sent to this attempt's session. */
+  calls: number;
+}
+
+interface Scope {
+  readonly use: ScopeUse | null;
+  readonly name: string | null;
+}
+
+const key = Symbol.for("agent-trainer.trajectory-scope");
+const shared = globalThis as { [key]?: AsyncLocalStorage<Scope> };
+// One for all copies of this package, since the agent may import another one than the trainer.
+const scopes = (shared[key] ??= new AsyncLocalStorage<Scope>());
+
+/**
+ * Runs `work`, and attributes the calls that it makes with `config.fetch` to the trajectory `name`.
+ * Nested, the innermost name counts. Outside of a rollout it only runs `work`.
+ *
+ * @example
+ * const client = new OpenAI({ baseURL: config.baseUrl, apiKey: config.apiKey, fetch: config.fetch });
+ * const plan = await withTrajectory("planner", () => client.chat.completions.create(...));
+ */
+export function withTrajectory<T>(name: string, work: () => T): T {
+  const use = scopes.getStore()?.use ?? null;
+  use?.entered.add(name);
+  return scopes.run({ use, name }, work);
+}
+
+/** Runs an attempt so that `use` tells what it did; scopes of whoever called are left behind. */
+export function observeScopes<T>(use: ScopeUse, work: () => T): T {
+  return scopes.run({ use, name: null }, work);
+}
+
+/** A `fetch` that sends calls under `baseUrl` to `baseUrlOf(name)` inside of a scope. */
+export function scopedFetch(
+  baseUrl: string,
+  baseUrlOf: (name: string) => string,
+  use: ScopeUse,
+): typeof fetch {
+  return async (input, init) => {
+    const url = input instanceof Request ? input.url : String(input);
+    const rest = url.startsWith(baseUrl) ? url.slice(baseUrl.length) : null;
+    if (rest === null || !/^(?:$|[/?#])/u.test(rest)) return await fetch(input, init);
+    use.calls++;
+    const name = scopes.getStore()?.name ?? null;
+    if (name === null) return await fetch(input, init);
+    const target = baseUrlOf(name) + rest;
+    return await (input instanceof Request
+      ? fetch(new Request(target, input), init)
+      : fetch(target, init));
+  };
+}
