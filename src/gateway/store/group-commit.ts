@@ -1,9 +1,8 @@
 /**
- * Many small writes, few commits: what arrives together is committed together. Knows a database's
- * transactions, not its tables.
+ * Many small writes, few commits: what arrives while one is under way is committed together by the next.
+ * Knows transactions, not what is written.
  */
-import type { Database } from "libsql";
-import { StoreError, toStoreError } from "./store-error.ts";
+import { type StoreError, toStoreError } from "./store-error.ts";
 
 interface Write {
   readonly run: () => void;
@@ -11,13 +10,20 @@ interface Write {
   readonly reject: (error: StoreError) => void;
 }
 
-/** While calls come together, a commit begins at the earliest this long after the last, to group more. */
-const commitGapMs = 1;
 const firstRetryMs = 5;
 const longestRetryMs = 100;
 
+/** One at a time. */
+export interface Transaction {
+  readonly isWriting: boolean;
+  begin(): Promise<void>;
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+}
+
 export interface GroupCommitOptions {
-  readonly db: Database;
+  readonly transaction: Transaction;
+  /** For messages. */
   readonly path: string;
   /** How long to try again while another process writes. */
   readonly busyTimeoutMs: number;
@@ -28,8 +34,6 @@ export class GroupCommit {
   readonly #options: GroupCommitOptions;
   #queue: Write[] = [];
   #running: Promise<void> | undefined;
-  #lastEnd = 0;
-  #lastSize = 0;
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
@@ -50,22 +54,13 @@ export class GroupCommit {
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
-      await this.#pause();
+      // Calls that are being answered now may have something to add.
+      await new Promise((resolve) => setImmediate(resolve));
       const writes = this.#queue;
       this.#queue = [];
-      this.#lastSize = writes.length;
       await this.#commit(writes);
     }
     this.#running = undefined;
-  }
-
-  #pause(): Promise<void> {
-    // A client that calls one by one would only wait longer.
-    const gap = this.#lastSize > 1 ? this.#lastEnd + commitGapMs - performance.now() : 0;
-    return new Promise((resolve) => {
-      if (gap > 0) setTimeout(resolve, gap);
-      else setImmediate(resolve);
-    });
   }
 
   async #commit(writes: readonly Write[]): Promise<void> {
@@ -84,31 +79,29 @@ export class GroupCommit {
   }
 
   async #tryCommit(writes: readonly Write[]): Promise<StoreError | null> {
-    const { path, busyTimeoutMs } = this.#options;
+    const { busyTimeoutMs } = this.#options;
     const start = performance.now();
     for (let wait = firstRetryMs; ; wait = Math.min(2 * wait, longestRetryMs)) {
-      const failure = this.#commitOnce(writes, start);
+      const failure = await this.#commitOnce(writes, start);
       if (failure?.reason !== "busy" || performance.now() - start + wait > busyTimeoutMs) {
         return failure;
       }
       // SQLite's own waiting would stop the whole process.
       await new Promise((resolve) => setTimeout(resolve, wait));
-      if (!this.#options.db.open) return new StoreError("closed", `${path} was closed.`);
     }
   }
 
-  #commitOnce(writes: readonly Write[], start: number): StoreError | null {
-    const { db, path, onCommit } = this.#options;
+  async #commitOnce(writes: readonly Write[], start: number): Promise<StoreError | null> {
+    const { transaction, path, onCommit } = this.#options;
     try {
-      db.exec("BEGIN IMMEDIATE");
+      await transaction.begin();
       for (const { run } of writes) run();
-      db.exec("COMMIT");
-      this.#lastEnd = performance.now();
-      onCommit(writes.length, this.#lastEnd - start);
+      await transaction.commit();
+      onCommit(writes.length, performance.now() - start);
       return null;
     } catch (error) {
       try {
-        if (db.inTransaction) db.exec("ROLLBACK");
+        if (transaction.isWriting) await transaction.rollback();
       } catch {
         // SQLite has rolled back by itself, as it does when a disk is full.
       }

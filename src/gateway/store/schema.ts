@@ -118,8 +118,21 @@ export interface StoreFile {
   readonly lock: StoreLock;
 }
 
-/** @throws ConfigError when the file is not a trace store of this version, or is in use. */
-export function openDatabase(path: string, maxBytes: number | undefined): StoreFile {
+/** What the connection that writes is told. */
+export function writerSetup(maxBytes: number | undefined): string {
+  return [
+    // A commit returns when it is on the disk, not just on its way there.
+    "PRAGMA synchronous = FULL",
+    "PRAGMA cache_size = -16384",
+    `PRAGMA wal_autocheckpoint = ${walPages}`,
+    ...(maxBytes === undefined
+      ? []
+      : [`PRAGMA max_page_count = ${Math.ceil(maxBytes / pageSize)}`]),
+  ].join(";");
+}
+
+/** For reading. @throws ConfigError when the file is not a trace store of this version, or is in use. */
+export function openDatabase(path: string): StoreFile {
   const db = openFile(path, 0);
   let lock: StoreLock | undefined;
   try {
@@ -131,11 +144,7 @@ export function openDatabase(path: string, maxBytes: number | undefined): StoreF
       createTables(db);
     } else checkKind(db, path);
     pragma(db, "journal_mode = WAL");
-    // A commit returns when it is on the disk, not just on its way there.
-    db.exec("PRAGMA synchronous = FULL");
     db.exec("PRAGMA cache_size = -16384");
-    pragma(db, `wal_autocheckpoint = ${walPages}`);
-    if (maxBytes !== undefined) pragma(db, `max_page_count = ${Math.ceil(maxBytes / pageSize)}`);
     return { db, lock };
   } catch (error) {
     db.close();

@@ -2,17 +2,17 @@
  * Traces in an SQLite file. A trace is on the disk when `append` resolves; after a crash, the file holds
  * exactly those and perhaps some more that nobody was told of. Knows SQL, and no HTTP.
  */
-import type { Statement } from "libsql";
 import { ConfigError } from "../../core/errors.ts";
 import type { Trace } from "../../core/trace.ts";
 import type { StoredSession, TraceStore } from "../trace-store.ts";
 import { findBase } from "./find-base.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { KnownTraces, type KnownTrace } from "./known-traces.ts";
-import { openDatabase } from "./schema.ts";
+import { openDatabase, writerSetup } from "./schema.ts";
 import { packSession, unpackSession, type SessionRow } from "./session-row.ts";
 import { StoreError, toStoreError } from "./store-error.ts";
-import { packSibling, packTrace, type PackedTrace, type TraceRow } from "./trace-row.ts";
+import { StoreWriter } from "./store-writer.ts";
+import { packSibling, packTrace, type PackedTrace } from "./trace-row.ts";
 import { TraceReader } from "./trace-reader.ts";
 
 export interface SqliteTraceStoreOptions {
@@ -35,26 +35,6 @@ function checkOption(option: string, value: number | undefined, min: number): vo
   });
 }
 
-function insertTrace(insert: Statement, session: number, row: TraceRow): void {
-  const { id, uid, sequence, choice, head, base, kept, finished } = row;
-  const { prompt, response, logprobs, body } = row;
-  insert.run([
-    id,
-    uid,
-    session,
-    sequence,
-    choice,
-    head,
-    base,
-    kept,
-    finished,
-    prompt,
-    response,
-    logprobs,
-    body,
-  ]);
-}
-
 /**
  * Opens the store at `path`, or creates it. One gateway at a time may use it.
  * @throws ConfigError when the file is something else, or another gateway uses it.
@@ -66,10 +46,13 @@ export function openSqliteTraceStore(
   const { busyTimeoutMs = 5_000, maxBytes, onCommit } = options;
   checkOption("busyTimeoutMs", busyTimeoutMs, 0);
   checkOption("maxBytes", maxBytes, 64 * 1024);
-  const { db, lock } = openDatabase(path, maxBytes);
+  const { db, lock } = openDatabase(path);
   const stats = { commits: 0, commitSeconds: 0 };
+  const known = new KnownTraces(knownTokens);
+  const reader = new TraceReader(db);
+  const writer = new StoreWriter(path, writerSetup(maxBytes), reader);
   const commits = new GroupCommit({
-    db,
+    transaction: writer,
     path,
     busyTimeoutMs,
     onCommit: (writes, milliseconds) => {
@@ -78,27 +61,13 @@ export function openSqliteTraceStore(
       onCommit?.(writes, milliseconds);
     },
   });
-  const known = new KnownTraces(knownTokens);
-  const reader = new TraceReader(db);
-  const prepare = (sql: string): Statement => db.prepare(sql);
-  const insert = prepare("INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  const insertSession = prepare("INSERT INTO sessions (uid) VALUES (?)");
-  const updateSession = prepare(
-    "UPDATE sessions SET created = ?, key_digest = ?, record = ? WHERE id = ?",
-  );
-  const deleteTraces = prepare("DELETE FROM traces WHERE session = ?");
-  const deleteRow = prepare("DELETE FROM sessions WHERE id = ?");
-  const allSessions = prepare(
+  const allSessions = db.prepare(
     `SELECT uid, created, key_digest, record, coalesce(traces, 0) AS traces FROM sessions
      LEFT JOIN (SELECT session, count(*) AS traces FROM traces GROUP BY session) ON session = id
      WHERE record IS NOT NULL ORDER BY created, id`,
   );
   let nextId = reader.lastId() + 1;
   let closing: Promise<void> | undefined;
-
-  function sessionId(uid: string): number {
-    return reader.sessionId(uid) ?? Number(insertSession.run([uid]).lastInsertRowid);
-  }
 
   /** The trace that `parentId` names, from memory or else from the file. */
   function parentOf(trace: Trace): KnownTrace | undefined {
@@ -135,7 +104,7 @@ export function openSqliteTraceStore(
       const packed = reading(() => packCall(traces));
       await commits.add(() => {
         for (const { row, known: added } of packed) {
-          insertTrace(insert, sessionId(added.trace.sessionUid), row);
+          writer.insertTrace(added.trace.sessionUid, row);
         }
       });
       // Only now: what failed must not be continued.
@@ -146,9 +115,9 @@ export function openSqliteTraceStore(
     page: (query) => reading(() => reader.page(query)),
     async saveSession(session) {
       requireOpen();
-      const { uid, created, keyDigest, record } = packSession(session);
+      const packed = packSession(session);
       await commits.add(() => {
-        updateSession.run([created, keyDigest, record, sessionId(uid)]);
+        writer.saveSession(packed);
       });
     },
     sessions: (): readonly StoredSession[] =>
@@ -157,10 +126,7 @@ export function openSqliteTraceStore(
       requireOpen();
       let count = 0;
       await commits.add(() => {
-        const session = reader.sessionId(sessionUid);
-        if (session === undefined) return;
-        count = deleteTraces.run([session]).changes;
-        deleteRow.run([session]);
+        count = writer.deleteSession(sessionUid);
       });
       known.deleteSession(sessionUid);
       return count;
@@ -168,7 +134,8 @@ export function openSqliteTraceStore(
     flush: () => commits.flush(),
     stats: () => ({ ...stats }),
     close() {
-      closing ??= commits.flush().then(() => {
+      closing ??= commits.flush().then(async () => {
+        await writer.close();
         try {
           // Leaves one file. Where another process reads, it is that one's to do.
           db.pragma("wal_checkpoint(TRUNCATE)");

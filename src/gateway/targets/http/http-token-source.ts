@@ -35,7 +35,7 @@ interface OneDraw {
 async function ask(draw: OneDraw, n: number, first: number): Promise<AnswerCollector> {
   const { worker, facts, dialect, request, signal } = draw;
   const { tokens, params, onChunk } = request;
-  const stream = onChunk !== undefined;
+  const stream = onChunk !== undefined && dialect.streams;
   const own = first === 0 ? params : { ...params, seed: (params.seed + first) % 2 ** 32 };
   const collector = new AnswerCollector(worker.id, n);
   try {

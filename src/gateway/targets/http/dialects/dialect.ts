@@ -16,6 +16,8 @@ export interface TokenDialect {
   readonly path: string;
   /** Whether one request can draw several sequences. */
   readonly drawsMany: boolean;
+  /** Whether its streams tell every id; otherwise answers are asked for as a whole. */
+  readonly streams: boolean;
   body(ask: TokenAsk): object;
   /** One answer or event. */
   read(json: unknown, n: number): AnswerPiece;

@@ -1,8 +1,24 @@
-/** llama.cpp's native `/completion`. */
+/**
+ * llama.cpp's native `/completion`. It gives the ids of all tokens, but of tokens that make one character
+ * together the log-probability of the last only.
+ */
+import type { JsonFields } from "../../../json-fields.ts";
 import type { AnswerPart, AnswerPiece } from "../answer-part.ts";
 import { defined, idsIn, listIn, logprobIn, numberIn, objectIn, textIn } from "../wire-values.ts";
 import type { TokenDialect } from "./dialect.ts";
 import { llamacppSampling } from "./sampling-wire.ts";
+
+/** One for each token; null where none was told. */
+function alignLogprobs(
+  tokens: readonly number[],
+  told: readonly JsonFields[],
+): readonly (number | null)[] {
+  if (told.length === tokens.length) return told.map(({ logprob }) => logprobIn(logprob));
+  let next = 0;
+  return tokens.map((token) =>
+    told[next]?.id === token ? logprobIn(told[next++]?.logprob) : null,
+  );
+}
 
 function read(json: unknown): AnswerPiece {
   const answer = objectIn(json);
@@ -15,7 +31,7 @@ function read(json: unknown): AnswerPiece {
   const part = defined<AnswerPart>({
     choice: 0,
     tokens,
-    logprobs: probabilities.map(({ logprob }) => logprobIn(logprob)),
+    logprobs: alignLogprobs(tokens, probabilities),
     // The last event of a stream only sums up.
     drawn: tokens.length === 0 || drawn === 0 ? undefined : drawn,
     finish: isLast ? (answer.stop_type === "limit" ? "length" : "stop") : undefined,
@@ -27,6 +43,8 @@ function read(json: unknown): AnswerPiece {
 export const llamacppTokens: TokenDialect = {
   path: "/completion",
   drawsMany: false,
+  // Of the tokens that make one character, its streams tell the last only.
+  streams: false,
   body: ({ tokens, params, stream }) => ({
     prompt: Array.from(tokens),
     n_predict: params.maxTokens,

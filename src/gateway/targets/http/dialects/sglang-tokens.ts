@@ -37,6 +37,7 @@ function read(json: unknown): AnswerPiece {
 export const sglangTokens: TokenDialect = {
   path: "/generate",
   drawsMany: true,
+  streams: true,
   body: ({ tokens, params, n, stream }) => ({
     input_ids: Array.from(tokens),
     sampling_params: { ...sglangSampling(params), n, no_stop_trim: true },

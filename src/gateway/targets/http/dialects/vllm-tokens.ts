@@ -29,6 +29,7 @@ export function readTextAnswer(json: unknown, n: number): AnswerPiece {
 export const vllmTokens: TokenDialect = {
   path: "/v1/completions",
   drawsMany: true,
+  streams: true,
   body: ({ tokens, params, n, model, stream }) => ({
     model,
     prompt: Array.from(tokens),
