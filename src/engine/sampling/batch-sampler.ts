@@ -183,7 +183,7 @@ export class BatchSampler implements Sampler {
           cached: tokens.length,
           pending: 0,
         };
-        if (this.#draw(sequence, node.logits)) continue;
+        if (this.#draw(sequence, node.probabilities)) continue;
         this.#lane(sequence.cached).addFromPrompt(sequence, node);
       }
     }
@@ -202,11 +202,11 @@ export class BatchSampler implements Sampler {
 
   async #advance(lane: Lane<Sequence>): Promise<void> {
     if (lane.sequences.length === 0) return;
-    const logits = await lane.step(this.#session);
+    const probabilities = await lane.step(this.#session);
     const V = this.#config.vocabSize;
     for (let i = lane.sequences.length - 1; i >= 0; i--) {
       const sequence = lane.sequences[i]!;
-      if (this.#draw(sequence, logits.subarray(i * V, (i + 1) * V))) {
+      if (this.#draw(sequence, probabilities.subarray(i * V, (i + 1) * V))) {
         lane.remove(i);
       } else if (sequence.cached + 1 > lane.cachedTokens) {
         this.#lane(sequence.cached).addFromLane(lane, i);
@@ -216,9 +216,9 @@ export class BatchSampler implements Sampler {
   }
 
   /** Draws the next token; true when the sequence has ended. */
-  #draw(sequence: Sequence, logits: Float32Array): boolean {
+  #draw(sequence: Sequence, probabilities: Float32Array): boolean {
     const { params, onChunk } = sequence.request.request;
-    const { token, logprob } = pickToken(logits, params, sequence.uniform());
+    const { token, logprob } = pickToken(probabilities, params, sequence.uniform());
     sequence.tokens.push(token);
     sequence.logprobs.push(logprob);
     sequence.pending = token;

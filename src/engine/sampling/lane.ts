@@ -101,7 +101,7 @@ export class Lane<S extends LaneSequence> {
 
   /**
    * Feeds every sequence its pending token.
-   * @returns [sequences, V] logits of what comes next.
+   * @returns [sequences, V] probabilities of what comes next.
    */
   async step(session: SamplingSession): Promise<Float32Array> {
     const count = this.sequences.length;
@@ -130,7 +130,7 @@ export class Lane<S extends LaneSequence> {
       this.#append(output.values, this.#values, b, sequence.cached);
       sequence.cached += 1;
     }
-    return output.logits;
+    return output.probabilities;
   }
 
   #append(

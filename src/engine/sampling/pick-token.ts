@@ -1,4 +1,4 @@
-/** Draws one token from a row of logits. Pure: the uniform number comes from the caller. */
+/** Draws one token from a row of probabilities. Pure: the uniform number comes from the caller. */
 import type { SamplingParams } from "../../core/policy.ts";
 
 export interface PickedToken {
@@ -9,56 +9,63 @@ export interface PickedToken {
 
 type Shape = Pick<SamplingParams, "temperature" | "topP" | "topK" | "minP">;
 
+type Masses = Float32Array | Float64Array;
+
 /** Reused between calls: a fresh array of vocabulary size per token would keep the collector busy. */
 let scratch = new Float64Array(0);
 
 /**
- * Order of the filters as in Hugging Face and vLLM: temperature, top-k, top-p, min-p.
- * Ties go to the smaller id. `uniform` is in [0, 1). Arithmetic is in doubles.
+ * `probabilities` [V]: the softmax at temperature 1. Order of the filters as in Hugging Face and vLLM:
+ * temperature, top-k, top-p, min-p. Ties go to the smaller id. `uniform` is in [0, 1). Sums are in
+ * doubles.
  */
-export function pickToken(logits: Float32Array, shape: Shape, uniform: number): PickedToken {
-  const size = logits.length;
-  if (scratch.length < size) scratch = new Float64Array(size);
-  const masses = scratch;
-  let best = 0;
-  for (let v = 1; v < size; v++) if (logits[v]! > logits[best]!) best = v;
-  const max = logits[best]!;
-  let total = 0;
-  for (let v = 0; v < size; v++) {
-    const mass = Math.exp(logits[v]! - max);
-    masses[v] = mass;
-    total += mass;
-  }
-  const token = choose(logits, masses, best, total, shape, uniform);
-  return { token, logprob: logits[token]! - max - Math.log(total) };
+export function pickToken(probabilities: Float32Array, shape: Shape, uniform: number): PickedToken {
+  const token = choose(probabilities, shape, uniform);
+  return { token, logprob: Math.log(probabilities[token]!) };
 }
 
-function choose(
-  logits: Float32Array,
-  masses: Float64Array,
-  best: number,
-  total: number,
-  shape: Shape,
-  uniform: number,
-): number {
-  if (shape.temperature === 0) return best;
+function choose(probabilities: Float32Array, shape: Shape, uniform: number): number {
+  if (shape.temperature === 0) return likeliest(probabilities);
   const isPlain = shape.topK === 0 && shape.topP >= 1 && shape.minP === 0;
-  if (shape.temperature === 1 && isPlain) return drawFrom(masses, logits.length, total, uniform);
-  const max = logits[best]!;
-  let tempered = 0;
-  for (let v = 0; v < logits.length; v++) {
-    const mass = Math.exp((logits[v]! - max) / shape.temperature);
-    masses[v] = mass;
-    tempered += mass;
-  }
-  if (isPlain) return drawFrom(masses, logits.length, tempered, uniform);
-  return drawFiltered(masses.subarray(0, logits.length), shape, uniform);
+  const masses =
+    shape.temperature === 1 ? probabilities : tempered(probabilities, shape.temperature);
+  return isPlain ? draw(masses, uniform) : drawFiltered(masses, shape, uniform);
 }
 
-function drawFrom(masses: Float64Array, size: number, total: number, uniform: number): number {
-  let rest = uniform * total;
+function likeliest(masses: Masses): number {
+  let best = 0;
+  for (let v = 1; v < masses.length; v++) if (masses[v]! > masses[best]!) best = v;
+  return best;
+}
+
+/** p^(1 / temperature), scaled so that the largest is 1. */
+function tempered(probabilities: Float32Array, temperature: number): Float64Array {
+  if (scratch.length < probabilities.length) scratch = new Float64Array(probabilities.length);
+  const masses = scratch.subarray(0, probabilities.length);
+  const highest = Math.log(probabilities[likeliest(probabilities)]!);
+  for (let v = 0; v < masses.length; v++)
+    masses[v] = Math.exp((Math.log(probabilities[v]!) - highest) / temperature);
+  return masses;
+}
+
+/** Four sums at a time: one alone would wait for each addition. */
+function total(masses: Masses): number {
+  const whole = masses.length - (masses.length % 4);
+  let [a, b, c, d] = [0, 0, 0, 0];
+  for (let v = 0; v < whole; v += 4) {
+    a += masses[v]!;
+    b += masses[v + 1]!;
+    c += masses[v + 2]!;
+    d += masses[v + 3]!;
+  }
+  for (let v = whole; v < masses.length; v++) a += masses[v]!;
+  return a + b + c + d;
+}
+
+function draw(masses: Masses, uniform: number): number {
+  let rest = uniform * total(masses);
   let last = 0;
-  for (let v = 0; v < size; v++) {
+  for (let v = 0; v < masses.length; v++) {
     const mass = masses[v]!;
     if (mass === 0) continue;
     last = v;
@@ -69,25 +76,58 @@ function drawFrom(masses: Float64Array, size: number, total: number, uniform: nu
   return last;
 }
 
-function drawFiltered(masses: Float64Array, shape: Shape, uniform: number): number {
-  const order = Array.from(masses.keys()).toSorted((a, b) => masses[b]! - masses[a]! || a - b);
-  let count = shape.topK > 0 ? Math.min(shape.topK, order.length) : order.length;
-  const sum = (n: number): number => order.slice(0, n).reduce((s, v) => s + masses[v]!, 0);
-  if (shape.topP < 1) {
-    const limit = shape.topP * sum(count);
-    let mass = 0;
-    let kept = 0;
-    while (kept < count && (kept === 0 || mass < limit)) mass += masses[order[kept++]!]!;
-    count = kept;
+const sumOf = (ids: readonly number[], masses: Masses): number =>
+  ids.reduce((sum, v) => sum + masses[v]!, 0);
+
+/** The ids of all masses from `floor` on, largest first. */
+function sortedFrom(masses: Masses, floor: number): number[] {
+  const ids: number[] = [];
+  for (let v = 0; v < masses.length; v++) if (masses[v]! >= floor) ids.push(v);
+  return ids.sort((a, b) => masses[b]! - masses[a]! || a - b);
+}
+
+/**
+ * The largest masses, in order, until `isEnough`. Sorting the whole vocabulary would take longer than
+ * the model; what is kept is mostly a handful.
+ */
+function largest(masses: Masses, isEnough: (ids: readonly number[]) => boolean): number[] {
+  const highest = masses[likeliest(masses)]!;
+  for (let floor = highest / 64; floor > 1e-30 * highest; floor /= 64) {
+    const ids = sortedFrom(masses, floor);
+    if (isEnough(ids)) return ids;
   }
-  if (shape.minP > 0) {
-    const floor = shape.minP * masses[order[0]!]!;
-    while (count > 1 && masses[order[count - 1]!]! < floor) count -= 1;
+  return sortedFrom(masses, 0);
+}
+
+function drawFiltered(masses: Masses, { topK, topP, minP }: Shape, uniform: number): number {
+  let ids: number[];
+  if (topK > 0) {
+    ids = largest(masses, ({ length }) => length >= topK).slice(0, topK);
+    if (topP < 1) ids = nucleus(ids, masses, topP * sumOf(ids, masses));
+  } else if (topP < 1) {
+    const limit = topP * total(masses);
+    ids = nucleus(
+      largest(masses, (some) => sumOf(some, masses) >= limit),
+      masses,
+      limit,
+    );
+  } else {
+    ids = sortedFrom(masses, minP * masses[likeliest(masses)]!);
   }
-  let rest = uniform * sum(count);
-  for (let i = 0; i < count; i++) {
-    rest -= masses[order[i]!]!;
-    if (rest < 0) return order[i]!;
+  const floor = minP * masses[ids[0]!]!;
+  ids = ids.filter((v) => masses[v]! >= floor);
+  let rest = uniform * sumOf(ids, masses);
+  for (const v of ids) {
+    rest -= masses[v]!;
+    if (rest < 0) return v;
   }
-  return order[count - 1]!;
+  return ids.at(-1)!;
+}
+
+/** The fewest of `ids`, at least one, whose masses reach `limit`. */
+function nucleus(ids: readonly number[], masses: Masses, limit: number): number[] {
+  let mass = 0;
+  let kept = 0;
+  while (kept < ids.length && (kept === 0 || mass < limit)) mass += masses[ids[kept++]!]!;
+  return ids.slice(0, kept);
 }

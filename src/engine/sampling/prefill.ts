@@ -101,14 +101,14 @@ async function compute(
       tokens: job.tokens.slice(),
       keys: output.keys.map((layer) => ownTokens(layer, b, job.tokens.length, config)),
       values: output.values.map((layer) => ownTokens(layer, b, job.tokens.length, config)),
-      logits: rowOf(output, b, config),
+      probabilities: rowOf(output, b, config),
     }),
   );
 }
 
-/** A copy of row `r` of the logits: a view would keep the whole batch alive. */
+/** A copy of row `r` of the probabilities: a view would keep the whole batch alive. */
 function rowOf(output: StepOutput, r: number, config: ModelConfig): Float32Array {
-  return output.logits.slice(r * config.vocabSize, (r + 1) * config.vocabSize);
+  return output.probabilities.slice(r * config.vocabSize, (r + 1) * config.vocabSize);
 }
 
 /** [B, S, T + S] */

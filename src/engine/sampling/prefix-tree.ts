@@ -17,8 +17,8 @@ export interface PrefixNode {
   /** Per layer, [K, tokens, D]. */
   readonly keys: readonly Float32Array[];
   readonly values: readonly Float32Array[];
-  /** [V] after the block's last token. */
-  readonly logits: Float32Array;
+  /** [V] of what comes after the block's last token. */
+  readonly probabilities: Float32Array;
   readonly children: Map<string, PrefixNode>;
   readonly bytes: number;
   lastUse: number;
@@ -73,7 +73,7 @@ export class PrefixTree {
       ...node,
       depth: node.parent === null ? 0 : node.parent.depth + 1,
       children: new Map(),
-      bytes: size(node.keys) + size(node.values) + node.logits.byteLength,
+      bytes: size(node.keys) + size(node.values) + node.probabilities.byteLength,
       lastUse: ++this.#clock,
     };
     this.#children(node.parent).set(blockKey(node.tokens), inserted);

@@ -41,8 +41,8 @@ export interface StepInput {
 }
 
 export interface StepOutput {
-  /** [R, V] */
-  readonly logits: Float32Array;
+  /** [R, V] of the next token, at temperature 1. */
+  readonly probabilities: Float32Array;
   /** Per layer [B, K, S, D]. */
   readonly keys: readonly Float32Array[];
   readonly values: readonly Float32Array[];
@@ -88,7 +88,11 @@ export class SamplingSession {
     const outputs = await this.#session.run(inputs);
     const layered = (name: (layer: number) => string): Float32Array[] =>
       Array.from({ length: layers }, (_, layer) => outputs[name(layer)]!);
-    return { logits: outputs["logits"]!, keys: layered(newKeys), values: layered(newValues) };
+    return {
+      probabilities: outputs["probabilities"]!,
+      keys: layered(newKeys),
+      values: layered(newValues),
+    };
   }
 
   close(): Promise<void> {
