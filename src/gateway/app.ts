@@ -7,6 +7,7 @@ import { requireToken } from "./auth.ts";
 import { errorResponse, errorShapeOf } from "./error-response.ts";
 import type { GatewayContext } from "./gateway-context.ts";
 import { parsePath, type SessionRoute } from "./path.ts";
+import type { Reply } from "./reply.ts";
 import { answerOwn } from "./routes/admin/routes.ts";
 import { listModels, retrieveModel } from "./routes/models.ts";
 import { findProtocol } from "./routes/protocols.ts";
@@ -32,7 +33,7 @@ async function answerSession(
   gateway: GatewayContext,
   route: SessionRoute,
   request: Request,
-): Promise<Response> {
+): Promise<Reply> {
   const session = gateway.sessions.get(route.sessionUid);
   const open = session && !session.closed ? session : undefined;
   requireToken(request, open?.keyDigest);
@@ -64,7 +65,7 @@ function checkUrl(url: string, limit: number): void {
   });
 }
 
-async function answer(gateway: GatewayContext, request: Request): Promise<Response> {
+async function answer(gateway: GatewayContext, request: Request): Promise<Reply> {
   checkUrl(request.url, gateway.maxUrlBytes);
   const route = parsePath(new URL(request.url).pathname);
   if (route?.kind === "session") return answerSession(gateway, route, request);
@@ -74,13 +75,13 @@ async function answer(gateway: GatewayContext, request: Request): Promise<Respon
 }
 
 /** Never rejects: every failure becomes a response. */
-export function createApp(gateway: GatewayContext): (request: Request) => Promise<Response> {
+export function createApp(gateway: GatewayContext): (request: Request) => Promise<Reply> {
   const { metrics } = gateway;
   return async (request) => {
     try {
-      const response = await answer(gateway, request);
-      metrics.responded(response.status);
-      return response;
+      const reply = await answer(gateway, request);
+      metrics.responded(reply instanceof Response ? reply.status : 200);
+      return reply;
     } catch (error) {
       gateway.report(error);
       const { status, reason } = toApiError(error);

@@ -9,6 +9,7 @@ import { checkAdminToken, checkLimits, isLoopback } from "./gateway-options.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
 import { createMemoryTraceStore } from "./memory-trace-store.ts";
 import { GatewayMetrics } from "./metrics.ts";
+import { toResponse } from "./reply.ts";
 import { serve, type HttpServer } from "./serve.ts";
 import { createSessionHost } from "./session-host.ts";
 import { SessionTable } from "./session-table.ts";
@@ -88,7 +89,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const callLimits = { maxConcurrentCalls, maxCallsPerSecond };
   const services = { store, metrics, callLimits, maxSessions, sessionIdleMs, report };
   const sessions: SessionTable = new SessionTable(services);
-  const fetch = createApp({
+  const app = createApp({
     ...limits,
     target,
     model,
@@ -122,7 +123,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   return {
     adminToken,
-    fetch,
+    fetch: async (request) => toResponse(await app(request)),
     sessions: createSessionHost(sessions, model, origin),
     listen: async ({ host = "127.0.0.1", port = 0 } = {}) => {
       if (starting || closing) {
@@ -132,7 +133,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         });
       }
       checkHost(host, options.adminToken !== undefined);
-      starting = serve(fetch, { ...limits, host, port });
+      starting = serve(app, { ...limits, host, port });
       try {
         server = await starting;
       } catch (error) {

@@ -1,8 +1,10 @@
-/** A fetch function behind a socket. */
-import { createServer, type Server } from "node:http";
+/** The function behind a socket. */
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ConfigError } from "../core/errors.ts";
+import { jsonHeaders, type JsonReply, type Reply } from "./reply.ts";
 
 export interface HttpServer {
   readonly url: string;
@@ -55,14 +57,26 @@ function closeServer(server: Server): Promise<void> {
   });
 }
 
+function send({ text }: JsonReply, outgoing: ServerResponse): Response {
+  const length = Buffer.byteLength(text);
+  outgoing.writeHead(200, { ...jsonHeaders, "content-length": length }).end(text);
+  return RESPONSE_ALREADY_SENT;
+}
+
 /** @throws ConfigError when the address cannot be had. */
 export async function serve(
-  fetch: (request: Request) => Promise<Response>,
+  app: (request: Request) => Promise<Reply>,
   options: ServeOptions,
 ): Promise<HttpServer> {
   const { host, port, headersTimeoutMs, bodyTimeoutMs, maxHeaderBytes } = options;
   // A library leaves the process's Request and Response as they are.
-  const listener = getRequestListener(fetch, { overrideGlobalObjects: false, hostname: host });
+  const listener = getRequestListener(
+    async (request, { outgoing }) => {
+      const reply = await app(request);
+      return reply instanceof Response ? reply : send(reply, outgoing as ServerResponse);
+    },
+    { overrideGlobalObjects: false, hostname: host },
+  );
   const limits = {
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: headersTimeoutMs,

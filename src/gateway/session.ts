@@ -94,7 +94,7 @@ export class CaptureSession {
   }
 
   /** Answers one request of the agent. @throws ApiError 429 when too many are there already. */
-  async answer(work: () => Promise<Response>): Promise<Response> {
+  async answer<T>(work: () => Promise<T>): Promise<T> {
     this.#limiter.arrive();
     try {
       await this.ready();

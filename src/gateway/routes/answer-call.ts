@@ -8,6 +8,7 @@ import { runCall, type CallContext, type FinishedCall } from "../call.ts";
 import type { TextDelta } from "../delta-reader.ts";
 import type { GatewayContext } from "../gateway-context.ts";
 import type { SessionRoute } from "../path.ts";
+import { JsonReply, type Reply } from "../reply.ts";
 import type { CaptureSession } from "../session.ts";
 import { EventStream } from "./event-stream.ts";
 
@@ -86,7 +87,7 @@ async function answerStream(
 export async function answerCall(
   context: RouteContext,
   { call: request, responseId, stream, whole }: ProtocolCall,
-): Promise<Response> {
+): Promise<Reply> {
   const { gateway, session, route } = context;
   const abort = new CallAbort(gateway.requestTimeoutMs);
   abort.followClient(context.request);
@@ -94,5 +95,5 @@ export async function answerCall(
   const { trajectoryUid } = route;
   const call: CallContext = { target, session, trajectoryUid, request, abort, responseId };
   if (stream) return answerStream(gateway, call, stream);
-  return Response.json(whole(await session.track(abort, () => runCall(call))));
+  return new JsonReply(whole(await session.track(abort, () => runCall(call))));
 }

@@ -1,4 +1,5 @@
 /** Which path under a session's `/v1` speaks which protocol. */
+import type { Reply } from "../reply.ts";
 import type { RouteContext } from "./answer-call.ts";
 import { answerChat } from "./chat/answer.ts";
 import { answerCompletions } from "./completions/answer.ts";
@@ -7,7 +8,7 @@ import { countMessageTokens } from "./messages/count-tokens.ts";
 import { answerResponses } from "./responses/answer.ts";
 
 /** Answers a POST. */
-export type ProtocolRoute = (context: RouteContext) => Promise<Response>;
+export type ProtocolRoute = (context: RouteContext) => Promise<Reply>;
 
 const routes: Readonly<Record<string, ProtocolRoute>> = {
   "chat/completions": answerChat,

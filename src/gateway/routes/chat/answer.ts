@@ -1,12 +1,13 @@
 /** `POST .../v1/chat/completions`. */
 import { readJsonObject } from "../../body.ts";
 import { createResponseId } from "../../call.ts";
+import type { Reply } from "../../reply.ts";
 import { answerCall, type RouteContext } from "../answer-call.ts";
 import { parseChatRequest } from "./request.ts";
 import { toWireCompletion } from "./response.ts";
 import { ChatStream } from "./stream.ts";
 
-export async function answerChat(context: RouteContext): Promise<Response> {
+export async function answerChat(context: RouteContext): Promise<Reply> {
   const { gateway, request } = context;
   const body = await readJsonObject(request, gateway);
   const { call, stream, includeUsage, logprobs } = parseChatRequest(

@@ -1,12 +1,13 @@
 /** `POST .../v1/completions`. */
 import { readJsonObject } from "../../body.ts";
 import { createResponseId } from "../../call.ts";
+import type { Reply } from "../../reply.ts";
 import { answerCall, type RouteContext } from "../answer-call.ts";
 import { parseCompletionsRequest } from "./request.ts";
 import { toTextCompletion } from "./response.ts";
 import { CompletionsStream } from "./stream.ts";
 
-export async function answerCompletions(context: RouteContext): Promise<Response> {
+export async function answerCompletions(context: RouteContext): Promise<Reply> {
   const { gateway, request } = context;
   const { renderer, abilities } = gateway.target;
   const body = await readJsonObject(request, gateway);

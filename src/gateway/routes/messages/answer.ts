@@ -1,12 +1,13 @@
 /** `POST .../v1/messages`. */
 import { readJsonObject } from "../../body.ts";
 import { createResponseId } from "../../call.ts";
+import type { Reply } from "../../reply.ts";
 import { answerCall, type RouteContext } from "../answer-call.ts";
 import { parseMessagesRequest } from "./request.ts";
 import { toWireAnswer } from "./response.ts";
 import { MessagesStream } from "./stream.ts";
 
-export async function answerMessages(context: RouteContext): Promise<Response> {
+export async function answerMessages(context: RouteContext): Promise<Reply> {
   const { gateway, request } = context;
   const { model } = gateway;
   const body = await readJsonObject(request, gateway);

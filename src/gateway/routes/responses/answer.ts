@@ -2,6 +2,7 @@
 import { readJsonObject } from "../../body.ts";
 import { createResponseId, type FinishedCall } from "../../call.ts";
 import { readString } from "../../json-fields.ts";
+import type { Reply } from "../../reply.ts";
 import { answerCall, type CallStream, type RouteContext } from "../answer-call.ts";
 import type { EventStream } from "../event-stream.ts";
 import { recallMessages, rememberResponse } from "./memory.ts";
@@ -9,7 +10,7 @@ import { parseResponsesRequest } from "./request.ts";
 import { toResponse } from "./response.ts";
 import { ResponsesStream } from "./stream.ts";
 
-export async function answerResponses(context: RouteContext): Promise<Response> {
+export async function answerResponses(context: RouteContext): Promise<Reply> {
   const { gateway, session, request } = context;
   const { model, target } = gateway;
   const body = await readJsonObject(request, gateway);

@@ -22,7 +22,6 @@ export class AnswerCollector {
   add(piece: AnswerPiece, onPart: OnPart): void {
     this.promptIds ??= piece.promptIds;
     this.usage = piece.usage ?? this.usage;
-    this.promptChanged ||= piece.promptChanged === true;
     for (const part of piece.parts) {
       const choice = this.choices[part.choice];
       if (!choice) throw malformed(this.#workerId, `answered with a choice ${part.choice}`);

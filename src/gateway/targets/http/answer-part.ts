@@ -31,7 +31,5 @@ export interface AnswerPart {
 export interface AnswerPiece {
   readonly promptIds?: readonly number[];
   readonly usage?: CallUsage;
-  /** The server says that it did not use the prompt as it was given. */
-  readonly promptChanged?: boolean;
   readonly parts: readonly AnswerPart[];
 }

@@ -92,7 +92,8 @@ function toSample(choice: ChoiceCollector, weightVersion: number): Sample {
   };
 }
 
-function hasChangedPrompt({ promptIds }: AnswerCollector, tokens: Int32Array): boolean {
+function hasChangedPrompt({ promptIds, usage }: AnswerCollector, tokens: Int32Array): boolean {
+  if (usage && usage.promptTokens !== tokens.length) return true;
   if (!promptIds) return false;
   return promptIds.length !== tokens.length || promptIds.some((id, i) => id !== tokens[i]);
 }
@@ -107,7 +108,7 @@ export function httpTokenSource(options: TokenSourceOptions): TokenSource {
     const { signal } = request;
     const answers = await askAll({ worker, facts, dialect, request, signal, requestTimeoutMs });
     for (const answer of answers) {
-      answer.promptChanged ||= hasChangedPrompt(answer, request.tokens);
+      answer.promptChanged = hasChangedPrompt(answer, request.tokens);
     }
     const untrainable = answers
       .map((answer) => answer.doubt())

@@ -28,16 +28,19 @@ function read(json: unknown): AnswerPiece {
   const tokens = given && given.length > 0 ? given : told;
   const isLast = answer.stop === true;
   const drawn = numberIn(answer.tokens_predicted);
+  const promptTokens = numberIn(answer.tokens_evaluated);
   const part = defined<AnswerPart>({
     choice: 0,
     tokens,
     logprobs: alignLogprobs(tokens, probabilities),
-    // The last event of a stream only sums up.
     drawn: tokens.length === 0 || drawn === 0 ? undefined : drawn,
     finish: isLast ? (answer.stop_type === "limit" ? "length" : "stop") : undefined,
     stopString: answer.stop_type === "word" ? textIn(answer.stopping_word) : undefined,
   });
-  return { promptChanged: answer.truncated === true, parts: [part] };
+  return defined<AnswerPiece>({
+    usage: promptTokens === undefined ? undefined : { promptTokens, completionTokens: drawn ?? 0 },
+    parts: [part],
+  });
 }
 
 export const llamacppTokens: TokenDialect = {
