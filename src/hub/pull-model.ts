@@ -1,0 +1,132 @@
+/** Brings a model from a hub into the cache: the files that the engine reads, and no others. */
+import { join } from "node:path";
+import { mapConcurrent } from "../util/concurrency.ts";
+import { fetchBlob } from "./fetch-blob.ts";
+import { findCached, HubCache } from "./hub-cache.ts";
+import { HubError } from "./hub-error.ts";
+import { defaultConnection } from "./hub-request.ts";
+import type { HubConnection } from "./hub-request.ts";
+import { readHubSettings } from "./hub-settings.ts";
+import type { HubSettings } from "./hub-settings.ts";
+import type { ModelId } from "./model-id.ts";
+import { readRemoteFile, readRemoteModel } from "./remote-files.ts";
+import type { RemoteModel } from "./remote-files.ts";
+
+export interface PullProgress {
+  /** The file that just moved on. */
+  readonly file: string;
+  readonly doneBytes: number;
+  readonly totalBytes: number;
+}
+
+export interface PullOptions {
+  /** @default from the environment */
+  readonly settings?: HubSettings;
+  readonly connection?: Partial<Pick<HubConnection, "silenceMs" | "retryMs" | "maxTries">>;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: PullProgress) => void;
+}
+
+export interface PulledModel {
+  /** A model folder, or the GGUF file that was asked for. */
+  readonly path: string;
+  readonly commit: string;
+  readonly bytes: number;
+}
+
+/** Files at a time; more do not make a line quicker. */
+const parallelFiles = 4;
+
+const companions =
+  /^(?:config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab)\.json$|^(?:chat_template\.jinja|merges\.txt|tokenizer\.model)$/u;
+const weights = /^model(?:-\d{5}-of-\d{5})?\.safetensors$|^model\.safetensors\.index\.json$/u;
+
+/** @throws HubError */
+export async function pullModel(id: ModelId, options: PullOptions = {}): Promise<PulledModel> {
+  const settings = options.settings ?? readHubSettings();
+  const hub: HubConnection = { ...defaultConnection, ...options.connection, ...settings };
+  const signal = options.signal ?? new AbortController().signal;
+  const cache = new HubCache(hub.cacheFolder, id.repository);
+  if (hub.offline) {
+    const path = findCached(hub.cacheFolder, id);
+    const commit = cache.commitOf(id.revision);
+    if (path !== null && commit !== null) return { path, commit, bytes: 0 };
+    throw notCached(id, hub.cacheFolder);
+  }
+  const remote = await readRemoteModel(hub, id, signal);
+  const names = chooseFiles(id, remote);
+  const files = await mapConcurrent(
+    names,
+    parallelFiles,
+    (name, _, halt) => readRemoteFile(hub, id, remote.commit, name, halt),
+    signal,
+  );
+  const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
+  const done = new Map<string, number>();
+  await mapConcurrent(
+    files,
+    parallelFiles,
+    async (file, _, halt) => {
+      const onBytes = (count: number): void => {
+        done.set(file.name, count);
+        const doneBytes = [...done.values()].reduce((sum, bytes) => sum + bytes, 0);
+        options.onProgress?.({ file: file.name, doneBytes, totalBytes });
+      };
+      await fetchBlob({ hub, id, file, blob: cache.blob(file.hash), signal: halt, onBytes });
+      await cache.link(remote.commit, file.name, file.hash);
+    },
+    signal,
+  );
+  // Last, so that whoever reads it finds every file.
+  await cache.writeRef(id.revision, remote.commit);
+  const folder = cache.snapshot(remote.commit);
+  const path = id.file === null ? folder : join(folder, id.file);
+  return { path, commit: remote.commit, bytes: totalBytes };
+}
+
+/** The cached model, or else the pulled one. @throws HubError */
+export async function resolveModel(id: ModelId, options: PullOptions = {}): Promise<string> {
+  const settings = options.settings ?? readHubSettings();
+  const cached = findCached(settings.cacheFolder, id);
+  return cached ?? (await pullModel(id, { ...options, settings })).path;
+}
+
+function notCached(id: ModelId, cacheFolder: string): HubError {
+  return new HubError({
+    reason: "offline",
+    message: `${id.repository}@${id.revision} is not in ${cacheFolder}, and HF_HUB_OFFLINE forbids fetching it.`,
+    hint: "Unset HF_HUB_OFFLINE, or set HF_HOME to where the model is.",
+    fields: { model: id.repository, cacheFolder },
+  });
+}
+
+/** @throws HubError for a model whose files are of no use here. */
+function chooseFiles(id: ModelId, { files }: RemoteModel): readonly string[] {
+  const refuse = (message: string, hint: string): never => {
+    throw new HubError({
+      reason: "unsupported",
+      message,
+      hint,
+      fields: { model: id.repository, files },
+    });
+  };
+  const ggufs = files.filter((file) => /\.gguf$/iu.test(file));
+  if (id.file !== null) {
+    if (ggufs.includes(id.file)) return [id.file];
+    return refuse(
+      `${id.repository} has no file "${id.file}".`,
+      `Its GGUF files: ${ggufs.join(", ") || "none"}.`,
+    );
+  }
+  if (files.some((file) => weights.test(file)))
+    return files.filter((file) => companions.test(file) || weights.test(file));
+  if (ggufs.length > 0)
+    return refuse(
+      `${id.repository} has no safetensors, but ${ggufs.length} GGUF files.`,
+      `Name one of them: ${ggufs.map((file) => `${id.repository}:${file}`).join(", ")}.`,
+    );
+  return refuse(
+    `${id.repository} has neither safetensors nor GGUF files.`,
+    "Files of Python objects (.bin, .pt) are not read: they can run code.",
+  );
+}
