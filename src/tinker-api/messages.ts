@@ -1,0 +1,49 @@
+/** The messages that carry tokens and tensors, apart from how they are encoded. */
+import type { TinkerTensor } from "./tensor.ts";
+
+/** One sequence to train on. */
+export interface Datum {
+  /** [N] what the model reads. */
+  readonly tokens: Int32Array;
+  /** [N] each; `target_tokens[i]` is predicted from tokens[0..i]. */
+  readonly lossInputs: Readonly<Record<string, TinkerTensor>>;
+}
+
+export interface ForwardBackwardRequest {
+  readonly modelId: string;
+  /** null where a client counts none. */
+  readonly seqId: number | null;
+  readonly data: readonly Datum[];
+  readonly lossFn: string;
+  readonly lossConfig: Readonly<Record<string, number>>;
+  /** Neither gradients nor their accumulation. */
+  readonly forwardOnly: boolean;
+}
+
+export interface ForwardBackwardOutput {
+  /** For information. */
+  readonly outputType: string;
+  /** One per datum; `logprobs` [N] of the targets, under the weights before any step. */
+  readonly outputs: readonly Readonly<Record<string, TinkerTensor>>[];
+  /** `name:reduction`, as in `reduce.ts`. */
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+export interface SampledSequence {
+  /** What ended it belongs to it. */
+  readonly tokens: Int32Array;
+  readonly logprobs: Float32Array | null;
+  readonly stopReason: "stop" | "length";
+}
+
+/** Likeliest tokens at a position, likeliest first; null where nothing comes before. */
+export type TopTokens = readonly (readonly [token: number, logprob: number])[] | null;
+
+export interface SampleOutput {
+  readonly sequences: readonly SampledSequence[];
+  /** [prompt]; NaN where it is not defined, as for the first token. */
+  readonly promptLogprobs: Float32Array | null;
+  /** [prompt] */
+  readonly topPromptTokens: readonly TopTokens[] | null;
+  readonly cacheHitTokens: number;
+}

@@ -1,0 +1,103 @@
+/**
+ * Tensors as Tinker's API exchanges them. Two types travel, float32 and int64; int64 are token ids,
+ * which fit in 32 bits and are held so.
+ */
+import { TinkerWireError } from "./wire-error.ts";
+
+export interface FloatTensor {
+  readonly dtype: "float32";
+  readonly data: Float32Array;
+  readonly shape: readonly number[];
+}
+
+export interface IdTensor {
+  /** On the wire; in memory 32 bits are enough. */
+  readonly dtype: "int64";
+  readonly data: Int32Array;
+  readonly shape: readonly number[];
+}
+
+/** Dense and row-major; the product of `shape` is the length of `data`. */
+export type TinkerTensor = FloatTensor | IdTensor;
+
+export function floatTensor(data: Float32Array): FloatTensor {
+  return { dtype: "float32", data, shape: [data.length] };
+}
+
+export function idTensor(data: Int32Array): IdTensor {
+  return { dtype: "int64", data, shape: [data.length] };
+}
+
+function isLittleEndian(): boolean {
+  return new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+}
+
+/** @throws TinkerWireError on machines that store numbers the other way round; Node runs on none of late. */
+export function assertLittleEndian(): void {
+  if (!isLittleEndian()) throw new TinkerWireError("This machine stores numbers big-end first.");
+}
+
+/** The bytes of an array, in place. */
+export function bytesOf(data: Float32Array | Int32Array): Uint8Array {
+  return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+}
+
+/** Ids as little-endian 64-bit integers. */
+export function int64Bytes(ids: Int32Array): Uint8Array {
+  const halves = new Int32Array(ids.length * 2);
+  for (let i = 0; i < ids.length; i++) {
+    const id = ids[i]!;
+    halves[2 * i] = id;
+    halves[2 * i + 1] = id >> 31;
+  }
+  return bytesOf(halves);
+}
+
+/** @throws TinkerWireError when one does not fit in 32 bits. */
+export function readInt64(bytes: Uint8Array): Int32Array {
+  const halves = readInt32(bytes);
+  const ids = new Int32Array(halves.length / 2);
+  for (let i = 0; i < ids.length; i++) {
+    ids[i] = halves[2 * i]!;
+    if (halves[2 * i + 1] !== ids[i]! >> 31)
+      throw new TinkerWireError("An integer of this message does not fit in 32 bits.");
+  }
+  return ids;
+}
+
+/** A copy, since views of other arrays need not be aligned. */
+export function readInt32(bytes: Uint8Array): Int32Array {
+  return new Int32Array(copyOf(bytes, 4));
+}
+
+export function readFloat32(bytes: Uint8Array): Float32Array {
+  return new Float32Array(copyOf(bytes, 4));
+}
+
+/** The upper halves of 32-bit floats. */
+export function readBfloat16(bytes: Uint8Array): Float32Array {
+  const words = new Uint16Array(copyOf(bytes, 2));
+  return new Float32Array(Uint32Array.from(words, (word) => word << 16).buffer);
+}
+
+function copyOf(bytes: Uint8Array, unit: number): ArrayBuffer {
+  if (bytes.length % unit !== 0)
+    throw new TinkerWireError(`${bytes.length} bytes are no array of ${unit}-byte numbers.`);
+  return bytes.slice().buffer;
+}
+
+/** A dense tensor of a compressed sparse row matrix. */
+export function densify(
+  values: TinkerTensor,
+  rowStarts: ArrayLike<number>,
+  columns: ArrayLike<number>,
+): TinkerTensor {
+  const [rows = 0, width = 0] = values.shape;
+  const data: Float32Array | Int32Array =
+    values.dtype === "float32" ? new Float32Array(rows * width) : new Int32Array(rows * width);
+  for (let row = 0; row < rows; row++) {
+    for (let i = rowStarts[row]!; i < rowStarts[row + 1]!; i++)
+      data[row * width + columns[i]!] = values.data[i]!;
+  }
+  return { ...values, data } as TinkerTensor;
+}

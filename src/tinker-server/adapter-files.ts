@@ -1,0 +1,68 @@
+/** Adapters to and from checkpoint folders, in the engine's format: PEFT names, moments beside them. */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { loadPolicyState, savePolicyState } from "../engine/checkpoint/policy-state.ts";
+import { readSafetensors } from "../engine/checkpoint/safetensors.ts";
+import { createAdamState } from "../engine/optimizer/adamw.ts";
+import type { Adapter, AdapterWeights } from "./model/adapter.ts";
+import type { Checkpoint } from "./checkpoint-store.ts";
+import { RequestError } from "./request-error.ts";
+
+/** `baseModel` is what others find the base by. */
+export async function saveAdapter(
+  adapter: Adapter,
+  baseModel: string,
+  withOptimizer: boolean,
+  folder: string,
+): Promise<void> {
+  // Every factor is written, those that are not trained included: a PEFT adapter needs them all.
+  const policy = { ...adapter.policy, trained: adapter.policy.loraParameters };
+  const adam = createAdamState(policy.trained);
+  for (const { name } of adapter.policy.trained) {
+    adam.firstMoment.set(name, adapter.adam.firstMoment.get(name)!);
+    adam.secondMoment.set(name, adapter.adam.secondMoment.get(name)!);
+  }
+  adam.step = adapter.adam.step;
+  await savePolicyState(policy, adam, { name: baseModel, companions: new Map() }, folder);
+  if (!withOptimizer) await rm(join(folder, "optimizer.safetensors"));
+}
+
+/** @throws RequestError 400 when the checkpoint does not fit the adapter. */
+export async function loadAdapter(
+  adapter: Adapter,
+  checkpoint: Checkpoint,
+  folder: string,
+  withOptimizer: boolean,
+): Promise<void> {
+  const { rank } = checkpoint.spec;
+  if (rank !== adapter.spec.rank)
+    throw new RequestError(
+      400,
+      `The checkpoint has rank ${rank}, but the model has rank ${adapter.spec.rank}.`,
+    );
+  if (checkpoint.kind !== "weights" && withOptimizer)
+    throw new RequestError(400, "A checkpoint for samplers has no optimizer state.");
+  if (!withOptimizer) {
+    const { factors } = await readWeights(checkpoint, folder);
+    for (const [name, values] of factors) adapter.policy.data.get(name)!.set(values);
+    adapter.forgetMoments();
+    return;
+  }
+  const policy = { ...adapter.policy, trained: adapter.policy.loraParameters };
+  const adam = createAdamState(policy.trained);
+  await loadPolicyState(policy, adam, folder);
+  for (const { name } of adapter.policy.trained) {
+    adapter.adam.firstMoment.get(name)!.set(adam.firstMoment.get(name)!);
+    adapter.adam.secondMoment.get(name)!.set(adam.secondMoment.get(name)!);
+  }
+  adapter.adam.step = adam.step;
+}
+
+/** Weights of a checkpoint, to sample from. */
+export async function readWeights(
+  { spec: { rank } }: Checkpoint,
+  folder: string,
+): Promise<AdapterWeights> {
+  const tensors = await readSafetensors(join(folder, "adapter_model.safetensors"));
+  return { rank, factors: new Map([...tensors].map(([name, { data }]) => [name, data])) };
+}

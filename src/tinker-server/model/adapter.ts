@@ -1,0 +1,76 @@
+/**
+ * One LoRA adapter with its optimizer and its accumulated gradient. Plain state: `base-model.ts`
+ * computes with it. Many adapters share the base weights and the graphs.
+ */
+import type { OptimSpec } from "../../core/loss.ts";
+import { adamStep, createAdamState } from "../../engine/optimizer/adamw.ts";
+import type { AdamState } from "../../engine/optimizer/adamw.ts";
+import type { PolicyModel } from "../../engine/model/policy-model.ts";
+
+export interface AdapterSpec {
+  readonly rank: number;
+  /** The initial factors derive from it. */
+  readonly seed: number;
+  readonly trainAttention: boolean;
+  readonly trainMlp: boolean;
+}
+
+/** The scale of every adapter is this over its rank, as Tinker has it. */
+export const loraAlpha = 32;
+
+/** Values of an adapter's factors at one moment; never changed. `rank` 0 is the base model alone. */
+export interface AdapterWeights {
+  readonly rank: number;
+  readonly factors: ReadonlyMap<string, Float32Array>;
+}
+
+export const baseWeights: AdapterWeights = { rank: 0, factors: new Map() };
+
+export class Adapter {
+  readonly spec: AdapterSpec;
+  /** Shares the base's arrays; factors are its own. */
+  readonly policy: PolicyModel;
+  adam: AdamState;
+  readonly #gradients: Map<string, Float32Array>;
+
+  constructor(spec: AdapterSpec, policy: PolicyModel) {
+    this.spec = spec;
+    this.policy = policy;
+    this.adam = createAdamState(policy.trained);
+    this.#gradients = new Map(
+      policy.trained.map(({ name }) => [name, new Float32Array(policy.data.get(name)!.length)]),
+    );
+  }
+
+  /** All or nothing: hand over the gradient of a whole request. */
+  accumulate(gradients: ReadonlyMap<string, Float32Array>): void {
+    for (const [name, sum] of this.#gradients) {
+      const gradient = gradients.get(name)!;
+      for (let i = 0; i < sum.length; i++) sum[i]! += gradient[i]!;
+    }
+  }
+
+  /**
+   * Steps on what has been accumulated, and forgets it. Without any, momentum alone moves the weights.
+   * @returns the gradient's norm before clipping.
+   * @throws NumericsError when it is not finite; the weights stay as they were.
+   */
+  step(optim: OptimSpec): number {
+    try {
+      return adamStep(this.policy.trained, this.policy.data, this.#gradients, this.adam, optim);
+    } finally {
+      for (const sum of this.#gradients.values()) sum.fill(0);
+    }
+  }
+
+  forgetMoments(): void {
+    this.adam = createAdamState(this.policy.trained);
+  }
+
+  snapshot(): AdapterWeights {
+    const factors = new Map<string, Float32Array>();
+    for (const { name } of this.policy.loraParameters)
+      factors.set(name, this.policy.data.get(name)!.slice());
+    return { rank: this.spec.rank, factors };
+  }
+}

@@ -1,0 +1,235 @@
+/**
+ * One base model under many adapters. Graphs depend on an adapter's shape alone, so adapters of equal
+ * shape share them; weights are fed at every run. Knows tokens and tensors, no HTTP and no sessions.
+ */
+import type { OptimSpec } from "../../core/loss.ts";
+import { NumericsError } from "../../core/errors.ts";
+import type { Sample, SampleRequest } from "../../core/policy.ts";
+import { lossParameterTensors } from "../../engine/loss/parameters.ts";
+import { objectiveKey } from "../../engine/loss/objective.ts";
+import { feedParameters, loadPolicyModel } from "../../engine/model/policy-model.ts";
+import type { PolicyModel } from "../../engine/model/policy-model.ts";
+import { createSession } from "../../engine/runtime.ts";
+import type { Session } from "../../engine/runtime.ts";
+import { batchLimits } from "../../engine/training/memory.ts";
+import { buildTrainingGraph, gradientName } from "../../engine/training/training-graph.ts";
+import type { TrainingGraphOptions } from "../../engine/training/training-graph.ts";
+import type { ForwardBackwardOutput, TopTokens } from "../../tinker-api/messages.ts";
+import { floatTensor } from "../../tinker-api/tensor.ts";
+import { Adapter, loraAlpha } from "./adapter.ts";
+import type { AdapterSpec, AdapterWeights } from "./adapter.ts";
+import { makeDatumBatches } from "./datum-batch.ts";
+import type { LossRequest, ModelLimits } from "./loss-request.ts";
+import { PinnedSampler } from "./pinned-sampler.ts";
+import { PromptScorer } from "./prompt-scorer.ts";
+
+export interface BaseModelOptions {
+  /** A folder in Hugging Face layout, or a `.gguf` file. */
+  readonly path: string;
+  /** Threads inside one operation. */
+  readonly threads: number;
+  /** For the activations of one training micro-batch, in MiB. */
+  readonly memoryMiB: number;
+}
+
+interface LoadedGraph {
+  readonly session: Session;
+  readonly fed: readonly string[];
+}
+
+export class BaseModel implements AsyncDisposable {
+  readonly #options: BaseModelOptions;
+  readonly #base: PolicyModel;
+  readonly #graphs = new Map<string, Promise<LoadedGraph>>();
+  readonly #samplers = new Map<number, Promise<PinnedSampler>>();
+  readonly #scorers = new Map<number, Promise<PromptScorer>>();
+
+  private constructor(options: BaseModelOptions, base: PolicyModel) {
+    this.#options = options;
+    this.#base = base;
+  }
+
+  /** @throws ModelError */
+  static async load(options: BaseModelOptions): Promise<BaseModel> {
+    // A rank asks for the base to be mapped from its file where that is possible.
+    const lora = { rank: 1, alpha: loraAlpha };
+    return new BaseModel(options, await loadPolicyModel(options.path, { lora, seed: 0 }));
+  }
+
+  get limits(): ModelLimits {
+    const { vocabSize, contextLength } = this.#base.config;
+    return { vocabularySize: vocabSize, contextLength };
+  }
+
+  async createAdapter(spec: AdapterSpec): Promise<Adapter> {
+    const lora = { rank: spec.rank, alpha: loraAlpha };
+    const policy = await loadPolicyModel(this.#options.path, { lora, seed: spec.seed });
+    for (const { name } of policy.base) {
+      const shared = this.#base.data.get(name);
+      if (shared !== undefined) policy.data.set(name, shared);
+    }
+    const isTrained = (name: string): boolean =>
+      name.includes(".mlp.") ? spec.trainMlp : spec.trainAttention;
+    return new Adapter(spec, {
+      ...policy,
+      trained: policy.trained.filter(({ name }) => isTrained(name)),
+    });
+  }
+
+  #graph(policy: PolicyModel, options: TrainingGraphOptions): Promise<LoadedGraph> {
+    const { loss, checkpointed } = options;
+    const trained = policy.trained.map(({ name }) => name).join();
+    const objective = loss === null ? "" : objectiveKey(loss);
+    const key = `${policy.lora?.rank ?? 0} ${objective} ${checkpointed} ${trained}`;
+    let loaded = this.#graphs.get(key);
+    if (loaded === undefined) {
+      const { model, fed } = buildTrainingGraph(policy, options);
+      const folder = policy.mappedFolder;
+      loaded = createSession(model, {
+        threads: this.#options.threads,
+        prepack: false,
+        ...(folder === null ? {} : { externalFolder: folder }),
+      }).then((session) => ({ session, fed }));
+      this.#graphs.set(key, loaded);
+    }
+    return loaded;
+  }
+
+  /**
+   * Log-probabilities and the summed loss; with `backward` also adds the gradient to the adapter's.
+   * @throws NumericsError when the loss or a gradient is not finite; nothing was added then.
+   */
+  async forwardBackward(
+    adapter: Adapter,
+    { loss, rows }: LossRequest,
+    backward: boolean,
+  ): Promise<ForwardBackwardOutput> {
+    const policy = backward ? adapter.policy : { ...adapter.policy, trained: [] };
+    const limits = batchLimits(policy.config, this.#options.memoryMiB);
+    const logprobs = rows.map(({ tokens }) => new Float32Array(tokens.length));
+    const gradients = new Map<string, Float32Array>();
+    let total = 0;
+    for (const batch of makeDatumBatches(rows, limits)) {
+      const { session, fed } = await this.#graph(policy, {
+        loss,
+        checkpointed: batch.checkpointed,
+      });
+      const outputs = await session.run({
+        ...batch.modelInputs,
+        ...batch.lossInputs,
+        ...lossParameterTensors(loss),
+        ...feedParameters(policy, fed),
+      });
+      const value = outputs["loss"]![0]!;
+      if (!Number.isFinite(value)) throw new NumericsError("The loss", value);
+      total += value;
+      addGradients(gradients, policy, outputs);
+      let start = 0;
+      for (const index of batch.members) {
+        const own = logprobs[index]!;
+        own.set(outputs["logprobs"]!.subarray(start, start + own.length));
+        start += own.length;
+      }
+    }
+    if (backward) adapter.accumulate(gradients);
+    return {
+      outputType: "TorchLossReturn",
+      outputs: logprobs.map((values) => ({ logprobs: floatTensor(values) })),
+      metrics: { "loss:sum": total },
+    };
+  }
+
+  /** @throws NumericsError when the gradient is not finite; the weights stay as they were. */
+  optimStep(adapter: Adapter, optim: OptimSpec): Record<string, number> {
+    return { grad_norm: adapter.step(optim) };
+  }
+
+  /** The policy that serves adapters of this rank; its factors are to be replaced. */
+  async #policyOf(rank: number): Promise<PolicyModel> {
+    if (rank === 0) return { ...this.#base, lora: null, loraParameters: [], trained: [] };
+    const spec = { rank, seed: 0, trainAttention: true, trainMlp: true };
+    return (await this.createAdapter(spec)).policy;
+  }
+
+  async sample(weights: AdapterWeights, request: SampleRequest): Promise<readonly Sample[]> {
+    const sampler = await getOrMake(this.#samplers, weights.rank, async () =>
+      PinnedSampler.create(await this.#policyOf(weights.rank), this.#options.threads),
+    );
+    return sampler.sample(weights, request);
+  }
+
+  /** [prompt] log-probability of each token after those before it; NaN for the first. */
+  async scorePrompt(weights: AdapterWeights, prompt: Int32Array): Promise<Float32Array> {
+    const scores = new Float32Array(prompt.length).fill(Number.NaN);
+    if (prompt.length < 2) return scores;
+    const policy = await this.#policyOf(weights.rank);
+    for (const [name, values] of weights.factors) policy.data.set(name, values);
+    const { session, fed } = await this.#graph(
+      { ...policy, trained: [] },
+      { loss: null, checkpointed: false },
+    );
+    const rest = prompt.length - 1;
+    const nothing = new Float32Array(rest);
+    const row = {
+      tokens: prompt.slice(0, rest),
+      targets: prompt.slice(1),
+      weights: nothing,
+      advantages: nothing,
+      samplingLogprobs: nothing,
+    };
+    const limits = batchLimits(policy.config, this.#options.memoryMiB);
+    for (const { modelInputs } of makeDatumBatches([row], limits)) {
+      const outputs = await session.run({ ...modelInputs, ...feedParameters(policy, fed) });
+      scores.set(outputs["logprobs"]!.subarray(0, rest), 1);
+    }
+    return scores;
+  }
+
+  async topPromptTokens(
+    weights: AdapterWeights,
+    prompt: Int32Array,
+    k: number,
+  ): Promise<TopTokens[]> {
+    const scorer = await getOrMake(this.#scorers, weights.rank, async () =>
+      PromptScorer.create(await this.#policyOf(weights.rank), this.#options.threads),
+    );
+    return scorer.topTokens(weights, prompt, k);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const open = await Promise.all([...this.#samplers.values(), ...this.#scorers.values()]);
+    const graphs = await Promise.all(this.#graphs.values());
+    await Promise.all([
+      ...open.map((session) => session.close()),
+      ...graphs.map(({ session }) => session.close()),
+    ]);
+  }
+}
+
+function getOrMake<Key, Value>(
+  map: Map<Key, Promise<Value>>,
+  key: Key,
+  make: () => Promise<Value>,
+): Promise<Value> {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+    value.catch(() => map.delete(key));
+  }
+  return value;
+}
+
+function addGradients(
+  sums: Map<string, Float32Array>,
+  policy: PolicyModel,
+  outputs: Readonly<Record<string, Float32Array>>,
+): void {
+  for (const { name } of policy.trained) {
+    const gradient = outputs[gradientName(name)]!;
+    const sum = sums.get(name);
+    if (sum === undefined) sums.set(name, gradient.slice());
+    else for (let i = 0; i < sum.length; i++) sum[i]! += gradient[i]!;
+    if (!gradient.every(Number.isFinite)) throw new NumericsError(`The gradient of ${name}`, NaN);
+  }
+}

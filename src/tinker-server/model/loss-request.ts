@@ -1,0 +1,123 @@
+/** Tinker's losses: which tensors each needs, its options, and the engine's loss that it is. */
+import { defaultLoss } from "../../core/loss.ts";
+import type { LossName, LossSpec } from "../../core/loss.ts";
+import type { Datum, ForwardBackwardRequest } from "../../tinker-api/messages.ts";
+import { RequestError } from "../request-error.ts";
+import type { LossRow } from "./datum-batch.ts";
+
+interface TinkerLoss {
+  readonly required: readonly string[];
+  /** Options with their defaults; thresholds are bounds of the ratio itself. */
+  readonly options: Readonly<Record<string, number>>;
+}
+
+const policyInputs = ["target_tokens", "logprobs", "advantages"];
+const clip = { clip_low_threshold: 0.8, clip_high_threshold: 1.2 };
+
+const losses: Readonly<Partial<Record<LossName, TinkerLoss>>> = {
+  cross_entropy: { required: ["target_tokens", "weights"], options: {} },
+  importance_sampling: { required: policyInputs, options: {} },
+  ppo: { required: policyInputs, options: clip },
+  cispo: {
+    required: policyInputs,
+    options: { clip_low_threshold: 0, clip_high_threshold: 4 },
+  },
+  gspo: { required: policyInputs, options: clip },
+  dro: { required: policyInputs, options: { beta: 0.05 } },
+};
+
+export interface LossRequest {
+  readonly loss: LossSpec;
+  readonly rows: readonly LossRow[];
+}
+
+export interface ModelLimits {
+  readonly vocabularySize: number;
+  readonly contextLength: number;
+}
+
+/** @throws RequestError saying what is wrong with which datum. */
+export function readLossRequest(request: ForwardBackwardRequest, limits: ModelLimits): LossRequest {
+  const known = Object.hasOwn(losses, request.lossFn) ? losses[request.lossFn as LossName] : null;
+  if (!known) {
+    const names = Object.keys(losses).join(", ");
+    throw new RequestError(422, `There is no loss "${request.lossFn}". There are: ${names}.`);
+  }
+  if (request.data.length === 0) throw new RequestError(400, "There is no datum to train on.");
+  return {
+    loss: lossSpec(request.lossFn as LossName, known, request.lossConfig),
+    rows: request.data.map((datum, index) => readDatum(datum, index, known, limits)),
+  };
+}
+
+function lossSpec(
+  name: LossName,
+  known: TinkerLoss,
+  config: Readonly<Record<string, number>>,
+): LossSpec {
+  for (const [option, value] of Object.entries(config)) {
+    if (!(option in known.options)) {
+      const allowed = Object.keys(known.options).join(", ") || "none";
+      throw new RequestError(422, `${name} has no option "${option}". It has: ${allowed}.`);
+    }
+    if (!(value >= 0) || value > 1e6)
+      throw new RequestError(422, `${option} is ${value}, but must be a number from 0.`);
+  }
+  const options = { ...known.options, ...config };
+  const { clip_low_threshold: low = 0.8, clip_high_threshold: high = 1.2, beta } = options;
+  if (low > 1 || high < 1)
+    throw new RequestError(422, `${name} clips ratios to [${low}, ${high}], which leaves out 1.`);
+  return {
+    ...defaultLoss,
+    name,
+    aggregation: "token-sum",
+    clipLow: 1 - low,
+    clipHigh: high - 1,
+    ...(beta === undefined ? {} : { droBeta: beta }),
+  };
+}
+
+const optionalInputs = ["weights"];
+
+function readDatum(
+  datum: Datum,
+  index: number,
+  { required }: TinkerLoss,
+  limits: ModelLimits,
+): LossRow {
+  const refuse = (what: string): never => {
+    throw new RequestError(400, `Datum ${index}: ${what}`);
+  };
+  const { tokens, lossInputs } = datum;
+  if (tokens.length === 0) refuse("it has no tokens.");
+  if (tokens.length > limits.contextLength)
+    refuse(`${tokens.length} tokens exceed the context window of ${limits.contextLength}.`);
+  for (const [name, { data, shape }] of Object.entries(lossInputs)) {
+    if (![...required, ...optionalInputs].includes(name))
+      refuse(`this loss does not know "${name}"; it reads ${required.join(", ")}.`);
+    if (data.length !== tokens.length || shape.length !== 1)
+      refuse(`"${name}" has shape [${shape.join()}], but there are ${tokens.length} tokens.`);
+    if (data.some((value) => !Number.isFinite(value)))
+      refuse(`NonFiniteInTensor: "${name}" has a number that is not finite.`);
+  }
+  const read = (name: string, fallback: number): Float32Array => {
+    const tensor = lossInputs[name];
+    if (tensor !== undefined) return Float32Array.from(tensor.data);
+    if (required.includes(name)) refuse(`"${name}" is missing.`);
+    return new Float32Array(tokens.length).fill(fallback);
+  };
+  const { target_tokens: targetTokens } = lossInputs;
+  if (targetTokens?.dtype !== "int64") return refuse(`"target_tokens" must be int64.`);
+  for (const ids of [tokens, targetTokens.data]) {
+    const stray = ids.find((id) => id < 0 || id >= limits.vocabularySize);
+    if (stray !== undefined)
+      refuse(`token ${stray} is outside of the vocabulary of ${limits.vocabularySize}.`);
+  }
+  return {
+    tokens,
+    targets: targetTokens.data,
+    weights: read("weights", 1),
+    advantages: read("advantages", 0),
+    samplingLogprobs: read("logprobs", 0),
+  };
+}

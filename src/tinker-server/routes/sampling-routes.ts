@@ -1,0 +1,115 @@
+/** Samplers and samples. */
+import { z } from "zod";
+import { Hono } from "hono";
+import { tokensOf } from "../../tinker-api/json-codec.ts";
+import { RequestError } from "../request-error.ts";
+import type { SamplingJob } from "../sampling.ts";
+import { fingerprintOf } from "../service.ts";
+import type { SamplerSession, TinkerService } from "../service.ts";
+import { readBody } from "./read-body.ts";
+
+const createSamplerBody = z.object({
+  session_id: z.string(),
+  sampling_session_seq_id: z.int().min(0),
+  base_model: z.string().nullish(),
+  model_path: z.string().nullish(),
+});
+
+const sampleBody = z.object({
+  num_samples: z.int().min(1).max(1024).default(1),
+  prompt: z.unknown(),
+  sampling_params: z.object({
+    max_tokens: z.int().nullish(),
+    seed: z.int().nullish(),
+    stop: z.union([z.string(), z.array(z.string()), z.array(z.int())]).nullish(),
+    temperature: z.number().min(0).default(1),
+    top_k: z.int().default(-1),
+    top_p: z.number().gt(0).max(1).default(1),
+  }),
+  sampling_session_id: z.string().nullish(),
+  base_model: z.string().nullish(),
+  model_path: z.string().nullish(),
+  seq_id: z.int().min(0).nullish(),
+  prompt_logprobs: z.boolean().nullish(),
+  prompt_logprobs_last_n: z.int().min(1).nullish(),
+  topk_prompt_logprobs: z.int().min(0).default(0),
+  topk_sample_logprobs: z.int().min(0).default(0),
+  prompt_alt_tokens_k: z.int().min(0).default(0),
+  target_prompt_logprobs: z.unknown().nullish(),
+  record_stability_info: z.boolean().nullish(),
+});
+
+type SampleBody = z.output<typeof sampleBody>;
+
+/** What newer clients can ask for and this server does not do. */
+const unsupported = [
+  "topk_sample_logprobs",
+  "prompt_alt_tokens_k",
+  "target_prompt_logprobs",
+  "record_stability_info",
+] as const satisfies readonly (keyof SampleBody)[];
+
+function jobOf(body: SampleBody): SamplingJob {
+  for (const name of unsupported)
+    if (body[name]) throw new RequestError(400, `This server does not do ${name}.`);
+  const { sampling_params: params, topk_prompt_logprobs: top } = body;
+  const stop = typeof params.stop === "string" ? [params.stop] : (params.stop ?? null);
+  return {
+    prompt: tokensOf(body.prompt),
+    samples: body.num_samples,
+    maxTokens: params.max_tokens ?? null,
+    temperature: params.temperature,
+    topP: params.top_p,
+    topK: Math.max(0, params.top_k),
+    seed: params.seed ?? null,
+    stop,
+    promptLogprobs: body.prompt_logprobs ?? top > 0,
+    promptLogprobsLast: body.prompt_logprobs_last_n ?? null,
+    topPromptTokens: top,
+  };
+}
+
+async function samplerOf(service: TinkerService, body: SampleBody): Promise<SamplerSession> {
+  if (body.sampling_session_id) return service.sampler(body.sampling_session_id);
+  if (body.base_model) service.checkBase(body.base_model);
+  else if (!body.model_path)
+    throw new RequestError(
+      422,
+      "sampling_session_id: a session, base_model or model_path is needed.",
+    );
+  const modelPath = body.model_path ?? null;
+  const weights = service.weightsOf(modelPath);
+  return { id: "", modelPath, weights, known: new Map() };
+}
+
+export function samplingRoutes(service: TinkerService): Hono {
+  const app = new Hono();
+  app.post("/create_sampling_session", async (c) => {
+    const body = readBody(createSamplerBody, await c.req.text());
+    service.session(body.session_id);
+    if (body.base_model) service.checkBase(body.base_model);
+    else if (!body.model_path)
+      throw new RequestError(422, "base_model: it is needed, or a model_path.");
+    const { id } = await service.createSampler(
+      body.session_id,
+      body.sampling_session_seq_id,
+      body.model_path ?? null,
+    );
+    return c.json({ type: "create_sampling_session", sampling_session_id: id });
+  });
+  app.post("/asample", async (c) => {
+    const text = await c.req.text();
+    const body = readBody(sampleBody, text);
+    const sampler = await samplerOf(service, body);
+    const fingerprint = fingerprintOf(c.req.path, text);
+    const future = service.sample(sampler, body.seq_id ?? null, fingerprint, jobOf(body));
+    // Newer clients want a name for every sequence that is to come.
+    const sequenceIds = Array.from({ length: body.num_samples }, (_, i) => `${future}:${i}`);
+    return c.json({ request_id: future, sample_sequence_ids: sequenceIds });
+  });
+  app.get("/samplers/:id", (c) => {
+    const { id, modelPath } = service.sampler(c.req.param("id"));
+    return c.json({ sampler_id: id, base_model: service.modelName, model_path: modelPath });
+  });
+  return app;
+}

@@ -1,0 +1,138 @@
+/** Models: made and trained. */
+import { z } from "zod";
+import { Hono } from "hono";
+import type { Context } from "hono";
+import { forwardBackwardFromJson } from "../../tinker-api/json-codec.ts";
+import type { ForwardBackwardRequest } from "../../tinker-api/messages.ts";
+import { decodeForwardBackwardRequest, protoMediaType } from "../../tinker-api/proto-codec.ts";
+import { RequestError } from "../request-error.ts";
+import { drawSeed, fingerprintOf } from "../service.ts";
+import type { LoadedModel, TinkerService } from "../service.ts";
+import { readBody } from "./read-body.ts";
+import { zstdDecompressSync } from "./zstd.ts";
+
+const metadata = z.record(z.string(), z.unknown()).nullish();
+
+const modelBody = z.object({ model_id: z.string() });
+
+const createModelBody = z.object({
+  session_id: z.string(),
+  model_seq_id: z.int().min(0),
+  base_model: z.string(),
+  user_metadata: metadata,
+  lora_config: z
+    .object({
+      rank: z.int(),
+      seed: z.int().min(0).nullish(),
+      train_mlp: z.boolean().default(true),
+      train_attn: z.boolean().default(true),
+    })
+    .nullish(),
+  optimizer_config: z.object({ type: z.string() }).nullish(),
+});
+
+const adamParams = z.object({
+  learning_rate: z.number().min(0).default(1e-4),
+  beta1: z.number().min(0).lt(1).default(0.9),
+  beta2: z.number().min(0).lt(1).default(0.95),
+  eps: z.number().min(0).default(1e-12),
+  weight_decay: z.number().min(0).default(0),
+  grad_clip_norm: z.number().min(0).default(0),
+});
+
+const optimStepBody = z.object({
+  model_id: z.string(),
+  seq_id: z.int().nullish(),
+  adam_params: adamParams,
+});
+
+async function readForwardBackward(
+  c: Context,
+  forwardOnly: boolean,
+): Promise<{ request: ForwardBackwardRequest; fingerprint: string }> {
+  const raw = new Uint8Array(await c.req.arrayBuffer());
+  const bytes = c.req.header("content-encoding") === "zstd" ? zstdDecompressSync(raw) : raw;
+  const isProto = (c.req.header("content-type") ?? "").includes(protoMediaType);
+  const request = isProto
+    ? decodeForwardBackwardRequest(bytes)
+    : forwardBackwardFromJson(JSON.parse(new TextDecoder().decode(bytes)), forwardOnly);
+  return { request, fingerprint: fingerprintOf(c.req.path, bytes) };
+}
+
+function infoOf(service: TinkerService, model: LoadedModel, tokenizer: string): object {
+  return {
+    type: "get_info",
+    model_id: model.id,
+    model_data: { arch: "", model_name: service.modelName, tokenizer_id: tokenizer },
+    is_lora: true,
+    lora_rank: model.adapter.spec.rank,
+    model_name: service.modelName,
+  };
+}
+
+export function trainingRoutes(service: TinkerService, tokenizer: string): Hono {
+  const app = new Hono();
+  const forward = async (c: Context, forwardOnly: boolean): Promise<Response> => {
+    const { request, fingerprint } = await readForwardBackward(c, forwardOnly);
+    const future = service.forwardBackward(request, fingerprint);
+    return c.json({ request_id: future, model_id: request.modelId });
+  };
+  app.post("/forward_backward", (c) => forward(c, false));
+  app.post("/forward", (c) => forward(c, true));
+
+  app.post("/create_model", async (c) => {
+    const text = await c.req.text();
+    const body = readBody(createModelBody, text);
+    service.session(body.session_id);
+    service.checkBase(body.base_model);
+    if (!body.lora_config)
+      throw new RequestError(400, "lora_config is missing: this server trains LoRA adapters only.");
+    const optimizer = body.optimizer_config?.type ?? "adamw";
+    if (optimizer !== "adamw")
+      throw new RequestError(400, `This server's optimizer is adamw; it has no "${optimizer}".`);
+    const { rank, seed, train_attn: trainAttention, train_mlp: trainMlp } = body.lora_config;
+    const spec = { rank, seed: seed ?? drawSeed(), trainAttention, trainMlp };
+    const id = `${body.session_id}:train:${body.model_seq_id}`;
+    const future = service.once(id, fingerprintOf(c.req.path, text), async () => {
+      service.checkSpec(spec);
+      await service.createModel(id, body.session_id, spec, body.user_metadata ?? null);
+      return { type: "create_model", model_id: id };
+    });
+    return c.json({ request_id: future, model_id: id });
+  });
+
+  app.post("/get_info", async (c) => {
+    const { model_id: id } = readBody(modelBody, await c.req.text());
+    return c.json(infoOf(service, service.model(id), tokenizer));
+  });
+
+  app.post("/unload_model", async (c) => {
+    const { model_id: id } = readBody(modelBody, await c.req.text());
+    const future = service.inOrder(id, null, "", () => {
+      service.unload(id);
+      return { type: "unload_model", model_id: id };
+    });
+    return c.json({ request_id: future, model_id: id });
+  });
+
+  app.post("/optim_step", async (c) => {
+    const text = await c.req.text();
+    const { model_id: id, seq_id: seqId, adam_params: adam } = readBody(optimStepBody, text);
+    const optim = {
+      learningRate: adam.learning_rate,
+      beta1: adam.beta1,
+      beta2: adam.beta2,
+      eps: adam.eps,
+      weightDecay: adam.weight_decay,
+      maxGradNorm: adam.grad_clip_norm,
+    };
+    const fingerprint = fingerprintOf(c.req.path, text);
+    const future = service.inOrder(id, seqId ?? null, fingerprint, (model) => ({
+      type: "optim_step",
+      metrics: service.optimStep(model, optim),
+    }));
+    return c.json({ request_id: future, model_id: id });
+  });
+
+  return app;
+}

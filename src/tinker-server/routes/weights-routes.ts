@@ -1,0 +1,121 @@
+/** Checkpoints: saved and loaded in a model's order, with samplers made of them. */
+import { z } from "zod";
+import { Hono } from "hono";
+import { parsePath } from "../checkpoint-path.ts";
+import { RequestError } from "../request-error.ts";
+import { fingerprintOf } from "../service.ts";
+import type { LoadedModel, TinkerService } from "../service.ts";
+import { readBody } from "./read-body.ts";
+
+const metadata = z.record(z.string(), z.unknown()).nullish();
+const ttl = z.int().positive().nullish();
+
+const saveBody = z.object({
+  model_id: z.string(),
+  seq_id: z.int().nullish(),
+  path: z.string().nullish(),
+  sampling_session_seq_id: z.int().min(0).nullish(),
+  kind: z.enum(["snapshot", "inflight"]).default("snapshot"),
+  ttl_seconds: ttl,
+  overwrite: z.boolean().default(false),
+  user_metadata: metadata,
+});
+
+const loadBody = z.object({
+  model_id: z.string().nullish(),
+  seq_id: z.int().nullish(),
+  session_id: z.string().nullish(),
+  model_seq_id: z.int().min(0).nullish(),
+  base_model: z.string().nullish(),
+  user_metadata: metadata,
+  path: z.string(),
+  optimizer: z.boolean(),
+});
+
+export function weightsRoutes(service: TinkerService): Hono {
+  const app = new Hono();
+  app.post("/save_weights", async (c) => {
+    const text = await c.req.text();
+    const body = readBody(saveBody, text);
+    const { path: name } = body;
+    if (!name) throw new RequestError(422, "path: a checkpoint needs a name.");
+    const future = service.inOrder(
+      body.model_id,
+      body.seq_id ?? null,
+      fingerprintOf(c.req.path, text),
+      async (model) => ({
+        type: "save_weights",
+        path: await service.save(model, { ...saveOptions(body), name, kind: "weights" }),
+      }),
+    );
+    return c.json({ request_id: future, model_id: body.model_id });
+  });
+
+  app.post("/save_weights_for_sampler", async (c) => {
+    const text = await c.req.text();
+    const body = readBody(saveBody, text);
+    if (body.kind !== "snapshot")
+      throw new RequestError(
+        400,
+        `Samplers here keep the weights they were made of; kind is "${body.kind}".`,
+      );
+    const { path: name, sampling_session_seq_id: samplerSeqId, model_id: id } = body;
+    if (!name && samplerSeqId === undefined)
+      throw new RequestError(422, "path: a name is needed, or a sampling_session_seq_id.");
+    const work = async (model: LoadedModel): Promise<object> => {
+      if (name) {
+        const options = { ...saveOptions(body), name, kind: "sampler_weights" as const };
+        return { type: "save_weights_for_sampler", path: await service.save(model, options) };
+      }
+      const weights = model.adapter.snapshot();
+      const sampler = await service.createSampler(model.sessionId, samplerSeqId!, null, weights);
+      return {
+        type: "save_weights_for_sampler",
+        path: null,
+        sampling_session_id: sampler.id,
+      };
+    };
+    const fingerprint = fingerprintOf(c.req.path, text);
+    const future = service.inOrder(id, body.seq_id ?? null, fingerprint, work);
+    return c.json({ request_id: future, model_id: id });
+  });
+
+  app.post("/load_weights", async (c) => {
+    const text = await c.req.text();
+    const body = readBody(loadBody, text);
+    const fingerprint = fingerprintOf(c.req.path, text);
+    const { model_id: id, session_id: sessionId, path, optimizer } = body;
+    if (id) {
+      const future = service.inOrder(id, body.seq_id ?? null, fingerprint, async (model) => {
+        await service.load(model, path, optimizer);
+        return { type: "load_weights", path, model_id: id };
+      });
+      return c.json({ request_id: future, model_id: id });
+    }
+    if (!sessionId || body.model_seq_id === undefined)
+      throw new RequestError(422, "model_id: a model is needed, or session_id and model_seq_id.");
+    service.session(sessionId);
+    const newId = `${sessionId}:train:${body.model_seq_id}`;
+    const future = service.once(newId, fingerprint, async () => {
+      const { spec } = await service.store.find(parsePath(path));
+      service.checkSpec(spec);
+      const userMetadata = body.user_metadata ?? null;
+      const model = await service.createModel(newId, sessionId, spec, userMetadata);
+      await service.load(model, path, optimizer);
+      return { type: "load_weights", path, model_id: newId };
+    });
+    return c.json({ request_id: future, model_id: newId });
+  });
+  return app;
+}
+
+type SaveBody = z.output<typeof saveBody>;
+
+function saveOptions(body: SaveBody): {
+  ttlSeconds: number | null;
+  overwrite: boolean;
+  userMetadata: Readonly<Record<string, unknown>> | null;
+} {
+  const { ttl_seconds: ttlSeconds = null, overwrite, user_metadata: userMetadata = null } = body;
+  return { ttlSeconds, overwrite, userMetadata };
+}

@@ -1,0 +1,31 @@
+/** What a Tinker server is made of. */
+import type { Renderer } from "../core/policy.ts";
+
+export interface TinkerServerOptions {
+  /** A model folder in Hugging Face layout, or a `.gguf` file. */
+  readonly modelPath: string;
+  /** Name that clients ask for. @default `modelPath` */
+  readonly modelName?: string;
+  /** Where clients find the tokenizer: a folder or a hub id. @default `modelPath` */
+  readonly tokenizer?: string;
+  /** Of the model's family: decodes text for stop strings. */
+  readonly renderer: Renderer;
+  /** Folder of training runs and checkpoints; made when missing. */
+  readonly folder: string;
+  /** What clients must send as `X-API-Key`; null lets everybody in. */
+  readonly token: string | null;
+  /** Threads inside one operation. @default half of the processors, at least 2 */
+  readonly threads?: number;
+  /** For the activations of one training micro-batch, in MiB. @default 1536 */
+  readonly memoryMiB?: number;
+  /** Highest rank of an adapter. @default 256 */
+  readonly maxRank?: number;
+  /** Models that may be loaded at the same time. @default 32 */
+  readonly maxModels?: number;
+  /** How long a request for a result is held before the client is told to ask again. @default 20_000 */
+  readonly pollMs?: number;
+  /** A session without a heartbeat for so long ends, and its models with it. @default 600_000 */
+  readonly sessionTimeoutMs?: number;
+  /** Longest wait for a sequence number that was skipped. @default 60_000 */
+  readonly gapMs?: number;
+}

@@ -1,0 +1,329 @@
+/**
+ * Sessions, models and samplers of one server: what requests act on. Knows neither HTTP nor how
+ * messages are encoded.
+ */
+import { createHash, randomInt, randomUUID } from "node:crypto";
+import { AgentTrainerError } from "../core/errors.ts";
+import type { OptimSpec } from "../core/loss.ts";
+import type { ForwardBackwardRequest } from "../tinker-api/messages.ts";
+import { loadAdapter, readWeights, saveAdapter } from "./adapter-files.ts";
+import { checkName, formatPath, parsePath } from "./checkpoint-path.ts";
+import type { CheckpointKind } from "./checkpoint-path.ts";
+import type { CheckpointStore } from "./checkpoint-store.ts";
+import { Futures } from "./futures.ts";
+import type { FutureOutcome } from "./futures.ts";
+import { baseWeights } from "./model/adapter.ts";
+import type { Adapter, AdapterSpec, AdapterWeights } from "./model/adapter.ts";
+import { readLossRequest } from "./model/loss-request.ts";
+import { OrderedRequests } from "./ordered-requests.ts";
+import { RequestError } from "./request-error.ts";
+import { checkJob, runJob } from "./sampling.ts";
+import type { SamplingContext, SamplingJob } from "./sampling.ts";
+
+export interface Session {
+  readonly id: string;
+  readonly modelIds: string[];
+  readonly samplerIds: string[];
+  readonly userMetadata: Readonly<Record<string, unknown>> | null;
+  lastHeartbeat: number;
+}
+
+export interface LoadedModel {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly adapter: Adapter;
+  readonly requests: OrderedRequests;
+  readonly userMetadata: Readonly<Record<string, unknown>> | null;
+}
+
+export interface SamplerSession {
+  readonly id: string;
+  readonly modelPath: string | null;
+  readonly weights: Promise<AdapterWeights>;
+  /** Futures by sequence number: the same number is the same request. */
+  readonly known: Map<number, { readonly fingerprint: string; readonly future: string }>;
+}
+
+export interface ServiceLimits {
+  readonly maxRank: number;
+  readonly maxModels: number;
+  readonly sessionTimeoutMs: number;
+  readonly gapMs: number;
+}
+
+export interface ServiceParts extends SamplingContext {
+  readonly modelName: string;
+  readonly store: CheckpointStore;
+  readonly limits: ServiceLimits;
+}
+
+export interface SaveOptions {
+  readonly name: string;
+  readonly kind: CheckpointKind;
+  readonly ttlSeconds: number | null;
+  readonly overwrite: boolean;
+  readonly userMetadata: Readonly<Record<string, unknown>> | null;
+}
+
+/** Equal for equal requests. */
+export function fingerprintOf(kind: string, body: string | Uint8Array): string {
+  return createHash("sha256").update(kind).update("\0").update(body).digest("base64");
+}
+
+export class TinkerService implements AsyncDisposable {
+  readonly parts: ServiceParts;
+  readonly futures: Futures = new Futures();
+  readonly #sessions = new Map<string, Session>();
+  readonly #models = new Map<string, LoadedModel>();
+  readonly #samplers = new Map<string, SamplerSession>();
+  /** Futures of requests that make something, by what they make. */
+  readonly #made = new Map<string, { readonly fingerprint: string; readonly future: string }>();
+  readonly #stop = new AbortController();
+
+  constructor(parts: ServiceParts) {
+    this.parts = parts;
+  }
+
+  get modelName(): string {
+    return this.parts.modelName;
+  }
+
+  get store(): CheckpointStore {
+    return this.parts.store;
+  }
+
+  start(running: Promise<unknown>): string {
+    return this.futures.add(running, describeFailure);
+  }
+
+  // Sessions
+
+  createSession(userMetadata: Session["userMetadata"]): Session {
+    this.#endStaleSessions();
+    const session: Session = {
+      id: randomUUID(),
+      modelIds: [],
+      samplerIds: [],
+      userMetadata,
+      lastHeartbeat: Date.now(),
+    };
+    this.#sessions.set(session.id, session);
+    return session;
+  }
+
+  /** @throws RequestError 404 */
+  session(id: string): Session {
+    const session = this.#sessions.get(id);
+    if (session === undefined) throw new RequestError(404, `There is no session "${id}".`);
+    return session;
+  }
+
+  sessionIds(): readonly string[] {
+    return [...this.#sessions.keys()].toReversed();
+  }
+
+  heartbeat(id: string): void {
+    this.session(id).lastHeartbeat = Date.now();
+    this.#endStaleSessions();
+  }
+
+  #endStaleSessions(): void {
+    const oldest = Date.now() - this.parts.limits.sessionTimeoutMs;
+    for (const session of this.#sessions.values()) {
+      if (session.lastHeartbeat >= oldest) continue;
+      this.#sessions.delete(session.id);
+      for (const id of session.modelIds) this.#models.delete(id);
+      for (const id of session.samplerIds) this.#samplers.delete(id);
+    }
+  }
+
+  // Models
+
+  /** @throws RequestError 404 */
+  model(id: string): LoadedModel {
+    const model = this.#models.get(id);
+    if (model === undefined)
+      throw new RequestError(404, `Model "${id}" is not loaded. Create it, or load a checkpoint.`);
+    return model;
+  }
+
+  /** @throws RequestError when the base is another one. */
+  checkBase(name: string): void {
+    if (name === this.modelName) return;
+    throw new RequestError(400, `This server has "${this.modelName}", not "${name}".`);
+  }
+
+  checkSpec({ rank, trainAttention, trainMlp }: AdapterSpec): void {
+    const { maxRank, maxModels } = this.parts.limits;
+    if (!(rank >= 1 && rank <= maxRank))
+      throw new RequestError(400, `lora_config.rank is ${rank}, but must be from 1 to ${maxRank}.`);
+    if (!trainAttention && !trainMlp)
+      throw new RequestError(
+        400,
+        "This server adapts attention and MLP layers; neither is chosen.",
+      );
+    if (this.#models.size >= maxModels)
+      throw new RequestError(429, `${maxModels} models are loaded, and more do not fit.`);
+  }
+
+  /** The same key with the same fingerprint is the same request. @throws RequestError 409 */
+  once(key: string, fingerprint: string, work: () => Promise<unknown>): string {
+    const before = this.#made.get(key);
+    if (before?.fingerprint === fingerprint) return before.future;
+    if (before !== undefined)
+      throw new RequestError(409, `The sequence number of ${key} was used for something else.`);
+    const future = this.start(work());
+    this.#made.set(key, { fingerprint, future });
+    return future;
+  }
+
+  async createModel(
+    id: string,
+    sessionId: string,
+    spec: AdapterSpec,
+    userMetadata: LoadedModel["userMetadata"],
+  ): Promise<LoadedModel> {
+    const adapter = await this.parts.base.createAdapter(spec);
+    const requests = new OrderedRequests({ gapMs: this.parts.limits.gapMs });
+    const model = { id, sessionId, adapter, requests, userMetadata };
+    const baseModel = this.modelName;
+    const createdAt = new Date().toISOString();
+    await this.store.addRun({ id, sessionId, baseModel, spec, userMetadata, createdAt });
+    this.#models.set(id, model);
+    this.#sessions.get(sessionId)?.modelIds.push(id);
+    return model;
+  }
+
+  unload(id: string): void {
+    this.model(id);
+    this.#models.delete(id);
+  }
+
+  forwardBackward(request: ForwardBackwardRequest, fingerprint: string): string {
+    const model = this.model(request.modelId);
+    // Checked now, so that what is wrong does not use up a turn.
+    const { base } = this.parts;
+    const lossRequest = readLossRequest(request, base.limits);
+    const work = (): Promise<unknown> =>
+      base.forwardBackward(model.adapter, lossRequest, !request.forwardOnly);
+    return model.requests.submit(request.seqId, fingerprint, work, (running) =>
+      this.start(running),
+    );
+  }
+
+  /** Runs `work` in the model's order. */
+  inOrder(
+    modelId: string,
+    seqId: number | null,
+    fingerprint: string,
+    work: (model: LoadedModel) => unknown,
+  ): string {
+    const model = this.model(modelId);
+    return model.requests.submit(
+      seqId,
+      fingerprint,
+      async () => work(model),
+      (running) => this.start(running),
+    );
+  }
+
+  optimStep(model: LoadedModel, optim: OptimSpec): Record<string, number> {
+    return this.parts.base.optimStep(model.adapter, optim);
+  }
+
+  // Checkpoints
+
+  /** @returns its path. */
+  async save(model: LoadedModel, options: SaveOptions): Promise<string> {
+    const { name, kind, ttlSeconds, overwrite, userMetadata } = options;
+    const path = { runId: model.id, kind, name: checkName(name) };
+    const { spec } = model.adapter;
+    const expiresAt =
+      ttlSeconds === null ? null : new Date(Date.now() + ttlSeconds * 1000).toISOString();
+    const entry = { ...path, expiresAt, baseModel: this.modelName, spec, userMetadata };
+    await this.store.save(entry, overwrite, (folder) =>
+      saveAdapter(model.adapter, this.modelName, kind === "weights", folder),
+    );
+    return formatPath(path);
+  }
+
+  async load(model: LoadedModel, path: string, withOptimizer: boolean): Promise<void> {
+    const parsed = parsePath(path);
+    const checkpoint = await this.store.find(parsed);
+    this.checkBase(checkpoint.baseModel);
+    await loadAdapter(model.adapter, checkpoint, this.store.folderOf(parsed), withOptimizer);
+  }
+
+  // Sampling
+
+  /** @param modelPath null samples from the base model, or from `weights`. */
+  async createSampler(
+    sessionId: string,
+    seqId: number,
+    modelPath: string | null,
+    weights?: AdapterWeights,
+  ): Promise<SamplerSession> {
+    const id = `${sessionId}:sample:${seqId}`;
+    const before = this.#samplers.get(id);
+    if (before !== undefined) {
+      if (before.modelPath === modelPath && weights === undefined) return before;
+      throw new RequestError(409, `The sampling session ${seqId} was made of something else.`);
+    }
+    const loaded = weights ?? (await this.weightsOf(modelPath));
+    const sampler = { id, modelPath, weights: Promise.resolve(loaded), known: new Map() };
+    this.#samplers.set(id, sampler);
+    this.#sessions.get(sessionId)?.samplerIds.push(id);
+    return sampler;
+  }
+
+  async weightsOf(modelPath: string | null): Promise<AdapterWeights> {
+    if (modelPath === null) return baseWeights;
+    const parsed = parsePath(modelPath);
+    const checkpoint = await this.store.find(parsed);
+    this.checkBase(checkpoint.baseModel);
+    return readWeights(checkpoint, this.store.folderOf(parsed));
+  }
+
+  /** @throws RequestError 404 */
+  sampler(id: string): SamplerSession {
+    const sampler = this.#samplers.get(id);
+    if (sampler === undefined) throw new RequestError(404, `There is no sampler "${id}".`);
+    return sampler;
+  }
+
+  sample(
+    sampler: SamplerSession,
+    seqId: number | null,
+    fingerprint: string,
+    job: SamplingJob,
+  ): string {
+    checkJob(this.parts, job);
+    const before = seqId === null ? undefined : sampler.known.get(seqId);
+    if (before?.fingerprint === fingerprint) return before.future;
+    if (before !== undefined)
+      throw new RequestError(409, `The sequence number ${seqId} was used for another sample.`);
+    const run = async (): Promise<unknown> =>
+      runJob(this.parts, await sampler.weights, job, this.#stop.signal);
+    const future = this.start(run());
+    if (seqId !== null) sampler.known.set(seqId, { fingerprint, future });
+    return future;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.parts.base[Symbol.asyncDispose]();
+  }
+}
+
+function describeFailure(error: unknown): Extract<FutureOutcome, { kind: "failed" }> {
+  const message = error instanceof Error ? error.message : String(error);
+  const isTheirs =
+    (error instanceof RequestError && error.status < 500) ||
+    (AgentTrainerError.isInstance(error) && error.code === "NUMERICS");
+  return { kind: "failed", message, category: isTheirs ? "user" : "server" };
+}
+
+/** A seed for an adapter whose client names none. */
+export function drawSeed(): number {
+  return randomInt(2 ** 32);
+}
