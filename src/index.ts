@@ -42,6 +42,23 @@ export type {
   TrajectoryHandle,
   TrajectoryOptions,
 } from "./core/agent.ts";
+export { Workflow } from "./workflow/workflow.ts";
+export type { WorkflowClass, WorkflowOptions } from "./workflow/workflow.ts";
+export { MultiTurnWorkflow, SingleTurnWorkflow } from "./workflow/multi-turn.ts";
+export type { AgentEnvironmentArgs, MultiTurnArgs } from "./workflow/multi-turn.ts";
+export { CumulativeWorkflow } from "./workflow/cumulative.ts";
+export type { CumulativeArgs } from "./workflow/cumulative.ts";
+export type {
+  Agent,
+  Environment,
+  EnvironmentStart,
+  EnvironmentStep,
+  Maker,
+} from "./workflow/agent-environment.ts";
+export type { CallOptions, ModelOutput, WireMessage, WireToolCall } from "./workflow/model-call.ts";
+export type { StepMark, TrajectoryRecorder } from "./workflow/trajectory-recorder.ts";
+export type { RewardShaping } from "./workflow/reward-shaping.ts";
+export type { WaysIn } from "./trainer/ways-in.ts";
 export type { Dataset, Task, TaskRow } from "./core/task.ts";
 
 // What a rollout leaves behind

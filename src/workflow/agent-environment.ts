@@ -1,0 +1,80 @@
+/** An agent as a state machine, and the environment that it acts in: what users write, and how it is made. */
+import { AgentTrainerError } from "../core/errors.ts";
+import { describeValue } from "../rollout/error-facts.ts";
+import type { CallOptions, ModelOutput, WireMessage } from "./model-call.ts";
+
+type Info = Readonly<Record<string, unknown>>;
+
+/** Turns observations into messages, and answers into actions. One object is one rollout. */
+export interface Agent<Observation = unknown, Action = unknown> {
+  /** The conversation so far, in OpenAI's wire form: what the next call sends. */
+  readonly chatCompletions: readonly WireMessage[];
+  /** Fields of each call beside model and messages, such as `tools`. */
+  readonly callOptions?: CallOptions;
+  /** First with the observation of `reset`, then with that of each `step`. */
+  updateFromEnv(
+    observation: Observation,
+    reward: number,
+    done: boolean,
+    info: Info,
+  ): void | Promise<void>;
+  /** What to do about the answer; it becomes the step's `action` and goes to `env.step`. */
+  updateFromModel(text: string, output: ModelOutput): Action | Promise<Action>;
+}
+
+/** How a rollout begins. */
+export interface EnvironmentStart<Observation = unknown> {
+  readonly observation: Observation;
+  readonly info?: Info;
+}
+
+export interface EnvironmentStep<Observation = unknown> extends EnvironmentStart<Observation> {
+  readonly reward: number;
+  readonly done: boolean;
+}
+
+/** The world that the agent acts in. One object is one rollout. */
+export interface Environment<Observation = unknown, Action = unknown> {
+  reset(): EnvironmentStart<Observation> | Promise<EnvironmentStart<Observation>>;
+  step(action: Action): EnvironmentStep<Observation> | Promise<EnvironmentStep<Observation>>;
+  /** Always called, whatever happened before. */
+  close?(): unknown;
+}
+
+/**
+ * A class, one with a static `fromDict`, or an arrow function. Each gets one map of arguments; only the
+ * last two may be async.
+ */
+export type Maker<Made> =
+  | (new (args: never) => Made)
+  | { fromDict(args: never): Made | Promise<Made> }
+  | ((args: never) => Made | Promise<Made>);
+
+/** Makes an agent or an environment. */
+export async function make<Made>(maker: Maker<Made>, args: object): Promise<Made> {
+  if ("fromDict" in maker && typeof maker.fromDict === "function") {
+    return await maker.fromDict(args as never);
+  }
+  // Arrow functions have no prototype, and nothing else tells them from a class.
+  return isArrow(maker)
+    ? await maker(args as never)
+    : new (maker as new (args: never) => Made)(args as never);
+}
+
+function isArrow<Made>(maker: Maker<Made>): maker is (args: never) => Made | Promise<Made> {
+  return typeof maker === "function" && (maker as { prototype?: unknown }).prototype === undefined;
+}
+
+/** @throws AgentTrainerError (`ROLLOUT_FAILED`) when an environment returned something else than a step. */
+export function checkStep(returned: unknown): EnvironmentStep {
+  const { reward, done } = (returned ?? {}) as {
+    readonly reward?: unknown;
+    readonly done?: unknown;
+  };
+  if (Number.isFinite(reward) && typeof done === "boolean") return returned as EnvironmentStep;
+  throw new AgentTrainerError({
+    code: "ROLLOUT_FAILED",
+    message: `env.step returned ${describeValue(returned)}, which has no finite reward or no done.`,
+    hint: "Return { observation, reward, done, info? }.",
+  });
+}

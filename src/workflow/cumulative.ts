@@ -1,0 +1,30 @@
+/** Several turns within one budget of tokens, as when they train as one sequence. */
+import { TerminationEvent } from "../core/termination.ts";
+import type { CallOptions, ModelOutput } from "./model-call.ts";
+import { MultiTurnWorkflow } from "./multi-turn.ts";
+import type { MultiTurnArgs } from "./multi-turn.ts";
+
+export interface CumulativeArgs extends MultiTurnArgs {
+  /** Most tokens after the first prompt, observations included. */
+  readonly maxResponseLength: number;
+}
+
+/**
+ * Each call asks for no more tokens than are left of `maxResponseLength`, and none is made when none are
+ * left. What the run enforces (`rollout.train.max_tokens`) wins over what a call asks for, so the last
+ * answer may pass the budget by that much; the rollout ends there.
+ */
+export class CumulativeWorkflow<Metadata = Record<string, unknown>> extends MultiTurnWorkflow<
+  CumulativeArgs,
+  Metadata
+> {
+  protected override limits(last: ModelOutput | null, first: ModelOutput | null): CallOptions {
+    const used =
+      last === null || first === null
+        ? 0
+        : last.promptTokens + last.completionTokens - first.promptTokens;
+    const left = this.args.maxResponseLength - used;
+    if (left <= 0) throw new TerminationEvent("max_response_length_exceeded");
+    return { max_tokens: left };
+  }
+}

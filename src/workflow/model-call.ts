@@ -1,0 +1,95 @@
+/** One chat completion over `fetch`, for workflows that bring no SDK. Knows nothing of rewards. */
+import type { AgentConfig, TrajectoryHandle } from "../core/agent.ts";
+import { AgentTrainerError } from "../core/errors.ts";
+
+/** A message in OpenAI's wire form. */
+export interface WireMessage {
+  readonly role: string;
+  readonly [field: string]: unknown;
+}
+
+/** Fields of the request beside `model` and `messages`: `tools`, `tool_choice`, `max_tokens` ... */
+export type CallOptions = Readonly<Record<string, unknown>>;
+
+export interface WireToolCall {
+  readonly id: string;
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+/** What the model answered. */
+export interface ModelOutput {
+  /** Names the captured call, token ids and all. */
+  readonly responseId: string;
+  /** As it came; add it to the conversation unchanged. */
+  readonly message: WireMessage;
+  /** "" when there is none. */
+  readonly content: string;
+  readonly reasoning: string;
+  readonly toolCalls: readonly WireToolCall[];
+  /** `length`: cut off by the limit of tokens. */
+  readonly finishReason: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+}
+
+interface WireAnswer {
+  readonly id: string;
+  readonly choices: readonly {
+    readonly message: WireMessage & {
+      readonly content?: string | null;
+      readonly reasoning_content?: string | null;
+      readonly tool_calls?: readonly WireToolCall[];
+    };
+    readonly finish_reason: string;
+  }[];
+  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
+}
+
+/** @throws AgentTrainerError (`ROLLOUT_FAILED`) with the server's answer as its cause. */
+export async function callModel(
+  config: Pick<AgentConfig, "model" | "signal">,
+  endpoint: Pick<TrajectoryHandle, "baseUrl" | "apiKey">,
+  messages: readonly WireMessage[],
+  options: CallOptions = {},
+): Promise<ModelOutput> {
+  const response = await fetch(`${endpoint.baseUrl}/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${endpoint.apiKey}` },
+    body: JSON.stringify({ ...options, model: config.model, messages }),
+    signal: config.signal,
+  });
+  const text = await response.text();
+  if (!response.ok) throw refused(response.status, text);
+  const { id, choices, usage } = JSON.parse(text) as WireAnswer;
+  const [choice] = choices;
+  if (choice === undefined) throw refused(response.status, text);
+  const { message, finish_reason } = choice;
+  return {
+    responseId: id,
+    message,
+    content: message.content ?? "",
+    reasoning: message.reasoning_content ?? "",
+    toolCalls: message.tool_calls ?? [],
+    finishReason: finish_reason,
+    promptTokens: usage?.prompt_tokens ?? 0,
+    completionTokens: usage?.completion_tokens ?? 0,
+  };
+}
+
+function refused(status: number, text: string): AgentTrainerError {
+  return new AgentTrainerError({
+    code: "ROLLOUT_FAILED",
+    message: `A model call of the workflow was answered with status ${status}: ${text.slice(0, 500)}`,
+    // Holds the server's own code, which tells a prompt that is too long.
+    cause: readJson(text),
+    fields: { status },
+  });
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,78 @@
+/** The loop of an agent in an environment, for a number of turns. */
+import type { Task } from "../core/task.ts";
+import { TerminationEvent } from "../core/termination.ts";
+import { checkStep, make } from "./agent-environment.ts";
+import type { Agent, Environment, Maker } from "./agent-environment.ts";
+import type { CallOptions, ModelOutput } from "./model-call.ts";
+import { Workflow } from "./workflow.ts";
+
+export interface AgentEnvironmentArgs {
+  readonly agentClass: Maker<Agent>;
+  readonly envClass: Maker<Environment>;
+  /** For the agent. @default {} */
+  readonly agentArgs?: object;
+  /** For the environment, on top of the task's metadata. @default {} */
+  readonly envArgs?: object;
+}
+
+export interface MultiTurnArgs extends AgentEnvironmentArgs {
+  /** Most calls of the model. @default 5 */
+  readonly maxSteps?: number;
+}
+
+/**
+ * Resets the environment, then lets the agent act until it is done. Ends with `env_done`,
+ * `max_response_length_exceeded` (an answer was cut off) or `max_turns_exceeded`.
+ */
+export class MultiTurnWorkflow<
+  Args extends MultiTurnArgs = MultiTurnArgs,
+  Metadata = Record<string, unknown>,
+> extends Workflow<Args, Metadata> {
+  protected get maxSteps(): number {
+    return this.args.maxSteps ?? 5;
+  }
+
+  /** Fields of the next call; may end the rollout. */
+  protected limits(_last: ModelOutput | null, _first: ModelOutput | null): CallOptions {
+    return {};
+  }
+
+  async run(task: Task<Metadata>): Promise<never> {
+    const { agentClass, envClass, agentArgs = {}, envArgs = {} } = this.args;
+    const env = await make(envClass, { ...(task.metadata as object), ...envArgs });
+    this.onEnd(() => env.close?.());
+    const agent = await make(agentClass, agentArgs);
+    const { observation, info = {} } = await env.reset();
+    await agent.updateFromEnv(observation, 0, false, info);
+    const turns = this.trajectory();
+    let first: ModelOutput | null = null;
+    let last: ModelOutput | null = null;
+    // Turns depend on each other.
+    /* oxlint-disable no-await-in-loop */
+    while (turns.length < this.maxSteps) {
+      const options = { ...agent.callOptions, ...this.limits(last, first) };
+      last = await turns.call(agent.chatCompletions, options);
+      first ??= last;
+      const action = await agent.updateFromModel(last.content, last);
+      const next = checkStep(await env.step(action));
+      turns.mark({ action, reward: next.reward, done: next.done });
+      await agent.updateFromEnv(next.observation, next.reward, next.done, next.info ?? {});
+      if (last.finishReason === "length") {
+        throw new TerminationEvent("max_response_length_exceeded");
+      }
+      if (next.done) throw new TerminationEvent("env_done");
+    }
+    /* oxlint-enable no-await-in-loop */
+    throw new TerminationEvent("max_turns_exceeded");
+  }
+}
+
+/** One call of the model, one step of the environment. */
+export class SingleTurnWorkflow<Metadata = Record<string, unknown>> extends MultiTurnWorkflow<
+  AgentEnvironmentArgs,
+  Metadata
+> {
+  protected override get maxSteps(): number {
+    return 1;
+  }
+}

@@ -1,0 +1,123 @@
+/** A workflow class as a rollout program: a new object for each attempt, its deadline, its clean-up. */
+import type { AgentConfig } from "../core/agent.ts";
+import { ConfigError } from "../core/errors.ts";
+import type { Task } from "../core/task.ts";
+import type { TerminationReason } from "../core/trajectory.ts";
+import { startDeadline } from "../rollout/deadline.ts";
+import { describeValue } from "../rollout/error-facts.ts";
+import type { FlowResult, RolloutProgram } from "../rollout/program.ts";
+import { evaluationOf } from "../rollout/run-result.ts";
+import { terminationOf } from "../rollout/termination.ts";
+import { raceAbort } from "../util/abort.ts";
+import type { Workflow, WorkflowClass, WorkflowOptions } from "./workflow.ts";
+
+/** For everything that `onEnd` was given. */
+const cleanUpTimeoutMs = 10_000;
+
+/** @throws ConfigError when the class cannot be made, or an argument is out of bounds. */
+export function workflowProgram<Metadata>(
+  workflowClass: WorkflowClass<Metadata>,
+  args: object & WorkflowOptions = {},
+): RolloutProgram<Metadata> {
+  checkClass(workflowClass);
+  checkOptions(args);
+  return {
+    what: "The workflow",
+    run: async (task, config) => await runWorkflow(workflowClass, args, task, config),
+  };
+}
+
+async function runWorkflow<Metadata>(
+  workflowClass: WorkflowClass<Metadata>,
+  args: object & WorkflowOptions,
+  task: Task<Metadata>,
+  config: AgentConfig,
+): Promise<FlowResult> {
+  const deadline = startDeadline("The workflow", args.timeoutMs ?? Infinity, config.signal);
+  const workflow = new workflowClass({ ...config, signal: deadline.signal }, args as never);
+  let ending: Ending | null = null;
+  let cleanUpsFailed = 0;
+  try {
+    ending = await endingOf(workflow, task, config, deadline);
+  } finally {
+    deadline.dispose();
+    cleanUpsFailed = await cleanUp(workflow);
+  }
+  const { reports, isCorrect, metrics } = workflow.summarise();
+  const isScored = reports.some(({ reward }) => reward !== undefined);
+  return {
+    ...ending,
+    reports,
+    metrics: cleanUpsFailed === 0 ? metrics : { ...metrics, cleanups_failed: cleanUpsFailed },
+    ...(isScored ? { evaluation: evaluationOf(reports, isCorrect) } : {}),
+  };
+}
+
+interface Ending {
+  readonly output: unknown;
+  readonly terminationReason: TerminationReason;
+}
+
+async function endingOf<Metadata>(
+  workflow: Workflow<object, Metadata>,
+  task: Task<Metadata>,
+  config: AgentConfig,
+  deadline: ReturnType<typeof startDeadline>,
+): Promise<Ending> {
+  try {
+    const output = await raceAbort((async () => await workflow.run(task))(), deadline.signal);
+    return { output, terminationReason: "completed" };
+  } catch (error) {
+    const reason = deadline.hasPassed() ? "timeout" : terminationOf(error);
+    if (reason === null || config.signal.aborted) throw error;
+    // Stops calls that other branches of the workflow still make.
+    deadline.abort(error);
+    return { output: undefined, terminationReason: reason };
+  }
+}
+
+/** How much of it failed; late is failed. */
+async function cleanUp(workflow: Workflow<object, never>): Promise<number> {
+  const deadline = startDeadline("The clean-up of the workflow", cleanUpTimeoutMs);
+  try {
+    return await raceAbort(workflow.end(), deadline.signal);
+  } catch {
+    return 1;
+  } finally {
+    deadline.dispose();
+  }
+}
+
+function checkClass(workflowClass: unknown): void {
+  const prototype: unknown =
+    typeof workflowClass === "function" ? workflowClass.prototype : undefined;
+  if (typeof (prototype as { run?: unknown } | undefined)?.run === "function") return;
+  throw new ConfigError({
+    message: `workflow is ${describeValue(workflowClass)}, not a class with a method run(task).`,
+    hint: "Pass the class itself, such as class MyWorkflow extends Workflow { ... }.",
+  });
+}
+
+function checkOptions({ gamma, rewardBonusCoeff, timeoutMs }: WorkflowOptions): void {
+  const check = (name: string, value: unknown, isValid: boolean, allowed: string): void => {
+    if (value === undefined || isValid) return;
+    throw new ConfigError({
+      message: `workflowArgs.${name} is ${describeValue(value)}, but must be ${allowed}.`,
+    });
+  };
+  const within = (value: unknown, low: number, high: number): boolean =>
+    typeof value === "number" && value >= low && value <= high;
+  check("gamma", gamma, within(gamma, 0, 1), "a number from 0 to 1");
+  check(
+    "rewardBonusCoeff",
+    rewardBonusCoeff,
+    within(rewardBonusCoeff, 0, Number.MAX_VALUE),
+    "a number of at least 0",
+  );
+  check(
+    "timeoutMs",
+    timeoutMs,
+    within(timeoutMs, Number.MIN_VALUE, Infinity),
+    "a number of milliseconds above 0",
+  );
+}
