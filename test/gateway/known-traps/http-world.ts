@@ -1,0 +1,78 @@
+/** A gateway in front of servers that tests write as handlers. */
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { HttpTarget } from "../../../src/core/backend.ts";
+import type { RolloutSession } from "../../../src/core/session.ts";
+import { createGateway, type Gateway } from "../../../src/gateway/index.ts";
+import { byteRenderer } from "../../../src/testing/index.ts";
+
+export const renderer = byteRenderer();
+
+export interface TestServer extends AsyncDisposable {
+  readonly url: string;
+  readonly server: Server;
+}
+
+export async function serveHttp(handler: RequestListener): Promise<TestServer> {
+  const server = createServer(handler);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    server,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+/** What a server of OpenAI's protocol without extras answers to everything but calls. */
+export function answerProbe(...[request, response]: Parameters<RequestListener>): boolean {
+  if (request.method === "POST") return false;
+  if (request.url !== "/v1/models") response.writeHead(404).end();
+  else {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ object: "list", data: [{ id: "m" }] }));
+  }
+  return true;
+}
+
+export interface HttpWorld extends AsyncDisposable {
+  readonly gateway: Gateway;
+  /** The JSON that an admin route answers. */
+  admin(method: string, path: string, body?: object): Promise<unknown>;
+  readonly session: RolloutSession;
+  post(body: object, path?: string): Promise<Response>;
+}
+
+export async function openWorld(target: Omit<HttpTarget, "kind">): Promise<HttpWorld> {
+  const gateway = createGateway({
+    target: { kind: "http", retryDelayMs: 1, ...target },
+    model: "scripted",
+    requestTimeoutMs: 10_000,
+  });
+  const { url } = await gateway.listen();
+  const session = await gateway.sessions.open({ uid: "s", seed: 1, sampling: {} });
+  return {
+    gateway,
+    admin: async (method, path, body) => {
+      const answer = await fetch(url + path, {
+        method,
+        headers: { authorization: `Bearer ${gateway.adminToken}` },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      });
+      return answer.json();
+    },
+    session,
+    post: (body, path = "chat/completions") =>
+      fetch(`${session.baseUrl}/${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${session.apiKey}` },
+        body: JSON.stringify(body),
+      }),
+    [Symbol.asyncDispose]: () => gateway.close(),
+  };
+}

@@ -1,0 +1,175 @@
+/** Faults that users of other gateways met, and that have no better place among the tests. */
+import { expect, it } from "vitest";
+import { startVllmStandIn } from "../../conformance/vllm-stand-in.ts";
+import { answerProbe, openWorld, renderer, serveHttp } from "./http-world.ts";
+
+const messages = [{ role: "user", content: "hi" }];
+
+it("W49: a client that wants no log-probabilities does not switch capture off", async () => {
+  const { url, close } = await startVllmStandIn(["ok"], 1_000);
+  for (const tokenMode of ["server", "cumulative"] as const) {
+    const own = tokenMode === "server" ? {} : { renderer };
+    await using world = await openWorld({ workers: [{ url }], tokenMode, ...own });
+    const asked = { messages, logprobs: false, return_token_ids: false, stream: false };
+    expect((await world.post(asked)).status).toBe(200);
+    const [trace] = await world.session.traces();
+    expect(trace?.responseIds).toHaveLength(3);
+    expect(trace?.logprobs).toHaveLength(3);
+    expect(trace?.untrainable).toBeUndefined();
+  }
+  await close();
+});
+
+it("W50: a later turn keeps tools, and has as much room as the first", async () => {
+  const long = "word ".repeat(40);
+  const { url, sent, close } = await startVllmStandIn(["first", long], 4_000);
+  await using world = await openWorld({ workers: [{ url }], renderer });
+  const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
+  await world.post({ messages, tools });
+  const later = [...messages, { role: "assistant", content: "first" }, ...messages];
+  const answer = (await (await world.post({ messages: later, tools })).json()) as {
+    choices: { finish_reason: string; message: { content: string } }[];
+  };
+  // vLLM draws 16 tokens where nothing is said.
+  expect(answer.choices[0]).toMatchObject({ finish_reason: "stop", message: { content: long } });
+  const [first, second] = await world.session.traces();
+  expect(second?.parentId).toBe(first?.id);
+  expect(renderer.decode(second?.promptIds as Int32Array)).toContain('"name":"f"');
+  expect(sent[1]?.max_tokens).toBeGreaterThan(3_000);
+  await close();
+});
+
+it("W50: parallel branches do not disturb each other", async () => {
+  const { url, close } = await startVllmStandIn(["same"], 4_000);
+  await using world = await openWorld({ workers: [{ url }], renderer });
+  const turn = (text: string) => [{ role: "user", content: text }];
+  await world.post({ messages: turn("a") });
+  await world.post({ messages: turn("b") });
+  const go = (text: string) =>
+    world.post({
+      messages: [...turn(text), { role: "assistant", content: "same" }, ...turn("on")],
+    });
+  await Promise.all([go("a"), go("b"), go("a"), go("b")]);
+  const traces = await world.session.traces();
+  const roots = traces.filter(({ parentId }) => parentId === null);
+  expect(roots).toHaveLength(2);
+  for (const trace of traces.slice(2)) {
+    const root = roots.find(({ id }) => id === trace.parentId);
+    expect(trace.messages[0]).toEqual(root?.messages[0]);
+  }
+  await close();
+});
+
+it("W52: an error page becomes a clear error, and no trace", async () => {
+  await using server = await serveHttp((request, response) => {
+    if (answerProbe(request, response)) return;
+    response.writeHead(200, { "content-type": "text/html" }).end("<h1>It works!</h1>");
+  });
+  await using world = await openWorld({ workers: [{ url: server.url }], maxAttempts: 2 });
+  const answer = await world.post({ messages });
+  expect(answer.status).toBe(502);
+  expect(await answer.json()).toMatchObject({
+    error: { code: "upstream_malformed", message: expect.stringContaining("text/html") },
+  });
+  expect(await world.session.traces()).toEqual([]);
+});
+
+it("W52: Retry-After reaches the client, and nobody to ask is a 503", async () => {
+  await using server = await serveHttp((request, response) => {
+    if (answerProbe(request, response)) return;
+    response.writeHead(429, { "retry-after": "17" }).end("{}");
+  });
+  await using busy = await openWorld({ workers: [{ url: server.url }] });
+  const refused = await busy.post({ messages });
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "17"]);
+  await using empty = await openWorld({ workers: [] });
+  const nobody = await empty.post({ messages });
+  expect(nobody.status).toBe(503);
+  expect(await nobody.json()).toMatchObject({ error: { code: "no_healthy_worker" } });
+});
+
+it("W53: a worker whose requests fail is left alone, and tries wait in between", async () => {
+  let calls = 0;
+  await using broken = await serveHttp((request, response) => {
+    if (answerProbe(request, response)) return;
+    calls++;
+    response.writeHead(500).end("{}");
+  });
+  const { url, close } = await startVllmStandIn(["ok"], 1_000);
+  const workers = [
+    { url: broken.url, id: "broken", modelName: "scripted" },
+    { url, id: "well" },
+  ];
+  await using world = await openWorld({ workers, failuresToOpen: 2, reopenAfterMs: 60_000 });
+  for (let i = 0; i < 12; i++) {
+    const session = await world.gateway.sessions.open({ uid: `w${i}`, seed: 1, sampling: {} });
+    const answer = await fetch(`${session.baseUrl}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${session.apiKey}` },
+      body: JSON.stringify({ messages }),
+    });
+    expect(answer.status).toBe(200);
+  }
+  expect(calls).toBe(2);
+  expect(await world.admin("GET", "/admin/workers")).toMatchObject([
+    { worker_id: "broken", healthy: false },
+    { worker_id: "well", healthy: true },
+  ]);
+  await close();
+});
+
+it("W54: a worker that is added twice is one, wherever its path is written", async () => {
+  const { url, close } = await startVllmStandIn(["ok"], 1_000);
+  await using world = await openWorld({ workers: [{ url }] });
+  const add = (body: object) =>
+    world.admin("POST", "/admin/workers", body) as Promise<{ worker_id: string }>;
+  const first = await add({ url: `${url}/v1` });
+  const second = await add({ url: `${url}/v1`, api_path: "/v1" });
+  expect(second.worker_id).toBe(first.worker_id);
+  expect((await world.post({ messages })).status).toBe(200);
+  await close();
+});
+
+it("W54: a stream that fails to open leaves no call counted as active", async () => {
+  await using server = await serveHttp((request, response) => {
+    if (answerProbe(request, response)) return;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write("data: {\n\n", () => response.destroy());
+  });
+  const workers = [{ url: server.url, id: "w" }];
+  await using world = await openWorld({ workers, maxAttempts: 3, failuresToOpen: 100 });
+  expect((await world.post({ messages, stream: true })).status).toBe(502);
+  expect(await world.admin("GET", "/admin/workers")).toMatchObject([
+    { worker_id: "w", active_requests: 0 },
+  ]);
+});
+
+it("D23: a connection that the server had closed is no failure of the call", async () => {
+  const { url, close } = await startVllmStandIn(["ok"], 1_000);
+  let opened = 0;
+  // Closes every connection after its first answer, without saying so in a header.
+  await using proxy = await serveHttp((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      void fetch(url + (request.url ?? ""), {
+        method: request.method ?? "GET",
+        ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
+      }).then(async (answer) => {
+        const body = Buffer.from(await answer.arrayBuffer());
+        const type = answer.headers.get("content-type") ?? "text/plain";
+        response.writeHead(answer.status, { "content-type": type, "content-length": body.length });
+        response.end(body, () => setTimeout(() => request.socket.destroy(), 5));
+      });
+    });
+  });
+  proxy.server.on("connection", () => opened++);
+  await using world = await openWorld({ workers: [{ url: proxy.url }], maxAttempts: 2 });
+  for (let i = 0; i < 8; i++) {
+    expect((await world.post({ messages })).status).toBe(200);
+    await new Promise((done) => setTimeout(done, i));
+  }
+  expect(opened).toBeGreaterThan(2);
+  expect(await world.session.traces()).toHaveLength(8);
+  await close();
+});
