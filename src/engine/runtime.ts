@@ -18,6 +18,8 @@ export interface SessionOptions {
   readonly externalFolder?: string;
   /** Copy constant matrices into the layout of the multiplication kernel: faster for few rows, more memory. @default true */
   readonly prepack?: boolean;
+  /** What computes, without falling back to the processor. @default "cpu" */
+  readonly provider?: string;
 }
 
 /** A loaded graph. */
@@ -50,6 +52,18 @@ export async function runtimeVersion(): Promise<string> {
   return ort.env.versions.node ?? "unknown";
 }
 
+export interface ExecutionProvider {
+  readonly name: string;
+  /** Comes with the package; others need a download or libraries of the system. */
+  readonly bundled: boolean;
+}
+
+/** What the installed build of the runtime could compute with; whether it works shows only in a run. */
+export async function listProviders(): Promise<readonly ExecutionProvider[]> {
+  const ort = await loadRuntime();
+  return ort.listSupportedBackends();
+}
+
 export async function createSession(model: Uint8Array, options: SessionOptions): Promise<Session> {
   const ort = await loadRuntime();
   const config: Record<string, string> = {};
@@ -57,7 +71,10 @@ export async function createSession(model: Uint8Array, options: SessionOptions):
     config["model_external_initializers_file_folder_path"] = options.externalFolder;
   }
   if (options.prepack === false) config["disable_prepacking"] = "1";
+  const { provider = "cpu" } = options;
+  if (provider !== "cpu") config["disable_cpu_ep_fallback"] = "1";
   const session = await ort.InferenceSession.create(model, {
+    executionProviders: [provider],
     intraOpNumThreads: options.threads,
     interOpNumThreads: 1,
     executionMode: "sequential",

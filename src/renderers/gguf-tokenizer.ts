@@ -10,7 +10,7 @@ export interface TokenizerFiles {
   /** `tokenizer.json` */
   readonly tokenizer: Readonly<Record<string, unknown>>;
   /** `tokenizer_config.json` */
-  readonly config: TokenizerConfig & Readonly<Record<string, unknown>>;
+  readonly config: TokenizerConfig;
 }
 
 type Metadata = Readonly<Record<string, unknown>>;

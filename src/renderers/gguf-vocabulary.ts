@@ -73,7 +73,7 @@ export function writeGgufTokenizer(
   for (const [key, token] of [
     ["bos", config.bos_token],
     ["eos", config.eos_token],
-    ["padding", config["pad_token"]],
+    ["padding", config.pad_token],
   ] as const) {
     const id = ids.get(tokenText(token) ?? "");
     if (id !== undefined) values.set(`tokenizer.ggml.${key}_token_id`, { uint32: id });

@@ -7,6 +7,9 @@ export interface TokenizerConfig {
   readonly tool_prompt?: unknown;
   readonly bos_token?: unknown;
   readonly eos_token?: unknown;
+  readonly pad_token?: unknown;
+  readonly tokenizer_class?: unknown;
+  readonly clean_up_tokenization_spaces?: unknown;
 }
 
 export interface ChatTemplates {

@@ -16,6 +16,7 @@ import type { LossSpec, OptimSpec } from "../../core/loss.ts";
 import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
+import type { PullProgress } from "../../hub/pull-model.ts";
 import { findModel } from "./find-model.ts";
 import { loadModelRenderer } from "./load-model.ts";
 import { WorkerClient } from "./worker-client.ts";
@@ -25,6 +26,8 @@ export interface LocalBackendOptions {
   readonly threads?: number;
   /** Memory for the activations of one training micro-batch; less is slower. @default 1536 */
   readonly trainingMemoryMiB?: number;
+  /** Called while a model is fetched from a hub. */
+  readonly onPull?: (progress: PullProgress) => void;
 }
 
 export class LocalBackend implements TrainingBackend {
@@ -45,7 +48,11 @@ export class LocalBackend implements TrainingBackend {
 
   async start(run: RunContext): Promise<InferenceTarget> {
     if (this.#worker !== undefined) throw new Error("The local backend has already been started.");
-    const { path, name } = findModel(run.model.name);
+    const { onPull } = this.#options;
+    const { path, name } = await findModel(run.model.name, {
+      signal: run.signal,
+      ...(onPull === undefined ? {} : { onProgress: onPull }),
+    });
     const renderer = await loadModelRenderer(path);
     const worker = new WorkerClient();
     this.#worker = worker;

@@ -1,9 +1,13 @@
-/** Where a model lies: built into the package, a folder, or a GGUF file. */
+/** Where a model lies: built into the package, a folder, a GGUF file, or a hub and its cache. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ModelError } from "../../core/errors.ts";
 import { isGgufPath } from "../../engine/checkpoint/gguf-file.ts";
+import { isAdapterFolder } from "../../engine/checkpoint/lora-adapter.ts";
+import { parseModelId } from "../../hub/model-id.ts";
+import { resolveModel } from "../../hub/pull-model.ts";
+import type { PullOptions } from "../../hub/pull-model.ts";
 
 const builtinPrefix = "builtin:";
 const builtinRoot = new URL("../../../models/", import.meta.url);
@@ -16,17 +20,34 @@ export interface FoundModel {
   readonly name: string;
 }
 
-/** @throws ModelError when there is no such model. */
-export function findModel(name: string): FoundModel {
+/**
+ * What is on the disk wins; `OWNER/NAME` is taken from the hub's cache, or pulled.
+ * @throws ModelError when there is no such model; HubError
+ */
+export async function findModel(name: string, pull: PullOptions = {}): Promise<FoundModel> {
   if (name.startsWith(builtinPrefix)) return { path: builtinFolder(name), name };
   const path = resolve(name);
   if (isGgufPath(path) ? existsSync(path) : existsSync(join(path, "config.json")))
     return { path, name: path };
-  throw new ModelError({
+  const id = existsSync(path) ? null : parseModelId(name);
+  if (id !== null) return { path: await resolveModel(id, pull), name };
+  throw isAdapterFolder(path) ? adapterGiven(name, path) : notFound(name, path);
+}
+
+function notFound(name: string, path: string): ModelError {
+  return new ModelError({
     message: isGgufPath(path)
       ? `"${name}" is no file: ${path} does not exist.`
       : `"${name}" is not a model folder: ${join(path, "config.json")} does not exist.`,
-    hint: `Give a folder in Hugging Face layout, a .gguf file, or ${builtinPrefix}${builtinModels[0]}.`,
+    hint: `Give a folder in Hugging Face layout, a .gguf file, OWNER/NAME on a hub, or ${builtinPrefix}${builtinModels[0]}.`,
+    fields: { name, path },
+  });
+}
+
+function adapterGiven(name: string, path: string): ModelError {
+  return new ModelError({
+    message: `"${name}" is a LoRA adapter, not a whole model.`,
+    hint: `Merge it into its base first: agent-trainer model merge ${name} --into OUT`,
     fields: { name, path },
   });
 }

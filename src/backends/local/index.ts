@@ -3,6 +3,7 @@ import { LocalBackend } from "./backend.ts";
 import type { LocalBackendOptions } from "./backend.ts";
 
 export type { LocalBackendOptions } from "./backend.ts";
+export type { PullProgress } from "../../hub/pull-model.ts";
 export { builtinModels } from "./find-model.ts";
 
 /** The caller owns it: `await using backend = createLocalBackend()`. Needs the peer `onnxruntime-node`. */

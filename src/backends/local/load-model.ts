@@ -1,11 +1,13 @@
-/** What belongs to a model besides its weights, for each format: renderer and companion files. */
+/** What belongs to a model besides its weights, for each format: tokenizer, renderer, companion files. */
+import type { Renderer } from "../../core/policy.ts";
 import { findCompanions, jsonText } from "../../engine/checkpoint/companion-files.ts";
 import type { CompanionFiles } from "../../engine/checkpoint/companion-files.ts";
 import { isGgufPath, openGguf } from "../../engine/checkpoint/gguf-file.ts";
 import { openModelSource } from "../../engine/checkpoint/model-source.ts";
 import { readGgufTokenizer } from "../../renderers/gguf-tokenizer.ts";
-import type { Renderer } from "../../core/policy.ts";
+import type { TokenizerFiles } from "../../renderers/gguf-tokenizer.ts";
 import { loadGgufRenderer, loadRenderer } from "../../renderers/load.ts";
+import { readTokenizerFiles } from "../../renderers/tokenizer-files.ts";
 
 /** @param path a model folder or a `.gguf` file. @throws ModelError */
 export async function loadModelRenderer(path: string): Promise<Renderer> {
@@ -13,12 +15,16 @@ export async function loadModelRenderer(path: string): Promise<Renderer> {
   return loadGgufRenderer((await openGguf(path)).metadata, path);
 }
 
+/** @throws ModelError */
+export async function loadTokenizerFiles(path: string): Promise<TokenizerFiles> {
+  if (!isGgufPath(path)) return readTokenizerFiles(path);
+  return readGgufTokenizer((await openGguf(path)).metadata, path);
+}
+
 /** The files that a folder with this model's weights needs. @throws ModelError */
 export async function modelCompanions(path: string): Promise<CompanionFiles> {
   if (!isGgufPath(path)) return findCompanions(path);
-  const { config } = await openModelSource(path);
-  const { metadata } = await openGguf(path);
-  const files = readGgufTokenizer(metadata, path);
+  const [{ config }, files] = await Promise.all([openModelSource(path), loadTokenizerFiles(path)]);
   return new Map([
     ["config.json", { text: jsonText(config) }],
     ["tokenizer.json", { text: jsonText(files.tokenizer) }],

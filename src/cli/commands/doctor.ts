@@ -1,0 +1,146 @@
+/** `agent-trainer doctor`: what this machine has, what works, and one sentence for each problem. */
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import { availableParallelism, cpus, freemem, totalmem } from "node:os";
+import { listProviders, runtimeVersion } from "../../engine/runtime.ts";
+import { listCached } from "../../hub/hub-cache.ts";
+import { readHubSettings } from "../../hub/hub-settings.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { watchInterrupt } from "../interrupt.ts";
+import type { CliIo } from "../io.ts";
+import { colorsFor, safeText } from "../terminal.ts";
+import { type ProviderResult, tryProvider } from "../try-provider.ts";
+
+export interface DoctorFlags {
+  readonly json?: boolean;
+}
+
+interface ProviderReport {
+  readonly name: string;
+  readonly bundled: boolean;
+  readonly result: ProviderResult;
+}
+
+interface Report {
+  readonly node: { readonly version: string; readonly platform: string };
+  readonly processor: { readonly model: string; readonly cores: number };
+  readonly memory: { readonly totalMiB: number; readonly freeMiB: number };
+  /** Null when the package is not installed. */
+  readonly onnxruntime: string | null;
+  readonly providers: readonly ProviderReport[];
+  readonly hub: {
+    readonly endpoint: string;
+    readonly cacheFolder: string;
+    readonly models: readonly string[];
+    readonly hasToken: boolean;
+    readonly offline: boolean;
+  };
+  readonly problems: readonly string[];
+}
+
+/** Below it even a small model's training will not fit. */
+const littleMemoryMiB = 2048;
+
+const mib = (bytes: number): number => Math.round(bytes / 2 ** 20);
+
+async function inspectEngine(
+  problems: string[],
+  signal: AbortSignal,
+): Promise<Pick<Report, "onnxruntime" | "providers">> {
+  let version: string;
+  try {
+    version = await runtimeVersion();
+  } catch {
+    problems.push(
+      "onnxruntime-node is not installed, so the local backend cannot run; install it with: npm install --ignore-scripts onnxruntime-node",
+    );
+    return { onnxruntime: null, providers: [] };
+  }
+  const providers: ProviderReport[] = [];
+  for (const { name, bundled } of await listProviders()) {
+    providers.push({ name, bundled, result: await tryProvider(name, signal) });
+    signal.throwIfAborted();
+  }
+  const cpu = providers.find(({ name }) => name === "cpu");
+  if (cpu?.result.works !== true)
+    problems.push(
+      `onnxruntime-node cannot compute on this processor${cpu === undefined ? "" : ` (${cpu.result.works ? "" : cpu.result.reason})`}; install it anew for ${process.platform} ${process.arch}.`,
+    );
+  return { onnxruntime: version, providers };
+}
+
+async function inspectHub(problems: string[]): Promise<Report["hub"]> {
+  const { endpoint, cacheFolder, token, offline } = readHubSettings();
+  const exists = await stat(cacheFolder).then(
+    () => true,
+    () => false,
+  );
+  if (exists) {
+    await access(cacheFolder, constants.W_OK).catch(() =>
+      problems.push(
+        `${cacheFolder} cannot be written, so no model can be pulled; set HF_HOME to a folder that can.`,
+      ),
+    );
+  }
+  const models = await listCached(cacheFolder);
+  return { endpoint, cacheFolder, models, hasToken: token !== null, offline };
+}
+
+async function makeReport(signal: AbortSignal): Promise<Report> {
+  const problems: string[] = [];
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major < 20 || (major === 20 && minor < 19))
+    problems.push(`Node ${process.versions.node} is too old; install 20.19 or newer.`);
+  const memory = { totalMiB: mib(totalmem()), freeMiB: mib(freemem()) };
+  if (memory.freeMiB < littleMemoryMiB)
+    problems.push(
+      `Only ${memory.freeMiB} MiB of memory are free; close other programs, or lower local.training_memory_mib.`,
+    );
+  const engine = await inspectEngine(problems, signal);
+  return {
+    node: { version: process.versions.node, platform: `${process.platform} ${process.arch}` },
+    processor: { model: cpus()[0]?.model ?? "unknown", cores: availableParallelism() },
+    memory,
+    ...engine,
+    hub: await inspectHub(problems),
+    problems,
+  };
+}
+
+function formatReport(report: Report, io: CliIo): string {
+  const colors = colorsFor(io.stdout);
+  const row = (name: string, value: string): string => `${name.padEnd(12)} ${value}`;
+  const providers = report.providers.map(({ name, result }) =>
+    row(
+      `  ${name}`,
+      result.works
+        ? colors.green(`works (${Math.round(result.ms)} ms)`)
+        : colors.dim(`no: ${safeText(result.reason)}`),
+    ),
+  );
+  const { hub, memory, node, processor } = report;
+  const models = hub.models.length === 0 ? "no models" : hub.models.join(", ");
+  const problems = report.problems.map((problem) => `${colors.red("problem:")} ${problem}`);
+  return [
+    row("Node", `${node.version}, ${node.platform}`),
+    row("processor", `${processor.model}, ${processor.cores} cores`),
+    row("memory", `${memory.freeMiB} of ${memory.totalMiB} MiB free`),
+    row("onnxruntime", report.onnxruntime ?? "not installed"),
+    ...providers,
+    row(
+      "hub",
+      `${hub.endpoint}${hub.offline ? ", offline" : ""}${hub.hasToken ? ", with a token" : ""}`,
+    ),
+    row("hub cache", `${hub.cacheFolder}: ${models}`),
+    ...(problems.length === 0 ? [colors.green("No problems found.")] : problems),
+    "",
+  ].join("\n");
+}
+
+/** Runs the command; resolves with 1 when there is a problem. */
+export async function doctorCommand(flags: DoctorFlags, io: CliIo): Promise<number> {
+  using interrupt = watchInterrupt(() => undefined);
+  const report = await makeReport(interrupt.signal);
+  io.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : formatReport(report, io));
+  return report.problems.length === 0 ? exitCodes.done : exitCodes.failed;
+}
