@@ -57,6 +57,11 @@ it("does not confuse where one field ends and the next begins", () => {
     chainMessages([{ role: "tool", content: "a", toolCallId: "b" }], []),
     chainMessages([{ role: "user", content: "a" }], [{ name: "b" }]),
     chainMessages([{ role: "system", content: "a" }], []),
+    // Half surrogate pairs, and text that looks like one that was escaped.
+    chainMessages([{ role: "user", content: "\ud83d" }], []),
+    chainMessages([{ role: "user", content: "\ude00" }], []),
+    chainMessages([{ role: "user", content: "\ufffd" }], []),
+    chainMessages([{ role: "user", content: String.raw`"\ud83d"` }], []),
   ].map((chain) => chain.at(-1));
   expect(new Set(chains).size).toBe(chains.length);
 });

@@ -31,18 +31,26 @@ interface Entry extends ConversationNode {
   continuations: number;
 }
 
+/** Whether UTF-8 has it. Node 20 can tell, but the types of ES2023 do not know that. */
+function isWellFormed(text: string): boolean {
+  return (text as string & { isWellFormed(): boolean }).isWellFormed();
+}
+
 function link(previous: string, message: ChatMessage): string {
   const calls = message.toolCalls ?? [];
   // Ids of an assistant's calls are left out, because some clients make their own; so are reasoning and
   // names, which clients drop. Arguments are compared as JSON: SDKs parse them and write them anew.
+  const text = textOf(message.content);
   const parts = [
     previous,
     message.role,
-    textOf(message.content),
+    text.length,
     message.toolCallId ?? "",
     ...calls.flatMap((call) => [call.name, canonicalJson(call.arguments)]),
   ];
-  return createHash("sha1").update(JSON.stringify(parts)).digest("base64");
+  // As it is: a long text would have to be copied to be escaped. Half surrogate pairs have no bytes.
+  const exact = isWellFormed(text) ? text : JSON.stringify(text);
+  return createHash("sha1").update(JSON.stringify(parts)).update(exact).digest("base64");
 }
 
 /** @see MessageChain */
