@@ -3,6 +3,7 @@ import type { TrainingBackend } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { TrainConfig } from "../trainer/config/train-config.ts";
 import { nearestName } from "../util/nearest-name.ts";
+import { createByteProgress } from "./byte-progress.ts";
 import { loadExport } from "./load-module.ts";
 import { missingPackage } from "./report-error.ts";
 
@@ -11,7 +12,15 @@ type MakeBackend = (config: TrainConfig) => TrainingBackend | Promise<TrainingBa
 const loaders: Readonly<Record<string, MakeBackend>> = {
   async local({ local: { threads, trainingMemoryMib: trainingMemoryMiB } }) {
     const { createLocalBackend } = await import("../backends/local/index.ts");
-    return createLocalBackend({ trainingMemoryMiB, ...(threads === null ? {} : { threads }) });
+    const progress = createByteProgress({ stream: process.stderr, isQuiet: false });
+    return createLocalBackend({
+      trainingMemoryMiB,
+      ...(threads === null ? {} : { threads }),
+      onPull({ file, doneBytes, totalBytes }) {
+        progress.report(file, doneBytes, totalBytes);
+        if (doneBytes === totalBytes) progress.clear();
+      },
+    });
   },
 };
 

@@ -4,6 +4,8 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import { demoCommand, type DemoFlags } from "./commands/demo.ts";
 import { adminTokenVariable, gatewayCommand, type GatewayFlags } from "./commands/gateway.ts";
 import { workerKeyVariable } from "./commands/gateway-source.ts";
+import type { DoctorFlags } from "./commands/doctor.ts";
+import { addModelCommands } from "./commands/model-commands.ts";
 import { trainCommand, type TrainFlags } from "./commands/train.ts";
 import { exitCodeOf, exitCodes } from "./exit-codes.ts";
 import type { CliIo } from "./io.ts";
@@ -134,6 +136,16 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
     .addHelpText("after", gatewayHelp)
     .action(async (flags: GatewayFlags) => {
       onExit(await gatewayCommand(flags, io));
+    });
+  addModelCommands(program, io, onExit, command);
+  command(program, "doctor", "what this machine has, what works, and what to do about the rest")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ agent-trainer doctor\n  $ agent-trainer doctor --json\n",
+    )
+    .action(async (flags: DoctorFlags) => {
+      const { doctorCommand } = await import("./commands/doctor.ts");
+      onExit(await doctorCommand(flags, io));
     });
   return program;
 }

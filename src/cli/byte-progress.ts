@@ -1,0 +1,59 @@
+/** Shows how far a download or an export has come: a line rewritten in place, or one line per tenth. */
+import { canRewrite, safeText, type TextStream } from "./terminal.ts";
+
+export interface ByteProgress {
+  report(what: string, done: number, total: number): void;
+  /** Takes the live line away. */
+  clear(): void;
+}
+
+export interface ByteProgressOptions {
+  readonly stream: TextStream;
+  readonly isQuiet: boolean;
+  /** Milliseconds. @default Date.now */
+  readonly now?: () => number;
+  /** @default process.env */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+const redrawMs = 100;
+
+/** "12.3 MB": decimal units, as hubs count. */
+export function formatBytes(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${units[unit]}`;
+}
+
+export function createByteProgress(options: ByteProgressOptions): ByteProgress {
+  const { stream, isQuiet, now = Date.now, env = process.env } = options;
+  const isLive = canRewrite(stream, env);
+  let drawn = -Infinity;
+  let isShown = false;
+  let tenth = -1;
+  return {
+    report(what, done, total) {
+      if (isQuiet || total <= 0) return;
+      const share = done / total;
+      const text = `${Math.floor(share * 100)} % of ${formatBytes(total)}  ${safeText(what)}`;
+      if (!isLive) {
+        if (Math.floor(share * 10) <= tenth) return;
+        tenth = Math.floor(share * 10);
+        stream.write(`${text}\n`);
+      } else if (now() - drawn >= redrawMs) {
+        drawn = now();
+        isShown = true;
+        stream.write(`\r\u001b[2K${text.slice(0, (stream.columns ?? 80) - 1)}`);
+      }
+    },
+    clear() {
+      if (isShown) stream.write("\r\u001b[2K");
+      isShown = false;
+    },
+  };
+}
