@@ -1,10 +1,11 @@
 /** `engine-sample`: tokens drawn per second, prompts included, and the memory that takes. */
 import type { Benchmark } from "../harness/benchmark.ts";
 import { runChild } from "../harness/child.ts";
-import { type Result, result } from "../harness/result.ts";
+import { hasTorch, takeTurns } from "../engine-peers/turns.ts";
+import { atLeast, compared, type Result, result } from "../harness/result.ts";
 import { median } from "../harness/statistics.ts";
 import { createTempFolder } from "../harness/temp-folder.ts";
-import { shopTiny, writeSmolModel } from "./models.ts";
+import { type ModelCase, shopTiny, writeSmolModel } from "./models.ts";
 import type { SampleInput, SampleOutput } from "./sample-case.ts";
 
 const caseFile = new URL("sample-case.ts", import.meta.url);
@@ -16,6 +17,21 @@ async function measure(input: SampleInput): Promise<readonly Result[]> {
     result(label, "tokens/s", (input.batch * input.newTokens) / median(seconds)),
     result(`${label}: peak memory`, "MiB", peakMiB),
   ];
+}
+
+/** Ours with its LoRA factors, as while training, and the bare model in transformers, in turns. */
+async function besideTransformers(
+  model: ModelCase,
+  batch: number,
+  sizes: { readonly promptTokens: number; readonly newTokens: number },
+  repetitions: number,
+): Promise<readonly Result[]> {
+  const turns = await takeTurns(model, { do: "sample", batch, ...sizes }, repetitions);
+  const { ours, peer, peerName, ratio } = turns;
+  const label = `${model.name}, batch ${batch}, in turns`;
+  const speed = (seconds: number): number => (batch * sizes.newTokens) / seconds;
+  const pair = { ours: speed(ours.seconds), peer: speed(peer.seconds), peerName, ratio };
+  return [compared(label, "tokens/s", pair, batch === 32 ? atLeast(5) : undefined)];
 }
 
 export const engineSample: Benchmark = {
@@ -32,6 +48,16 @@ export const engineSample: Benchmark = {
         log(`${model.name}, batch ${batch} ...`);
         results.push(...(await measure({ model, batch, ...sizes, repetitions })));
       }
+    }
+    if (quick || !hasTorch()) {
+      log(
+        "Not compared with transformers: npm run bench:setup:torch installs it, --quick leaves it out.",
+      );
+      return results;
+    }
+    for (const batch of [1, 32]) {
+      log(`batch ${batch}, in turns with transformers.generate ...`);
+      results.push(...(await besideTransformers(smol, batch, sizes, repetitions)));
     }
     return results;
   },

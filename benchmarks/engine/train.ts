@@ -1,10 +1,12 @@
 /** `engine-train`: tokens per second of a gradient and an optimizer step, and the memory they take. */
 import type { Benchmark } from "../harness/benchmark.ts";
 import { runChild } from "../harness/child.ts";
-import { atMost, type Result, result } from "../harness/result.ts";
+import { hasTorch, takeTurns } from "../engine-peers/turns.ts";
+import { trainingFlops } from "../engine-peers/training-flops.ts";
+import { atLeast, atMost, compared, type Result, result } from "../harness/result.ts";
 import { median } from "../harness/statistics.ts";
 import { createTempFolder } from "../harness/temp-folder.ts";
-import { type ModelCase, shopTiny, writeSmolModel } from "./models.ts";
+import { type ModelCase, shopTiny, smolConfig, writeSmolModel } from "./models.ts";
 import { countTokens, demoStep, denseRows, type RowShape } from "./rows.ts";
 import type { TrainInput, TrainOutput } from "./train-case.ts";
 
@@ -29,6 +31,32 @@ async function measure(item: TrainCase, repetitions: number): Promise<readonly R
   ];
 }
 
+/** Ours and PyTorch in turns, and how much of what matrix products reach alone is left. */
+async function besidePyTorch(
+  model: ModelCase,
+  [rows, tokens]: readonly [number, number],
+  repetitions: number,
+): Promise<readonly Result[]> {
+  const turns = await takeTurns(model, { do: "train", rows, tokens }, repetitions);
+  const { ours, peer, peerName, ratio, gflops } = turns;
+  const label = `${model.name}, LoRA rank ${model.loraRank}, ${rows} x ${tokens} tokens, in turns`;
+  const speed = (seconds: number): number => (rows * tokens) / seconds;
+  const pair = { ours: speed(ours.seconds), peer: speed(peer.seconds), peerName, ratio };
+  const flops = trainingFlops(smolConfig, { rows, tokens, loraRank: model.loraRank ?? 0 });
+  const share = flops / ours.seconds / 1e9 / gflops;
+  const memory = {
+    ours: ours.peakMiB,
+    peer: peer.peakMiB,
+    peerName,
+    ratio: ours.peakMiB / peer.peakMiB,
+  };
+  return [
+    compared(label, "tokens/s", pair, atLeast(2.5)),
+    result(`${label}: share of the matrix product's peak`, "", share, atLeast(0.8)),
+    compared(`${label}: peak memory`, "MiB", memory),
+  ];
+}
+
 export const engineTrain: Benchmark = {
   name: "engine-train",
   summary: "training tokens/s and peak memory of the embedded engine",
@@ -36,7 +64,7 @@ export const engineTrain: Benchmark = {
     using folder = createTempFolder();
     log("writing a model of SmolLM2-135M's shape (538 MB) ...");
     const smol = await writeSmolModel(folder.path);
-    const [rows, tokens] = quick ? [2, 64] : [4, 256];
+    const [rows, tokens] = quick ? [2, 64] : [8, 512];
     const loraLabel = `${smol.name}, LoRA rank ${smol.loraRank}, ${rows} x ${tokens} tokens`;
     const cases: TrainCase[] = [
       { model: shopTiny, label: `${shopTiny.name}, all weights, a demo step`, shapes: demoStep },
@@ -52,6 +80,14 @@ export const engineTrain: Benchmark = {
       log(`${item.label} ...`);
       results.push(...(await measure(item, repetitions)));
     }
+    if (quick || !hasTorch()) {
+      log(
+        "Not compared with PyTorch: npm run bench:setup:torch installs it, --quick leaves it out.",
+      );
+      return results;
+    }
+    log("4 x 256 tokens, in turns with PyTorch and PEFT ...");
+    results.push(...(await besidePyTorch(smol, [4, 256], repetitions)));
     return results;
   },
 };
