@@ -37,9 +37,12 @@ CREATE INDEX traces_by_session ON traces (session);
 `;
 
 /** Rows are a few kilobytes, so small pages leave the least of them empty. */
-const pageSize = 1024;
-/** Small too, so that moving them into the file never holds calls up for long. */
-const walPages = 512;
+export const pageSize = 1024;
+/**
+ * The log is moved into the file beside the commits; where that does not keep up, a commit does it. It
+ * also lets the log begin anew, for which nobody may be writing.
+ */
+const walPages = 4096;
 
 function foreign(path: string, what: string, hint: string, cause?: unknown): ConfigError {
   return new ConfigError({

@@ -3,6 +3,7 @@
  * for the disk, runs on a thread of the driver, so that calls go on meanwhile. Knows SQL, not when to commit.
  */
 import { createRequire } from "node:module";
+import { pageSize } from "./schema.ts";
 import type { PackedSession } from "./session-row.ts";
 import type { TraceReader } from "./trace-reader.ts";
 import type { TraceRow } from "./trace-row.ts";
@@ -30,6 +31,9 @@ const sql = {
 
 type Statements = Readonly<Record<keyof typeof sql, AsyncStatement>>;
 
+/** Pages of the log after which they are moved into the file. */
+const checkpointPages = 1024;
+
 /** Loaded when a file is opened, so that a gateway in memory needs no native code. */
 function connect(path: string): AsyncDatabase {
   const Database = createRequire(import.meta.url)("libsql/promise") as new (
@@ -41,15 +45,21 @@ function connect(path: string): AsyncDatabase {
 
 export class StoreWriter {
   readonly #db: AsyncDatabase;
+  /** Moves the log into the file while others write. */
+  readonly #mover: AsyncDatabase;
   readonly #reader: TraceReader;
   readonly #ready: Promise<Statements>;
   #statements: Statements | undefined;
+  /** About as many bytes as the log has got since it was moved last. */
+  #logged = 0;
+  #moving: Promise<void> | undefined;
   /** What this transaction changed of the sessions' ids; null for one that it deleted. */
   readonly #changed = new Map<string, number | null>();
 
   /** `setup`: SQL for the new connection; `reader`: another connection, which sees what is committed. */
   constructor(path: string, setup: string, reader: TraceReader) {
     this.#db = connect(path);
+    this.#mover = connect(path);
     this.#reader = reader;
     this.#ready = this.#prepare(setup);
     // Whoever writes first is told.
@@ -67,8 +77,9 @@ export class StoreWriter {
   }
 
   /** Resolves when everything since `begin` is on the disk. */
-  commit(): Promise<void> {
-    return this.#db.exec("COMMIT");
+  async commit(): Promise<void> {
+    await this.#db.exec("COMMIT");
+    if (this.#logged >= checkpointPages * pageSize) this.#moving ??= this.#move();
   }
 
   rollback(): Promise<void> {
@@ -81,6 +92,9 @@ export class StoreWriter {
     const session = this.#sessionId(sessionUid);
     const place = [id, uid, session, sequence, choice, head, base, kept, finished];
     this.#open.insertTrace.run([...place, prompt, response, logprobs, body]);
+    const bytes = (prompt?.length ?? 0) + response.length + logprobs.length + body.length;
+    // Its last page is partly empty, and the pages of two indexes change with it.
+    this.#logged += bytes + 3 * pageSize;
   }
 
   saveSession({ uid, created, keyDigest, record }: PackedSession): void {
@@ -99,7 +113,20 @@ export class StoreWriter {
 
   async close(): Promise<void> {
     await this.#ready.catch(() => undefined);
+    await this.#moving;
+    this.#mover.close();
     this.#db.close();
+  }
+
+  async #move(): Promise<void> {
+    this.#logged = 0;
+    try {
+      await this.#mover.exec("PRAGMA wal_checkpoint(PASSIVE)");
+    } catch {
+      // The log is complete without it, and a commit moves it when it has grown too long.
+    } finally {
+      this.#moving = undefined;
+    }
   }
 
   get #open(): Statements {
