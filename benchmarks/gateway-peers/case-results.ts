@@ -1,10 +1,11 @@
 /** Rounds of one load to lines of a report: medians, and ratios of what ran right after each other. */
 import { atLeast, atMost, compared, result, type Goal, type Result } from "../harness/result.ts";
 import { median } from "../harness/statistics.ts";
-import type { ContenderName } from "./contenders.ts";
+import { shortOnly, type ContenderName } from "./contenders.ts";
 import type { LoadCase, Outcome } from "./round.ts";
 import { shortCall } from "./sizes.ts";
 
+/** Of those that ran. */
 export type Round = Readonly<Record<ContenderName, Outcome>>;
 
 type Read = (outcome: Outcome) => number;
@@ -51,16 +52,20 @@ export function caseResults(load: LoadCase, rounds: readonly Round[], hasGoals: 
   const p99Goal = isHeld && connections > 1 && size === shortCall ? atMost(15) : undefined;
   const durable: Pair = { ours: "ours, SQLite", peer: "rLLM, SQLite" };
   const volatile: Pair = { ours: "ours, memory", peer: "rLLM, memory" };
-  const proxy: Pair = { ours: "ours, SQLite", peer: "LiteLLM" };
+  const proxy: Pair = { ours: "ours, SQLite", peer: shortOnly };
   const p50 = (name: ContenderName): number => added(rounds, name, ({ p50Ms }) => p50Ms);
   const p99 = (name: ContenderName): number => added(rounds, name, ({ p99Ms }) => p99Ms);
   return [
     versus(`${label}: throughput, SQLite`, "calls/s", rounds, durable, throughput, throughputGoal),
     versus(`${label}: throughput, memory`, "calls/s", rounds, volatile, throughput),
-    versus(`${label}: throughput, SQLite`, "calls/s", rounds, proxy, throughput),
     versus(`${label}: processor time per call, SQLite`, "ms", rounds, durable, cpu),
     versus(`${label}: processor time per call, memory`, "ms", rounds, volatile, cpu),
-    versus(`${label}: processor time per call, SQLite`, "ms", rounds, proxy, cpu),
+    ...(size === shortCall
+      ? [
+          versus(`${label}: throughput, SQLite`, "calls/s", rounds, proxy, throughput),
+          versus(`${label}: processor time per call, SQLite`, "ms", rounds, proxy, cpu),
+        ]
+      : []),
     result(`${label}: added to p50, SQLite`, "ms", p50("ours, SQLite"), p50Goal),
     result(`${label}: added to p50, rLLM with SQLite`, "ms", p50("rLLM, SQLite")),
     result(`${label}: added to p99, SQLite`, "ms", p99("ours, SQLite"), p99Goal),

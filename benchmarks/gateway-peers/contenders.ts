@@ -16,6 +16,9 @@ export const contenderNames = [
 
 export type ContenderName = (typeof contenderNames)[number];
 
+/** Not asked for long prompts: a round of them would take it minutes. */
+export const shortOnly: ContenderName = "LiteLLM";
+
 export type Contenders = Readonly<Record<ContenderName, Contender>>;
 
 /** Those that run are stopped when this process ends, or by `stopAll`. */
