@@ -15,6 +15,10 @@ export type {
   ScriptedSamplerOptions,
 } from "./scripted-sampler.ts";
 
+export { startUpstream } from "./upstream/upstream.ts";
+export type { Upstream, UpstreamCall, UpstreamOptions } from "./upstream/upstream.ts";
+export type { Fault } from "./upstream/fault.ts";
+
 /**
  * A scripted model over bytes.
  *

@@ -4,14 +4,14 @@ import type { RolloutSession } from "../../src/core/session.ts";
 import type { Trace } from "../../src/core/trace.ts";
 import { createGateway, GatewayClient } from "../../src/gateway/index.ts";
 import type { ConformanceTarget } from "./targets.ts";
-import type { WireRequest } from "./vllm-stand-in.ts";
+import type { UpstreamCall } from "../../src/testing/index.ts";
 
 export interface World {
   readonly session: RolloutSession;
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Bodies that a server behind the gateway was sent; empty without one. */
-  readonly sent: readonly WireRequest[];
+  /** What a server behind the gateway was sent; empty without one. */
+  readonly sent: readonly UpstreamCall[];
   traces(): Promise<readonly Trace[]>;
 }
 

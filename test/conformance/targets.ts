@@ -5,13 +5,15 @@ import {
   byteTokens,
   scriptedLogprob,
   scriptedTarget,
+  startUpstream,
+  type Script,
+  type UpstreamCall,
 } from "../../src/testing/index.ts";
-import { startVllmStandIn, type WireRequest } from "./vllm-stand-in.ts";
 
 export interface ScriptedTarget {
   readonly target: GatewayOptions["target"];
-  /** Bodies that a server was sent, in order. */
-  readonly sent?: readonly WireRequest[];
+  /** What a server was sent, in order. */
+  readonly sent?: readonly UpstreamCall[];
   close(): Promise<void>;
 }
 
@@ -25,15 +27,23 @@ export interface ConformanceTarget {
 
 export const renderer = byteRenderer();
 
+function scriptOf(answers: readonly string[]): Script {
+  return ({ index }) => answers[Math.min(index, answers.length - 1)] ?? "";
+}
+
 /** vLLM's protocol over HTTP, rendered by the gateway or by the server. */
 function overHttp(tokenMode: "cumulative" | "server"): ConformanceTarget {
   return {
     name: `vllm, ${tokenMode}`,
     renders: tokenMode === "server" ? "server" : "gateway",
     create: async (answers, contextLength) => {
-      const { url, sent, close } = await startVllmStandIn(answers, contextLength);
+      const upstream = await startUpstream({ script: scriptOf(answers), contextLength });
       const own = tokenMode === "server" ? {} : { renderer };
-      return { target: { kind: "http", workers: [{ url }], tokenMode, ...own }, sent, close };
+      return {
+        target: { kind: "http", workers: [{ url: upstream.url }], tokenMode, ...own },
+        sent: upstream.calls,
+        close: async () => upstream[Symbol.asyncDispose](),
+      };
     },
   };
 }
@@ -43,10 +53,7 @@ export const targets: readonly ConformanceTarget[] = [
     name: "sampler",
     renders: "gateway",
     create: async (answers, contextLength) => ({
-      target: scriptedTarget(({ index }) => answers[Math.min(index, answers.length - 1)] ?? "", {
-        contextLength,
-        weightVersion: 3,
-      }),
+      target: scriptedTarget(scriptOf(answers), { contextLength, weightVersion: 3 }),
       close: async () => undefined,
     }),
   },

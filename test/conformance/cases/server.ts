@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { at, withWorld, type ConformanceCase, type World } from "../case.ts";
-import type { WireRequest } from "../vllm-stand-in.ts";
 
 const model = "scripted";
 const png = "data:image/png;base64,iVBORw0KGgo=";
@@ -25,7 +24,7 @@ function sending(
   client: string,
   name: string,
   ask: (world: World) => Promise<unknown>,
-  wanted: Partial<WireRequest>,
+  wanted: Readonly<Record<string, unknown>>,
   untrainable?: RegExp,
 ): ConformanceCase {
   return {
@@ -35,7 +34,7 @@ function sending(
     run: (target) =>
       withWorld(target, { answers: ['{"a":1}'] }, async (world) => {
         await ask(world);
-        const sent = at(world.sent, 0);
+        const sent = at(world.sent, 0).body;
         assert.deepEqual({ ...sent, ...wanted }, sent);
         const trace = at(await world.traces(), 0);
         if (untrainable) assert.match(trace.untrainable ?? "", untrainable);
@@ -50,7 +49,7 @@ const answerFormat = {
 };
 const tools = [{ type: "function" as const, function: { name: "f", parameters } }];
 const named = { type: "function", function: { name: "f" } };
-const withImage: Partial<WireRequest> = {
+const withImage = {
   messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: png } }] }],
 };
 
@@ -177,7 +176,7 @@ export const serverCases: readonly ConformanceCase[] = [
         const body = { model, messages, logprobs: true, top_logprobs: 2 };
         const { choices } = await openAi(world).chat.completions.create(body);
         const shown = at(choices, 0).logprobs?.content ?? [];
-        assert.equal(at(world.sent, 0).top_logprobs, 2);
+        assert.equal(at(world.sent, 0).body["top_logprobs"], 2);
         const likeliest = shown.map(({ top_logprobs: tops }) => tops.map(({ token }) => token));
         assert.deepEqual(likeliest, [
           ["other", "a"],

@@ -1,12 +1,19 @@
 /** Faults that users of other gateways met, and that have no better place among the tests. */
 import { expect, it } from "vitest";
-import { startVllmStandIn } from "../../conformance/vllm-stand-in.ts";
+import { startUpstream, type Script } from "../../../src/testing/index.ts";
 import { answerProbe, openWorld, renderer, serveHttp } from "./http-world.ts";
+
+/** The last answer again when there are more calls. */
+const scriptOf =
+  (answers: readonly string[]): Script =>
+  ({ index }) =>
+    answers[Math.min(index, answers.length - 1)] ?? "";
 
 const messages = [{ role: "user", content: "hi" }];
 
 it("W49: a client that wants no log-probabilities does not switch capture off", async () => {
-  const { url, close } = await startVllmStandIn(["ok"], 1_000);
+  await using upstream = await startUpstream({ script: scriptOf(["ok"]), contextLength: 1_000 });
+  const { url } = upstream;
   for (const tokenMode of ["server", "cumulative"] as const) {
     const own = tokenMode === "server" ? {} : { renderer };
     await using world = await openWorld({ workers: [{ url }], tokenMode, ...own });
@@ -17,12 +24,15 @@ it("W49: a client that wants no log-probabilities does not switch capture off", 
     expect(trace?.logprobs).toHaveLength(3);
     expect(trace?.untrainable).toBeUndefined();
   }
-  await close();
 });
 
 it("W50: a later turn keeps tools, and has as much room as the first", async () => {
   const long = "word ".repeat(40);
-  const { url, sent, close } = await startVllmStandIn(["first", long], 4_000);
+  await using upstream = await startUpstream({
+    script: scriptOf(["first", long]),
+    contextLength: 4_000,
+  });
+  const { url, calls } = upstream;
   await using world = await openWorld({ workers: [{ url }], renderer });
   const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
   await world.post({ messages, tools });
@@ -35,12 +45,12 @@ it("W50: a later turn keeps tools, and has as much room as the first", async () 
   const [first, second] = await world.session.traces();
   expect(second?.parentId).toBe(first?.id);
   expect(renderer.decode(second?.promptIds as Int32Array)).toContain('"name":"f"');
-  expect(sent[1]?.max_tokens).toBeGreaterThan(3_000);
-  await close();
+  expect(calls[1]?.body["max_tokens"]).toBeGreaterThan(3_000);
 });
 
 it("W50: parallel branches do not disturb each other", async () => {
-  const { url, close } = await startVllmStandIn(["same"], 4_000);
+  await using upstream = await startUpstream({ script: scriptOf(["same"]), contextLength: 4_000 });
+  const { url } = upstream;
   await using world = await openWorld({ workers: [{ url }], renderer });
   const turn = (text: string) => [{ role: "user", content: text }];
   await world.post({ messages: turn("a") });
@@ -57,7 +67,6 @@ it("W50: parallel branches do not disturb each other", async () => {
     const root = roots.find(({ id }) => id === trace.parentId);
     expect(trace.messages[0]).toEqual(root?.messages[0]);
   }
-  await close();
 });
 
 it("W52: an error page becomes a clear error, and no trace", async () => {
@@ -95,7 +104,8 @@ it("W53: a worker whose requests fail is left alone, and tries wait in between",
     calls++;
     response.writeHead(500).end("{}");
   });
-  const { url, close } = await startVllmStandIn(["ok"], 1_000);
+  await using upstream = await startUpstream({ script: scriptOf(["ok"]), contextLength: 1_000 });
+  const { url } = upstream;
   const workers = [
     { url: broken.url, id: "broken", modelName: "scripted" },
     { url, id: "well" },
@@ -115,11 +125,11 @@ it("W53: a worker whose requests fail is left alone, and tries wait in between",
     { worker_id: "broken", healthy: false },
     { worker_id: "well", healthy: true },
   ]);
-  await close();
 });
 
 it("W54: a worker that is added twice is one, wherever its path is written", async () => {
-  const { url, close } = await startVllmStandIn(["ok"], 1_000);
+  await using upstream = await startUpstream({ script: scriptOf(["ok"]), contextLength: 1_000 });
+  const { url } = upstream;
   await using world = await openWorld({ workers: [{ url }] });
   const add = (body: object) =>
     world.admin("POST", "/admin/workers", body) as Promise<{ worker_id: string }>;
@@ -127,7 +137,6 @@ it("W54: a worker that is added twice is one, wherever its path is written", asy
   const second = await add({ url: `${url}/v1`, api_path: "/v1" });
   expect(second.worker_id).toBe(first.worker_id);
   expect((await world.post({ messages })).status).toBe(200);
-  await close();
 });
 
 it("W54: a stream that fails to open leaves no call counted as active", async () => {
@@ -145,7 +154,8 @@ it("W54: a stream that fails to open leaves no call counted as active", async ()
 });
 
 it("D23: a connection that the server had closed is no failure of the call", async () => {
-  const { url, close } = await startVllmStandIn(["ok"], 1_000);
+  await using upstream = await startUpstream({ script: scriptOf(["ok"]), contextLength: 1_000 });
+  const { url } = upstream;
   let opened = 0;
   // Closes every connection after its first answer, without saying so in a header.
   await using proxy = await serveHttp((request, response) => {
@@ -171,5 +181,4 @@ it("D23: a connection that the server had closed is no failure of the call", asy
   }
   expect(opened).toBeGreaterThan(2);
   expect(await world.session.traces()).toHaveLength(8);
-  await close();
 });

@@ -27,6 +27,8 @@ export interface DispatchedCall {
 export type Attempt<T> = (worker: Worker, facts: WorkerFacts, tries: number) => Promise<T>;
 
 const longestDelayMs = 10_000;
+/** Connections in a row that may turn out to have been closed. */
+const mostStale = 64;
 
 export class Dispatcher {
   readonly #fleet: Fleet;
@@ -43,6 +45,7 @@ export class Dispatcher {
   async run<T>(call: DispatchedCall, attempt: Attempt<T>): Promise<T> {
     const tried = new Set<Worker>();
     let waits = 0;
+    let stale = 0;
     let last: UpstreamError | undefined;
     for (let tries = 1; ; tries++) {
       // The gateway has held the first try itself; a later one must not slip into a weight update.
@@ -58,10 +61,15 @@ export class Dispatcher {
         return await this.#try(worker, call, attempt, tries);
       } catch (error) {
         if (call.signal.aborted || !(error instanceof UpstreamError)) throw error;
+        // That connection is gone now; there are only so many of its kind.
+        if (error.failure === "stale" && !call.committed() && stale++ < mostStale) {
+          tries--;
+          continue;
+        }
         if (!error.isRetriable || call.committed() || tries >= this.#options.maxAttempts)
           throw error;
         last = error;
-        if (error.failure !== "stale") tried.add(worker);
+        tried.add(worker);
       }
     }
   }

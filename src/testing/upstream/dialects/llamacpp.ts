@@ -1,0 +1,55 @@
+/** llama.cpp's server: its native `/completion`, and OpenAI's routes with ids among the log-probabilities. */
+import type { Drawn } from "../drawn.ts";
+import { promptOf, readOpenAi } from "./chat-prompt.ts";
+import type { UpstreamAsk, UpstreamDialect, WireBody } from "./dialect.ts";
+import { openAiAnswer } from "./openai-answer.ts";
+
+const chat = openAiAnswer({ withIds: false });
+
+const isNative = ({ body }: UpstreamAsk): boolean => body["n_predict"] !== undefined;
+
+function readNative(body: WireBody): UpstreamAsk {
+  const { n_predict: maxTokens, stop = [] } = body;
+  return {
+    prompt: promptOf(body),
+    n: 1,
+    ...(typeof maxTokens === "number" ? { maxTokens } : {}),
+    stops: stop as string[],
+    stream: body["stream"] === true,
+    body,
+  };
+}
+
+function toAnswer(drawn: Drawn, ask: UpstreamAsk): object {
+  const ids = Array.from(drawn.tokens);
+  return {
+    index: 0,
+    content: "",
+    tokens: ids,
+    stop: true,
+    stop_type: drawn.stopReason === "length" ? "limit" : drawn.stop ? "word" : "eos",
+    stopping_word: drawn.stop ?? "",
+    tokens_predicted: ids.length,
+    tokens_evaluated: ask.prompt.length,
+    truncated: false,
+    completion_probabilities: ids.map((id, i) => ({ id, logprob: drawn.logprobs[i], bytes: [] })),
+  };
+}
+
+export const llamacpp: UpstreamDialect = {
+  probe: (path, model, contextLength) => {
+    if (path === "/props") return { default_generation_settings: { n_ctx: contextLength } };
+    if (path === "/health") return { status: "ok" };
+    return path === "/v1/models" ? { object: "list", data: [{ id: model }] } : undefined;
+  },
+  read: (path, body) => (path === "/completion" ? readNative(body) : readOpenAi(path, body)),
+  whole: (ask, drawn, model) => {
+    const [first] = drawn;
+    return isNative(ask) && first ? toAnswer(first, ask) : chat.whole(ask, drawn, model);
+  },
+  events: (ask, drawn, model) => {
+    const [first] = drawn;
+    return isNative(ask) && first ? [toAnswer(first, ask)] : chat.events(ask, drawn, model);
+  },
+  end: chat.end,
+};
