@@ -67,8 +67,11 @@ export function caseResults(load: LoadCase, rounds: readonly Round[], hasGoals: 
         ]
       : []),
     result(`${label}: added to p50, SQLite`, "ms", p50("ours, SQLite"), p50Goal),
+    result(`${label}: added to p50, memory`, "ms", p50("ours, memory"), p50Goal),
     result(`${label}: added to p50, rLLM with SQLite`, "ms", p50("rLLM, SQLite")),
+    result(`${label}: added to p50, rLLM with memory`, "ms", p50("rLLM, memory")),
     result(`${label}: added to p99, SQLite`, "ms", p99("ours, SQLite"), p99Goal),
+    result(`${label}: added to p99, memory`, "ms", p99("ours, memory")),
     result(`${label}: added to p99, rLLM with SQLite`, "ms", p99("rLLM, SQLite")),
     result(
       `${label}: throughput of the mock alone`,
