@@ -174,6 +174,18 @@ it("groups what arrives together into one commit", async () => {
   await store.close();
 });
 
+it("moves its log into the file while it writes", async () => {
+  const path = file("log.sqlite");
+  const store = openSqliteTraceStore(path);
+  const promptIds = Int32Array.from({ length: 16_384 }, (_, i) => 100_000 + i);
+  const bytes = 300 * 16_384 * 2;
+  for (let i = 0; i < 300; i++) await store.append([makeTrace({ sessionUid: `s${i}`, promptIds })]);
+  const before = { file: statSync(path).size, log: statSync(`${path}-wal`).size };
+  expect(before.file).toBeGreaterThan(bytes / 2);
+  expect(before.log).toBeLessThan(bytes);
+  await store.close();
+});
+
 it("opens with 100,000 traces in less than two seconds", { timeout: 120_000 }, async () => {
   const path = file("many.sqlite");
   const store = openSqliteTraceStore(path);
