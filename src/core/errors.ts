@@ -21,6 +21,7 @@ export type ErrorCode =
   | "RUN_LOCKED"
   | "STORE_FAILED"
   | "UPSTREAM_FAILED"
+  | "TINKER_FAILED"
   | "TIMEOUT"
   | "ABORTED"
   | "INTERNAL";

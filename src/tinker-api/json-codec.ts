@@ -10,7 +10,7 @@ import type {
 import { concatenate } from "./proto-codec.ts";
 import { densify } from "./tensor.ts";
 import type { TinkerTensor } from "./tensor.ts";
-import { TinkerWireError } from "./wire-error.ts";
+import { TinkerWireError } from "./tinker-error.ts";
 
 const tensorSchema = z.object({
   data: z.array(z.number()),

@@ -11,7 +11,7 @@ import {
 } from "./proto-codec.ts";
 import type { ForwardBackwardRequest } from "./messages.ts";
 import { floatTensor, idTensor } from "./tensor.ts";
-import { TinkerWireError } from "./wire-error.ts";
+import { TinkerWireError } from "./tinker-error.ts";
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 const bytes = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, "hex"));

@@ -19,7 +19,7 @@ import {
   readInt64,
 } from "./tensor.ts";
 import type { TinkerTensor } from "./tensor.ts";
-import { TinkerWireError } from "./wire-error.ts";
+import { TinkerWireError } from "./tinker-error.ts";
 
 export const protoMediaType = "application/x-protobuf";
 

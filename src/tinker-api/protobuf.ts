@@ -2,7 +2,7 @@
  * The protobuf wire format, as far as Tinker's messages need it: varints, doubles and length-delimited
  * fields. Knows no message. https://protobuf.dev/programming-guides/encoding/
  */
-import { TinkerWireError } from "./wire-error.ts";
+import { TinkerWireError } from "./tinker-error.ts";
 
 const wireTypes = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 const text = new TextEncoder();

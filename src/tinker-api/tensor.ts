@@ -2,7 +2,7 @@
  * Tensors as Tinker's API exchanges them. Two types travel, float32 and int64; int64 are token ids,
  * which fit in 32 bits and are held so.
  */
-import { TinkerWireError } from "./wire-error.ts";
+import { TinkerWireError } from "./tinker-error.ts";
 
 export interface FloatTensor {
   readonly dtype: "float32";

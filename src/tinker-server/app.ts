@@ -1,7 +1,7 @@
 /** The routes together, with the key that opens them. A function from `Request` to `Response`. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
-import { TinkerWireError } from "../tinker-api/wire-error.ts";
+import { TinkerWireError } from "../tinker-api/tinker-error.ts";
 import { RequestError } from "./request-error.ts";
 import { restRoutes } from "./routes/rest-routes.ts";
 import { samplingRoutes } from "./routes/sampling-routes.ts";

@@ -65,9 +65,10 @@ export async function createTinkerServer(
   });
   const fetch = async (request: Request): Promise<Response> => app.fetch(request);
   let server: Server | undefined;
-  const close = async (): Promise<void> => {
-    await closeServer(server);
-    await service[Symbol.asyncDispose]();
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= closeServer(server).then(() => service[Symbol.asyncDispose]());
+    return closing;
   };
   return {
     modelName,

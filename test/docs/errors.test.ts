@@ -7,6 +7,7 @@ import type { ErrorCode } from "../../src/core/errors.ts";
 import { StoreError } from "../../src/gateway/store/store-error.ts";
 import { UpstreamError } from "../../src/gateway/targets/http/upstream-error.ts";
 import { HubError } from "../../src/hub/hub-error.ts";
+import { TinkerError } from "../../src/tinker-api/tinker-error.ts";
 import { readPage, root, tableRows, unquoted } from "./pages.ts";
 
 // The union of codes is a type, so it is gone when the program runs.
@@ -21,9 +22,13 @@ it("lists exactly the codes there are, in their order", () => {
 });
 
 it.each(rows)("%s: class, exit status, cause and remedy", (code, name, exit, when, remedy) => {
-  expect([...Object.keys(errors), StoreError.name, UpstreamError.name, HubError.name]).toContain(
-    unquoted(name),
-  );
+  expect([
+    ...Object.keys(errors),
+    StoreError.name,
+    UpstreamError.name,
+    HubError.name,
+    TinkerError.name,
+  ]).toContain(unquoted(name));
   const error = new errors.AgentTrainerError({ code: unquoted(code) as ErrorCode, message: "" });
   expect(exit).toBe(String(exitCodeOf(error)));
   expect(when).not.toBe("");

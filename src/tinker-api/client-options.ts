@@ -1,0 +1,98 @@
+/** Options of a client, and the values they resolve to. */
+import { ConfigError } from "../core/errors.ts";
+
+export const hostedBaseUrl = "https://tinker.thinkingmachines.dev/services/tinker-prod";
+
+export interface TinkerClientOptions {
+  /** @default TINKER_BASE_URL, or the hosted service */
+  readonly baseUrl?: string;
+  /** @default TINKER_API_KEY */
+  readonly apiKey?: string;
+  /** How training requests are written. `auto`: protobuf, or JSON where the server refuses it. @default "auto" */
+  readonly encoding?: "auto" | "json" | "protobuf";
+  /** Kept with the session. */
+  readonly userMetadata?: Readonly<Record<string, string>>;
+  /** Kept with the session. @default TINKER_TAGS, split at commas */
+  readonly tags?: readonly string[];
+  /** @default TINKER_PROJECT_ID */
+  readonly projectId?: string;
+  /** What is said to the server of this client; hosted refuses old ones. @default "0.38.0" */
+  readonly sdkVersion?: string;
+  /** Longest wait for the result of one call, in milliseconds. @default 1_800_000 */
+  readonly deadlineMs?: number;
+  /** How long a server may be unreachable or overloaded before a call fails, in milliseconds. @default 300_000 */
+  readonly patienceMs?: number;
+  /** Longest wait for one HTTP answer, in milliseconds; a poll is held for up to 45 s. @default 60_000 */
+  readonly httpTimeoutMs?: number;
+  /** Time between heartbeats, in milliseconds. @default 10_000 */
+  readonly heartbeatMs?: number;
+  /** Samples under way at the same time. @default 400 */
+  readonly maxConcurrentSamples?: number;
+  /** Told of retries, heartbeats that fail and what the server has to say. @default nothing */
+  readonly onNotice?: (notice: string) => void;
+  /** @default the global one */
+  readonly fetch?: (input: string, init: RequestInit) => Promise<Response>;
+  /** Waits between tries; for tests. */
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** In [0, 1); spreads retries. For tests. @default Math.random */
+  readonly random?: () => number;
+}
+
+export interface ClientSettings {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly encoding: "auto" | "json" | "protobuf";
+  readonly userMetadata: Readonly<Record<string, string>> | null;
+  readonly tags: readonly string[];
+  readonly projectId: string | null;
+  readonly sdkVersion: string;
+  readonly deadlineMs: number;
+  readonly patienceMs: number;
+  readonly heartbeatMs: number;
+  readonly maxConcurrentSamples: number;
+  readonly onNotice: (notice: string) => void;
+}
+
+function fromEnvironment(name: string): string | undefined {
+  const value = process.env[name];
+  return value === undefined || value === "" ? undefined : value;
+}
+
+/** @throws ConfigError when there is no key, or a URL or a number makes no sense. */
+export function resolveSettings(options: TinkerClientOptions): ClientSettings {
+  const baseUrl = options.baseUrl ?? fromEnvironment("TINKER_BASE_URL") ?? hostedBaseUrl;
+  if (!URL.canParse(baseUrl) || !/^https?:/u.test(baseUrl))
+    throw new ConfigError({
+      message: `tinker_base_url is "${baseUrl}", which is no http or https URL.`,
+      fields: { baseUrl },
+    });
+  const apiKey = options.apiKey ?? fromEnvironment("TINKER_API_KEY");
+  if (apiKey === undefined)
+    throw new ConfigError({
+      message: "There is no key for the Tinker server.",
+      hint: "Set TINKER_API_KEY. A server of your own may take any, such as tml-local.",
+    });
+  const tags = fromEnvironment("TINKER_TAGS")?.split(",") ?? [];
+  return {
+    baseUrl: baseUrl.replace(/\/+$/u, ""),
+    apiKey,
+    encoding: options.encoding ?? "auto",
+    userMetadata: options.userMetadata ?? null,
+    tags: options.tags ?? tags,
+    projectId: options.projectId ?? fromEnvironment("TINKER_PROJECT_ID") ?? null,
+    sdkVersion: options.sdkVersion ?? "0.38.0",
+    deadlineMs: atLeastOne("deadlineMs", options.deadlineMs ?? 1_800_000),
+    patienceMs: atLeastOne("patienceMs", options.patienceMs ?? 300_000),
+    heartbeatMs: atLeastOne("heartbeatMs", options.heartbeatMs ?? 10_000),
+    maxConcurrentSamples: atLeastOne("maxConcurrentSamples", options.maxConcurrentSamples ?? 400),
+    onNotice: options.onNotice ?? (() => undefined),
+  };
+}
+
+function atLeastOne(option: string, value: number): number {
+  if (value >= 1) return value;
+  throw new ConfigError({
+    message: `${option} is ${value}, but must be at least 1.`,
+    fields: { option, value },
+  });
+}

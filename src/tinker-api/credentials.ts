@@ -1,0 +1,47 @@
+/** What opens the server: the key itself, or a token that it is exchanged for and that runs out. */
+import type { Transport } from "./transport.ts";
+
+/** A token is renewed, in the background, when it has less than this left. */
+const renewMs = 300_000;
+/** After a renewal that failed. */
+const renewAgainMs = 60_000;
+
+export class Credentials {
+  readonly #apiKey: string;
+  #token: string | null = null;
+  #renewAt = Infinity;
+  #transport: Transport | null = null;
+
+  constructor(apiKey: string) {
+    this.#apiKey = apiKey;
+  }
+
+  /** From now on, the key is exchanged at `POST /auth/token`. */
+  async useTokens(transport: Transport): Promise<void> {
+    this.#transport = transport;
+    await this.#renew();
+  }
+
+  readonly current = async (): Promise<string> => {
+    if (Date.now() >= this.#renewAt) {
+      this.#renewAt = Date.now() + renewAgainMs;
+      // The token still holds for minutes; when it does not, the server says so.
+      void this.#renew().catch(() => undefined);
+    }
+    return this.#token ?? this.#apiKey;
+  };
+
+  async #renew(): Promise<void> {
+    const { bytes } = await this.#transport!.send({
+      method: "POST",
+      path: "/api/v1/auth/token",
+      body: "{}",
+      headers: { "x-api-key": this.#apiKey },
+    });
+    const { jwt } = JSON.parse(new TextDecoder().decode(bytes)) as { jwt: string };
+    const payload = Buffer.from(jwt.split(".")[1] ?? "", "base64url").toString();
+    const { exp = 0 } = JSON.parse(payload === "" ? "{}" : payload) as { exp?: number };
+    this.#token = jwt;
+    this.#renewAt = exp * 1000 - renewMs;
+  }
+}

@@ -1,0 +1,149 @@
+/** Samples from one set of weights, which stays the same as long as the client is used. */
+import { modelInputJson, sampleFromJson } from "./json-codec.ts";
+import type { SampledSequence, SampleOutput, TopTokens } from "./messages.ts";
+import { decodeSampleOutput } from "./proto-codec.ts";
+import type { CallOptions, RequestContext } from "./request-context.ts";
+import { TinkerResultGoneError } from "./tinker-error.ts";
+
+export interface SampleOptions extends CallOptions {
+  /** Sequences to draw. @default 1 */
+  readonly n?: number;
+  /** At least 1. Some servers want it always. */
+  readonly maxTokens: number;
+  /** 0 = greedy. @default 1 */
+  readonly temperature?: number;
+  /** @default 1 */
+  readonly topP?: number;
+  /** 0 = off. @default 0 */
+  readonly topK?: number;
+  /** @default the server's choice */
+  readonly seed?: number;
+  /** Token ids or texts that end a sequence and belong to it. Absent: the server's own end, if it has one. */
+  readonly stop?: readonly number[] | readonly string[];
+  /** Also score the prompt. @default false */
+  readonly promptLogprobs?: boolean;
+  /** Also the likeliest tokens at each position of the prompt. @default 0 */
+  readonly topPromptLogprobs?: number;
+}
+
+/** A result that is gone is asked for again so often. */
+const freshTries = 3;
+
+export class SamplingClient {
+  /** Of the session that the server samples in. */
+  readonly id: string;
+  readonly #context: RequestContext;
+  readonly #slots: Slots;
+  #nextSeqId = 0;
+
+  constructor(context: RequestContext, id: string) {
+    this.id = id;
+    this.#context = context;
+    this.#slots = new Slots(context.settings.maxConcurrentSamples);
+  }
+
+  async sample(prompt: Int32Array, options: SampleOptions): Promise<SampleOutput> {
+    await this.#slots.take(options.signal);
+    try {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await this.#sampleOnce(prompt, options);
+        } catch (error) {
+          // Drawing again does no harm, and wants a number of its own.
+          if (!(error instanceof TinkerResultGoneError) || tries >= freshTries) throw error;
+        }
+      }
+    } finally {
+      this.#slots.give();
+    }
+  }
+
+  async #sampleOnce(prompt: Int32Array, options: SampleOptions): Promise<SampleOutput> {
+    const seqId = this.#nextSeqId++;
+    const { signal } = options;
+    const { requestId } = await this.#context.submit({
+      method: "POST",
+      path: "/api/v1/asample",
+      body: JSON.stringify(this.#body(prompt, options, seqId)),
+      headers: { "x-tinker-sampling-backpressure": "1" },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const extra = { acceptProto: true, seqId };
+    const payload = await this.#context.wait("asample", "Sample", requestId, options, extra);
+    const output =
+      payload.kind === "proto" ? decodeSampleOutput(payload.bytes) : sampleFromJson(payload.value);
+    return { ...output, promptLogprobs: withFirst(output.promptLogprobs, prompt.length) };
+  }
+
+  #body(prompt: Int32Array, options: SampleOptions, seqId: number): object {
+    const top = options.topPromptLogprobs ?? 0;
+    return {
+      type: "sample",
+      sampling_session_id: this.id,
+      seq_id: seqId,
+      num_samples: options.n ?? 1,
+      prompt: modelInputJson(prompt),
+      sampling_params: {
+        max_tokens: options.maxTokens,
+        temperature: options.temperature ?? 1,
+        top_p: options.topP ?? 1,
+        top_k: options.topK === undefined || options.topK === 0 ? -1 : options.topK,
+        ...(options.seed === undefined ? {} : { seed: options.seed }),
+        ...(options.stop === undefined ? {} : { stop: options.stop }),
+      },
+      prompt_logprobs: options.promptLogprobs ?? top > 0,
+      topk_prompt_logprobs: top,
+    };
+  }
+
+  /** [prompt] log-probability of each token after those before it; NaN for the first. */
+  async computeLogprobs(prompt: Int32Array, options: CallOptions = {}): Promise<Float32Array> {
+    const wanted = { ...options, maxTokens: 1, promptLogprobs: true };
+    const { promptLogprobs } = await this.sample(prompt, wanted);
+    return promptLogprobs ?? new Float32Array(prompt.length).fill(Number.NaN);
+  }
+}
+
+export type { SampledSequence, SampleOutput, TopTokens };
+
+/** Some servers leave out the first token, which has no probability. */
+function withFirst(logprobs: Float32Array | null, length: number): Float32Array | null {
+  if (logprobs === null || logprobs.length !== length - 1) return logprobs;
+  return Float32Array.of(Number.NaN, ...logprobs);
+}
+
+/** So many at a time; the rest wait in line. */
+class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  async take(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const enter = (): void => {
+        signal?.removeEventListener("abort", leave);
+        resolve();
+      };
+      const leave = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener("abort", leave, { once: true });
+      this.#waiting.push(enter);
+    });
+  }
+
+  give(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
+}

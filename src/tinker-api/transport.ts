@@ -1,0 +1,219 @@
+/**
+ * One logical call over HTTP: tried again, under the same idempotency key, while that can help. Knows
+ * statuses and headers, not what a route does.
+ */
+import { randomUUID } from "node:crypto";
+import { delay } from "../util/abort.ts";
+import { TinkerStatusError, TinkerUnreachableError } from "./tinker-error.ts";
+import type { TinkerRequestName } from "./tinker-error.ts";
+
+export interface HttpCall {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Under the base URL, with its query. */
+  readonly path: string;
+  /** JSON text, or bytes with their media type. */
+  readonly body?: string | { readonly bytes: Uint8Array<ArrayBuffer>; readonly type: string };
+  readonly headers?: Readonly<Record<string, string>>;
+  /** @default what the transport was made with */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  /** Statuses that are answers to the caller, not errors. */
+  readonly accept?: (status: number) => boolean;
+  /** No second try. @default false */
+  readonly once?: boolean;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** From 1. More than one means that the server may have seen the request before. */
+  readonly tries: number;
+}
+
+export interface TransportOptions {
+  readonly baseUrl: string;
+  readonly timeoutMs: number;
+  /** How long one call is tried again. */
+  readonly patienceMs: number;
+  readonly fetch?: (input: string, init: RequestInit) => Promise<Response>;
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly random?: () => number;
+  readonly onNotice: (notice: string) => void;
+  /** Sent as `X-API-Key`. */
+  readonly key: () => Promise<string>;
+}
+
+/** Waiting cannot turn a refusal into an answer, apart from these. */
+export function isWorthRetrying(status: number): boolean {
+  return [402, 408, 425, 429].includes(status) || status >= 500;
+}
+
+/** A conflict may be momentary, but one that says what it is will stay. */
+const conflictTries = 4;
+const lastingConflict = /already exists|already (?:public|private)|sequence number/iu;
+const longestDelayMs = 10_000;
+/** The server's own wish is followed up to here. */
+const longestWishMs = 60_000;
+
+export class Transport {
+  readonly #options: TransportOptions;
+  readonly #fetch: (input: string, init: RequestInit) => Promise<Response>;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+    this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+    this.sleep = options.sleep ?? delay;
+  }
+
+  get baseUrl(): string {
+    return this.#options.baseUrl;
+  }
+
+  /**
+   * @throws TinkerStatusError when the server refuses.
+   * @throws TinkerUnreachableError when patience is at its end.
+   */
+  async send(call: HttpCall): Promise<HttpAnswer> {
+    const key = randomUUID();
+    const { patienceMs } = this.#options;
+    let waited = 0;
+    for (let tries = 1; ; tries++) {
+      const outcome = await this.#try(call, key, tries);
+      call.signal?.throwIfAborted();
+      if (outcome.kind === "answer") return outcome.answer;
+      if (outcome.kind === "refusal" || call.once === true) throw outcome.error;
+      const wait = outcome.wishMs ?? this.backoff(tries);
+      if (waited + wait > patienceMs) throw this.#unreachable(call, tries, outcome.error);
+      this.#options.onNotice(`${nameOf(call)}: trying again. ${outcome.error.message}`);
+      await this.sleep(wait, call.signal);
+      // Time spent in a call that went wrong counts, too.
+      waited += wait + outcome.spentMs;
+    }
+  }
+
+  /** Doubling from half a second, spread so that clients do not come back together. */
+  backoff(tries: number): number {
+    const random = this.#options.random ?? Math.random;
+    return Math.min(500 * 2 ** (tries - 1), longestDelayMs) * (1 - 0.25 * random());
+  }
+
+  #unreachable(call: HttpCall, tries: number, cause: Error): Error {
+    if (cause instanceof TinkerStatusError && cause.status < 500 && cause.status !== 408)
+      return cause;
+    const status = cause instanceof TinkerStatusError ? { status: cause.status } : {};
+    const where = { request: nameOf(call), ...status };
+    return new TinkerUnreachableError(where, this.baseUrl, tries, cause);
+  }
+
+  async #try(call: HttpCall, idempotencyKey: string, tries: number): Promise<Outcome> {
+    const start = performance.now();
+    const timeoutMs = call.timeoutMs ?? this.#options.timeoutMs;
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = call.signal === undefined ? timeout : AbortSignal.any([call.signal, timeout]);
+    let answer: HttpAnswer;
+    try {
+      const response = await this.#fetch(`${this.baseUrl}${call.path}`, {
+        method: call.method,
+        headers: await this.#headers(call, idempotencyKey, tries),
+        redirect: "manual",
+        signal,
+        ...bodyOf(call),
+      });
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      answer = { status: response.status, headers: response.headers, bytes, tries };
+    } catch (cause) {
+      // A bad URL or key is no matter of time.
+      if (!isNetworkFailure(cause)) return { kind: "refusal", error: cause as Error };
+      const error = cause instanceof Error ? cause : new Error(String(cause));
+      return { kind: "later", error, wishMs: null, spentMs: performance.now() - start };
+    }
+    const { status } = answer;
+    if ((status >= 200 && status < 300) || call.accept?.(status) === true)
+      return { kind: "answer", answer };
+    const detail = detailOf(answer);
+    const where: TinkerRequestName & { status: number } = { request: nameOf(call), status };
+    const error = new TinkerStatusError(where, detail, tries);
+    if (!mayRetry(answer, detail)) return { kind: "refusal", error };
+    return {
+      kind: "later",
+      error,
+      wishMs: wishOf(answer.headers),
+      spentMs: performance.now() - start,
+    };
+  }
+
+  async #headers(
+    call: HttpCall,
+    idempotencyKey: string,
+    tries: number,
+  ): Promise<Record<string, string>> {
+    const type = typeof call.body === "object" ? call.body.type : "application/json";
+    return {
+      accept: "application/json",
+      "x-api-key": await this.#options.key(),
+      ...(call.method === "GET" ? {} : { "x-idempotency-key": idempotencyKey }),
+      ...(call.body === undefined ? {} : { "content-type": type }),
+      ...(tries > 1 ? { "x-stainless-retry-count": String(tries - 1) } : {}),
+      ...call.headers,
+    };
+  }
+}
+
+type Outcome =
+  | { readonly kind: "answer"; readonly answer: HttpAnswer }
+  | { readonly kind: "refusal"; readonly error: Error }
+  | {
+      readonly kind: "later";
+      readonly error: Error;
+      readonly wishMs: number | null;
+      readonly spentMs: number;
+    };
+
+export function nameOf({ method, path }: HttpCall): string {
+  return `${method} ${path.replace(/\?.*$/u, "")}`;
+}
+
+function bodyOf({ body }: HttpCall): { body?: string | Uint8Array<ArrayBuffer> } {
+  if (body === undefined) return {};
+  return { body: typeof body === "string" ? body : body.bytes };
+}
+
+/** `fetch` rejects with a TypeError for everything that happens on the way, and an abort for timeouts. */
+function isNetworkFailure(cause: unknown): boolean {
+  if (!(cause instanceof Error)) return false;
+  return cause.name === "TypeError" || cause.name === "TimeoutError" || cause.name === "AbortError";
+}
+
+function mayRetry({ status, headers, tries }: HttpAnswer, detail: string): boolean {
+  const wish = headers.get("x-should-retry");
+  if (wish === "true") return true;
+  if (wish === "false") return false;
+  if (status === 409) return tries < conflictTries && !lastingConflict.test(detail);
+  return isWorthRetrying(status);
+}
+
+function wishOf(headers: Headers): number | null {
+  const ms = Number(headers.get("retry-after-ms") ?? Number.NaN);
+  const text = headers.get("retry-after");
+  const seconds = Number(text ?? Number.NaN);
+  const date = text === null ? Number.NaN : Date.parse(text) - Date.now();
+  const wish = [ms, seconds * 1000, date].find((value) => Number.isFinite(value));
+  return wish !== undefined && wish > 0 && wish <= longestWishMs ? wish : null;
+}
+
+/** What the server says, in one line. */
+export function detailOf({ bytes, status }: HttpAnswer): string {
+  const text = new TextDecoder().decode(bytes).trim();
+  try {
+    const { detail, error } = JSON.parse(text) as { detail?: unknown; error?: unknown };
+    const found = detail ?? error ?? text;
+    if (typeof found === "string") return found;
+    const [first] = found as readonly { loc?: readonly unknown[]; msg?: string }[];
+    if (first?.msg !== undefined) return `${(first.loc ?? []).join(".")}: ${first.msg}`;
+    return JSON.stringify(found).slice(0, 500);
+  } catch {
+    return text === "" ? `status ${status} without a word` : text.slice(0, 500);
+  }
+}
