@@ -1,7 +1,7 @@
 /** Faults that users of other gateways met, and that have no better place among the tests. */
 import { expect, it } from "vitest";
 import { startUpstream, type Script } from "../../../src/testing/index.ts";
-import { answerProbe, openWorld, renderer, serveHttp } from "./http-world.ts";
+import { answerProbe, openWorld, renderer, serveHttp } from "../http-world.ts";
 
 /** The last answer again when there are more calls. */
 const scriptOf =
@@ -112,12 +112,7 @@ it("W53: a worker whose requests fail is left alone, and tries wait in between",
   ];
   await using world = await openWorld({ workers, failuresToOpen: 2, reopenAfterMs: 60_000 });
   for (let i = 0; i < 12; i++) {
-    const session = await world.gateway.sessions.open({ uid: `w${i}`, seed: 1, sampling: {} });
-    const answer = await fetch(`${session.baseUrl}/chat/completions`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${session.apiKey}` },
-      body: JSON.stringify({ messages }),
-    });
+    const answer = await world.post({ messages }, { uid: `w${i}` });
     expect(answer.status).toBe(200);
   }
   expect(calls).toBe(2);

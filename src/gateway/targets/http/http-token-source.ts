@@ -10,7 +10,7 @@ import type { Dispatcher } from "./dispatcher.ts";
 import type { Fleet } from "./fleet.ts";
 import { readJsonAnswers } from "./json-answers.ts";
 import { logprobKindOf } from "./logprob-kind.ts";
-import { malformed } from "./upstream-error.ts";
+import { malformed, UpstreamError } from "./upstream-error.ts";
 import type { Worker, WorkerFacts } from "./worker.ts";
 
 export interface TokenSourceOptions {
@@ -92,6 +92,16 @@ function toSample(choice: ChoiceCollector, weightVersion: number): Sample {
   };
 }
 
+function noTokenPrompts({ id }: Worker, { kind }: WorkerFacts): UpstreamError {
+  return new UpstreamError({
+    failure: "refused",
+    status: 502,
+    reason: "no_token_prompts",
+    message: `The worker "${id}" takes no prompts of token ids, as servers of the kind "${kind}" do not. Let it render (tokenMode "server", no --tokenizer), or say which kind it is.`,
+    workerId: id,
+  });
+}
+
 function hasChangedPrompt({ promptIds, usage }: AnswerCollector, tokens: Int32Array): boolean {
   if (usage && usage.promptTokens !== tokens.length) return true;
   if (!promptIds) return false;
@@ -103,7 +113,7 @@ export function httpTokenSource(options: TokenSourceOptions): TokenSource {
 
   async function drawOnce(worker: Worker, facts: WorkerFacts, request: DrawRequest): Promise<Draw> {
     const dialect = tokenDialects[facts.kind];
-    if (!dialect) throw malformed(worker.id, "takes no prompts of token ids");
+    if (!dialect) throw noTokenPrompts(worker, facts);
     const version = gate.weightVersion ?? 0;
     const { signal } = request;
     const answers = await askAll({ worker, facts, dialect, request, signal, requestTimeoutMs });

@@ -4,7 +4,7 @@ import { promptOf, readOpenAi } from "./chat-prompt.ts";
 import type { UpstreamAsk, UpstreamDialect, WireBody } from "./dialect.ts";
 import { openAiAnswer } from "./openai-answer.ts";
 
-const chat = openAiAnswer({ withIds: false });
+const chat = openAiAnswer({ ids: "logprobs" });
 
 const isNative = ({ body }: UpstreamAsk): boolean => body["n_predict"] !== undefined;
 

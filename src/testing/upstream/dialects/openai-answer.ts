@@ -1,13 +1,14 @@
 /**
  * Answers of OpenAI's chat and text completions over the byte renderer: whole, and in events whose pieces
- * split the arguments of tool calls. `withIds` adds what vLLM 0.20 adds: ids and their prompt's.
+ * split the arguments of tool calls. Where ids stand depends
+ * on the server: beside the text (vLLM), with the prompt's; among the log-probabilities (llama.cpp); nowhere.
  */
 import { byteRenderer } from "../../byte-renderer.ts";
 import { visibleText, type Drawn } from "../drawn.ts";
 import type { UpstreamAsk, UpstreamDialect } from "./dialect.ts";
 
 export interface OpenAiAnswerOptions {
-  readonly withIds: boolean;
+  readonly ids: "choice" | "logprobs" | "none";
 }
 
 interface WireCall {
@@ -24,30 +25,35 @@ interface WireAnswer {
   readonly tool_calls: readonly WireCall[];
 }
 
+type Ids = OpenAiAnswerOptions["ids"];
+
 const renderer = byteRenderer();
 
 const isChat = ({ body }: UpstreamAsk): boolean => body["messages"] !== undefined;
 
 /** The drawn token comes first, as vLLM has it, then a likelier one. */
-function toChatToken(id: number, logprob: number | undefined, count: number): object {
+function toChatToken(id: number, logprob: number | undefined, count: number, ids: Ids): object {
   const token = renderer.decode(Int32Array.of(id));
   const tops = [
     { token, logprob, bytes: null },
     { token: "other", logprob: -0.001, bytes: null },
   ];
-  return { token, logprob, bytes: null, top_logprobs: tops.slice(0, count) };
+  const own = ids === "logprobs" ? { id } : {};
+  return { ...own, token, logprob, bytes: null, top_logprobs: tops.slice(0, count) };
 }
 
-function logprobsOf({ tokens, logprobs }: Drawn, ask: UpstreamAsk): object | null {
+function logprobsOf({ tokens, logprobs }: Drawn, ask: UpstreamAsk, where: Ids): object | null {
   const asked = ask.body["logprobs"];
   if (asked === undefined || asked === false || asked === null) return null;
   const ids = Array.from(tokens);
   if (isChat(ask)) {
     const count = Number(ask.body["top_logprobs"] ?? 0);
-    return { content: ids.map((id, i) => toChatToken(id, logprobs[i], count)) };
+    return { content: ids.map((id, i) => toChatToken(id, logprobs[i], count, where)) };
   }
   return {
-    tokens: ids.map((id) => `token_id:${id}`),
+    tokens: ids.map((id) =>
+      where === "choice" ? `token_id:${id}` : renderer.decode(Int32Array.of(id)),
+    ),
     token_logprobs: Array.from(logprobs),
     top_logprobs: null,
     text_offset: [],
@@ -77,14 +83,14 @@ function finishOf({ stopReason, stop }: Drawn, calls: readonly WireCall[]): obje
   return { finish_reason: reason, stop_reason: stop ?? null };
 }
 
-function wholeChoice(drawn: Drawn, index: number, ask: UpstreamAsk, withIds: boolean): object {
+function wholeChoice(drawn: Drawn, index: number, ask: UpstreamAsk, ids: Ids): object {
   const message = isChat(ask) ? messageOf(drawn, ask) : undefined;
   return {
     index,
     ...(message ? { message } : { text: visibleText(drawn) }),
-    logprobs: logprobsOf(drawn, ask),
+    logprobs: logprobsOf(drawn, ask, ids),
     ...finishOf(drawn, message?.tool_calls ?? []),
-    ...(withIds ? { token_ids: Array.from(drawn.tokens) } : {}),
+    ...(ids === "choice" ? { token_ids: Array.from(drawn.tokens) } : {}),
   };
 }
 
@@ -112,14 +118,14 @@ function* deltasOf(drawn: Drawn, ask: UpstreamAsk): Generator<object> {
 }
 
 /** Ids are spread over the events of a choice; the last one has what is left, and the end. */
-function eventsOf(drawn: Drawn, index: number, ask: UpstreamAsk, withIds: boolean): object[] {
+function eventsOf(drawn: Drawn, index: number, ask: UpstreamAsk, ids: Ids): object[] {
   const deltas = [...deltasOf(drawn, ask)];
   const slice = (from: number, to?: number): object => {
     const tokens = drawn.tokens.slice(from, to);
     const own = { ...drawn, tokens, logprobs: drawn.logprobs.slice(from, to) };
     return {
-      logprobs: tokens.length === 0 ? null : logprobsOf(own, ask),
-      ...(withIds ? { token_ids: Array.from(tokens) } : {}),
+      logprobs: tokens.length === 0 ? null : logprobsOf(own, ask, ids),
+      ...(ids === "choice" ? { token_ids: Array.from(tokens) } : {}),
     };
   };
   const spread = Math.min(deltas.length, drawn.tokens.length);
@@ -140,7 +146,7 @@ function usageOf({ prompt }: UpstreamAsk, drawn: readonly Drawn[]): object {
 
 /** `whole` and `events` of a dialect that answers in OpenAI's shapes. */
 export function openAiAnswer({
-  withIds,
+  ids,
 }: OpenAiAnswerOptions): Pick<UpstreamDialect, "whole" | "events" | "end"> {
   const headOf = (ask: UpstreamAsk, model: string): object => ({
     id: "cmpl-1",
@@ -149,18 +155,18 @@ export function openAiAnswer({
     model,
   });
   const promptIds = ({ prompt }: UpstreamAsk): object =>
-    withIds ? { prompt_token_ids: Array.from(prompt) } : {};
+    ids === "choice" ? { prompt_token_ids: Array.from(prompt) } : {};
   return {
     end: "data: [DONE]\n\n",
     whole: (ask, drawn, model) => ({
       ...headOf(ask, model),
       ...promptIds(ask),
-      choices: drawn.map((each, i) => wholeChoice(each, i, ask, withIds)),
+      choices: drawn.map((each, i) => wholeChoice(each, i, ask, ids)),
       usage: usageOf(ask, drawn),
     }),
     events: (ask, drawn, model) => {
       const head = headOf(ask, model);
-      const choices = drawn.flatMap((each, i) => eventsOf(each, i, ask, withIds));
+      const choices = drawn.flatMap((each, i) => eventsOf(each, i, ask, ids));
       return [
         ...choices.map((choice, i) => ({
           ...head,

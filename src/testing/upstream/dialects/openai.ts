@@ -7,5 +7,5 @@ export const openai: UpstreamDialect = {
   probe: (path, model) =>
     path === "/v1/models" ? { object: "list", data: [{ id: model }] } : undefined,
   read: readOpenAi,
-  ...openAiAnswer({ withIds: false }),
+  ...openAiAnswer({ ids: "none" }),
 };

@@ -4,7 +4,7 @@ import { readOpenAi } from "./chat-prompt.ts";
 import type { UpstreamAsk, UpstreamDialect, WireBody } from "./dialect.ts";
 import { openAiAnswer } from "./openai-answer.ts";
 
-const chat = openAiAnswer({ withIds: true });
+const chat = openAiAnswer({ ids: "choice" });
 
 const isNative = ({ body }: UpstreamAsk): boolean => body["input_ids"] !== undefined;
 

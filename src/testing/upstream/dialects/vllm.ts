@@ -11,5 +11,5 @@ export const vllm: UpstreamDialect = {
     return { object: "list", data: [{ id: model, max_model_len: contextLength }] };
   },
   read: readOpenAi,
-  ...openAiAnswer({ withIds: true }),
+  ...openAiAnswer({ ids: "choice" }),
 };

@@ -2,10 +2,10 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { HttpTarget } from "../../../src/core/backend.ts";
-import type { RolloutSession } from "../../../src/core/session.ts";
-import { createGateway, type Gateway } from "../../../src/gateway/index.ts";
-import { byteRenderer } from "../../../src/testing/index.ts";
+import type { HttpTarget } from "../../src/core/backend.ts";
+import type { RolloutSession } from "../../src/core/session.ts";
+import { createGateway, type Gateway } from "../../src/gateway/index.ts";
+import { byteRenderer } from "../../src/testing/index.ts";
 
 export const renderer = byteRenderer();
 
@@ -45,14 +45,28 @@ export interface HttpWorld extends AsyncDisposable {
   /** The JSON that an admin route answers. */
   admin(method: string, path: string, body?: object): Promise<unknown>;
   readonly session: RolloutSession;
-  post(body: object, path?: string): Promise<Response>;
+  /** A call of this session, or of one that is opened for it by this uid. */
+  post(body: object, options?: PostOptions): Promise<Response>;
 }
 
-export async function openWorld(target: Omit<HttpTarget, "kind">): Promise<HttpWorld> {
+export interface PostOptions {
+  /** @default "chat/completions" */
+  readonly path?: string;
+  readonly uid?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface WorldOptions extends Omit<HttpTarget, "kind"> {
+  /** @default 10_000 */
+  readonly requestTimeoutMs?: number;
+}
+
+export async function openWorld(options: WorldOptions): Promise<HttpWorld> {
+  const { requestTimeoutMs = 10_000, ...target } = options;
   const gateway = createGateway({
     target: { kind: "http", retryDelayMs: 1, ...target },
     model: "scripted",
-    requestTimeoutMs: 10_000,
+    requestTimeoutMs,
   });
   const { url } = await gateway.listen();
   const session = await gateway.sessions.open({ uid: "s", seed: 1, sampling: {} });
@@ -67,12 +81,16 @@ export async function openWorld(target: Omit<HttpTarget, "kind">): Promise<HttpW
       return answer.json();
     },
     session,
-    post: (body, path = "chat/completions") =>
-      fetch(`${session.baseUrl}/${path}`, {
+    post: async (body, { path = "chat/completions", uid, signal } = {}) => {
+      const open = { seed: 1, sampling: {} };
+      const own = uid === undefined ? session : await gateway.sessions.open({ uid, ...open });
+      return fetch(`${own.baseUrl}/${path}`, {
         method: "POST",
-        headers: { authorization: `Bearer ${session.apiKey}` },
+        headers: { authorization: `Bearer ${own.apiKey}` },
         body: JSON.stringify(body),
-      }),
+        ...(signal ? { signal } : {}),
+      });
+    },
     [Symbol.asyncDispose]: () => gateway.close(),
   };
 }

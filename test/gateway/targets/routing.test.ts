@@ -1,0 +1,164 @@
+/** Which worker a call goes to, and how workers come and go. */
+import { expect, it } from "vitest";
+import { startUpstream, type Upstream } from "../../../src/testing/index.ts";
+import { openWorld, renderer, type HttpWorld } from "../http-world.ts";
+
+const messages = [{ role: "user", content: "q" }];
+const script = () => "ok";
+
+async function two(): Promise<[Upstream, Upstream]> {
+  return Promise.all([startUpstream({ script }), startUpstream({ script })]);
+}
+
+async function known(world: HttpWorld, count: number): Promise<void> {
+  const list = (): Promise<unknown> => world.admin("GET", "/admin/workers");
+  await expect
+    .poll(
+      async () => ((await list()) as { kind: string | null }[]).filter(({ kind }) => kind).length,
+    )
+    .toBe(count);
+}
+
+it("keeps a session where it began, and spreads sessions", async () => {
+  const [a, b] = await two();
+  await using world = await openWorld({ workers: [{ url: a.url }, { url: b.url }], renderer });
+  const session = await world.gateway.sessions.open({ uid: "x", seed: 1, sampling: {} });
+  for (let i = 0; i < 6; i++) {
+    await fetch(`${session.baseUrl}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${session.apiKey}` },
+      body: JSON.stringify({ messages }),
+    });
+  }
+  expect([a.calls.length, b.calls.length].sort()).toEqual([0, 6]);
+  await a[Symbol.asyncDispose]();
+  await b[Symbol.asyncDispose]();
+});
+
+it("sends new sessions where there is the least load, by weight", async () => {
+  let release = (): void => undefined;
+  const held = new Promise<string>((done) => (release = () => done("ok")));
+  const [a, b] = await Promise.all([
+    startUpstream({ script: () => held }),
+    startUpstream({ script: () => held }),
+  ]);
+  const workers = [
+    { url: a.url, weight: 3 },
+    { url: b.url, weight: 1 },
+  ];
+  await using world = await openWorld({ workers, renderer });
+  await known(world, 2);
+  const answers = Array.from({ length: 8 }, (_, i) => world.post({ messages }, { uid: `u${i}` }));
+  await expect.poll(() => a.active + b.active).toBe(8);
+  expect([a.active, b.active]).toEqual([6, 2]);
+  release();
+  for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
+  await a[Symbol.asyncDispose]();
+  await b[Symbol.asyncDispose]();
+});
+
+it("takes workers in, lets them finish and lets them go while calls run", async () => {
+  let release = (): void => undefined;
+  const held = new Promise<string>((done) => (release = () => done("late")));
+  await using slow = await startUpstream({ script: () => held });
+  await using quick = await startUpstream({ script });
+  await using world = await openWorld({ workers: [{ url: slow.url, id: "slow" }], renderer });
+  const early = world.post({ messages });
+  await expect.poll(() => slow.active).toBe(1);
+  await world.admin("POST", "/admin/workers", { url: quick.url, worker_id: "quick" });
+  const draining = world.admin("POST", "/admin/workers/slow/drain", { drain_ms: 5_000 });
+  await expect
+    .poll(async () => ((await world.admin("GET", "/admin/workers")) as { draining: boolean }[])[0])
+    .toMatchObject({ draining: true });
+  // A session that knows the draining worker goes elsewhere, too.
+  expect((await world.post({ messages })).status).toBe(200);
+  expect(quick.calls).toHaveLength(1);
+  release();
+  expect((await early).status).toBe(200);
+  await draining;
+  await world.admin("DELETE", "/admin/workers/slow");
+  expect(await world.admin("GET", "/admin/workers")).toHaveLength(1);
+  await expect.poll(() => slow.connections).toBe(0);
+});
+
+it("finds out that a worker has died, and that it is back", async () => {
+  await using stays = await startUpstream({ script });
+  const dies = await startUpstream({ script });
+  const port = Number(new URL(dies.url).port);
+  const workers = [
+    { url: dies.url, id: "dies" },
+    { url: stays.url, id: "stays" },
+  ];
+  await using world = await openWorld({
+    workers,
+    renderer,
+    healthIntervalMs: 20,
+    healthTimeoutMs: 500,
+  });
+  await known(world, 2);
+  const healthy = async (): Promise<unknown> =>
+    ((await world.admin("GET", "/admin/workers")) as { healthy: boolean }[]).map(
+      (each) => each.healthy,
+    );
+  await dies[Symbol.asyncDispose]();
+  await expect.poll(healthy).toEqual([false, true]);
+  expect((await world.post({ messages })).status).toBe(200);
+  await using again = await startUpstream({ script, port });
+  await expect.poll(healthy).toEqual([true, true]);
+  expect(again.calls).toHaveLength(0);
+});
+
+it("holds calls while weights are exchanged, and tells the version at dispatch", async () => {
+  await using upstream = await startUpstream({ script });
+  await using world = await openWorld({ workers: [{ url: upstream.url }], renderer });
+  await world.admin("POST", "/admin/weight_version", { weight_version: 4 });
+  expect((await world.post({ messages })).status).toBe(200);
+  await world.admin("POST", "/admin/pause", { mode: "hold" });
+  const held = world.post({ messages });
+  await new Promise((done) => setTimeout(done, 50));
+  expect(upstream.calls).toHaveLength(1);
+  await world.admin("POST", "/admin/weight_version", { weight_version: 5 });
+  await world.admin("POST", "/admin/resume");
+  expect((await held).status).toBe(200);
+  const traces = await world.session.traces();
+  expect(traces.map(({ weightVersion }) => weightVersion)).toEqual([4, 5]);
+});
+
+it("keeps the workers' key to itself", async () => {
+  const key = "sk-very-secret-worker-key";
+  await using upstream = await startUpstream({
+    script,
+    fault: (call) =>
+      call === 0
+        ? {
+            type: "status",
+            status: 400,
+            body: JSON.stringify({ error: { message: `bad key ${key}` } }),
+          }
+        : undefined,
+  });
+  await using world = await openWorld({ workers: [{ url: upstream.url, apiKey: key }] });
+  const refused = await world.post({ messages });
+  expect(refused.status).toBe(400);
+  expect(await refused.text()).not.toContain(key);
+  await world.post({ messages });
+  expect(upstream.calls[0]?.headers.authorization).toBe(`Bearer ${key}`);
+  expect(JSON.stringify(await world.session.traces())).not.toContain(key);
+  expect(JSON.stringify(await world.admin("GET", "/admin/workers"))).not.toContain(key);
+});
+
+it("aborts the server's call when the client leaves", async () => {
+  await using upstream = await startUpstream({
+    script: () => "a long answer",
+    fault: () => ({ type: "stall", after: 400 }),
+  });
+  await using world = await openWorld({ workers: [{ url: upstream.url }], renderer });
+  const leave = new AbortController();
+  const answer = await world.post({ messages, stream: true }, { signal: leave.signal });
+  await answer.body?.getReader().read();
+  expect(upstream.active).toBe(1);
+  leave.abort();
+  await expect.poll(() => upstream.active).toBe(0);
+  await expect.poll(() => world.session.traces()).toHaveLength(1);
+  expect((await world.session.traces())[0]?.untrainable).toBe("client disconnected");
+});
