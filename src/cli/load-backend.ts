@@ -10,11 +10,12 @@ import { missingPackage } from "./report-error.ts";
 type MakeBackend = (config: TrainConfig) => TrainingBackend | Promise<TrainingBackend>;
 
 const loaders: Readonly<Record<string, MakeBackend>> = {
-  async local({ local: { threads, trainingMemoryMib: trainingMemoryMiB } }) {
+  async local({ local: { threads, trainingMemoryMib: trainingMemoryMiB, samplingPrecision } }) {
     const { createLocalBackend } = await import("../backends/local/index.ts");
     const progress = createByteProgress({ stream: process.stderr, isQuiet: false });
     return createLocalBackend({
       trainingMemoryMiB,
+      samplingPrecision,
       ...(threads === null ? {} : { threads }),
       onPull({ file, doneBytes, totalBytes }) {
         progress.report(file, doneBytes, totalBytes);

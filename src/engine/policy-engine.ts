@@ -10,6 +10,7 @@ import type { ModelOrigin } from "./checkpoint/policy-state.ts";
 import { loadPolicyModel } from "./model/policy-model.ts";
 import type { PolicyModel } from "./model/policy-model.ts";
 import { BatchSampler } from "./sampling/batch-sampler.ts";
+import type { SamplingPrecision } from "./sampling/sampling-session.ts";
 import { PolicyTrainer } from "./training/policy-trainer.ts";
 import type { WhichWeights } from "./training/policy-trainer.ts";
 
@@ -18,6 +19,8 @@ export interface PolicyEngineOptions {
   readonly threads: number;
   /** Memory for the activations of one training micro-batch. @default 1536 */
   readonly trainingMemoryMiB?: number;
+  /** See `SamplingPrecision`; `int8` needs a LoRA adapter. @default "float32" */
+  readonly samplingPrecision?: SamplingPrecision;
   /** The folder or file that the model was read from: its weights are the reference. */
   readonly modelPath?: string;
   /** What checkpoints need to be models of their own. */
@@ -68,7 +71,12 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     for (const { name } of policy.trained) served.set(name, policy.data.get(name)!.slice());
     const sampler = await BatchSampler.create(
       { ...policy, data: served },
-      { threads: countParameters(policy) < smallModelParameters ? 1 : options.threads },
+      {
+        threads: countParameters(policy) < smallModelParameters ? 1 : options.threads,
+        ...(options.samplingPrecision === undefined
+          ? {}
+          : { precision: options.samplingPrecision }),
+      },
     );
     return new PolicyEngine(policy, served, sampler, options);
   }

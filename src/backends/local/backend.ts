@@ -16,6 +16,7 @@ import type { LossSpec, OptimSpec } from "../../core/loss.ts";
 import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
+import type { SamplingPrecision } from "../../engine/sampling/sampling-session.ts";
 import type { PullProgress } from "../../hub/pull-model.ts";
 import { findModel } from "./find-model.ts";
 import { loadModelRenderer } from "./load-model.ts";
@@ -26,6 +27,13 @@ export interface LocalBackendOptions {
   readonly threads?: number;
   /** Memory for the activations of one training micro-batch; less is slower. @default 1536 */
   readonly trainingMemoryMiB?: number;
+  /**
+   * What frozen matrices are multiplied as while sampling. `int8` takes a quarter of the memory and
+   * draws from a slightly different distribution: `train/logprob_abs_diff` shows by how much, and the
+   * ratios of `importance_sampling`, `ppo` and their like correct for it. Needs a LoRA adapter.
+   * @default "float32"
+   */
+  readonly samplingPrecision?: SamplingPrecision;
   /** Called while a model is fetched from a hub. */
   readonly onPull?: (progress: PullProgress) => void;
 }
@@ -63,6 +71,7 @@ export class LocalBackend implements TrainingBackend {
       seed: run.seed,
       threads: this.#options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
       trainingMemoryMiB: this.#options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
+      samplingPrecision: this.#options.samplingPrecision ?? "float32",
     });
     return { kind: "sampler", renderer, sampler: createSampler(worker, contextLength) };
   }

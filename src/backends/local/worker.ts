@@ -32,11 +32,10 @@ type Handlers = {
 };
 
 const handlers: Handlers = {
-  async load({ path, name, lora, seed, threads, trainingMemoryMiB }) {
+  async load({ path, name, lora, seed, ...engineOptions }) {
     const policy = await loadPolicyModel(path, { lora, seed });
     const origin = { name, companions: await modelCompanions(path) };
-    const options = { threads, trainingMemoryMiB, modelPath: path, origin };
-    engine = await PolicyEngine.create(policy, options);
+    engine = await PolicyEngine.create(policy, { ...engineOptions, modelPath: path, origin });
     return { contextLength: engine.contextLength };
   },
   sample({ stream, ...request }, id, signal) {

@@ -8,6 +8,8 @@ import type { Graph, Value } from "../graph/graph.ts";
 import { add, matmul } from "../graph/ops.ts";
 import { biasName, isAdapted, loraNames } from "./parameters.ts";
 import type { ParameterSpec } from "./parameters.ts";
+import { declareQuantizedMatrix } from "./quantized-matrix.ts";
+import type { QuantizedMatrix } from "./quantized-matrix.ts";
 import type { Weights } from "./transformer.ts";
 
 export interface WeightSourceOptions {
@@ -18,6 +20,8 @@ export interface WeightSourceOptions {
   readonly mapped: ReadonlyMap<string, StoredTensor> | null;
   /** Whether trained parameters (the base, or its LoRA factors) carry gradients. */
   readonly differentiate: boolean;
+  /** Matrices that `linear` multiplies with as 8-bit integers instead. @default none */
+  readonly quantized?: ReadonlyMap<string, QuantizedMatrix>;
 }
 
 /** Weights for one graph, and the names of parameters that must be fed at every run. */
@@ -47,7 +51,11 @@ export function declareWeights(
     fed,
     get,
     linear(x, name) {
-      const product = matmul(x, get(name), { transposeB: true });
+      const integers = options.quantized?.get(name);
+      const product =
+        integers === undefined
+          ? matmul(x, get(name), { transposeB: true })
+          : declareQuantizedMatrix(graph, integers).times(x);
       const bias = values.get(biasName(name));
       const y = bias === undefined ? product : add(product, bias);
       if (lora === null || !isAdapted(name)) return y;

@@ -4,11 +4,11 @@
  */
 import { MessageWriter } from "./protobuf.ts";
 
-export type DType = "float32" | "int64" | "int32" | "bool";
+export type DType = "float32" | "int64" | "int32" | "bool" | "uint8";
 /** A number, or the name of a size that is known only at run time. */
 export type Dim = number | string;
 
-const dataTypes: Record<DType, number> = { float32: 1, int32: 6, int64: 7, bool: 9 };
+const dataTypes: Record<DType, number> = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9 };
 
 /** Integers and lists of integers; a float must say so, since 1 and 1.0 are the same in JavaScript. */
 export type Attribute =

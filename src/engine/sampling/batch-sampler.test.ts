@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { defaultLoss } from "../../core/loss.ts";
 import type { Sample, SamplingParams } from "../../core/policy.ts";
 import { PolicyTrainer } from "../training/policy-trainer.ts";
 import { randomTokens, rowOf, smallConfig, smallModel } from "../../../test/engine/small-model.ts";
@@ -23,33 +24,69 @@ const bits = (sample: Sample): unknown => ({
 const concat = (a: Int32Array, b: Int32Array): Int32Array => Int32Array.from([...a, ...b]);
 
 describe("BatchSampler", () => {
-  it("gives each request the same bits alone, in any company and with any cache", async () => {
-    const prompts = Array.from({ length: 20 }, (_, i) => randomTokens(i, 3 + i * 14));
-    // Prompts that share a beginning with others, across several blocks.
-    prompts.push(
-      concat(prompts[19]!, randomTokens(90, 5)),
-      concat(prompts[19]!.subarray(0, 70), randomTokens(91, 9)),
-    );
-    const alone: unknown[] = [];
-    for (const [i, tokens] of prompts.entries()) {
-      const sampler = await BatchSampler.create(smallModel(), { threads: 2 });
-      const [sample] = await sampler.sample({ tokens, params: params(i) });
-      alone.push(bits(sample!));
-      await sampler.close();
-    }
-    for (const options of [{}, { maxSequences: 3 }, { prefixCacheBytes: 0 }]) {
-      const sampler = await BatchSampler.create(smallModel(), { threads: 2, ...options });
-      const together = await Promise.all(
-        prompts.map(async (tokens, i) => {
-          // Some come while others are being decoded.
-          for (let wait = 0; wait < i % 4; wait++)
-            await new Promise((resolve) => setImmediate(resolve));
-          return (await sampler.sample({ tokens, params: params(i) }))[0]!;
-        }),
+  it.each([
+    ["float32", null],
+    ["float32", { rank: 3, alpha: 6 }],
+    ["int8", { rank: 3, alpha: 6 }],
+  ] as const)(
+    "gives each request the same bits alone, in any company and with any cache (%s, LoRA %j)",
+    async (precision, lora) => {
+      const prompts = Array.from({ length: 20 }, (_, i) => randomTokens(i, 3 + i * 14));
+      // Prompts that share a beginning with others, across several blocks.
+      prompts.push(
+        concat(prompts[19]!, randomTokens(90, 5)),
+        concat(prompts[19]!.subarray(0, 70), randomTokens(91, 9)),
       );
-      expect(together.map(bits)).toEqual(alone);
-      await sampler.close();
-    }
+      const alone: unknown[] = [];
+      for (const [i, tokens] of prompts.entries()) {
+        const sampler = await BatchSampler.create(smallModel(lora), { threads: 2, precision });
+        const [sample] = await sampler.sample({ tokens, params: params(i) });
+        alone.push(bits(sample!));
+        await sampler.close();
+      }
+      for (const options of [{}, { maxSequences: 3 }, { prefixCacheBytes: 0 }]) {
+        const sampler = await BatchSampler.create(smallModel(lora), {
+          threads: 2,
+          precision,
+          ...options,
+        });
+        const together = await Promise.all(
+          prompts.map(async (tokens, i) => {
+            // Some come while others are being decoded.
+            for (let wait = 0; wait < i % 4; wait++)
+              await new Promise((resolve) => setImmediate(resolve));
+            return (await sampler.sample({ tokens, params: params(i) }))[0]!;
+          }),
+        );
+        expect(together.map(bits)).toEqual(alone);
+        await sampler.close();
+      }
+    },
+  );
+
+  it("draws in int8 from nearly the trained distribution, tells its own log-probabilities, and training shows the difference", async () => {
+    const policy = smallModel({ rank: 3, alpha: 6 });
+    const sampler = await BatchSampler.create(policy, { threads: 1, precision: "int8" });
+    const prompts = Array.from({ length: 6 }, (_, i) => randomTokens(i, 10 + i));
+    const samples = await Promise.all(
+      prompts.map(async (tokens, i) => (await sampler.sample({ tokens, params: params(i) }))[0]!),
+    );
+    const rows = samples.map(({ tokens, logprobs }, i) =>
+      rowOf(concat(prompts[i]!, tokens), prompts[i]!.length, { logprobs }),
+    );
+    const trainer = new PolicyTrainer(policy, { threads: 1, memoryMiB: 100 });
+    const metrics = await trainer.forwardBackward(rows, defaultLoss);
+    expect(metrics["logprob_abs_diff"]).toBeGreaterThan(1e-3);
+    expect(metrics["logprob_abs_diff"]).toBeLessThan(0.1);
+    expect(metrics["ratio_mean"]).toBeCloseTo(1, 1);
+    await trainer.close();
+    await sampler.close();
+  });
+
+  it("refuses int8 where every weight is trained", async () => {
+    await expect(
+      BatchSampler.create(smallModel(), { threads: 1, precision: "int8" }),
+    ).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
 
   it("crosses block and lane borders without a change in numbers: training agrees", async () => {

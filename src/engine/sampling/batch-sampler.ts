@@ -14,9 +14,12 @@ import { pickToken } from "./pick-token.ts";
 import { prefill } from "./prefill.ts";
 import { PrefixTree } from "./prefix-tree.ts";
 import { SamplingSession } from "./sampling-session.ts";
+import type { SamplingPrecision } from "./sampling-session.ts";
 
 export interface BatchSamplerOptions {
   readonly threads: number;
+  /** @default "float32" */
+  readonly precision?: SamplingPrecision;
   /** Sequences decoded at once; more wait in line. @default 128 */
   readonly maxSequences?: number;
   /** Bytes of cached prompts. @default 256 MiB */
@@ -70,7 +73,11 @@ export class BatchSampler implements Sampler {
 
   /** `policy.data` is what is sampled from: change it only inside `swapWeights`. */
   static async create(policy: PolicyModel, options: BatchSamplerOptions): Promise<BatchSampler> {
-    return new BatchSampler(policy, await SamplingSession.create(policy, options.threads), options);
+    return new BatchSampler(
+      policy,
+      await SamplingSession.create(policy, options.threads, options.precision),
+      options,
+    );
   }
 
   sample(request: SampleRequest): Promise<readonly Sample[]> {

@@ -6,9 +6,10 @@
 import { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/graph.ts";
 import { takeRows } from "../graph/model-ops.ts";
-import { matmul, softmax } from "../graph/ops.ts";
+import { softmax } from "../graph/ops.ts";
 import { embeddingName, headName } from "../model/parameters.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
+import type { QuantizedMatrix } from "../model/quantized-matrix.ts";
 import { buildDecoder } from "../model/transformer.ts";
 import { declareWeights } from "../model/weight-source.ts";
 import type { BuiltGraph } from "../training/training-graph.ts";
@@ -23,10 +24,13 @@ export const newValues = (layer: number): string => `new_values_${layer}`;
  * hidden states are continued), and per layer the cache [B, K, T, D]. Outputs: `probabilities` [R, V]
  * of the next token, and per layer the new keys and values [B, K, S, D].
  */
-export function buildSamplingGraph(policy: PolicyModel): BuiltGraph {
+export function buildSamplingGraph(
+  policy: PolicyModel,
+  quantized: ReadonlyMap<string, QuantizedMatrix> = new Map(),
+): BuiltGraph {
   const { config } = policy;
   const graph = new Graph();
-  const weights = declareWeights(graph, { ...policy, differentiate: false });
+  const weights = declareWeights(graph, { ...policy, differentiate: false, quantized });
   const ids = graph.input("ids", "int64", ["N"]);
   const positions = graph.input("positions", "int64", ["B", "S"]);
   const mask = graph.input("mask", "float32", ["B", 1, 1, "S", "TS"]);
@@ -38,8 +42,8 @@ export function buildSamplingGraph(policy: PolicyModel): BuiltGraph {
   }));
   const cache = (layer: number): { keys: Value; values: Value } => caches[layer]!;
   const decoder = buildDecoder(graph, config, weights, { ids, positions, mask, cache });
-  const head = weights.get(config.tiedEmbeddings ? embeddingName : headName);
-  const logits = matmul(takeRows(decoder.hidden, rows), head, { transposeB: true });
+  const head = config.tiedEmbeddings ? embeddingName : headName;
+  const logits = weights.linear(takeRows(decoder.hidden, rows), head);
   // Here and not where tokens are drawn: the runtime is many times faster at exponentials.
   graph.output("probabilities", softmax(logits));
   for (let layer = 0; layer < config.layers; layer++) {

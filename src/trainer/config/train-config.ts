@@ -79,6 +79,7 @@ export interface TrainConfig {
   readonly local: {
     readonly threads: number | null;
     readonly trainingMemoryMib: number;
+    readonly samplingPrecision: "float32" | "int8";
   };
   readonly agent: string | null;
   readonly evaluator: string | null;
