@@ -30,6 +30,7 @@ export async function runCall(context: CallContext): Promise<FinishedCall> {
   if (abort.cause !== null) throw abort.error();
   const sequence = session.takeSequence();
   const startedAt = Date.now();
+  const startedMark = performance.now();
   const { completions, untrainable, usage, ...answered } = await target.run(context);
   if (abort.cause === "deadline" || abort.cause === "closed") throw abort.error();
 
@@ -43,7 +44,7 @@ export async function runCall(context: CallContext): Promise<FinishedCall> {
   }
   await recordCall(
     session,
-    { ...context, ...answered, sequence, startedAt },
+    { ...context, ...answered, sequence, startedAt, startedMark },
     completions,
     clientGone ? "client disconnected" : untrainable,
   );

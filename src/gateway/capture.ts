@@ -15,9 +15,12 @@ export interface RecordedCall {
   readonly responseId: string;
   readonly sequence: number;
   readonly startedAt: number;
+  /** `startedAt` by `performance.now()`, which does not jump. */
+  readonly startedMark: number;
   readonly logprobKind: Trace["logprobKind"];
   readonly worker?: string;
-  readonly firstTokenAt?: number;
+  /** By `performance.now()`. */
+  readonly firstTokenMark?: number;
 }
 
 function joinTokens(prompt: Int32Array, response: Int32Array): Int32Array {
@@ -35,8 +38,9 @@ export async function recordCall(
   untrainable?: string,
 ): Promise<void> {
   const { request, prepared, trajectoryUid, responseId, sequence, startedAt } = call;
-  const { worker, firstTokenAt } = call;
-  const finishedAt = Date.now();
+  const { worker, firstTokenMark } = call;
+  const timeOf = (mark: number): number => startedAt + Math.round(mark - call.startedMark);
+  const finishedAt = timeOf(performance.now());
   const tokens = completions.map((each) => joinTokens(prepared.tokens, each.tokens));
   const traces = completions.map((completion, i): Trace => {
     const own = tokens[i] as Int32Array;
@@ -68,7 +72,7 @@ export async function recordCall(
       ...(request.serverFields ? { serverFields: request.serverFields } : {}),
       ...(request.recallFrom === undefined ? {} : { recallFrom: request.recallFrom }),
       startedAt,
-      ...(firstTokenAt === undefined ? {} : { firstTokenAt }),
+      ...(firstTokenMark === undefined ? {} : { firstTokenAt: timeOf(firstTokenMark) }),
       finishedAt,
     };
   });

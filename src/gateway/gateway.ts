@@ -41,6 +41,12 @@ export interface Gateway extends AsyncDisposable {
   listen(options?: ListenOptions): Promise<{ readonly url: string; readonly port: number }>;
   /** Sessions for rollouts in this process; `listen` comes first. */
   readonly sessions: SessionHost;
+  /** Lets new calls wait until `resume`; resolves with how many are in flight after `drainMs` at most. */
+  pause(drainMs: number): Promise<number>;
+  /** Lets the calls that wait begin. */
+  resume(): void;
+  /** What traces of calls say that begin from now on, where only the caller knows it. */
+  setWeightVersion(version: number): void;
   /** Refuses new calls and waits for those in flight; resolves with how many are left. */
   drain(limitMs: number): Promise<number>;
   /** Aborts calls in flight and closes the socket. What the store keeps, stays. Idempotent. */
@@ -141,6 +147,14 @@ export function createGateway(options: GatewayOptions): Gateway {
         throw error;
       }
       return { url: server.url, port: server.port };
+    },
+    pause: (drainMs) => {
+      gate.pause("hold");
+      return waitUntilIdle(() => sessions.callsInFlight, drainMs);
+    },
+    resume: () => gate.resume(),
+    setWeightVersion: (version) => {
+      gate.weightVersion = version;
     },
     drain: (limitMs) => {
       gate.pause("refuse");

@@ -34,8 +34,8 @@ export interface TargetAnswer {
   readonly logprobKind: Trace["logprobKind"];
   /** Id of the worker that answered. */
   readonly worker?: string;
-  /** When the first piece of the answer was there, in milliseconds since the epoch. */
-  readonly firstTokenAt?: number;
+  /** When the first piece of the answer was there, by `performance.now()`. */
+  readonly firstTokenMark?: number;
   /** Why the call cannot be trained on: what the server did not tell. */
   readonly untrainable?: string;
   /** As the server counted; where absent, tokens are counted. */

@@ -13,7 +13,7 @@ import type { Draw, TokenSource } from "./token-source.ts";
 class TokenCall {
   #readers: readonly ChoiceReader[] | null = null;
   #committed = false;
-  #firstTokenAt: number | undefined;
+  #firstTokenMark: number | undefined;
   readonly #call: TargetCall;
   readonly #prepared: PreparedCall;
   readonly #renderer: Renderer;
@@ -45,7 +45,7 @@ class TokenCall {
         ...(this.#readers
           ? {
               onChunk: ({ index, tokens }) => {
-                this.#firstTokenAt ??= Date.now();
+                this.#firstTokenMark ??= performance.now();
                 try {
                   this.#readers?.[index]?.push(tokens);
                   if (this.#readers?.every((reader) => reader.stopped)) abort.abort("stop");
@@ -68,8 +68,8 @@ class TokenCall {
   }
 
   /** When the first token was there; undefined where nobody watched. */
-  get firstTokenAt(): number | undefined {
-    return this.#firstTokenAt;
+  get firstTokenMark(): number | undefined {
+    return this.#firstTokenMark;
   }
 
   finish(sample: Sample, choice: number): FinishedChoice {
@@ -137,12 +137,12 @@ export function createTokenTarget(source: TokenSource, renderer: Renderer): Targ
       call.onPrompt?.(prepared.tokens.length);
       const running = new TokenCall(call, prepared, renderer);
       const { samples, ...drawn } = await running.draw(source);
-      const { firstTokenAt } = running;
+      const { firstTokenMark } = running;
       return {
         prepared,
         completions: samples.map((sample, choice) => running.finish(sample, choice)),
         ...drawn,
-        ...(firstTokenAt === undefined ? {} : { firstTokenAt }),
+        ...(firstTokenMark === undefined ? {} : { firstTokenMark }),
       };
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),

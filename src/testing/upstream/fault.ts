@@ -44,7 +44,7 @@ function eventText(value: unknown, fault: Fault | undefined): string {
   const event = `data: ${JSON.stringify(value)}\n\n`;
   if (fault?.type === "duplicate") return event + event;
   if (fault?.type === "noise") {
-    return `: keep-alive\r\n\r\nid: 7\r\nretry: 10\r\n${event.replaceAll("\n", "\r\n")}`;
+    return `: keep-alive\r\n\r\nevent: message\r\nretry: 10\r\n${event.replaceAll("\n", "\r\n")}`;
   }
   return event;
 }

@@ -41,6 +41,9 @@ export class AnswerCollector {
     if (this.choices.some(({ missingLogprobs }) => missingLogprobs > 0)) {
       return "the server gave no log-probability of some tokens";
     }
+    if (this.choices.some(({ missingTokens }) => missingTokens > 0)) {
+      return "the server gave log-probabilities of tokens whose ids it left out";
+    }
     const drawn = this.choices.reduce((sum, { tokens }) => sum + tokens.length, 0);
     const { completionTokens: counted = 0 } = this.usage ?? {};
     const isComplete = this.choices.every((choice) => choice.isFinished);

@@ -122,12 +122,12 @@ export function createChatTarget(options: ChatTargetOptions): Target {
     let logprobKind: TargetAnswer["logprobKind"] = "raw";
     let contextLength = Infinity;
     let workerId: string | undefined;
-    let firstTokenAt: number | undefined;
+    let firstTokenMark: number | undefined;
     let answer = new AnswerCollector("", request.n);
     const onBegin = ({ promptIds, usage }: AnswerCollector): void => {
       if (isBegun) return;
       isBegun = true;
-      if (call.onDelta) firstTokenAt = Date.now();
+      if (call.onDelta) firstTokenMark = performance.now();
       onPrompt?.(promptIds?.length ?? usage?.promptTokens ?? 0);
     };
     const onCommit = (): void => {
@@ -167,7 +167,7 @@ export function createChatTarget(options: ChatTargetOptions): Target {
       completions: answer.choices.map((choice, i) => finishChoice(choice, i, call, plan, version)),
       logprobKind,
       ...(workerId === undefined ? {} : { worker: workerId }),
-      ...(firstTokenAt === undefined ? {} : { firstTokenAt }),
+      ...(firstTokenMark === undefined ? {} : { firstTokenMark }),
       ...(untrainable === undefined ? {} : { untrainable }),
       ...(answer.usage ? { usage: answer.usage } : {}),
     };

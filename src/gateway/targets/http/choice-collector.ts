@@ -23,6 +23,8 @@ export class ChoiceCollector {
   stopString: string | undefined;
   /** Tokens that came without a logprob. */
   missingLogprobs = 0;
+  /** Logprobs that came without their token. */
+  missingTokens = 0;
   readonly #workerId: string;
   readonly #toolCalls = new Map<number, OpenToolCall>();
   #finish: string | undefined;
@@ -91,6 +93,7 @@ export class ChoiceCollector {
       if (logprob === null) this.missingLogprobs++;
       this.logprobs.push(logprob ?? Number.NaN);
     }
+    if (tokens.length > 0) this.missingTokens += Math.max(0, logprobs.length - tokens.length);
     // Without ids, texts and logprobs still are what clients may have asked for.
     if (tokens.length === 0 && logprobs.length > 0) {
       for (const logprob of logprobs) this.logprobs.push(logprob ?? Number.NaN);

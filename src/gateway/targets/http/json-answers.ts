@@ -36,6 +36,14 @@ function checkError(value: unknown, workerId: string): void {
   throw statusError({ workerId, status, retryAfter: undefined, body });
 }
 
+function parseWhole(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
 async function* readEvents(answer: HttpAnswer, workerId: string): AsyncGenerator {
   const reader = new EventReader();
   const decoder = new TextDecoder();
@@ -45,7 +53,13 @@ async function* readEvents(answer: HttpAnswer, workerId: string): AsyncGenerator
       yield parse(data, workerId);
     }
   }
-  for (const data of reader.end()) if (data !== "[DONE]") yield parse(data, workerId);
+  for (const data of reader.end()) {
+    if (data === "[DONE]") return;
+    const value = parseWhole(data);
+    // Half an event is the mark of a stream that was cut, not of one that cannot be read.
+    if (value === undefined) return;
+    yield value;
+  }
 }
 
 /** @throws UpstreamError for another status than 2xx, another content type, broken JSON and errors in it. */

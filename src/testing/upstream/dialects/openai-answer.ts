@@ -144,6 +144,22 @@ function usageOf({ prompt }: UpstreamAsk, drawn: readonly Drawn[]): object {
   return { prompt_tokens: length, completion_tokens: counted, total_tokens: length + counted };
 }
 
+interface WireChoice {
+  readonly token_ids?: readonly number[];
+}
+
+/** One for each event, where the caller asked to be told all the time. */
+function runningUsage(ask: UpstreamAsk, choices: readonly WireChoice[]): object[] | undefined {
+  const asked = ask.body["stream_options"] as { continuous_usage_stats?: boolean } | undefined;
+  if (asked?.continuous_usage_stats !== true) return undefined;
+  const { length } = ask.prompt;
+  let drawn = 0;
+  return choices.map(({ token_ids: ids = [] }) => {
+    drawn += ids.length;
+    return { prompt_tokens: length, completion_tokens: drawn, total_tokens: length + drawn };
+  });
+}
+
 /** `whole` and `events` of a dialect that answers in OpenAI's shapes. */
 export function openAiAnswer({
   ids,
@@ -167,11 +183,13 @@ export function openAiAnswer({
     events: (ask, drawn, model) => {
       const head = headOf(ask, model);
       const choices = drawn.flatMap((each, i) => eventsOf(each, i, ask, ids));
+      const usages = runningUsage(ask, choices);
       return [
         ...choices.map((choice, i) => ({
           ...head,
           ...(i === 0 ? promptIds(ask) : {}),
           choices: [choice],
+          ...(usages ? { usage: usages[i] } : {}),
         })),
         { ...head, choices: [], usage: usageOf(ask, drawn) },
       ];

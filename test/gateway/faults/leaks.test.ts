@@ -1,0 +1,87 @@
+/**
+ * After many calls of every kind nothing is left: no socket, timer, session or memory. `SOAK=1` makes it
+ * 50,000 calls.
+ */
+import { getActiveResourcesInfo } from "node:process";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, it } from "vitest";
+import { startUpstream, type Fault } from "../../../src/testing/index.ts";
+import { openWorld, renderer } from "../http-world.ts";
+
+const calls = process.env["SOAK"] === "1" ? 50_000 : 2_000;
+const messages = [{ role: "user", content: "a question of some length ".repeat(4) }];
+
+/** One call in five goes wrong, each in its way. */
+const faults: readonly Fault[] = [
+  { type: "status", status: 500 },
+  { type: "reset" },
+  { type: "reset", after: 30 },
+  { type: "cut", after: 30 },
+  { type: "content-type", contentType: "text/html" },
+  { type: "stall", after: 30 },
+];
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+function heapMiB(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / 2 ** 20;
+}
+
+function count(kind: string): number {
+  return getActiveResourcesInfo().filter((each) => each === kind).length;
+}
+
+it(`leaves nothing behind after ${calls} calls`, { timeout: 900_000 }, async () => {
+  const timersBefore = count("Timeout");
+  const upstream = await startUpstream({
+    script: () => "an answer",
+    fault: (call) => (call % 5 === 0 ? faults[(call / 5) % faults.length] : undefined),
+  });
+  const world = await openWorld({
+    workers: [{ url: upstream.url }],
+    renderer,
+    deadlines: { betweenBytesMs: 30 },
+    failuresToOpen: 1_000_000,
+    retryDelayMs: 1,
+  });
+  let failed = 0;
+  const some = async (from: number, to: number): Promise<void> => {
+    for (let i = from; i < to; i++) {
+      const uid = `u${i}`;
+      const answer = await world.post({ messages, stream: i % 2 === 0 }, { uid });
+      await answer.text();
+      if (answer.status !== 200) failed++;
+      await world.admin("DELETE", `/sessions/${uid}`);
+    }
+  };
+  const lanes = 16;
+  const round = calls / 2 / lanes;
+  const many = (start: number): Promise<unknown> =>
+    Promise.all(
+      Array.from({ length: lanes }, (_, lane) => {
+        const from = start + lane * round;
+        return some(from, from + round);
+      }),
+    );
+  await many(0);
+  const half = heapMiB();
+  // The upstream keeps what it was sent, for tests to look at.
+  const keptByTest = JSON.stringify(upstream.calls).length / 2 ** 20;
+  await many(calls);
+  const grown = heapMiB() - half;
+  expect(failed).toBeLessThan(calls / 100);
+  expect(grown).toBeLessThan(2 * keptByTest + 8);
+  expect(await world.admin("GET", "/admin/workers")).toMatchObject([{ active_requests: 0 }]);
+  expect(await world.admin("GET", "/sessions")).toHaveLength(1);
+  expect(upstream.active).toBe(0);
+  expect(upstream.connections).toBeLessThanOrEqual(2 * lanes + 8);
+  await world[Symbol.asyncDispose]();
+  await upstream[Symbol.asyncDispose]();
+  await expect.poll(() => count("TCPSocketWrap"), { timeout: 10_000 }).toBe(0);
+  // What is left of fetch's own pool of connections is not the gateway's.
+  expect(count("Timeout")).toBeLessThanOrEqual(timersBefore + 3);
+});
