@@ -42,7 +42,7 @@ export interface AgentConfig {
    */
   readonly fetch: typeof fetch;
   /** An endpoint of its own. The same name gives the same trajectory within a rollout. */
-  trajectory(name: string, options?: TrajectoryOptions): TrajectoryHandle;
+  readonly trajectory: (name: string, options?: TrajectoryOptions) => TrajectoryHandle;
 }
 
 export type AgentFlowFunction<Metadata = Record<string, unknown>> = (

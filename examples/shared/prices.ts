@@ -1,0 +1,42 @@
+/** What the small examples have in common: a shop assistant should look prices up instead of guessing. */
+import { type AgentTrainer, buildTrainConfig, type Task } from "agent-trainer";
+
+const items = ["mug", "plate", "clock", "shirt", "pen", "book", "hat", "desk"];
+
+export const tasks: Task[] = items.map((item) => ({
+  id: item,
+  instruction: `How much do 3 ${item}s cost?`,
+  metadata: { item },
+}));
+
+export const systemPrompt = "You are a shop assistant.";
+
+/** The conversation that each rollout begins with. */
+export const opening = (question: string) => [
+  { role: "system" as const, content: systemPrompt },
+  { role: "user" as const, content: question },
+];
+
+/** JSON Schema of the parameters of `get_price`. */
+export const parameters = {
+  type: "object",
+  properties: { item: { type: "string" as const } },
+};
+export const tool = { type: "function" as const, function: { name: "get_price", parameters } };
+
+/** Twelve steps of eight tasks, eight rollouts each: about ten seconds. */
+export const config = buildTrainConfig({
+  modelName: "builtin:shop-tiny",
+  batchSize: 8,
+  groupSize: 8,
+  totalSteps: 12,
+  lr: 1e-3,
+});
+
+/** Trains, and prints the mean reward of each step. */
+export async function trainAndPrint(trainer: AgentTrainer): Promise<void> {
+  for await (const event of trainer.events()) {
+    if (event.type !== "step-end") continue;
+    console.log(`step ${event.step}  reward ${event.metrics["reward/mean"]?.toFixed(3)}`);
+  }
+}
