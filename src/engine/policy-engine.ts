@@ -11,8 +11,8 @@ import { loadPolicyModel } from "./model/policy-model.ts";
 import type { PolicyModel } from "./model/policy-model.ts";
 import { BatchSampler } from "./sampling/batch-sampler.ts";
 import type { SamplingPrecision } from "./sampling/sampling-session.ts";
+import type { WhichWeights } from "./training/loaded-graphs.ts";
 import { PolicyTrainer } from "./training/policy-trainer.ts";
-import type { WhichWeights } from "./training/policy-trainer.ts";
 
 export interface PolicyEngineOptions {
   /** Threads inside one operation. Sampling from a small model uses one: it would wait longer than it computes. */

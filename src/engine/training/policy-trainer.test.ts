@@ -206,6 +206,21 @@ describe("PolicyTrainer", () => {
     expect(await change(-0.1)).toBeLessThan(0);
   });
 
+  it("keeps graphs of two losses, and makes those of a third again", async () => {
+    const policy = smallModel({ rank: 3, alpha: 6 });
+    const rows = await rowsFor(policy);
+    const trainer = new PolicyTrainer(policy, { threads: 1, memoryMiB: 100 });
+    const names = ["ppo", "cispo", "sapo", "ppo", "ppo", "sapo"] as const;
+    const losses = new Map<string, number>();
+    for (const name of names) {
+      const { loss } = await trainer.forwardBackward(rows, spec(name));
+      expect(loss).toBe(losses.get(name) ?? loss);
+      losses.set(name, loss!);
+    }
+    expect(new Set(losses.values()).size).toBe(3);
+    await trainer.close();
+  });
+
   it("learns: cross-entropy on one sequence falls", async () => {
     const trainer = new PolicyTrainer(smallModel(), options);
     const rows = [rowOf(randomTokens(1, 20), 1)];

@@ -2,56 +2,41 @@
  * Gradients and optimizer steps on one policy. Rows with weights and a loss name go in; it knows
  * nothing of rewards, episodes or how advantages came about.
  */
-import { ConfigError, NumericsError } from "../../core/errors.ts";
+import { NumericsError } from "../../core/errors.ts";
 import { defaultLoss } from "../../core/loss.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
-import { objectiveKey, objectiveSums } from "../loss/objective.ts";
+import { objectiveSums } from "../loss/objective.ts";
 import type { ObjectiveSum } from "../loss/objective.ts";
 import { lossParameterTensors } from "../loss/parameters.ts";
-import { feedParameters } from "../model/policy-model.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import { adamStep, createAdamState } from "../optimizer/adamw.ts";
 import type { AdamState } from "../optimizer/adamw.ts";
-import { createSession } from "../runtime.ts";
-import type { Session, Tensor } from "../runtime.ts";
+import type { Tensor } from "../runtime.ts";
 import { makeMicroBatches } from "./batch.ts";
 import type { BatchLimits, MicroBatch } from "./batch.ts";
+import { LoadedGraphs } from "./loaded-graphs.ts";
+import type { LoadedGraphsOptions, WhichWeights } from "./loaded-graphs.ts";
 import { batchLimits } from "./memory.ts";
 import { RatioStatistics } from "./ratio-statistics.ts";
-import { buildTrainingGraph, gradientName, sumName } from "./training-graph.ts";
-import type { TrainingGraphOptions } from "./training-graph.ts";
+import { gradientName, sumName } from "./training-graph.ts";
 
-export interface PolicyTrainerOptions {
-  readonly threads: number;
+export interface PolicyTrainerOptions extends LoadedGraphsOptions {
   /** Memory for the activations of one micro-batch, by estimate; at least one row is taken at a time. */
   readonly memoryMiB: number;
-  /** Weights of the reference where there is no adapter to leave out. @default refused */
-  readonly loadReference?: () => Promise<PolicyModel>;
 }
-
-interface LoadedGraph {
-  readonly policy: PolicyModel;
-  readonly session: Session;
-  readonly fed: readonly string[];
-}
-
-/** The weights being trained, or those that a penalty holds them to. */
-export type WhichWeights = "current" | "reference";
 
 export class PolicyTrainer {
   readonly #policy: PolicyModel;
-  readonly #options: PolicyTrainerOptions;
-  readonly #graphs = new Map<string, Promise<LoadedGraph>>();
+  readonly #graphs: LoadedGraphs;
   readonly #gradients: Map<string, Float32Array>;
   readonly adam: AdamState;
   readonly #limits: BatchLimits;
-  #reference: Promise<PolicyModel> | undefined;
   #accumulated = 0;
 
   constructor(policy: PolicyModel, options: PolicyTrainerOptions) {
     this.#policy = policy;
-    this.#options = options;
+    this.#graphs = new LoadedGraphs(policy, options);
     this.#limits = batchLimits(policy.config, options.memoryMiB);
     this.adam = createAdamState(policy.trained);
     this.#gradients = new Map(
@@ -64,45 +49,15 @@ export class PolicyTrainer {
     return this.#accumulated === 0 ? new Map() : this.#gradients;
   }
 
-  #graph(key: string, policy: PolicyModel, options: TrainingGraphOptions): Promise<LoadedGraph> {
-    let loaded = this.#graphs.get(key);
-    if (loaded === undefined) {
-      const { model, fed } = buildTrainingGraph(policy, options);
-      const folder = policy.mappedFolder;
-      loaded = createSession(model, {
-        threads: this.#options.threads,
-        // Products of hundreds of rows gain nothing from it, and it copies every weight twice.
-        prepack: false,
-        ...(folder === null ? {} : { externalFolder: folder }),
-      }).then((session) => ({ policy, session, fed }));
-      this.#graphs.set(key, loaded);
-    }
-    return loaded;
-  }
-
-  async #forwardGraph(which: WhichWeights): Promise<LoadedGraph> {
-    const options = { loss: null, checkpointed: false };
-    if (which === "current") return this.#graph(which, this.#policy, options);
-    this.#reference ??= referenceOf(this.#policy, this.#options.loadReference);
-    return this.#graph(which, await this.#reference, options);
-  }
-
-  #run(
-    { policy, session, fed }: LoadedGraph,
-    batchInputs: Readonly<Record<string, Tensor>>,
-  ): Promise<Readonly<Record<string, Float32Array>>> {
-    return session.run({ ...batchInputs, ...feedParameters(policy, fed) });
-  }
-
   /** [row][length] log-probabilities; 0 outside the target mask. */
   async forward(
     rows: readonly TrainingRow[],
     which: WhichWeights = "current",
   ): Promise<Float32Array[]> {
-    const graph = await this.#forwardGraph(which);
+    const run = await this.#graphs.forward(which);
     const result = rows.map((row) => new Float32Array(row.tokens.length));
     for (const batch of makeMicroBatches(rows, defaultLoss, this.#limits)) {
-      const { logprobs } = await this.#run(graph, batch.modelInputs);
+      const { logprobs } = await run(batch.modelInputs);
       for (const [i, { row, position }] of batch.origins.entries())
         result[row]![position] = logprobs![i]!;
     }
@@ -112,8 +67,8 @@ export class PolicyTrainer {
   async #lossInputs(batch: MicroBatch, loss: LossSpec): Promise<Record<string, Tensor>> {
     const inputs = { ...batch.modelInputs, ...batch.lossInputs, ...lossParameterTensors(loss) };
     if (loss.kl === undefined || loss.kl === null) return inputs;
-    const graph = await this.#forwardGraph("reference");
-    const { logprobs } = await this.#run(graph, batch.modelInputs);
+    const run = await this.#graphs.forward("reference");
+    const { logprobs } = await run(batch.modelInputs);
     const reference = { data: logprobs!, shape: [batch.trainedTokens] };
     return { ...inputs, reference_logprobs: reference };
   }
@@ -132,10 +87,8 @@ export class PolicyTrainer {
     const statistics = new RatioStatistics(loss);
     let total = 0;
     for (const batch of makeMicroBatches(rows, loss, this.#limits)) {
-      const { checkpointed } = batch;
-      const key = `${objectiveKey(loss)} ${checkpointed}`;
-      const graph = await this.#graph(key, this.#policy, { loss, checkpointed });
-      const outputs = await this.#run(graph, await this.#lossInputs(batch, loss));
+      const run = await this.#graphs.gradient(loss, batch.checkpointed);
+      const outputs = await run(await this.#lossInputs(batch, loss));
       const value = outputs["loss"]![0]!;
       if (!Number.isFinite(value)) {
         this.#clear();
@@ -178,9 +131,8 @@ export class PolicyTrainer {
     return { grad_norm: norm };
   }
 
-  async close(): Promise<void> {
-    const graphs = await Promise.all(this.#graphs.values());
-    await Promise.all(graphs.map(({ session }) => session.close()));
+  close(): Promise<void> {
+    return this.#graphs.close();
   }
 }
 
@@ -193,18 +145,4 @@ function sumsOf(
       return value === undefined ? [] : [[name, value[0]!]];
     }),
   );
-}
-
-/** Without its adapter a model is its own reference; else the weights it started from are needed. */
-async function referenceOf(
-  policy: PolicyModel,
-  load: PolicyTrainerOptions["loadReference"],
-): Promise<PolicyModel> {
-  if (policy.lora !== null) return { ...policy, lora: null, loraParameters: [], trained: [] };
-  if (load !== undefined) return load();
-  throw new ConfigError({
-    message:
-      "A KL penalty needs a reference, but every weight is trained and no model folder is known.",
-    hint: "Train a LoRA adapter, or give the engine the folder of the model.",
-  });
 }

@@ -1,0 +1,111 @@
+/** The graphs of one policy that are loaded in the runtime, each with the weights it is run with. */
+import { ConfigError } from "../../core/errors.ts";
+import type { LossSpec } from "../../core/loss.ts";
+import { objectiveKey } from "../loss/objective.ts";
+import { feedParameters } from "../model/policy-model.ts";
+import type { PolicyModel } from "../model/policy-model.ts";
+import { createSession } from "../runtime.ts";
+import type { Session, Tensor } from "../runtime.ts";
+import { buildTrainingGraph } from "./training-graph.ts";
+import type { TrainingGraphOptions } from "./training-graph.ts";
+
+/** The weights being trained, or those that a penalty holds them to. */
+export type WhichWeights = "current" | "reference";
+
+export interface LoadedGraphsOptions {
+  readonly threads: number;
+  /** Weights of the reference where there is no adapter to leave out. @default refused */
+  readonly loadReference?: () => Promise<PolicyModel>;
+}
+
+/** Outputs by name, for inputs that are not parameters. */
+export type RunGraph = (
+  inputs: Readonly<Record<string, Tensor>>,
+) => Promise<Readonly<Record<string, Float32Array>>>;
+
+interface LoadedGraph {
+  readonly session: Session;
+  readonly run: RunGraph;
+}
+
+/** One that keeps layers' activations and one that computes them again, or two losses in turns. */
+const mostGradientGraphs = 2;
+
+export class LoadedGraphs {
+  readonly #policy: PolicyModel;
+  readonly #options: LoadedGraphsOptions;
+  readonly #loaded = new Map<string, Promise<LoadedGraph>>();
+  #reference: Promise<PolicyModel> | undefined;
+  /** Keys of the gradient graphs that are loaded, the latest last. */
+  #recent: readonly string[] = [];
+
+  constructor(policy: PolicyModel, options: LoadedGraphsOptions) {
+    this.#policy = policy;
+    this.#options = options;
+  }
+
+  /** Log-probabilities alone. */
+  async forward(which: WhichWeights): Promise<RunGraph> {
+    if (which === "reference") {
+      this.#reference ??= referenceOf(this.#policy, this.#options.loadReference);
+    }
+    const policy = which === "reference" ? await this.#reference! : this.#policy;
+    return (await this.#graph(which, policy, { loss: null, checkpointed: false })).run;
+  }
+
+  /** A loss with its gradients. */
+  async gradient(loss: LossSpec, checkpointed: boolean): Promise<RunGraph> {
+    const key = `${objectiveKey(loss)} ${checkpointed}`;
+    await this.#makeRoom(key);
+    return (await this.#graph(key, this.#policy, { loss, checkpointed })).run;
+  }
+
+  /** For the gradient graph `key`: each keeps the memory of its largest batch. */
+  async #makeRoom(key: string): Promise<void> {
+    const others = this.#recent.filter((other) => other !== key);
+    this.#recent = [...others.slice(1 - mostGradientGraphs), key];
+    for (const old of others.slice(0, 1 - mostGradientGraphs)) {
+      const graph = await this.#loaded.get(old);
+      this.#loaded.delete(old);
+      await graph?.session.close();
+    }
+  }
+
+  #graph(key: string, policy: PolicyModel, options: TrainingGraphOptions): Promise<LoadedGraph> {
+    let loaded = this.#loaded.get(key);
+    if (loaded === undefined) {
+      const { model, fed } = buildTrainingGraph(policy, options);
+      const folder = policy.mappedFolder;
+      loaded = createSession(model, {
+        threads: this.#options.threads,
+        // Products of hundreds of rows gain nothing from it, and it copies every weight twice.
+        prepack: false,
+        ...(folder === null ? {} : { externalFolder: folder }),
+      }).then((session) => ({
+        session,
+        run: (inputs) => session.run({ ...inputs, ...feedParameters(policy, fed) }),
+      }));
+      this.#loaded.set(key, loaded);
+    }
+    return loaded;
+  }
+
+  async close(): Promise<void> {
+    const graphs = await Promise.all(this.#loaded.values());
+    await Promise.all(graphs.map(({ session }) => session.close()));
+  }
+}
+
+/** Without its adapter a model is its own reference; else the weights it started from are needed. */
+async function referenceOf(
+  policy: PolicyModel,
+  load: LoadedGraphsOptions["loadReference"],
+): Promise<PolicyModel> {
+  if (policy.lora !== null) return { ...policy, lora: null, loraParameters: [], trained: [] };
+  if (load !== undefined) return load();
+  throw new ConfigError({
+    message:
+      "A KL penalty needs a reference, but every weight is trained and no model folder is known.",
+    hint: "Train a LoRA adapter, or give the engine the folder of the model.",
+  });
+}
