@@ -23,6 +23,16 @@ const loaders: Readonly<Record<string, MakeBackend>> = {
       },
     });
   },
+  async tinker({ tinkerBaseUrl: baseUrl, tinker }) {
+    const { createTinkerBackend } = await import("../backends/tinker/index.ts");
+    const { tokenizer, contextLength, checkpointTtlS: checkpointTtlSeconds } = tinker;
+    return createTinkerBackend({
+      checkpointTtlSeconds,
+      ...(baseUrl === null ? {} : { baseUrl }),
+      ...(tokenizer === null ? {} : { tokenizer }),
+      ...(contextLength === null ? {} : { contextLength }),
+    });
+  },
 };
 
 /** Names that {@link loadBackend} knows. */

@@ -6,7 +6,7 @@ import type { BackendCapabilities } from "./backend.ts";
 import { defaultOptim, klEstimators, lossAggregations, lossNames } from "./loss.ts";
 import type { OptimSpec } from "./loss.ts";
 
-export const capabilityMatrix: Readonly<Record<"local", BackendCapabilities>> = {
+export const capabilityMatrix: Readonly<Record<"local" | "tinker", BackendCapabilities>> = {
   local: {
     losses: lossNames,
     aggregations: lossAggregations,
@@ -14,6 +14,19 @@ export const capabilityMatrix: Readonly<Record<"local", BackendCapabilities>> = 
     entropyBonus: true,
     dualClip: true,
     fullFineTune: true,
+    lora: true,
+    exactResume: true,
+    forward: true,
+    optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
+  },
+  tinker: {
+    losses: ["importance_sampling", "ppo", "cispo", "dro", "cross_entropy"],
+    aggregations: lossAggregations,
+    // Folded into advantages.
+    klEstimators,
+    entropyBonus: false,
+    dualClip: false,
+    fullFineTune: false,
     lora: true,
     exactResume: true,
     forward: true,

@@ -97,6 +97,11 @@ export class TinkerClient implements AsyncDisposable {
     });
   }
 
+  /** Of the server. */
+  get baseUrl(): string {
+    return this.#context.transport.baseUrl;
+  }
+
   async #beat(): Promise<void> {
     try {
       await this.#context.transport.send({

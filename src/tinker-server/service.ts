@@ -204,8 +204,15 @@ export class TinkerService implements AsyncDisposable {
     // Checked now, so that what is wrong does not use up a turn.
     const { base } = this.parts;
     const lossRequest = readLossRequest(request, base.limits);
-    const work = (): Promise<unknown> =>
-      base.forwardBackward(model.adapter, lossRequest, !request.forwardOnly);
+    const work = async (): Promise<unknown> => {
+      try {
+        return await base.forwardBackward(model.adapter, lossRequest, !request.forwardOnly);
+      } catch (error) {
+        // A step on part of a batch would be a step that nobody asked for.
+        if (!request.forwardOnly) model.adapter.refuseStep(error);
+        throw error;
+      }
+    };
     return model.requests.submit(request.seqId, fingerprint, work, (running) =>
       this.start(running),
     );

@@ -32,6 +32,7 @@ export class Adapter {
   readonly policy: PolicyModel;
   adam: AdamState;
   readonly #gradients: Map<string, Float32Array>;
+  #refusal: unknown = null;
 
   constructor(spec: AdapterSpec, policy: PolicyModel) {
     this.spec = spec;
@@ -50,13 +51,21 @@ export class Adapter {
     }
   }
 
+  /** The next step fails and forgets what was accumulated, since part of it is missing. */
+  refuseStep(reason: unknown): void {
+    this.#refusal = reason;
+  }
+
   /**
    * Steps on what has been accumulated, and forgets it. Without any, momentum alone moves the weights.
    * @returns the gradient's norm before clipping.
    * @throws NumericsError when it is not finite; the weights stay as they were.
    */
   step(optim: OptimSpec): number {
+    const refusal = this.#refusal;
+    this.#refusal = null;
     try {
+      if (refusal !== null) throw refusal;
       return adamStep(this.policy.trained, this.policy.data, this.#gradients, this.adam, optim);
     } finally {
       for (const sum of this.#gradients.values()) sum.fill(0);

@@ -22,7 +22,6 @@ const losses: Readonly<Partial<Record<LossName, TinkerLoss>>> = {
     required: policyInputs,
     options: { clip_low_threshold: 0, clip_high_threshold: 4 },
   },
-  gspo: { required: policyInputs, options: clip },
   dro: { required: policyInputs, options: { beta: 0.05 } },
 };
 

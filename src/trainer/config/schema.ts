@@ -211,7 +211,7 @@ const schema = z.strictObject({
   backend: words()
     .default("local")
     .describe(
-      "What holds the weights: local, or path#export of a function that makes a backend. Command line only.",
+      "What holds the weights: local, tinker, or path#export of a function that makes a backend. Command line only.",
     ),
   local: z
     .strictObject({
@@ -231,6 +231,29 @@ const schema = z.strictObject({
     })
     .prefault({})
     .describe("Options of the backend that the command line makes for backend: local."),
+  tinker_base_url: words()
+    .nullable()
+    .default(null)
+    .describe("The Tinker server; null is TINKER_BASE_URL, or the hosted service."),
+  tinker: z
+    .strictObject({
+      tokenizer: words()
+        .nullable()
+        .default(null)
+        .describe(
+          "Folder with the model's tokenizer; null is model.name, or where the server says.",
+        ),
+      context_length: count(2)
+        .nullable()
+        .default(null)
+        .describe("Longest prompt and completion in tokens; null asks the server."),
+      checkpoint_ttl_s: count(1)
+        .nullable()
+        .default(null)
+        .describe("Seconds after which the server may delete a checkpoint; null is never."),
+    })
+    .prefault({})
+    .describe("Options of the backend that the command line makes for backend: tinker."),
   agent: words()
     .nullable()
     .default(null)

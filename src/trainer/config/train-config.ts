@@ -81,6 +81,12 @@ export interface TrainConfig {
     readonly trainingMemoryMib: number;
     readonly samplingPrecision: "float32" | "int8";
   };
+  readonly tinkerBaseUrl: string | null;
+  readonly tinker: {
+    readonly tokenizer: string | null;
+    readonly contextLength: number | null;
+    readonly checkpointTtlS: number | null;
+  };
   readonly agent: string | null;
   readonly evaluator: string | null;
   readonly dataset: {

@@ -1,0 +1,275 @@
+/**
+ * The `tinker` backend: trains and samples on a Tinker server. Knows the API through its client, and
+ * nothing of tasks or rewards.
+ */
+import { randomUUID } from "node:crypto";
+import type {
+  BackendCapabilities,
+  InferenceTarget,
+  RunContext,
+  TrainingBackend,
+  UpdateMetrics,
+} from "../../core/backend.ts";
+import { backendsThat, capabilityMatrix } from "../../core/capabilities.ts";
+import { CheckpointError, ConfigError, UnsupportedOptionError } from "../../core/errors.ts";
+import type { LossSpec, OptimSpec } from "../../core/loss.ts";
+import type { TrainingRow } from "../../core/training-row.ts";
+import { TinkerClient } from "../../tinker-api/client.ts";
+import type { SamplingClient } from "../../tinker-api/sampling-client.ts";
+import { TinkerError, TinkerStatusError } from "../../tinker-api/tinker-error.ts";
+import type { TrainingClient } from "../../tinker-api/training-client.ts";
+import { mapConcurrent } from "../../util/concurrency.ts";
+import { readCheckpointFile, writeCheckpointFile } from "./checkpoint-file.ts";
+import { makeDatums } from "./datums.ts";
+import { findRenderer } from "./find-renderer.ts";
+import { foldPenalty } from "./kl-penalty.ts";
+import { tinkerLoss } from "./losses.ts";
+import type { TinkerBackendOptions } from "./options.ts";
+import { probeClipping, probeServer } from "./server-profile.ts";
+import type { ServerProfile } from "./server-profile.ts";
+import { serverMetrics, updateMetrics } from "./update-metrics.ts";
+import { VersionSampler } from "./version-sampler.ts";
+
+/** The scale of every adapter on Tinker is this over its rank. */
+const loraAlpha = 32;
+/** Prompts scored at the same time. */
+const scoresAtOnce = 32;
+
+interface Started {
+  readonly client: TinkerClient;
+  readonly baseModel: string;
+  readonly loraRank: number;
+  readonly profile: ServerProfile;
+  readonly sampler: VersionSampler;
+  model: TrainingClient;
+  published: SamplingClient;
+  version: number;
+}
+
+export class TinkerBackend implements TrainingBackend {
+  readonly name = "tinker";
+  readonly capabilities: BackendCapabilities = capabilityMatrix.tinker;
+  readonly #options: TinkerBackendOptions;
+  readonly #checkedClips = new Set<string>();
+  #started: Started | undefined;
+  #reference: Promise<SamplingClient> | undefined;
+  #countedTokens = 0;
+
+  constructor(options: TinkerBackendOptions = {}) {
+    this.#options = options;
+  }
+
+  get #run(): Started {
+    if (this.#started === undefined) throw new Error("The tinker backend has not been started.");
+    return this.#started;
+  }
+
+  async start({ model: spec, seed, signal }: RunContext): Promise<InferenceTarget> {
+    if (this.#started !== undefined)
+      throw new Error("The tinker backend has already been started.");
+    const { lora, name: baseModel } = spec;
+    if (lora === null)
+      throw new UnsupportedOptionError(
+        "model.lora_rank",
+        0,
+        this.name,
+        backendsThat(({ fullFineTune }) => fullFineTune),
+      );
+    if (lora.alpha !== loraAlpha)
+      throw new UnsupportedOptionError("model.lora_alpha", lora.alpha, this.name, ["local"]);
+    const { baseUrl, apiKey, onNotice, client: clientOptions = {} } = this.#options;
+    const client = await TinkerClient.connect({
+      ...clientOptions,
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(apiKey === undefined ? {} : { apiKey }),
+      ...(onNotice === undefined ? {} : { onNotice }),
+    });
+    try {
+      const contextLength = await this.#contextLength(client, baseModel);
+      const model = await client.createModel({ baseModel, rank: lora.rank, seed, signal });
+      const { tokenizer } = await model.info({ signal });
+      const renderer = await findRenderer([
+        this.#options.tokenizer ?? null,
+        ...(this.#options.tokenizer === undefined ? [baseModel, tokenizer] : []),
+      ]);
+      const profile = await probeServer(model, signal);
+      onNotice?.(`The Tinker server reduces losses by ${profile.reduction}.`);
+      const published = await model.createSampler({ signal });
+      const sampler = new VersionSampler(contextLength, () => {
+        const { published: current, version } = this.#run;
+        return { client: current, version };
+      });
+      const loraRank = lora.rank;
+      this.#started = {
+        client,
+        baseModel,
+        loraRank,
+        profile,
+        sampler,
+        model,
+        published,
+        version: 0,
+      };
+      return { kind: "sampler", sampler, renderer };
+    } catch (error) {
+      client.close();
+      throw error;
+    }
+  }
+
+  async #contextLength(client: TinkerClient, baseModel: string): Promise<number> {
+    if (this.#options.contextLength !== undefined) return this.#options.contextLength;
+    const models = await client.rest.models();
+    const found = models.find(({ name }) => name === baseModel)?.contextLength;
+    if (found) return found;
+    const names = models.map(({ name }) => name ?? "?").join(", ") || "none";
+    throw new ConfigError({
+      message: `The Tinker server does not say how long the context of "${baseModel}" is. Its models: ${names}.`,
+      hint: "Set tinker.context_length, or choose one of its models as model.name.",
+      fields: { baseModel },
+    });
+  }
+
+  async updatePolicy(
+    rows: readonly TrainingRow[],
+    loss: LossSpec,
+    optim: OptimSpec,
+    signal?: AbortSignal,
+  ): Promise<UpdateMetrics> {
+    const { model, profile } = this.#run;
+    const { name, config } = tinkerLoss(loss);
+    await this.#checkClipping(loss, signal);
+    const penalty = loss.kl
+      ? foldPenalty(rows, await this.forward(rows, "reference", signal), loss.kl)
+      : null;
+    const batch = makeDatums(rows, loss, profile, penalty?.advantages);
+    if (batch.data.length === 0) return { tokens: 0, loss: 0, grad_norm: 0 };
+    const options = signal === undefined ? {} : { signal };
+    // Both are sent before either has a result: a server may work in cycles.
+    const [output, step] = await Promise.all([
+      model.forwardBackward(batch.data, name, config, options),
+      model.optimStep(
+        {
+          learningRate: optim.learningRate,
+          beta1: optim.beta1,
+          beta2: optim.beta2,
+          eps: optim.eps,
+          weightDecay: optim.weightDecay,
+          gradClipNorm: optim.maxGradNorm,
+        },
+        options,
+      ),
+    ]);
+    return {
+      ...updateMetrics(rows, batch, output, loss, profile.reduction),
+      ...serverMetrics(step),
+      ...(penalty === null ? {} : { kl_reference: penalty.mean }),
+    };
+  }
+
+  /** Once for each loss and bounds. @throws TinkerError when the server clips elsewhere. */
+  async #checkClipping(loss: LossSpec, signal?: AbortSignal): Promise<void> {
+    const { name } = loss;
+    if (name !== "ppo" && name !== "cispo") return;
+    const bounds = { low: 1 - loss.clipLow, high: 1 + loss.clipHigh };
+    const key = `${name} ${bounds.low} ${bounds.high}`;
+    if (this.#checkedClips.has(key)) return;
+    const found = await probeClipping(this.#run.model, name, bounds, signal);
+    if (found !== null)
+      throw new TinkerError({
+        message: `This server's ${name} limits ratios to ${found}, though ${bounds.high} was asked for.`,
+        hint: "Set algorithm.eps_clip and algorithm.eps_clip_high to what it does, or use another loss.",
+        fields: { found, ...bounds },
+      });
+    this.#checkedClips.add(key);
+  }
+
+  async forward(
+    rows: readonly TrainingRow[],
+    which: "current" | "reference",
+    signal?: AbortSignal,
+  ): Promise<readonly Float32Array[]> {
+    const options = signal === undefined ? {} : { signal };
+    const { client, baseModel, model, profile } = this.#run;
+    if (which === "reference") {
+      this.#reference ??= client.createSampler({ baseModel });
+      const reference = await this.#reference;
+      const score = async (row: TrainingRow): Promise<Float32Array> =>
+        maskTo(row, await reference.computeLogprobs(row.tokens, options));
+      return mapConcurrent(rows, scoresAtOnce, score, signal);
+    }
+    const plain = {
+      name: "cross_entropy",
+      aggregation: "seq-mean-token-mean",
+      clipLow: 0,
+      clipHigh: 0,
+    } as const;
+    const bare = rows.map((row) => ({
+      ...row,
+      weights: new Float32Array(row.tokens.length).fill(1),
+    }));
+    const { data, rowOf } = makeDatums(bare, plain, profile);
+    const result: Float32Array[] = rows.map((row) => new Float32Array(row.tokens.length));
+    if (data.length === 0) return result;
+    const { outputs } = await model.forward(data, "cross_entropy", {}, options);
+    for (const [d, index] of rowOf.entries()) {
+      const logprobs = outputs[d]!["logprobs"]!.data as Float32Array;
+      result[index] = maskTo(rows[index]!, Float32Array.of(0, ...logprobs));
+    }
+    return result;
+  }
+
+  async publishWeights(): Promise<number> {
+    const run = this.#run;
+    run.published = await run.model.createSampler();
+    run.version += 1;
+    return run.version;
+  }
+
+  async saveState(folder: string): Promise<void> {
+    const { model, client, baseModel, loraRank } = this.#run;
+    const ttlSeconds = this.#options.checkpointTtlSeconds ?? null;
+    const name = `run-${randomUUID()}`;
+    const statePath = await model.saveState(name, ttlSeconds === null ? {} : { ttlSeconds });
+    await writeCheckpointFile(folder, { statePath, baseModel, loraRank, baseUrl: client.baseUrl });
+  }
+
+  async loadState(folder: string, weightVersion: number): Promise<void> {
+    const run = this.#run;
+    const { statePath } = await readCheckpointFile(folder, run);
+    await run.client.rest.weightsInfo(statePath).catch((cause: unknown) => {
+      if (!(cause instanceof TinkerStatusError) || cause.status !== 404) throw cause;
+      throw new CheckpointError({
+        message: `The server has no checkpoint ${statePath} any more.`,
+        hint: "Resume from an earlier checkpoint, or on the server that has it.",
+        cause,
+        fields: { statePath },
+      });
+    });
+    // A model takes a checkpoint only as its first request, and some servers have room for one model.
+    await run.model.unload().catch(() => undefined);
+    run.model = await run.client.createModelFromState(statePath, true);
+    run.published = await run.model.createSampler();
+    run.version = weightVersion;
+  }
+
+  async metrics(): Promise<UpdateMetrics> {
+    const { tokens } = this.#run.sampler;
+    const sampled = tokens - this.#countedTokens;
+    this.#countedTokens = tokens;
+    return { "engine/sampled_tokens": sampled };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const run = this.#started;
+    this.#started = undefined;
+    if (run === undefined) return;
+    await run.model.unload({ deadlineMs: 10_000 }).catch(() => undefined);
+    run.client.close();
+  }
+}
+
+/** 0 where nothing is trained. */
+function maskTo({ targetMask }: TrainingRow, logprobs: Float32Array): Float32Array {
+  return logprobs.map((value, i) => (targetMask[i] === 1 ? value : 0));
+}

@@ -1,0 +1,97 @@
+/**
+ * Rows as datums. Tinker sums token losses, so the factors of the aggregation go into advantages or
+ * weights; a server that averages is compensated for.
+ */
+import { countTargets, rowFactors } from "../../core/aggregation.ts";
+import type { LossSpec } from "../../core/loss.ts";
+import type { TrainingRow } from "../../core/training-row.ts";
+import type { Datum } from "../../tinker-api/messages.ts";
+import { floatTensor, idTensor } from "../../tinker-api/tensor.ts";
+import { TinkerError } from "../../tinker-api/tinker-error.ts";
+import type { ServerProfile } from "./server-profile.ts";
+
+export interface PreparedBatch {
+  readonly data: readonly Datum[];
+  /** Index of each datum's row. */
+  readonly rowOf: readonly number[];
+}
+
+/** @param advantages [row][length] with penalties folded in; those of the rows by default. */
+export function makeDatums(
+  rows: readonly TrainingRow[],
+  loss: LossSpec,
+  profile: ServerProfile,
+  advantages: readonly Float32Array[] = rows.map((row) => row.advantages),
+): PreparedBatch {
+  const factors = rowFactors(rows, loss.aggregation, loss.aggregationLength);
+  const rowOf = [...rows.keys()].filter((i) => countTargets(rows[i]!) > 0);
+  const data = rowOf.map((i) => {
+    const row = rows[i]!;
+    const scale = factors[i]! * compensation(row, rowOf.length, profile);
+    return toDatum(row, loss, profile, { scale, advantages: advantages[i]! });
+  });
+  if (loss.name === "cross_entropy") checkWeights(rows, loss, profile);
+  return { data, rowOf };
+}
+
+/** Makes a mean over positions and sequences the sum that is wanted. */
+function compensation(row: TrainingRow, datums: number, { reduction }: ServerProfile): number {
+  return reduction === "sum" ? 1 : (row.tokens.length - 1) * datums;
+}
+
+/** A server that divides by the sum of the weights does one mean, whatever their size. */
+function checkWeights(
+  rows: readonly TrainingRow[],
+  { aggregation }: LossSpec,
+  { reduction }: ServerProfile,
+): void {
+  const isPlain = rows.every(({ weights }) => weights?.every((w) => w === 1) ?? true);
+  if (reduction === "sum" || (aggregation === "seq-mean-token-mean" && isPlain)) return;
+  throw new TinkerError({
+    message: `This server divides cross_entropy by the weights of each sequence, so it cannot do ${aggregation}.`,
+    hint: "Set algorithm.loss_agg_mode=seq-mean-token-mean, without weights, or use another server.",
+    fields: { aggregation, reduction },
+  });
+}
+
+function toDatum(
+  row: TrainingRow,
+  loss: LossSpec,
+  { weighsPolicyLosses }: ServerProfile,
+  { scale, advantages }: { readonly scale: number; readonly advantages: Float32Array },
+): Datum {
+  const { tokens, targetMask, samplingLogprobs } = row;
+  const size = tokens.length - 1;
+  const perToken = (value: (position: number) => number): Float32Array =>
+    Float32Array.from({ length: size }, (_, i) => (targetMask[i + 1] === 1 ? value(i + 1) : 0));
+  const weight = (position: number): number => scale * (row.weights?.[position] ?? 1);
+  const targets = idTensor(tokens.slice(1));
+  const input = tokens.slice(0, size);
+  if (loss.name === "cross_entropy") {
+    const weights = floatTensor(perToken(weight));
+    return { tokens: input, lossInputs: { target_tokens: targets, weights } };
+  }
+  const logprobs = floatTensor(perToken((position) => samplingLogprobs[position]!));
+  if (loss.name === "dro") {
+    // Its quadratic term does not know advantages, so that prompts would count without weights.
+    if (!weighsPolicyLosses)
+      throw new TinkerError({
+        message: "This server's dro has no weights, so it would pull prompts towards 0, too.",
+        hint: "Choose another algorithm.loss_fn, or another server.",
+      });
+    return {
+      tokens: input,
+      lossInputs: {
+        target_tokens: targets,
+        logprobs,
+        advantages: floatTensor(perToken((position) => advantages[position]!)),
+        weights: floatTensor(perToken(weight)),
+      },
+    };
+  }
+  const scaled = perToken((position) => weight(position) * advantages[position]!);
+  return {
+    tokens: input,
+    lossInputs: { target_tokens: targets, logprobs, advantages: floatTensor(scaled) },
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * A KL penalty folded into advantages, for servers whose losses have none. At the weights that sampled,
+ * where every ratio is 1, the gradient is that of the penalty itself: A' = A - coef dKL/dl. The
+ * estimators: http://joschu.net/blog/kl-approx.html
+ */
+import type { KlEstimator, KlSpec } from "../../core/loss.ts";
+import type { TrainingRow } from "../../core/training-row.ts";
+
+interface Estimate {
+  readonly value: number;
+  /** With respect to the policy's log-probability. */
+  readonly slope: number;
+}
+
+/** @param difference log p of the policy minus log p of the reference. */
+export function estimateKl(estimator: KlEstimator, difference: number): Estimate {
+  switch (estimator) {
+    case "k1":
+      return { value: difference, slope: 1 };
+    case "k2":
+      return { value: difference ** 2 / 2, slope: difference };
+    case "k3": {
+      const ratio = Math.exp(-difference);
+      return { value: ratio - 1 + difference, slope: 1 - ratio };
+    }
+  }
+}
+
+export interface FoldedPenalty {
+  /** [row][length] */
+  readonly advantages: readonly Float32Array[];
+  /** Mean of the estimate over trained tokens. */
+  readonly mean: number;
+}
+
+/** @param reference [row][length] log-probabilities under the reference. */
+export function foldPenalty(
+  rows: readonly TrainingRow[],
+  reference: readonly Float32Array[],
+  { coef, estimator }: KlSpec,
+): FoldedPenalty {
+  let total = 0;
+  let tokens = 0;
+  const advantages = rows.map((row, r) => {
+    const result = row.advantages.slice();
+    for (let i = 1; i < result.length; i++) {
+      if (row.targetMask[i] !== 1) continue;
+      const difference = row.samplingLogprobs[i]! - reference[r]![i]!;
+      const { value, slope } = estimateKl(estimator, difference);
+      total += value;
+      tokens += 1;
+      // The row's weight multiplies the policy loss, not the penalty.
+      const weight = row.weights?.[i] ?? 1;
+      if (weight !== 0) result[i]! -= (coef * slope) / weight;
+    }
+    return result;
+  });
+  return { advantages, mean: total / Math.max(1, tokens) };
+}

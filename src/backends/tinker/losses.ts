@@ -1,0 +1,50 @@
+/** Our losses as Tinker's: names, thresholds, and what cannot be said. */
+import { UnsupportedOptionError } from "../../core/errors.ts";
+import { backendsThat, capabilityMatrix } from "../../core/capabilities.ts";
+import type { LossName, LossSpec } from "../../core/loss.ts";
+
+export interface TinkerLoss {
+  readonly name: LossName;
+  readonly config: Readonly<Record<string, number>>;
+}
+
+/** @throws UnsupportedOptionError for what the API has no words for. */
+export function tinkerLoss(loss: LossSpec): TinkerLoss {
+  const { name } = loss;
+  const known = capabilityMatrix.tinker.losses;
+  if (!known.includes(name))
+    throw refused("algorithm.loss_fn", name, ({ losses }) => losses.includes(name));
+  if (loss.dualClip !== undefined && loss.dualClip !== null)
+    throw refused("algorithm.dual_clip", loss.dualClip, ({ dualClip }) => dualClip === true);
+  if ((loss.entropyCoef ?? 0) !== 0)
+    throw refused(
+      "algorithm.entropy_coef",
+      loss.entropyCoef,
+      ({ entropyBonus }) => entropyBonus === true,
+    );
+  return { name, config: configOf(loss) };
+}
+
+function refused(
+  option: string,
+  value: unknown,
+  honoured: Parameters<typeof backendsThat>[0],
+): UnsupportedOptionError {
+  return new UnsupportedOptionError(option, value, "tinker", backendsThat(honoured));
+}
+
+/** Tinker's thresholds are bounds of the ratio, ours distances from 1. */
+function configOf(loss: LossSpec): Record<string, number> {
+  switch (loss.name) {
+    case "ppo":
+    case "cispo":
+      return {
+        clip_low_threshold: 1 - loss.clipLow,
+        clip_high_threshold: 1 + loss.clipHigh,
+      };
+    case "dro":
+      return { beta: loss.droBeta ?? 0.05 };
+    default:
+      return {};
+  }
+}
