@@ -1,5 +1,7 @@
 /** Ours and PyTorch in turns: each has a process of its own and waits while the other works. */
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defaultThreads } from "../engine/models.ts";
 import type { ModelCase } from "../engine/models.ts";
@@ -45,18 +47,24 @@ export interface Turns {
   readonly gflops: number;
 }
 
-const python = fileURLToPath(
-  new URL(
-    process.platform === "win32"
-      ? "../../.cache/bench-torch/Scripts/python.exe"
-      : "../../.cache/bench-torch/bin/python",
-    import.meta.url,
-  ),
+const environment = fileURLToPath(new URL("../../.cache/bench-torch/", import.meta.url));
+const python = join(
+  environment,
+  process.platform === "win32" ? "Scripts/python.exe" : "bin/python",
 );
+/** Written at the end of the installation. */
+const installed = join(environment, "installed.txt");
 
 /** `npm run bench:setup:torch` has been run. */
 export function hasTorch(): boolean {
-  return existsSync(python);
+  return existsSync(installed);
+}
+
+/** Name to version; empty when they are not installed, and nothing is compared. */
+export async function torchVersions(): Promise<Readonly<Record<string, string>>> {
+  if (!hasTorch()) return {};
+  const lines = (await readFile(installed, "utf8")).trim().split("\n");
+  return Object.fromEntries(lines.map((line) => line.split("==") as [string, string]));
 }
 
 const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));

@@ -1,7 +1,7 @@
 /** `engine-sample`: tokens drawn per second, prompts included, and the memory that takes. */
 import type { Benchmark } from "../harness/benchmark.ts";
 import { runChild } from "../harness/child.ts";
-import { hasTorch, takeTurns } from "../engine-peers/turns.ts";
+import { hasTorch, takeTurns, torchVersions } from "../engine-peers/turns.ts";
 import { atLeast, compared, type Result, result } from "../harness/result.ts";
 import { median } from "../harness/statistics.ts";
 import { createTempFolder } from "../harness/temp-folder.ts";
@@ -37,6 +37,7 @@ async function besideTransformers(
 export const engineSample: Benchmark = {
   name: "engine-sample",
   summary: "sampling tokens/s and peak memory of the embedded engine",
+  peerVersions: torchVersions,
   async run({ quick, repetitions }, log) {
     using folder = createTempFolder();
     log("writing a model of SmolLM2-135M's shape (538 MB) ...");

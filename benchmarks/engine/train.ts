@@ -1,7 +1,7 @@
 /** `engine-train`: tokens per second of a gradient and an optimizer step, and the memory they take. */
 import type { Benchmark } from "../harness/benchmark.ts";
 import { runChild } from "../harness/child.ts";
-import { hasTorch, takeTurns } from "../engine-peers/turns.ts";
+import { hasTorch, takeTurns, torchVersions } from "../engine-peers/turns.ts";
 import { trainingFlops } from "../engine-peers/training-flops.ts";
 import { atLeast, atMost, compared, type Result, result } from "../harness/result.ts";
 import { median } from "../harness/statistics.ts";
@@ -60,6 +60,7 @@ async function besidePyTorch(
 export const engineTrain: Benchmark = {
   name: "engine-train",
   summary: "training tokens/s and peak memory of the embedded engine",
+  peerVersions: torchVersions,
   async run({ quick, repetitions }, log) {
     using folder = createTempFolder();
     log("writing a model of SmolLM2-135M's shape (538 MB) ...");
