@@ -8,6 +8,7 @@ import { delay } from "../util/abort.ts";
 import { deriveSeed } from "../util/random.ts";
 import { runAttempt } from "./attempt.ts";
 import type { AttemptOutcome } from "./attempt.ts";
+import { failedEpisode, returnedEpisode } from "./episode.ts";
 import { errorFacts } from "./error-facts.ts";
 import type { RolloutLimits } from "./limits.ts";
 import type { RolloutProgram } from "./program.ts";
@@ -143,7 +144,8 @@ async function attemptSetUp<Metadata>(
 
 const isDeadline = (error: unknown): boolean => errorFacts(error).code === "TIMEOUT";
 
-function endRollout(episode: Episode, { emit, isValidation }: RolloutContext): Episode {
+/** Tells that a rollout is over. */
+export function endRollout(episode: Episode, { emit, isValidation }: RolloutContext): Episode {
   emit({
     type: "rollout-end",
     episodeId: episode.id,
@@ -153,56 +155,4 @@ function endRollout(episode: Episode, { emit, isValidation }: RolloutContext): E
     isValidation,
   });
   return episode;
-}
-
-function emptyEpisode<Metadata>(request: RolloutRequest<Metadata>, attempts: number) {
-  return {
-    id: request.episodeId,
-    // Episodes carry tasks of any kind; the evaluator gets the typed one beside it.
-    task: request.task as unknown as Task,
-    rolloutIndex: request.rolloutIndex,
-    trajectories: [],
-    output: undefined,
-    isCorrect: null,
-    reward: null,
-    metrics: {},
-    metadata: {},
-    attempts,
-  };
-}
-
-function returnedEpisode<Metadata>(
-  request: RolloutRequest<Metadata>,
-  outcome: AttemptOutcome & { readonly kind: "returned" },
-  attempts: number,
-): Episode {
-  const { result, trajectories, metrics, terminationReason } = outcome;
-  return {
-    ...emptyEpisode(request, attempts),
-    trajectories,
-    output: result.output,
-    metrics,
-    metadata: result.metadata ?? {},
-    terminationReason,
-  };
-}
-
-function failedEpisode<Metadata>(
-  request: RolloutRequest<Metadata>,
-  { isTimeout, error }: AttemptOutcome & { readonly kind: "failed" },
-  attempts: number,
-): Episode {
-  return {
-    ...emptyEpisode(request, attempts),
-    terminationReason: isTimeout ? "timeout" : "error",
-    error: errorFacts(error),
-  };
-}
-
-/** A rollout that was cut off, or never began, because too many others failed. */
-export function abortedEpisode<Metadata>(
-  request: RolloutRequest<Metadata>,
-  context: RolloutContext,
-): Episode {
-  return endRollout({ ...emptyEpisode(request, 0), terminationReason: "aborted" }, context);
 }

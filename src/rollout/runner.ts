@@ -8,7 +8,8 @@ import type { Episode } from "../core/trajectory.ts";
 import { mapConcurrent } from "../util/concurrency.ts";
 import { requireCallable } from "./callable.ts";
 import type { RolloutEvent } from "./rollout-event.ts";
-import { abortedEpisode, runRollout } from "./rollout.ts";
+import { abortedEpisode } from "./episode.ts";
+import { endRollout, runRollout } from "./rollout.ts";
 import type { RolloutRequest, RolloutSetup } from "./rollout.ts";
 
 export interface RolloutRunOptions {
@@ -78,11 +79,11 @@ async function runAll<Metadata>(
       cuts.add(cut);
       const context = { sampling, isValidation, signal: cut.signal, emit };
       try {
-        if (breaker !== null) return abortedEpisode(request, context);
+        if (breaker !== null) return endRollout(abortedEpisode(request), context);
         return count(await runRollout(setup, request, context));
       } catch (error) {
         if (breaker === null || error !== breaker) throw error;
-        return abortedEpisode(request, context);
+        return endRollout(abortedEpisode(request), context);
       } finally {
         cuts.delete(cut);
         own.removeEventListener("abort", follow);

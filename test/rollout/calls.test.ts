@@ -192,6 +192,26 @@ describe("known traps", () => {
     expect(questions(episode)).toEqual({ agent: ["q"] });
   });
 
+  it("W37, W62: a call that its client gave up costs itself, not its trajectory", async () => {
+    const given = new AbortController();
+    const { episode } = await runThroughGateway({
+      script: async ({ text }) => {
+        if (text.includes("given up")) {
+          given.abort();
+          await wait(20);
+        }
+        return "ok";
+      },
+      flow: async (_task, config) => {
+        await ask(config, "before");
+        await ask({ ...config, signal: given.signal }, "given up").catch(() => {});
+        return (await ask(config, "after")).content;
+      },
+    });
+    expect(episode).toMatchObject({ terminationReason: "completed", output: "ok" });
+    expect(questions(episode)).toEqual({ agent: ["before", "after"] });
+  });
+
   it("W38: a flow without a call leaves one empty trajectory to be counted, and no tokens", async () => {
     const { episode } = await runThroughGateway({ flow: () => "guessed" });
     expect(rewards(episode)).toEqual([["agent", 1, []]]);

@@ -27,6 +27,7 @@ export interface GatewayRun {
   /** Milliseconds for one model call. @default 5_000 */
   readonly callTimeoutMs?: number;
   readonly maxTokens?: number;
+  readonly signal?: AbortSignal;
   /** @default one task "a" */
   readonly tasks?: readonly string[];
 }
@@ -65,7 +66,7 @@ export async function runThroughGateway(run: GatewayRun): Promise<GatewayRunResu
   const episodes = await runner.run(requests, {
     sampling: { temperature: 1, maxTokens: run.maxTokens ?? 64 },
     isValidation: false,
-    signal: new AbortController().signal,
+    signal: run.signal ?? new AbortController().signal,
     ...(run.maxFailures === undefined ? {} : { maxFailures: run.maxFailures }),
     onEvent: (event) => events.push(event),
   });

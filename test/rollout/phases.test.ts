@@ -135,6 +135,27 @@ describe("deadlines", () => {
     expect(count).toBe(2);
   });
 
+  it.each(["agent", "evaluator"])(
+    "tear down also when the run is stopped while the %s is at work",
+    async (phase) => {
+      const run = new AbortController();
+      const reason = new Error("stop");
+      let count = 0;
+      const stop = (): Promise<never> => {
+        run.abort(reason);
+        return never();
+      };
+      const result = runThroughGateway({
+        signal: run.signal,
+        hooks: { setUp: () => ({ tearDown: () => count++ }) },
+        flow: phase === "agent" ? stop : () => "x",
+        evaluator: stop,
+      });
+      await expect(result).rejects.toBe(reason);
+      expect(count).toBe(1);
+    },
+  );
+
   it("end one model call that hangs, and leave the rollout to the agent", async () => {
     const { episode } = await runThroughGateway({
       callTimeoutMs: 400,

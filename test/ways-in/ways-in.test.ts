@@ -45,4 +45,22 @@ describe("the way in", () => {
     expect(common).toBeNull();
     expect(hooks).toBeDefined();
   });
+
+  it("knows the tasks' metadata, and refuses other scores when it is compiled", async () => {
+    const way: WaysIn<{ gold: string }> = {
+      agentFlow: (task, config) => `${task.metadata.gold} ${config.model}`,
+      evaluator: (task, { output }) => [output === task.metadata.gold ? 1 : 0, true],
+      hooks: { setUp: async (task) => ({ env: task.metadata.gold.length }) },
+    };
+    expect(readWayIn(way).evaluator).toBe(way.evaluator);
+    const wrong: WaysIn<{ gold: string }> = {
+      agentFlow,
+      // @ts-expect-error a text is no score
+      evaluator: () => "good",
+    };
+    expect(readWayIn(wrong).program.what).toBe("The agent flow");
+    // @ts-expect-error nor is a text a reward
+    const run: WaysIn = { agentRunFunc: () => "good" };
+    expect(readWayIn(run).program.what).toBe("agentRunFunc");
+  });
 });
