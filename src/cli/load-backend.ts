@@ -33,6 +33,11 @@ const loaders: Readonly<Record<string, MakeBackend>> = {
       ...(contextLength === null ? {} : { contextLength }),
     });
   },
+  async verl(config) {
+    const { createVerlBackend } = await import("../backends/verl/index.ts");
+    const { verlOptionsOf } = await import("./verl-options.ts");
+    return createVerlBackend(verlOptionsOf(config, process.env));
+  },
 };
 
 /** Names that {@link loadBackend} knows. */

@@ -6,7 +6,9 @@ import type { BackendCapabilities } from "./backend.ts";
 import { defaultOptim, klEstimators, lossAggregations, lossNames } from "./loss.ts";
 import type { OptimSpec } from "./loss.ts";
 
-export const capabilityMatrix: Readonly<Record<"local" | "tinker", BackendCapabilities>> = {
+type OwnBackend = "local" | "tinker" | "verl";
+
+export const capabilityMatrix: Readonly<Record<OwnBackend, BackendCapabilities>> = {
   local: {
     losses: lossNames,
     aggregations: lossAggregations,
@@ -27,6 +29,17 @@ export const capabilityMatrix: Readonly<Record<"local" | "tinker", BackendCapabi
     entropyBonus: false,
     dualClip: false,
     fullFineTune: false,
+    lora: true,
+    exactResume: true,
+    forward: true,
+    optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
+  },
+  verl: {
+    losses: ["importance_sampling", "ppo", "cispo", "gspo"],
+    aggregations: lossAggregations,
+    dualClip: true,
+    fullFineTune: true,
+    // Merged into the weights that are served.
     lora: true,
     exactResume: true,
     forward: true,

@@ -22,6 +22,7 @@ export type ErrorCode =
   | "STORE_FAILED"
   | "UPSTREAM_FAILED"
   | "TINKER_FAILED"
+  | "VERL_FAILED"
   | "TIMEOUT"
   | "ABORTED"
   | "INTERNAL";

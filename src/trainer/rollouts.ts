@@ -2,24 +2,28 @@
  * Puts the gateway in front of the backend's inference target and the rollout runner in front of the
  * gateway. The one place where the trainer meets both.
  */
-import type { InferenceTarget } from "../core/backend.ts";
-import { ConfigError } from "../core/errors.ts";
+import type { InferenceTarget, TrainingBackend } from "../core/backend.ts";
 import { createGateway } from "../gateway/index.ts";
 import { defaultRolloutLimits } from "../rollout/limits.ts";
 import { createRolloutRunner } from "../rollout/runner.ts";
 import type { TrainConfig } from "./config/train-config.ts";
+import { heldBackend } from "./held-backend.ts";
 import type { RunRollouts } from "./loop-context.ts";
 import type { Rollouts } from "./ways-in.ts";
 
 /** Rollouts against one inference target, until disposed. */
 export interface RolloutService extends AsyncDisposable {
   readonly run: RunRollouts;
+  /** The backend as the loop must use it: calls wait while servers of its own change their weights. */
+  readonly hold?: (backend: TrainingBackend) => TrainingBackend;
 }
 
 export interface RolloutServiceOptions {
   readonly target: InferenceTarget;
   readonly rollouts: Rollouts;
   readonly config: TrainConfig;
+  /** Of the weights that are served. @default 0 */
+  readonly weightVersion?: number;
 }
 
 const toMs = (seconds: number): number => Math.ceil(seconds * 1000);
@@ -28,20 +32,12 @@ const toMs = (seconds: number): number => Math.ceil(seconds * 1000);
 export type OpenRollouts = (options: RolloutServiceOptions) => Promise<RolloutService>;
 
 /** Opens a gateway on a free local port and a runner on it. */
-export const createRolloutService: OpenRollouts = async ({ target, rollouts, config }) => {
-  if (target.kind !== "sampler") {
-    throw new ConfigError({
-      message: `The backend serves its model over ${target.kind}, which this version's gateway cannot capture.`,
-      hint: "Use a backend that samples in this process, such as local.",
-      fields: { kind: target.kind },
-    });
-  }
+export const createRolloutService: OpenRollouts = async (options) => {
+  const { target, rollouts, config, weightVersion = 0 } = options;
   const { nParallelTasks, retryLimit, ...seconds } = config.workflow;
-  const gateway = createGateway({
-    target,
-    model: config.model.name,
-    requestTimeoutMs: toMs(Math.min(seconds.callTimeoutS, seconds.timeoutS)),
-  });
+  const requestTimeoutMs = toMs(Math.min(seconds.callTimeoutS, seconds.timeoutS));
+  const gateway = createGateway({ target, model: config.model.name, requestTimeoutMs });
+  gateway.setWeightVersion(weightVersion);
   const runner = createRolloutRunner({
     host: gateway.sessions,
     ...rollouts,
@@ -58,10 +54,14 @@ export const createRolloutService: OpenRollouts = async ({ target, rollouts, con
   });
   await gateway.listen();
   return {
-    run: (requests, options) => {
-      const sampling = options.isValidation ? config.rollout.val : config.rollout.train;
-      return runner.run(requests, { ...options, sampling });
+    run: (requests, how) => {
+      const sampling = how.isValidation ? config.rollout.val : config.rollout.train;
+      return runner.run(requests, { ...how, sampling });
     },
+    // A sampler of this process changes its weights between two tokens.
+    ...(target.kind === "http"
+      ? { hold: (backend) => heldBackend(backend, gateway, requestTimeoutMs) }
+      : {}),
     [Symbol.asyncDispose]: () => gateway.close(),
   };
 };

@@ -128,12 +128,13 @@ async function runWithServices(
   if (directory.checkpoint !== null) {
     await backend.loadState(directory.checkpoint.weights, state.weightVersion);
   }
-  const service = await openRollouts({ target, rollouts: plan.rollouts, config });
+  const { weightVersion } = state;
+  const service = await openRollouts({ target, rollouts: plan.rollouts, config, weightVersion });
   try {
     return await runLoop(
       {
         config,
-        backend,
+        backend: service.hold?.(backend) ?? backend,
         rollouts: service.run,
         batches: createBatchPlan(plan.trainTasks, {
           batchSize: config.data.trainBatchSize,

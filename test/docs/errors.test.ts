@@ -6,6 +6,7 @@ import * as errors from "../../src/core/errors.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { StoreError } from "../../src/gateway/store/store-error.ts";
 import { UpstreamError } from "../../src/gateway/targets/http/upstream-error.ts";
+import { VerlError } from "../../src/backends/verl/verl-error.ts";
 import { HubError } from "../../src/hub/hub-error.ts";
 import { TinkerError } from "../../src/tinker-api/tinker-error.ts";
 import { readPage, root, tableRows, unquoted } from "./pages.ts";
@@ -28,6 +29,7 @@ it.each(rows)("%s: class, exit status, cause and remedy", (code, name, exit, whe
     UpstreamError.name,
     HubError.name,
     TinkerError.name,
+    VerlError.name,
   ]).toContain(unquoted(name));
   const error = new errors.AgentTrainerError({ code: unquoted(code) as ErrorCode, message: "" });
   expect(exit).toBe(String(exitCodeOf(error)));

@@ -7,7 +7,7 @@ import { estimatorNames } from "../../algorithms/catalog.ts";
 import { defaultLoss, defaultOptim, lossAggregations, lossNames } from "../../core/loss.ts";
 import { defaultSampling } from "../../core/policy.ts";
 import { scheduleNames } from "../schedule.ts";
-import { camelKeys, type CamelKeys, type Tree } from "./camel-keys.ts";
+import { camelKeys, type CamelKeys, isTree, type Tree } from "./camel-keys.ts";
 import type { TrainConfig } from "./train-config.ts";
 
 const count = (least: number): z.ZodInt => z.int().min(least);
@@ -52,6 +52,42 @@ const schema = z.strictObject({
       name: words().describe("The policy: a folder, or a name that the backend knows."),
       lora_rank: count(0).default(0).describe("Rank of the LoRA adapters; 0 trains every weight."),
       lora_alpha: z
+/** `{a: {b: 1}}` → `["a.b=1"]`, as Hydra takes it. Keys are not ours, so their case must stay. */
+function hydraOverrides(tree: Tree, path = ""): string[] {
+  return Object.entries(tree).flatMap(([key, value]) => {
+    const name = path === "" ? key : `${path}.${key}`;
+    if (isTree(value)) return hydraOverrides(value, name);
+    return [`${name}=${typeof value === "string" ? value : JSON.stringify(value)}`];
+  });
+}
+
+const estimatorMap = () =>
+  z
+    .union([
+      z.record(words(), z.enum(estimatorNames)).transform((map) =>
+        // Keys are names of roles, so their case must stay.
+        Object.entries(map).map(([role, estimator]) => `${role}=${estimator}`),
+      ),
+      z.array(
+        z
+          .string()
+          .refine((text) => estimatorNames.some((name) => text.endsWith(`=${name}`) && text.length > name.length + 1)),
+      ),
+    ])
+    .default([])
+    .meta({ allowed: "a map of roles to estimators, or a list of role=estimator" })
+    .describe("Estimators of single roles, over adv_estimator.");
+
+const verlConfig = () =>
+  z
+    .union([
+      z.array(words()),
+      z.record(z.string(), z.unknown()).transform((tree) => hydraOverrides(tree)),
+    ])
+    .default([])
+    .meta({ allowed: "a tree of verl's options, or a list of key=value" })
+    .describe("verl's own options, as verl.config.actor_rollout_ref... or in Hydra's form.");
+
         .number()
         .gt(0)
         .default(32)
@@ -211,7 +247,7 @@ const schema = z.strictObject({
   backend: words()
     .default("local")
     .describe(
-      "What holds the weights: local, tinker, or path#export of a function that makes a backend. Command line only.",
+      "What holds the weights: local, tinker, verl, or path#export of a function that makes a backend. Command line only.",
     ),
   local: z
     .strictObject({
@@ -283,6 +319,58 @@ export interface SchemaIssue {
   readonly keys?: readonly string[];
 }
 
+  verl: z
+    .strictObject({
+      python: words()
+        .nullable()
+        .default(null)
+        .describe("Python with verl; null is what `agent-trainer verl setup` made, else python3."),
+      launcher: z
+        .enum(["process", "job", "attach"])
+        .default("process")
+        .describe("The bridge as a child process, as a Ray job, or one that runs already."),
+      engine: z
+        .enum(["verl", "fake"])
+        .default("verl")
+        .describe("What trains; fake is a toy policy without packages, to try a set-up."),
+      url: words()
+        .nullable()
+        .default(null)
+        .describe(
+          "attach: the bridge, whose token is in AGENT_TRAINER_BRIDGE_TOKEN; job: Ray's dashboard, null for http://127.0.0.1:8265.",
+        ),
+      ray_address: words()
+        .nullable()
+        .default(null)
+        .describe("Ray's head as HOST:6379; null is RAY_ADDRESS, else a Ray of its own."),
+      gpus_per_node: count(1).default(8).describe("GPUs of each machine."),
+      nodes: count(1).default(1).describe("Machines."),
+      inference: words()
+        .default("vllm")
+        .describe("What samples: vllm, sglang, or another that verl knows."),
+      tensor_parallel: count(1)
+        .default(1)
+        .describe("GPUs that share one copy of the model while sampling."),
+      setup_hook: words()
+        .nullable()
+        .default(null)
+        .describe("module.function that every process calls before it uses verl."),
+      start_timeout_s: z
+        .number()
+        .gt(0)
+        .max(86_400)
+        .default(1800)
+        .describe("Seconds until models are loaded and servers are up."),
+      timeout_s: z
+        .number()
+        .gt(0)
+        .max(86_400)
+        .default(3600)
+        .describe("Seconds for an update, an exchange of weights, or a checkpoint."),
+      config: verlConfig(),
+    })
+    .prefault({})
+    .describe("Options of the backend that the command line makes for backend: verl."),
 /** A tree checked against the schema, defaults filled in. */
 export type Checked =
   | { readonly config: TrainConfig; readonly issues: null }

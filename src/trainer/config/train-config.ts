@@ -93,4 +93,19 @@ export interface TrainConfig {
     readonly train: string | null;
     readonly val: string | null;
   };
+  readonly verl: {
+    readonly python: string | null;
+    readonly launcher: "process" | "job" | "attach";
+    readonly engine: "verl" | "fake";
+    readonly url: string | null;
+    readonly rayAddress: string | null;
+    readonly gpusPerNode: number;
+    readonly nodes: number;
+    readonly inference: string;
+    readonly tensorParallel: number;
+    readonly setupHook: string | null;
+    readonly startTimeoutS: number;
+    readonly timeoutS: number;
+    readonly config: readonly string[];
+  };
 }

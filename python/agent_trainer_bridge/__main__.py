@@ -1,0 +1,88 @@
+"""python -m agent_trainer_bridge: serves one training until it is told to stop or its parent ends.
+
+The token comes from AGENT_TRAINER_BRIDGE_TOKEN. One line of JSON on stdout says where it listens; whatever
+else is written goes to stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+
+from . import PROTOCOL
+from .engine import make_engine
+from .operations import Operations
+from .server import Services, make_server
+from .training import Training
+
+TOKEN_VARIABLE = "AGENT_TRAINER_BRIDGE_TOKEN"
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="agent_trainer_bridge")
+    parser.add_argument("--engine", default="verl")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--watch-stdin", action="store_true", help="stop when stdin closes, as it does when the parent ends")
+    parser.add_argument("--grace", type=float, default=30.0, help="seconds that a running operation gets to end")
+    return parser.parse_args()
+
+
+def _claim_stdout() -> int:
+    """The real stdout for the ready line; what others print from now on goes to stderr."""
+    own = os.dup(1)
+    os.dup2(2, 1)
+    return own
+
+
+def _watch_stdin(stop: threading.Event) -> None:
+    while os.read(0, 4096):
+        pass
+    stop.set()
+
+
+def _address(host: str) -> str:
+    """Where others reach it: a wildcard is no address."""
+    return socket.gethostbyname(socket.gethostname()) if host in ("0.0.0.0", "::") else host
+
+
+def main() -> int:
+    arguments = _arguments()
+    token = os.environ.pop(TOKEN_VARIABLE, "")
+    if len(token) < 16:
+        print(f"{TOKEN_VARIABLE} must be set, to 16 characters at least.", file=sys.stderr)
+        return 2
+    stdout = _claim_stdout()
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    training = Training(make_engine(arguments.engine), arguments.engine)
+    operations = Operations()
+    server = make_server(Services(training, operations, token, stop.set), arguments.host, arguments.port)
+    threading.Thread(target=server.serve_forever, name="http", daemon=True).start()
+    ready = {
+        "event": "ready",
+        "protocol": PROTOCOL,
+        "engine": arguments.engine,
+        "host": _address(arguments.host),
+        "port": server.server_address[1],
+        "pid": os.getpid(),
+    }
+    os.write(stdout, json.dumps(ready).encode() + b"\n")
+    if arguments.watch_stdin:
+        threading.Thread(target=_watch_stdin, args=(stop,), name="lifeline", daemon=True).start()
+    stop.wait()
+    server.shutdown()
+    has_ended = operations.close(arguments.grace)
+    training.close()
+    # A thread that hangs in native code would keep the process alive.
+    os._exit(0 if has_ended else 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

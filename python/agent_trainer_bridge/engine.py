@@ -1,0 +1,93 @@
+"""What the bridge asks of an engine. Engines know no HTTP, no tokens of access, no operations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Mapping, Protocol, Sequence
+
+from .errors import UnsupportedError
+from .rows import Row
+
+Metrics = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """agent-trainer's loss as data; formulas are in docs/algorithms.md.
+
+    How tokens add up is in the rows' factors.
+    """
+
+    name: str = "ppo"
+    clip_low: float = 0.2
+    clip_high: float = 0.2
+    dual_clip: float | None = None
+
+
+@dataclass(frozen=True)
+class StartOptions:
+    model: str
+    seed: int
+    overrides: Sequence[str] = ()
+    """The engine's own settings, `key=value`."""
+    engine: Mapping[str, Any] = field(default_factory=dict)
+    """What is not the engine's configuration: the address of Ray, a setup hook."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """An inference server that answers while the weights do not change."""
+
+    url: str
+    kind: str
+    logprob_kind: str
+    """`raw`: the full softmax at temperature 1; `processed`: after temperature and truncation."""
+
+
+@dataclass(frozen=True)
+class Started:
+    servers: Sequence[Server]
+    data_parallel_size: int
+    world_size: int
+    versions: Mapping[str, str]
+    context_length: int | None = None
+
+
+class Engine(Protocol):
+    """All calls come from one thread, one at a time."""
+
+    def start(self, options: StartOptions) -> Started: ...
+
+    def update(self, rows: Sequence[Row], loss: Loss, learning_rate: float) -> Metrics:
+        """One optimizer step. Raises NumericsError when nothing changed because of a value that is not finite."""
+
+    def forward(self, rows: Sequence[Row], which: str) -> list[list[float]]:
+        """[row][length] log-probability of each token; 0 outside the target mask."""
+
+    def sync(self, version: int) -> Metrics:
+        """Serves the trained weights."""
+
+    def sleep(self) -> None:
+        """Gives the memory of the inference servers back."""
+
+    def wake(self) -> None: ...
+
+    def save(self, folder: Path, step: int) -> None: ...
+
+    def load(self, folder: Path, step: int) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def make_engine(name: str) -> Engine:
+    """Imports the engine's packages only when it is started."""
+    if name == "fake":
+        from .fake.engine import FakeEngine
+
+        return FakeEngine()
+    if name == "verl":
+        from .verl_engine.engine import VerlEngine
+
+        return VerlEngine()
+    raise UnsupportedError(f"There is no engine {name!r}. Known: verl, fake.")

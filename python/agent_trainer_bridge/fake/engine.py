@@ -1,0 +1,122 @@
+"""The toy policy as an engine: two ranks, plain gradient descent, a server in this process."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import time
+from pathlib import Path
+from typing import Any, Mapping, Sequence
+
+from ..engine import Loss, Metrics, Server, Started, StartOptions
+from ..errors import CheckpointError, NumericsError, UnsupportedError
+from ..packing import pack
+from ..rows import Row
+from .gradient import Gradient, gradient_of
+from .inference_server import InferenceServer
+from .policy import Policy
+
+RANKS = 2
+CONTEXT_LENGTH = 2048
+STEP_SCALE = 40.0
+"""Learning rates of neural networks would move a table of logits too little to see."""
+_OPTIONS = {"update_seconds", "fail_at_step"}
+
+
+class FakeEngine:
+    """`update_seconds` makes updates slow, and `fail_at_step` breaks one: both are for tests."""
+
+    def __init__(self) -> None:
+        self._policy = Policy()
+        self._reference = Policy()
+        self._server: InferenceServer | None = None
+        self._options: Mapping[str, Any] = {}
+        self._updates = 0
+
+    def start(self, options: StartOptions) -> Started:
+        unknown = set(options.engine) - _OPTIONS
+        if unknown:
+            raise UnsupportedError(f"The fake engine has no option {sorted(unknown)[0]!r}.")
+        self._options = options.engine
+        self._server = InferenceServer(self._policy.copy(), CONTEXT_LENGTH)
+        return Started(
+            servers=[Server(self._server.url, "vllm", "raw")],
+            data_parallel_size=RANKS,
+            world_size=RANKS,
+            versions={"python": platform.python_version()},
+            context_length=CONTEXT_LENGTH,
+        )
+
+    def update(self, rows: Sequence[Row], loss: Loss, learning_rate: float) -> Metrics:
+        if self._options.get("fail_at_step") == self._updates + 1:
+            raise RuntimeError("This step was told to fail.")
+        lengths = [len(row) for row in rows]
+        packing = pack(lengths, RANKS)
+        total = Gradient()
+        size = packing.rows_per_rank
+        for rank in range(RANKS):
+            places = packing.order[rank * size : (rank + 1) * size]
+            total.add(gradient_of(self._policy, [rows[index] for index in places if index is not None], loss))
+        norm = total.norm
+        if not (math.isfinite(norm) and math.isfinite(total.loss)):
+            raise NumericsError(f"The gradient's norm is {norm}.")
+        self._descend(total, learning_rate * STEP_SCALE)
+        loads = packing.loads(lengths)
+        return {
+            "loss": total.loss,
+            "grad_norm": norm,
+            "tokens": total.tokens,
+            "logprob_abs_diff": total.gaps / max(1, total.tokens),
+            "clip_fraction": total.clipped / max(1, total.tokens),
+            "ranks/rows": size,
+            "ranks/imbalance": max(loads) / (sum(loads) / RANKS),
+        }
+
+    def forward(self, rows: Sequence[Row], which: str) -> list[list[float]]:
+        policy = self._reference if which == "reference" else self._policy
+        return [
+            [0.0 if masked == 0 else policy.logprobs(row.tokens[at - 1])[row.tokens[at]] for at, masked in enumerate(row.target_mask)]
+            for row in rows
+        ]
+
+    def sync(self, version: int) -> Metrics:
+        self._serving().serve(self._policy.copy())
+        return {}
+
+    def sleep(self) -> None:
+        self._serving().is_asleep = True
+
+    def wake(self) -> None:
+        self._serving().is_asleep = False
+
+    def save(self, folder: Path, step: int) -> None:
+        (folder / "policy.json").write_text(json.dumps({"step": step, "logits": self._policy.logits}))
+
+    def load(self, folder: Path, step: int) -> None:
+        try:
+            state = json.loads((folder / "policy.json").read_text())
+            logits = {int(last): [float(value) for value in row] for last, row in state["logits"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise CheckpointError(f"{folder / 'policy.json'} cannot be read: {error}.") from error
+        self._policy = Policy(logits)
+        self._updates = step
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+
+    def _serving(self) -> InferenceServer:
+        assert self._server is not None
+        return self._server
+
+    def _descend(self, gradient: Gradient, size: float) -> None:
+        seconds = float(self._options.get("update_seconds", 0)) / 2
+        # Half-way through is where tests kill it.
+        for part, (last, values) in enumerate(sorted(gradient.logits.items())):
+            if part == len(gradient.logits) // 2:
+                time.sleep(seconds)
+            row = self._policy.row(last)
+            self._policy.logits[last] = [own - size * value for own, value in zip(row, values)]
+        time.sleep(seconds)
+        self._updates += 1

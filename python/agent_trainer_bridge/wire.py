@@ -1,0 +1,87 @@
+"""Rows as bytes: a header in JSON, then arrays without padding between them.
+
+    4 bytes   length of the header, little-endian
+    header    {"lengths": [tokens of each row], ...fields}
+    tokens            int32    [sum of lengths]
+    target_mask       uint8    [sum of lengths]
+    sampling_logprobs float32  [sum of lengths]
+    advantages        float32  [sum of lengths]
+    factors           float32  [sum of lengths]
+
+All numbers are little-endian. Knows no meaning of the fields.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import sys
+from array import array
+from typing import Any
+
+from .errors import BadRequest
+from .rows import Row
+
+_COLUMNS = (("i", 4), ("B", 1), ("f", 4), ("f", 4), ("f", 4))
+_BYTES_PER_TOKEN = sum(size for _, size in _COLUMNS)
+
+
+def _numbers(code: str, data: memoryview) -> array[Any]:
+    numbers = array(code)
+    numbers.frombytes(data)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
+
+
+def _read_header(body: bytes) -> tuple[dict[str, Any], int]:
+    if len(body) < 4:
+        raise BadRequest("The body is shorter than its own header.")
+    (size,) = struct.unpack_from("<I", body)
+    try:
+        header = json.loads(body[4 : 4 + size])
+        lengths = header["lengths"]
+        is_valid = isinstance(lengths, list) and all(type(n) is int and n > 0 for n in lengths)
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadRequest(f"The header of the body cannot be read: {error}.") from error
+    if not is_valid:
+        raise BadRequest("lengths must be whole numbers of at least 1.")
+    return header, 4 + size
+
+
+def decode_rows(body: bytes) -> tuple[list[Row], dict[str, Any]]:
+    """The rows, and the header without `lengths`."""
+    header, start = _read_header(body)
+    lengths: list[int] = header.pop("lengths")
+    total = sum(lengths)
+    if len(body) - start != total * _BYTES_PER_TOKEN:
+        raise BadRequest(
+            f"The body has {len(body) - start} bytes of numbers, but {total} tokens need {total * _BYTES_PER_TOKEN}."
+        )
+    view = memoryview(body)
+    columns = []
+    for code, size in _COLUMNS:
+        columns.append(_numbers(code, view[start : start + total * size]))
+        start += total * size
+    tokens, mask, logprobs, advantages, factors = columns
+    rows = []
+    at = 0
+    for length in lengths:
+        part = slice(at, at + length)
+        rows.append(Row(tokens[part], mask[part].tobytes(), logprobs[part], advantages[part], factors[part]))
+        at += length
+    return rows, header
+
+
+def encode_rows(rows: list[Row], fields: dict[str, Any]) -> bytes:
+    """The inverse of `decode_rows`."""
+    header = json.dumps({**fields, "lengths": [len(row) for row in rows]}).encode()
+    parts = [struct.pack("<I", len(header)), header]
+    for index, (code, _) in enumerate(_COLUMNS):
+        for row in rows:
+            column = (row.tokens, row.target_mask, row.sampling_logprobs, row.advantages, row.factors)[index]
+            numbers = array(code, column)
+            if sys.byteorder == "big":
+                numbers.byteswap()
+            parts.append(numbers.tobytes())
+    return b"".join(parts)

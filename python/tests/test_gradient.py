@@ -1,0 +1,52 @@
+"""The toy policy against published numbers and finite differences."""
+
+from __future__ import annotations
+
+import random
+import unittest
+
+from agent_trainer_bridge.engine import Loss
+from agent_trainer_bridge.fake.gradient import gradient_of, token_loss
+from agent_trainer_bridge.fake.policy import VOCABULARY, Policy
+
+from .rows_of import row_of
+
+# verl's vanilla loss with clip 0.2 and 0.28 and dual clip 3, computed by verl itself: log-probability
+# before and now, advantage, loss, derivative.
+PUBLISHED = [
+    (-1.0, -0.9, 1.0, -1.105171, -1.105171),
+    (-2.0, -2.4, 1.0, -0.67032, -0.67032),
+    (-0.5, -0.2, 1.0, -1.28, 0.0),
+    (-0.7, -0.7, -0.5, 0.5, 0.5),
+    (-2.2, -0.9, -0.5, 1.5, 0.0),
+    (-1.1, -1.0, -0.5, 0.552585, 0.552585),
+    (-1.2, -2.6, 2.0, -0.493194, -0.493194),
+    (-0.9, -0.6, 2.0, -2.56, 0.0),
+    (-0.4, -0.45, 2.0, -1.902459, -1.902459),
+]
+
+
+class GradientTest(unittest.TestCase):
+    def test_has_the_loss_that_verl_has(self) -> None:
+        loss = Loss("ppo", 0.2, 0.28, 3.0)
+        for before, now, advantage, value, slope in PUBLISHED:
+            self.assertAlmostEqual(token_loss(loss, now, before, advantage)[0], value, 5)
+            self.assertAlmostEqual(token_loss(loss, now, before, advantage)[1], slope, 5)
+
+    def test_agrees_with_finite_differences(self) -> None:
+        draws = random.Random(3)
+        policy = Policy({7: [draws.gauss(0, 1) for _ in range(VOCABULARY)]})
+        rows = [row_of([7, 9], [0, 1], [0, -5.5], 1.5, 0.5), row_of([7, 20], [0, 1], [0, -5.0], -0.7, 0.5)]
+        loss = Loss("importance_sampling")
+        exact = gradient_of(policy, rows, loss).logits[7]
+        for token in (9, 20, 100):
+            values = []
+            for shift in (1e-4, -1e-4):
+                moved = policy.copy()
+                moved.logits[7][token] += shift
+                values.append(gradient_of(moved, rows, loss).loss)
+            self.assertAlmostEqual(exact[token], (values[0] - values[1]) / 2e-4, 6)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,204 @@
+/**
+ * The `verl` backend: a bridge in Python samples and trains, this process keeps the loop. Knows no
+ * configuration files and no Ray.
+ */
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type {
+  BackendCapabilities,
+  HttpTarget,
+  HttpWorker,
+  ModelSpec,
+  RunContext,
+  TrainingBackend,
+  UpdateMetrics,
+  WorkerKind,
+} from "../../core/backend.ts";
+import { capabilityMatrix } from "../../core/capabilities.ts";
+import { ConfigError, ModelError } from "../../core/errors.ts";
+import type { LossSpec, OptimSpec } from "../../core/loss.ts";
+import type { TrainingRow } from "../../core/training-row.ts";
+import { parseModelId } from "../../hub/model-id.ts";
+import { resolveModel } from "../../hub/pull-model.ts";
+import { loadRenderer } from "../../renderers/load.ts";
+import type { BridgeClient } from "./bridge-client.ts";
+import { type OpenBridge, openBridge } from "./open-bridge.ts";
+import { encodeRows, tokenFactors } from "./row-wire.ts";
+import { verlOverrides } from "./shared-keys.ts";
+import type { VerlBackendOptions } from "./verl-options.ts";
+
+interface StartedWire {
+  readonly servers: readonly {
+    readonly url: string;
+    readonly kind: WorkerKind;
+    readonly logprob_kind: "raw" | "processed";
+  }[];
+  readonly data_parallel_size: number;
+  readonly context_length: number | null;
+  readonly step: number;
+  readonly weight_version: number;
+}
+
+const defaults = { startTimeoutMs: 1_800_000, timeoutMs: 3_600_000 };
+
+const fixed = ["beta1", "beta2", "eps", "weightDecay", "maxGradNorm"] as const;
+
+export class VerlBackend implements TrainingBackend {
+  readonly name = "verl";
+  readonly capabilities: BackendCapabilities = capabilityMatrix.verl;
+  readonly #options: VerlBackendOptions;
+  #bridge: OpenBridge | undefined;
+  #step = 0;
+  #version = 0;
+
+  constructor(options: VerlBackendOptions) {
+    this.#options = options;
+  }
+
+  /** Of the bridge, while it is a child of this process. */
+  get pid(): number | null {
+    return this.#bridge?.pid ?? null;
+  }
+
+  async start(run: RunContext): Promise<HttpTarget> {
+    if (this.#bridge !== undefined) throw new Error("The verl backend has already been started.");
+    const { startTimeoutMs = defaults.startTimeoutMs } = this.#options;
+    const overrides = this.#overridesFor(run.model);
+    const path = await this.#findModel(run);
+    const renderer = this.#options.renderer ?? (await loadRenderer(path));
+    this.#bridge = await openBridge(this.#options, run.signal);
+    const started = (await this.#client.run(
+      "start",
+      { model: path, seed: run.seed, overrides, engine: this.#engineOptions() },
+      startTimeoutMs,
+    )) as StartedWire;
+    this.#step = started.step;
+    this.#version = started.weight_version;
+    const workers = started.servers.map(({ url, kind, logprob_kind: logprobKind }): HttpWorker => ({
+      url,
+      kind,
+      logprobKind,
+    }));
+    return {
+      kind: "http",
+      workers,
+      renderer,
+      tokenMode: "cumulative",
+      ...(started.context_length === null ? {} : { contextLength: started.context_length }),
+    };
+  }
+
+  async updatePolicy(
+    rows: readonly TrainingRow[],
+    loss: LossSpec,
+    optim: OptimSpec,
+  ): Promise<UpdateMetrics> {
+    this.#checkOptim(optim);
+    const step = this.#step + 1;
+    const body = encodeRows(rows, tokenFactors(rows, loss), {
+      step,
+      learning_rate: optim.learningRate,
+      loss: {
+        name: loss.name,
+        clip_low: loss.clipLow,
+        clip_high: loss.clipHigh,
+        dual_clip: loss.dualClip ?? null,
+      },
+    });
+    const { metrics } = (await this.#run("update", body)) as { metrics: UpdateMetrics };
+    this.#step = step;
+    return metrics;
+  }
+
+  async forward(
+    rows: readonly TrainingRow[],
+    which: "current" | "reference" = "current",
+  ): Promise<readonly Float32Array[]> {
+    const nothing = rows.map(({ tokens }) => new Float32Array(tokens.length));
+    const answer = (await this.#run("forward", encodeRows(rows, nothing, { which }))) as {
+      logprobs: readonly (readonly number[])[];
+    };
+    return answer.logprobs.map((values) => Float32Array.from(values));
+  }
+
+  async publishWeights(): Promise<number> {
+    const version = this.#version + 1;
+    await this.#run("sync", { weight_version: version });
+    this.#version = version;
+    return version;
+  }
+
+  async saveState(folder: string): Promise<void> {
+    await this.#run("save", { folder: resolve(folder) });
+  }
+
+  async loadState(folder: string, weightVersion: number): Promise<void> {
+    const body = { folder: resolve(folder), weight_version: weightVersion };
+    const { step } = (await this.#run("load", body)) as { step: number };
+    this.#step = step;
+    this.#version = weightVersion;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const bridge = this.#bridge;
+    this.#bridge = undefined;
+    await bridge?.[Symbol.asyncDispose]();
+  }
+
+  get #client(): BridgeClient {
+    if (this.#bridge === undefined) throw new Error("The verl backend has not been started.");
+    return this.#bridge.client;
+  }
+
+  #run(name: string, body: object | Uint8Array<ArrayBuffer>): Promise<unknown> {
+    return this.#client.run(name, body, this.#options.timeoutMs ?? defaults.timeoutMs);
+  }
+
+  #overridesFor({ lora }: ModelSpec): string[] {
+    const { engine = "verl" } = this.#options;
+    const overrides = verlOverrides(this.#options);
+    if (engine === "fake") return [];
+    if (lora === null) return overrides;
+    // Rollouts come over HTTP, where an adapter would have to be asked for by name: merged, all get it.
+    return [
+      ...overrides,
+      `actor_rollout_ref.model.lora_rank=${lora.rank}`,
+      `actor_rollout_ref.model.lora_alpha=${lora.alpha}`,
+      "actor_rollout_ref.model.lora.merge=true",
+    ];
+  }
+
+  #engineOptions(): Readonly<Record<string, unknown>> {
+    const { engine = "verl", rayAddress, setupHook, engineOptions = {} } = this.#options;
+    if (engine === "fake") return engineOptions;
+    return {
+      ...engineOptions,
+      ...(rayAddress === undefined ? {} : { ray_address: rayAddress }),
+      ...(setupHook === undefined ? {} : { setup_hook: setupHook }),
+    };
+  }
+
+  async #findModel({ model, signal }: RunContext): Promise<string> {
+    const path = resolve(model.name);
+    if (this.#options.engine === "fake" || existsSync(join(path, "config.json"))) return path;
+    const id = existsSync(path) ? null : parseModelId(model.name);
+    if (id !== null) return resolveModel(id, { signal });
+    throw new ModelError({
+      message: `"${model.name}" is not a model folder: ${join(path, "config.json")} does not exist.`,
+      hint: "Give a folder in Hugging Face layout that every machine can read, or OWNER/NAME on a hub.",
+      fields: { name: model.name, path },
+    });
+  }
+
+  /** verl makes its optimizer once, so only the rate can change. */
+  #checkOptim(optim: OptimSpec): void {
+    const { optim: started } = this.#options.run;
+    const changed = fixed.find((name) => optim[name] !== started[name]);
+    if (changed === undefined) return;
+    throw new ConfigError({
+      message: `The optimizer began with ${changed}=${started[changed]} and cannot change to ${optim[changed]}.`,
+      hint: "Give the backend the run's own values in run.optim.",
+      fields: { option: changed, before: started[changed], now: optim[changed] },
+    });
+  }
+}

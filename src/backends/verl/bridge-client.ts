@@ -1,0 +1,167 @@
+/**
+ * The bridge's HTTP API: requests, long work by operations, and its errors as ours. A request that got
+ * no answer is repeated with the same key, so that nothing is done twice. Knows no process.
+ */
+import { randomUUID } from "node:crypto";
+import {
+  AgentTrainerError,
+  CheckpointError,
+  ConfigError,
+  DeadlineError,
+  NumericsError,
+} from "../../core/errors.ts";
+import { delay } from "../../util/abort.ts";
+import { VerlError, type VerlFailure } from "./verl-error.ts";
+
+/** The number that `python/agent_trainer_bridge/__init__.py` counts up. */
+export const bridgeProtocol = 1;
+
+export interface BridgeAddress {
+  readonly url: string;
+  /** Sent as a bearer token. */
+  readonly token: string;
+}
+
+export interface BridgeClientOptions {
+  /** Aborts when the bridge has ended; its reason is thrown. */
+  readonly lost?: AbortSignal;
+}
+
+interface WireError {
+  readonly kind: string;
+  readonly message: string;
+  readonly traceback?: readonly string[];
+}
+
+interface Operation {
+  readonly state: "queued" | "running" | "done" | "failed";
+  readonly result?: unknown;
+  readonly error?: WireError;
+}
+
+const waitS = 20;
+const tries = 4;
+const answerMs = 60_000;
+const retryMs = 250;
+
+const failures: Readonly<Record<string, VerlFailure>> = {
+  request: "refused",
+  unauthorized: "refused",
+  "not-found": "lost",
+  conflict: "refused",
+  "too-large": "refused",
+  "not-ready": "refused",
+};
+
+function toError(name: string, { kind, message, traceback }: WireError): AgentTrainerError {
+  if (kind === "numerics") return new NumericsError("grad_norm", Number.NaN);
+  if (kind === "checkpoint") return new CheckpointError({ message });
+  if (kind === "unsupported") return new ConfigError({ message, fields: { operation: name } });
+  return new VerlError({
+    reason: failures[kind] ?? "engine",
+    message: `The bridge could not do "${name}": ${message}`,
+    ...(kind === "engine"
+      ? {
+          hint: "Look at the traceback in the error's fields, then resume from the last checkpoint.",
+        }
+      : {}),
+    fields: { operation: name, kind, ...(traceback === undefined ? {} : { traceback }) },
+  });
+}
+
+export class BridgeClient {
+  readonly #address: BridgeAddress;
+  readonly #lost: AbortSignal | undefined;
+
+  constructor(address: BridgeAddress, { lost }: BridgeClientOptions = {}) {
+    this.#address = address;
+    this.#lost = lost;
+  }
+
+  /** @throws VerlError when the bridge cannot be reached or says no. */
+  get(path: string): Promise<unknown> {
+    return this.#ask("GET", path);
+  }
+
+  /**
+   * Does `name` and resolves with what it came to.
+   * @throws VerlError; NumericsError; CheckpointError; ConfigError; DeadlineError after `limitMs`
+   */
+  async run(
+    name: string,
+    body: object | Uint8Array<ArrayBuffer>,
+    limitMs: number,
+  ): Promise<unknown> {
+    const deadline = performance.now() + limitMs;
+    const key = randomUUID();
+    const { operation } = (await this.#ask("POST", `/${name}`, body, key)) as { operation: string };
+    while (performance.now() < deadline) {
+      const left = (deadline - performance.now()) / 1000;
+      const wait = Math.max(0, Math.min(waitS, left)).toFixed(3);
+      const path = `/operations/${operation}?wait=${wait}`;
+      const { state, result, error } = (await this.#ask("GET", path)) as Operation;
+      if (state === "done") return result;
+      if (state === "failed" && error) throw toError(name, error);
+    }
+    throw new DeadlineError(`The bridge's "${name}"`, limitMs, "Raise verl.timeout_s.");
+  }
+
+  /** Asks the bridge to end; does not wait for it, and does not mind when it has ended. */
+  async shutDown(): Promise<void> {
+    await this.#send("POST", "/shutdown", undefined, undefined).catch(() => undefined);
+  }
+
+  async #ask(
+    method: string,
+    path: string,
+    body?: object | Uint8Array<ArrayBuffer>,
+    key?: string,
+  ): Promise<unknown> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#send(method, path, body, key);
+      } catch (error) {
+        if (this.#lost?.aborted) throw this.#lost.reason;
+        if (AgentTrainerError.isInstance(error)) throw error;
+        if (attempt === tries) throw unreachable(this.#address.url, error);
+        await delay(retryMs * 2 ** attempt);
+      }
+    }
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    body?: object | Uint8Array<ArrayBuffer>,
+    key?: string,
+  ): Promise<unknown> {
+    const limit = AbortSignal.timeout(answerMs);
+    const isBytes = body instanceof Uint8Array;
+    const response = await fetch(this.#address.url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#address.token}`,
+        ...(body === undefined
+          ? {}
+          : { "content-type": isBytes ? "application/octet-stream" : "application/json" }),
+        ...(key === undefined ? {} : { "idempotency-key": key }),
+      },
+      ...(body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }),
+      signal: this.#lost === undefined ? limit : AbortSignal.any([limit, this.#lost]),
+    });
+    const answer = (await response.json()) as { error?: WireError };
+    if (response.ok) return answer;
+    const error = answer.error ?? { kind: "engine", message: `HTTP ${response.status}` };
+    throw toError(path.slice(1), error);
+  }
+}
+
+function unreachable(url: string, cause: unknown): VerlError {
+  return new VerlError({
+    reason: "lost",
+    message: `The bridge at ${url} does not answer.`,
+    hint: "See whether it runs and can be reached from here, then resume from the last checkpoint.",
+    cause,
+    fields: { url },
+  });
+}

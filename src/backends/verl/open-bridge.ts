@@ -1,0 +1,54 @@
+/** Gets hold of a bridge: starts one here, or takes one that runs. */
+import { BridgeClient, bridgeProtocol } from "./bridge-client.ts";
+import { startBridge } from "./bridge-process.ts";
+import type { VerlBackendOptions } from "./verl-options.ts";
+import { VerlError } from "./verl-error.ts";
+
+export interface OpenBridge extends AsyncDisposable {
+  readonly client: BridgeClient;
+  /** Of the child; null when the bridge was attached to. */
+  readonly pid: number | null;
+}
+
+const processStartMs = 60_000;
+
+async function attach({
+  url,
+  token,
+}: NonNullable<VerlBackendOptions["attach"]>): Promise<OpenBridge> {
+  const client = new BridgeClient({ url: url.replace(/\/+$/u, ""), token });
+  const { protocol } = (await client.get("/info")) as { protocol?: number };
+  if (protocol !== bridgeProtocol) {
+    throw new VerlError({
+      reason: "version",
+      message: `The bridge at ${url} speaks protocol ${protocol ?? "unknown"}, but this package speaks ${bridgeProtocol}.`,
+      hint: "Start the bridge of this version of agent-trainer there.",
+      fields: { url, protocol },
+    });
+  }
+  return { client, pid: null, [Symbol.asyncDispose]: () => Promise.resolve() };
+}
+
+/** @throws VerlError */
+export async function openBridge(
+  options: VerlBackendOptions,
+  signal: AbortSignal,
+): Promise<OpenBridge> {
+  const { attach: attachment, python = "python3", engine = "verl" } = options;
+  if (attachment !== undefined) return attach(attachment);
+  const { env, graceMs = 30_000, onLog } = options;
+  const child = await startBridge({
+    python,
+    engine,
+    startMs: processStartMs,
+    graceMs,
+    signal,
+    ...(env === undefined ? {} : { env }),
+    ...(onLog === undefined ? {} : { onLog }),
+  });
+  return {
+    client: new BridgeClient(child.address, { lost: child.lost }),
+    pid: child.pid,
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * Rows as the bridge reads them: a header in JSON, then the columns of all rows without padding, all
+ * little-endian. The other side is `python/agent_trainer_bridge/wire.py`. Knows no losses.
+ */
+import { rowFactors } from "../../core/aggregation.ts";
+import type { LossSpec } from "../../core/loss.ts";
+import type { TrainingRow } from "../../core/training-row.ts";
+
+/** The factor of each token: the loss of the step is the plain sum of token losses times this. */
+export function tokenFactors(rows: readonly TrainingRow[], loss: LossSpec): Float32Array[] {
+  const factors = rowFactors(rows, loss.aggregation, loss.aggregationLength);
+  return rows.map((row, i) =>
+    Float32Array.from(row.targetMask, (trained, at) =>
+      trained === 1 ? (factors[i] as number) * (row.weights?.[at] ?? 1) : 0,
+    ),
+  );
+}
+
+type Write = (at: number, value: number) => void;
+
+/** `factors`: as {@link tokenFactors} gives them, or whatever each token's loss is multiplied by. */
+export function encodeRows(
+  rows: readonly TrainingRow[],
+  factors: readonly Float32Array[],
+  fields: object,
+): Uint8Array<ArrayBuffer> {
+  const lengths = rows.map(({ tokens }) => tokens.length);
+  const header = new TextEncoder().encode(JSON.stringify({ ...fields, lengths }));
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  const body = new Uint8Array(4 + header.length + total * 17);
+  const view = new DataView(body.buffer);
+  view.setUint32(0, header.length, true);
+  body.set(header, 4);
+  const setInt: Write = (to, value) => view.setInt32(to, value, true);
+  const setByte: Write = (to, value) => view.setUint8(to, value);
+  const setFloat: Write = (to, value) => view.setFloat32(to, value, true);
+  let at = 4 + header.length;
+  const writeColumn = (
+    columns: readonly ArrayLike<number>[],
+    write: Write,
+    bytes: number,
+  ): void => {
+    for (const column of columns) {
+      for (let i = 0; i < column.length; i++, at += bytes) write(at, column[i] as number);
+    }
+  };
+  const each = (read: (row: TrainingRow) => ArrayLike<number>): ArrayLike<number>[] =>
+    rows.map(read);
+  writeColumn(
+    each(({ tokens }) => tokens),
+    setInt,
+    4,
+  );
+  writeColumn(
+    each(({ targetMask }) => targetMask),
+    setByte,
+    1,
+  );
+  writeColumn(
+    each(({ samplingLogprobs }) => samplingLogprobs),
+    setFloat,
+    4,
+  );
+  writeColumn(
+    each(({ advantages }) => advantages),
+    setFloat,
+    4,
+  );
+  writeColumn(factors, setFloat, 4);
+  return body;
+}

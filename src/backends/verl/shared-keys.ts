@@ -1,0 +1,155 @@
+/**
+ * Options that agent-trainer and verl both have. Ours decide; a verl key that says something else is
+ * refused with the name of ours. Pure; knows no process.
+ */
+import { ConfigError } from "../../core/errors.ts";
+import type { VerlBackendOptions, VerlRunOptions } from "./verl-options.ts";
+
+export interface SharedKey {
+  /** As in our YAML file. */
+  readonly ours: string;
+  readonly theirs: string;
+  value(run: VerlRunOptions, options: VerlBackendOptions): string | number;
+}
+
+const actor = "actor_rollout_ref.actor";
+const rollout = "actor_rollout_ref.rollout";
+
+/** No limit, in words that verl takes. */
+const never = 1e9;
+
+/** Every shared key. */
+export const sharedKeys: readonly SharedKey[] = [
+  { ours: "data.train_batch_size", theirs: "data.train_batch_size", value: (run) => run.batchSize },
+  {
+    ours: "data.train_batch_size",
+    theirs: `${actor}.ppo_mini_batch_size`,
+    value: (run) => run.batchSize,
+  },
+  { ours: "rollout.n", theirs: `${rollout}.n`, value: (run) => run.groupSize },
+  {
+    ours: "rollout.train.temperature",
+    theirs: `${rollout}.temperature`,
+    value: (run) => run.temperature,
+  },
+  { ours: "rollout.train.top_p", theirs: `${rollout}.top_p`, value: (run) => run.topP },
+  {
+    ours: "rollout.train.top_k",
+    theirs: `${rollout}.top_k`,
+    value: (run) => (run.topK === 0 ? -1 : run.topK),
+  },
+  {
+    ours: "rollout.train.max_tokens",
+    theirs: `${rollout}.response_length`,
+    value: (run) => run.maxTokens,
+  },
+  {
+    ours: "training.learning_rate",
+    theirs: `${actor}.optim.lr`,
+    value: (run) => run.optim.learningRate,
+  },
+  {
+    ours: "training.weight_decay",
+    theirs: `${actor}.optim.weight_decay`,
+    value: (run) => run.optim.weightDecay,
+  },
+  {
+    ours: "training.beta1, training.beta2",
+    theirs: `${actor}.optim.betas`,
+    value: ({ optim }) => `[${optim.beta1},${optim.beta2}]`,
+  },
+  {
+    ours: "training.eps",
+    theirs: `+${actor}.optim.override_optimizer_config.eps`,
+    value: (run) => run.optim.eps,
+  },
+  {
+    ours: "training.max_grad_norm",
+    theirs: `${actor}.optim.clip_grad`,
+    value: ({ optim }) => (optim.maxGradNorm === 0 ? never : optim.maxGradNorm),
+  },
+  {
+    ours: "training.max_grad_norm",
+    theirs: `${actor}.grad_clip`,
+    value: ({ optim }) => (optim.maxGradNorm === 0 ? never : optim.maxGradNorm),
+  },
+  {
+    ours: "verl.gpus_per_node",
+    theirs: "trainer.n_gpus_per_node",
+    value: (_, { gpusPerNode = 8 }) => gpusPerNode,
+  },
+  { ours: "verl.nodes", theirs: "trainer.nnodes", value: (_, { nodes = 1 }) => nodes },
+  {
+    ours: "verl.inference",
+    theirs: `${rollout}.name`,
+    value: (_, { inference = "vllm" }) => inference,
+  },
+  {
+    ours: "verl.tensor_parallel",
+    theirs: `${rollout}.tensor_model_parallel_size`,
+    value: (_, { tensorParallel = 1 }) => tensorParallel,
+  },
+];
+
+/** What the TypeScript side or the bridge does instead; setting it would do nothing. */
+const replaced: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/optim\.(?:lr_|total_training|num_cycles|min_lr)/u, "training.lr_schedule and warmup_steps"],
+  [/^algorithm\.(?!rollout_correction)/u, "the options under algorithm"],
+  [
+    /^trainer\.(?:save_freq|test_freq|val_|total_|resume|default_local|project|experiment|logger)/u,
+    "the options under trainer",
+  ],
+  [/^data\.(?:train_files|val_files|shuffle|seed)/u, "the options under data and dataset"],
+  [
+    /^actor_rollout_ref\.actor\.(?:policy_loss\.loss_mode|loss_agg_mode|clip_ratio)/u,
+    "algorithm.loss_fn, loss_agg_mode and eps_clip",
+  ],
+  [/^actor_rollout_ref\.model\.path$/u, "model.name"],
+  [/^actor_rollout_ref\.model\.lora/u, "model.lora_rank and lora_alpha"],
+  [/^(?:critic|reward|custom_reward_function)/u, "an evaluator"],
+];
+
+const bare = (key: string): string => key.replace(/^(?:\+\+?|~)/u, "");
+
+function isSame(given: string, value: string | number): boolean {
+  if (typeof value === "number") return Number(given) === value;
+  return given.replaceAll(" ", "") === value;
+}
+
+function conflict(
+  theirs: string,
+  given: string,
+  ours: string,
+  value: string | number,
+): ConfigError {
+  return new ConfigError({
+    message: `verl's ${theirs}=${given} contradicts ${ours}, which comes to ${value}.`,
+    hint: `Set ${ours}, and leave verl's key out.`,
+    fields: { theirs, given, ours, value },
+  });
+}
+
+/**
+ * The overrides for verl: ours, then the user's own.
+ * @throws ConfigError for a key of the user's that contradicts an option of ours, or that does nothing.
+ */
+export function verlOverrides(options: VerlBackendOptions): string[] {
+  const shared = sharedKeys.map((key) => ({ ...key, now: key.value(options.run, options) }));
+  for (const entry of options.overrides ?? []) {
+    const [left = "", ...rest] = entry.split("=");
+    const key = bare(left.trim());
+    const given = rest.join("=").trim();
+    const known = shared.find(({ theirs }) => bare(theirs) === key);
+    if (known && !isSame(given, known.now)) throw conflict(key, given, known.ours, known.now);
+    const instead = replaced.find(([pattern]) => pattern.test(key))?.[1];
+    if (instead !== undefined && !known) {
+      throw new ConfigError({
+        message: `verl's ${key} does nothing here: agent-trainer does that part itself.`,
+        hint: `Use ${instead}.`,
+        fields: { key },
+      });
+    }
+  }
+  const ours = shared.map(({ theirs, now }) => `${theirs}=${now}`);
+  return [...new Set([...ours, ...(options.overrides ?? [])])];
+}

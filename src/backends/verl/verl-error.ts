@@ -1,0 +1,27 @@
+/** What can go wrong between this process and the bridge that trains. */
+import { AgentTrainerError } from "../../core/errors.ts";
+
+/**
+ * `start`: the bridge did not come up; `lost`: it ended or cannot be reached; `refused`: it did not take
+ * the request; `engine`: what it runs broke; `version`: it speaks another protocol; `job`: Ray's job did
+ * not start or failed.
+ */
+export type VerlFailure = "start" | "lost" | "refused" | "engine" | "version" | "job";
+
+export interface VerlErrorDetails {
+  readonly reason: VerlFailure;
+  readonly message: string;
+  readonly hint?: string;
+  readonly cause?: unknown;
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+/** Training through the bridge failed; `fields.reason` says why. */
+export class VerlError extends AgentTrainerError {
+  override readonly name = "VerlError";
+  readonly reason: VerlFailure;
+  constructor({ reason, fields, ...details }: VerlErrorDetails) {
+    super({ code: "VERL_FAILED", ...details, fields: { ...fields, reason } });
+    this.reason = reason;
+  }
+}
