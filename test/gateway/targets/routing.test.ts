@@ -150,11 +150,12 @@ it("keeps the workers' key to itself", async () => {
 it("aborts the server's call when the client leaves", async () => {
   await using upstream = await startUpstream({
     script: () => "a long answer",
-    fault: () => ({ type: "stall", after: 400 }),
+    fault: () => ({ type: "stall", after: 1_500 }),
   });
   await using world = await openWorld({ workers: [{ url: upstream.url }], renderer });
   const leave = new AbortController();
   const answer = await world.post({ messages, stream: true }, { signal: leave.signal });
+  expect(answer.status).toBe(200);
   await answer.body?.getReader().read();
   expect(upstream.active).toBe(1);
   leave.abort();

@@ -1,7 +1,7 @@
 /**
  * Answers of OpenAI's chat and text completions over the byte renderer: whole, and in events whose pieces
- * split the arguments of tool calls. Where ids stand depends
- * on the server: beside the text (vLLM), with the prompt's; among the log-probabilities (llama.cpp); nowhere.
+ * split the arguments of tool calls. Where ids stand depends on the server: beside the text, with the
+ * prompt's (vLLM); among the log-probabilities (llama.cpp); nowhere.
  */
 import { byteRenderer } from "../../byte-renderer.ts";
 import { visibleText, type Drawn } from "../drawn.ts";
