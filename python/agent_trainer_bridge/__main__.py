@@ -48,7 +48,15 @@ def _watch_stdin(stop: threading.Event) -> None:
 
 def _address(host: str) -> str:
     """Where others reach it: a wildcard is no address."""
-    return socket.gethostbyname(socket.gethostname()) if host in ("0.0.0.0", "::") else host
+    if host not in ("0.0.0.0", "::"):
+        return host
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # Nothing is sent; the system only chooses the interface.
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return "127.0.0.1"
+        return str(probe.getsockname()[0])
 
 
 def main() -> int:

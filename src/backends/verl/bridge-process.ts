@@ -92,15 +92,17 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
   const { python, engine, env = {}, startMs, graceMs, onLog, signal } = options;
   const token = newToken();
   const words: string[] = [];
-  const search = [pythonFolder, process.env["PYTHONPATH"] ?? ""].filter((path) => path !== "");
+  const search = [pythonFolder, env["PYTHONPATH"] ?? process.env["PYTHONPATH"] ?? ""].filter(
+    (path) => path !== "",
+  );
   const args = ["-u", "-m", "agent_trainer_bridge", "--engine", engine, "--watch-stdin"];
   const child = spawn(python, [...args, "--grace", String(graceMs / 1000)], {
     stdio: ["pipe", "pipe", "pipe"],
     env: {
       ...process.env,
-      PYTHONPATH: search.join(process.platform === "win32" ? ";" : ":"),
       PYTHONUNBUFFERED: "1",
       ...env,
+      PYTHONPATH: search.join(process.platform === "win32" ? ";" : ":"),
       [tokenVariable]: token,
     },
   });

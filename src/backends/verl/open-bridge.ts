@@ -1,6 +1,7 @@
-/** Gets hold of a bridge: starts one here, or takes one that runs. */
+/** Gets hold of a bridge: starts one here or as a Ray job, or takes one that runs. */
 import { BridgeClient, bridgeProtocol } from "./bridge-client.ts";
 import { startBridge } from "./bridge-process.ts";
+import { openJobBridge } from "./job-bridge.ts";
 import type { VerlBackendOptions } from "./verl-options.ts";
 import { VerlError } from "./verl-error.ts";
 
@@ -36,7 +37,18 @@ export async function openBridge(
 ): Promise<OpenBridge> {
   const { attach: attachment, python = "python3", engine = "verl" } = options;
   if (attachment !== undefined) return attach(attachment);
-  const { env, graceMs = 30_000, onLog } = options;
+  const { env, graceMs = 30_000, onLog, job } = options;
+  if (job !== undefined) {
+    return openJobBridge({
+      dashboard: job.dashboard,
+      engine,
+      env: env ?? {},
+      startMs: options.startTimeoutMs ?? 1_800_000,
+      graceMs,
+      signal,
+      onLog: onLog ?? (() => undefined),
+    });
+  }
   const child = await startBridge({
     python,
     engine,

@@ -60,8 +60,8 @@ export const sharedKeys: readonly SharedKey[] = [
   },
   {
     ours: "training.eps",
-    theirs: `+${actor}.optim.override_optimizer_config.eps`,
-    value: (run) => run.optim.eps,
+    theirs: `${actor}.optim.override_optimizer_config`,
+    value: (run) => `{eps:${run.optim.eps}}`,
   },
   {
     ours: "training.max_grad_norm",

@@ -1,0 +1,139 @@
+"""Ray, its workers and the inference servers: started, reached, ended. Knows no rows."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import os
+from pathlib import Path
+from typing import Any, Mapping
+
+from ..errors import UnsupportedError
+
+_PASSED = ("VLLM_", "SGL_", "SGLANG_", "HF_", "TOKENIZERS_", "TORCH_", "PYTORCH_", "NCCL_", "CUDA_", "OMP_", "VERL_", "AGENT_TRAINER_TEST_")
+"""What the workers may see of this process's environment. Keys of services are not among it."""
+_WORKER_ENV = {
+    "TOKENIZERS_PARALLELISM": "true",
+    "NCCL_DEBUG": "WARN",
+    "VLLM_LOGGING_LEVEL": "WARN",
+    "CUDA_DEVICE_MAX_CONNECTIONS": "1",
+    "NCCL_CUMEM_ENABLE": "0",
+}
+
+
+def run_hook(name: str) -> None:
+    """Calls `module.function`."""
+    module, _, function = name.rpartition(".")
+    try:
+        hook = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UnsupportedError(f"The set-up hook {name!r} cannot be found: {error}.") from error
+    hook()
+
+
+def _runtime_env(hook: str | None) -> dict[str, Any]:
+    passed = {key: value for key, value in os.environ.items() if key.startswith(_PASSED)}
+    search = os.environ.get("PYTHONPATH", "")
+    env: dict[str, Any] = {"env_vars": {**_WORKER_ENV, **passed, **({"PYTHONPATH": search} if search else {})}}
+    if hook is not None:
+        env["worker_process_setup_hook"] = hook
+    # A job's own settings win, and Ray refuses the same key twice.
+    job = json.loads(os.environ.get("RAY_JOB_CONFIG_JSON_ENV_VAR", "{}")).get("runtime_env", {})
+    env["env_vars"] = {key: value for key, value in env["env_vars"].items() if key not in job.get("env_vars", {})}
+    return {key: value for key, value in env.items() if key == "env_vars" or key not in job}
+
+
+class Cluster:
+    """The workers that train and the servers that sample."""
+
+    def __init__(self, config: Any, options: Mapping[str, Any]) -> None:
+        import ray
+
+        self._ray = ray
+        self._owns_ray = not ray.is_initialized()
+        hook = options.get("setup_hook")
+        if self._owns_ray:
+            address = options.get("ray_address") or os.environ.get("RAY_ADDRESS") or None
+            ray.init(
+                address=address,
+                runtime_env=_runtime_env(hook),
+                log_to_driver=bool(options.get("log_workers", False)),
+                **({} if address else dict(options.get("ray_init", {}))),
+            )
+        try:
+            self._open(config)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, config: Any) -> None:
+        from verl.checkpoint_engine import CheckpointEngineManager
+        from verl.single_controller.ray import RayClassWithInitArgs, RayResourcePool, RayWorkerGroup
+        from verl.single_controller.ray.base import create_colocated_worker_cls
+        from verl.utils.config import omega_conf_to_dataclass
+        from verl.utils.device import get_device_name
+        from verl.workers.rollout.llm_server import LLMServerManager
+
+        from . import worker as worker_module
+
+        # Workers on other machines need not have this package.
+        self._ray.cloudpickle.register_pickle_by_value(worker_module)
+        nodes, per_node = int(config.trainer.nnodes), int(config.trainer.n_gpus_per_node)
+        self._check_room(nodes * per_node)
+        self.pool = RayResourcePool([per_node] * nodes, use_gpu=True, max_colocate_count=3)
+        role = "actor_rollout"
+        wanted = RayClassWithInitArgs(
+            cls=self._ray.remote(worker_module.BridgeWorker), config=config.actor_rollout_ref, role=role
+        )
+        group = RayWorkerGroup(
+            resource_pool=self.pool,
+            ray_cls_with_init=create_colocated_worker_cls({role: wanted}),
+            device_name=get_device_name(),
+        )
+        self.workers = group.spawn(prefix_set=[role])[role]
+        self.workers.init_model()
+        self.servers = LLMServerManager.create(
+            config=config, worker_group=self.workers, rollout_resource_pool=self.pool
+        )
+        settings = omega_conf_to_dataclass(config.actor_rollout_ref.rollout.checkpoint_engine)
+        names = inspect.signature(CheckpointEngineManager.__init__).parameters
+        workers_name = "actor_wg" if "actor_wg" in names else "trainer"
+        self.exchange = CheckpointEngineManager(
+            config=settings, replicas=self.servers.rollout_replicas, **{workers_name: self.workers}
+        )
+
+    @property
+    def data_parallel_size(self) -> int:
+        return max(self.workers._query_dispatch_info("actor")) + 1
+
+    @property
+    def world_size(self) -> int:
+        return int(self.workers.world_size)
+
+    @property
+    def addresses(self) -> list[str]:
+        return [f"http://{address}" for address in self.servers.server_addresses]
+
+    def close(self) -> None:
+        """Ends what was started here; a cluster that was joined goes on without it."""
+        if self._owns_ray:
+            self._ray.shutdown()
+
+    def save(self, folder: Path, step: int) -> None:
+        self.workers.save_checkpoint(str(folder), None, step, None)
+
+    def load(self, folder: Path) -> None:
+        self.workers.load_checkpoint(str(folder), None, False)
+
+    def _check_room(self, wanted: int) -> None:
+        """A placement that cannot be had would wait for ever."""
+        from verl.utils.device import get_device_name
+
+        name = "NPU" if get_device_name() == "npu" else "GPU"
+        have = self._ray.cluster_resources().get(name, 0)
+        if have < wanted:
+            raise UnsupportedError(
+                f"{wanted} GPUs are wanted (nodes x GPUs of each), but Ray's cluster has {have:g}. "
+                "Set verl.nodes and verl.gpus_per_node to what there is."
+            )

@@ -1,0 +1,65 @@
+"""verl's configuration: its defaults, what this bridge needs, and then the user's overrides."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from ..errors import UnsupportedError
+
+_FIXED = (
+    # Log-probabilities at temperature 1, as the rest of agent-trainer has them.
+    "actor_rollout_ref.rollout.logprobs_mode=raw_logprobs",
+    "actor_rollout_ref.rollout.mode=async",
+    "actor_rollout_ref.rollout.calculate_log_probs=true",
+    "actor_rollout_ref.hybrid_engine=true",
+    "actor_rollout_ref.actor.use_kl_loss=false",
+    "actor_rollout_ref.actor.loss_agg_mode=token-mean",
+    "actor_rollout_ref.actor.ppo_epochs=1",
+    # The rate of each step comes with the step.
+    "actor_rollout_ref.actor.optim.lr_scheduler_type=constant",
+    "actor_rollout_ref.actor.optim.lr_warmup_steps=0",
+    "actor_rollout_ref.actor.optim.total_training_steps=1000000",
+    "critic.enable=false",
+)
+_DEFAULTS = (
+    "actor_rollout_ref.actor.use_dynamic_bsz=true",
+    "actor_rollout_ref.rollout.log_prob_use_dynamic_bsz=true",
+    "actor_rollout_ref.rollout.gpu_memory_utilization=0.5",
+)
+
+
+def compose(model: str, overrides: Sequence[str]) -> Any:
+    """A DictConfig with everything resolved. Raises UnsupportedError for an override that Hydra refuses."""
+    from hydra import compose as hydra_compose
+    from hydra import initialize_config_module
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    everything = [*_DEFAULTS, f"actor_rollout_ref.model.path={model}", *overrides, *_FIXED]
+    try:
+        with initialize_config_module("verl.trainer.config", version_base=None):
+            config = hydra_compose("ppo_trainer", overrides=everything)
+        OmegaConf.resolve(config)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise UnsupportedError(f"verl's configuration does not take an override: {error}") from error
+    _check(config)
+    return config
+
+
+def context_length(config: Any) -> int:
+    rollout = config.actor_rollout_ref.rollout
+    return int(rollout.max_model_len or rollout.prompt_length + rollout.response_length)
+
+
+def _check(config: Any) -> None:
+    model = config.actor_rollout_ref.model
+    rank = model.get("lora_rank", 0) or model.get("lora", {}).get("rank", 0)
+    if rank and not model.get("lora", {}).get("merge", False):
+        raise UnsupportedError(
+            "Rollouts come over HTTP, where servers would answer without the LoRA adapter. "
+            "Set actor_rollout_ref.model.lora.merge=true."
+        )
+    rollout = config.actor_rollout_ref.rollout
+    if rollout.name == "sglang" and rollout.temperature != 1:
+        raise UnsupportedError("SGLang tells log-probabilities after temperature, so sample at temperature 1 with it.")

@@ -1,0 +1,85 @@
+"""Rows as verl's tensors: prompts to the left, responses to the right, then without padding.
+
+Masks come from lengths, never from comparing ids with a padding id, which may be a real token.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any, Sequence
+
+from ..packing import Packing
+from ..rows import Row
+
+# An empty place trains nothing; its two tokens keep shapes valid.
+_EMPTY = Row(array("i", [0, 0]), bytes(2), array("f", [0, 0]), array("f", [0, 0]), array("f", [0, 0]))
+
+
+def _split(row: Row) -> int:
+    """Where the response begins. There is a prompt and a response in every row."""
+    return min(row.first_target, len(row) - 1)
+
+
+def _place(rows: Sequence[Row], packing: Packing) -> list[Row]:
+    return [_EMPTY if index is None else rows[index] for index in packing.order]
+
+
+def to_tensordict(rows: Sequence[Row], weights: Sequence[array[float]] | None, packing: Packing) -> Any:
+    """A TensorDict in the order of `packing`, in verl's format without padding."""
+    import torch
+    from tensordict import TensorDict
+    from verl.workers.utils.padding import left_right_2_no_padding
+
+    placed = _place(rows, packing)
+    if weights is not None:
+        placed_weights = [_EMPTY.factors if index is None else weights[index] for index in packing.order]
+    splits = [_split(row) for row in placed]
+    width = max(splits)
+    height = max(len(row) - split for row, split in zip(placed, splits))
+    count = len(placed)
+    ids = torch.zeros(count, width + height, dtype=torch.int64)
+    mask = torch.zeros(count, width + height, dtype=torch.int64)
+    columns = {
+        name: torch.zeros(count, height, dtype=torch.float32)
+        for name in ("response_mask", "old_log_probs", "advantages", "rollout_is_weights")
+    }
+    for at, (row, split) in enumerate(zip(placed, splits)):
+        length = len(row)
+        start = width - split
+        ids[at, start : start + length] = torch.tensor(row.tokens, dtype=torch.int64)
+        mask[at, start : start + length] = 1
+        response = slice(split, length)
+        size = length - split
+        columns["response_mask"][at, :size] = torch.tensor(list(row.target_mask[response]), dtype=torch.float32)
+        columns["old_log_probs"][at, :size] = torch.tensor(row.sampling_logprobs[response])
+        columns["advantages"][at, :size] = torch.tensor(row.advantages[response])
+        if weights is not None:
+            columns["rollout_is_weights"][at, :size] = torch.tensor(placed_weights[at][response])
+    if weights is None:
+        columns = {"response_mask": columns["response_mask"]}
+    batch = {
+        "prompts": ids[:, :width],
+        "responses": ids[:, width:],
+        "input_ids": ids,
+        "attention_mask": mask,
+        "position_ids": (mask.cumsum(1) - 1).clamp(min=0) * mask,
+        **columns,
+    }
+    return left_right_2_no_padding(TensorDict(batch, batch_size=[count]))
+
+
+def response_values(output: Any, data: Any, rows: Sequence[Row], packing: Packing) -> list[list[float]]:
+    """verl's log-probabilities, [row][length] in the order of `rows`; 0 outside the target mask."""
+    from verl.workers.utils.padding import no_padding_2_padding
+
+    padded = no_padding_2_padding(output, data).float().tolist()
+    found = packing.restore(padded)
+    answer = []
+    for row, values in zip(rows, found):
+        split = _split(row)
+        full = [0.0] * len(row)
+        for at in range(split, len(row)):
+            if row.target_mask[at] == 1:
+                full[at] = values[at - split]
+        answer.append(full)
+    return answer

@@ -1,0 +1,33 @@
+"""verl's worker with two more methods. Imported where verl is: in the engine, when it starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verl.single_controller.base.decorator import Dispatch, register
+from verl.workers.engine_workers import ActorRolloutRefWorker
+
+
+def _set(config: Any, name: str, value: Any) -> None:
+    """verl freezes its dataclasses after they are made."""
+    object.__setattr__(config, name, value)
+
+
+class BridgeWorker(ActorRolloutRefWorker):
+    """Takes the learning rate and the loss of each step, which verl fixes when it starts."""
+
+    @register(dispatch_mode=Dispatch.ONE_TO_ALL)
+    def set_learning_rate(self, learning_rate: float) -> None:
+        engine = self.actor.engine
+        for group in engine.optimizer.param_groups:
+            group["lr"] = learning_rate
+            group["initial_lr"] = learning_rate
+        # It computes rates from these whenever it steps.
+        engine.lr_scheduler.base_lrs = [learning_rate] * len(engine.lr_scheduler.base_lrs)
+
+    @register(dispatch_mode=Dispatch.ONE_TO_ALL)
+    def set_policy_loss(self, loss_mode: str, fields: dict[str, float]) -> None:
+        config = self.loss_fn.keywords["config"]
+        _set(config.policy_loss, "loss_mode", loss_mode)
+        for name, value in fields.items():
+            _set(config, name, value)

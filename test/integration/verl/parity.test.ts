@@ -1,0 +1,101 @@
+/** One step of real verl against one of our own engine, on the same rows and weights. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createLocalBackend, type LocalBackend } from "../../../src/backends/local/index.ts";
+import type { VerlBackend } from "../../../src/backends/verl/index.ts";
+import { defaultOptim, type LossSpec } from "../../../src/core/loss.ts";
+import type { TrainingRow } from "../../../src/core/training-row.ts";
+import { createRandom } from "../../../src/util/random.ts";
+import { rowOf } from "../../verl/fake-bridge.ts";
+import { modelFolder, verlOnCpu } from "./verl-on-cpu.ts";
+
+// A rate of 0: every case begins with the same weights.
+const optim = { ...defaultOptim, learningRate: 0 };
+
+let verl: VerlBackend;
+let local: LocalBackend;
+beforeAll(async () => {
+  verl = verlOnCpu({
+    optim,
+    batchSize: 1,
+    groupSize: 7,
+    temperature: 1,
+    topP: 1,
+    topK: 0,
+    maxTokens: 8,
+  });
+  local = createLocalBackend();
+  const run = {
+    seed: 0,
+    model: { name: modelFolder(), lora: null },
+    signal: new AbortController().signal,
+  };
+  await local.start(run);
+  await verl.start(run);
+});
+afterAll(async () => {
+  await Promise.all([verl?.[Symbol.asyncDispose](), local?.[Symbol.asyncDispose]()]);
+});
+
+/** Seven rows of other lengths for two ranks: one has an observation inside, one has weights. */
+async function makeRows(): Promise<TrainingRow[]> {
+  const random = createRandom(7);
+  const ids = (count: number): number[] =>
+    Array.from({ length: count }, () => Math.floor(random() * 500));
+  const rows = [9, 4, 12, 6, 3, 15, 5].map((length, i) =>
+    rowOf({
+      tokens: ids(length + 5),
+      logprobs: Array.from({ length }, () => -6),
+      advantage: [1.5, -0.7, 0.4, -1.2, 2, 0.9, -0.3][i] as number,
+    }),
+  );
+  const [first, , third] = rows as [TrainingRow, TrainingRow, TrainingRow];
+  for (const at of [8, 9]) {
+    first.targetMask[at] = 0;
+    first.samplingLogprobs[at] = 0;
+    first.advantages[at] = 0;
+  }
+  rows[2] = { ...third, weights: Float32Array.from(third.tokens, () => 0.5 + random()) };
+  // Off by up to 0.4, so that some ratios are clipped.
+  const now = await local.forward(rows);
+  return rows.map((row, i) => ({
+    ...row,
+    samplingLogprobs: row.samplingLogprobs.map((_, at) =>
+      row.targetMask[at] === 1 ? (now[i]?.[at] as number) + 0.8 * (random() - 0.5) : 0,
+    ),
+  }));
+}
+
+const ppo: LossSpec = { name: "ppo", clipLow: 0.2, clipHigh: 0.28, aggregation: "token-mean" };
+
+const cases: readonly LossSpec[] = [
+  ppo,
+  { ...ppo, aggregation: "seq-mean-token-mean", dualClip: 1.1 },
+  { ...ppo, aggregation: "seq-mean-token-sum-norm", aggregationLength: 20 },
+  { ...ppo, name: "importance_sampling", aggregation: "seq-mean-token-sum" },
+  { ...ppo, name: "cispo", aggregation: "token-sum" },
+  { ...ppo, name: "gspo", aggregation: "seq-mean-token-mean" },
+  { ...ppo, name: "gspo", aggregation: "token-mean" },
+];
+
+describe("verl on two ranks and the embedded engine", () => {
+  it("give tokens the same log-probabilities", async () => {
+    const rows = await makeRows();
+    const [theirs, ours] = await Promise.all([verl.forward(rows), local.forward(rows)]);
+    for (const [i, row] of ours.entries()) {
+      for (const [at, value] of row.entries()) expect(theirs[i]?.[at]).toBeCloseTo(value, 4);
+    }
+  });
+
+  it.each(cases)("have the same loss and gradient: $name, $aggregation", async (loss) => {
+    const rows = await makeRows();
+    const theirs = await verl.updatePolicy(rows, loss, optim);
+    const ours = await local.updatePolicy(rows, loss, optim);
+    for (const name of ["loss", "grad_norm"]) {
+      const [a, b] = [theirs[name] as number, ours[name] as number];
+      expect(Math.abs(a - b), `${name}: verl ${a}, local ${b}`).toBeLessThan(
+        1e-3 * Math.max(1, Math.abs(b)),
+      );
+    }
+    expect(theirs["tokens"]).toBe(ours["tokens"]);
+  });
+});

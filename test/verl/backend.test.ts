@@ -1,0 +1,185 @@
+/** The backend against the bridge: updates, versions, checkpoints, failures, its end. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { BridgeClient } from "../../src/backends/verl/bridge-client.ts";
+import { startBridge } from "../../src/backends/verl/bridge-process.ts";
+import type { VerlBackend, VerlBackendOptions } from "../../src/backends/verl/index.ts";
+import { fakeBackend, fakeRun, hasPython, ppo, rowOf, runContext } from "./fake-bridge.ts";
+
+const open: AsyncDisposable[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((each) => each[Symbol.asyncDispose]()));
+});
+
+async function started(options: Partial<VerlBackendOptions> = {}): Promise<VerlBackend> {
+  const backend = fakeBackend(options);
+  open.push(backend);
+  await backend.start(runContext);
+  return backend;
+}
+
+const newFolder = (): string => mkdtempSync(join(tmpdir(), "agent-trainer-verl-"));
+
+const newline = 10;
+const rows = [
+  rowOf({ tokens: [newline, 97], logprobs: [-3.3], advantage: 1 }),
+  rowOf({ tokens: [newline, 98], logprobs: [-3.3], advantage: -1 }),
+  rowOf({ tokens: [newline, 99], logprobs: [-3.3], advantage: 0.5 }),
+];
+
+const logprobs = async (backend: VerlBackend): Promise<number[]> =>
+  (await backend.forward(rows)).map((row) => row[1] as number);
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+describe.skipIf(!hasPython)("the verl backend", () => {
+  it("trains, and serves what it trained when it is told", async () => {
+    const backend = await started();
+    // 26 letters with logit 2 and 234 other ids with -2, before any step.
+    const total = 26 * Math.exp(2) + 234 * Math.exp(-2);
+    const first = 2 - Math.log(total);
+    const before = await logprobs(backend);
+    for (const value of before) expect(value).toBeCloseTo(first, 5);
+    const metrics = await backend.updatePolicy(rows, ppo, fakeRun.optim);
+    // The ratio is the same for all: minus the mean of ratio times advantage.
+    const ratio = Math.exp(first - Math.fround(-3.3));
+    expect(metrics["loss"]).toBeCloseTo((-ratio * 0.5) / 3, 5);
+    // Three rows on two ranks.
+    expect(metrics).toMatchObject({ tokens: 3, "ranks/rows": 2 });
+    const [a, b] = (await logprobs(backend)) as [number, number];
+    expect(a).toBeGreaterThan(before[0] as number);
+    expect(b).toBeLessThan(before[1] as number);
+    expect(await backend.publishWeights()).toBe(1);
+    expect(await backend.publishWeights()).toBe(2);
+  });
+
+  it("gives back exactly what it saved, and counts steps from there", async () => {
+    const folder = newFolder();
+    const first = await started();
+    await first.updatePolicy(rows, ppo, fakeRun.optim);
+    await first.saveState(folder);
+    const expected = await first.updatePolicy(rows, ppo, fakeRun.optim);
+    const second = await started();
+    await second.loadState(folder, 7);
+    expect(await second.updatePolicy(rows, ppo, fakeRun.optim)).toEqual(expected);
+    expect(await second.publishWeights()).toBe(8);
+    expect(await logprobs(second)).toEqual(await logprobs(first));
+  });
+
+  it("refuses a folder that is no checkpoint, and goes on", async () => {
+    const backend = await started();
+    const before = await logprobs(backend);
+    const folder = newFolder();
+    await expect(backend.loadState(folder, 1)).rejects.toMatchObject({
+      code: "CHECKPOINT_INVALID",
+    });
+    const state = { engine: "fake", step: 3, world_size: 4 };
+    writeFileSync(join(folder, "bridge.json"), JSON.stringify(state));
+    await expect(backend.loadState(folder, 1)).rejects.toThrow(/saved by 4 processes/);
+    expect(await logprobs(backend)).toEqual(before);
+  });
+
+  it("does not train twice when an answer is lost", async () => {
+    const backend = await started();
+    const real = globalThis.fetch;
+    let lost = 0;
+    globalThis.fetch = async (...given) => {
+      const response = await real(...given);
+      if (String(given[0]).endsWith("/update") && lost++ === 0)
+        throw new TypeError("socket closed");
+      return response;
+    };
+    try {
+      await backend.updatePolicy(rows, ppo, fakeRun.optim);
+    } finally {
+      globalThis.fetch = real;
+    }
+    expect(lost).toBe(2);
+    const once = await started();
+    await once.updatePolicy(rows, ppo, fakeRun.optim);
+    expect(await logprobs(backend)).toEqual(await logprobs(once));
+  });
+
+  it("says what broke, and that it cannot go on", async () => {
+    const backend = await started({ engineOptions: { fail_at_step: 1 } });
+    await expect(backend.updatePolicy(rows, ppo, fakeRun.optim)).rejects.toMatchObject({
+      code: "VERL_FAILED",
+      reason: "engine",
+      message: 'The bridge could not do "update": This step was told to fail.',
+      fields: { traceback: expect.arrayContaining([expect.stringContaining("RuntimeError")]) },
+    });
+    await expect(backend.publishWeights()).rejects.toMatchObject({
+      reason: "refused",
+      message: expect.stringContaining("cannot go on"),
+    });
+  });
+
+  it("refuses a row that cannot be trained on by its index, and an optimizer that changes", async () => {
+    const backend = await started();
+    const [row] = rows;
+    const bad = { ...row!, advantages: Float32Array.of(0, Number.NaN) };
+    await expect(backend.updatePolicy([row!, bad], ppo, fakeRun.optim)).rejects.toThrow(
+      /Row 1 has a value in advantages/,
+    );
+    const optim = { ...fakeRun.optim, beta2: 0.5 };
+    await expect(backend.updatePolicy(rows, ppo, optim)).rejects.toThrow(/beta2=0.95 and cannot/);
+    // Neither counted as a step.
+    await backend.updatePolicy(rows, ppo, { ...fakeRun.optim, learningRate: 0.01 });
+  });
+
+  it("ends the bridge with itself, in the middle of an update, too", async () => {
+    const backend = await started({ engineOptions: { update_seconds: 1 }, graceMs: 200 });
+    const pid = backend.pid as number;
+    const update = backend.updatePolicy(rows, ppo, fakeRun.optim).catch((error: unknown) => error);
+    await new Promise((done) => setTimeout(done, 100));
+    expect(isAlive(pid)).toBe(true);
+    await backend[Symbol.asyncDispose]();
+    expect(isAlive(pid)).toBe(false);
+    expect(await update).toMatchObject({ code: "VERL_FAILED", reason: "lost" });
+  });
+
+  it("attaches to a bridge that runs, and leaves it running", async () => {
+    const bridge = await startBridge({
+      ...{ python: "python3", engine: "fake", startMs: 10_000, graceMs: 1_000 },
+      signal: runContext.signal,
+    });
+    open.push(bridge);
+    const backend = await started({ attach: bridge.address });
+    expect(backend.pid).toBeNull();
+    await backend.updatePolicy(rows, ppo, fakeRun.optim);
+    await backend[Symbol.asyncDispose]();
+    expect(await new BridgeClient(bridge.address).get("/health")).toMatchObject({ step: 1 });
+    const attach = { ...bridge.address, token: "not-the-token" };
+    await expect(fakeBackend({ attach }).start(runContext)).rejects.toMatchObject({
+      reason: "refused",
+    });
+  });
+
+  it("names the Python that does not start", async () => {
+    await expect(fakeBackend({ python: "no-such-python" }).start(runContext)).rejects.toMatchObject(
+      {
+        code: "VERL_FAILED",
+        reason: "start",
+        message: expect.stringContaining("no-such-python"),
+      },
+    );
+  });
+
+  it("says which package is missing", async () => {
+    const backend = fakeBackend({ engine: "verl" });
+    open.push(backend);
+    const context = { ...runContext, model: { name: "models/shop-tiny", lora: null } };
+    await expect(backend.start(context)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(/^verl (?:is not installed|\S+ is installed, but)/),
+    });
+  });
+});
