@@ -46,12 +46,6 @@ const sampling = () =>
     })
     .prefault({});
 
-const schema = z.strictObject({
-  model: z
-    .strictObject({
-      name: words().describe("The policy: a folder, or a name that the backend knows."),
-      lora_rank: count(0).default(0).describe("Rank of the LoRA adapters; 0 trains every weight."),
-      lora_alpha: z
 /** `{a: {b: 1}}` → `["a.b=1"]`, as Hydra takes it. Keys are not ours, so their case must stay. */
 function hydraOverrides(tree: Tree, path = ""): string[] {
   return Object.entries(tree).flatMap(([key, value]) => {
@@ -88,6 +82,12 @@ const verlConfig = () =>
     .meta({ allowed: "a tree of verl's options, or a list of key=value" })
     .describe("verl's own options, as verl.config.actor_rollout_ref... or in Hydra's form.");
 
+const schema = z.strictObject({
+  model: z
+    .strictObject({
+      name: words().describe("The policy: a folder, or a name that the backend knows."),
+      lora_rank: count(0).default(0).describe("Rank of the LoRA adapters; 0 trains every weight."),
+      lora_alpha: z
         .number()
         .gt(0)
         .default(32)
@@ -290,35 +290,6 @@ const verlConfig = () =>
     })
     .prefault({})
     .describe("Options of the backend that the command line makes for backend: tinker."),
-  agent: words()
-    .nullable()
-    .default(null)
-    .describe("Module of the agent, path#export. Command line only."),
-  evaluator: words()
-    .nullable()
-    .default(null)
-    .describe("Module of the evaluator, path#export. Command line only."),
-  dataset: z
-    .strictObject({
-      train: words()
-        .nullable()
-        .default(null)
-        .describe("Training tasks: .jsonl, .json or path#export. Command line only."),
-      val: words()
-        .nullable()
-        .default(null)
-        .describe("Validation tasks, in the same forms. Command line only."),
-    })
-    .prefault({}),
-});
-
-/** What the schema library reports, as far as it is read here. */
-export interface SchemaIssue {
-  readonly code?: string | undefined;
-  readonly path: readonly PropertyKey[];
-  readonly keys?: readonly string[];
-}
-
   verl: z
     .strictObject({
       python: words()
@@ -371,6 +342,35 @@ export interface SchemaIssue {
     })
     .prefault({})
     .describe("Options of the backend that the command line makes for backend: verl."),
+  agent: words()
+    .nullable()
+    .default(null)
+    .describe("Module of the agent, path#export. Command line only."),
+  evaluator: words()
+    .nullable()
+    .default(null)
+    .describe("Module of the evaluator, path#export. Command line only."),
+  dataset: z
+    .strictObject({
+      train: words()
+        .nullable()
+        .default(null)
+        .describe("Training tasks: .jsonl, .json or path#export. Command line only."),
+      val: words()
+        .nullable()
+        .default(null)
+        .describe("Validation tasks, in the same forms. Command line only."),
+    })
+    .prefault({}),
+});
+
+/** What the schema library reports, as far as it is read here. */
+export interface SchemaIssue {
+  readonly code?: string | undefined;
+  readonly path: readonly PropertyKey[];
+  readonly keys?: readonly string[];
+}
+
 /** A tree checked against the schema, defaults filled in. */
 export type Checked =
   | { readonly config: TrainConfig; readonly issues: null }

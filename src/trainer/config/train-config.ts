@@ -87,12 +87,6 @@ export interface TrainConfig {
     readonly contextLength: number | null;
     readonly checkpointTtlS: number | null;
   };
-  readonly agent: string | null;
-  readonly evaluator: string | null;
-  readonly dataset: {
-    readonly train: string | null;
-    readonly val: string | null;
-  };
   readonly verl: {
     readonly python: string | null;
     readonly launcher: "process" | "job" | "attach";
@@ -107,5 +101,11 @@ export interface TrainConfig {
     readonly startTimeoutS: number;
     readonly timeoutS: number;
     readonly config: readonly string[];
+  };
+  readonly agent: string | null;
+  readonly evaluator: string | null;
+  readonly dataset: {
+    readonly train: string | null;
+    readonly val: string | null;
   };
 }
