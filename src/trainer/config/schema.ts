@@ -55,23 +55,6 @@ function hydraOverrides(tree: Tree, path = ""): string[] {
   });
 }
 
-const estimatorMap = () =>
-  z
-    .union([
-      z.record(words(), z.enum(estimatorNames)).transform((map) =>
-        // Keys are names of roles, so their case must stay.
-        Object.entries(map).map(([role, estimator]) => `${role}=${estimator}`),
-      ),
-      z.array(
-        z
-          .string()
-          .refine((text) => estimatorNames.some((name) => text.endsWith(`=${name}`) && text.length > name.length + 1)),
-      ),
-    ])
-    .default([])
-    .meta({ allowed: "a map of roles to estimators, or a list of role=estimator" })
-    .describe("Estimators of single roles, over adv_estimator.");
-
 const verlConfig = () =>
   z
     .union([
