@@ -137,3 +137,41 @@ it("takes the kind that is said over what the server seems to be", async () => {
   await world.post({ messages });
   expect(upstream.calls[0]?.body).not.toHaveProperty("return_token_ids");
 });
+
+describe("SGLang's streams of what is drawn", () => {
+  interface Event {
+    readonly output_ids: readonly number[];
+    readonly meta_info: { readonly output_token_logprobs: readonly unknown[] };
+  }
+  const rewritten = (rewrite: (event: Event) => Event): ReturnType<typeof startUpstream> =>
+    startUpstream({
+      kind: "sglang",
+      script: () => "héllo",
+      fault: () => ({ type: "rewrite", rewrite: (json) => rewrite(json as Event) }),
+    });
+
+  it("may tell only what is new, as servers started so do", async () => {
+    await using upstream = await rewritten(({ output_ids: ids, meta_info: meta }) => ({
+      output_ids: ids.slice(-1),
+      meta_info: { ...meta, output_token_logprobs: meta.output_token_logprobs.slice(-1) },
+    }));
+    await using world = await openWorld({ workers: [{ url: upstream.url }], renderer });
+    expect(await textOf(await world.post({ messages, stream: true }))).toBe("héllo");
+    expectDrawn((await world.session.traces())[0], "héllo");
+  });
+
+  it("must not take back what they have told", async () => {
+    await using upstream = await rewritten(({ output_ids: ids, meta_info: meta }) => {
+      const isLater = ids.length > 2;
+      const logprobs = meta.output_token_logprobs.map((each, i) =>
+        isLater && i === 0 ? [-1, 120, null] : each,
+      );
+      return { output_ids: ids, meta_info: { ...meta, output_token_logprobs: logprobs } };
+    });
+    const options = { workers: [{ url: upstream.url }], renderer, maxAttempts: 1 };
+    await using world = await openWorld(options);
+    const text = await (await world.post({ messages, stream: true })).text();
+    expect(text).toContain("changed tokens that it had sent");
+    expect(await world.session.traces()).toEqual([]);
+  });
+});

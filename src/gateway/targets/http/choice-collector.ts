@@ -83,7 +83,7 @@ export class ChoiceCollector {
       if (tokens.length === drawn) skip = Math.min(known, drawn);
       else if (known + tokens.length > drawn) return 0;
       else if (known + tokens.length < drawn) throw malformed(this.#workerId, "left out tokens");
-      if (skip > 0 && skip === tokens.length && !this.#isWhole(tokens)) {
+      if (!this.#beginsWith(tokens, skip)) {
         throw malformed(this.#workerId, "changed tokens that it had sent");
       }
     }
@@ -102,8 +102,9 @@ export class ChoiceCollector {
     return tokens.length - skip;
   }
 
-  #isWhole(tokens: readonly number[]): boolean {
-    return tokens.every((token, i) => token === this.tokens[i]);
+  #beginsWith(tokens: readonly number[], count: number): boolean {
+    for (let i = 0; i < count; i++) if (tokens[i] !== this.tokens[i]) return false;
+    return true;
   }
 
   #addToolCall({ index, id, name, arguments: text }: ToolCallPart): void {
