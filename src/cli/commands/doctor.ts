@@ -61,11 +61,13 @@ async function inspectEngine(
     providers.push({ name, bundled, result: await tryProvider(name, signal) });
     signal.throwIfAborted();
   }
-  const cpu = providers.find(({ name }) => name === "cpu");
-  if (cpu?.result.works !== true)
+  const cpu = providers.find(({ name }) => name === "cpu")?.result;
+  if (cpu?.works !== true) {
+    const reason = cpu === undefined ? "its build has no cpu provider" : cpu.reason;
     problems.push(
-      `onnxruntime-node cannot compute on this processor${cpu === undefined ? "" : ` (${cpu.result.works ? "" : cpu.result.reason})`}; install it anew for ${process.platform} ${process.arch}.`,
+      `onnxruntime-node cannot compute on this processor (${reason}); install it anew for ${process.platform} ${process.arch}.`,
     );
+  }
   return { onnxruntime: version, providers };
 }
 
