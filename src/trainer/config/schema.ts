@@ -61,7 +61,7 @@ const verlConfig = () =>
       z.array(words()),
       z.record(z.string(), z.unknown()).transform((tree) => hydraOverrides(tree)),
     ])
-    .default([])
+    .prefault([])
     .meta({ allowed: "a tree of verl's options, or a list of key=value" })
     .describe("verl's own options, as verl.config.actor_rollout_ref... or in Hydra's form.");
 
