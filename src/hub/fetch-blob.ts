@@ -36,7 +36,12 @@ export async function fetchBlob(fetching: FetchBlob): Promise<void> {
     const resumed = await sizeOf(partial);
     await withRetries(hub, signal, (noteProgress) => fetchRest(fetching, partial, noteProgress));
     const found = await hashOf(partial, file, signal);
-    if (found === file.hash) return rename(partial, blob);
+    if (found === file.hash) {
+      return rename(partial, blob).catch((error: unknown) => {
+        // Another process fetched it, too, and was quicker.
+        if (!existsSync(blob)) throw error;
+      });
+    }
     await rm(partial, { force: true });
     onBytes(0);
     if (isLast || resumed === 0) throw damaged(file, found);

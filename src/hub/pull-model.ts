@@ -61,10 +61,12 @@ export async function pullModel(id: ModelId, options: PullOptions = {}): Promise
     (name, _, halt) => readRemoteFile(hub, id, remote.commit, name, halt),
     signal,
   );
-  const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
+  // Files of the same content are one blob.
+  const blobs = [...new Map(files.map((file) => [file.hash, file])).values()];
+  const totalBytes = blobs.reduce((sum, { size }) => sum + size, 0);
   const done = new Map<string, number>();
   await mapConcurrent(
-    files,
+    blobs,
     parallelFiles,
     async (file, _, halt) => {
       const onBytes = (count: number): void => {
@@ -73,10 +75,10 @@ export async function pullModel(id: ModelId, options: PullOptions = {}): Promise
         options.onProgress?.({ file: file.name, doneBytes, totalBytes });
       };
       await fetchBlob({ hub, id, file, blob: cache.blob(file.hash), signal: halt, onBytes });
-      await cache.link(remote.commit, file.name, file.hash);
     },
     signal,
   );
+  for (const { name, hash } of files) await cache.link(remote.commit, name, hash);
   // Last, so that whoever reads it finds every file.
   await cache.writeRef(id.revision, remote.commit);
   const folder = cache.snapshot(remote.commit);

@@ -95,6 +95,14 @@ describe("a pull", () => {
     expect(hub.requests).toEqual([]);
   });
 
+  it("fetches files of the same content once", async () => {
+    hub.files.set("added_tokens.json", Buffer.from("{}"));
+    const { path, bytes } = await pull();
+    expect(readFileSync(join(path, "added_tokens.json"), "utf8")).toBe("{}");
+    expect(readFileSync(join(path, "tokenizer.json"), "utf8")).toBe("{}");
+    expect(bytes).toBe(weights.length + 10);
+  });
+
   it("takes one GGUF file where it is named", async () => {
     hub.files.set("q4.gguf", Buffer.from("GGUF"));
     const { path } = await pull({}, parseModelId("owner/model@main:q4.gguf")!);

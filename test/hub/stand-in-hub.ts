@@ -80,7 +80,9 @@ export class StandInHub implements AsyncDisposable {
       response.end(JSON.stringify({ id: this.repository, sha: commit, siblings }));
       return;
     }
-    const file = new RegExp(`^/${this.repository}/resolve/${commit}/(.+)$`, "u").exec(seen.path);
+    const revisions = [...this.revisions].join("|");
+    const route = `^/${this.repository}/resolve/(?:${revisions})/(.+)$`;
+    const file = new RegExp(route, "u").exec(seen.path);
     if (file === null) return fail(response, 404, "RepoNotFound");
     const content = this.files.get(file[1]!);
     if (content === undefined) return fail(response, 404, "EntryNotFound");
