@@ -2,6 +2,7 @@
 import { Tokenizer as HubTokenizer } from "@huggingface/tokenizers";
 import { ModelError } from "../core/errors.ts";
 import { createByteDecoder, isByteLevel } from "./byte-decoder.ts";
+import { cutUnicodeDigits } from "./unicode-digits.ts";
 import { readControlTokens, type ControlTokens, type TokenizerFile } from "./control-tokens.ts";
 
 /** What we use of the library's class; its own types do not resolve under `nodenext`. */
@@ -41,7 +42,7 @@ export function createTokenizer(json: object, source: string): TextTokenizer {
   try {
     controls = readControlTokens(json);
     // Without added tokens nothing in a user's text can turn into a control token.
-    plain = new HubTokenizer({ ...json, added_tokens: [] }, {});
+    plain = new HubTokenizer({ ...cutUnicodeDigits(json), added_tokens: [] }, {});
     decode = createDecoder(json);
   } catch (cause) {
     throw new ModelError({
