@@ -6,6 +6,7 @@ import { adminTokenVariable, gatewayCommand, type GatewayFlags } from "./command
 import { workerKeyVariable } from "./commands/gateway-source.ts";
 import type { DoctorFlags } from "./commands/doctor.ts";
 import { addModelCommands } from "./commands/model-commands.ts";
+import { addVerlCommands } from "./commands/verl-commands.ts";
 import { trainCommand, type TrainFlags } from "./commands/train.ts";
 import { exitCodeOf, exitCodes } from "./exit-codes.ts";
 import type { CliIo } from "./io.ts";
@@ -138,6 +139,7 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
       onExit(await gatewayCommand(flags, io));
     });
   addModelCommands(program, io, onExit, command);
+  addVerlCommands(program, io, onExit, command);
   command(program, "doctor", "what this machine has, what works, and what to do about the rest")
     .addHelpText(
       "after",

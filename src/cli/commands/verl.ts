@@ -1,0 +1,68 @@
+/** `agent-trainer verl setup` and `agent-trainer verl check`: the Python environment for verl. */
+import { exitCodes } from "../exit-codes.ts";
+import { watchInterrupt } from "../interrupt.ts";
+import type { CliIo } from "../io.ts";
+import {
+  type InferenceName,
+  inspectVerl,
+  runStep,
+  setupSteps,
+  type VerlReport,
+} from "../verl-environment.ts";
+import { pythonIn } from "../verl-options.ts";
+
+export interface VerlSetupFlags {
+  readonly python: string;
+  readonly into: string;
+  readonly inference: InferenceName;
+  readonly flashAttn: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+export interface VerlCheckFlags {
+  readonly python?: string;
+  readonly into: string;
+  readonly json?: boolean;
+}
+
+function write(report: VerlReport, asJson: boolean | undefined, { stdout }: CliIo): void {
+  if (asJson === true) {
+    stdout.write(`${JSON.stringify(report)}\n`);
+    return;
+  }
+  const versions = Object.entries(report.packages).map(
+    ([name, version]) => `${name} ${version ?? "-"}`,
+  );
+  stdout.write(`Python ${report.version ?? "-"} (${report.python})\n`);
+  if (versions.length > 0) stdout.write(`${versions.join(", ")}\n`);
+  for (const problem of report.problems) stdout.write(`- ${problem}\n`);
+}
+
+/** Makes the environment. @throws AgentTrainerError for a step that fails. */
+export async function verlSetupCommand(flags: VerlSetupFlags, io: CliIo): Promise<number> {
+  const { python, into: folder, inference, flashAttn: flashAttention } = flags;
+  const steps = setupSteps({ folder, python, inference, flashAttention });
+  if (flags.dryRun === true) {
+    for (const { command, args } of steps) io.stdout.write(`${[command, ...args].join(" ")}\n`);
+    return exitCodes.done;
+  }
+  using interrupt = watchInterrupt(() => void io.stderr.write("Stopping.\n"));
+  for (const [i, step] of steps.entries()) {
+    if (flags.quiet !== true) io.stderr.write(`[${i + 1}/${steps.length}] ${step.title}\n`);
+    const onLine = (line: string): void => {
+      if (flags.quiet !== true) io.stderr.write(`    ${line}\n`);
+    };
+    await runStep(step, onLine, interrupt.signal);
+  }
+  write(inspectVerl(pythonIn(folder)), flags.json, io);
+  return exitCodes.done;
+}
+
+/** Says what an environment has; fails when something is missing. */
+export function verlCheckCommand(flags: VerlCheckFlags, io: CliIo): number {
+  const report = inspectVerl(flags.python ?? pythonIn(flags.into));
+  write(report, flags.json, io);
+  return report.problems.length === 0 ? exitCodes.done : exitCodes.failed;
+}
