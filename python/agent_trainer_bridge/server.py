@@ -17,7 +17,7 @@ from .operations import Operations
 from .training import Training
 from .wire import decode_rows
 
-MAX_BODY_BYTES = 1 << 30
+MAX_BODY_BYTES = 1 << 32
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ import { coinAgent, coinTasks, readLines } from "../../trainer/coin-run.ts";
 import { modelFolder, verlOnCpu } from "./verl-on-cpu.ts";
 
 const steps = 22;
-const optim = { ...defaultOptim, learningRate: 5e-3 };
+const optim = { ...defaultOptim, learningRate: 1e-2 };
 const maxTokens = 6;
 
-/** Share of the letters that are "e". */
+/** Share of the characters that are vowels. */
 function letters(_task: Task, { output }: Episode): number {
   const text = String(output);
-  return text.length === 0 ? 0 : [...text].filter((letter) => letter === "e").length / text.length;
+  return text.length === 0 ? 0 : text.replaceAll(/[^aeiou]/gu, "").length / text.length;
 }
 
 const backends: VerlBackend[] = [];
@@ -78,9 +78,9 @@ it(
     expect(lines.map((line) => line["weight_version"])).toEqual(lines.map((line) => line["step"]));
     const rewards = lines.map((line) => line["reward/mean"] as number);
     console.warn(`rewards: ${rewards.map((reward) => reward.toFixed(2)).join(" ")}`);
-    expect(mean(rewards.slice(15, 20))).toBeGreaterThan(mean(rewards.slice(0, 5)) + 0.2);
+    expect(mean(rewards.slice(15, 20))).toBeGreaterThan(mean(rewards.slice(0, 5)) + 0.1);
     // Weights and moments came back: the reward goes on from where it was.
-    expect(mean(rewards.slice(20))).toBeGreaterThan(mean(rewards.slice(0, 5)) + 0.2);
+    expect(mean(rewards.slice(20))).toBeGreaterThan(mean(rewards.slice(0, 5)) + 0.1);
     for (const line of lines) {
       // Two ranks, and weights that arrive as they were trained.
       expect(line["train/ranks/rows"]).toBeGreaterThan(0);
