@@ -17,7 +17,8 @@ import threading
 from . import PROTOCOL
 from .engine import make_engine
 from .operations import Operations
-from .server import Services, make_server
+from .routes import Services
+from .server import make_server
 from .training import Training
 
 TOKEN_VARIABLE = "AGENT_TRAINER_BRIDGE_TOKEN"
@@ -28,7 +29,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--engine", default="verl")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--watch-stdin", action="store_true", help="stop when stdin closes, as it does when the parent ends")
+    parser.add_argument(
+        "--watch-stdin", action="store_true", help="stop when stdin closes, as it does when the parent ends"
+    )
     parser.add_argument("--grace", type=float, default=30.0, help="seconds that a running operation gets to end")
     return parser.parse_args()
 

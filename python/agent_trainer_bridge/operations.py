@@ -10,8 +10,9 @@ import threading
 import traceback
 import uuid
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Callable
+from typing import Any
 
 from .errors import BadRequest, BridgeError, Conflict, NotFound
 

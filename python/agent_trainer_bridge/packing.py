@@ -6,8 +6,9 @@ Every rank must get the same number of rows. Pure functions over lengths; knows 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Sequence, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any
 
 from .engine import Engine, Loss, Started, StartOptions
 from .errors import BadRequest, BridgeError, CheckpointError, Conflict, NotReady, NumericsError, UnsupportedError
@@ -67,7 +68,8 @@ class Training:
         if which not in ("current", "reference"):
             raise BadRequest(f"which must be current or reference, but it is {which!r}.")
         check_rows(rows, started.context_length)
-        return self._guard(lambda: self._engine.forward(rows, which))
+        logprobs: list[list[float]] = self._guard(lambda: self._engine.forward(rows, which))
+        return logprobs
 
     def sync(self, version: int) -> dict[str, Any]:
         """Serves the trained weights as `version`; the same version again does nothing."""

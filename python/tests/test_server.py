@@ -10,7 +10,8 @@ from typing import Any
 
 from agent_trainer_bridge.fake.engine import FakeEngine
 from agent_trainer_bridge.operations import Operations
-from agent_trainer_bridge.server import Services, make_server
+from agent_trainer_bridge.routes import Services
+from agent_trainer_bridge.server import make_server
 from agent_trainer_bridge.training import Training
 from agent_trainer_bridge.wire import encode_rows
 
@@ -68,7 +69,9 @@ class ServerTest(unittest.TestCase):
 
     def test_trains_once_for_a_request_that_is_repeated(self) -> None:
         self.start()
-        body = encode_rows([row_of([10, 121], [0, 1], [0, -3.0])], {"step": 1, "learning_rate": 0.1, "loss": {"name": "ppo"}})
+        body = encode_rows(
+            [row_of([10, 121], [0, 1], [0, -3.0])], {"step": 1, "learning_rate": 0.1, "loss": {"name": "ppo"}}
+        )
         first = self.do("/update", body, "a")
         self.assertEqual(first, self.do("/update", body, "a"))
         # A lost key, as after a restart of the caller: the step's number still says it is done.

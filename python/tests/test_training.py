@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import unittest
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
 
 from agent_trainer_bridge.engine import Loss, Metrics, Started, StartOptions
 from agent_trainer_bridge.errors import CheckpointError, Conflict, NotReady, NumericsError

@@ -6,8 +6,9 @@ import json
 import math
 import platform
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import Any
 
 from ..engine import Loss, Metrics, Server, Started, StartOptions
 from ..errors import CheckpointError, NumericsError, UnsupportedError
@@ -76,7 +77,10 @@ class FakeEngine:
     def forward(self, rows: Sequence[Row], which: str) -> list[list[float]]:
         policy = self._reference if which == "reference" else self._policy
         return [
-            [0.0 if masked == 0 else policy.logprobs(row.tokens[at - 1])[row.tokens[at]] for at, masked in enumerate(row.target_mask)]
+            [
+                0.0 if masked == 0 else policy.logprobs(row.tokens[at - 1])[row.tokens[at]]
+                for at, masked in enumerate(row.target_mask)
+            ]
             for row in rows
         ]
 

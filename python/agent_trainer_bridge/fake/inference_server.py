@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import random
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Iterator
+from typing import Any
 
 from .policy import Policy
 
@@ -38,7 +39,12 @@ def _draw(policy: Policy, body: dict[str, Any], index: int) -> Iterator[dict[str
             "index": index,
             "text": "" if token in stops else _text(token),
             "token_ids": [token],
-            "logprobs": {"tokens": [f"token_id:{token}"], "token_logprobs": [logprob], "top_logprobs": [{}], "text_offset": [0]},
+            "logprobs": {
+                "tokens": [f"token_id:{token}"],
+                "token_logprobs": [logprob],
+                "top_logprobs": [{}],
+                "text_offset": [0],
+            },
             "finish_reason": finish,
             "stop_reason": token if token in stops else None,
         }

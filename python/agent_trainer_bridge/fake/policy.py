@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import random
-from typing import Sequence
+from collections.abc import Sequence
 
 VOCABULARY = 260
 """Bytes, and ids from 256 on for what begins and ends turns."""

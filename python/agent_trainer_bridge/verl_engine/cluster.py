@@ -6,13 +6,27 @@ import importlib
 import inspect
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any
 
 from ..errors import UnsupportedError
 
-_PASSED = ("VLLM_", "SGL_", "SGLANG_", "HF_", "TOKENIZERS_", "TORCH_", "PYTORCH_", "NCCL_", "CUDA_", "OMP_", "VERL_", "AGENT_TRAINER_TEST_")
+_PASSED = (
+    "VLLM_",
+    "SGL_",
+    "SGLANG_",
+    "HF_",
+    "TOKENIZERS_",
+    "TORCH_",
+    "PYTORCH_",
+    "NCCL_",
+    "CUDA_",
+    "OMP_",
+    "VERL_",
+)
 """What the workers may see of this process's environment. Keys of services are not among it."""
+_END_SECONDS = 5.0
 _WORKER_ENV = {
     "TOKENIZERS_PARALLELISM": "true",
     "NCCL_DEBUG": "WARN",
@@ -105,7 +119,7 @@ class Cluster:
 
     @property
     def data_parallel_size(self) -> int:
-        return max(self.workers._query_dispatch_info("actor")) + 1
+        return int(max(self.workers._query_dispatch_info("actor"))) + 1
 
     @property
     def world_size(self) -> int:
@@ -117,8 +131,16 @@ class Cluster:
 
     def close(self) -> None:
         """Ends what was started here; a cluster that was joined goes on without it."""
-        if self._owns_ray:
-            self._ray.shutdown()
+        if not self._owns_ray:
+            return
+        import psutil
+
+        started = psutil.Process().children(recursive=True)
+        self._ray.shutdown()
+        # Some of Ray's agents outlive it.
+        _, alive = psutil.wait_procs(started, timeout=_END_SECONDS)
+        for process in alive:
+            process.kill()
 
     def save(self, folder: Path, step: int) -> None:
         self.workers.save_checkpoint(str(folder), None, step, None)

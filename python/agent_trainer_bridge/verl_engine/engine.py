@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any
 
 from ..engine import Loss, Metrics, Server, Started, StartOptions
 from ..errors import NumericsError, UnsupportedError
@@ -41,9 +42,7 @@ class VerlEngine:
         rollout = config.actor_rollout_ref.rollout.name
         kind = options.engine.get("server_kind", rollout)
         return Started(
-            servers=[
-                Server(url, kind, "processed" if kind == "sglang" else "raw") for url in self._cluster.addresses
-            ],
+            servers=[Server(url, kind, "processed" if kind == "sglang" else "raw") for url in self._cluster.addresses],
             data_parallel_size=self._cluster.data_parallel_size,
             world_size=self._cluster.world_size,
             versions=versions,

@@ -7,8 +7,8 @@ sum of loss times factor. Pure; knows no tensors.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Sequence
 
 from ..engine import Loss
 from ..errors import UnsupportedError

@@ -6,7 +6,8 @@ Masks come from lengths, never from comparing ids with a padding id, which may b
 from __future__ import annotations
 
 from array import array
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from ..packing import Packing
 from ..rows import Row

@@ -6,6 +6,7 @@ import { defaultOptim, type LossSpec } from "../../../src/core/loss.ts";
 import type { TrainingRow } from "../../../src/core/training-row.ts";
 import { createRandom } from "../../../src/util/random.ts";
 import { rowOf } from "../../verl/fake-bridge.ts";
+import { areAlive, descendants } from "./processes.ts";
 import { modelFolder, verlOnCpu } from "./verl-on-cpu.ts";
 
 // A rate of 0: every case begins with the same weights.
@@ -98,4 +99,12 @@ describe("verl on two ranks and the embedded engine", () => {
     }
     expect(theirs["tokens"]).toBe(ours["tokens"]);
   });
+});
+
+it.runIf(process.platform === "linux")("leaves no process behind when it ends", async () => {
+  const started = [verl.pid as number, ...descendants(verl.pid as number)];
+  // Ray's own, two workers and two servers.
+  expect(started.length).toBeGreaterThan(5);
+  await verl[Symbol.asyncDispose]();
+  expect(areAlive(started)).toEqual([]);
 });

@@ -137,8 +137,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 class StubReplica(RolloutReplica):
     async def launch_servers(self) -> None:
-        server = ray.remote(StubServer).options(name=_name(self.replica_rank), num_cpus=0).remote(
-            self.model_config.path, self.config.max_model_len
+        server = (
+            ray.remote(StubServer)
+            .options(name=_name(self.replica_rank), num_cpus=0)
+            .remote(self.model_config.path, self.config.max_model_len)
         )
         self.servers = [server]
         self._server_handle = server
@@ -157,7 +159,10 @@ class ServerAdapter(BaseRollout):
     async def release(self) -> None: ...
 
     async def update_weights(
-        self, weights: Generator[tuple[str, torch.Tensor], None, None], wire_format: str = "named_tensors", **kwargs: Any
+        self,
+        weights: Generator[tuple[str, torch.Tensor], None, None],
+        wire_format: str = "named_tensors",
+        **kwargs: Any,
     ) -> None:
         whole = {name: tensor.detach().cpu().float().numpy() for name, tensor in weights}
         await ray.get_actor(_name(self.rank)).load.remote(whole)
