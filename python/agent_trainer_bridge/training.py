@@ -24,6 +24,7 @@ class Training:
         self._engine = engine
         self.engine_name = engine_name
         self.started: Started | None = None
+        self._model = ""
         self.failure: str | None = None
         self.step = 0
         """Optimizer steps done."""
@@ -34,11 +35,13 @@ class Training:
         if self.started is not None:
             raise Conflict("The engine has been started already.")
         self.started = self._guard(lambda: self._engine.start(options))
+        self._model = options.model
         return self.describe()
 
     def describe(self) -> dict[str, Any]:
         started = self._ready()
         return {
+            "model": self._model,
             "servers": [vars(server) for server in started.servers],
             "data_parallel_size": started.data_parallel_size,
             "world_size": started.world_size,

@@ -93,7 +93,7 @@ describe.skipIf(!hasPython)("the verl backend", () => {
     let lost = 0;
     globalThis.fetch = async (...given) => {
       const response = await real(...given);
-      if (String(given[0]).endsWith("/update") && lost++ === 0)
+      if ((given[0] as string).endsWith("/update") && lost++ === 0)
         throw new TypeError("socket closed");
       return response;
     };
@@ -161,6 +161,48 @@ describe.skipIf(!hasPython)("the verl backend", () => {
     await expect(fakeBackend({ attach }).start(runContext)).rejects.toMatchObject({
       reason: "refused",
     });
+  });
+
+  it("goes on with a bridge that an earlier process started, from its checkpoint only", async () => {
+    const bridge = await startBridge({
+      ...{ python: "python3", engine: "fake", startMs: 10_000, graceMs: 1_000 },
+      signal: runContext.signal,
+    });
+    open.push(bridge);
+    const folder = newFolder();
+    const first = await started({ attach: bridge.address });
+    await first.updatePolicy(rows, ppo, fakeRun.optim);
+    await first.publishWeights();
+    await first.saveState(folder);
+    const expected = await first.updatePolicy(rows, ppo, fakeRun.optim);
+    await first.publishWeights();
+
+    const second = await started({ attach: bridge.address });
+    // Its weights are not those that a new run begins with.
+    await expect(second.publishWeights()).rejects.toThrow(
+      /Version 1 was asked for, but 2 is served/,
+    );
+    await second.loadState(folder, 1);
+    expect(await second.updatePolicy(rows, ppo, fakeRun.optim)).toEqual(expected);
+    expect(await second.publishWeights()).toBe(2);
+
+    const other = fakeBackend({ attach: bridge.address });
+    open.push(other);
+    const model = { name: "other", lora: null };
+    await expect(other.start({ ...runContext, model })).rejects.toThrow(
+      /The bridge trains ".*fake"/,
+    );
+  });
+
+  it("gives a start up when the run is interrupted", async () => {
+    const stop = new AbortController();
+    const backend = fakeBackend();
+    open.push(backend);
+    const starting = backend.start({ ...runContext, signal: stop.signal });
+    stop.abort(new Error("interrupted"));
+    await expect(starting).rejects.toThrow("interrupted");
+    await backend[Symbol.asyncDispose]();
+    expect(backend.pid).toBeNull();
   });
 
   it("names the Python that does not start", async () => {

@@ -22,21 +22,20 @@ import { parseModelId } from "../../hub/model-id.ts";
 import { resolveModel } from "../../hub/pull-model.ts";
 import { loadRenderer } from "../../renderers/load.ts";
 import type { BridgeClient } from "./bridge-client.ts";
+import { raceAbort } from "../../util/abort.ts";
 import { type OpenBridge, openBridge } from "./open-bridge.ts";
 import { encodeRows, tokenFactors } from "./row-wire.ts";
 import { verlOverrides } from "./shared-keys.ts";
 import type { VerlBackendOptions } from "./verl-options.ts";
 
 interface StartedWire {
+  readonly model: string;
   readonly servers: readonly {
     readonly url: string;
     readonly kind: WorkerKind;
     readonly logprob_kind: "raw" | "processed";
   }[];
-  readonly data_parallel_size: number;
   readonly context_length: number | null;
-  readonly step: number;
-  readonly weight_version: number;
 }
 
 const defaults = { startTimeoutMs: 1_800_000, timeoutMs: 3_600_000 };
@@ -62,18 +61,11 @@ export class VerlBackend implements TrainingBackend {
 
   async start(run: RunContext): Promise<HttpTarget> {
     if (this.#bridge !== undefined) throw new Error("The verl backend has already been started.");
-    const { startTimeoutMs = defaults.startTimeoutMs } = this.#options;
     const overrides = this.#overridesFor(run.model);
     const path = await this.#findModel(run);
     const renderer = this.#options.renderer ?? (await loadRenderer(path));
     this.#bridge = await openBridge(this.#options, run.signal);
-    const started = (await this.#client.run(
-      "start",
-      { model: path, seed: run.seed, overrides, engine: this.#engineOptions() },
-      startTimeoutMs,
-    )) as StartedWire;
-    this.#step = started.step;
-    this.#version = started.weight_version;
+    const started = await raceAbort(this.#startEngine(path, run.seed, overrides), run.signal);
     const workers = started.servers.map(({ url, kind, logprob_kind: logprobKind }): HttpWorker => ({
       url,
       kind,
@@ -148,6 +140,26 @@ export class VerlBackend implements TrainingBackend {
   get #client(): BridgeClient {
     if (this.#bridge === undefined) throw new Error("The verl backend has not been started.");
     return this.#bridge.client;
+  }
+
+  /** A bridge that was attached to may have been started by an earlier process of the same run. */
+  async #startEngine(
+    model: string,
+    seed: number,
+    overrides: readonly string[],
+  ): Promise<StartedWire> {
+    const { startTimeoutMs = defaults.startTimeoutMs } = this.#options;
+    const info = (await this.#client.get("/info")) as Partial<StartedWire>;
+    if (info.servers === undefined) {
+      const body = { model, seed, overrides, engine: this.#engineOptions() };
+      return (await this.#client.run("start", body, startTimeoutMs)) as StartedWire;
+    }
+    if (info.model === model) return info as StartedWire;
+    throw new ConfigError({
+      message: `The bridge trains "${info.model}", but model.name comes to "${model}".`,
+      hint: "Start another bridge for another model.",
+      fields: { bridge: info.model, model },
+    });
   }
 
   #run(name: string, body: object | Uint8Array<ArrayBuffer>): Promise<unknown> {
