@@ -1,5 +1,5 @@
 /** `agent-trainer doctor`: what this machine has, what works, and one sentence for each problem. */
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { availableParallelism, cpus, freemem, totalmem } from "node:os";
 import { listProviders, runtimeVersion } from "../../engine/runtime.ts";
@@ -10,6 +10,8 @@ import { watchInterrupt } from "../interrupt.ts";
 import type { CliIo } from "../io.ts";
 import { colorsFor, safeText } from "../terminal.ts";
 import { type ProviderResult, tryProvider } from "../try-provider.ts";
+import { inspectVerl, type VerlReport } from "../verl-environment.ts";
+import { pythonIn, verlEnvironment } from "../verl-options.ts";
 
 export interface DoctorFlags {
   readonly json?: boolean;
@@ -35,6 +37,8 @@ interface Report {
     readonly hasToken: boolean;
     readonly offline: boolean;
   };
+  /** Null where `agent-trainer verl setup` has not made an environment. */
+  readonly verl: VerlReport | null;
   readonly problems: readonly string[];
 }
 
@@ -105,8 +109,17 @@ async function makeReport(signal: AbortSignal): Promise<Report> {
     memory,
     ...engine,
     hub: await inspectHub(problems),
+    verl: inspectOwnVerl(problems),
     problems,
   };
+}
+
+function inspectOwnVerl(problems: string[]): VerlReport | null {
+  const python = pythonIn(verlEnvironment);
+  if (!existsSync(python)) return null;
+  const report = inspectVerl(python);
+  problems.push(...report.problems.map((problem) => `${verlEnvironment}: ${problem}`));
+  return report;
 }
 
 function formatReport(report: Report, io: CliIo): string {
@@ -134,6 +147,7 @@ function formatReport(report: Report, io: CliIo): string {
       `${hub.endpoint}${hub.offline ? ", offline" : ""}${hub.hasToken ? ", with a token" : ""}`,
     ),
     row("hub cache", `${hub.cacheFolder}: ${models}`),
+    ...(report.verl === null ? [] : [row("verl", report.verl.packages["verl"] ?? "not installed")]),
     ...(problems.length === 0 ? [colors.green("No problems found.")] : problems),
     "",
   ].join("\n");
