@@ -85,6 +85,11 @@ export async function startDashboard(token: string): Promise<RayDashboard> {
     requests.push(`${method} ${url}`);
     const body = await buffer(request);
     const isAllowed = request.headers.authorization === `Bearer ${token}`;
+    // As Ray does with what looks like a browser.
+    if ("sec-fetch-mode" in request.headers && method !== "GET") {
+      response.writeHead(405).end("method not allowed for browser traffic.");
+      return;
+    }
     const value = isAllowed ? answer(method, url, body) : null;
     response.statusCode = isAllowed ? (value === null ? 404 : 200) : 401;
     response.end(JSON.stringify(value));

@@ -98,7 +98,7 @@ export async function openJobBridge(options: JobBridgeOptions): Promise<OpenBrid
   const { dashboard, engine, env, graceMs, onLog, pollMs = 2_000 } = options;
   const jobs = new RayJobs(dashboard);
   await jobs.version();
-  const zip = new Uint8Array(makeZip(bridgeFiles()));
+  const zip = makeZip(bridgeFiles());
   const hash = createHash("sha256").update(zip).digest("hex").slice(0, 16);
   const workingDir = await jobs.upload(`_ray_pkg_${hash}.zip`, zip);
   const token = newToken();

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { type PlainAnswer, sendPlain } from "./plain-request.ts";
 import { VerlError } from "./verl-error.ts";
 
 export type JobStatus = "PENDING" | "RUNNING" | "STOPPED" | "SUCCEEDED" | "FAILED";
@@ -51,10 +52,10 @@ export class RayJobs {
   }
 
   /** Uploads an archive unless the cluster has it; resolves with its address. */
-  async upload(name: string, data: Uint8Array<ArrayBuffer>): Promise<string> {
+  async upload(name: string, data: Uint8Array): Promise<string> {
     const path = `/api/packages/gcs/${name}`;
     const known = await this.#send("GET", path);
-    if (!known.ok) await this.#check("PUT", path, await this.#send("PUT", path, data));
+    if (!isOk(known.status)) this.#check("PUT", path, await this.#send("PUT", path, data));
     return `gcs://${name}`;
   }
 
@@ -81,10 +82,10 @@ export class RayJobs {
     await this.#json("POST", `/api/jobs/${id}/stop`);
   }
 
-  async #send(method: string, path: string, body?: object): Promise<Response> {
+  async #send(method: string, path: string, body?: object): Promise<PlainAnswer> {
     const isBytes = body instanceof Uint8Array;
     try {
-      return await fetch(this.#dashboard + path, {
+      return await sendPlain(this.#dashboard + path, {
         method,
         headers: {
           ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
@@ -92,10 +93,8 @@ export class RayJobs {
             ? {}
             : { "content-type": isBytes ? "application/octet-stream" : "application/json" }),
         },
-        ...(body === undefined
-          ? {}
-          : { body: isBytes ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
-        signal: AbortSignal.timeout(requestMs),
+        ...(body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }),
+        limitMs: requestMs,
       });
     } catch (error) {
       throw new VerlError({
@@ -108,21 +107,22 @@ export class RayJobs {
     }
   }
 
-  async #check(method: string, path: string, response: Response): Promise<Response> {
-    if (response.ok) return response;
-    const text = (await response.text()).trim().slice(-2_000);
+  #check(method: string, path: string, { status, text: whole }: PlainAnswer): string {
+    if (isOk(status)) return whole;
+    const text = whole.trim().slice(-2_000);
     throw new VerlError({
       reason: "job",
-      message: `Ray answered ${method} ${path} with ${response.status}: ${text.split("\n").at(-1) ?? ""}`,
-      ...(response.status === 401 || response.status === 403
+      message: `Ray answered ${method} ${path} with ${status}: ${text.split("\n").at(-1) ?? ""}`,
+      ...(status === 401 || status === 403
         ? { hint: "Set RAY_AUTH_TOKEN to the cluster's token." }
         : {}),
-      fields: { status: response.status, text },
+      fields: { status, text },
     });
   }
 
   async #json<T>(method: string, path: string, body?: object): Promise<T> {
-    const response = await this.#check(method, path, await this.#send(method, path, body));
-    return (await response.json()) as T;
+    return JSON.parse(this.#check(method, path, await this.#send(method, path, body))) as T;
   }
 }
+
+const isOk = (status: number): boolean => status >= 200 && status < 300;
