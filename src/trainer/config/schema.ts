@@ -63,7 +63,7 @@ const verlConfig = () =>
     ])
     .prefault([])
     .meta({ allowed: "a tree of verl's options, or a list of key=value" })
-    .describe("verl's own options, as verl.config.actor_rollout_ref... or in Hydra's form.");
+    .describe("Options of verl's own, as verl.config.actor_rollout_ref... or in Hydra's form.");
 
 const schema = z.strictObject({
   model: z
@@ -291,7 +291,7 @@ const schema = z.strictObject({
         .nullable()
         .default(null)
         .describe(
-          "attach: the bridge, whose token is in AGENT_TRAINER_BRIDGE_TOKEN; job: Ray's dashboard, null for http://127.0.0.1:8265.",
+          "The bridge to attach to, whose token is in AGENT_TRAINER_BRIDGE_TOKEN, or Ray's dashboard for a job; null is http://127.0.0.1:8265.",
         ),
       ray_address: words()
         .nullable()
@@ -308,7 +308,7 @@ const schema = z.strictObject({
       setup_hook: words()
         .nullable()
         .default(null)
-        .describe("module.function that every process calls before it uses verl."),
+        .describe("A module.function that every process calls before it uses verl."),
       start_timeout_s: z
         .number()
         .gt(0)
