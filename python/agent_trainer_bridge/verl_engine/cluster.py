@@ -68,12 +68,13 @@ class Cluster:
         self._owns_ray = not ray.is_initialized()
         hook = options.get("setup_hook")
         if self._owns_ray:
-            address = options.get("ray_address") or os.environ.get("RAY_ADDRESS") or None
+            # Without an address Ray would join whatever cluster ran here last.
+            address = options.get("ray_address") or os.environ.get("RAY_ADDRESS") or "local"
             ray.init(
                 address=address,
                 runtime_env=_runtime_env(hook),
                 log_to_driver=bool(options.get("log_workers", False)),
-                **({} if address else dict(options.get("ray_init", {}))),
+                **(dict(options.get("ray_init", {})) if address == "local" else {}),
             )
         try:
             self._open(config)
