@@ -1,0 +1,59 @@
+/** LoRA on real verl: servers answer plain HTTP calls with the adapter merged in. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { VerlBackend } from "../../../src/backends/verl/index.ts";
+import type { HttpTarget } from "../../../src/core/backend.ts";
+import { defaultOptim } from "../../../src/core/loss.ts";
+import { ppo, rowOf } from "../../verl/fake-bridge.ts";
+import { modelFolder, verlOnCpu } from "./verl-on-cpu.ts";
+
+const optim = { ...defaultOptim, learningRate: 1e-2 };
+const prompt = [5, 6, 7, 8];
+
+let verl: VerlBackend;
+let target: HttpTarget;
+beforeAll(async () => {
+  const sampling = { temperature: 1, topP: 1, topK: 0, maxTokens: 4 };
+  verl = verlOnCpu({ optim, batchSize: 1, groupSize: 4, ...sampling });
+  target = await verl.start({
+    seed: 0,
+    model: { name: modelFolder(), lora: { rank: 8, alpha: 16 } },
+    signal: new AbortController().signal,
+  });
+});
+afterAll(async () => {
+  await verl?.[Symbol.asyncDispose]();
+});
+
+interface Drawn {
+  readonly token_ids: readonly number[];
+  readonly logprobs: { readonly token_logprobs: readonly number[] };
+}
+
+async function ask(url: string): Promise<Drawn> {
+  const response = await fetch(`${url}/v1/completions`, {
+    method: "POST",
+    body: JSON.stringify({ prompt, max_tokens: 4, temperature: 0 }),
+  });
+  return ((await response.json()) as { choices: [Drawn] }).choices[0];
+}
+
+it("serves on every replica what it trains", async () => {
+  const first: number[] = [];
+  for (let step = 0; step < 3; step++) {
+    const [drawn, other] = await Promise.all(target.workers.map(({ url }) => ask(url)));
+    expect(other).toEqual(drawn);
+    const { token_ids: ids, logprobs } = drawn as Drawn;
+    const tokens = [...prompt, ...ids];
+    const row = rowOf({ tokens, logprobs: logprobs.token_logprobs, advantage: 1 });
+    const [trained] = (await verl.forward([row])) as [Float32Array];
+    for (const [i, logprob] of logprobs.token_logprobs.entries()) {
+      // Merged weights are handed on in bfloat16.
+      expect(Math.abs(logprob - (trained[prompt.length + i] as number))).toBeLessThan(5e-3);
+    }
+    first.push(logprobs.token_logprobs[0] as number);
+    await verl.updatePolicy([row], ppo, optim);
+    await verl.publishWeights();
+  }
+  // The likeliest token, rewarded, becomes likelier.
+  expect(first[2]).toBeGreaterThan((first[0] as number) + 0.05);
+});
