@@ -3,9 +3,11 @@ import { ConfigError } from "../core/errors.ts";
 import type { GroupMember, TrajectoryGroup } from "../core/trajectory.ts";
 import { computeAdvantages } from "./advantages.ts";
 
-/** Estimators read rewards only, so the rest of a member can stay away. */
+/** Estimators read rewards and lengths only, so the rest of a member can stay away. */
 function group(name: string, rewards: readonly number[]): TrajectoryGroup {
-  const members = rewards.map((reward) => ({ reward }) as GroupMember);
+  const step = { responseIds: Int32Array.of(1, 2, 3) };
+  const trajectory = { steps: [step, step] } as unknown as GroupMember["trajectory"];
+  const members = rewards.map((reward) => ({ reward, trajectory }) as GroupMember);
   return { id: `t:${name}`, taskId: "t", name, members };
 }
 
@@ -23,10 +25,20 @@ describe("computeAdvantages", () => {
       },
     );
     expect(calls).toEqual([
-      [[[1, 0], [2]], { normByStd: false }],
-      [[[5]], { normByStd: false }],
+      [[[1, 0], [2]], { normByStd: false, lengths: [[6, 6], [6]] }],
+      [[[5]], { normByStd: false, lengths: [[6]] }],
     ]);
     expect(advantages).toEqual([Float64Array.of(10, 0), Float64Array.of(50), Float64Array.of(20)]);
+  });
+
+  it("asks another estimator where a role has one", () => {
+    const { advantages } = computeAdvantages([group("solver", [1, 0]), group("judge", [1, 1])], {
+      estimator: "grpo",
+      normByStd: true,
+      byRole: new Map([["judge", "reinforce"]]),
+    });
+    expect(advantages[0]?.[0]).toBeCloseTo(0.999998, 6);
+    expect(advantages[1]).toEqual(Float64Array.of(1, 1));
   });
 
   it("reports rewards, advantages and groups of one by role", () => {

@@ -1,6 +1,6 @@
 /** Advantages of a batch: each role's groups go to the estimator together. Knows nothing of tokens. */
 import { ConfigError } from "../core/errors.ts";
-import type { TrajectoryGroup } from "../core/trajectory.ts";
+import type { GroupMember, TrajectoryGroup } from "../core/trajectory.ts";
 import { findEstimator } from "./catalog.ts";
 import type { EstimatorName } from "./catalog.ts";
 import { difficultyMetrics } from "./difficulty.ts";
@@ -10,9 +10,11 @@ import { summarize } from "./statistics.ts";
 /** Advantages closer to zero than this count as zero in `fraction_zero`. */
 const zeroTolerance = 1e-8;
 
-export interface AdvantageOptions extends EstimatorOptions {
+export interface AdvantageOptions extends Pick<EstimatorOptions, "normByStd"> {
   /** A name of the catalog, or a function. */
   readonly estimator: EstimatorName | AdvantageEstimator;
+  /** Likewise, for some roles. @default `estimator` for all */
+  readonly byRole?: ReadonlyMap<string, EstimatorName | AdvantageEstimator>;
 }
 
 export interface AdvantageResult {
@@ -27,8 +29,6 @@ export function computeAdvantages(
   groups: readonly TrajectoryGroup[],
   options: AdvantageOptions,
 ): AdvantageResult {
-  const { estimator } = options;
-  const estimate = typeof estimator === "string" ? findEstimator(estimator) : estimator;
   const indicesByRole = new Map<string, number[]>();
   groups.forEach((group, index) => {
     const indices = indicesByRole.get(group.name);
@@ -42,7 +42,10 @@ export function computeAdvantages(
     const rewards = indices.map((index) =>
       (groups[index]?.members ?? []).map((member) => member.reward),
     );
-    const estimated = estimate(rewards, { normByStd: options.normByStd });
+    const lengths = indices.map((index) => (groups[index]?.members ?? []).map(sampledTokens));
+    const estimator = options.byRole?.get(role) ?? options.estimator;
+    const estimate = typeof estimator === "string" ? findEstimator(estimator) : estimator;
+    const estimated = estimate(rewards, { normByStd: options.normByStd, lengths });
     requireSameShape(role, rewards, estimated);
     indices.forEach((index, position) => {
       advantages[index]?.set(estimated[position] ?? []);
@@ -50,6 +53,11 @@ export function computeAdvantages(
     Object.assign(metrics, roleMetrics(role, rewards, estimated));
   }
   return { advantages, metrics };
+}
+
+function sampledTokens({ trajectory }: GroupMember): number {
+  const drawn = trajectory.steps.reduce((sum, { responseIds }) => sum + responseIds.length, 0);
+  return Math.max(1, drawn);
 }
 
 function roleMetrics(

@@ -2,8 +2,14 @@
 import { ConfigError } from "../core/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import type { AdvantageEstimator } from "./estimator.ts";
+import { gpg } from "./gpg.ts";
+import { grpoPassAtK } from "./grpo-pass-at-k.ts";
 import { grpo } from "./grpo.ts";
+import { maxrl } from "./maxrl.ts";
+import { opo } from "./opo.ts";
+import { prpo } from "./prpo.ts";
 import { reinforcePlusPlusBaseline } from "./reinforce-plus-plus-baseline.ts";
+import { reinforcePlusPlus } from "./reinforce-plus-plus.ts";
 import { reinforce } from "./reinforce.ts";
 import { rloo } from "./rloo.ts";
 
@@ -11,7 +17,13 @@ export const estimatorNames = [
   "grpo",
   "reinforce",
   "rloo",
+  "reinforce_plus_plus",
   "reinforce_plus_plus_baseline",
+  "prpo",
+  "opo",
+  "gpg",
+  "maxrl",
+  "grpo_passk",
 ] as const;
 export type EstimatorName = (typeof estimatorNames)[number];
 
@@ -22,7 +34,24 @@ const estimators: ReadonlyMap<string, AdvantageEstimator> = new Map<
   ["grpo", grpo],
   ["reinforce", reinforce],
   ["rloo", rloo],
+  ["reinforce_plus_plus", reinforcePlusPlus],
   ["reinforce_plus_plus_baseline", reinforcePlusPlusBaseline],
+  ["prpo", prpo],
+  ["opo", opo],
+  ["gpg", gpg],
+  ["maxrl", maxrl],
+  ["grpo_passk", grpoPassAtK],
+]);
+
+/** Estimators that compare rollouts with their own group: equal rewards tell them nothing. */
+export const groupRelative: ReadonlySet<EstimatorName> = new Set([
+  "grpo",
+  "rloo",
+  "reinforce_plus_plus_baseline",
+  "opo",
+  "gpg",
+  "maxrl",
+  "grpo_passk",
 ]);
 
 /** @throws ConfigError when there is no estimator of that name. */

@@ -1,8 +1,10 @@
 /** What an advantage estimator is: rewards of comparable trajectories in, one advantage each out. */
 
 export interface EstimatorOptions {
-  /** `grpo`: divide by the group's standard deviation. The other estimators do not read it. @default true */
+  /** `grpo`, `grpo_passk`: divide by the group's standard deviation. Others do not read it. @default true */
   readonly normByStd: boolean;
+  /** [group][member] sampled tokens of each rollout, at least 1; `opo` and `reinforce_plus_plus` read it. */
+  readonly lengths: readonly (readonly number[])[];
 }
 
 /**

@@ -2,8 +2,14 @@ import { describe, expect, it } from "vitest";
 import { ConfigError } from "../core/errors.ts";
 import { estimatorNames, findEstimator } from "./catalog.ts";
 import type { AdvantageEstimator } from "./estimator.ts";
+import { gpg } from "./gpg.ts";
+import { grpoPassAtK } from "./grpo-pass-at-k.ts";
 import { grpo } from "./grpo.ts";
+import { maxrl } from "./maxrl.ts";
+import { opo } from "./opo.ts";
+import { prpo } from "./prpo.ts";
 import { reinforcePlusPlusBaseline } from "./reinforce-plus-plus-baseline.ts";
+import { reinforcePlusPlus } from "./reinforce-plus-plus.ts";
 import { reinforce } from "./reinforce.ts";
 import { rloo } from "./rloo.ts";
 
@@ -24,9 +30,13 @@ type Case = readonly [
   normByStd: boolean,
   rewards: readonly (readonly number[])[],
   expected: readonly (readonly number[])[],
+  lengths?: readonly (readonly number[])[],
 ];
 
 const third = 1 / 3;
+/** verl's fixture (rewards, lengths of answers in tokens), run through verl itself. */
+const fixture = [[1, 0, 0.5], [2, 1], [0]] as const;
+const fixtureLengths = [[4, 2, 3], [3, 2], [4]] as const;
 const plus = 1.0801211164063507;
 const cases: readonly Case[] = [
   [
@@ -86,24 +96,131 @@ const cases: readonly Case[] = [
   ],
 ];
 
+const fromVerl: readonly Case[] = [
+  ["rloo", rloo, true, fixture, [[0.75, -0.75, 0], [1, -1], [0]], fixtureLengths],
+  [
+    "grpo, not normalised",
+    grpo,
+    false,
+    fixture,
+    [[0.5, -0.5, 0], [0.5, -0.5], [0]],
+    fixtureLengths,
+  ],
+  [
+    "opo",
+    opo,
+    true,
+    fixture,
+    [[0.3888889, -0.6111111, -0.1111111], [0.4, -0.6], [0]],
+    fixtureLengths,
+  ],
+  ["gpg", gpg, true, fixture, [[0.75, -0.75, 0], [0.75, -0.75], [0]], fixtureLengths],
+  [
+    "reinforce++",
+    reinforcePlusPlus,
+    true,
+    fixture,
+    [[0.3509823, -1.0529464, -0.350982], [1.7549107, 0.3509823], [-1.0529464]],
+    fixtureLengths,
+  ],
+  [
+    "grpo_passk, not normalised",
+    grpoPassAtK,
+    false,
+    [
+      [1, 0, 0.5],
+      [2, 1, 0],
+    ],
+    [
+      [0.5, 0, 0],
+      [1, 0, 0],
+    ],
+    [
+      [4, 2, 3],
+      [3, 2, 4],
+    ],
+  ],
+];
+
+const byHand: readonly Case[] = [
+  [
+    "prpo",
+    prpo,
+    true,
+    [
+      [1, 0],
+      [0, 0],
+    ],
+    [
+      [1.732046807578115, -0.5773489358593717],
+      [-0.5773489358593717, -0.5773489358593717],
+    ],
+  ],
+  // A success rate of 1/4 counts four times: 1/0.25 - 1 and -1.
+  [
+    "maxrl",
+    maxrl,
+    true,
+    [
+      [1, 0, 0, 0],
+      [1, 1, 1, 0],
+      [0, 0],
+    ],
+    [
+      [3, -1, -1, -1],
+      [third, third, third, -1],
+      [0, 0],
+    ],
+  ],
+  ["maxrl, negative rewards", maxrl, true, [[-1, 0.5]], [[0, 0]]],
+  // std of [1, 0, 0] is 2^0.5 / 3.
+  [
+    "grpo_passk",
+    grpoPassAtK,
+    true,
+    [[0, 1, 0], [1, 1], [7]],
+    [[0, 2.1213158433, 0], [0, 0], [0]],
+    [[1, 1, 1], [1, 1], [1]],
+  ],
+  ["reinforce++, one token in all", reinforcePlusPlus, true, [[5]], [[0]]],
+  ["gpg, nothing but zeros", gpg, true, [[0, 0]], [[0, 0]]],
+  ["opo, huge and negative", opo, true, [[1e9, -1e9]], [[1.5e9, -0.5e9]], [[1, 3]]],
+];
+
 describe("advantage estimators", () => {
-  it.each(cases)("%s gives the worked numbers", (_, estimator, normByStd, rewards, expected) => {
-    expect(distance(estimator(rewards, { normByStd }), expected)).toBeLessThan(1e-12);
-  });
+  for (const [name, estimator, normByStd, rewards, expected, given] of [
+    ...cases,
+    ...fromVerl,
+    ...byHand,
+  ]) {
+    it(`${name} gives the worked numbers of ${JSON.stringify(rewards)}`, () => {
+      const lengths = given ?? rewards.map((group) => group.map(() => 1));
+      const advantages = estimator(rewards, { normByStd, lengths });
+      // Published numbers are rounded.
+      expect(distance(advantages, expected)).toBeLessThan(given ? 1e-6 : 1e-12);
+    });
+  }
 
   it.each([
     ["grpo", grpo],
     ["rloo", rloo],
     ["reinforce++ baseline", reinforcePlusPlusBaseline],
+    ["opo", opo],
+    ["gpg", gpg],
+    ["maxrl", maxrl],
+    ["grpo_passk", grpoPassAtK],
   ])("%s gives exactly 0 to equal rewards and to a group of one", (_, estimator) => {
     // 0.1 * 3 / 3 is not 0.1 in floating point.
-    const [equal, alone] = estimator([[0.1, 0.1, 0.1], [0.5]], { normByStd: true });
+    const [equal, alone] = estimator([[0.1, 0.1, 0.1], [0.5]], {
+      normByStd: true,
+      lengths: [[3, 1, 2], [5]],
+    });
     expect([...(equal ?? []), ...(alone ?? [])].map(Math.abs)).toEqual([0, 0, 0, 0]);
   });
 
   it("returns nothing for nothing", () => {
     for (const name of estimatorNames) {
-      expect(findEstimator(name)([], { normByStd: true })).toEqual([]);
+      expect(findEstimator(name)([], { normByStd: true, lengths: [] })).toEqual([]);
     }
   });
 

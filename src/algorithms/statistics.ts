@@ -18,6 +18,19 @@ export function mean(values: ArrayLike<number>): number {
   return first + sum / values.length;
 }
 
+/** Mean of `values` by `weights` of at least 0; 0 where they add up to 0. Exact for equal values. */
+export function weightedMean(values: readonly number[], weights: readonly number[]): number {
+  const first = values[0] ?? 0;
+  let total = 0;
+  let sum = 0;
+  for (const [i, value] of values.entries()) {
+    const weight = weights[i] ?? 0;
+    total += weight;
+    sum += weight * (value - first);
+  }
+  return total > 0 ? first + sum / total : 0;
+}
+
 /** Population standard deviation (divided by n, not n - 1); 0 for an empty list. */
 export function populationStd(values: ArrayLike<number>): number {
   if (values.length === 0) return 0;

@@ -1,12 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { BackendCapabilities } from "../core/backend.ts";
-import { lossAggregations, lossNames } from "../core/loss.ts";
+import { klEstimators, lossAggregations, lossNames } from "../core/loss.ts";
 import { capabilityRules, checkCapabilities } from "./check-capabilities.ts";
 import { loadConfig } from "./config/load.ts";
 
 const all: BackendCapabilities = {
   losses: lossNames,
   aggregations: lossAggregations,
+  klEstimators,
+  entropyBonus: true,
+  dualClip: true,
   fullFineTune: true,
   lora: true,
   exactResume: true,
@@ -21,6 +24,9 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
     "algorithm.loss_agg_mode=token-sum",
     { aggregations: ["token-mean"] },
   ],
+  "algorithm.clip_ratio_c": ["algorithm.clip_ratio_c=3", { dualClip: false }],
+  "algorithm.kl_beta": ["algorithm.kl_beta=0.1", { klEstimators: ["k1"] }],
+  "algorithm.entropy_coef": ["algorithm.entropy_coef=0.1", { entropyBonus: false }],
   "model.lora_rank": ["model.lora_rank=8", { lora: false }],
   "training.lr_schedule": ["training.lr_schedule=cosine", { optimizer: [] }],
   "training.warmup_steps": ["training.warmup_steps=3", { optimizer: [] }],
@@ -45,6 +51,12 @@ describe("checkCapabilities", () => {
     const capabilities = { ...all, ...without };
     expect(() => checkCapabilities(config, { name: "b", capabilities })).toThrow(
       `The backend "b" does not honour ${option}=`,
+    );
+  });
+  it("refuses a dual clip with a loss that has none", () => {
+    const config = configOf("algorithm.clip_ratio_c=3", "algorithm.loss_fn=gspo");
+    expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(
+      "does not honour algorithm.clip_ratio_c=3",
     );
   });
   it("refuses full fine-tuning where there is none", () => {

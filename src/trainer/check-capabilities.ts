@@ -35,6 +35,25 @@ export const capabilityRules: readonly CapabilityRule[] = [
       capabilities.aggregations.includes(config.algorithm.lossAggMode),
   },
   {
+    option: "algorithm.clip_ratio_c",
+    value: (config) => config.algorithm.clipRatioC,
+    honoured: (capabilities, { algorithm }) =>
+      algorithm.clipRatioC === null ||
+      (capabilities.dualClip === true && algorithm.lossFn === "ppo"),
+  },
+  {
+    option: "algorithm.kl_beta",
+    value: (config) => config.algorithm.klBeta,
+    honoured: ({ klEstimators = [] }, { algorithm }) =>
+      algorithm.klBeta === 0 || klEstimators.includes(algorithm.klEstimator),
+  },
+  {
+    option: "algorithm.entropy_coef",
+    value: (config) => config.algorithm.entropyCoef,
+    honoured: (capabilities, config) =>
+      config.algorithm.entropyCoef === 0 || capabilities.entropyBonus === true,
+  },
+  {
     option: "model.lora_rank",
     value: (config) => config.model.loraRank,
     honoured: (capabilities, config) =>

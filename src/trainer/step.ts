@@ -3,6 +3,8 @@
  * of how rollouts run, of what the backend is, or of other steps.
  */
 import { computeAdvantages } from "../algorithms/advantages.ts";
+import { groupRelative } from "../algorithms/catalog.ts";
+import type { EstimatorName } from "../algorithms/catalog.ts";
 import { dropUniform } from "../algorithms/filters.ts";
 import { groupTrajectories } from "../algorithms/grouping.ts";
 import { buildRows } from "../algorithms/rows.ts";
@@ -49,6 +51,11 @@ function lossOf({ algorithm }: TrainConfig): LossSpec {
     clipLow: algorithm.epsClip,
     clipHigh: algorithm.epsClipHigh ?? algorithm.epsClip,
     aggregation: algorithm.lossAggMode,
+    ...(algorithm.clipRatioC === null ? {} : { dualClip: algorithm.clipRatioC }),
+    ...(algorithm.klBeta === 0
+      ? {}
+      : { kl: { coef: algorithm.klBeta, estimator: algorithm.klEstimator } }),
+    ...(algorithm.entropyCoef === 0 ? {} : { entropyCoef: algorithm.entropyCoef }),
   };
 }
 
@@ -69,7 +76,19 @@ function optimOf(context: LoopContext, step: number): OptimSpec {
 
 /** Whether groups without a signal are left out; see the option's description. */
 function filtersUniform({ algorithm }: TrainConfig): boolean {
-  return algorithm.filterUniformGroups ?? algorithm.advEstimator !== "reinforce";
+  const { filterUniformGroups, advEstimator } = algorithm;
+  const used = [advEstimator, ...estimatorsByRole(algorithm).values()];
+  return filterUniformGroups ?? used.every((name) => groupRelative.has(name));
+}
+
+/** `role=estimator`, whose role may hold an equals sign of its own. */
+function estimatorsByRole({ estimatorMap }: TrainConfig["algorithm"]): Map<string, EstimatorName> {
+  return new Map(
+    estimatorMap.map((entry) => {
+      const at = entry.lastIndexOf("=");
+      return [entry.slice(0, at), entry.slice(at + 1) as EstimatorName] as const;
+    }),
+  );
 }
 
 function rowsOf(
@@ -81,6 +100,7 @@ function rowsOf(
   const groups = filtered?.groups ?? grouped.groups;
   const advantages = computeAdvantages(groups, {
     estimator: config.algorithm.advEstimator,
+    byRole: estimatorsByRole(config.algorithm),
     normByStd: config.algorithm.normAdvByStdInGrpo,
   });
   const built = buildRows(groups, advantages.advantages);

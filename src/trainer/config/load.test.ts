@@ -98,6 +98,23 @@ describe("override texts", () => {
   });
 });
 
+describe("algorithm.estimator_map", () => {
+  const mapOf = (value: string) =>
+    loadConfig({ overrides: ["model.name=m", `algorithm.estimator_map=${value}`] }).config.algorithm
+      .estimatorMap;
+
+  it("is a map of roles, whose case stays, or a list", () => {
+    expect(mapOf("{theJudge: reinforce, solver: rloo}")).toEqual([
+      "theJudge=reinforce",
+      "solver=rloo",
+    ]);
+    expect(mapOf("[judge=opo]")).toEqual(["judge=opo"]);
+  });
+  it.each(["{judge: ppo}", "[judge]", "[=grpo]", "[judge=ppo]"])("refuses %s", (value) => {
+    expect(() => mapOf(value)).toThrow("algorithm.estimator_map");
+  });
+});
+
 describe("errors", () => {
   it.each([
     ["data.train_batch_sice=8", "data.train_batch_size"],

@@ -4,10 +4,17 @@
  */
 import { z } from "zod";
 import { estimatorNames } from "../../algorithms/catalog.ts";
-import { defaultLoss, defaultOptim, lossAggregations, lossNames } from "../../core/loss.ts";
+import {
+  defaultLoss,
+  defaultOptim,
+  klEstimators,
+  lossAggregations,
+  lossNames,
+} from "../../core/loss.ts";
 import { defaultSampling } from "../../core/policy.ts";
 import { scheduleNames } from "../schedule.ts";
 import { camelKeys, type CamelKeys, isTree, type Tree } from "./camel-keys.ts";
+import { estimatorMap } from "./estimator-map.ts";
 import type { TrainConfig } from "./train-config.ts";
 
 const count = (least: number): z.ZodInt => z.int().min(least);
@@ -114,6 +121,7 @@ const schema = z.strictObject({
         .boolean()
         .default(true)
         .describe("GRPO divides by the group's standard deviation; false is Dr. GRPO."),
+      estimator_map: estimatorMap(),
       loss_fn: z.enum(lossNames).default(defaultLoss.name).describe("The policy loss."),
       loss_agg_mode: z
         .enum(lossAggregations)
@@ -129,12 +137,34 @@ const schema = z.strictObject({
         .nullable()
         .default(null)
         .describe("PPO clips ratios above 1 + eps_clip_high; null uses eps_clip."),
+      clip_ratio_c: z
+        .number()
+        .gt(1)
+        .nullable()
+        .default(null)
+        .describe(
+          "Dual clip: a token with a negative advantage A loses at most clip_ratio_c times its size; null is off. For ppo.",
+        ),
+      kl_beta: z
+        .number()
+        .min(0)
+        .default(0)
+        .describe("Weight of the KL penalty against the model as it was loaded; 0 is off."),
+      kl_estimator: z
+        .enum(klEstimators)
+        .default("k3")
+        .describe("How the KL penalty is estimated from sampled tokens."),
+      entropy_coef: z
+        .number()
+        .min(0)
+        .default(0)
+        .describe("Weight of the bonus for the policy's entropy; 0 is off."),
       filter_uniform_groups: z
         .boolean()
         .nullable()
         .default(null)
         .describe(
-          "Leave out groups whose rewards are all equal; null does so except with reinforce, which has no group baseline and learns from them.",
+          "Leave out groups whose rewards are all equal; null does so where the estimator compares within groups, as those of reinforce, reinforce_plus_plus and prpo do not.",
         ),
     })
     .prefault({}),

@@ -2,7 +2,7 @@
  * A run's options as code reads them. The YAML keys are the same in snake_case; what each one means,
  * its default and its bounds stand in `schema.ts`.
  */
-import type { LossAggregation, LossName } from "../../core/loss.ts";
+import type { KlEstimator, LossAggregation, LossName } from "../../core/loss.ts";
 import type { EstimatorName } from "../../algorithms/catalog.ts";
 import type { ScheduleName } from "../schedule.ts";
 
@@ -37,10 +37,16 @@ export interface TrainConfig {
   readonly algorithm: {
     readonly advEstimator: EstimatorName;
     readonly normAdvByStdInGrpo: boolean;
+    /** `role=estimator` each. */
+    readonly estimatorMap: readonly string[];
     readonly lossFn: LossName;
     readonly lossAggMode: LossAggregation;
     readonly epsClip: number;
     readonly epsClipHigh: number | null;
+    readonly clipRatioC: number | null;
+    readonly klBeta: number;
+    readonly klEstimator: KlEstimator;
+    readonly entropyCoef: number;
     readonly filterUniformGroups: boolean | null;
   };
   readonly training: {
