@@ -7,6 +7,7 @@ import { ConfigError } from "../../core/errors.ts";
 import { buildTrainConfig, loadConfig, resolveConfig } from "./load.ts";
 import { configFields } from "./fields.ts";
 import { configTree, parseConfigTree } from "./parse.ts";
+import { startWarnings } from "./start-warnings.ts";
 
 function yamlFile(text: string): string {
   const file = join(mkdtempSync(join(tmpdir(), "agent-trainer-config-")), "run.yaml");
@@ -95,6 +96,22 @@ describe("override texts", () => {
   it("lets the last one win", () => {
     const { config } = loadConfig({ overrides: ["model.name=m", "rollout.n=2", "rollout.n=3"] });
     expect(config.rollout.n).toBe(3);
+  });
+});
+
+describe("startWarnings", () => {
+  it.each([
+    ["grpo", 1],
+    ["opo", 1],
+    ["reinforce", 0],
+    ["reinforce_plus_plus", 0],
+    ["prpo", 0],
+  ])("of a group of one: %s has %i", (name, count) => {
+    const { config } = loadConfig({
+      overrides: ["model.name=m", "rollout.n=1", `algorithm.adv_estimator=${name}`],
+    });
+    const about = startWarnings(config, 100, 10).filter((text) => text.includes("group of one"));
+    expect(about).toHaveLength(count);
   });
 });
 

@@ -1,4 +1,5 @@
 /** Combinations that are allowed but seldom meant, as sentences for warning events. */
+import { groupRelative } from "../../algorithms/catalog.ts";
 import type { TrainConfig } from "./train-config.ts";
 
 /** What the user should know before the first step. */
@@ -10,7 +11,7 @@ export function startWarnings(config: TrainConfig, tasks: number, totalSteps: nu
       `The training data has ${tasks} tasks, fewer than data.train_batch_size=${trainBatchSize}; every step uses all ${tasks}.`,
     );
   }
-  if (config.rollout.n === 1 && config.algorithm.advEstimator !== "reinforce") {
+  if (config.rollout.n === 1 && groupRelative.has(config.algorithm.advEstimator)) {
     warnings.push(
       `rollout.n=1 with algorithm.adv_estimator=${config.algorithm.advEstimator}: a group of one has nothing to be compared with, so only roles that occur several times in a rollout are trained.`,
     );
