@@ -6,6 +6,7 @@ import { adminTokenVariable, gatewayCommand, type GatewayFlags } from "./command
 import { workerKeyVariable } from "./commands/gateway-source.ts";
 import type { DoctorFlags } from "./commands/doctor.ts";
 import { addModelCommands } from "./commands/model-commands.ts";
+import { serveCommand, serveTokenVariable, type ServeFlags } from "./commands/serve.ts";
 import { addVerlCommands } from "./commands/verl-commands.ts";
 import { trainCommand, type TrainFlags } from "./commands/train.ts";
 import { exitCodeOf, exitCodes } from "./exit-codes.ts";
@@ -60,6 +61,15 @@ A key for the workers is read from ${workerKeyVariable}.
 
 An agent gets the URL and the key of a session of its own, and needs no change:
   $ curl -X POST http://127.0.0.1:9090/sessions -H "Authorization: Bearer $ADMIN_TOKEN" -d '{}'
+`;
+
+const serveHelp = `
+Examples:
+  $ agent-trainer serve --tinker
+  $ agent-trainer serve --tinker --model ./Qwen3-0.6B --port 8100 --folder checkpoints
+
+Then, with the official client:
+  $ TINKER_BASE_URL=http://127.0.0.1:8100 TINKER_API_KEY=tml-... python train.py
 `;
 
 function portNumber(text: string): number {
@@ -148,6 +158,19 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
     .action(async (flags: DoctorFlags) => {
       const { doctorCommand } = await import("./commands/doctor.ts");
       onExit(await doctorCommand(flags, io));
+    });
+  command(program, "serve", "offer the embedded engine to programs of others")
+    .option("--tinker", "over the Tinker API: training, sampling, checkpoints")
+    .option("--model <model>", "folder, .gguf file or built-in model", "builtin:shop-tiny")
+    .option("--name <name>", "what clients call the model")
+    .option("--folder <folder>", "training runs and checkpoints", "tinker-runs")
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--port <n>", "port to listen on; 0 takes a free one", portNumber, 8100)
+    .option("--token <token>", `what clients must send [env: ${serveTokenVariable}]`)
+    .option("--threads <n>", "threads inside one operation", wholeNumber(1))
+    .addHelpText("after", serveHelp)
+    .action(async (flags: ServeFlags) => {
+      onExit(await serveCommand(flags, io));
     });
   return program;
 }

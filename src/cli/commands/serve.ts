@@ -1,0 +1,87 @@
+/** `agent-trainer serve --tinker`: the embedded engine behind the Tinker API, until it is interrupted. */
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { findModel } from "../../backends/local/find-model.ts";
+import { loadModelRenderer } from "../../backends/local/load-model.ts";
+import { ConfigError } from "../../core/errors.ts";
+import type { TinkerServer, TinkerServerOptions } from "../../tinker-server/index.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { watchInterrupt } from "../interrupt.ts";
+import type { CliIo } from "../io.ts";
+import { formatError, missingPackage } from "../report-error.ts";
+import { colorsFor } from "../terminal.ts";
+
+export interface ServeFlags {
+  readonly tinker?: boolean;
+  readonly model: string;
+  readonly name?: string;
+  readonly folder: string;
+  readonly host: string;
+  readonly port: number;
+  readonly token?: string;
+  readonly threads?: number;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+}
+
+/** Environment variable that holds the token; clients read theirs from it, too. */
+export const serveTokenVariable = "TINKER_API_KEY";
+
+/** The official client wants keys that begin so. */
+function makeToken(): string {
+  return `tml-${randomBytes(24).toString("base64url")}`;
+}
+
+/** Loaded when asked for: the engine needs a package of its own. */
+async function startServer(
+  options: TinkerServerOptions,
+  onError: (error: unknown) => void,
+): Promise<TinkerServer> {
+  try {
+    const { createTinkerServer } = await import("../../tinker-server/index.ts");
+    return await createTinkerServer(options, onError);
+  } catch (error) {
+    throw missingPackage(error) ?? error;
+  }
+}
+
+/** Runs the command; resolves with the exit status once the server was stopped. */
+export async function serveCommand(flags: ServeFlags, io: CliIo): Promise<number> {
+  if (flags.tinker !== true) {
+    throw new ConfigError({
+      message: "serve was not told what to be.",
+      hint: "Write: agent-trainer serve --tinker [--model FOLDER]",
+    });
+  }
+  using interrupt = watchInterrupt(() => {
+    io.stderr.write("Stopping. Checkpoints stay. Ctrl-C again leaves at once.\n");
+  });
+  const { path, name } = await findModel(flags.model);
+  const chosen = flags.token ?? process.env[serveTokenVariable] ?? "";
+  const token = chosen === "" ? makeToken() : chosen;
+  const colors = colorsFor(io.stderr);
+  await using server = await startServer(
+    {
+      modelPath: path,
+      modelName: flags.name ?? name,
+      renderer: await loadModelRenderer(path),
+      folder: flags.folder,
+      token,
+      ...(flags.threads === undefined ? {} : { threads: flags.threads }),
+    },
+    (error) => void io.stderr.write(formatError(error, colors, flags.verbose === true)),
+  );
+  const url = await server.listen({ host: flags.host, port: flags.port });
+  const model = server.modelName;
+  io.stdout.write(flags.json === true ? `${JSON.stringify({ url, model })}\n` : `${url}\n`);
+  // The only place where it is ever shown.
+  if (chosen === "") io.stderr.write(`token: ${token}\n`);
+  if (flags.quiet !== true) {
+    io.stderr.write(
+      `Serves ${model} as a Tinker server; checkpoints go to ${flags.folder}. Ctrl-C stops it.\n`,
+    );
+  }
+  if (!interrupt.signal.aborted) await once(interrupt.signal, "abort");
+  return exitCodes.done;
+}
