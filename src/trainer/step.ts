@@ -2,23 +2,14 @@
  * One optimizer step: rollouts, groups, advantages, rows, update, new weights, metrics. Knows nothing
  * of how rollouts run, of what the backend is, or of other steps.
  */
-import { computeAdvantages } from "../algorithms/advantages.ts";
-import { groupRelative } from "../algorithms/catalog.ts";
-import type { EstimatorName } from "../algorithms/catalog.ts";
-import { dropUniform } from "../algorithms/filters.ts";
-import { groupTrajectories } from "../algorithms/grouping.ts";
-import { buildRows } from "../algorithms/rows.ts";
 import type { UpdateMetrics } from "../core/backend.ts";
 import { NumericsError } from "../core/errors.ts";
-import type { LossSpec, OptimSpec } from "../core/loss.ts";
-import type { TrainingRow } from "../core/training-row.ts";
-import type { Episode } from "../core/trajectory.ts";
 import { deriveSeed } from "../util/random.ts";
-import type { TrainConfig } from "./config/train-config.ts";
 import { trainEpisodeMetrics } from "./episode-metrics.ts";
+import { rowsOf } from "./episode-rows.ts";
 import { checkFailures } from "./failures.ts";
 import type { LoopContext, RolloutRequest } from "./loop-context.ts";
-import { learningRateAt } from "./schedule.ts";
+import { lossOf, optimOf } from "./update-spec.ts";
 
 export interface StepResult {
   readonly metrics: Readonly<Record<string, number>>;
@@ -43,76 +34,6 @@ function requestsOf(context: LoopContext, step: number): RolloutRequest[] {
       seed: deriveSeed(trainer.seed, "rollout", step, task.id, rolloutIndex),
     })),
   );
-}
-
-function lossOf({ algorithm }: TrainConfig): LossSpec {
-  return {
-    name: algorithm.lossFn,
-    clipLow: algorithm.epsClip,
-    clipHigh: algorithm.epsClipHigh ?? algorithm.epsClip,
-    aggregation: algorithm.lossAggMode,
-    ...(algorithm.clipRatioC === null ? {} : { dualClip: algorithm.clipRatioC }),
-    ...(algorithm.klBeta === 0
-      ? {}
-      : { kl: { coef: algorithm.klBeta, estimator: algorithm.klEstimator } }),
-    ...(algorithm.entropyCoef === 0 ? {} : { entropyCoef: algorithm.entropyCoef }),
-  };
-}
-
-function optimOf(context: LoopContext, step: number): OptimSpec {
-  const { training } = context.config;
-  const learningRate = learningRateAt(
-    {
-      name: training.lrSchedule,
-      learningRate: training.learningRate,
-      warmupSteps: training.warmupSteps,
-      totalSteps: context.totalSteps,
-    },
-    step,
-  );
-  const { beta1, beta2, eps, weightDecay, maxGradNorm } = training;
-  return { learningRate, beta1, beta2, eps, weightDecay, maxGradNorm };
-}
-
-/** Whether groups without a signal are left out; see the option's description. */
-function filtersUniform({ algorithm }: TrainConfig): boolean {
-  const { filterUniformGroups, advEstimator } = algorithm;
-  const used = [advEstimator, ...estimatorsByRole(algorithm).values()];
-  return filterUniformGroups ?? used.every((name) => groupRelative.has(name));
-}
-
-/** `role=estimator`, whose role may hold an equals sign of its own. */
-function estimatorsByRole({ estimatorMap }: TrainConfig["algorithm"]): Map<string, EstimatorName> {
-  return new Map(
-    estimatorMap.map((entry) => {
-      const at = entry.lastIndexOf("=");
-      return [entry.slice(0, at), entry.slice(at + 1) as EstimatorName] as const;
-    }),
-  );
-}
-
-function rowsOf(
-  config: TrainConfig,
-  episodes: readonly Episode[],
-): { rows: readonly TrainingRow[]; metrics: Record<string, number> } {
-  const grouped = groupTrajectories(episodes);
-  const filtered = filtersUniform(config) ? dropUniform(grouped.groups) : null;
-  const groups = filtered?.groups ?? grouped.groups;
-  const advantages = computeAdvantages(groups, {
-    estimator: config.algorithm.advEstimator,
-    byRole: estimatorsByRole(config.algorithm),
-    normByStd: config.algorithm.normAdvByStdInGrpo,
-  });
-  const built = buildRows(groups, advantages.advantages);
-  return {
-    rows: built.rows,
-    metrics: {
-      ...grouped.metrics,
-      ...filtered?.metrics,
-      ...advantages.metrics,
-      ...built.metrics,
-    },
-  };
 }
 
 function checkFinite(metrics: UpdateMetrics): void {

@@ -11,6 +11,17 @@ export type CamelKeys<T> = T extends readonly unknown[]
     ? { readonly [K in keyof T as K extends string ? Camel<K> : never]: CamelKeys<T[K]> }
     : T;
 
+type Snake<S extends string> = S extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${Snake<Tail>}`
+  : S;
+
+/** The same tree with snake_case keys. */
+export type SnakeKeys<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { readonly [K in keyof T as K extends string ? Snake<K> : never]: SnakeKeys<T[K]> }
+    : T;
+
 /** A tree as YAML and JSON give it. */
 export interface Tree {
   [key: string]: unknown;

@@ -1,6 +1,6 @@
 /**
  * A run's options as code reads them. The YAML keys are the same in snake_case; what each one means,
- * its default and its bounds stand in `schema.ts`.
+ * its default and its bounds stand in `schema/`.
  */
 import type { KlEstimator, LossAggregation, LossName } from "../../core/loss.ts";
 import type { EstimatorName } from "../../algorithms/catalog.ts";

@@ -1,0 +1,17 @@
+/** Options of how tasks are drawn. */
+import { z } from "zod";
+import { count, countOrAll } from "./kinds.ts";
+import type { Section } from "./section.ts";
+
+export const dataOptions: Section<"data"> = z
+  .strictObject({
+    train_batch_size: count(1).default(16).describe("Tasks per optimizer step."),
+    val_batch_size: countOrAll()
+      .default(-1)
+      .describe("Validation tasks that run at a time; -1 is all of them."),
+    seed: count(0)
+      .nullable()
+      .default(null)
+      .describe("Seed of the order of tasks; null uses trainer.seed."),
+  })
+  .prefault({});

@@ -1,0 +1,23 @@
+/** Options of the embedded engine. */
+import { z } from "zod";
+import { count } from "./kinds.ts";
+import type { Section } from "./section.ts";
+
+export const localOptions: Section<"local"> = z
+  .strictObject({
+    threads: count(1)
+      .nullable()
+      .default(null)
+      .describe("Threads inside one operation; null is half of the processors, at least 2."),
+    training_memory_mib: count(64)
+      .default(1536)
+      .describe("MiB for the activations of one training micro-batch; less is slower."),
+    sampling_precision: z
+      .enum(["float32", "int8"])
+      .default("float32")
+      .describe(
+        "Frozen weights while sampling; int8 needs LoRA and draws from a slightly different distribution, which the loss corrects.",
+      ),
+  })
+  .prefault({})
+  .describe("Options of the backend that the command line makes for backend: local.");

@@ -1,0 +1,16 @@
+/** Options of the model that is trained. */
+import { z } from "zod";
+import { count, words } from "./kinds.ts";
+import type { Section } from "./section.ts";
+
+export const modelOptions: Section<"model"> = z
+  .strictObject({
+    name: words().describe("The policy: a folder, or a name that the backend knows."),
+    lora_rank: count(0).default(0).describe("Rank of the LoRA adapters; 0 trains every weight."),
+    lora_alpha: z
+      .number()
+      .gt(0)
+      .default(32)
+      .describe("LoRA updates are scaled by lora_alpha / lora_rank."),
+  })
+  .prefault({} as { name: string });

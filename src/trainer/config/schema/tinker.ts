@@ -1,0 +1,22 @@
+/** Options of the Tinker backend. */
+import { z } from "zod";
+import { count, words } from "./kinds.ts";
+import type { Section } from "./section.ts";
+
+export const tinkerOptions: Section<"tinker"> = z
+  .strictObject({
+    tokenizer: words()
+      .nullable()
+      .default(null)
+      .describe("Folder with the model's tokenizer; null is model.name, or where the server says."),
+    context_length: count(2)
+      .nullable()
+      .default(null)
+      .describe("Longest prompt and completion in tokens; null asks the server."),
+    checkpoint_ttl_s: count(1)
+      .nullable()
+      .default(null)
+      .describe("Seconds after which the server may delete a checkpoint; null is never."),
+  })
+  .prefault({})
+  .describe("Options of the backend that the command line makes for backend: tinker.");

@@ -1,0 +1,36 @@
+/** Options of the run: its length, validation, checkpoints, names. */
+import { z } from "zod";
+import { count, countOrAll, share, words } from "./kinds.ts";
+import type { Section } from "./section.ts";
+
+export const trainerOptions: Section<"trainer"> = z
+  .strictObject({
+    total_epochs: count(1).default(1).describe("Passes over the training tasks."),
+    total_batches: countOrAll()
+      .default(-1)
+      .describe("Optimizer steps; -1 lets total_epochs decide."),
+    test_freq: count(0)
+      .default(0)
+      .describe("Validate every so many steps; 0 only before and after."),
+    val_before_train: z.boolean().default(true).describe("Validate before the first step."),
+    save_freq: count(0)
+      .default(10)
+      .describe("Save a checkpoint every so many steps; 0 only at the end."),
+    seed: count(0)
+      .max(2 ** 32 - 1)
+      .default(0)
+      .describe("Seed of everything random in the run."),
+    project_name: words().default("agent-trainer").describe("A label, kept with the run."),
+    experiment_name: words()
+      .regex(/^[^/\\]*[^/\\.][^/\\]*$/u)
+      .nullable()
+      .default(null)
+      .meta({ allowed: "a folder name, or null" })
+      .describe("Name of the run folder; null makes one from the date."),
+    output_dir: words().default("runs").describe("Folder that holds the run folders."),
+    max_failed_share: share()
+      .default(0.5)
+      .describe("The run stops when more than this share of a step's rollouts failed."),
+    keep_checkpoints: count(1).default(3).describe("Checkpoints kept; older ones are deleted."),
+  })
+  .prefault({});

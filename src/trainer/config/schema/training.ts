@@ -1,0 +1,34 @@
+/** Options of the optimizer. */
+import { z } from "zod";
+import { defaultOptim } from "../../../core/loss.ts";
+import { scheduleNames } from "../../schedule.ts";
+import { count, share } from "./kinds.ts";
+import type { Section } from "./section.ts";
+
+export const trainingOptions: Section<"training"> = z
+  .strictObject({
+    learning_rate: share()
+      .default(defaultOptim.learningRate)
+      .describe("Base learning rate; 0 freezes the weights."),
+    lr_schedule: z
+      .enum(scheduleNames)
+      .default("constant")
+      .describe("Shape of the learning rate after warm-up."),
+    warmup_steps: count(0)
+      .default(0)
+      .describe("Steps over which the learning rate rises to its base value."),
+    beta1: z.number().min(0).lt(1).default(defaultOptim.beta1).describe("AdamW, first moment."),
+    beta2: z.number().min(0).lt(1).default(defaultOptim.beta2).describe("AdamW, second moment."),
+    eps: z.number().gt(0).max(1).default(defaultOptim.eps).describe("AdamW, denominator."),
+    weight_decay: z
+      .number()
+      .min(0)
+      .default(defaultOptim.weightDecay)
+      .describe("AdamW, decoupled decay."),
+    max_grad_norm: z
+      .number()
+      .min(0)
+      .default(defaultOptim.maxGradNorm)
+      .describe("Gradients are scaled down to this global norm; 0 is never."),
+  })
+  .prefault({});

@@ -1,0 +1,36 @@
+/** What a backend is told with one update: the loss, and the optimizer's numbers at that step. */
+import type { LossSpec, OptimSpec } from "../core/loss.ts";
+import type { TrainConfig } from "./config/train-config.ts";
+import type { LoopContext } from "./loop-context.ts";
+import { learningRateAt } from "./schedule.ts";
+
+/** The loss as the options say. */
+export function lossOf({ algorithm }: TrainConfig): LossSpec {
+  return {
+    name: algorithm.lossFn,
+    clipLow: algorithm.epsClip,
+    clipHigh: algorithm.epsClipHigh ?? algorithm.epsClip,
+    aggregation: algorithm.lossAggMode,
+    ...(algorithm.clipRatioC === null ? {} : { dualClip: algorithm.clipRatioC }),
+    ...(algorithm.klBeta === 0
+      ? {}
+      : { kl: { coef: algorithm.klBeta, estimator: algorithm.klEstimator } }),
+    ...(algorithm.entropyCoef === 0 ? {} : { entropyCoef: algorithm.entropyCoef }),
+  };
+}
+
+/** The optimizer at step `step`, from 1. */
+export function optimOf(context: LoopContext, step: number): OptimSpec {
+  const { training } = context.config;
+  const learningRate = learningRateAt(
+    {
+      name: training.lrSchedule,
+      learningRate: training.learningRate,
+      warmupSteps: training.warmupSteps,
+      totalSteps: context.totalSteps,
+    },
+    step,
+  );
+  const { beta1, beta2, eps, weightDecay, maxGradNorm } = training;
+  return { learningRate, beta1, beta2, eps, weightDecay, maxGradNorm };
+}
