@@ -23,6 +23,8 @@ export interface PullOptions {
   /** @default from the environment */
   readonly settings?: HubSettings;
   readonly connection?: Partial<Pick<HubConnection, "silenceMs" | "retryMs" | "maxTries">>;
+  /** `tokenizer`: only what turns text into tokens. @default "model" */
+  readonly parts?: "model" | "tokenizer";
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: PullProgress) => void;
 }
@@ -39,6 +41,7 @@ const parallelFiles = 4;
 
 const companions =
   /^(?:config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab)\.json$|^(?:chat_template\.jinja|merges\.txt|tokenizer\.model)$/u;
+const tokenizerFiles = /^(?:tokenizer|tokenizer_config)\.json$|^chat_template\.jinja$/u;
 const weights = /^model(?:-\d{5}-of-\d{5})?\.safetensors$|^model\.safetensors\.index\.json$/u;
 
 /** @throws HubError */
@@ -54,7 +57,10 @@ export async function pullModel(id: ModelId, options: PullOptions = {}): Promise
     throw notCached(id, hub.cacheFolder);
   }
   const remote = await readRemoteModel(hub, id, signal);
-  const names = chooseFiles(id, remote);
+  const names =
+    options.parts === "tokenizer"
+      ? remote.files.filter((file) => tokenizerFiles.test(file))
+      : chooseFiles(id, remote);
   const files = await mapConcurrent(
     names,
     parallelFiles,
@@ -91,6 +97,17 @@ export async function resolveModel(id: ModelId, options: PullOptions = {}): Prom
   const settings = options.settings ?? readHubSettings();
   const cached = findCached(settings.cacheFolder, id);
   return cached ?? (await pullModel(id, { ...options, settings })).path;
+}
+
+/** A folder with the model's tokenizer and chat template, from the cache or the hub. @throws HubError */
+export async function resolveTokenizer(id: ModelId, options: PullOptions = {}): Promise<string> {
+  const settings = options.settings ?? readHubSettings();
+  const cache = new HubCache(settings.cacheFolder, id.repository);
+  const commit = cache.commitOf(id.revision);
+  const isCached = (file: string): boolean => commit !== null && cache.has(commit, file);
+  if (commit !== null && ["tokenizer.json", "tokenizer_config.json"].every(isCached))
+    return cache.snapshot(commit);
+  return (await pullModel(id, { ...options, settings, parts: "tokenizer" })).path;
 }
 
 function notCached(id: ModelId, cacheFolder: string): HubError {

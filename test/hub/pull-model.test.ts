@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findCached, listCached } from "../../src/hub/hub-cache.ts";
 import { parseModelId } from "../../src/hub/model-id.ts";
-import { pullModel, resolveModel } from "../../src/hub/pull-model.ts";
+import { pullModel, resolveModel, resolveTokenizer } from "../../src/hub/pull-model.ts";
 import type { PullOptions, PullProgress } from "../../src/hub/pull-model.ts";
 import { commit, sendContent, StandInHub } from "./stand-in-hub.ts";
 
@@ -56,6 +56,21 @@ function cutAfter(bytes: number, times: number): void {
     return true;
   };
 }
+
+describe("a tokenizer alone", () => {
+  it("is fetched without the weights, and from then on taken from the cache", async () => {
+    hub.files.set("tokenizer_config.json", Buffer.from("{}"));
+    hub.files.set("chat_template.jinja", Buffer.from("x"));
+    const path = await resolveTokenizer(id, { settings, connection });
+    const names = ["chat_template.jinja", "tokenizer.json", "tokenizer_config.json"];
+    expect(readdirSync(path).toSorted()).toEqual(names);
+    // The model is still to be pulled.
+    expect(findCached(cacheFolder, id)).toBe(null);
+    hub.files.clear();
+    const offline = { ...settings, offline: true };
+    expect(await resolveTokenizer(id, { settings: offline, connection })).toBe(path);
+  });
+});
 
 describe("a pull", () => {
   it("fills the cache as Hugging Face's own tools do, and only with what is needed", async () => {

@@ -49,8 +49,10 @@ describe("the packed package, installed alone", () => {
     ["agent-trainer", "AgentTrainer"],
     ["agent-trainer/gateway", "createGateway"],
     ["agent-trainer/local", "createLocalBackend"],
+    ["agent-trainer/tinker", "TinkerClient"],
+    ["agent-trainer/tinker", "createTinkerBackend"],
     ["agent-trainer/testing", "scriptedSampler"],
-  ])("imports %s", async (subpath, name) => {
+  ])("imports %s: %s", async (subpath, name) => {
     expect(await node(`console.log(typeof (await import("${subpath}")).${name})`)).toBe("function");
   });
 

@@ -88,12 +88,14 @@ export class TinkerBackend implements TrainingBackend {
       const contextLength = await this.#contextLength(client, baseModel);
       const model = await client.createModel({ baseModel, rank: lora.rank, seed, signal });
       const { tokenizer } = await model.info({ signal });
-      const renderer = await findRenderer([
-        this.#options.tokenizer ?? null,
-        ...(this.#options.tokenizer === undefined ? [baseModel, tokenizer] : []),
-      ]);
+      const places =
+        this.#options.tokenizer === undefined ? [baseModel, tokenizer] : [this.#options.tokenizer];
+      const renderer = await findRenderer(places, { signal });
       const profile = await probeServer(model, signal);
-      onNotice?.(`The Tinker server reduces losses by ${profile.reduction}.`);
+      if (profile.reduction !== "sum")
+        onNotice?.(
+          `The Tinker server averages losses (${profile.reduction}); this is made up for.`,
+        );
       const published = await model.createSampler({ signal });
       const sampler = new VersionSampler(contextLength, () => {
         const { published: current, version } = this.#run;

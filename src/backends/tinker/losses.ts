@@ -15,7 +15,7 @@ export function tinkerLoss(loss: LossSpec): TinkerLoss {
   if (!known.includes(name))
     throw refused("algorithm.loss_fn", name, ({ losses }) => losses.includes(name));
   if (loss.dualClip !== undefined && loss.dualClip !== null)
-    throw refused("algorithm.dual_clip", loss.dualClip, ({ dualClip }) => dualClip === true);
+    throw refused("algorithm.clip_ratio_c", loss.dualClip, ({ dualClip }) => dualClip === true);
   if ((loss.entropyCoef ?? 0) !== 0)
     throw refused(
       "algorithm.entropy_coef",

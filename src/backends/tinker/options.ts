@@ -6,7 +6,10 @@ export interface TinkerBackendOptions {
   readonly baseUrl?: string;
   /** @default TINKER_API_KEY */
   readonly apiKey?: string;
-  /** Folder with the model's tokenizer and chat template. @default the model's name, or where the server says, if that is a folder here */
+  /**
+   * Where the model's tokenizer and chat template are: a folder, or `OWNER/NAME` on a hub, from which
+   * only these files are fetched. @default the model's name, or what the server says
+   */
   readonly tokenizer?: string;
   /** Longest prompt + completion in tokens. @default what the server tells */
   readonly contextLength?: number;

@@ -8,7 +8,9 @@ export const tinkerOptions: Section<"tinker"> = z
     tokenizer: words()
       .nullable()
       .default(null)
-      .describe("Folder with the model's tokenizer; null is model.name, or where the server says."),
+      .describe(
+        "Folder with the model's tokenizer, or its OWNER/NAME on a hub; null is model.name, or what the server says.",
+      ),
     context_length: count(2)
       .nullable()
       .default(null)
