@@ -22,6 +22,8 @@ export interface BackendCapabilities {
   readonly exactResume: boolean;
   /** `forward` exists. */
   readonly forward: boolean;
+  /** `forward` knows the reference. @default false */
+  readonly reference?: boolean;
   /** AdamW fields that can be set; others must keep their default. */
   readonly optimizer: readonly (keyof OptimSpec)[];
 }

@@ -19,6 +19,7 @@ export const capabilityMatrix: Readonly<Record<OwnBackend, BackendCapabilities>>
     lora: true,
     exactResume: true,
     forward: true,
+    reference: true,
     optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
   },
   tinker: {
@@ -32,6 +33,7 @@ export const capabilityMatrix: Readonly<Record<OwnBackend, BackendCapabilities>>
     lora: true,
     exactResume: true,
     forward: true,
+    reference: true,
     optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
   },
   verl: {

@@ -27,6 +27,22 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
   "algorithm.clip_ratio_c": ["algorithm.clip_ratio_c=3", { dualClip: false }],
   "algorithm.kl_beta": ["algorithm.kl_beta=0.1", { klEstimators: ["k1"] }],
   "algorithm.entropy_coef": ["algorithm.entropy_coef=0.1", { entropyBonus: false }],
+  "algorithm.rollout_correction.bypass_mode": [
+    "algorithm.rollout_correction.bypass_mode=false",
+    { forward: false },
+  ],
+  "algorithm.rollout_correction.tis_mode": [
+    "algorithm.rollout_correction.tis_mode=token",
+    { forward: false },
+  ],
+  "algorithm.rollout_correction.rollout_rs": [
+    "algorithm.rollout_correction={rollout_rs: token_k1, rollout_rs_threshold: 2}",
+    { forward: false },
+  ],
+  "algorithm.rollout_correction.rollout_token_veto_threshold": [
+    "algorithm.rollout_correction.rollout_token_veto_threshold=1e-4",
+    { forward: false },
+  ],
   "model.lora_rank": ["model.lora_rank=8", { lora: false }],
   "training.lr_schedule": ["training.lr_schedule=cosine", { optimizer: [] }],
   "training.warmup_steps": ["training.warmup_steps=3", { optimizer: [] }],

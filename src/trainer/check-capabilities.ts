@@ -21,6 +21,22 @@ const optimizerOptions: readonly [string, keyof OptimSpec & keyof TrainConfig["t
   ["training.learning_rate", "learningRate"],
 ];
 
+type Correction = TrainConfig["algorithm"]["rolloutCorrection"];
+
+/** These need the log-probabilities of the weights that train. */
+const needForward: readonly [string, (correction: Correction) => unknown][] = [
+  ["bypass_mode", ({ bypassMode }) => (bypassMode === false ? false : null)],
+  ["tis_mode", ({ tisMode }) => tisMode],
+  ["rollout_rs", ({ rolloutRs }) => rolloutRs],
+  ["rollout_token_veto_threshold", ({ rolloutTokenVetoThreshold }) => rolloutTokenVetoThreshold],
+];
+
+const correctionRules = needForward.map(([name, read]): CapabilityRule => ({
+  option: `algorithm.rollout_correction.${name}`,
+  value: ({ algorithm }) => read(algorithm.rolloutCorrection),
+  honoured: ({ forward }, { algorithm }) => forward || read(algorithm.rolloutCorrection) === null,
+}));
+
 /** Every option whose honouring depends on the backend. */
 export const capabilityRules: readonly CapabilityRule[] = [
   {
@@ -53,6 +69,7 @@ export const capabilityRules: readonly CapabilityRule[] = [
     honoured: (capabilities, config) =>
       config.algorithm.entropyCoef === 0 || capabilities.entropyBonus === true,
   },
+  ...correctionRules,
   {
     option: "model.lora_rank",
     value: (config) => config.model.loraRank,

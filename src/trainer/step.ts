@@ -6,9 +6,9 @@ import type { UpdateMetrics } from "../core/backend.ts";
 import { NumericsError } from "../core/errors.ts";
 import { deriveSeed } from "../util/random.ts";
 import { trainEpisodeMetrics } from "./episode-metrics.ts";
-import { rowsOf } from "./episode-rows.ts";
 import { checkFailures } from "./failures.ts";
 import type { LoopContext, RolloutRequest } from "./loop-context.ts";
+import { trainingRows } from "./training-rows.ts";
 import { lossOf, optimOf } from "./update-spec.ts";
 
 export interface StepResult {
@@ -85,7 +85,7 @@ export async function runStep(
   journal.episodes(step, "train", episodes);
   checkFailures(episodes, config.trainer.maxFailedShare, `step ${step}`);
 
-  const { rows, metrics } = rowsOf(config, episodes);
+  const { rows, metrics } = await trainingRows(context, episodes);
   if (metrics["groups/trajectories_after"] === 0) {
     emit(step, { type: "warning", message: nothingCaptured });
   }

@@ -1,5 +1,6 @@
 /** A tree of options in and out of its checked form. */
 import { isTree, snakeKeys, type Tree } from "./camel-keys.ts";
+import { checkCombinations } from "./check-combinations.ts";
 import { configFields } from "./fields.ts";
 import { describeIssues } from "./issues.ts";
 import { checkTree } from "./schema.ts";
@@ -12,6 +13,7 @@ import type { TrainConfig } from "./train-config.ts";
 export function parseConfigTree(tree: Tree): TrainConfig {
   const { config, issues } = checkTree(tree);
   if (config === null) throw describeIssues(issues, tree, configFields());
+  checkCombinations(config);
   return config;
 }
 

@@ -2,8 +2,7 @@
  * A run's options as code reads them. The YAML keys are the same in snake_case; what each one means,
  * its default and its bounds stand in `schema/`.
  */
-import type { KlEstimator, LossAggregation, LossName } from "../../core/loss.ts";
-import type { EstimatorName } from "../../algorithms/catalog.ts";
+import type { AlgorithmOptions } from "./algorithm-options.ts";
 import type { ScheduleName } from "../schedule.ts";
 
 /** How tokens are drawn in rollouts; wins over what the agent sends. */
@@ -34,21 +33,7 @@ export interface TrainConfig {
     readonly train: RolloutSampling;
     readonly val: RolloutSampling;
   };
-  readonly algorithm: {
-    readonly advEstimator: EstimatorName;
-    readonly normAdvByStdInGrpo: boolean;
-    /** `role=estimator` each. */
-    readonly estimatorMap: readonly string[];
-    readonly lossFn: LossName;
-    readonly lossAggMode: LossAggregation;
-    readonly epsClip: number;
-    readonly epsClipHigh: number | null;
-    readonly clipRatioC: number | null;
-    readonly klBeta: number;
-    readonly klEstimator: KlEstimator;
-    readonly entropyCoef: number;
-    readonly filterUniformGroups: boolean | null;
-  };
+  readonly algorithm: AlgorithmOptions;
   readonly training: {
     readonly learningRate: number;
     readonly lrSchedule: ScheduleName;

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { defaultLoss, klEstimators, lossAggregations, lossNames } from "../../../core/loss.ts";
 import { estimatorNames } from "../../../algorithms/catalog.ts";
 import { estimatorMap } from "../estimator-map.ts";
+import { rolloutCorrection } from "./rollout-correction.ts";
 import { share } from "./kinds.ts";
 import type { Section } from "./section.ts";
 
@@ -61,5 +62,6 @@ export const algorithmOptions: Section<"algorithm"> = z
       .describe(
         "Leave out groups whose rewards are all equal; null does so where the estimator compares within groups, as those of reinforce, reinforce_plus_plus and prpo do not.",
       ),
+    rollout_correction: rolloutCorrection,
   })
   .prefault({});

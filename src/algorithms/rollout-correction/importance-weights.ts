@@ -1,0 +1,105 @@
+/**
+ * Importance weights between the weights that train and what sampled. With x the log-ratio of a token
+ * and w = exp(x), or in `sequence` mode w = exp(sum of the row's x) for all of its tokens:
+ *
+ * - `truncate`: min(w, cap) (TIS; Yao et al. 2025, https://fengyao.notion.site/off-policy-rl)
+ * - `mask`: w inside of [low, high], else 0 (masked importance sampling; per token it is IcePop)
+ *
+ * The weights are factors without a gradient.
+ */
+import { populationStd } from "../statistics.ts";
+import { clampLogRatio, parseBounds, ratioOf, sumOf } from "./log-ratios.ts";
+import type { RatioBounds, TokenValues } from "./log-ratios.ts";
+
+export const weightModes = ["token", "sequence"] as const;
+export type WeightMode = (typeof weightModes)[number];
+
+/** What happens to a weight that is too large, or too small. */
+export type WeightLimit =
+  | { readonly kind: "truncate"; readonly cap: number }
+  | ({ readonly kind: "mask" } & RatioBounds);
+
+/** `2` truncates at 2, `"0.5_2"` masks outside of 0.5 to 2; null when it is neither. */
+export function parseWeightLimit(value: number | string): WeightLimit | null {
+  const cap = Number(value);
+  if (String(value).trim() !== "" && cap > 0 && Number.isFinite(cap))
+    return { kind: "truncate", cap };
+  const bounds = parseBounds(String(value));
+  return bounds === null ? null : { kind: "mask", ...bounds };
+}
+
+export interface WeightOptions {
+  readonly mode: WeightMode;
+  readonly limit: WeightLimit;
+  /** Divide by the mean over tokens, or in `sequence` mode over rows, so that the step keeps its size. */
+  readonly normalize: boolean;
+}
+
+export interface ImportanceWeights {
+  /** [row][trained token] */
+  readonly weights: TokenValues;
+  /** `rollout_correction/rollout_is_...`, before normalisation; empty without a token. */
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+function limited(ratio: number, limit: WeightLimit): number {
+  if (limit.kind === "truncate") return Math.min(ratio, limit.cap);
+  return ratio >= limit.low && ratio <= limit.high ? ratio : 0;
+}
+
+export function importanceWeights(
+  logRatios: TokenValues,
+  { mode, limit, normalize }: WeightOptions,
+): ImportanceWeights {
+  const ratios = logRatios.map((row) => {
+    if (mode === "token") return row.map(ratioOf);
+    return new Float64Array(row.length).fill(Math.exp(clampLogRatio(sumOf(row))));
+  });
+  const weights = ratios.map((row) => row.map((ratio) => limited(ratio, limit)));
+  const metrics = weightMetrics(ratios, weights, limit);
+  if (!normalize) return { weights, metrics };
+  const rows = weights.filter((row) => row.length > 0);
+  const counted = mode === "token" ? flat(rows) : rows.map((row) => row[0] as number);
+  const mean = sumOf(counted) / Math.max(1, counted.length);
+  const scale = mean > 0 ? 1 / mean : 1;
+  return { weights: weights.map((row) => row.map((weight) => weight * scale)), metrics };
+}
+
+function flat(rows: TokenValues): Float64Array {
+  const all = new Float64Array(rows.reduce((sum, row) => sum + row.length, 0));
+  let at = 0;
+  for (const row of rows) {
+    all.set(row, at);
+    at += row.length;
+  }
+  return all;
+}
+
+/** ESS = 1 / mean((w / mean w)^2), the share of tokens that the weights leave. */
+function weightMetrics(
+  ratios: TokenValues,
+  weights: TokenValues,
+  limit: WeightLimit,
+): Record<string, number> {
+  const all = flat(weights);
+  if (all.length === 0) return {};
+  const raw = flat(ratios);
+  const { low, high } = limit.kind === "mask" ? limit : { low: 1 / limit.cap, high: limit.cap };
+  const mean = sumOf(all) / all.length;
+  const square = all.reduce((sum, weight) => sum + weight * weight, 0) / all.length;
+  const share = (test: (ratio: number) => boolean): number => raw.filter(test).length / raw.length;
+  const rows = weights.filter((row) => row.length > 0).map((row) => sumOf(row) / row.length);
+  const named = {
+    mean,
+    std: populationStd(all),
+    max: all.reduce((most, weight) => Math.max(most, weight), 0),
+    min: all.reduce((least, weight) => Math.min(least, weight), Infinity),
+    eff_sample_size: square > 0 ? mean ** 2 / square : 0,
+    ratio_fraction_high: share((ratio) => ratio > high),
+    ratio_fraction_low: share((ratio) => ratio < low),
+    seq_mean: sumOf(rows) / rows.length,
+  };
+  return Object.fromEntries(
+    Object.entries(named).map(([name, value]) => [`rollout_correction/rollout_is_${name}`, value]),
+  );
+}

@@ -1,0 +1,37 @@
+/**
+ * What all of rollout correction starts from: x = old - rollout, the trainer's log-probability of each
+ * trained token minus that of whoever sampled it. Rows of a batch, trained tokens only.
+ */
+
+/** [row][trained token] */
+export type TokenValues = readonly Float64Array[];
+
+/** exp of more than this says nothing that its bound does not. */
+const largestLogRatio = 20;
+
+export const clampLogRatio = (x: number): number =>
+  Math.min(largestLogRatio, Math.max(-largestLogRatio, x));
+
+/** exp(x), with x limited to ±20. */
+export const ratioOf = (x: number): number => Math.exp(clampLogRatio(x));
+
+/** Bounds of a ratio. */
+export interface RatioBounds {
+  readonly low: number;
+  readonly high: number;
+}
+
+const boundsText = /^(\d+(?:\.\d+)?(?:e-?\d+)?)_(\d+(?:\.\d+)?(?:e-?\d+)?)$/iu;
+
+/** Reads `low_high`; null when it is not of that form, or empty. */
+export function parseBounds(text: string): RatioBounds | null {
+  const [, low, high] = boundsText.exec(text.trim()) ?? [];
+  const bounds = { low: Number(low), high: Number(high) };
+  return bounds.low < bounds.high ? bounds : null;
+}
+
+export function sumOf(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i] as number;
+  return sum;
+}

@@ -1,0 +1,127 @@
+/**
+ * Rejection of tokens and rows that the weights being trained would hardly have drawn. A rule is a
+ * statistic of the log-ratios x and what it may be at most:
+ *
+ * - statistic: k1 = -x, k2 = x^2 / 2, k3 = exp(x) - 1 - x
+ * - level: of each token, or the sum, mean or maximum over a row, which is then kept or left out whole
+ *
+ * Bounds of k1 are bounds of the ratio: kept when log low <= x <= log high; a single bound t means
+ * [1/t, t]. k2 and k3 are kept up to their bound. All rules must hold. A veto leaves a row out when a
+ * single ratio is below its threshold.
+ */
+import { clampLogRatio, parseBounds, sumOf } from "./log-ratios.ts";
+import type { RatioBounds, TokenValues } from "./log-ratios.ts";
+
+const levels = ["token", "seq_sum", "seq_mean", "seq_max"] as const;
+const statistics = ["k1", "k2", "k3"] as const;
+type Level = (typeof levels)[number];
+type Statistic = (typeof statistics)[number];
+
+/** The extreme of a k1 over a row is either bound's business, so there is no `seq_max_k1`. */
+export const rejectionNames: readonly string[] = levels.flatMap((level) =>
+  statistics
+    .filter((statistic) => level !== "seq_max" || statistic !== "k1")
+    .map((statistic) => `${level}_${statistic}`),
+);
+
+export interface RejectionRule {
+  readonly level: Level;
+  readonly statistic: Statistic;
+  /** Of k1: in ratios. Of k2 and k3: `high` alone counts. */
+  readonly bounds: RatioBounds;
+}
+
+function parseRule(name: string, threshold: string): RejectionRule | string {
+  const level = levels.find((candidate) => name.startsWith(`${candidate}_`));
+  const statistic = statistics.find((candidate) => name.endsWith(`_${candidate}`));
+  if (level === undefined || statistic === undefined || !rejectionNames.includes(name))
+    return `there is no rejection "${name}"; there are ${rejectionNames.join(", ")}`;
+  const single = threshold === "" ? NaN : Number(threshold);
+  if (statistic !== "k1") {
+    if (single > 0) return { level, statistic, bounds: { low: 0, high: single } };
+    return `the threshold of ${name} must be a number above 0, but is "${threshold}"`;
+  }
+  if (single > 1) return { level, statistic, bounds: { low: 1 / single, high: single } };
+  const bounds = parseBounds(threshold);
+  if (bounds !== null && bounds.low > 0) return { level, statistic, bounds };
+  return `the threshold of ${name} must be a number above 1 or low_high, but is "${threshold}"`;
+}
+
+/**
+ * Reads lists as verl writes them: `"token_k1,seq_mean_k3"` with `"0.5_2,0.5"`.
+ * @returns what is wrong, when something is.
+ */
+export function parseRejection(
+  names: string,
+  thresholds: string,
+): readonly RejectionRule[] | string {
+  const listed = names.split(",").map((name) => name.trim());
+  const bounds = thresholds.split(",").map((bound) => bound.trim());
+  if (listed.length !== bounds.length)
+    return `there are ${listed.length} rejections, but ${bounds.length} thresholds`;
+  const rules = listed.map((name, i) => parseRule(name, bounds[i] as string));
+  const problem = rules.find((rule) => typeof rule === "string");
+  return problem ?? (rules as RejectionRule[]);
+}
+
+function valueOf(statistic: Statistic, x: number): number {
+  if (statistic === "k1") return x;
+  return statistic === "k2" ? x ** 2 / 2 : Math.exp(x) - 1 - x;
+}
+
+function holds({ statistic, bounds }: RejectionRule, value: number): boolean {
+  if (statistic !== "k1") return value <= bounds.high;
+  return value >= Math.log(bounds.low) && value <= Math.log(bounds.high);
+}
+
+function rowValue(level: Level, values: Float64Array): number {
+  if (level === "seq_max") return values.reduce((most, value) => Math.max(most, value), -Infinity);
+  return level === "seq_sum" ? sumOf(values) : sumOf(values) / values.length;
+}
+
+export interface Rejection {
+  /** [row][trained token] 1 where it stays. */
+  readonly kept: readonly Uint8Array[];
+  /** `rollout_correction/...`: shares of tokens and rows that were left out; empty without a token. */
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/** @param veto ratio below which a token takes its row with it; null is none. */
+export function reject(
+  logRatios: TokenValues,
+  rules: readonly RejectionRule[],
+  veto: number | null,
+): Rejection {
+  let vetoed = 0;
+  const kept = logRatios.map((row) => {
+    const keep = new Uint8Array(row.length).fill(1);
+    if (veto !== null && row.some((x) => x < Math.log(veto))) {
+      vetoed++;
+      return keep.fill(0);
+    }
+    for (const rule of rules) {
+      const values = row.map((x) => valueOf(rule.statistic, clampLogRatio(x)));
+      if (rule.level === "token") {
+        for (const [i, value] of values.entries()) if (!holds(rule, value)) keep[i] = 0;
+      } else if (row.length > 0 && !holds(rule, rowValue(rule.level, values))) {
+        keep.fill(0);
+      }
+    }
+    return keep;
+  });
+  const rows = kept.filter((row) => row.length > 0);
+  const tokens = rows.reduce((sum, row) => sum + row.length, 0);
+  if (tokens === 0) return { kept, metrics: {} };
+  const left = rows.reduce((sum, row) => sum + sumOf(row), 0);
+  return {
+    kept,
+    metrics: {
+      "rollout_correction/rollout_rs_masked_fraction": 1 - left / tokens,
+      "rollout_correction/rollout_rs_seq_masked_fraction":
+        rows.filter((row) => !row.includes(1)).length / rows.length,
+      ...(veto === null
+        ? {}
+        : { "rollout_correction/rollout_token_veto_fraction": vetoed / rows.length }),
+    },
+  };
+}
