@@ -19,6 +19,9 @@ export class RatioStatistics {
   #absolute = 0;
   #k3 = 0;
   #ratio = 0;
+  #squaredRatio = 0;
+  #largestRatio = 0;
+  #smallestRatio = Infinity;
   #negativeLogprob = 0;
 
   constructor(loss: LossSpec) {
@@ -39,6 +42,9 @@ export class RatioStatistics {
       this.#absolute += Math.abs(log);
       this.#k3 += ratio - 1 - log;
       this.#ratio += ratio;
+      this.#squaredRatio += ratio ** 2;
+      this.#largestRatio = Math.max(this.#largestRatio, ratio);
+      this.#smallestRatio = Math.min(this.#smallestRatio, ratio);
       this.#negativeLogprob -= sampling[i]!;
     }
     for (const [name, value] of Object.entries(sums) as [ObjectiveSum, number][])
@@ -50,7 +56,7 @@ export class RatioStatistics {
     const n = Math.max(1, this.#tokens);
     const ofObjective = [...this.#sums].map(([name, value]) => [sumMetrics[name], value / n]);
     const base = { tokens: this.#tokens, ...Object.fromEntries(ofObjective) };
-    if (this.#loss.name === "cross_entropy") return base;
+    if (this.#loss.name === "cross_entropy" || this.#tokens === 0) return base;
     return {
       ...base,
       /** Sampled estimate, from the sampling weights. */
@@ -59,6 +65,11 @@ export class RatioStatistics {
       kl_k3: this.#k3 / n,
       logprob_abs_diff: this.#absolute / n,
       ratio_mean: this.#ratio / n,
+      ratio_max: this.#largestRatio,
+      ratio_min: this.#smallestRatio,
+      /** Effective sample size, as a share of the tokens. */
+      ratio_ess: this.#ratio ** 2 / (this.#squaredRatio * n),
+      chi2: this.#squaredRatio / n - 1,
     };
   }
 }
