@@ -43,10 +43,12 @@ export interface ScriptedSamplerOptions {
   readonly chunkSize?: number;
   /** Awaited before each chunk: holds a call at a known place. @default goes on at once */
   readonly beforeChunk?: (call: ScriptedCall, drawn: number) => Promise<void> | void;
+  /** Whether `requests` keeps them, for tests to look at. @default true */
+  readonly keepRequests?: boolean;
 }
 
 export interface ScriptedSampler extends Sampler {
-  /** Every request so far, in order. */
+  /** Every request so far, in order; none with `keepRequests: false`. */
   readonly requests: readonly SampleRequest[];
 }
 
@@ -94,9 +96,11 @@ export function scriptedSampler(
   options: ScriptedSamplerOptions = {},
 ): ScriptedSampler {
   const { contextLength = 65_536, weightVersion = 0, chunkSize = 1, beforeChunk } = options;
+  const { keepRequests = true } = options;
   const renderer = byteRenderer();
   const decode = options.decode ?? ((tokens: Int32Array) => renderer.decode(tokens));
   const requests: SampleRequest[] = [];
+  let nextIndex = 0;
 
   async function answerOf(call: ScriptedCall): Promise<Answer> {
     if (typeof script === "function") return script(call);
@@ -141,7 +145,8 @@ export function scriptedSampler(
       if (tokens.length >= contextLength) {
         throw new ContextOverflowError(tokens.length, contextLength);
       }
-      const index = requests.push(request) - 1;
+      const index = nextIndex++;
+      if (keepRequests) requests.push(request);
       const version = typeof weightVersion === "function" ? weightVersion() : weightVersion;
       const text = decode(tokens);
       return Promise.all(

@@ -1,4 +1,7 @@
-/** Server-sent events to one client. Knows no protocol. */
+/**
+ * Server-sent events to one client. Events of one moment go out together: what a server sent at once costs
+ * one write. Knows no protocol.
+ */
 
 const encoder = new TextEncoder();
 
@@ -7,6 +10,7 @@ export class EventStream {
   /** The client's end. */
   readonly body: ReadableStream<Uint8Array>;
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  #waiting = "";
 
   constructor(onCancel: () => void) {
     this.body = new ReadableStream({
@@ -23,7 +27,8 @@ export class EventStream {
   /** `data` must be one line, as JSON is. */
   write(data: string, event?: string): void {
     const name = event === undefined ? "" : `event: ${event}\n`;
-    this.#controller?.enqueue(encoder.encode(`${name}data: ${data}\n\n`));
+    if (this.#waiting === "") setImmediate(() => this.#flush());
+    this.#waiting += `${name}data: ${data}\n\n`;
   }
 
   /** An event that repeats its name as `type`, as Anthropic and OpenAI's Responses have it. */
@@ -32,7 +37,14 @@ export class EventStream {
   }
 
   close(): void {
+    this.#flush();
     this.#controller?.close();
     this.#controller = null;
+  }
+
+  #flush(): void {
+    if (this.#waiting === "") return;
+    this.#controller?.enqueue(encoder.encode(this.#waiting));
+    this.#waiting = "";
   }
 }

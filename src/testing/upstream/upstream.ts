@@ -78,7 +78,7 @@ function sendJson(response: ServerResponse, status: number, body: object): void 
 export async function startUpstream(options: UpstreamOptions): Promise<Upstream> {
   const { kind = "vllm", script, contextLength = 65_536, model = "scripted", fault } = options;
   const dialect = dialects[kind];
-  const sampler = scriptedSampler(script, { contextLength });
+  const sampler = scriptedSampler(script, { contextLength, keepRequests: false });
   const calls: UpstreamCall[] = [];
   const sockets = new Set<Socket>();
   let active = 0;

@@ -3,13 +3,14 @@
  * 50,000 calls.
  */
 import { getActiveResourcesInfo } from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { startUpstream, type Fault } from "../../../src/testing/index.ts";
 import { openWorld, renderer } from "../http-world.ts";
 
-const calls = process.env["SOAK"] === "1" ? 50_000 : 2_000;
+const calls = process.env["SOAK"] === "1" ? 17_000 : 480;
 const messages = [{ role: "user", content: "a question of some length ".repeat(4) }];
 
 /** One call in five goes wrong, each in its way. */
@@ -35,7 +36,7 @@ function count(kind: string): number {
   return getActiveResourcesInfo().filter((each) => each === kind).length;
 }
 
-it(`leaves nothing behind after ${calls} calls`, { timeout: 900_000 }, async () => {
+it(`leaves nothing behind after ${3 * calls} calls`, { timeout: 900_000 }, async () => {
   const timersBefore = count("Timeout");
   const upstream = await startUpstream({
     script: () => "an answer",
@@ -60,7 +61,7 @@ it(`leaves nothing behind after ${calls} calls`, { timeout: 900_000 }, async () 
     }
   };
   const lanes = 16;
-  const round = calls / 2 / lanes;
+  const round = calls / lanes;
   const many = (start: number): Promise<unknown> =>
     Promise.all(
       Array.from({ length: lanes }, (_, lane) => {
@@ -68,18 +69,25 @@ it(`leaves nothing behind after ${calls} calls`, { timeout: 900_000 }, async () 
         return some(from, from + round);
       }),
     );
-  await many(0);
-  const half = heapMiB();
   // The upstream keeps what it was sent, for tests to look at.
-  const keptByTest = JSON.stringify(upstream.calls).length / 2 ** 20;
-  await many(calls);
-  const grown = heapMiB() - half;
-  expect(failed).toBeLessThan(calls / 100);
-  expect(grown).toBeLessThan(2 * keptByTest + 8);
+  const heapAfter = async (start: number): Promise<number> => {
+    await many(start);
+    (upstream.calls as unknown[]).length = 0;
+    await delay(1_000);
+    return heapMiB();
+  };
+  // The first round also compiles code and fills pools.
+  await heapAfter(0);
+  const before = await heapAfter(calls);
+  const after = await heapAfter(2 * calls);
+  expect(failed).toBeLessThan((3 * calls) / 100);
+  // A session's place at a worker is remembered, about 100 bytes of it, for the latest 100,000.
+  expect(after - before).toBeLessThan(4 + calls / 5_000);
   expect(await world.admin("GET", "/admin/workers")).toMatchObject([{ active_requests: 0 }]);
   expect(await world.admin("GET", "/sessions")).toHaveLength(1);
   expect(upstream.active).toBe(0);
-  expect(upstream.connections).toBeLessThanOrEqual(2 * lanes + 8);
+  // Idle connections are let go, however many a busy moment had opened.
+  await expect.poll(() => upstream.connections, { timeout: 15_000 }).toBeLessThanOrEqual(1);
   await world[Symbol.asyncDispose]();
   await upstream[Symbol.asyncDispose]();
   await expect.poll(() => count("TCPSocketWrap"), { timeout: 10_000 }).toBe(0);

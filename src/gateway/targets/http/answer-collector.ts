@@ -9,7 +9,7 @@ export type OnPart = (part: AnswerPart, freshTokens: number, choice: ChoiceColle
 
 export class AnswerCollector {
   readonly choices: readonly ChoiceCollector[];
-  promptIds: readonly number[] | undefined;
+  promptIds: ArrayLike<number> | undefined;
   usage: CallUsage | undefined;
   promptChanged = false;
   readonly #workerId: string;

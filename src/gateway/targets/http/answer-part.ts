@@ -13,7 +13,7 @@ export interface ToolCallPart {
 export interface AnswerPart {
   readonly choice: number;
   /** Ids that are new, or all so far where `drawn` says so. */
-  readonly tokens?: readonly number[];
+  readonly tokens?: ArrayLike<number>;
   /** For `tokens`, one each; null where the server does not tell. */
   readonly logprobs?: readonly (number | null)[];
   readonly texts?: readonly TokenText[];
@@ -29,7 +29,7 @@ export interface AnswerPart {
 }
 
 export interface AnswerPiece {
-  readonly promptIds?: readonly number[];
+  readonly promptIds?: ArrayLike<number>;
   readonly usage?: CallUsage;
   readonly parts: readonly AnswerPart[];
 }

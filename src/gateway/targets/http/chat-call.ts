@@ -17,6 +17,12 @@ export interface ChatCallOptions {
   readonly onCommit: () => void;
 }
 
+interface ShownPart {
+  readonly choice: number;
+  readonly content: string;
+  readonly reasoning: string;
+}
+
 /** What the server answered; partial when the call was aborted. @throws UpstreamError */
 export async function callChat(
   worker: Worker,
@@ -37,16 +43,17 @@ export async function callChat(
       ...(stream ? {} : { deadlines: { firstByteMs: requestTimeoutMs } }),
     });
     let hasBegun = false;
-    for await (const json of readJsonAnswers(answer, worker.id)) {
-      const shown: (() => void)[] = [];
-      collector.add(readChatAnswer(json, ask), ({ choice, content = "", reasoning = "" }) => {
-        if (content === "" && reasoning === "") return;
-        shown.push(() => onDelta?.(choice, { content, reasoning }));
-      });
+    for await (const values of readJsonAnswers(answer, worker.id)) {
+      const shown: ShownPart[] = [];
+      for (const json of values) {
+        collector.add(readChatAnswer(json, ask), ({ choice, content = "", reasoning = "" }) => {
+          if (content !== "" || reasoning !== "") shown.push({ choice, content, reasoning });
+        });
+      }
       if (!hasBegun) onBegin(collector);
       hasBegun = true;
       if (shown.length > 0) onCommit();
-      for (const show of shown) show();
+      for (const { choice, ...delta } of shown) onDelta?.(choice, delta);
     }
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -153,7 +153,8 @@ export function createChatTarget(options: ChatTargetOptions): Target {
     } catch (error) {
       if (!abort.signal.aborted) throw error;
     }
-    const tokens = Int32Array.from(answer.promptIds ?? []);
+    const { promptIds = [] } = answer;
+    const tokens = promptIds instanceof Int32Array ? promptIds : Int32Array.from(promptIds);
     const maxTokens = Math.min(plan.sampling.maxTokens, contextLength - tokens.length);
     const untrainable = lackOf(answer, request);
     return {

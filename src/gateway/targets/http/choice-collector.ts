@@ -102,7 +102,7 @@ export class ChoiceCollector {
     return tokens.length - skip;
   }
 
-  #beginsWith(tokens: readonly number[], count: number): boolean {
+  #beginsWith(tokens: ArrayLike<number>, count: number): boolean {
     for (let i = 0; i < count; i++) if (tokens[i] !== this.tokens[i]) return false;
     return true;
   }

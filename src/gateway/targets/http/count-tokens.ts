@@ -16,7 +16,7 @@ interface Prompt {
 
 async function post(worker: Worker, path: string, body: object, signal: AbortSignal) {
   const answer = await worker.send({ path, body, signal });
-  for await (const json of readJsonAnswers(answer, worker.id)) return objectIn(json);
+  for await (const [json] of readJsonAnswers(answer, worker.id)) return objectIn(json);
   return {};
 }
 

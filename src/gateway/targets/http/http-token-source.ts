@@ -45,15 +45,17 @@ async function ask(draw: OneDraw, n: number, first: number): Promise<AnswerColle
       signal,
       ...(stream ? {} : { deadlines: { firstByteMs: draw.requestTimeoutMs } }),
     });
-    for await (const json of readJsonAnswers(answer, worker.id)) {
-      collector.add(dialect.read(json, n), (part, fresh, choice) => {
-        if (fresh === 0 || !onChunk) return;
-        onChunk({
-          index: first + part.choice,
-          tokens: Int32Array.from(choice.tokens.slice(-fresh)),
-          logprobs: Float32Array.from(choice.logprobs.slice(-fresh)),
+    for await (const values of readJsonAnswers(answer, worker.id)) {
+      for (const json of values) {
+        collector.add(dialect.read(json, n), (part, fresh, choice) => {
+          if (fresh === 0 || !onChunk) return;
+          onChunk({
+            index: first + part.choice,
+            tokens: Int32Array.from(choice.tokens.slice(-fresh)),
+            logprobs: Float32Array.from(choice.logprobs.slice(-fresh)),
+          });
         });
-      });
+      }
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -105,7 +107,7 @@ function noTokenPrompts({ id }: Worker, { kind }: WorkerFacts): UpstreamError {
 function hasChangedPrompt({ promptIds, usage }: AnswerCollector, tokens: Int32Array): boolean {
   if (usage && usage.promptTokens !== tokens.length) return true;
   if (!promptIds) return false;
-  return promptIds.length !== tokens.length || promptIds.some((id, i) => id !== tokens[i]);
+  return promptIds.length !== tokens.length || tokens.some((id, i) => id !== promptIds[i]);
 }
 
 export function httpTokenSource(options: TokenSourceOptions): TokenSource {

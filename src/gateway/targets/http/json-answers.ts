@@ -1,14 +1,15 @@
-/** A worker's answer as JSON values: one of a whole answer, one per event of a stream. */
+/** A worker's answer as JSON values: one of a whole answer, one per event of a stream, as they arrive. */
 import { isJsonObject } from "../../json-fields.ts";
 import { EventReader } from "./event-reader.ts";
 import type { HttpAnswer } from "./http-request.ts";
+import { parseWithIds } from "./json-with-ids.ts";
 import { statusError } from "./status-error.ts";
 import { malformed, UpstreamError } from "./upstream-error.ts";
 
 /** Enough of an error page to find its message. */
 const maxErrorBytes = 65_536;
 
-async function readText(answer: HttpAnswer, maxBytes = Infinity): Promise<string> {
+async function readBytes(answer: HttpAnswer, maxBytes = Infinity): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of answer.body) {
@@ -16,12 +17,12 @@ async function readText(answer: HttpAnswer, maxBytes = Infinity): Promise<string
     bytes += chunk.length;
     if (bytes > maxBytes) break;
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 }
 
-function parse(text: string, workerId: string): unknown {
+function parse(read: () => unknown, workerId: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return read();
   } catch (cause) {
     throw malformed(workerId, "answered with something that is not JSON", cause);
   }
@@ -44,21 +45,23 @@ function parseWhole(text: string): unknown {
   }
 }
 
-async function* readEvents(answer: HttpAnswer, workerId: string): AsyncGenerator {
+async function* readEvents(answer: HttpAnswer, workerId: string): AsyncGenerator<unknown[], void> {
   const reader = new EventReader();
   const decoder = new TextDecoder();
   for await (const chunk of answer.body) {
-    for (const data of reader.push(decoder.decode(chunk, { stream: true }))) {
-      if (data === "[DONE]") return;
-      yield parse(data, workerId);
-    }
+    const events = reader.push(decoder.decode(chunk, { stream: true }));
+    const end = events.indexOf("[DONE]");
+    const told = end < 0 ? events : events.slice(0, end);
+    const values = told.map((data) => parse(() => JSON.parse(data), workerId));
+    if (values.length > 0) yield values;
+    if (end >= 0) return;
   }
   for (const data of reader.end()) {
     if (data === "[DONE]") return;
     const value = parseWhole(data);
     // Half an event is the mark of a stream that was cut, not of one that cannot be read.
     if (value === undefined) return;
-    yield value;
+    yield [value];
   }
 }
 
@@ -66,17 +69,18 @@ async function* readEvents(answer: HttpAnswer, workerId: string): AsyncGenerator
 export async function* readJsonAnswers(
   answer: HttpAnswer,
   workerId: string,
-): AsyncGenerator<unknown, void, undefined> {
+): AsyncGenerator<readonly unknown[], void, undefined> {
   const { status, header } = answer;
   if (status < 200 || status > 299) {
-    const body = await readText(answer, maxErrorBytes).catch(() => "");
-    throw statusError({ workerId, status, retryAfter: header("retry-after"), body });
+    const body = await readBytes(answer, maxErrorBytes).catch(() => "");
+    const retryAfter = header("retry-after");
+    throw statusError({ workerId, status, retryAfter, body: body.toString() });
   }
   const type = (header("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
   if (type === "text/event-stream") {
-    for await (const value of readEvents(answer, workerId)) {
-      checkError(value, workerId);
-      yield value;
+    for await (const values of readEvents(answer, workerId)) {
+      for (const value of values) checkError(value, workerId);
+      yield values;
     }
     return;
   }
@@ -88,7 +92,8 @@ export async function* readJsonAnswers(
       workerId,
     });
   }
-  const value = parse(await readText(answer), workerId);
+  const bytes = await readBytes(answer);
+  const value = parse(() => parseWithIds(bytes), workerId);
   checkError(value, workerId);
-  yield value;
+  yield [value];
 }

@@ -18,7 +18,8 @@ export function listIn(value: unknown): readonly unknown[] {
 }
 
 /** Undefined unless it is a list of token ids. */
-export function idsIn(value: unknown): readonly number[] | undefined {
+export function idsIn(value: unknown): ArrayLike<number> | undefined {
+  if (value instanceof Int32Array) return value;
   if (!Array.isArray(value)) return undefined;
   return value.every((id) => Number.isInteger(id)) ? (value as number[]) : undefined;
 }
@@ -34,7 +35,7 @@ export function logprobIn(value: unknown): number | null {
 export function defined<T extends object>(fields: {
   readonly [K in keyof T]: T[K] | undefined;
 }): T {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as unknown as T;
+  const present: Partial<Record<keyof T, unknown>> = {};
+  for (const name in fields) if (fields[name] !== undefined) present[name] = fields[name];
+  return present as T;
 }

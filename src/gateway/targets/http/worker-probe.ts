@@ -18,7 +18,7 @@ async function look(worker: Worker, path: string, limitMs: number): Promise<unkn
   const signal = AbortSignal.timeout(limitMs);
   const answer = await worker.send({ path, signal, deadlines: quick(limitMs) });
   try {
-    for await (const json of readJsonAnswers(answer, worker.id)) return json;
+    for await (const [json] of readJsonAnswers(answer, worker.id)) return json;
   } catch (error) {
     if (!(error instanceof UpstreamError) || error.failure === "timeout") throw error;
   }

@@ -86,7 +86,7 @@ function readToolCall(value: unknown, place: number): ToolCallPart {
   });
 }
 
-function readChat(json: unknown, n: number): AnswerPiece {
+function readChat(json: unknown, n: number, wantsTexts: boolean): AnswerPiece {
   const answer = objectIn(json);
   const choices = listIn(answer.choices).map(objectIn);
   const counted = n === 1 ? numberIn(objectIn(answer.usage).completion_tokens) : undefined;
@@ -98,7 +98,7 @@ function readChat(json: unknown, n: number): AnswerPiece {
       const calls = listIn(message.tool_calls);
       return defined<AnswerPart>({
         choice: numberIn(choice.index) ?? 0,
-        ...readDrawn(choice),
+        ...readDrawn(choice, wantsTexts),
         ...readFinish(choice),
         drawn: counted === 0 ? undefined : counted,
         content: textIn(message.content),
@@ -110,6 +110,9 @@ function readChat(json: unknown, n: number): AnswerPiece {
 }
 
 export function readChatAnswer(json: unknown, { request }: ChatAsk): AnswerPiece {
-  const { rawPrompt, n } = request;
-  return rawPrompt === undefined ? readChat(json, n) : readTextAnswer(json, n);
+  const { rawPrompt, n, topLogprobs } = request;
+  const wantsTexts = topLogprobs !== undefined;
+  return rawPrompt === undefined
+    ? readChat(json, n, wantsTexts)
+    : readTextAnswer(json, n, wantsTexts);
 }

@@ -24,8 +24,8 @@ function read(json: unknown): AnswerPiece {
   const answer = objectIn(json);
   const probabilities = listIn(answer.completion_probabilities ?? answer.probs).map(objectIn);
   const told = probabilities.flatMap(({ id }) => numberIn(id) ?? []);
-  const given = idsIn(answer.tokens);
-  const tokens = given && given.length > 0 ? given : told;
+  const given = Array.from(idsIn(answer.tokens) ?? []);
+  const tokens = given.length > 0 ? given : told;
   const isLast = answer.stop === true;
   const drawn = numberIn(answer.tokens_predicted);
   const promptTokens = numberIn(answer.tokens_evaluated);

@@ -1,6 +1,6 @@
 /** Parts of OpenAI's wire format that chat and text completions share, with vLLM's and SGLang's extras. */
 import type { JsonFields } from "../../../json-fields.ts";
-import type { CallUsage } from "../../../call-request.ts";
+import type { CallUsage, TokenText } from "../../../call-request.ts";
 import type { AnswerPart } from "../answer-part.ts";
 import { defined, idsIn, listIn, logprobIn, numberIn, objectIn, textIn } from "../wire-values.ts";
 
@@ -20,39 +20,46 @@ function idOf(text: unknown): number | null {
 }
 
 interface Drawn {
-  readonly tokens?: readonly number[];
+  readonly tokens?: ArrayLike<number> | undefined;
   readonly logprobs?: readonly (number | null)[];
-  readonly texts?: AnswerPart["texts"];
+  readonly texts?: readonly TokenText[] | undefined;
 }
 
-function chatLogprobs(content: readonly unknown[]): Drawn {
-  const items = content.map(objectIn);
+function chatText({ token, top_logprobs }: JsonFields): TokenText {
   return {
-    tokens: items.flatMap(({ id, token }) => numberIn(id) ?? idOf(token) ?? []),
-    logprobs: items.map(({ logprob }) => logprobIn(logprob)),
-    texts: items.map(({ token, top_logprobs }) => ({
-      text: textIn(token) ?? "",
-      topLogprobs: listIn(top_logprobs).map((top) => {
-        const { token: text, logprob } = objectIn(top);
-        return { text: textIn(text) ?? "", logprob: numberIn(logprob) ?? -Infinity };
-      }),
-    })),
+    text: textIn(token) ?? "",
+    topLogprobs: listIn(top_logprobs).map((top) => {
+      const { token: text, logprob } = objectIn(top);
+      return { text: textIn(text) ?? "", logprob: numberIn(logprob) ?? -Infinity };
+    }),
   };
 }
 
-function textLogprobs(logprobs: JsonFields): Drawn {
+function chatLogprobs(content: readonly unknown[], hasIds: boolean, wantsTexts: boolean): Drawn {
+  const items = content.map(objectIn);
+  return {
+    tokens: hasIds
+      ? undefined
+      : items.flatMap(({ id, token }) => numberIn(id) ?? idOf(token) ?? []),
+    logprobs: items.map(({ logprob }) => logprobIn(logprob)),
+    texts: wantsTexts ? items.map(chatText) : undefined,
+  };
+}
+
+function textLogprobs(logprobs: JsonFields, hasIds: boolean, wantsTexts: boolean): Drawn {
   const texts = listIn(logprobs.tokens);
   const tops = listIn(logprobs.top_logprobs);
-  return {
-    tokens: texts.flatMap((token) => idOf(token) ?? []),
-    logprobs: listIn(logprobs.token_logprobs).map(logprobIn),
-    texts: texts.map((token, i) => ({
-      text: textIn(token) ?? "",
-      topLogprobs: Object.entries(objectIn(tops[i])).map(([text, logprob]) => ({
-        text,
-        logprob: numberIn(logprob) ?? -Infinity,
-      })),
+  const textOf = (token: unknown, i: number): TokenText => ({
+    text: textIn(token) ?? "",
+    topLogprobs: Object.entries(objectIn(tops[i])).map(([text, logprob]) => ({
+      text,
+      logprob: numberIn(logprob) ?? -Infinity,
     })),
+  });
+  return {
+    tokens: hasIds ? undefined : texts.flatMap((token) => idOf(token) ?? []),
+    logprobs: listIn(logprobs.token_logprobs).map(logprobIn),
+    texts: wantsTexts ? texts.map(textOf) : undefined,
   };
 }
 
@@ -65,19 +72,26 @@ function tripleLogprobs(triples: readonly unknown[]): Drawn {
   };
 }
 
-/** Ids and log-probabilities of a choice, wherever a server puts them. */
-export function readDrawn(choice: JsonFields): Drawn {
+/**
+ * Ids and log-probabilities of a choice, wherever a server puts them; texts of single tokens where
+ * somebody `wantsTexts`.
+ */
+export function readDrawn(
+  choice: JsonFields,
+  wantsTexts: boolean,
+): Pick<AnswerPart, "tokens" | "logprobs" | "texts"> {
   const logprobs = objectIn(choice.logprobs);
+  const ids = idsIn(choice.token_ids);
   const told = Array.isArray(logprobs.content)
-    ? chatLogprobs(logprobs.content)
+    ? chatLogprobs(logprobs.content, ids !== undefined, wantsTexts)
     : Array.isArray(logprobs.tokens)
-      ? textLogprobs(logprobs)
+      ? textLogprobs(logprobs, ids !== undefined, wantsTexts)
       : {};
   const { output_token_logprobs: triples } = objectIn(choice.meta_info);
   const meta = Array.isArray(triples) ? tripleLogprobs(triples) : {};
   const fallback = told.tokens?.length === told.logprobs?.length ? told.tokens : undefined;
-  return defined<Drawn>({
-    tokens: idsIn(choice.token_ids) ?? meta.tokens ?? fallback,
+  return defined<Pick<AnswerPart, "tokens" | "logprobs" | "texts">>({
+    tokens: ids ?? meta.tokens ?? fallback,
     logprobs: told.logprobs ?? meta.logprobs,
     texts: told.texts,
   });

@@ -11,7 +11,7 @@ function readOne(json: unknown, place: number): AnswerPart {
   const finish = objectIn(meta.finish_reason);
   const ids = idsIn(answer.output_ids);
   // Ids and logprobs of one list belong together; `output_ids` alone has no logprobs.
-  const { tokens = ids, logprobs } = readDrawn({ meta_info: meta });
+  const { tokens = ids, logprobs } = readDrawn({ meta_info: meta }, false);
   const drawn = numberIn(meta.completion_tokens);
   return defined<AnswerPart>({
     choice: numberIn(answer.index) ?? place,

@@ -6,7 +6,7 @@ import { readDrawn, readFinish, readUsage } from "./openai-wire.ts";
 import { vllmSampling } from "./sampling-wire.ts";
 
 /** An answer of a text completions route. */
-export function readTextAnswer(json: unknown, n: number): AnswerPiece {
+export function readTextAnswer(json: unknown, n: number, wantsTexts = false): AnswerPiece {
   const answer = objectIn(json);
   const choices = listIn(answer.choices).map(objectIn);
   // Counted for one choice, but only a whole answer counts all of them.
@@ -17,7 +17,7 @@ export function readTextAnswer(json: unknown, n: number): AnswerPiece {
     parts: choices.map((choice) =>
       defined<AnswerPart>({
         choice: numberIn(choice.index) ?? 0,
-        ...readDrawn(choice),
+        ...readDrawn(choice, wantsTexts),
         ...readFinish(choice),
         content: textIn(choice.text),
         drawn: counted === 0 ? undefined : counted,
@@ -43,5 +43,5 @@ export const vllmTokens: TokenDialect = {
     stream,
     ...(stream ? { stream_options: { include_usage: true, continuous_usage_stats: n === 1 } } : {}),
   }),
-  read: readTextAnswer,
+  read: (json, n) => readTextAnswer(json, n),
 };
