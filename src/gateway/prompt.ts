@@ -57,7 +57,7 @@ function render(
 /** What is really used; `maxTokens` is Infinity where nobody chose. */
 type MergedSampling = Omit<SamplingParams, "seed" | "stopTokenIds">;
 
-/** The trainer's choice wins over the client's. */
+/** The trainer's choice wins over the client's; of two limits, the smaller one. */
 export function mergeSampling(client: SamplingChoice, enforced: SamplingChoice): MergedSampling {
   const defaults: MergedSampling = { ...defaultSampling, maxTokens: Infinity };
   const pick = <K extends keyof SamplingChoice>(name: K): SamplingParams[K] =>
@@ -67,7 +67,7 @@ export function mergeSampling(client: SamplingChoice, enforced: SamplingChoice):
     topP: pick("topP"),
     topK: pick("topK"),
     minP: pick("minP"),
-    maxTokens: pick("maxTokens"),
+    maxTokens: Math.min(enforced.maxTokens ?? Infinity, client.maxTokens ?? Infinity),
   };
 }
 

@@ -11,8 +11,7 @@ export interface CumulativeArgs extends MultiTurnArgs {
 
 /**
  * Each call asks for no more tokens than are left of `maxResponseLength`, and none is made when none are
- * left. What the run enforces (`rollout.train.max_tokens`) wins over what a call asks for, so the last
- * answer may pass the budget by that much; the rollout ends there.
+ * left; then the rollout ends. `rollout.train.max_tokens` bounds each call, too.
  */
 export class CumulativeWorkflow<Metadata = Record<string, unknown>> extends MultiTurnWorkflow<
   CumulativeArgs,

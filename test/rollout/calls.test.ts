@@ -266,12 +266,12 @@ describe("known traps", () => {
     expect(most).toBe(100);
   });
 
-  it("W41: the run's limit of tokens wins over the agent's, in each way of asking", async () => {
+  it("W41: the smaller of the run's and the agent's limits of tokens counts, in each way of asking", async () => {
     const { episode } = await runThroughGateway({
       maxTokens: 3,
       script: () => "abcdefgh",
       flow: async (_task, config) => {
-        for (const limit of [{ max_tokens: 7 }, { max_completion_tokens: 7 }, {}]) {
+        for (const limit of [{ max_tokens: 7 }, { max_completion_tokens: 7 }, {}, { max_tokens: 2 }]) {
           await fetch(`${config.baseUrl}/chat/completions`, {
             method: "POST",
             headers: {
@@ -288,7 +288,7 @@ describe("known traps", () => {
       },
     });
     expect(episode.trajectories[0]?.steps.map(({ responseIds }) => responseIds.length)).toEqual([
-      3, 3, 3,
+      3, 3, 3, 2,
     ]);
   });
 
