@@ -24,31 +24,51 @@ export interface AdvantageResult {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
+/** What an estimator compares: rewards, and how long each answer was. */
+export interface ComparedGroup {
+  /** The role. */
+  readonly name: string;
+  readonly rewards: readonly number[];
+  /** Sampled tokens, at least 1. */
+  readonly lengths: readonly number[];
+}
+
 /** @throws ConfigError when there is no such estimator, or its answer has another shape than the rewards. */
 export function computeAdvantages(
   groups: readonly TrajectoryGroup[],
   options: AdvantageOptions,
 ): AdvantageResult {
+  const compared = groups.map(({ name, members }) => ({
+    name,
+    rewards: members.map(({ reward }) => reward),
+    lengths: members.map(sampledTokens),
+  }));
+  return estimateByRole(compared, options);
+}
+
+/** Each role's groups go to its estimator together. @throws ConfigError as {@link computeAdvantages}. */
+export function estimateByRole(
+  groups: readonly ComparedGroup[],
+  options: AdvantageOptions,
+): AdvantageResult {
   const indicesByRole = new Map<string, number[]>();
-  groups.forEach((group, index) => {
-    const indices = indicesByRole.get(group.name);
-    if (indices === undefined) indicesByRole.set(group.name, [index]);
+  groups.forEach(({ name }, index) => {
+    const indices = indicesByRole.get(name);
+    if (indices === undefined) indicesByRole.set(name, [index]);
     else indices.push(index);
   });
 
-  const advantages = groups.map((group) => new Float64Array(group.members.length));
+  const advantages: Float64Array[] = Array.from({ length: groups.length });
   const metrics: Record<string, number> = {};
   for (const [role, indices] of indicesByRole) {
-    const rewards = indices.map((index) =>
-      (groups[index]?.members ?? []).map((member) => member.reward),
-    );
-    const lengths = indices.map((index) => (groups[index]?.members ?? []).map(sampledTokens));
+    const rewards = indices.map((index) => groups[index]?.rewards ?? []);
+    const lengths = indices.map((index) => groups[index]?.lengths ?? []);
     const estimator = options.byRole?.get(role) ?? options.estimator;
     const estimate = typeof estimator === "string" ? findEstimator(estimator) : estimator;
     const estimated = estimate(rewards, { normByStd: options.normByStd, lengths });
     requireSameShape(role, rewards, estimated);
     indices.forEach((index, position) => {
-      advantages[index]?.set(estimated[position] ?? []);
+      advantages[index] = Float64Array.from(estimated[position] ?? []);
     });
     Object.assign(metrics, roleMetrics(role, rewards, estimated));
   }

@@ -43,6 +43,14 @@ const estimators: ReadonlyMap<string, AdvantageEstimator> = new Map<
   ["grpo_passk", grpoPassAtK],
 ]);
 
+/** Estimators of the user, by the name under which the options know them. */
+export type CustomEstimators = ReadonlyMap<string, AdvantageEstimator>;
+
+/** A name with `#` in it is not ours: `path#export`, or one that was given in code. */
+export type CustomName = `${string}#${string}`;
+
+export const isCustomName = (name: string): name is CustomName => name.includes("#");
+
 /** Estimators that compare rollouts with their own group: equal rewards tell them nothing. */
 export const groupRelative: ReadonlySet<EstimatorName> = new Set([
   "grpo",
@@ -55,8 +63,8 @@ export const groupRelative: ReadonlySet<EstimatorName> = new Set([
 ]);
 
 /** @throws ConfigError when there is no estimator of that name. */
-export function findEstimator(name: string): AdvantageEstimator {
-  const estimator = estimators.get(name);
+export function findEstimator(name: string, custom?: CustomEstimators): AdvantageEstimator {
+  const estimator = estimators.get(name) ?? custom?.get(name);
   if (estimator !== undefined) return estimator;
   const nearest = nearestName(name, estimatorNames);
   throw new ConfigError({

@@ -15,6 +15,11 @@ export interface StepReport {
   readonly reward?: number;
   readonly action?: unknown;
   readonly done?: boolean;
+  /**
+   * What its sampled tokens are trained with, one number for all or one for each; read where
+   * `algorithm.use_precomputed_advantage` is on.
+   */
+  readonly advantage?: number | readonly number[];
 }
 
 /**

@@ -26,6 +26,8 @@ export interface Step {
   /** Reward of this step alone. @default 0 */
   readonly reward: number;
   readonly done: boolean;
+  /** Given by the flow: one number for all sampled tokens, or one for each. */
+  readonly advantage?: number | readonly number[];
 }
 
 /** One line of behaviour with one reward: a solver, a judge, or simply the agent. */

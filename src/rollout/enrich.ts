@@ -8,6 +8,7 @@ import type { AttributionContext, CapturedTrajectory } from "./attribution.ts";
 
 function toStep(trace: Trace, isLast: boolean, reports: readonly StepReport[]): Step {
   const action = reports.findLast((report) => report.action !== undefined)?.action;
+  const advantage = reports.findLast((report) => report.advantage !== undefined)?.advantage;
   return {
     traceId: trace.id,
     messages: trace.messages,
@@ -21,6 +22,7 @@ function toStep(trace: Trace, isLast: boolean, reports: readonly StepReport[]): 
     ...(action === undefined ? {} : { action }),
     reward: reports.reduce((sum, { reward = 0 }) => sum + reward, 0),
     done: reports.findLast(({ done }) => done !== undefined)?.done ?? isLast,
+    ...(advantage === undefined ? {} : { advantage }),
   };
 }
 

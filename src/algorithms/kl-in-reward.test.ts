@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import type { TrainingRow } from "../core/training-row.ts";
+import { klEstimate, klPenalty } from "./kl-in-reward.ts";
+
+// verl's fixture: policy, reference, mask, and its means over trained tokens.
+const policy = [
+  [-0.9, -2.4, -0.2, -1.5],
+  [-0.7, -0.9, -0.9, -1],
+  [-2.6, -0.6, -0.45, -0.3],
+];
+const reference = [
+  [-1, -2, -0.5, -1.5],
+  [-0.7, -0.3, -2.2, -1.1],
+  [-1.2, -0.9, -0.4, -0.1],
+];
+const masks = [
+  [1, 1, 1, 1],
+  [1, 0, 1, 1],
+  [1, 1, 1, 0],
+];
+/** With a prompt token in front. */
+const padded = (values: number[][]): Float32Array[] =>
+  values.map((row) => Float32Array.of(0, ...row));
+const rows = masks.map(
+  (mask) => ({ targetMask: Uint8Array.of(0, ...mask) }) as unknown as TrainingRow,
+);
+
+describe("KL in the reward", () => {
+  it.each([
+    ["k1", 0.025],
+    ["k2", 0.200625],
+    ["k3", 0.241214],
+  ] as const)("by %s is verl's", (estimator, expected) => {
+    const { sums } = klPenalty(rows, padded(policy), padded(reference), estimator);
+    const total = sums.reduce((sum, value) => sum + value, 0);
+    expect(total / 10).toBeCloseTo(expected, 5.6);
+  });
+
+  it("is summed over a row's trained tokens, and reported as the mean of their means", () => {
+    const { sums, mean } = klPenalty(rows, padded(policy), padded(reference), "k1");
+    const expected = [0.1 - 0.4 + 0.3, 1.3 + 0.1, -1.4 + 0.3 - 0.05];
+    for (const [r, value] of expected.entries()) expect(sums[r]).toBeCloseTo(value, 6);
+    expect(mean).toBeCloseTo((0 + 1.4 / 3 - 1.15 / 3) / 3, 6);
+  });
+
+  it("is 0 where nothing differs, and bounded where everything does", () => {
+    for (const estimator of ["k1", "k2", "k3"] as const)
+      expect(klEstimate(estimator, 0)).toBeCloseTo(0, 12);
+    expect(klEstimate("k3", -100)).toBe(10);
+    expect(klPenalty([], [], [], "k1")).toEqual({ sums: new Float64Array(0), mean: 0 });
+  });
+});

@@ -1,0 +1,57 @@
+/**
+ * KL in the reward (Ziegler et al. 2019, arXiv:1909.08593): R_i' = R_i - coef * sum over the
+ * trajectory's sampled tokens of an estimate of KL(policy, reference), with l the policy's
+ * log-probability of a token and q the reference's:
+ *
+ * - `k1`: l - q
+ * - `k2`: (l - q)^2 / 2
+ * - `k3`: exp(q - l) - (q - l) - 1, at most 10 (http://joschu.net/blog/kl-approx.html)
+ */
+import type { KlEstimator } from "../core/loss.ts";
+import type { TrainingRow } from "../core/training-row.ts";
+
+const largestExponent = 20;
+const largestK3 = 10;
+
+/** @param difference log-probability under the policy minus that under the reference. */
+export function klEstimate(estimator: KlEstimator, difference: number): number {
+  switch (estimator) {
+    case "k1":
+      return difference;
+    case "k2":
+      return difference ** 2 / 2;
+    case "k3": {
+      const x = Math.min(largestExponent, Math.max(-largestExponent, -difference));
+      return Math.min(largestK3, Math.exp(x) - x - 1);
+    }
+  }
+}
+
+export interface KlPenalty {
+  /** [row] sum over trained tokens. */
+  readonly sums: Float64Array;
+  /** Mean over rows of the mean over their trained tokens, as verl reports it. */
+  readonly mean: number;
+}
+
+/** `policy` and `reference`: [row][length] log-probabilities. */
+export function klPenalty(
+  rows: readonly TrainingRow[],
+  policy: readonly Float32Array[],
+  reference: readonly Float32Array[],
+  estimator: KlEstimator,
+): KlPenalty {
+  const sums = new Float64Array(rows.length);
+  let total = 0;
+  for (const [r, { targetMask }] of rows.entries()) {
+    let tokens = 0;
+    for (let i = 1; i < targetMask.length; i++) {
+      if (targetMask[i] !== 1) continue;
+      tokens++;
+      const difference = (policy[r]?.[i] ?? 0) - (reference[r]?.[i] ?? 0);
+      sums[r] = (sums[r] ?? 0) + klEstimate(estimator, difference);
+    }
+    total += (sums[r] ?? 0) / Math.max(1, tokens);
+  }
+  return { sums, mean: total / Math.max(1, rows.length) };
+}

@@ -1,0 +1,18 @@
+/** Groups with other rewards than those that evaluators gave. What was given stays in the episodes. */
+import type { GroupMember, TrajectoryGroup } from "../core/trajectory.ts";
+
+/** The same groups, each reward replaced by what `reward` says. */
+export function withRewards(
+  groups: readonly TrajectoryGroup[],
+  reward: (member: GroupMember) => number,
+): readonly TrajectoryGroup[] {
+  return groups.map((group) => ({
+    ...group,
+    members: group.members.map((member) => ({ ...member, reward: reward(member) })),
+  }));
+}
+
+/** Tokens of the longest single answer. */
+export function longestAnswer({ trajectory }: GroupMember): number {
+  return trajectory.steps.reduce((most, { responseIds }) => Math.max(most, responseIds.length), 0);
+}

@@ -1,0 +1,78 @@
+/**
+ * Advantages of single steps: step k of a trajectory is compared with step k of the others in its group,
+ * by what came of it. With r_k the rewards of its n steps, the return of step k is
+ *
+ *   G_k = r_k + gamma G_(k+1)
+ *
+ * Where no step has a reward of its own, that of the trajectory counts as r_n. An estimator sees the
+ * returns of all groups and steps of a role at once.
+ */
+import type { Trajectory, TrajectoryGroup } from "../core/trajectory.ts";
+import { estimateByRole } from "./advantages.ts";
+import type { AdvantageOptions, AdvantageResult } from "./advantages.ts";
+
+/** [step] discounted returns. */
+export function stepReturns(
+  { steps }: Pick<Trajectory, "steps">,
+  reward: number,
+  gamma: number,
+): Float64Array {
+  const isRewarded = steps.some((step) => step.reward !== 0);
+  const returns = new Float64Array(steps.length);
+  let next = 0;
+  for (let k = steps.length - 1; k >= 0; k--) {
+    const own = isRewarded ? (steps[k]?.reward ?? 0) : k === steps.length - 1 ? reward : 0;
+    next = own + gamma * next;
+    returns[k] = next;
+  }
+  return returns;
+}
+
+export interface StepwiseResult extends Pick<AdvantageResult, "metrics"> {
+  /** [group][member][step] */
+  readonly advantages: readonly (readonly Float64Array[])[];
+}
+
+/** Where the value of a pseudo-group's member belongs. */
+interface Place {
+  readonly member: number;
+  readonly step: number;
+}
+
+/** @throws ConfigError as `computeAdvantages` does. */
+export function computeStepwiseAdvantages(
+  groups: readonly TrajectoryGroup[],
+  options: AdvantageOptions & { readonly gamma: number },
+): StepwiseResult {
+  const places: Place[][] = [];
+  const owners: number[] = [];
+  const compared = groups.flatMap((group, g) => {
+    const returns = group.members.map(({ trajectory, reward }) =>
+      stepReturns(trajectory, reward, options.gamma),
+    );
+    const most = Math.max(0, ...returns.map((values) => values.length));
+    return Array.from({ length: most }, (_, step) => {
+      const has = returns.flatMap((values, member) => (step < values.length ? [member] : []));
+      places.push(has.map((member) => ({ member, step })));
+      owners.push(g);
+      return {
+        name: group.name,
+        rewards: has.map((member) => returns[member]?.[step] ?? 0),
+        lengths: has.map((member) =>
+          Math.max(1, group.members[member]?.trajectory.steps[step]?.responseIds.length ?? 0),
+        ),
+      };
+    });
+  });
+  const { advantages: values, metrics } = estimateByRole(compared, options);
+  const advantages = groups.map((group) =>
+    group.members.map(({ trajectory }) => new Float64Array(trajectory.steps.length)),
+  );
+  for (const [i, list] of places.entries()) {
+    for (const [j, { member, step }] of list.entries()) {
+      const target = advantages[owners[i] as number]?.[member];
+      if (target !== undefined) target[step] = values[i]?.[j] ?? 0;
+    }
+  }
+  return { advantages, metrics };
+}
