@@ -3,7 +3,7 @@ import { atLeast, atMost, compared, result, type Goal, type Result } from "../ha
 import { median } from "../harness/statistics.ts";
 import { shortOnly, type ContenderName } from "./contenders.ts";
 import type { LoadCase, Outcome } from "./round.ts";
-import { shortCall } from "./sizes.ts";
+import { pacedMs, shortCall } from "./sizes.ts";
 
 /** Of those that ran. */
 export type Round = Readonly<Record<ContenderName, Outcome>>;
@@ -36,18 +36,19 @@ function added(rounds: readonly Round[], ours: ContenderName, read: Read): numbe
   return median(rounds.map((round) => read(round[ours]) - read(round["mock alone"])));
 }
 
-export function labelOf({ size, stream, connections }: LoadCase): string {
+export function labelOf({ size, stream, connections, paced }: LoadCase): string {
   const clients = connections === 1 ? "1 connection" : `${connections} connections`;
-  return `${size.name}${stream ? ", streamed" : ""}, ${clients}`;
+  const pace = paced ? `, a server of ${pacedMs} ms` : "";
+  return `${size.name}${stream ? ", streamed" : ""}, ${clients}${pace}`;
 }
 
 /** `hasGoals` false: sizes are too small to be held to them. */
 export function caseResults(load: LoadCase, rounds: readonly Round[], hasGoals: boolean): Result[] {
   const label = labelOf(load);
-  const { size, stream, connections } = load;
+  const { size, stream, connections, paced } = load;
   const isHeld = hasGoals && !stream;
   const times = size === shortCall ? 15 : 10;
-  const throughputGoal = isHeld && connections > 1 ? atLeast(times) : undefined;
+  const throughputGoal = isHeld && connections > 1 && !paced ? atLeast(times) : undefined;
   const p50Goal = isHeld && connections === 1 && size === shortCall ? atMost(0.5) : undefined;
   const p99Goal = isHeld && connections > 1 && size === shortCall ? atMost(15) : undefined;
   const durable: Pair = { ours: "ours, SQLite", peer: "rLLM, SQLite" };

@@ -13,9 +13,10 @@ import { runRound, type LoadCase, type Outcome, type RoundTimes } from "./round.
 import { longCall, shortCall } from "./sizes.ts";
 
 const cases: readonly LoadCase[] = [shortCall, longCall].flatMap((size) => [
-  { size, stream: false, connections: 1 },
-  { size, stream: false, connections: 64 },
-  { size, stream: true, connections: 64 },
+  { size, stream: false, connections: 1, paced: false },
+  { size, stream: false, connections: 64, paced: false },
+  { size, stream: true, connections: 64, paced: false },
+  { size, stream: false, connections: 64, paced: true },
 ]);
 /** Enough for the slowest of them to answer all of 64 connections twice. */
 const fullTimes: RoundTimes = { warmUpMs: 400, durationMs: 1500 };

@@ -5,7 +5,7 @@ import type { Contenders } from "./contenders.ts";
 import { runRound, type LoadCase, type RoundTimes } from "./round.ts";
 import { shortCall } from "./sizes.ts";
 
-const load: LoadCase = { size: shortCall, stream: false, connections: 1 };
+const load: LoadCase = { size: shortCall, stream: false, connections: 1, paced: false };
 
 /** Of the gateway with its durable store. */
 export async function idleResults(

@@ -1,9 +1,10 @@
 /** Child: many clients on bare sockets, each waiting for its answer before the next call. */
 import { connect } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { answer } from "../harness/child-side.ts";
 import { percentile } from "../harness/statistics.ts";
 import { MessageFraming } from "./http-framing.ts";
-import type { CallSize } from "./sizes.ts";
+import { pacedMaxTokens, pacedMs, type CallSize } from "./sizes.ts";
 import { drawWords } from "./words.ts";
 
 /** Where calls go: the URLs of sessions, or one URL for all. */
@@ -19,6 +20,8 @@ export interface LoadInput {
   readonly size: CallSize;
   readonly stream: boolean;
   readonly connections: number;
+  /** Whether the server takes as long as a model does, instead of no time at all. */
+  readonly paced: boolean;
   /** Answers before this time are not counted. */
   readonly warmUpMs: number;
   /** At least; it takes until there are as many answers as connections. */
@@ -37,14 +40,15 @@ export interface LoadOutput {
 /** Different ones, so that no cache can answer. */
 const variants = 64;
 
-function createBodies({ promptTokens }: CallSize, stream: boolean): Buffer[] {
+function createBodies({ size, stream, paced }: LoadInput): Buffer[] {
+  const { promptTokens } = size;
   return Array.from({ length: variants }, (_, seed) => {
     const content = drawWords(promptTokens, 1000 + seed).join("");
     const messages = [
       { role: "system", content: "You are a helpful assistant." },
       { role: "user", content },
     ];
-    const sampling = { max_tokens: 1024, temperature: 1 };
+    const sampling = { max_tokens: paced ? pacedMaxTokens : 1024, temperature: 1 };
     return Buffer.from(JSON.stringify({ model: "mock", messages, ...sampling, stream }));
   });
 }
@@ -60,13 +64,20 @@ class Load {
 
   constructor(input: LoadInput) {
     this.#input = input;
-    this.#bodies = createBodies(input.size, input.stream);
+    this.#bodies = createBodies(input);
   }
 
   async run(): Promise<void> {
-    const { warmUpMs, connections } = this.#input;
+    const { warmUpMs, connections, paced } = this.#input;
     this.#countFrom = performance.now() + warmUpMs;
-    await Promise.all(Array.from({ length: connections }, () => this.#client()));
+    // Agents do not all begin at once; those that do would wait for each other for ever.
+    const apartMs = paced ? pacedMs / connections : 0;
+    await Promise.all(
+      Array.from({ length: connections }, async (_, i) => {
+        if (apartMs > 0) await delay(i * apartMs);
+        await this.#client();
+      }),
+    );
   }
 
   get callsPerSecond(): number {

@@ -5,7 +5,7 @@
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { answer } from "../harness/child-side.ts";
 import { MessageFraming } from "./http-framing.ts";
-import { longBodyBytes, longCall, shortCall } from "./sizes.ts";
+import { longBodyBytes, longCall, pacedMaxTokens, pacedMs, shortCall } from "./sizes.ts";
 import { createAnswer, type VllmAnswer } from "./vllm-answers.ts";
 
 export interface MockOutput {
@@ -22,6 +22,7 @@ function json(status: string, value: object): Buffer {
   return Buffer.from(`${head}\r\n\r\n${body}`);
 }
 
+const isPaced = new RegExp(`"max_tokens": ?${pacedMaxTokens}\\b`, "u");
 const notFound = json("404 Not Found", { detail: "Not Found" });
 const pages: Readonly<Record<string, Buffer>> = {
   "get /health": json("200 OK", {}),
@@ -49,7 +50,11 @@ class Mock {
     socket.setNoDelay(true);
     socket.on("error", () => socket.destroy());
     socket.on("data", (chunk) => {
-      if (framing.push(chunk)) socket.write(this.#answer(framing.head, framing.take()));
+      if (!framing.push(chunk)) return;
+      const body = framing.take();
+      const bytes = this.#answer(framing.head, body);
+      if (isPaced.test(body.toString("latin1"))) setTimeout(() => socket.write(bytes), pacedMs);
+      else socket.write(bytes);
     });
   }
 

@@ -3,7 +3,7 @@ import { runChild } from "../harness/child.ts";
 import type { Contender } from "./contender.ts";
 import type { LoadInput, LoadOutput } from "./load-child.ts";
 
-export type LoadCase = Pick<LoadInput, "size" | "stream" | "connections">;
+export type LoadCase = Pick<LoadInput, "size" | "stream" | "connections" | "paced">;
 
 export interface Outcome extends LoadOutput {
   /** Processor time of the server; the inverse bounds what one processor can serve. */

@@ -17,5 +17,10 @@ export const longCall: CallSize = {
   drawnTokens: 128,
 };
 
+/** What asks the mock to take its time: a limit of tokens that every gateway passes on. */
+export const pacedMaxTokens = 1023;
+/** What a model server takes for an answer of this size, roughly, when it is not idle. */
+export const pacedMs = 250;
+
 /** Request bodies are about four bytes a token, so their size tells the mock which call it is. */
 export const longBodyBytes = 16_384;
