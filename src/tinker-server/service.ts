@@ -41,7 +41,9 @@ export interface SamplerSession {
   readonly modelPath: string | null;
   readonly weights: Promise<AdapterWeights>;
   /** Futures by sequence number: the same number is the same request. */
-  readonly known: Map<number, { readonly fingerprint: string; readonly future: string }>;
+  readonly known: Map<string, { readonly fingerprint: string; readonly future: string }>;
+  /** Clients that use it, the first included; each counts from numbers of its own. */
+  clients: number;
 }
 
 export interface ServiceLimits {
@@ -78,6 +80,8 @@ export class TinkerService implements AsyncDisposable {
   readonly #samplers = new Map<string, SamplerSession>();
   /** Futures of requests that make something, by what they make. */
   readonly #made = new Map<string, { readonly fingerprint: string; readonly future: string }>();
+  /** Of samples that are being drawn, by future. */
+  readonly #cancels = new Map<string, AbortController>();
   readonly #stop = new AbortController();
 
   constructor(parts: ServiceParts) {
@@ -201,11 +205,10 @@ export class TinkerService implements AsyncDisposable {
 
   forwardBackward(request: ForwardBackwardRequest, fingerprint: string): string {
     const model = this.model(request.modelId);
-    // Checked now, so that what is wrong does not use up a turn.
     const { base } = this.parts;
-    const lossRequest = readLossRequest(request, base.limits);
     const work = async (): Promise<unknown> => {
       try {
+        const lossRequest = readLossRequest(request, base.limits);
         return await base.forwardBackward(model.adapter, lossRequest, !request.forwardOnly);
       } catch (error) {
         // A step on part of a batch would be a step that nobody asked for.
@@ -277,7 +280,8 @@ export class TinkerService implements AsyncDisposable {
       throw new RequestError(409, `The sampling session ${seqId} was made of something else.`);
     }
     const loaded = weights ?? (await this.weightsOf(modelPath));
-    const sampler = { id, modelPath, weights: Promise.resolve(loaded), known: new Map() };
+    const weightsNow = Promise.resolve(loaded);
+    const sampler = { id, modelPath, weights: weightsNow, known: new Map(), clients: 1 };
     this.#samplers.set(id, sampler);
     this.#sessions.get(sessionId)?.samplerIds.push(id);
     return sampler;
@@ -298,22 +302,36 @@ export class TinkerService implements AsyncDisposable {
     return sampler;
   }
 
+  /** @param key stands for the request: the same key is the same request; null is always a new one. */
   sample(
     sampler: SamplerSession,
-    seqId: number | null,
+    key: string | null,
     fingerprint: string,
     job: SamplingJob,
   ): string {
     checkJob(this.parts, job);
-    const before = seqId === null ? undefined : sampler.known.get(seqId);
+    const before = key === null ? undefined : sampler.known.get(key);
     if (before?.fingerprint === fingerprint) return before.future;
     if (before !== undefined)
-      throw new RequestError(409, `The sequence number ${seqId} was used for another sample.`);
-    const run = async (): Promise<unknown> =>
-      runJob(this.parts, await sampler.weights, job, this.#stop.signal);
-    const future = this.start(run());
-    if (seqId !== null) sampler.known.set(seqId, { fingerprint, future });
+      throw new RequestError(409, `The sequence number ${key} was used for another sample.`);
+    const cancel = new AbortController();
+    const run = async (): Promise<unknown> => {
+      const signal = AbortSignal.any([this.#stop.signal, cancel.signal]);
+      const output = await runJob(this.parts, await sampler.weights, job, signal);
+      if (cancel.signal.aborted) throw new RequestError(400, "The request was cancelled.");
+      return output;
+    };
+    const running = run();
+    const future = this.start(running);
+    this.#cancels.set(future, cancel);
+    void running.catch(() => undefined).then(() => this.#cancels.delete(future));
+    if (key !== null) sampler.known.set(key, { fingerprint, future });
     return future;
+  }
+
+  /** Ends a sample that nobody waits for any more; other requests, and ended ones, stay as they are. */
+  cancel(future: string): void {
+    this.#cancels.get(future)?.abort();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -284,7 +284,7 @@ it.each([
   expect((error as TinkerError).fields["request"]).toMatch(/^POST \/api\/v1\//u);
 });
 
-it("goes on after a refusal: its number was not used up", async () => {
+it("goes on after a refusal", async () => {
   await expect(model.forward([datum({})], "hinge")).rejects.toThrow(TinkerError);
   expect(await currentLogprobs()).toHaveLength(4);
 });

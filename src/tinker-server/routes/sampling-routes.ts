@@ -15,6 +15,10 @@ const createSamplerBody = z.object({
   model_path: z.string().nullish(),
 });
 
+const joinBody = z.object({ sampling_session_id: z.string() });
+
+const cancelBody = z.object({ request_id: z.string() });
+
 const sampleBody = z.object({
   num_samples: z.int().min(1).max(1024).default(1),
   prompt: z.unknown(),
@@ -29,7 +33,8 @@ const sampleBody = z.object({
   sampling_session_id: z.string().nullish(),
   base_model: z.string().nullish(),
   model_path: z.string().nullish(),
-  seq_id: z.int().min(0).nullish(),
+  // Copies of an older client count from numbers that are larger than JavaScript's integers.
+  seq_id: z.number().min(0).nullish(),
   prompt_logprobs: z.boolean().nullish(),
   prompt_logprobs_last_n: z.int().min(1).nullish(),
   topk_prompt_logprobs: z.int().min(0).default(0),
@@ -79,7 +84,13 @@ async function samplerOf(service: TinkerService, body: SampleBody): Promise<Samp
     );
   const modelPath = body.model_path ?? null;
   const weights = service.weightsOf(modelPath);
-  return { id: "", modelPath, weights, known: new Map() };
+  return { id: "", modelPath, weights, known: new Map(), clients: 1 };
+}
+
+/** A number that was rounded does not tell requests apart; their bodies, digits and all, do. */
+function keyOf(seqId: number | null | undefined, fingerprint: string): string | null {
+  if (seqId === null || seqId === undefined) return null;
+  return Number.isSafeInteger(seqId) ? String(seqId) : fingerprint;
 }
 
 export function samplingRoutes(service: TinkerService): Hono {
@@ -102,10 +113,20 @@ export function samplingRoutes(service: TinkerService): Hono {
     const body = readBody(sampleBody, text);
     const sampler = await samplerOf(service, body);
     const fingerprint = fingerprintOf(c.req.path, text);
-    const future = service.sample(sampler, body.seq_id ?? null, fingerprint, jobOf(body));
+    const key = keyOf(body.seq_id, fingerprint);
+    const future = service.sample(sampler, key, fingerprint, jobOf(body));
     // Newer clients want a name for every sequence that is to come.
     const sequenceIds = Array.from({ length: body.num_samples }, (_, i) => `${future}:${i}`);
     return c.json({ request_id: future, sample_sequence_ids: sequenceIds });
+  });
+  app.post("/join_sampling_session", async (c) => {
+    const { sampling_session_id: id } = readBody(joinBody, await c.req.text());
+    const sampler = service.sampler(id);
+    return c.json({ type: "join_sampling_session", client_counter: sampler.clients++ });
+  });
+  app.post("/cancel_future", async (c) => {
+    service.cancel(readBody(cancelBody, await c.req.text()).request_id);
+    return c.body(null, 204);
   });
   app.get("/samplers/:id", (c) => {
     const { id, modelPath } = service.sampler(c.req.param("id"));

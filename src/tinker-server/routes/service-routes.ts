@@ -61,9 +61,15 @@ export function serviceRoutes(service: TinkerService, pollMs: number): Hono {
   );
   // Requests of one client come in order, since they are executed in order anyway.
   app.post("/client/config", (c) =>
-    c.json({ pjwt_auth_enabled: false, parallel_fwdbwd_chunks: false }),
+    c.json({
+      pjwt_auth_enabled: false,
+      parallel_fwdbwd_chunks: false,
+      sample_join_sampling_session: true,
+    }),
   );
-  app.post("/client/dynamic_config", (c) => c.json({ refresh_interval_sec: 3600 }));
+  app.post("/client/dynamic_config", (c) =>
+    c.json({ refresh_interval_sec: 3600, sample_cancel_enabled: true }),
+  );
   app.post("/telemetry", (c) => c.json({ status: "accepted" }));
   app.post("/create_session", async (c) => {
     const body = readBody(createSessionBody, await c.req.text());

@@ -8,6 +8,7 @@ import { decodeForwardBackwardRequest, protoMediaType } from "../../tinker-api/p
 import { RequestError } from "../request-error.ts";
 import { drawSeed, fingerprintOf } from "../service.ts";
 import type { LoadedModel, TinkerService } from "../service.ts";
+import { inTurn } from "./in-turn.ts";
 import { readBody } from "./read-body.ts";
 import { zstdDecompressSync } from "./zstd.ts";
 
@@ -115,8 +116,7 @@ export function trainingRoutes(service: TinkerService, tokenizer: string): Hono 
     return c.json({ request_id: future, model_id: id });
   });
 
-  app.post("/optim_step", async (c) => {
-    const text = await c.req.text();
+  const step = (c: Context, text: string): Response => {
     const { model_id: id, seq_id: seqId, adam_params: adam } = readBody(optimStepBody, text);
     const optim = {
       learningRate: adam.learning_rate,
@@ -132,7 +132,8 @@ export function trainingRoutes(service: TinkerService, tokenizer: string): Hono 
       metrics: service.optimStep(model, optim),
     }));
     return c.json({ request_id: future, model_id: id });
-  });
+  };
+  app.post("/optim_step", inTurn(service, step));
 
   return app;
 }

@@ -1,10 +1,12 @@
 /** Checkpoints: saved and loaded in a model's order, with samplers made of them. */
 import { z } from "zod";
 import { Hono } from "hono";
+import type { Context } from "hono";
 import { parsePath } from "../checkpoint-path.ts";
 import { RequestError } from "../request-error.ts";
 import { fingerprintOf } from "../service.ts";
 import type { LoadedModel, TinkerService } from "../service.ts";
+import { inTurn } from "./in-turn.ts";
 import { readBody } from "./read-body.ts";
 
 const metadata = z.record(z.string(), z.unknown()).nullish();
@@ -34,8 +36,7 @@ const loadBody = z.object({
 
 export function weightsRoutes(service: TinkerService): Hono {
   const app = new Hono();
-  app.post("/save_weights", async (c) => {
-    const text = await c.req.text();
+  const save = (c: Context, text: string): Response => {
     const body = readBody(saveBody, text);
     const { path: name } = body;
     if (!name) throw new RequestError(422, "path: a checkpoint needs a name.");
@@ -49,10 +50,10 @@ export function weightsRoutes(service: TinkerService): Hono {
       }),
     );
     return c.json({ request_id: future, model_id: body.model_id });
-  });
+  };
+  app.post("/save_weights", inTurn(service, save));
 
-  app.post("/save_weights_for_sampler", async (c) => {
-    const text = await c.req.text();
+  const saveForSampler = (c: Context, text: string): Response => {
     const body = readBody(saveBody, text);
     if (body.kind !== "snapshot")
       throw new RequestError(
@@ -78,10 +79,18 @@ export function weightsRoutes(service: TinkerService): Hono {
     const fingerprint = fingerprintOf(c.req.path, text);
     const future = service.inOrder(id, body.seq_id ?? null, fingerprint, work);
     return c.json({ request_id: future, model_id: id });
-  });
+  };
+  app.post("/save_weights_for_sampler", inTurn(service, saveForSampler));
 
-  app.post("/load_weights", async (c) => {
-    const text = await c.req.text();
+  const saveExternal = (): never => {
+    throw new RequestError(
+      400,
+      "This server saves no external weights; save_weights_for_sampler gives a PEFT adapter.",
+    );
+  };
+  app.post("/save_weights_external", inTurn(service, saveExternal));
+
+  const load = (c: Context, text: string): Response => {
     const body = readBody(loadBody, text);
     const fingerprint = fingerprintOf(c.req.path, text);
     const { model_id: id, session_id: sessionId, path, optimizer } = body;
@@ -105,7 +114,8 @@ export function weightsRoutes(service: TinkerService): Hono {
       return { type: "load_weights", path, model_id: newId };
     });
     return c.json({ request_id: future, model_id: newId });
-  });
+  };
+  app.post("/load_weights", inTurn(service, load));
   return app;
 }
 

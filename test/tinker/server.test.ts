@@ -1,0 +1,87 @@
+/** What the server owes to other clients than ours: requests as they come over the wire. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { TinkerClient } from "../../src/tinker-api/client.ts";
+import { startServer, token } from "./local-server.ts";
+import type { LocalServer } from "./local-server.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+let local: LocalServer;
+let client: TinkerClient;
+beforeAll(async () => {
+  local = await startServer();
+  client = await local.connect();
+});
+afterAll(async () => {
+  client.close();
+  await local[Symbol.asyncDispose]();
+});
+
+/** `body` as text keeps digits that JavaScript's numbers lose. */
+async function post(route: string, body: object | string): Promise<Response> {
+  return local.server.fetch(
+    new Request(`http://tinker.test/api/v1/${route}`, {
+      method: "POST",
+      headers: { "x-api-key": token },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    }),
+  );
+}
+
+async function resultOf(answer: Response): Promise<Json> {
+  const { request_id: id } = (await answer.json()) as Json;
+  return (await (await post("retrieve_future", { request_id: id })).json()) as Json;
+}
+
+function sampleBody(sampler: string, maxTokens: number): object {
+  return {
+    sampling_session_id: sampler,
+    prompt: { chunks: [{ type: "encoded_text", tokens: [40, 41] }] },
+    sampling_params: { max_tokens: maxTokens, stop: [], seed: 1 },
+  };
+}
+
+it("lets a refused request take its turn, so that the next one is not held up", async () => {
+  const { modelId } = await client.createModel({ baseModel: "shop-tiny", rank: 2 });
+  const wrong = await post("optim_step", {
+    model_id: modelId,
+    seq_id: 1,
+    adam_params: { learning_rate: -1 },
+  });
+  const right = await post("optim_step", { model_id: modelId, seq_id: 2, adam_params: {} });
+  expect(await resultOf(wrong)).toMatchObject({
+    category: "user",
+    error: expect.stringContaining("adam_params.learning_rate"),
+  });
+  expect(await resultOf(right)).toMatchObject({ metrics: { grad_norm: 0 } });
+});
+
+it("tells sampling requests apart whose numbers are beyond JavaScript's", async () => {
+  const { id } = await client.createSampler({ baseModel: "shop-tiny" });
+  const text = (seq: string): string =>
+    `{"seq_id":${seq},${JSON.stringify(sampleBody(id, 2)).slice(1)}`;
+  const ids: unknown[] = [];
+  for (const seq of ["900000000000000001", "900000000000000002", "900000000000000001"])
+    ids.push(((await (await post("asample", text(seq))).json()) as Json)["request_id"]);
+  expect(ids[1]).not.toBe(ids[0]);
+  expect(ids[2]).toBe(ids[0]);
+});
+
+it("numbers the clients of a sampler", async () => {
+  const { id } = await client.createSampler({ baseModel: "shop-tiny" });
+  const join = async (): Promise<unknown> => {
+    const answer = await post("join_sampling_session", { sampling_session_id: id });
+    return ((await answer.json()) as Json)["client_counter"];
+  };
+  expect([await join(), await join()]).toEqual([1, 2]);
+});
+
+it("stops drawing a sample that was cancelled", async () => {
+  const { id } = await client.createSampler({ baseModel: "shop-tiny" });
+  const answer = await post("asample", sampleBody(id, 500));
+  const { request_id: request } = (await answer.clone().json()) as Json;
+  expect((await post("cancel_future", { request_id: request })).status).toBe(204);
+  expect(await resultOf(answer)).toMatchObject({ error: "The request was cancelled." });
+  // Of others, and of those that have ended, it knows nothing.
+  expect((await post("cancel_future", { request_id: "none" })).status).toBe(204);
+});
