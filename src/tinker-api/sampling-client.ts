@@ -1,4 +1,5 @@
 /** Samples from one set of weights, which stays the same as long as the client is used. */
+import { DeadlineError } from "../core/errors.ts";
 import { modelInputJson, sampleFromJson } from "./json-codec.ts";
 import type { SampledSequence, SampleOutput, TopTokens } from "./messages.ts";
 import { decodeSampleOutput } from "./proto-codec.ts";
@@ -69,10 +70,22 @@ export class SamplingClient {
       ...(signal === undefined ? {} : { signal }),
     });
     const extra = { acceptProto: true, seqId };
-    const payload = await this.#context.wait("asample", "Sample", requestId, options, extra);
+    const payload = await this.#context
+      .wait("asample", "Sample", requestId, options, extra)
+      .catch((error: unknown) => {
+        if (signal?.aborted === true || error instanceof DeadlineError) this.#cancel(requestId);
+        throw error;
+      });
     const output =
       payload.kind === "proto" ? decodeSampleOutput(payload.bytes) : sampleFromJson(payload.value);
     return { ...output, promptLogprobs: withFirst(output.promptLogprobs, prompt.length) };
+  }
+
+  /** A server that knows the route stops drawing; for another, nothing changes. */
+  #cancel(requestId: string): void {
+    const body = JSON.stringify({ request_id: requestId });
+    const call = { method: "POST", path: "/api/v1/cancel_future", body, once: true } as const;
+    void this.#context.transport.send(call).catch(() => undefined);
   }
 
   #body(prompt: Int32Array, options: SampleOptions, seqId: number): object {

@@ -1,8 +1,8 @@
 /** What the server owes to other clients than ours: requests as they come over the wire. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { TinkerClient } from "../../src/tinker-api/client.ts";
-import { startServer, token } from "./local-server.ts";
-import type { LocalServer } from "./local-server.ts";
+import { fetchOf, startServer, token } from "./local-server.ts";
+import type { Fetch, LocalServer } from "./local-server.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -84,4 +84,22 @@ it("stops drawing a sample that was cancelled", async () => {
   expect(await resultOf(answer)).toMatchObject({ error: "The request was cancelled." });
   // Of others, and of those that have ended, it knows nothing.
   expect((await post("cancel_future", { request_id: "none" })).status).toBe(204);
+});
+
+it("is told by our client of a sample that nobody waits for any more", async () => {
+  const paths: string[] = [];
+  const fetch: Fetch = (input, init) => {
+    paths.push(new URL(input).pathname);
+    return fetchOf(local.server)(input, init);
+  };
+  const own = await local.connect({ fetch });
+  const sampler = await own.createSampler({ baseModel: "shop-tiny" });
+  const abort = new AbortController();
+  const { signal } = abort;
+  const sample = sampler.sample(Int32Array.of(40, 41), { maxTokens: 500, stop: [], signal });
+  await expect.poll(() => paths).toContain("/api/v1/retrieve_future");
+  abort.abort(new Error("not wanted"));
+  await expect(sample).rejects.toThrow("not wanted");
+  await expect.poll(() => paths).toContain("/api/v1/cancel_future");
+  own.close();
 });

@@ -19,7 +19,7 @@ export async function runPython(
   const file = join(import.meta.dirname, "python", script);
   const child = spawn(pythonEnvironment(recipe), [file, ...args], {
     env: { ...process.env, HF_HUB_OFFLINE: "1", TINKER_TELEMETRY: "0", ...env },
-    stdio: ["ignore", "pipe", 2],
+    stdio: ["ignore", "pipe", "inherit"],
   });
   let out = "";
   child.stdout.on("data", (data: Buffer) => (out += data.toString()));
