@@ -52,12 +52,14 @@ export function caseResults(load: LoadCase, rounds: readonly Round[], hasGoals: 
   const p50Goal = isHeld && connections === 1 && size === shortCall ? atMost(0.5) : undefined;
   const p99Goal = isHeld && connections > 1 && size === shortCall ? atMost(15) : undefined;
   const durable: Pair = { ours: "ours, SQLite", peer: "rLLM, SQLite" };
+  const lighter: Pair = { ours: "ours, SQLite normal", peer: "rLLM, SQLite" };
   const volatile: Pair = { ours: "ours, memory", peer: "rLLM, memory" };
   const proxy: Pair = { ours: "ours, SQLite", peer: shortOnly };
   const p50 = (name: ContenderName): number => added(rounds, name, ({ p50Ms }) => p50Ms);
   const p99 = (name: ContenderName): number => added(rounds, name, ({ p99Ms }) => p99Ms);
   return [
     versus(`${label}: throughput, SQLite`, "calls/s", rounds, durable, throughput, throughputGoal),
+    versus(`${label}: throughput, SQLite normal`, "calls/s", rounds, lighter, throughput),
     versus(`${label}: throughput, memory`, "calls/s", rounds, volatile, throughput),
     versus(`${label}: processor time per call, SQLite`, "ms", rounds, durable, cpu),
     versus(`${label}: processor time per call, memory`, "ms", rounds, volatile, cpu),
@@ -68,10 +70,12 @@ export function caseResults(load: LoadCase, rounds: readonly Round[], hasGoals: 
         ]
       : []),
     result(`${label}: added to p50, SQLite`, "ms", p50("ours, SQLite"), p50Goal),
+    result(`${label}: added to p50, SQLite normal`, "ms", p50("ours, SQLite normal"), p50Goal),
     result(`${label}: added to p50, memory`, "ms", p50("ours, memory"), p50Goal),
     result(`${label}: added to p50, rLLM with SQLite`, "ms", p50("rLLM, SQLite")),
     result(`${label}: added to p50, rLLM with memory`, "ms", p50("rLLM, memory")),
     result(`${label}: added to p99, SQLite`, "ms", p99("ours, SQLite"), p99Goal),
+    result(`${label}: added to p99, SQLite normal`, "ms", p99("ours, SQLite normal"), p99Goal),
     result(`${label}: added to p99, memory`, "ms", p99("ours, memory")),
     result(`${label}: added to p99, rLLM with SQLite`, "ms", p99("rLLM, SQLite")),
     result(

@@ -8,6 +8,7 @@ import { startLitellm, startRllm } from "./peers.ts";
 export const contenderNames = [
   "mock alone",
   "ours, SQLite",
+  "ours, SQLite normal",
   "rLLM, SQLite",
   "ours, memory",
   "rLLM, memory",
@@ -27,6 +28,7 @@ export async function startAll(folder: string): Promise<Contenders> {
   return {
     "mock alone": mock,
     "ours, SQLite": await startOurs(mock.url, join(folder, "ours.sqlite")),
+    "ours, SQLite normal": await startOurs(mock.url, join(folder, "normal.sqlite"), "normal"),
     "ours, memory": await startOurs(mock.url, "memory"),
     "rLLM, SQLite": await startRllm(mock.url, join(folder, "rllm.sqlite")),
     "rLLM, memory": await startRllm(mock.url),

@@ -27,9 +27,14 @@ function sessionOf({ path }: CallTarget): string {
 }
 
 /** `store`: a file, or "memory". */
-export async function startOurs(workerUrl: string, store: string): Promise<Contender> {
+export async function startOurs(
+  workerUrl: string,
+  store: string,
+  sync: "full" | "normal" = "full",
+): Promise<Contender> {
   const port = await freePort();
-  const flags = ["--worker", `${workerUrl}/v1`, "--kind", "vllm", "--store", store, "--quiet"];
+  const worker = ["--worker", `${workerUrl}/v1`, "--kind", "vllm"];
+  const flags = [...worker, "--store", store, "--store-sync", sync, "--quiet"];
   const server = await startServer({
     command: process.execPath,
     args: [program, "gateway", ...flags, "--port", String(port), "--admin-token", token],
@@ -39,7 +44,7 @@ export async function startOurs(workerUrl: string, store: string): Promise<Conte
   const { url } = server;
   return {
     ...server,
-    name: store === "memory" ? "ours, memory" : "ours, SQLite",
+    name: store === "memory" ? "ours, memory" : `ours, SQLite ${sync}`,
     async open(count) {
       return inParallel(Array.from({ length: count }), async () => {
         const opened = await askJson(`${url}/sessions`, { method: "POST", token, body: {} });

@@ -139,6 +139,11 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
     )
     .option("--builtin <model>", "answer from a model in this process")
     .option("--store <file>", 'SQLite file of the traces, or "memory"', "traces.sqlite")
+    .addOption(
+      new Option("--store-sync <mode>", "full survives a power cut; normal a crash, and is faster")
+        .choices(["full", "normal"])
+        .default("full"),
+    )
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--port <n>", "port to listen on; 0 takes a free one", portNumber, 9090)
     .option("--admin-token <token>", `opens the admin routes [env: ${adminTokenVariable}]`)

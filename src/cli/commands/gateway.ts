@@ -11,6 +11,7 @@ import { startSource, type SourceFlags } from "./gateway-source.ts";
 
 export interface GatewayFlags extends SourceFlags {
   readonly store: string;
+  readonly storeSync: "full" | "normal";
   readonly host: string;
   readonly port: number;
   readonly adminToken?: string;
@@ -26,8 +27,9 @@ export const adminTokenVariable = "AGENT_TRAINER_ADMIN_TOKEN";
 /** How long calls in flight have after the first Ctrl-C. */
 const drainMs = 10_000;
 
-function openStore(spec: string): TraceStore | undefined {
-  return spec === "memory" ? undefined : openSqliteTraceStore(spec);
+function openStore({ store, storeSync }: GatewayFlags): TraceStore | undefined {
+  if (store === "memory") return undefined;
+  return openSqliteTraceStore(store, { synchronous: storeSync });
 }
 
 function announce(gateway: Gateway, url: string, flags: GatewayFlags, io: CliIo): void {
@@ -55,7 +57,7 @@ export async function gatewayCommand(flags: GatewayFlags, io: CliIo): Promise<nu
   });
   const token = flags.adminToken ?? process.env[adminTokenVariable];
   const colors = colorsFor(io.stderr);
-  const store = openStore(flags.store);
+  const store = openStore(flags);
   try {
     await using source = await startSource(flags, interrupt.signal);
     const gateway = createGateway({

@@ -121,11 +121,13 @@ export interface StoreFile {
   readonly lock: StoreLock;
 }
 
+/** As SQLite calls it; see `SqliteTraceStoreOptions`. */
+export type Synchronous = "full" | "normal";
+
 /** What the connection that writes is told. */
-export function writerSetup(maxBytes: number | undefined): string {
+export function writerSetup(synchronous: Synchronous, maxBytes: number | undefined): string {
   return [
-    // A commit returns when it is on the disk, not just on its way there.
-    "PRAGMA synchronous = FULL",
+    `PRAGMA synchronous = ${synchronous}`,
     "PRAGMA cache_size = -16384",
     `PRAGMA wal_autocheckpoint = ${walPages}`,
     ...(maxBytes === undefined

@@ -1,5 +1,5 @@
 /**
- * Traces in an SQLite file. A trace is on the disk when `append` resolves; after a crash, the file holds
+ * Traces in an SQLite file. A trace is safe when `append` resolves; after a crash, the file holds
  * exactly those and perhaps some more that nobody was told of. Knows SQL, and no HTTP.
  */
 import { ConfigError } from "../../core/errors.ts";
@@ -8,7 +8,7 @@ import type { StoredSession, TraceStore } from "../trace-store.ts";
 import { findBase } from "./find-base.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { KnownTraces, type KnownTrace } from "./known-traces.ts";
-import { openDatabase, writerSetup } from "./schema.ts";
+import { openDatabase, type Synchronous, writerSetup } from "./schema.ts";
 import { packSession, unpackSession, type SessionRow } from "./session-row.ts";
 import { StoreError, toStoreError } from "./store-error.ts";
 import { StoreWriter } from "./store-writer.ts";
@@ -16,6 +16,12 @@ import { packSibling, packTrace, type PackedTrace } from "./trace-row.ts";
 import { TraceReader } from "./trace-reader.ts";
 
 export interface SqliteTraceStoreOptions {
+  /**
+   * `full`: a trace is on the disk before the client sees the last byte. `normal`: the operating system has
+   * it by then, so it survives the gateway, but perhaps not a power cut; much faster on most disks.
+   * @default "full"
+   */
+  readonly synchronous?: Synchronous;
   /** How long to try again while another process writes, in milliseconds. @default 5_000 */
   readonly busyTimeoutMs?: number;
   /** Largest size of the file in bytes; beyond it, calls fail as on a full disk. @default unbounded */
@@ -35,6 +41,14 @@ function checkOption(option: string, value: number | undefined, min: number): vo
   });
 }
 
+function checkSynchronous(value: Synchronous): void {
+  if (["full", "normal"].includes(value)) return;
+  throw new ConfigError({
+    message: `synchronous must be "full" or "normal", but it is ${JSON.stringify(value)}.`,
+    fields: { option: "synchronous", value },
+  });
+}
+
 /**
  * Opens the store at `path`, or creates it. One gateway at a time may use it.
  * @throws ConfigError when the file is something else, or another gateway uses it.
@@ -43,14 +57,15 @@ export function openSqliteTraceStore(
   path: string,
   options: SqliteTraceStoreOptions = {},
 ): TraceStore {
-  const { busyTimeoutMs = 5_000, maxBytes, onCommit } = options;
+  const { synchronous = "full", busyTimeoutMs = 5_000, maxBytes, onCommit } = options;
+  checkSynchronous(synchronous);
   checkOption("busyTimeoutMs", busyTimeoutMs, 0);
   checkOption("maxBytes", maxBytes, 64 * 1024);
   const { db, lock } = openDatabase(path);
   const stats = { commits: 0, commitSeconds: 0 };
   const known = new KnownTraces(knownTokens);
   const reader = new TraceReader(db);
-  const writer = new StoreWriter(path, writerSetup(maxBytes), reader);
+  const writer = new StoreWriter(path, writerSetup(synchronous, maxBytes), reader);
   const commits = new GroupCommit({
     transaction: writer,
     path,

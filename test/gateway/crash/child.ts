@@ -1,9 +1,10 @@
-/** A gateway in a process of its own, to be killed: `child.ts STORE`. Answers are a function of the prompt. */
+/** A gateway in a process of its own, to be killed: `child.ts STORE SYNCHRONOUS`. Answers are a function of the prompt. */
 import { createGateway, openSqliteTraceStore } from "../../../src/gateway/index.ts";
 import { scriptedTarget } from "../../../src/testing/index.ts";
 
 const start = performance.now();
-const store = openSqliteTraceStore(process.argv[2] as string);
+const [path, synchronous] = process.argv.slice(2) as [string, "full" | "normal"];
+const store = openSqliteTraceStore(path, { synchronous });
 const target = scriptedTarget(
   ({ tokens, choice }) => `answer ${choice} after ${tokens.length} tokens `.repeat(3),
   { chunkSize: 16 },

@@ -210,3 +210,9 @@ it("opens with 100,000 traces in less than two seconds", { timeout: 120_000 }, a
   expect(seconds).toBeLessThan(2);
   await again.close();
 });
+
+it("refuses another word for how safe a commit is", () => {
+  expect(() =>
+    openSqliteTraceStore(join(folder, "sync.sqlite"), { synchronous: "off" as "full" }),
+  ).toThrow('synchronous must be "full" or "normal", but it is "off".');
+});
