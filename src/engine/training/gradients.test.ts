@@ -3,7 +3,6 @@
  * itself along random directions in the space of weights.
  */
 import { describe, expect, it } from "vitest";
-import { rowFactors } from "../../core/aggregation.ts";
 import { defaultLoss, klEstimators, lossAggregations, lossNames } from "../../core/loss.ts";
 import type { LossSpec } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
