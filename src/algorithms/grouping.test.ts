@@ -67,6 +67,18 @@ describe("groupTrajectories", () => {
     });
   });
 
+  it("compares within sets, where a task was rolled out twice", () => {
+    const first = [episode("a", [trajectory("s", 1)]), episode("a", [trajectory("s", 0)])];
+    const again = [episode("a", [trajectory("s", 1)])];
+    const { groups } = groupTrajectories([...first, ...again], {
+      setOf: (one) => (again.includes(one) ? "2/a" : "1/a"),
+    });
+    expect(groups.map((g) => [g.id, g.taskId, g.members.length])).toEqual([
+      ["a:s", "a", 2],
+      ["a:s", "a", 1],
+    ]);
+  });
+
   it('keeps apart pairs whose joined text is the same, since ids may contain ":"', () => {
     const { groups } = groupTrajectories([
       episode("a:b", [trajectory("c", 1)]),

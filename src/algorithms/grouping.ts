@@ -16,6 +16,11 @@ import { stepDropReason } from "./trainable-step.ts";
 export interface GroupingOptions {
   /** Episodes that ended so are left out whole. @default ["error", "evaluator_error", "aborted"] */
   readonly excludedReasons?: readonly TerminationReason[];
+  /**
+   * Which rollouts are compared with each other, where one task may have been rolled out several times.
+   * @default all of a task
+   */
+  readonly setOf?: (episode: Episode) => string;
 }
 
 export interface GroupingDrops {
@@ -38,7 +43,12 @@ export interface GroupingResult {
   readonly dropped: GroupingDrops;
 }
 
-const defaultExcluded: readonly TerminationReason[] = ["error", "evaluator_error", "aborted"];
+/** Rollouts that failed. */
+export const defaultExcluded: readonly TerminationReason[] = [
+  "error",
+  "evaluator_error",
+  "aborted",
+];
 
 type TrajectoryDrop = Exclude<keyof GroupingDrops, "excluded_episodes">;
 
@@ -67,7 +77,8 @@ export function groupTrajectories(
     no_reward: 0,
     invalid_reward: 0,
   };
-  const byTask = new Map<string, Map<string, GroupMember[]>>();
+  const setOf = options.setOf ?? (({ task }: Episode): string => task.id);
+  const bySet = new Map<string, Map<string, GroupMember[]>>();
   const inOrder: { taskId: string; name: string; members: GroupMember[] }[] = [];
   let seen = 0;
 
@@ -84,8 +95,9 @@ export function groupTrajectories(
         continue;
       }
       const taskId = episode.task.id;
-      const byName = byTask.get(taskId) ?? new Map<string, GroupMember[]>();
-      byTask.set(taskId, byName);
+      const set = setOf(episode);
+      const byName = bySet.get(set) ?? new Map<string, GroupMember[]>();
+      bySet.set(set, byName);
       let members = byName.get(trajectory.name);
       if (members === undefined) {
         members = [];

@@ -80,14 +80,15 @@ export function createProgress(options: ProgressOptions): Progress {
   }
   function live(step: number): void {
     if (!isLive) return;
-    const done = step - 1 + (rollouts.of > 0 ? rollouts.done / rollouts.of : 0);
+    const done = step - 1 + (rollouts.of > 0 ? Math.min(1, rollouts.done / rollouts.of) : 0);
     const share = total > 0 ? done / total : 0;
     const sofar = done - firstStep;
     const left = sofar > 0 ? ((now() - startedAt) / 1000 / sofar) * (total - done) : undefined;
     const text = [
       `step ${step}/${total}`,
       bar(share, 20),
-      `rollouts ${rollouts.done}/${rollouts.of}`,
+      // Those that run ahead are of later steps.
+      `rollouts ${Math.min(rollouts.done, rollouts.of)}/${rollouts.of}`,
       ...(lastReward === undefined ? [] : [`reward ${lastReward.toFixed(3)}`]),
       ...(lastSpeed === undefined ? [] : [`${lastSpeed.toFixed(0)} tok/s`]),
       ...(left === undefined ? [] : [`${duration(left)} left`]),
@@ -129,7 +130,11 @@ export function createProgress(options: ProgressOptions): Progress {
           return;
         case "step-start":
           if (event.step === firstStep + 1) startedAt = now();
-          rollouts = { done: 0, of: event.rollouts };
+          rollouts = { done: event.ready ?? 0, of: event.rollouts };
+          live(event.step);
+          return;
+        case "rollouts-added":
+          rollouts.of += event.rollouts;
           live(event.step);
           return;
         case "rollout-end":

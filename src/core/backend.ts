@@ -6,6 +6,9 @@ import type { KlEstimator, LossAggregation, LossName, LossSpec, OptimSpec } from
 import type { Renderer, Sampler } from "./policy.ts";
 import type { TrainingRow } from "./training-row.ts";
 
+/** Norm before clipping; estimated KL from the sampling weights; mean ratio to them. */
+export type MeasuredMetric = "grad_norm" | "kl_k3" | "ratio_mean";
+
 /** What a backend honours. An option outside of it is refused at start, by name. */
 export interface BackendCapabilities {
   readonly losses: readonly LossName[];
@@ -24,6 +27,10 @@ export interface BackendCapabilities {
   readonly forward: boolean;
   /** `forward` knows the reference. @default false */
   readonly reference?: boolean;
+  /** Metrics of an update that limits can be held against; each is in every update. @default none */
+  readonly measures?: readonly MeasuredMetric[];
+  /** Calls are answered while an update is under way. @default false */
+  readonly servesWhileTraining?: boolean;
   /** AdamW fields that can be set; others must keep their default. */
   readonly optimizer: readonly (keyof OptimSpec)[];
 }

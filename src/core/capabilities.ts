@@ -20,6 +20,8 @@ export const capabilityMatrix: Readonly<Record<OwnBackend, BackendCapabilities>>
     exactResume: true,
     forward: true,
     reference: true,
+    measures: ["grad_norm", "kl_k3", "ratio_mean"],
+    servesWhileTraining: true,
     optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
   },
   tinker: {
@@ -34,17 +36,25 @@ export const capabilityMatrix: Readonly<Record<OwnBackend, BackendCapabilities>>
     exactResume: true,
     forward: true,
     reference: true,
+    measures: ["kl_k3", "ratio_mean"],
+    servesWhileTraining: true,
     optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
   },
   verl: {
-    losses: ["importance_sampling", "ppo", "cispo", "gspo"],
+    losses: lossNames,
     aggregations: lossAggregations,
+    klEstimators,
+    entropyBonus: true,
     dualClip: true,
     fullFineTune: true,
     // Merged into the weights that are served.
     lora: true,
     exactResume: true,
     forward: true,
+    reference: true,
+    measures: ["grad_norm", "kl_k3", "ratio_mean"],
+    // Unless they have GPUs of their own, its servers hand their memory to training.
+    servesWhileTraining: false,
     optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
   },
 };

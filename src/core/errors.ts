@@ -17,6 +17,7 @@ export type ErrorCode =
   | "EVALUATOR_FAILED"
   | "TOO_MANY_FAILURES"
   | "NUMERICS"
+  | "TRIPWIRE"
   | "CHECKPOINT_INVALID"
   | "RUN_LOCKED"
   | "STORE_FAILED"

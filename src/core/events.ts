@@ -19,7 +19,15 @@ export type TrainerEvent = EventBase &
         readonly totalSteps: number;
         readonly resumedFrom: string | null;
       }
-    | { readonly type: "step-start"; readonly tasks: number; readonly rollouts: number }
+    | {
+        readonly type: "step-start";
+        readonly tasks: number;
+        readonly rollouts: number;
+        /** Rollouts of them that have ended already. @default 0 */
+        readonly ready?: number;
+      }
+    /** The step needs more rollouts than it began with. */
+    | { readonly type: "rollouts-added"; readonly tasks: number; readonly rollouts: number }
     | {
         readonly type: "rollout-end";
         readonly episodeId: string;

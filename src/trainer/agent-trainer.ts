@@ -2,6 +2,7 @@
  * The trainer that users hold: checks what it was given and starts the run. Knows nothing of steps,
  * files or gateways.
  */
+import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { TrainerEvent } from "../core/events.ts";
@@ -9,6 +10,7 @@ import type { Task } from "../core/task.ts";
 import { checkCapabilities, checkResume } from "./check-capabilities.ts";
 import { type ConfigInput, resolveConfig } from "./config/load.ts";
 import type { TrainConfig } from "./config/train-config.ts";
+import { type AlgorithmFunctions, nameAlgorithms } from "./custom-algorithms.ts";
 import type { EventListener } from "./emitter.ts";
 import { streamEvents } from "./event-stream.ts";
 import type { ResumeMode } from "./run-directory.ts";
@@ -25,6 +27,8 @@ export interface AgentTrainerOptions<Metadata = Record<string, unknown>> extends
   readonly backend: TrainingBackend;
   /** A `TrainConfig`, a map with dotted or nested keys, or a list of `key=value` texts. */
   readonly config: ConfigInput;
+  /** Functions of your own for advantages. @default those that `config` names */
+  readonly algorithm?: AlgorithmFunctions;
   /** Tasks or rows to train on. */
   readonly trainDataset: DatasetInput<Metadata>;
   /** Tasks or rows to validate on. @default none */
@@ -53,6 +57,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
   readonly config: TrainConfig;
   readonly #options: AgentTrainerOptions<Metadata>;
   readonly #rollouts: Rollouts<Metadata>;
+  readonly #estimators: CustomEstimators;
   #wasStarted = false;
 
   /**
@@ -63,7 +68,13 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
     requireParts(options);
     this.#options = options;
     this.#rollouts = readWayIn(options);
-    this.config = resolveConfig(options.config);
+    const named = nameAlgorithms(
+      resolveConfig(options.config),
+      options.algorithm,
+      options.backend.name,
+    );
+    this.config = named.config;
+    this.#estimators = named.estimators;
     checkCapabilities(this.config, options.backend);
     if (options.resume !== undefined && options.resume !== false) checkResume(options.backend);
   }
@@ -106,6 +117,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
       // Metadata is what the caller's rows have; nothing below this point looks inside.
       rollouts: this.#rollouts as unknown as Rollouts,
       config: this.config,
+      estimators: this.#estimators,
       trainTasks: trainTasks as readonly unknown[] as readonly Task[],
       valTasks: valTasks as readonly unknown[] as readonly Task[],
       resume: resume ?? false,

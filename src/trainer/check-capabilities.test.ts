@@ -14,12 +14,16 @@ const all: BackendCapabilities = {
   lora: true,
   exactResume: true,
   forward: true,
+  reference: true,
+  measures: ["grad_norm", "kl_k3", "ratio_mean"],
+  servesWhileTraining: true,
   optimizer: ["learningRate", "beta1", "beta2", "eps", "weightDecay", "maxGradNorm"],
 };
 
 /** For every rule: an override, and the capability whose absence forbids it. */
 const cases: Record<string, [override: string, without: Partial<BackendCapabilities>]> = {
   "algorithm.loss_fn": ["algorithm.loss_fn=ppo", { losses: ["cross_entropy"] }],
+  "algorithm.use_kl_in_reward": ["algorithm.use_kl_in_reward=true", { reference: false }],
   "algorithm.loss_agg_mode": [
     "algorithm.loss_agg_mode=token-sum",
     { aggregations: ["token-mean"] },
@@ -43,6 +47,10 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
     "algorithm.rollout_correction.rollout_token_veto_threshold=1e-4",
     { forward: false },
   ],
+  "guards.grad_norm": ["guards.grad_norm=10", { measures: ["kl_k3"] }],
+  "guards.kl": ["guards.kl=0.1", { measures: ["grad_norm"] }],
+  "guards.ratio": ["guards.ratio=2", { measures: [] }],
+  "async_training.enable": ["async_training.enable=true", { servesWhileTraining: false }],
   "model.lora_rank": ["model.lora_rank=8", { lora: false }],
   "training.lr_schedule": ["training.lr_schedule=cosine", { optimizer: [] }],
   "training.warmup_steps": ["training.warmup_steps=3", { optimizer: [] }],
@@ -54,12 +62,16 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
   "training.max_grad_norm": ["training.max_grad_norm=0.5", { optimizer: ["learningRate"] }],
 };
 
+/** Options with values that no capability allows. */
+const refusedEverywhere = ["algorithm.adv_estimator"];
+
 const configOf = (...overrides: string[]) =>
   loadConfig({ overrides: ["model.name=m", ...overrides] }).config;
 
 describe("checkCapabilities", () => {
   it("has a case for every rule", () => {
-    expect(Object.keys(cases).sort()).toEqual(capabilityRules.map((rule) => rule.option).sort());
+    const options = capabilityRules.map((rule) => rule.option);
+    expect([...Object.keys(cases), ...refusedEverywhere].sort()).toEqual(options.sort());
   });
   it.each(Object.entries(cases))("refuses %s by name", (option, [override, without]) => {
     const config = configOf(override);
@@ -74,6 +86,21 @@ describe("checkCapabilities", () => {
     expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(
       "does not honour algorithm.clip_ratio_c=3",
     );
+  });
+  it("refuses GAE by name: no backend has a model of values", () => {
+    const config = configOf("algorithm.adv_estimator=gae");
+    expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(
+      'The backend "b" does not honour algorithm.adv_estimator="gae". No backend of this version honours it.',
+    );
+  });
+  it("refuses a loss of the user's own by name, but where a backend lists it", () => {
+    const config = configOf("algorithm.loss_fn=./losses.ts#mine");
+    expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(
+      'does not honour algorithm.loss_fn="./losses.ts#mine"',
+    );
+    const losses = ["./losses.ts#mine"] as unknown as BackendCapabilities["losses"];
+    const capabilities = { ...all, losses };
+    expect(() => checkCapabilities(config, { name: "b", capabilities })).not.toThrow();
   });
   it("refuses full fine-tuning where there is none", () => {
     const capabilities = { ...all, fullFineTune: false };

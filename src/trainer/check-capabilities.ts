@@ -4,6 +4,7 @@ import { backendsThat } from "../core/capabilities.ts";
 import { UnsupportedOptionError } from "../core/errors.ts";
 import { defaultOptim, type OptimSpec } from "../core/loss.ts";
 import type { TrainConfig } from "./config/train-config.ts";
+import { guardMetrics, guardNames, guardOptions } from "./guards.ts";
 
 /** An option that not every backend honours. */
 export interface CapabilityRule {
@@ -37,12 +38,27 @@ const correctionRules = needForward.map(([name, read]): CapabilityRule => ({
   honoured: ({ forward }, { algorithm }) => forward || read(algorithm.rolloutCorrection) === null,
 }));
 
+/** A limit on something that the backend does not measure would never trip. */
+const guardRules = guardNames.map((name): CapabilityRule => ({
+  option: guardOptions[name],
+  value: ({ guards }) => guards[name],
+  honoured: ({ measures = [] }, { guards }) =>
+    guards[name] === null || measures.includes(guardMetrics[name]),
+}));
+
 /** Every option whose honouring depends on the backend. */
 export const capabilityRules: readonly CapabilityRule[] = [
   {
+    option: "algorithm.adv_estimator",
+    value: (config) => config.algorithm.advEstimator,
+    // It needs a value for each token, and no backend has a model of values.
+    honoured: (_, { algorithm }) => algorithm.advEstimator !== "gae",
+  },
+  {
     option: "algorithm.loss_fn",
     value: (config) => config.algorithm.lossFn,
-    honoured: (capabilities, config) => capabilities.losses.includes(config.algorithm.lossFn),
+    honoured: ({ losses }, { algorithm }) =>
+      (losses as readonly string[]).includes(algorithm.lossFn),
   },
   {
     option: "algorithm.loss_agg_mode",
@@ -69,7 +85,20 @@ export const capabilityRules: readonly CapabilityRule[] = [
     honoured: (capabilities, config) =>
       config.algorithm.entropyCoef === 0 || capabilities.entropyBonus === true,
   },
+  {
+    option: "algorithm.use_kl_in_reward",
+    value: (config) => config.algorithm.useKlInReward,
+    honoured: ({ forward, reference }, { algorithm }) =>
+      !algorithm.useKlInReward || (forward && reference === true),
+  },
   ...correctionRules,
+  ...guardRules,
+  {
+    option: "async_training.enable",
+    value: (config) => config.asyncTraining.enable,
+    honoured: ({ servesWhileTraining = false }, { asyncTraining }) =>
+      !asyncTraining.enable || servesWhileTraining,
+  },
   {
     option: "model.lora_rank",
     value: (config) => config.model.loraRank,

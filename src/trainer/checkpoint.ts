@@ -1,6 +1,6 @@
 /**
- * Checkpoints of a run: `checkpoints/000010/` with `weights/` (written by the backend) and
- * `state.json`. Made under another name, synced to disk and renamed, so a folder with a proper name is
+ * Checkpoints of a run: `checkpoints/000010/` with `weights/` (written by the backend),
+ * `rollouts.jsonl` where the run holds rollouts for later, and `state.json`. Made under another name, synced to disk and renamed, so a folder with a proper name is
  * complete; hashes in `state.json` show when it was damaged later. Knows nothing of the loop.
  */
 import { createHash } from "node:crypto";
@@ -8,15 +8,36 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { CheckpointError } from "../core/errors.ts";
-import type { DataCursor } from "./batches.ts";
 import { stepName } from "./journal.ts";
+import type { HeldRollouts } from "./stepper.ts";
+import { nothingHeld } from "./stepper.ts";
+import { packRollouts, unpackRollouts } from "./stored-rollouts.ts";
 
-const format = "agent-trainer/checkpoint/1";
+const format = "agent-trainer/checkpoint/2";
+const rolloutFile = "rollouts.jsonl";
+
+/** How far the tasks have been used. */
+export interface DataPosition {
+  /** Batches begun; where rollouts overlap with training, tasks begun. */
+  readonly next: number;
+  /** Of those, the ones whose rollouts have not come to an end: they are done again. */
+  readonly pending: readonly number[];
+}
+
+/** The best validation so far. */
+export interface BestValidation {
+  readonly step: number;
+  /** Of `trainer.best_metric`. */
+  readonly value: number;
+}
 
 /** Where a run stands after `step` steps. */
 export interface RunState {
   readonly step: number;
-  readonly cursor: DataCursor;
+  readonly position: DataPosition;
+  /** Updates in a row that were skipped, up to this step. */
+  readonly skippedUpdates: number;
+  readonly best: BestValidation | null;
   readonly weightVersion: number;
   /** Step after which the last validation was done; -1 = none. */
   readonly validatedStep: number;
@@ -26,10 +47,17 @@ export interface RunState {
   readonly dataHash: string;
 }
 
+interface FileFacts {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
 interface StateFile extends RunState {
   readonly format: string;
   /** By path inside `weights/`. */
-  readonly files: Readonly<Record<string, { readonly bytes: number; readonly sha256: string }>>;
+  readonly files: Readonly<Record<string, FileFacts>>;
+  /** Of `rollouts.jsonl`; null where there is none. */
+  readonly rollouts: FileFacts | null;
 }
 
 /** A checkpoint on disk. */
@@ -37,6 +65,7 @@ export interface Checkpoint {
   readonly path: string;
   readonly weights: string;
   readonly state: RunState;
+  readonly rollouts: HeldRollouts;
 }
 
 async function listFiles(folder: string): Promise<string[]> {
@@ -47,7 +76,7 @@ async function listFiles(folder: string): Promise<string[]> {
     .sort();
 }
 
-async function hashFile(path: string): Promise<{ bytes: number; sha256: string }> {
+async function hashFile(path: string): Promise<FileFacts> {
   const hash = createHash("sha256");
   for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
   return { bytes: (await stat(path)).size, sha256: hash.digest("hex") };
@@ -63,11 +92,22 @@ async function syncPath(path: string): Promise<void> {
   }
 }
 
+async function writeSynced(path: string, text: string): Promise<void> {
+  const handle = await open(path, "w");
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Saves a checkpoint; `writeWeights` fills an empty folder. Returns the checkpoint's path. */
 export async function saveCheckpoint(
   root: string,
   state: RunState,
   writeWeights: (folder: string) => Promise<void>,
+  rollouts: HeldRollouts = nothingHeld,
 ): Promise<string> {
   const name = stepName(state.step);
   const aside = join(root, `.tmp-${name}`);
@@ -75,19 +115,21 @@ export async function saveCheckpoint(
   await rm(aside, { recursive: true, force: true });
   await mkdir(weights, { recursive: true });
   await writeWeights(weights);
-  const files: Record<string, { bytes: number; sha256: string }> = {};
+  const files: Record<string, FileFacts> = {};
   for (const file of await listFiles(weights)) {
     await syncPath(join(weights, file));
     files[file] = await hashFile(join(weights, file));
   }
-  const content: StateFile = { format, ...state, files };
-  const handle = await open(join(aside, "state.json"), "w");
-  try {
-    await handle.writeFile(`${JSON.stringify(content, null, 2)}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  const held = packRollouts(rollouts);
+  const rolloutPath = join(aside, rolloutFile);
+  if (held !== "") await writeSynced(rolloutPath, held);
+  const content: StateFile = {
+    format,
+    ...state,
+    files,
+    rollouts: held === "" ? null : await hashFile(rolloutPath),
+  };
+  await writeSynced(join(aside, "state.json"), `${JSON.stringify(content, null, 2)}\n`);
   await syncPath(weights);
   await syncPath(aside);
   const path = join(root, name);
@@ -106,9 +148,14 @@ export async function listCheckpoints(root: string): Promise<number[]> {
     .sort((a, b) => b - a);
 }
 
-/** Deletes all but the newest `keep`, and what an interrupted save left. */
-export async function pruneCheckpoints(root: string, keep: number): Promise<void> {
+/** Deletes all but the newest `keep` and that of step `best`. */
+export async function pruneCheckpoints(
+  root: string,
+  keep: number,
+  best: number | null,
+): Promise<void> {
   for (const step of (await listCheckpoints(root)).slice(keep)) {
+    if (step === best) continue;
     await rm(join(root, stepName(step)), { recursive: true, force: true });
   }
 }
@@ -136,19 +183,25 @@ export async function readCheckpoint(root: string, step: number): Promise<Checkp
     throw damaged(`its format is ${JSON.stringify(content.format)}, not "${format}"`);
   }
   if (content.step !== step) throw damaged(`state.json speaks of step ${content.step}`);
-  const weights = join(path, "weights");
-  for (const [file, expected] of Object.entries(content.files)) {
-    const found = await hashFile(join(weights, file)).catch((error: unknown) => {
-      throw damaged(`weights/${file} is missing`, error);
+  const check = async (name: string, expected: FileFacts): Promise<void> => {
+    const found = await hashFile(join(path, name)).catch((error: unknown) => {
+      throw damaged(`${name} is missing`, error);
     });
     if (found.bytes !== expected.bytes) {
-      throw damaged(`weights/${file} has ${found.bytes} bytes instead of ${expected.bytes}`);
+      throw damaged(`${name} has ${found.bytes} bytes instead of ${expected.bytes}`);
     }
-    if (found.sha256 !== expected.sha256)
-      throw damaged(`the content of weights/${file} has changed`);
+    if (found.sha256 !== expected.sha256) throw damaged(`the content of ${name} has changed`);
+  };
+  for (const [file, expected] of Object.entries(content.files)) {
+    await check(join("weights", file), expected);
   }
-  const { format: _format, files: _files, ...state } = content;
-  return { path, weights, state };
+  if (content.rollouts !== null) await check(rolloutFile, content.rollouts);
+  const rollouts =
+    content.rollouts === null
+      ? nothingHeld
+      : unpackRollouts(await readFile(join(path, rolloutFile), "utf8"));
+  const { format: _format, files: _files, rollouts: _rollouts, ...state } = content;
+  return { path, weights: join(path, "weights"), state, rollouts };
 }
 
 /**

@@ -45,7 +45,7 @@ export function sampledTokens(episodes: readonly Episode[]): number {
 }
 
 /** Mean of every episode metric over the episodes that have it: `episode/...`, `time/episode/...`. */
-function ownMetrics(episodes: readonly Episode[], prefix: string): Metrics {
+export function ownMetrics(episodes: readonly Episode[], prefix: string): Metrics {
   const values = new Map<string, number[]>();
   for (const episode of episodes) {
     for (const [key, value] of Object.entries(episode.metrics)) {
@@ -88,21 +88,4 @@ export function trainEpisodeMetrics(episodes: readonly Episode[]): Metrics {
   }
   metrics["tokens/sampled"] = sampledTokens(episodes);
   return { ...metrics, ...ownMetrics(episodes, "") };
-}
-
-/** Metrics of a validation, under `val/`. */
-export function validationMetrics(episodes: readonly Episode[], rolloutsPerTask: number): Metrics {
-  const metrics: Metrics = {};
-  put(metrics, "val/reward/mean", meanOf(rewardsOf(episodes)));
-  put(metrics, "val/pass@1", passRate(episodes));
-  if (rolloutsPerTask > 1) {
-    const right = new Map<string, boolean>();
-    for (const { task, isCorrect } of episodes) {
-      right.set(task.id, right.get(task.id) === true || isCorrect === true);
-    }
-    put(metrics, `val/pass@${rolloutsPerTask}`, meanOf([...right.values()].map(Number)));
-  }
-  metrics["val/episodes"] = episodes.length;
-  metrics["val/failed"] = episodes.filter(isFailed).length;
-  return { ...metrics, ...ownMetrics(episodes, "val/") };
 }

@@ -3,52 +3,130 @@
  * nothing of how episodes came about, or of backends.
  */
 import { computeAdvantages } from "../algorithms/advantages.ts";
-import { groupRelative } from "../algorithms/catalog.ts";
-import type { EstimatorName } from "../algorithms/catalog.ts";
+import type { AdvantageOptions } from "../algorithms/advantages.ts";
+import { findEstimator, groupRelative } from "../algorithms/catalog.ts";
+import type { CustomEstimators, EstimatorName } from "../algorithms/catalog.ts";
 import { dropUniform } from "../algorithms/filters.ts";
-import { groupTrajectories } from "../algorithms/grouping.ts";
+import { defaultExcluded, groupTrajectories } from "../algorithms/grouping.ts";
+import { precomputedAdvantages } from "../algorithms/precomputed.ts";
 import { buildRows } from "../algorithms/rows.ts";
+import type { MemberAdvantage } from "../algorithms/rows.ts";
+import { computeStepwiseAdvantages } from "../algorithms/stepwise.ts";
 import type { TrainingRow } from "../core/training-row.ts";
-import type { Episode } from "../core/trajectory.ts";
+import type { TerminationReason, TrajectoryGroup } from "../core/trajectory.ts";
+import { estimatorsByRole } from "./config/estimator-map.ts";
 import type { TrainConfig } from "./config/train-config.ts";
+import { episodesOf, type RolloutSet, setOfEpisodes } from "./rollout-set.ts";
+import { shapeOverlong } from "./shape-rewards.ts";
+
+export interface StepGroups {
+  readonly groups: readonly TrajectoryGroup[];
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/** Endings whose rollouts are left out whole. */
+export function excludedReasons({ compactFiltering }: TrainConfig): readonly TerminationReason[] {
+  if (!compactFiltering.enable) return defaultExcluded;
+  const flags: Partial<Record<TerminationReason, boolean>> = {
+    max_prompt_length_exceeded: compactFiltering.maskMaxPromptLengthExceeded,
+    max_response_length_exceeded: compactFiltering.maskMaxResponseLengthExceeded,
+    env_done: compactFiltering.maskEnvDone,
+    max_turns_exceeded: compactFiltering.maskMaxTurnsExceeded,
+    timeout: compactFiltering.maskTimeout,
+    unknown: compactFiltering.maskUnknown,
+  };
+  const masked = Object.entries(flags).flatMap(([reason, isMasked]) => (isMasked ? [reason] : []));
+  return [...defaultExcluded, ...(masked as TerminationReason[])];
+}
+
+/** Groups with the rewards that are trained on. */
+export function groupsOf(config: TrainConfig, sets: readonly RolloutSet[]): StepGroups {
+  const grouped = groupTrajectories(episodesOf(sets), {
+    setOf: setOfEpisodes(sets),
+    excludedReasons: excludedReasons(config),
+  });
+  const shaped = shapeOverlong(config, grouped.groups);
+  return { groups: shaped.groups, metrics: { ...grouped.metrics, ...shaped.metrics } };
+}
+
+function isPerStep({ stepwiseAdvantage }: TrainConfig): boolean {
+  return stepwiseAdvantage.enable && stepwiseAdvantage.mode === "per_step";
+}
 
 /** Whether groups without a signal are left out; see the option's description. */
-function filtersUniform({ algorithm }: TrainConfig): boolean {
-  const { filterUniformGroups, advEstimator } = algorithm;
-  const used = [advEstimator, ...estimatorsByRole(algorithm).values()];
-  return filterUniformGroups ?? used.every((name) => groupRelative.has(name));
+function filtersUniform(config: TrainConfig): boolean {
+  const { filterUniformGroups, advEstimator, estimatorMap } = config.algorithm;
+  const used = [advEstimator, ...estimatorsByRole(estimatorMap).values()];
+  const isGroupRelative = used.every((name) => groupRelative.has(name as EstimatorName));
+  // Trajectories of the same reward may have steps of different ones.
+  return filterUniformGroups ?? (isGroupRelative && !isPerStep(config));
 }
 
-/** `role=estimator`, whose role may hold an equals sign of its own. */
-function estimatorsByRole({ estimatorMap }: TrainConfig["algorithm"]): Map<string, EstimatorName> {
-  return new Map(
-    estimatorMap.map((entry) => {
-      const at = entry.lastIndexOf("=");
-      return [entry.slice(0, at), entry.slice(at + 1) as EstimatorName] as const;
+function advantageOptions({ algorithm }: TrainConfig, custom: CustomEstimators): AdvantageOptions {
+  const roles = estimatorsByRole(algorithm.estimatorMap);
+  return {
+    estimator: findEstimator(algorithm.advEstimator, custom),
+    byRole: new Map([...roles].map(([role, name]) => [role, findEstimator(name, custom)])),
+    normByStd: algorithm.normAdvByStdInGrpo,
+  };
+}
+
+interface StepAdvantages {
+  readonly advantages: readonly ArrayLike<MemberAdvantage>[];
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+function estimate(
+  config: TrainConfig,
+  groups: readonly TrajectoryGroup[],
+  custom: CustomEstimators,
+): StepAdvantages {
+  const { enable, gamma, normalizeBySteps } = config.stepwiseAdvantage;
+  const options = advantageOptions(config, custom);
+  const { advantages, metrics } = isPerStep(config)
+    ? computeStepwiseAdvantages(groups, { ...options, gamma })
+    : computeAdvantages(groups, options);
+  if (!enable || !normalizeBySteps) return { advantages, metrics };
+  const normalized = groups.map(({ members }, g) =>
+    members.map(({ trajectory }, m): MemberAdvantage => {
+      const advantage = advantages[g]?.[m] ?? 0;
+      const steps = Math.max(1, trajectory.steps.length);
+      return typeof advantage === "number"
+        ? advantage / steps
+        : advantage.map((value) => value / steps);
     }),
   );
+  return { advantages: normalized, metrics };
 }
 
-/** Rows to train on, with advantages, and the metrics of what was made of the episodes. */
+/** Rows to train on, with advantages, and the metrics of what was made of the groups. */
 export function rowsOf(
   config: TrainConfig,
-  episodes: readonly Episode[],
-): { rows: readonly TrainingRow[]; metrics: Record<string, number> } {
-  const grouped = groupTrajectories(episodes);
-  const filtered = filtersUniform(config) ? dropUniform(grouped.groups) : null;
-  const groups = filtered?.groups ?? grouped.groups;
-  const advantages = computeAdvantages(groups, {
-    estimator: config.algorithm.advEstimator,
-    byRole: estimatorsByRole(config.algorithm),
-    normByStd: config.algorithm.normAdvByStdInGrpo,
-  });
-  const built = buildRows(groups, advantages.advantages);
+  grouped: StepGroups,
+  custom: CustomEstimators,
+): { readonly rows: readonly TrainingRow[]; readonly metrics: Record<string, number> } {
+  const given = precomputedAdvantages(grouped.groups, config.algorithm.usePrecomputedAdvantage);
+  const open = grouped.groups.filter((group) => !given.byGroup.has(group));
+  const filtered = filtersUniform(config) ? dropUniform(open) : null;
+  const estimated = filtered?.groups ?? open;
+  const { advantages, metrics } = estimate(config, estimated, custom);
+  const byGroup = new Map<TrajectoryGroup, ArrayLike<MemberAdvantage>>(given.byGroup);
+  for (const [i, group] of estimated.entries()) {
+    byGroup.set(group, advantages[i] as ArrayLike<MemberAdvantage>);
+  }
+  const groups = grouped.groups.filter((group) => byGroup.has(group));
+  const built = buildRows(
+    groups,
+    groups.map((group) => byGroup.get(group) as ArrayLike<MemberAdvantage>),
+    { skipTruncated: config.algorithm.maskTruncatedSamples },
+  );
   return {
     rows: built.rows,
     metrics: {
       ...grouped.metrics,
       ...filtered?.metrics,
-      ...advantages.metrics,
+      ...metrics,
+      ...given.metrics,
       ...built.metrics,
     },
   };

@@ -1,4 +1,5 @@
-/** What the parts of the training loop share. Holds no logic. */
+/** What the parts of the training loop share. */
+import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { Task } from "../core/task.ts";
 import type { Episode } from "../core/trajectory.ts";
@@ -40,4 +41,14 @@ export interface LoopContext {
   readonly journal: Journal;
   readonly emit: Emit;
   readonly signal: AbortSignal;
+  /** Of the user, by the names that the options have. */
+  readonly estimators: CustomEstimators;
+}
+
+/** Tasks that are rolled out for one step. */
+export function batchSizeOf({ data, asyncTraining, rejectionSample }: TrainConfig): number {
+  if (asyncTraining.enable) return asyncTraining.miniBatchSize ?? data.trainBatchSize;
+  return rejectionSample.enable
+    ? Math.ceil(data.trainBatchSize * rejectionSample.multiplier)
+    : data.trainBatchSize;
 }

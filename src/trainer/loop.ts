@@ -3,9 +3,17 @@
  * early. Knows nothing of how any of them is done.
  */
 import { AgentTrainerError } from "../core/errors.ts";
-import { pruneCheckpoints, type RunState, saveCheckpoint } from "./checkpoint.ts";
+import { createOverlapped } from "./async/overlapped.ts";
+import {
+  type BestValidation,
+  pruneCheckpoints,
+  type RunState,
+  saveCheckpoint,
+} from "./checkpoint.ts";
+import { isBetter } from "./best-validation.ts";
 import type { LoopContext } from "./loop-context.ts";
-import { runStep } from "./step.ts";
+import { createTurns } from "./step.ts";
+import type { HeldRollouts, Stepper } from "./stepper.ts";
 import { runValidation } from "./validate.ts";
 
 type Metrics = Readonly<Record<string, number>>;
@@ -20,10 +28,14 @@ export interface LoopResult {
   readonly validation: Metrics | null;
   /** The newest checkpoint; null when there is none. */
   readonly checkpoint: string | null;
+  /** The best validation of the whole run by `trainer.best_metric`; null when there was none. */
+  readonly best: BestValidation | null;
 }
 
 export interface LoopStart {
   readonly state: RunState;
+  /** What the checkpoint of `state` holds. */
+  readonly rollouts: HeldRollouts;
   /** Path of the checkpoint that `state` came from; null for a new run. */
   readonly checkpoint: string | null;
   readonly checkpointFolder: string;
@@ -40,7 +52,8 @@ export function isInterrupt(error: unknown, signal: AbortSignal): boolean {
 /** Trains from `start` to the last step. */
 export async function runLoop(context: LoopContext, start: LoopStart): Promise<LoopResult> {
   const { config, emit, journal, signal, totalSteps } = context;
-  const { testFreq, saveFreq, valBeforeTrain, keepCheckpoints } = config.trainer;
+  const { testFreq, saveFreq, valBeforeTrain, valOnly, keepCheckpoints } = config.trainer;
+  const { keepBest, bestMetric } = config.trainer;
   let state = start.state;
   let checkpoint = start.checkpoint;
   let savedStep = start.checkpoint === null ? 0 : start.state.step;
@@ -48,46 +61,61 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
   let validation: Metrics | null = null;
   let areWeightsWhole = true;
 
+  const held = { rollouts: start.rollouts, position: state.position };
+  await using stepper: Stepper = config.asyncTraining.enable
+    ? createOverlapped(context, held)
+    : createTurns(context, held);
+
   const isValidationDue = (): boolean => {
     if (context.valTasks.length === 0 || state.validatedStep === state.step) return false;
+    if (valOnly) return true;
     if (state.step === 0) return valBeforeTrain;
     return state.step >= totalSteps || (testFreq > 0 && state.step % testFreq === 0);
   };
 
   async function validateIfDue(): Promise<void> {
     if (!isValidationDue()) return;
-    validation = await runValidation(context, state.step);
-    state = { ...state, validatedStep: state.step };
+    const { step } = state;
+    const measured = await stepper.validating(() => runValidation(context, step));
+    validation = measured;
+    const isBest = isBetter(measured, bestMetric, state.best);
+    state = {
+      ...state,
+      validatedStep: step,
+      best: isBest ? { step, value: measured[bestMetric] as number } : state.best,
+    };
+    if (isBest && keepBest && !valOnly) await save();
   }
 
   async function save(): Promise<void> {
     if (savedStep === state.step) return;
     // The record must not lag behind a checkpoint that survives a power cut.
     journal.sync();
-    checkpoint = await saveCheckpoint(start.checkpointFolder, state, (folder) =>
-      context.backend.saveState(folder),
+    const { rollouts, position } = stepper.held();
+    checkpoint = await saveCheckpoint(
+      start.checkpointFolder,
+      { ...state, position },
+      (folder) => context.backend.saveState(folder),
+      rollouts,
     );
     savedStep = state.step;
-    await pruneCheckpoints(start.checkpointFolder, keepCheckpoints);
+    const best = keepBest ? (state.best?.step ?? null) : null;
+    await pruneCheckpoints(start.checkpointFolder, keepCheckpoints, best);
     emit(state.step, { type: "checkpoint-save", path: checkpoint });
   }
 
   async function steps(): Promise<void> {
     await validateIfDue();
-    while (state.step < totalSteps) {
+    const last = valOnly ? state.step : totalSteps;
+    while (state.step < last) {
       signal.throwIfAborted();
       const step = state.step + 1;
-      const result = await runStep(context, step, state.weightVersion, {
+      const result = await stepper.step(step, state, {
         begin: () => (areWeightsWhole = false),
         unchanged: () => (areWeightsWhole = true),
       });
       metrics = result.metrics;
-      state = {
-        ...state,
-        step,
-        cursor: context.batches.cursor(step),
-        weightVersion: result.weightVersion,
-      };
+      state = { ...state, ...result.state, step };
       areWeightsWhole = true;
       journal.metrics(step, "train", metrics);
       emit(step, { type: "step-end", metrics });
@@ -103,6 +131,7 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
     metrics,
     validation,
     checkpoint,
+    best: state.best,
   });
   try {
     await steps();

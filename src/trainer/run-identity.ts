@@ -5,6 +5,7 @@ import type { Task } from "../core/task.ts";
 import type { Tree } from "./config/camel-keys.ts";
 import { configFields } from "./config/fields.ts";
 import { configTree, valueAt } from "./config/parse.ts";
+
 import type { TrainConfig } from "./config/train-config.ts";
 
 /**
@@ -16,11 +17,13 @@ export const changeableOptions: readonly string[] = [
   "trainer.total_batches",
   "trainer.test_freq",
   "trainer.val_before_train",
+  "trainer.val_only",
   "trainer.save_freq",
   "trainer.project_name",
   "trainer.experiment_name",
   "trainer.output_dir",
   "trainer.keep_checkpoints",
+  "trainer.keep_best",
   "workflow.n_parallel_tasks",
 ];
 

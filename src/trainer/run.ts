@@ -2,6 +2,7 @@
  * One run from folder to result: opens what it needs, hands it to the loop, and closes it again in
  * every case. The backend belongs to the caller and is left open.
  */
+import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { Task } from "../core/task.ts";
 import { createBatchPlan, stepsForEpochs } from "./batches.ts";
@@ -10,9 +11,11 @@ import { startWarnings } from "./config/start-warnings.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { createEmitter, type Emit, type EventListener } from "./emitter.ts";
 import { isInterrupt, type LoopResult, runLoop } from "./loop.ts";
+import { batchSizeOf } from "./loop-context.ts";
 import { createRolloutService, type OpenRollouts } from "./rollouts.ts";
 import { openRunDirectory, type ResumeMode, type RunDirectory } from "./run-directory.ts";
 import { hashConfig, hashDataset } from "./run-identity.ts";
+import { nothingHeld } from "./stepper.ts";
 import type { Rollouts } from "./ways-in.ts";
 
 /** What a run came to. A run that fails rejects instead. */
@@ -31,18 +34,21 @@ export interface RunPlan {
   readonly resume: ResumeMode;
   readonly signal: AbortSignal;
   readonly listeners: readonly EventListener[];
+  readonly estimators: CustomEstimators;
 }
 
 function totalStepsOf({ config, trainTasks }: RunPlan): number {
   const { totalBatches, totalEpochs } = config.trainer;
   return totalBatches > 0
     ? totalBatches
-    : stepsForEpochs(trainTasks.length, config.data.trainBatchSize, totalEpochs);
+    : stepsForEpochs(trainTasks.length, batchSizeOf(config), totalEpochs);
 }
 
 const atStart = (plan: RunPlan): RunState => ({
   step: 0,
-  cursor: { epoch: 0, offset: 0 },
+  position: { next: 0, pending: [] },
+  skippedUpdates: 0,
+  best: null,
   weightVersion: 0,
   validatedStep: -1,
   configHash: hashConfig(plan.config),
@@ -104,7 +110,7 @@ async function journaledRun(opened: OpenedRun, emit: Emit): Promise<TrainResult>
   } catch (error) {
     if (isInterrupt(error, plan.signal)) {
       end("interrupted", null);
-      const nothing = { metrics: null, validation: null, checkpoint };
+      const nothing = { metrics: null, validation: null, checkpoint, best: state.best };
       return { ...run, ...nothing, status: "interrupted", steps: state.step };
     }
     end("failed", error instanceof Error ? error.message : String(error));
@@ -137,7 +143,7 @@ async function runWithServices(
         backend: service.hold?.(backend) ?? backend,
         rollouts: service.run,
         batches: createBatchPlan(plan.trainTasks, {
-          batchSize: config.data.trainBatchSize,
+          batchSize: batchSizeOf(config),
           seed: config.data.seed ?? config.trainer.seed,
         }),
         valTasks: plan.valTasks,
@@ -145,9 +151,11 @@ async function runWithServices(
         journal: directory.journal,
         emit,
         signal,
+        estimators: plan.estimators,
       },
       {
         state,
+        rollouts: directory.checkpoint?.rollouts ?? nothingHeld,
         checkpoint: directory.checkpoint?.path ?? null,
         checkpointFolder: directory.checkpoints,
       },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { learningRateAt, type Schedule } from "./schedule.ts";
+import { learningRateAt, type Schedule, warmupOf } from "./schedule.ts";
 
 function rates(schedule: Partial<Schedule>): number[] {
   const full = {
@@ -30,6 +30,16 @@ describe("learningRateAt", () => {
     expect(values[2]).toBeCloseTo(0.5, 12);
     expect(values[3]).toBeCloseTo((1 + Math.cos((3 * Math.PI) / 4)) / 2, 12);
     expect(values[3]).toBeGreaterThan(0.1);
+  });
+  it("falls to a share of the rate where it is told to", () => {
+    expect(rates({ name: "linear", minRatio: 0.5 })).toEqual([1, 0.875, 0.75, 0.625]);
+    expect(rates({ name: "cosine", minRatio: 0.2 })[2]).toBeCloseTo(0.2 + 0.8 * 0.5, 12);
+    expect(rates({ minRatio: 0.2 })).toEqual([1, 1, 1, 1]);
+  });
+  it("takes the steps of warm-up, or a share of all", () => {
+    expect(warmupOf(3, 0.5, 100)).toBe(3);
+    expect(warmupOf(0, 0.25, 10)).toBe(2);
+    expect(warmupOf(0, 0, 10)).toBe(0);
   });
   it("only warms up when warm-up covers every step", () => {
     expect(rates({ name: "cosine", warmupSteps: 8 })).toEqual([0.125, 0.25, 0.375, 0.5]);

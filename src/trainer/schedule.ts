@@ -6,8 +6,10 @@
  *
  * - k <= W: rate * k / W
  * - constant: rate
- * - linear: rate * (D - j + 1) / D, so the first step after warm-up has the full rate and the last one rate / D
- * - cosine: rate * (1 + cos(pi * (j - 1) / D)) / 2
+ * - linear: s = (D - j + 1) / D, so the first step after warm-up has the full rate and the last one rate / D
+ * - cosine: s = (1 + cos(pi * (j - 1) / D)) / 2
+ *
+ * with the rate * (m + (1 - m) s) for both, m the share that they fall to.
  */
 
 export const scheduleNames = ["constant", "linear", "cosine"] as const;
@@ -18,20 +20,25 @@ export interface Schedule {
   readonly learningRate: number;
   readonly warmupSteps: number;
   readonly totalSteps: number;
+  /** What `linear` and `cosine` fall to, as a share of the rate. @default 0 */
+  readonly minRatio?: number;
+}
+
+/** Steps of warm-up: `steps`, or where that is 0 the share `ratio` of all, rounded down. */
+export function warmupOf(steps: number, ratio: number, totalSteps: number): number {
+  return steps > 0 ? steps : Math.floor(totalSteps * ratio);
 }
 
 /** Rate of step `step`, from 1. */
 export function learningRateAt(schedule: Schedule, step: number): number {
-  const { name, learningRate, warmupSteps, totalSteps } = schedule;
+  const { name, learningRate, warmupSteps, totalSteps, minRatio = 0 } = schedule;
   if (step <= warmupSteps) return (learningRate * step) / warmupSteps;
   const decaySteps = Math.max(1, totalSteps - warmupSteps);
   const j = Math.min(step - warmupSteps, decaySteps);
-  switch (name) {
-    case "constant":
-      return learningRate;
-    case "linear":
-      return (learningRate * (decaySteps - j + 1)) / decaySteps;
-    case "cosine":
-      return (learningRate * (1 + Math.cos((Math.PI * (j - 1)) / decaySteps))) / 2;
-  }
+  if (name === "constant") return learningRate;
+  const share =
+    name === "linear"
+      ? (decaySteps - j + 1) / decaySteps
+      : (1 + Math.cos((Math.PI * (j - 1)) / decaySteps)) / 2;
+  return learningRate * (minRatio + (1 - minRatio) * share);
 }

@@ -1,13 +1,14 @@
 /** What a backend is told with one update: the loss, and the optimizer's numbers at that step. */
-import type { LossSpec, OptimSpec } from "../core/loss.ts";
+import type { LossName, LossSpec, OptimSpec } from "../core/loss.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import type { LoopContext } from "./loop-context.ts";
-import { learningRateAt } from "./schedule.ts";
+import { learningRateAt, warmupOf } from "./schedule.ts";
 
 /** The loss as the options say. */
 export function lossOf({ algorithm }: TrainConfig): LossSpec {
   return {
-    name: algorithm.lossFn,
+    // Another name has passed the backend's own capabilities.
+    name: algorithm.lossFn as LossName,
     clipLow: algorithm.epsClip,
     clipHigh: algorithm.epsClipHigh ?? algorithm.epsClip,
     aggregation: algorithm.lossAggMode,
@@ -26,8 +27,9 @@ export function optimOf(context: LoopContext, step: number): OptimSpec {
     {
       name: training.lrSchedule,
       learningRate: training.learningRate,
-      warmupSteps: training.warmupSteps,
+      warmupSteps: warmupOf(training.warmupSteps, training.warmupStepsRatio, context.totalSteps),
       totalSteps: context.totalSteps,
+      minRatio: training.minLrRatio,
     },
     step,
   );

@@ -1,9 +1,10 @@
 /** A validation: every validation task, with the same seeds each time, without training on it. */
 import type { Episode } from "../core/trajectory.ts";
 import { deriveSeed } from "../util/random.ts";
-import { isFailed, validationMetrics } from "./episode-metrics.ts";
+import { isFailed } from "./episode-metrics.ts";
 import { checkFailures } from "./failures.ts";
 import type { LoopContext, RolloutRequest } from "./loop-context.ts";
+import { validationMetrics } from "./validation-metrics.ts";
 
 function requestsOf(context: LoopContext, step: number): RolloutRequest[] {
   const { rollout, trainer } = context.config;

@@ -18,6 +18,8 @@ export const allCapabilities: BackendCapabilities = {
   lora: true,
   exactResume: true,
   forward: false,
+  measures: ["grad_norm", "kl_k3", "ratio_mean"],
+  servesWhileTraining: true,
   optimizer: ["learningRate", "beta1", "beta2", "eps", "weightDecay", "maxGradNorm"],
 };
 
@@ -28,6 +30,8 @@ export interface CoinOptions {
   /** @default 0 */
   readonly weight?: number;
   readonly metrics?: () => Record<string, number>;
+  /** Further metrics of each update. */
+  readonly report?: () => Record<string, number>;
 }
 
 export interface CoinUpdate {
@@ -77,7 +81,7 @@ export function coinBackend(options: CoinOptions = {}): CoinBackend {
       }
       momentum = 0.9 * momentum + gradient / rows.length;
       weight += optim.learningRate * momentum;
-      return { loss: -gradient / rows.length, weight };
+      return { loss: -gradient / rows.length, weight, ...options.report?.() };
     },
     async publishWeights() {
       served = weight;

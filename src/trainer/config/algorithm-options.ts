@@ -1,5 +1,5 @@
 /** The options of `algorithm`, as code reads them; their meaning stands in `schema/`. */
-import type { EstimatorName } from "../../algorithms/catalog.ts";
+import type { CustomName, EstimatorName } from "../../algorithms/catalog.ts";
 import type { WeightMode } from "../../algorithms/rollout-correction/importance-weights.ts";
 import type { KlEstimator, LossAggregation, LossName } from "../../core/loss.ts";
 
@@ -19,11 +19,13 @@ export interface RolloutCorrectionOptions {
 
 /** What is learnt from a step's rollouts, and how. */
 export interface AlgorithmOptions {
-  readonly advEstimator: EstimatorName;
+  /** `gae` is known by name and refused: no backend has a value model. */
+  readonly advEstimator: EstimatorName | CustomName | "gae";
   readonly normAdvByStdInGrpo: boolean;
   /** `role=estimator` each. */
   readonly estimatorMap: readonly string[];
-  readonly lossFn: LossName;
+  /** A custom name only where the backend's capabilities list it. */
+  readonly lossFn: LossName | CustomName;
   readonly lossAggMode: LossAggregation;
   readonly epsClip: number;
   readonly epsClipHigh: number | null;
@@ -32,5 +34,36 @@ export interface AlgorithmOptions {
   readonly klEstimator: KlEstimator;
   readonly entropyCoef: number;
   readonly filterUniformGroups: boolean | null;
+  readonly usePrecomputedAdvantage: boolean;
+  readonly useKlInReward: boolean;
+  readonly klPenalty: KlEstimator;
+  readonly klCtrl: { readonly klCoef: number };
+  readonly overlongBuffer: {
+    readonly enable: boolean;
+    readonly len: number;
+    readonly penaltyFactor: number;
+    readonly maxLength: number | null;
+  };
+  readonly maskTruncatedSamples: boolean;
   readonly rolloutCorrection: RolloutCorrectionOptions;
+}
+
+/** Advantages of steps in place of trajectories. */
+export interface StepwiseAdvantageOptions {
+  readonly enable: boolean;
+  readonly mode: "broadcast" | "per_step";
+  readonly gamma: number;
+  readonly normalizeBySteps: boolean;
+}
+
+/** Which rollouts are left out by how they ended. */
+export interface CompactFilteringOptions {
+  readonly enable: boolean;
+  readonly maskMaxPromptLengthExceeded: boolean;
+  readonly maskMaxResponseLengthExceeded: boolean;
+  readonly maskEnvDone: boolean;
+  readonly maskMaxTurnsExceeded: boolean;
+  readonly maskTimeout: boolean;
+  readonly maskUnknown: boolean;
+  readonly maskError: boolean;
 }

@@ -1,12 +1,22 @@
 /** Options that are right by themselves and wrong together. */
 import { parseRejection } from "../../algorithms/rollout-correction/rejection.ts";
 import { ConfigError } from "../../core/errors.ts";
-import type { RolloutCorrectionOptions } from "./algorithm-options.ts";
+import { loopProblems } from "./loop-combinations.ts";
+import type { RolloutCorrectionOptions, StepwiseAdvantageOptions } from "./algorithm-options.ts";
 import type { TrainConfig } from "./train-config.ts";
 
 /** What is wrong, as sentences. */
-export function combinationProblems({ algorithm }: TrainConfig): string[] {
-  return correctionProblems(algorithm.rolloutCorrection);
+export function combinationProblems(config: TrainConfig): string[] {
+  return [
+    ...correctionProblems(config.algorithm.rolloutCorrection),
+    ...stepwiseProblems(config.stepwiseAdvantage),
+    ...loopProblems(config),
+  ];
+}
+
+function stepwiseProblems({ enable, mode }: StepwiseAdvantageOptions): string[] {
+  if (mode === "broadcast" || enable) return [];
+  return ["stepwise_advantage.mode=per_step needs stepwise_advantage.enable=true."];
 }
 
 function correctionProblems(correction: RolloutCorrectionOptions): string[] {

@@ -6,11 +6,16 @@
 import { z } from "zod";
 import { camelKeys, type CamelKeys, type Tree } from "./camel-keys.ts";
 import { algorithmOptions } from "./schema/algorithm.ts";
+import { asyncTrainingOptions } from "./schema/async-training.ts";
+import { compactFilteringOptions } from "./schema/compact-filtering.ts";
 import { dataOptions } from "./schema/data.ts";
 import { datasetOptions } from "./schema/dataset.ts";
+import { guardOptions } from "./schema/guards.ts";
 import { localOptions } from "./schema/local.ts";
 import { modelOptions } from "./schema/model.ts";
+import { rejectionSampleOptions } from "./schema/rejection-sample.ts";
 import { rolloutOptions } from "./schema/rollout.ts";
+import { stepwiseAdvantageOptions } from "./schema/stepwise-advantage.ts";
 import { tinkerOptions } from "./schema/tinker.ts";
 import { trainerOptions } from "./schema/trainer.ts";
 import { trainingOptions } from "./schema/training.ts";
@@ -24,7 +29,12 @@ const schema = z.strictObject({
   data: dataOptions,
   rollout: rolloutOptions,
   algorithm: algorithmOptions,
+  stepwise_advantage: stepwiseAdvantageOptions,
+  compact_filtering: compactFilteringOptions,
   training: trainingOptions,
+  guards: guardOptions,
+  rejection_sample: rejectionSampleOptions,
+  async_training: asyncTrainingOptions,
   trainer: trainerOptions,
   workflow: workflowOptions,
   backend: words()

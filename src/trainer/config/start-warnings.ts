@@ -1,5 +1,6 @@
 /** Combinations that are allowed but seldom meant, as sentences for warning events. */
-import { groupRelative } from "../../algorithms/catalog.ts";
+import { type EstimatorName, groupRelative } from "../../algorithms/catalog.ts";
+import { warmupOf } from "../schedule.ts";
 import type { TrainConfig } from "./train-config.ts";
 
 /** What the user should know before the first step. */
@@ -11,15 +12,33 @@ export function startWarnings(config: TrainConfig, tasks: number, totalSteps: nu
       `The training data has ${tasks} tasks, fewer than data.train_batch_size=${trainBatchSize}; every step uses all ${tasks}.`,
     );
   }
-  if (config.rollout.n === 1 && groupRelative.has(config.algorithm.advEstimator)) {
+  if (config.rollout.n === 1 && groupRelative.has(config.algorithm.advEstimator as EstimatorName)) {
     warnings.push(
       `rollout.n=1 with algorithm.adv_estimator=${config.algorithm.advEstimator}: a group of one has nothing to be compared with, so only roles that occur several times in a rollout are trained.`,
     );
   }
-  if (config.training.warmupSteps >= totalSteps) {
+  const { warmupSteps, warmupStepsRatio } = config.training;
+  const warmup = warmupOf(warmupSteps, warmupStepsRatio, totalSteps);
+  if (warmup >= totalSteps) {
     warnings.push(
-      `training.warmup_steps=${config.training.warmupSteps} covers all ${totalSteps} steps, so training.lr_schedule has no effect.`,
+      `The warm-up of ${warmup} steps covers all ${totalSteps}, so training.lr_schedule has no effect.`,
     );
   }
+  warnings.push(...samplingWarnings(config));
   return warnings;
+}
+
+/** Tokens that are not drawn from the distribution that is trained. */
+function samplingWarnings({ rollout }: TrainConfig): string[] {
+  const { temperature, topP, topK, minP } = rollout.train;
+  const changed = [
+    ...(temperature === 1 ? [] : [`temperature=${temperature}`]),
+    ...(topP === 1 ? [] : [`top_p=${topP}`]),
+    ...(topK === 0 ? [] : [`top_k=${topK}`]),
+    ...(minP === 0 ? [] : [`min_p=${minP}`]),
+  ];
+  if (changed.length === 0) return [];
+  return [
+    `rollout.train.${changed.join(", ")}: tokens are drawn from another distribution than the one that is trained, which is that at temperature 1. Log-probabilities are those at temperature 1 too, so neither the loss's ratios nor algorithm.rollout_correction correct for it, but where an inference server gives those after sampling parameters.`,
+  ];
 }

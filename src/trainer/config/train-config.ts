@@ -2,7 +2,11 @@
  * A run's options as code reads them. The YAML keys are the same in snake_case; what each one means,
  * its default and its bounds stand in `schema/`.
  */
-import type { AlgorithmOptions } from "./algorithm-options.ts";
+import type {
+  AlgorithmOptions,
+  CompactFilteringOptions,
+  StepwiseAdvantageOptions,
+} from "./algorithm-options.ts";
 import type { ScheduleName } from "../schedule.ts";
 
 /** How tokens are drawn in rollouts; wins over what the agent sends. */
@@ -34,21 +38,50 @@ export interface TrainConfig {
     readonly val: RolloutSampling;
   };
   readonly algorithm: AlgorithmOptions;
+  readonly stepwiseAdvantage: StepwiseAdvantageOptions;
+  readonly compactFiltering: CompactFilteringOptions;
   readonly training: {
     readonly learningRate: number;
     readonly lrSchedule: ScheduleName;
     readonly warmupSteps: number;
+    readonly warmupStepsRatio: number;
+    readonly minLrRatio: number;
     readonly beta1: number;
     readonly beta2: number;
     readonly eps: number;
     readonly weightDecay: number;
     readonly maxGradNorm: number;
+    readonly numMinibatches: number;
+    readonly ppoEpochs: number;
+  };
+  readonly guards: {
+    readonly onNonFinite: "raise" | "skip";
+    readonly maxSkippedUpdates: number;
+    readonly gradNorm: number | null;
+    readonly kl: number | null;
+    readonly ratio: number | null;
+    readonly action: "warn" | "end_step" | "stop";
+  };
+  readonly rejectionSample: {
+    readonly enable: boolean;
+    readonly multiplier: number;
+    readonly minPartialSolveTasks: number | null;
+    readonly minTrajsPerGroup: number;
+    readonly maxBatches: number;
+  };
+  readonly asyncTraining: {
+    readonly enable: boolean;
+    readonly miniBatchSize: number | null;
+    readonly stalenessThreshold: number;
+    readonly triggerParameterSyncStep: number;
+    readonly partialRollout: boolean;
   };
   readonly trainer: {
     readonly totalEpochs: number;
     readonly totalBatches: number;
     readonly testFreq: number;
     readonly valBeforeTrain: boolean;
+    readonly valOnly: boolean;
     readonly saveFreq: number;
     readonly seed: number;
     readonly projectName: string;
@@ -56,6 +89,8 @@ export interface TrainConfig {
     readonly outputDir: string;
     readonly maxFailedShare: number;
     readonly keepCheckpoints: number;
+    readonly keepBest: boolean;
+    readonly bestMetric: string;
   };
   readonly workflow: {
     readonly nParallelTasks: number;

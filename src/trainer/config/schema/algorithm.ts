@@ -4,21 +4,26 @@ import { defaultLoss, klEstimators, lossAggregations, lossNames } from "../../..
 import { estimatorNames } from "../../../algorithms/catalog.ts";
 import { estimatorMap } from "../estimator-map.ts";
 import { rolloutCorrection } from "./rollout-correction.ts";
-import { share } from "./kinds.ts";
+import { count, customName, share } from "./kinds.ts";
 import type { Section } from "./section.ts";
 
 export const algorithmOptions: Section<"algorithm"> = z
   .strictObject({
     adv_estimator: z
-      .enum(estimatorNames)
+      .union([z.enum([...estimatorNames, "gae"]), customName()])
       .default("grpo")
+      .meta({ allowed: `one of ${estimatorNames.join(", ")}, or path#export of a function` })
       .describe("How rewards of a group become advantages."),
     norm_adv_by_std_in_grpo: z
       .boolean()
       .default(true)
       .describe("GRPO divides by the group's standard deviation; false is Dr. GRPO."),
     estimator_map: estimatorMap(),
-    loss_fn: z.enum(lossNames).default(defaultLoss.name).describe("The policy loss."),
+    loss_fn: z
+      .union([z.enum(lossNames), customName()])
+      .default(defaultLoss.name)
+      .meta({ allowed: `one of ${lossNames.join(", ")}` })
+      .describe("The policy loss."),
     loss_agg_mode: z
       .enum(lossAggregations)
       .default(defaultLoss.aggregation)
@@ -61,6 +66,45 @@ export const algorithmOptions: Section<"algorithm"> = z
       .default(null)
       .describe(
         "Leave out groups whose rewards are all equal; null does so where the estimator compares within groups, as those of reinforce, reinforce_plus_plus and prpo do not.",
+      ),
+    use_precomputed_advantage: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Use the advantages that flows report with their steps; groups without any are estimated.",
+      ),
+    use_kl_in_reward: z
+      .boolean()
+      .default(false)
+      .describe("Take the distance to the model as it was loaded off each reward."),
+    kl_penalty: z
+      .enum(klEstimators)
+      .default("k1")
+      .describe("How use_kl_in_reward estimates the distance."),
+    kl_ctrl: z
+      .strictObject({
+        kl_coef: z.number().min(0).default(0.001).describe("Weight of use_kl_in_reward."),
+      })
+      .prefault({}),
+    overlong_buffer: z
+      .strictObject({
+        enable: z
+          .boolean()
+          .default(false)
+          .describe("Take something off the reward of answers that come near their limit (DAPO)."),
+        len: count(1).default(128).describe("Tokens before the limit from which on it grows."),
+        penalty_factor: z.number().min(0).default(1).describe("What it is at the limit."),
+        max_length: count(1)
+          .nullable()
+          .default(null)
+          .describe("The limit in tokens of one answer; null is rollout.train.max_tokens."),
+      })
+      .prefault({}),
+    mask_truncated_samples: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Do not train trajectories with an answer that was cut; they still count as members of their group.",
       ),
     rollout_correction: rolloutCorrection,
   })

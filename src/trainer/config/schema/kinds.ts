@@ -1,5 +1,6 @@
 /** Kinds of values that options of several sections take. */
 import { z } from "zod";
+import type { CustomName } from "../../../algorithms/catalog.ts";
 
 /** A whole number of at least `least`. */
 export const count = (least: number): z.ZodInt => z.int().min(least);
@@ -16,3 +17,7 @@ export const countOrAll = (): z.ZodInt =>
     .int()
     .refine((value) => value === -1 || value >= 1)
     .meta({ allowed: "-1, or a whole number of at least 1" });
+
+/** The name of a function of the user: `path#export`. */
+export const customName = (): z.ZodType<CustomName> =>
+  z.string().regex(/^[^#]+#[^#]+$/u) as unknown as z.ZodType<CustomName>;

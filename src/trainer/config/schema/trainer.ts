@@ -13,6 +13,7 @@ export const trainerOptions: Section<"trainer"> = z
       .default(0)
       .describe("Validate every so many steps; 0 only before and after."),
     val_before_train: z.boolean().default(true).describe("Validate before the first step."),
+    val_only: z.boolean().default(false).describe("Validate once and train nothing."),
     save_freq: count(0)
       .default(10)
       .describe("Save a checkpoint every so many steps; 0 only at the end."),
@@ -32,5 +33,14 @@ export const trainerOptions: Section<"trainer"> = z
       .default(0.5)
       .describe("The run stops when more than this share of a step's rollouts failed."),
     keep_checkpoints: count(1).default(3).describe("Checkpoints kept; older ones are deleted."),
+    keep_best: z
+      .boolean()
+      .default(false)
+      .describe("Save the step with the best validation so far, and keep it beside the newest."),
+    best_metric: words()
+      .regex(/^val\//u)
+      .default("val/reward/mean")
+      .meta({ allowed: "the name of a metric of validations, val/..." })
+      .describe("What makes a validation the best: the highest value of this metric."),
   })
   .prefault({});

@@ -17,6 +17,12 @@ export const trainingOptions: Section<"training"> = z
     warmup_steps: count(0)
       .default(0)
       .describe("Steps over which the learning rate rises to its base value."),
+    warmup_steps_ratio: share()
+      .default(0)
+      .describe("The same as a share of all steps, where warmup_steps is 0."),
+    min_lr_ratio: share()
+      .default(0)
+      .describe("What linear and cosine fall to, as a share of the base rate."),
     beta1: z.number().min(0).lt(1).default(defaultOptim.beta1).describe("AdamW, first moment."),
     beta2: z.number().min(0).lt(1).default(defaultOptim.beta2).describe("AdamW, second moment."),
     eps: z.number().gt(0).max(1).default(defaultOptim.eps).describe("AdamW, denominator."),
@@ -30,5 +36,9 @@ export const trainingOptions: Section<"training"> = z
       .min(0)
       .default(defaultOptim.maxGradNorm)
       .describe("Gradients are scaled down to this global norm; 0 is never."),
+    num_minibatches: count(1)
+      .default(1)
+      .describe("Parts that a step's rows are dealt into, each with an optimizer step of its own."),
+    ppo_epochs: count(1).default(1).describe("Passes over a step's rows."),
   })
   .prefault({});

@@ -1,0 +1,213 @@
+/**
+ * Keeps rollouts going while the model trains: begins tasks in the order of the data as far as the
+ * buffer allows, `workflow.n_parallel_tasks` rollouts at a time. Knows nothing of updates.
+ */
+import type { Episode } from "../../core/trajectory.ts";
+import { requestsOf, setKey } from "../batch-rollouts.ts";
+import type { DataPosition } from "../checkpoint.ts";
+import { isFailed, sampledTokens } from "../episode-metrics.ts";
+import { checkFailures } from "../failures.ts";
+import type { LoopContext, RolloutRequest } from "../loop-context.ts";
+import { SolveCounts, type SolveOutcome, solveOutcome } from "../rejection.ts";
+import type { RolloutSet } from "../rollout-set.ts";
+import type { SetBuffer } from "./set-buffer.ts";
+import { exchangesBefore, type StalenessPlan } from "./staleness.ts";
+
+/** A task under way. */
+interface BegunTask {
+  readonly place: number;
+  readonly key: string;
+  readonly since: number;
+  readonly episodes: Episode[];
+  left: number;
+}
+
+interface WaitingRollout {
+  readonly task: BegunTask;
+  readonly request: RolloutRequest;
+}
+
+/** What happened since the last step. */
+export interface Generated {
+  /** Rollouts of tasks that were left out. */
+  readonly dropped: readonly Episode[];
+  /** Tokens drawn in rollouts that ended. */
+  readonly tokens: number;
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+export class Generator implements AsyncDisposable {
+  readonly #context: LoopContext;
+  readonly #plan: StalenessPlan;
+  readonly #buffer: SetBuffer;
+  readonly #inFlight = new Map<Promise<void>, AbortController>();
+  readonly #waiting: WaitingRollout[] = [];
+  /** Failures are judged by the rollouts of the last step's size, stripped of their tokens. */
+  readonly #recent: Episode[] = [];
+  /** Begun by an earlier process that did not finish them. */
+  readonly #again: number[];
+  #next: number;
+  #step = 0;
+  #holds = 0;
+  #isOver = false;
+  #onIdle: () => void = () => {};
+  #since = {
+    dropped: [] as Episode[],
+    tokens: 0,
+    failed: 0,
+    leftOut: 0,
+    counts: new SolveCounts(),
+  };
+
+  constructor(
+    context: LoopContext,
+    plan: StalenessPlan,
+    buffer: SetBuffer,
+    position: DataPosition,
+  ) {
+    this.#context = context;
+    this.#plan = plan;
+    this.#buffer = buffer;
+    this.#next = position.next;
+    this.#again = [...position.pending];
+  }
+
+  /** Tasks begun so far, and those of them that are to be done again if the run ends now. */
+  get position(): DataPosition {
+    return { next: this.#next, pending: [...this.#buffer.places, ...this.#again] };
+  }
+
+  /** Step `step` begins: rollouts may run further ahead. */
+  advance(step: number): void {
+    this.#step = step;
+    this.#pump();
+  }
+
+  /** Begins no rollout until `release`, which must be called as often. */
+  hold(): void {
+    this.#holds++;
+  }
+
+  release(): void {
+    this.#holds--;
+    this.#pump();
+  }
+
+  /** Resolves when no rollout is under way; call `hold` first. Their deadlines bound it. */
+  async idle(): Promise<void> {
+    while (this.#inFlight.size > 0) {
+      await new Promise<void>((resolve) => (this.#onIdle = resolve));
+    }
+  }
+
+  /** What happened since it was last asked. */
+  report(): Generated {
+    const { dropped, tokens, failed, counts } = this.#since;
+    this.#since = { dropped: [], tokens: 0, failed: 0, leftOut: 0, counts: new SolveCounts() };
+    return {
+      dropped,
+      tokens,
+      metrics: {
+        ...(this.#context.config.rejectionSample.enable ? counts.metrics() : {}),
+        "async/dropped_failed": failed,
+        "async/running_tasks": this.#buffer.running,
+        "async/ready_tasks": this.#buffer.ready.length,
+        "async/running_rollouts": this.#inFlight.size,
+      },
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
+    for (const cut of this.#inFlight.values()) cut.abort();
+    await Promise.allSettled(this.#inFlight.keys());
+  }
+
+  #pump(): void {
+    const limit = this.#context.config.workflow.nParallelTasks;
+    while (this.#holds === 0 && !this.#isOver && this.#inFlight.size < limit) {
+      if (this.#waiting.length === 0 && !this.#beginTask()) return;
+      const next = this.#waiting.shift();
+      if (next !== undefined) this.#start(next);
+    }
+  }
+
+  #beginTask(): boolean {
+    if (!this.#buffer.mayBegin(this.#step)) return false;
+    const place = this.#again.shift() ?? this.#next++;
+    const { batches, config } = this.#context;
+    const batch = batches.batch(Math.floor(place / batches.batchSize) + 1);
+    const task = batch[place % batches.batchSize] as (typeof batch)[number];
+    const since = exchangesBefore(this.#plan, this.#step);
+    const begun = { place, key: setKey(place, task), since, episodes: [], left: config.rollout.n };
+    this.#buffer.begin(place, since);
+    for (const request of requestsOf(this.#context, place, task)) {
+      this.#waiting.push({ task: begun, request });
+    }
+    return true;
+  }
+
+  #start(rollout: WaitingRollout): void {
+    // A signal each: one for all would collect a listener of every rollout.
+    const cut = new AbortController();
+    const work = this.#run(rollout, cut.signal)
+      .catch((error: unknown) => this.#buffer.fail(error))
+      .finally(() => {
+        this.#inFlight.delete(work);
+        if (this.#inFlight.size === 0) this.#onIdle();
+        this.#pump();
+      });
+    this.#inFlight.set(work, cut);
+  }
+
+  async #run({ task, request }: WaitingRollout, signal: AbortSignal): Promise<void> {
+    const { rollouts, emit } = this.#context;
+    const [episode] = await rollouts([request], {
+      isValidation: false,
+      signal,
+      onEvent: (event) => emit(this.#step, event),
+    });
+    // Cut off because the run ends: it counts as not done.
+    if (this.#isOver || episode === undefined) return;
+    task.episodes[request.rolloutIndex] = episode;
+    task.left--;
+    this.#since.tokens += sampledTokens([episode]);
+    this.#judge(episode);
+    if (task.left === 0) this.#end(task);
+  }
+
+  /** @throws AgentTrainerError TOO_MANY_FAILURES */
+  #judge(episode: Episode): void {
+    const { config } = this.#context;
+    const size = this.#plan.tasksPerStep * config.rollout.n;
+    this.#recent.push({ ...episode, trajectories: [] });
+    if (this.#recent.length > size) this.#recent.shift();
+    if (this.#recent.length < size) return;
+    checkFailures(this.#recent, config.trainer.maxFailedShare, `the last ${size}`);
+  }
+
+  #end({ place, key, since, episodes }: BegunTask): void {
+    const set: RolloutSet = { key, since, episodes };
+    const reason = this.#whyLeftOut(set);
+    if (reason === null) {
+      this.#buffer.finish(place, set);
+      return;
+    }
+    if (reason === "failed") this.#since.failed++;
+    this.#since.dropped.push(...episodes);
+    this.#buffer.drop(place);
+  }
+
+  #whyLeftOut(set: RolloutSet): "failed" | SolveOutcome | null {
+    if (set.episodes.every(isFailed)) return "failed";
+    const { enable, minTrajsPerGroup, maxBatches } = this.#context.config.rejectionSample;
+    if (!enable) return null;
+    const outcome = solveOutcome(set, minTrajsPerGroup);
+    this.#since.counts.add(outcome);
+    if (outcome === "partial") return null;
+    // Where there is little to learn, a step takes what there is, as it does in turns.
+    if (this.#since.leftOut >= (maxBatches - 1) * this.#plan.tasksPerStep) return null;
+    this.#since.leftOut++;
+    return outcome;
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * How far rollouts may run ahead, and which of them a step must take so that none grows too old. Pure
+ * arithmetic.
+ *
+ * Weights are exchanged after every `every` steps; exchange e comes before the steps e * every + 1 to
+ * (e + 1) * every. A task begun after exchange e may be trained on until exchange e + bound, its
+ * deadline. Two rules keep that without ever throwing rollouts away:
+ *
+ * - A task begins only while fewer than (e + 1 + threshold) * every * tasksPerStep are begun or used,
+ *   so tasks up to a deadline never outnumber the places left until then.
+ * - A step leaves a task behind only if the places left until its deadline are enough for all that
+ *   share it or come before; else it waits for the stragglers.
+ */
+
+export interface StalenessPlan {
+  readonly tasksPerStep: number;
+  /** Steps between two exchanges of weights. */
+  readonly every: number;
+  /** How far ahead rollouts may run, in exchanges; may be a fraction. */
+  readonly threshold: number;
+  readonly totalSteps: number;
+}
+
+/** Anything that was begun: `since` is the exchange that came before. */
+interface Begun {
+  readonly since: number;
+}
+
+/** Exchanges before step `step`, from 1. */
+export const exchangesBefore = ({ every }: StalenessPlan, step: number): number =>
+  Math.floor((step - 1) / every);
+
+/** Exchanges that what is trained on may be old, at most. */
+export const stalenessBound = ({ threshold }: StalenessPlan): number => Math.ceil(threshold);
+
+/** Whether another task may begin before or during step `step`. `open`: begun and not used yet. */
+export function mayBegin(plan: StalenessPlan, step: number, open: number): boolean {
+  const { tasksPerStep, every, threshold, totalSteps } = plan;
+  const ahead = (exchangesBefore(plan, step) + 1 + threshold) * every * tasksPerStep;
+  const used = (step - 1) * tasksPerStep;
+  return used + open < Math.min(totalSteps * tasksPerStep, Math.floor(ahead));
+}
+
+/**
+ * What step `step` trains on, the oldest first, or null while it must wait: for enough of them, or for
+ * stragglers that would be too old after it.
+ */
+export function chooseForStep<T extends Begun>(
+  plan: StalenessPlan,
+  step: number,
+  ready: readonly T[],
+  running: readonly Begun[],
+): readonly T[] | null {
+  const { tasksPerStep, every } = plan;
+  const bound = stalenessBound(plan);
+  const chosen = ready.toSorted((a, b) => a.since - b.since).slice(0, tasksPerStep);
+  if (chosen.length < tasksPerStep) return null;
+  const upTo = (list: readonly Begun[], deadline: number): number =>
+    list.reduce((count, { since }) => count + (since + bound <= deadline ? 1 : 0), 0);
+  if (running.length === 0) return chosen;
+  for (const since of new Set([...ready, ...running].map((task) => task.since))) {
+    const deadline = since + bound;
+    const stepsAfter = (deadline + 1) * every - step;
+    const due = upTo(ready, deadline) + upTo(running, deadline) - tasksPerStep * stepsAfter;
+    if (upTo(chosen, deadline) < due) return null;
+  }
+  return chosen;
+}

@@ -1,0 +1,31 @@
+/** Options of choosing which tasks a step trains on, by how many of their rollouts were right. */
+import { z } from "zod";
+import { count } from "./kinds.ts";
+import type { Section } from "./section.ts";
+
+export const rejectionSampleOptions: Section<"rejectionSample"> = z
+  .strictObject({
+    enable: z
+      .boolean()
+      .default(false)
+      .describe("Leave out tasks whose rollouts were all right or all wrong, and roll out more."),
+    multiplier: z
+      .number()
+      .min(1)
+      .max(100)
+      .default(1)
+      .describe("Tasks rolled out at a time, as a multiple of data.train_batch_size."),
+    min_partial_solve_tasks: count(1)
+      .nullable()
+      .default(null)
+      .describe(
+        "A step waits until so many partly solved tasks have come together; null is data.train_batch_size.",
+      ),
+    min_trajs_per_group: count(1)
+      .default(1)
+      .describe("Tasks with fewer scored rollouts are left out."),
+    max_batches: count(1)
+      .default(10)
+      .describe("Most batches of rollouts for one step; then it trains on what there is."),
+  })
+  .prefault({});

@@ -1,0 +1,151 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { coinBackend } from "./coin-backend.ts";
+import {
+  coinTasks,
+  coinTrainer,
+  type CoinTrainerOptions,
+  newFolder,
+  readLines,
+  withoutClock,
+} from "./coin-run.ts";
+
+/** Tasks 0 and 1 are partly solved, 2 is always solved, 3 and 4 never. */
+function evaluator(task: { id: string }, episode: { rolloutIndex: number }): number {
+  const number = Number(task.id.slice(-1));
+  if (number >= 2) return number === 2 ? 1 : 0;
+  return episode.rolloutIndex % 2;
+}
+
+const enabled = { "rejection_sample.enable": true };
+
+const trainedTasks = (backend: ReturnType<typeof coinBackend>): string[][] =>
+  backend.updates.map(({ rows }) => [...new Set(rows.map((row) => row.provenance.taskId))].sort());
+
+const metricsOf = (runDir: string) =>
+  readLines(runDir, "metrics.jsonl").filter((line) => line["phase"] === "train");
+
+describe("rejection sampling", () => {
+  it("W1: goes on until a step has its tasks, and trains on none that all or none solved", async () => {
+    const backend = coinBackend();
+    const { trainer, events } = coinTrainer({ backend, evaluator, set: enabled });
+    const { runDir } = await trainer.train();
+    expect(
+      trainedTasks(backend)
+        .flat()
+        .every((id) => id === "task-0" || id === "task-1"),
+    ).toBe(true);
+    const lines = metricsOf(runDir);
+    expect(lines.every((line) => line["train/skipped_steps"] === 0)).toBe(true);
+    // Two of five tasks can be used, so steps of two need more than one batch of two on average.
+    const batches = lines.map((line) => Number(line["batch/generated"]));
+    expect(batches.some((count) => count > 1)).toBe(true);
+    const added = events.filter(({ type }) => type === "rollouts-added").length;
+    expect(added).toBe(batches.reduce((sum, count) => sum + count, 0) - batches.length);
+  });
+
+  it("W3: takes as many tasks as a step has, and leaves the others for the next one", async () => {
+    const backend = coinBackend();
+    const { trainer } = coinTrainer({
+      backend,
+      evaluator: (_task, episode) => episode.rolloutIndex % 2,
+      set: { ...enabled, "rejection_sample.multiplier": 2 },
+    });
+    const { runDir } = await trainer.train();
+    const lines = metricsOf(runDir);
+    expect(lines.map((line) => line["batch/generated"])).toEqual([1, 0, 1, 0]);
+    expect(lines.map((line) => line["batch/waiting_tasks"])).toEqual([2, 0, 2, 0]);
+    expect(backend.updates.map(({ rows }) => rows.length)).toEqual([8, 8, 8, 8]);
+    const ids = backend.updates.flatMap(({ rows }) => rows.map((row) => row.provenance.episodeId));
+    expect(new Set(ids).size).toBe(32);
+  });
+
+  it("trains on what there is after max_batches, or skips the step", async () => {
+    const backend = coinBackend();
+    const { trainer } = coinTrainer({
+      backend,
+      evaluator: (task, episode) => (task.id === "task-0" ? episode.rolloutIndex % 2 : 1),
+      set: { ...enabled, "rejection_sample.max_batches": 2, "trainer.total_batches": 5 },
+    });
+    const { runDir } = await trainer.train();
+    const lines = metricsOf(runDir);
+    expect(lines.every((line) => line["batch/generated"] === 2)).toBe(true);
+    const skipped = lines.map((line) => line["train/skipped_steps"]);
+    expect(skipped).toContain(1);
+    expect(skipped).toContain(0);
+  });
+
+  it("W2: leaves a run of one rollout per task alone unless it is asked for", async () => {
+    const backend = coinBackend();
+    const { trainer } = coinTrainer({
+      backend,
+      set: { "rollout.n": 1, "algorithm.adv_estimator": "reinforce", "data.train_batch_size": 5 },
+    });
+    await trainer.train();
+    expect(backend.updates.map(({ rows }) => rows.length)).toEqual([5, 5, 5, 5]);
+    expect(() => coinTrainer({ set: { ...enabled, "rollout.n": 1 } })).toThrow(
+      "would leave out every task",
+    );
+  });
+
+  it.each([
+    ["rejection_sample.multiplier", 2, "needs rejection_sample.enable=true"],
+    ["rejection_sample.min_partial_solve_tasks", 1, "needs rejection_sample.enable=true"],
+  ])("refuses %s=%d without it", (option, value, message) => {
+    expect(() => coinTrainer({ set: { [option]: value } })).toThrow(message);
+  });
+
+  it.each([
+    [{ "rejection_sample.min_partial_solve_tasks": 3 }, "all that a step takes"],
+    [{ "rejection_sample.min_trajs_per_group": 5 }, "more than rollout.n=4"],
+  ])("refuses %j", (set, message) => {
+    expect(() => coinTrainer({ set: { ...enabled, ...set } })).toThrow(message);
+  });
+});
+
+describe("what waits for a later step", () => {
+  const shared = (outputDir: string): CoinTrainerOptions => ({
+    outputDir,
+    evaluator: (_task, episode) => Number(episode.output === "yes"),
+    set: {
+      ...enabled,
+      "rejection_sample.multiplier": 2.5,
+      "rejection_sample.max_batches": 3,
+      "training.learning_rate": 0.1,
+      "trainer.total_batches": 5,
+      "trainer.save_freq": 1,
+      "trainer.keep_checkpoints": 1,
+    },
+  });
+
+  it("is saved: a resumed run ends with the numbers of an uninterrupted one", async () => {
+    const expected = coinBackend();
+    const whole = await coinTrainer({ ...shared(newFolder()), backend: expected }).trainer.train();
+    for (const step of [1, 2, 4]) {
+      const outputDir = newFolder();
+      const controller = new AbortController();
+      const first = coinTrainer({
+        ...shared(outputDir),
+        signal: controller.signal,
+        onEvent: (event) => {
+          if (event.type === "step-end" && event.step === step) controller.abort();
+        },
+      });
+      const { runDir } = await first.trainer.train();
+      const [saved] = readdirSync(join(runDir, "checkpoints"));
+      const waiting = metricsOf(runDir).at(-1)?.["batch/waiting_tasks"];
+      const files = readdirSync(join(runDir, "checkpoints", saved as string));
+      expect(files.includes("rollouts.jsonl")).toBe(waiting !== 0);
+      const backend = coinBackend();
+      await coinTrainer({ ...shared(outputDir), backend, resume: "auto" }).trainer.train();
+      expect(backend.weight).toBe(expected.weight);
+      expect(metricsOf(runDir).map(withoutClock)).toEqual(
+        metricsOf(whole.runDir).map(withoutClock),
+      );
+    }
+    const waited = metricsOf(whole.runDir).filter((line) => line["batch/waiting_tasks"] !== 0);
+    expect(waited.length).toBeGreaterThan(0);
+    expect(coinTasks).toHaveLength(5);
+  });
+});
