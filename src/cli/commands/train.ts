@@ -1,17 +1,17 @@
 /** `agent-trainer train`: a run from a YAML file. */
 import { dirname, resolve } from "node:path";
-import type { AgentFlow, Evaluator } from "../../core/agent.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
 import { AgentTrainer } from "../../trainer/agent-trainer.ts";
-import { type LoadedConfig, loadConfig } from "../../trainer/config/load.ts";
+import { loadConfig } from "../../trainer/config/load.ts";
+import type { TrainConfig } from "../../trainer/config/train-config.ts";
 import { resolvedAsJson, formatResolved } from "../dry-run.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { watchInterrupt } from "../interrupt.ts";
 import type { CliIo } from "../io.ts";
+import { loadAgent, requireOption } from "../load-agent.ts";
 import { loadBackend } from "../load-backend.ts";
 import { loadDataset } from "../load-dataset.ts";
-import { loadExport } from "../load-module.ts";
 import { createProgress, duration } from "../progress.ts";
 import { commandLine } from "../resume-command.ts";
 
@@ -52,39 +52,16 @@ export function readArguments(positional: readonly string[], flags: TrainFlags):
   return { configFile, overrides, resume };
 }
 
-interface Parts {
-  readonly agentFlow: AgentFlow;
-  readonly evaluator: Evaluator;
+interface Datasets {
   readonly trainDataset: readonly Task[];
-  readonly valDataset: readonly Task[] | undefined;
+  readonly valDataset?: readonly Task[];
 }
 
-function required(value: string | null, option: string): string {
-  if (value !== null) return value;
-  throw new ConfigError({
-    message: `${option} is not set, so there is nothing to train with.`,
-    hint: `Set ${option} in the configuration file, or with ${option}=path#export.`,
-    fields: { option },
-  });
-}
-
-async function loadParts({ config }: LoadedConfig, folder: string): Promise<Parts> {
-  const { dataset } = config;
-  const load = (option: "agent" | "evaluator"): Promise<unknown> =>
-    loadExport({
-      spec: required(config[option], option),
-      folder,
-      option,
-      defaults: [option, "default"],
-    });
-  const train = required(dataset.train, "dataset.train");
-  return {
-    agentFlow: (await load("agent")) as AgentFlow,
-    evaluator: (await load("evaluator")) as Evaluator,
-    trainDataset: await loadDataset(train, folder, "dataset.train"),
-    valDataset:
-      dataset.val === null ? undefined : await loadDataset(dataset.val, folder, "dataset.val"),
-  };
+async function loadDatasets({ dataset }: TrainConfig, folder: string): Promise<Datasets> {
+  const train = requireOption(dataset.train, "dataset.train");
+  const trainDataset = await loadDataset(train, folder, "dataset.train");
+  if (dataset.val === null) return { trainDataset };
+  return { trainDataset, valDataset: await loadDataset(dataset.val, folder, "dataset.val") };
 }
 
 /** Runs the command; resolves with the exit status. */
@@ -102,7 +79,8 @@ export async function trainCommand(
     return exitCodes.done;
   }
   const folder = dirname(resolve(configFile));
-  const { valDataset, ...rest } = await loadParts(loaded, folder);
+  const way = await loadAgent(loaded.config, folder);
+  const datasets = await loadDatasets(loaded.config, folder);
   await using backend = await loadBackend(loaded.config, folder);
   const progress = createProgress({ stream: io.stderr, isQuiet: flags.quiet === true });
   const start = performance.now();
@@ -111,8 +89,8 @@ export async function trainCommand(
     io.stderr.write("Stopping; the last completed step is saved. Ctrl-C again leaves at once.\n");
   });
   const trainer = new AgentTrainer({
-    ...rest,
-    ...(valDataset === undefined ? {} : { valDataset }),
+    ...way,
+    ...datasets,
     backend,
     config: loaded.config,
     resume,
