@@ -52,11 +52,15 @@ const schema = z.strictObject({
   agent: words()
     .nullable()
     .default(null)
-    .describe("Module of the agent, path#export. Command line only."),
+    .describe(
+      "Module of the agent, path#export: a flow, a class of workflows, or an object with the parts of a way in. Command line only.",
+    ),
   evaluator: words()
     .nullable()
     .default(null)
-    .describe("Module of the evaluator, path#export. Command line only."),
+    .describe(
+      "Module of the evaluator, path#export; not for agents that bring their reward. Command line only.",
+    ),
   dataset: datasetOptions,
 });
 
