@@ -53,6 +53,7 @@ export function coinBackend(options: CoinOptions = {}): CoinBackend {
   let served = weight;
   let momentum = 0;
   let version = 0;
+  let count = 0;
   let isDisposed = false;
   const updates: CoinUpdate[] = [];
   return {
@@ -81,6 +82,7 @@ export function coinBackend(options: CoinOptions = {}): CoinBackend {
       }
       momentum = 0.9 * momentum + gradient / rows.length;
       weight += optim.learningRate * momentum;
+      count++;
       return { loss: -gradient / rows.length, weight, ...options.report?.() };
     },
     async publishWeights() {
@@ -88,13 +90,18 @@ export function coinBackend(options: CoinOptions = {}): CoinBackend {
       return ++version;
     },
     async saveState(folder) {
-      await writeFile(join(folder, "coin.json"), JSON.stringify({ weight, momentum }));
+      await writeFile(
+        join(folder, "coin.json"),
+        JSON.stringify({ weight, momentum, updates: count }),
+      );
     },
     async loadState(folder, weightVersion) {
       const state = JSON.parse(await readFile(join(folder, "coin.json"), "utf8")) as {
         weight?: number;
         momentum?: number;
+        updates?: number;
       };
+      count = state.updates ?? 0;
       if (state.weight === undefined || state.momentum === undefined) {
         throw new CheckpointError({ message: "coin.json holds no coin." });
       }
