@@ -8,22 +8,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from .errors import UnsupportedError
+from .loss import Loss
 from .rows import Row
 
 Metrics = Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class Loss:
-    """agent-trainer's loss as data; formulas are in docs/algorithms.md.
-
-    How tokens add up is in the rows' factors.
-    """
-
-    name: str = "ppo"
-    clip_low: float = 0.2
-    clip_high: float = 0.2
-    dual_clip: float | None = None
 
 
 @dataclass(frozen=True)
@@ -34,6 +22,8 @@ class StartOptions:
     """The engine's own settings, `key=value`."""
     engine: Mapping[str, Any] = field(default_factory=dict)
     """What is not the engine's configuration: the address of Ray, a setup hook."""
+    reference: bool = False
+    """Whether the model as it was loaded is asked for later."""
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from . import PROTOCOL
-from .engine import Loss, StartOptions
+from .engine import StartOptions
 from .errors import BadRequest
+from .loss import Loss, check_loss
 from .operations import Operations
 from .training import Training
 from .wire import decode_rows
@@ -59,15 +60,18 @@ def _start(training: Training, body: bytes) -> Callable[[], Any]:
         seed=_whole(fields, "seed"),
         overrides=[str(entry) for entry in fields.get("overrides", [])],
         engine=dict(fields.get("engine", {})),
+        reference=bool(fields.get("reference", False)),
     )
     return lambda: training.start(options)
 
 
 def _loss(value: Any) -> Loss:
     try:
-        return Loss(**value)
+        loss = Loss(**value)
+        check_loss(loss)
     except TypeError as error:
         raise BadRequest(f"loss cannot be read: {error}.") from error
+    return loss
 
 
 def _update(training: Training, body: bytes) -> Callable[[], Any]:

@@ -22,8 +22,10 @@ class Row:
     """1 where the token is trained, else 0."""
     sampling_logprobs: array[float]
     advantages: array[float]
-    factors: array[float]
-    """What the token's loss is multiplied by; the loss of a batch is the plain sum after that."""
+    weights: array[float]
+    """What the token's policy loss is multiplied by; KL and entropy are not."""
+    factor: float
+    """What everything of the row is multiplied by; the loss of a batch is the plain sum after that."""
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -53,9 +55,11 @@ def check_rows(rows: Sequence[Row], context_length: int | None = None) -> None:
             raise BadRequest(f"Row {index} has a negative token id.")
         if row.target_mask[0] != 0 or max(row.target_mask) > 1:
             raise BadRequest(f"The target mask of row {index} must be 0 or 1, and 0 at the first token.")
-        for name in ("sampling_logprobs", "advantages", "factors"):
+        for name in ("sampling_logprobs", "advantages", "weights"):
             values = getattr(row, name)
             if not all(map(math.isfinite, values)):
                 raise BadRequest(f"Row {index} has a value in {name} that is not finite.")
+        if not math.isfinite(row.factor):
+            raise BadRequest(f"The factor of row {index} is not finite.")
     if not any(row.target_count for row in rows):
         raise BadRequest("No row has a token to train on.")

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .engine import Engine, Loss, Started, StartOptions
+from .engine import Engine, Started, StartOptions
 from .errors import BadRequest, BridgeError, CheckpointError, Conflict, NotReady, NumericsError, UnsupportedError
+from .loss import Loss
 from .rows import Row, check_rows
 
 _STATE_FILE = "bridge.json"

@@ -1,12 +1,12 @@
 """Rows as bytes: a header in JSON, then arrays without padding between them.
 
     4 bytes   length of the header, little-endian
-    header    {"lengths": [tokens of each row], ...fields}
+    header    {"lengths": [tokens of each row], "factors": [that of each row], ...fields}
     tokens            int32    [sum of lengths]
     target_mask       uint8    [sum of lengths]
     sampling_logprobs float32  [sum of lengths]
     advantages        float32  [sum of lengths]
-    factors           float32  [sum of lengths]
+    weights           float32  [sum of lengths]
 
 All numbers are little-endian. Knows no meaning of the fields.
 """
@@ -40,19 +40,23 @@ def _read_header(body: bytes) -> tuple[dict[str, Any], int]:
     (size,) = struct.unpack_from("<I", body)
     try:
         header = json.loads(body[4 : 4 + size])
-        lengths = header["lengths"]
+        lengths, factors = header["lengths"], header["factors"]
         is_valid = isinstance(lengths, list) and all(type(n) is int and n > 0 for n in lengths)
+        has_factors = isinstance(factors, list) and all(isinstance(factor, (int, float)) for factor in factors)
     except (ValueError, KeyError, TypeError) as error:
         raise BadRequest(f"The header of the body cannot be read: {error}.") from error
     if not is_valid:
         raise BadRequest("lengths must be whole numbers of at least 1.")
+    if not has_factors or len(factors) != len(lengths):
+        raise BadRequest("factors must be a number for each row.")
     return header, 4 + size
 
 
 def decode_rows(body: bytes) -> tuple[list[Row], dict[str, Any]]:
-    """The rows, and the header without `lengths`."""
+    """The rows, and the header without `lengths` and `factors`."""
     header, start = _read_header(body)
     lengths: list[int] = header.pop("lengths")
+    factors: list[float] = header.pop("factors")
     total = sum(lengths)
     if len(body) - start != total * _BYTES_PER_TOKEN:
         raise BadRequest(
@@ -63,23 +67,25 @@ def decode_rows(body: bytes) -> tuple[list[Row], dict[str, Any]]:
     for code, size in _COLUMNS:
         columns.append(_numbers(code, view[start : start + total * size]))
         start += total * size
-    tokens, mask, logprobs, advantages, factors = columns
+    tokens, mask, logprobs, advantages, weights = columns
     rows = []
     at = 0
-    for length in lengths:
+    for length, factor in zip(lengths, factors):
         part = slice(at, at + length)
-        rows.append(Row(tokens[part], mask[part].tobytes(), logprobs[part], advantages[part], factors[part]))
+        own = (tokens[part], mask[part].tobytes(), logprobs[part], advantages[part], weights[part])
+        rows.append(Row(*own, float(factor)))
         at += length
     return rows, header
 
 
 def encode_rows(rows: list[Row], fields: dict[str, Any]) -> bytes:
     """The inverse of `decode_rows`."""
-    header = json.dumps({**fields, "lengths": [len(row) for row in rows]}).encode()
+    own = {"lengths": [len(row) for row in rows], "factors": [row.factor for row in rows]}
+    header = json.dumps({**fields, **own}).encode()
     parts = [struct.pack("<I", len(header)), header]
     for index, (code, _) in enumerate(_COLUMNS):
         for row in rows:
-            column = (row.tokens, row.target_mask, row.sampling_logprobs, row.advantages, row.factors)[index]
+            column = (row.tokens, row.target_mask, row.sampling_logprobs, row.advantages, row.weights)[index]
             numbers = array(code, column)
             if sys.byteorder == "big":
                 numbers.byteswap()

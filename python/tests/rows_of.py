@@ -14,6 +14,7 @@ def row_of(
     logprobs: Sequence[float] | None = None,
     advantage: float = 1.0,
     factor: float = 1.0,
+    weight: float = 1.0,
 ) -> Row:
     length = len(tokens)
     masked = [float(value) for value in mask]
@@ -22,5 +23,6 @@ def row_of(
         bytes(mask),
         array("f", logprobs or [0.0] * length),
         array("f", [advantage * value for value in masked]),
-        array("f", [factor * value for value in masked]),
+        array("f", [weight * value for value in masked]),
+        factor,
     )

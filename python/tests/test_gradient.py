@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 import unittest
 
-from agent_trainer_bridge.engine import Loss
-from agent_trainer_bridge.fake.gradient import gradient_of, token_loss
+from agent_trainer_bridge.fake.gradient import gradient_of, token_kl, token_loss
 from agent_trainer_bridge.fake.policy import VOCABULARY, Policy
+from agent_trainer_bridge.loss import Loss
 
 from .rows_of import row_of
 
@@ -33,19 +33,28 @@ class GradientTest(unittest.TestCase):
             self.assertAlmostEqual(token_loss(loss, now, before, advantage)[0], value, 5)
             self.assertAlmostEqual(token_loss(loss, now, before, advantage)[1], slope, 5)
 
+    def test_has_the_distances_that_verl_has(self) -> None:
+        # Log-probability now and of the reference, k3 and its derivative.
+        for now, reference, value, slope in [(-0.9, -1.0, 0.004837, 0.095163), (-2.4, -2.0, 0.091825, -0.491825)]:
+            self.assertAlmostEqual(token_kl("k3", now, reference)[0], value, 6)
+            self.assertAlmostEqual(token_kl("k3", now, reference)[1], slope, 6)
+        self.assertEqual(token_kl("k3", -60.0, -1.0), (10.0, 0.0))
+
     def test_agrees_with_finite_differences(self) -> None:
         draws = random.Random(3)
         policy = Policy({7: [draws.gauss(0, 1) for _ in range(VOCABULARY)]})
-        rows = [row_of([7, 9], [0, 1], [0, -5.5], 1.5, 0.5), row_of([7, 20], [0, 1], [0, -5.0], -0.7, 0.5)]
-        loss = Loss("importance_sampling")
-        exact = gradient_of(policy, rows, loss).logits[7]
-        for token in (9, 20, 100):
-            values = []
-            for shift in (1e-4, -1e-4):
-                moved = policy.copy()
-                moved.logits[7][token] += shift
-                values.append(gradient_of(moved, rows, loss).loss)
-            self.assertAlmostEqual(exact[token], (values[0] - values[1]) / 2e-4, 6)
+        rows = [row_of([7, 9], [0, 1], [0, -5.5], 1.5, 0.5, 0.7), row_of([7, 20], [0, 1], [0, -5.0], -0.7, 0.5)]
+        losses = [Loss("importance_sampling"), Loss("importance_sampling", entropy_coef=0.3)]
+        losses += [Loss("importance_sampling", kl_coef=0.8, kl_estimator=name) for name in ("k1", "k2", "k3")]
+        for loss in losses:
+            exact = gradient_of(policy, rows, loss, Policy()).logits[7]
+            for token in (9, 20, 100):
+                values = []
+                for shift in (1e-4, -1e-4):
+                    moved = policy.copy()
+                    moved.logits[7][token] += shift
+                    values.append(gradient_of(moved, rows, loss, Policy()).loss)
+                self.assertAlmostEqual(exact[token], (values[0] - values[1]) / 2e-4, 6)
 
 
 if __name__ == "__main__":

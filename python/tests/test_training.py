@@ -7,8 +7,9 @@ import unittest
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent_trainer_bridge.engine import Loss, Metrics, Started, StartOptions
+from agent_trainer_bridge.engine import Metrics, Started, StartOptions
 from agent_trainer_bridge.errors import CheckpointError, Conflict, NotReady, NumericsError
+from agent_trainer_bridge.loss import Loss
 from agent_trainer_bridge.rows import Row
 from agent_trainer_bridge.training import Training
 

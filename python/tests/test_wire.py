@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import struct
 import unittest
 
@@ -18,14 +19,22 @@ class WireTest(unittest.TestCase):
         self.assertEqual(fields, {"step": 4})
 
     def test_has_the_bytes_that_the_header_of_the_module_says(self) -> None:
-        body = encode_rows([row_of([1, 2], [0, 1], [0, -1.0], 2.0, 0.5)], {})
+        body = encode_rows([row_of([1, 2], [0, 1], [0, -1.0], 2.0, 0.25, 0.5)], {})
         (size,) = struct.unpack_from("<I", body)
+        self.assertEqual(json.loads(body[4 : 4 + size]), {"lengths": [2], "factors": [0.25]})
         numbers = body[4 + size :]
         self.assertEqual(numbers, struct.pack("<ii2B6f", 1, 2, 0, 1, 0, -1.0, 0, 2.0, 0, 0.5))
 
     def test_refuses_what_is_cut_short_or_makes_no_sense(self) -> None:
         body = encode_rows([row_of([1, 2], [0, 1])], {})
-        for broken in (b"", body[:3], body[:-1], body + b"\0", struct.pack("<I", 2) + b"{]"):
+        for broken in (
+            b"",
+            body[:3],
+            body[:-1],
+            body + b"\0",
+            struct.pack("<I", 2) + b"{]",
+            body.replace(b"[1.0]", b"[]   "),
+        ):
             with self.assertRaises(BadRequest):
                 decode_rows(broken)
 
@@ -36,6 +45,7 @@ class WireTest(unittest.TestCase):
             (row_of([1, -2], [0, 1]), "Row 1 has a negative"),
             (row_of([1, 2], [1, 1]), "mask of row 1"),
             (row_of([1, 2], [0, 1], [0, float("nan")]), "Row 1 has a value in sampling_logprobs"),
+            (row_of([1, 2], [0, 1], factor=float("inf")), "factor of row 1"),
             (row_of([1, 2, 3], [0, 1, 1]), "Row 1 has 3 tokens, more than the 2"),
         ]:
             with self.assertRaisesRegex(BadRequest, words):

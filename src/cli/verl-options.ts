@@ -39,7 +39,7 @@ function attachment(url: string | null, token: string | undefined): VerlAttachme
 
 /** @throws ConfigError for options that do not go together. */
 export function verlOptionsOf(config: TrainConfig, env: Environment): VerlBackendOptions {
-  const { verl, training, rollout, data } = config;
+  const { verl, training, rollout, data, algorithm } = config;
   const { rayAddress, setupHook } = verl;
   const { learningRate, beta1, beta2, eps, weightDecay, maxGradNorm } = training;
   const { temperature, topP, topK, maxTokens } = rollout.train;
@@ -52,16 +52,22 @@ export function verlOptionsOf(config: TrainConfig, env: Environment): VerlBacken
       topP,
       topK,
       maxTokens,
+      reference: algorithm.klBeta > 0 || algorithm.useKlInReward,
     },
     python: findPython(config),
     engine: verl.engine,
     gpusPerNode: verl.gpusPerNode,
     nodes: verl.nodes,
+    placement: verl.placement,
+    inferenceNodes: verl.inferenceNodes,
     inference: verl.inference,
     tensorParallel: verl.tensorParallel,
     overrides: verl.config,
     startTimeoutMs: verl.startTimeoutS * 1000,
     timeoutMs: verl.timeoutS * 1000,
+    ...(verl.inferenceGpusPerNode === null
+      ? {}
+      : { inferenceGpusPerNode: verl.inferenceGpusPerNode }),
     ...(rayAddress === null ? {} : { rayAddress }),
     ...(setupHook === null ? {} : { setupHook }),
     ...(verl.launcher === "attach"

@@ -1,6 +1,7 @@
 /**
- * A backend whose inference servers cannot answer while weights change: calls wait from the update on
- * until the new weights are served, and then carry their version. Knows no loop.
+ * A backend whose inference servers cannot answer while weights change: calls wait until the new weights
+ * are served, and then carry their version. Where servers share memory with training they wait from the
+ * update on. Knows no loop.
  */
 import type { TrainingBackend } from "../core/backend.ts";
 
@@ -34,6 +35,7 @@ export function heldBackend(
     capabilities: backend.capabilities,
     start: (run) => backend.start(run),
     async updatePolicy(...update) {
+      if (backend.capabilities.servesWhileTraining === true) return backend.updatePolicy(...update);
       await gate.pause(drainMs);
       return released(backend.updatePolicy(...update));
     },

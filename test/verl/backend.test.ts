@@ -87,6 +87,31 @@ describe.skipIf(!hasPython)("the verl backend", () => {
     expect(await logprobs(backend)).toEqual(before);
   });
 
+  it("takes the distance to the reference and entropy into the loss, apart from weights", async () => {
+    const backend = await started();
+    await backend.updatePolicy(rows, ppo, fakeRun.optim);
+    const [now, reference] = await Promise.all([
+      backend.forward(rows),
+      backend.forward(rows, "reference"),
+    ]);
+    const k3 = rows.map((_, i) => {
+      const gap = (reference[i]?.[1] as number) - (now[i]?.[1] as number);
+      return Math.exp(gap) - gap - 1;
+    });
+    const mean = k3.reduce((sum, value) => sum + value, 0) / rows.length;
+    expect(mean).toBeGreaterThan(1e-3);
+    const still = { ...fakeRun.optim, learningRate: 0 };
+    const unweighted = rows.map((row) => ({ ...row, weights: Float32Array.of(0, 0) }));
+    const loss = { ...ppo, kl: { coef: 0.5, estimator: "k3" }, entropyCoef: 0.25 } as const;
+    const metrics = await backend.updatePolicy(unweighted, loss, still);
+    expect(metrics["kl_reference"]).toBeCloseTo(mean, 6);
+    const entropy = metrics["policy_entropy"] as number;
+    // At most that of a uniform distribution over 260 ids.
+    expect(entropy).toBeGreaterThan(2);
+    expect(entropy).toBeLessThan(Math.log(260));
+    expect(metrics["loss"]).toBeCloseTo(0.5 * mean - 0.25 * entropy, 6);
+  });
+
   it("does not train twice when an answer is lost", async () => {
     const backend = await started();
     const real = globalThis.fetch;

@@ -9,7 +9,7 @@ import type { TrainingBackend } from "../../src/core/backend.ts";
 import { AgentTrainer } from "../../src/trainer/agent-trainer.ts";
 import { loadConfig } from "../../src/trainer/config/load.ts";
 import { coinAgent, coinTasks, readLines } from "../trainer/coin-run.ts";
-import { hasPython } from "./fake-bridge.ts";
+import { fakeBackend, fakeRun, hasPython } from "./fake-bridge.ts";
 
 const model = fileURLToPath(new URL("../../models/shop-tiny/", import.meta.url));
 
@@ -43,14 +43,24 @@ it.skipIf(!hasPython)("trains with one line of the configuration changed", async
   expect(line!["tokens/sampled"]).toBeGreaterThan(8);
 });
 
-it("refuses a loss that verl has no equal of, and names the backends that do", async () => {
+async function accepts(...more: string[]): Promise<boolean> {
   const outputDir = mkdtempSync(join(tmpdir(), "agent-trainer-verl-"));
-  const { config } = loadConfig({ overrides: [...overrides(outputDir), "algorithm.loss_fn=gmpo"] });
+  const { config } = loadConfig({ overrides: [...overrides(outputDir), ...more] });
   await using backend: TrainingBackend = await loadBackend(config, ".");
-  const make = (): AgentTrainer =>
-    new AgentTrainer({
-      ...{ backend, agentFlow: coinAgent, evaluator: () => 1, trainDataset: coinTasks },
-      config,
-    });
-  expect(make).toThrow(/The backend "verl" does not honour algorithm\.loss_fn="gmpo".*local/);
+  const parts = { agentFlow: coinAgent, evaluator: () => 1, trainDataset: coinTasks };
+  return new AgentTrainer({ backend, ...parts, config }) instanceof AgentTrainer;
+}
+
+it("refuses rollouts during updates where servers sleep meanwhile, and names the backends that do", async () => {
+  const asynchronous = "async_training.enable=true";
+  await expect(accepts(asynchronous)).rejects.toThrow(
+    /The backend "verl" does not honour async_training\.enable=true.*local/,
+  );
+  expect(await accepts(asynchronous, "verl.placement=disaggregated")).toBe(true);
+});
+
+it("keeps the model as it was loaded where a penalty asks for it", async () => {
+  expect(await accepts("algorithm.kl_beta=0.1")).toBe(true);
+  await using backend = fakeBackend({ run: fakeRun });
+  expect(backend.capabilities).toMatchObject({ klEstimators: [], reference: false });
 });

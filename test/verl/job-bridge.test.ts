@@ -1,5 +1,6 @@
 /** The bridge as a job, on a dashboard that speaks Ray's Jobs API. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { bridgeProtocol } from "../../src/backends/verl/bridge-client.ts";
 import { bridgeFiles, openJobBridge } from "../../src/backends/verl/job-bridge.ts";
 import { RayJobs } from "../../src/backends/verl/ray-jobs.ts";
 import { hasPython } from "./fake-bridge.ts";
@@ -37,7 +38,10 @@ describe.skipIf(!hasPython)("the bridge as a Ray job", () => {
   it("is uploaded once, reached with a token of its own, and ends with the backend", async () => {
     for (const run of [1, 2]) {
       const bridge = await open("fake");
-      expect(await bridge.client.get("/info")).toMatchObject({ protocol: 1, engine: "fake" });
+      expect(await bridge.client.get("/info")).toMatchObject({
+        protocol: bridgeProtocol,
+        engine: "fake",
+      });
       const job = dashboard.jobs.get(`raysubmit_${run}`);
       expect(job?.child.exitCode).toBeNull();
       await bridge[Symbol.asyncDispose]();

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..engine import Loss, Metrics, Server, Started, StartOptions
+from ..engine import Metrics, Server, Started, StartOptions
 from ..errors import CheckpointError, NumericsError, UnsupportedError
+from ..loss import Loss
 from ..packing import pack
 from ..rows import Row
 from .gradient import Gradient, gradient_of
@@ -58,7 +59,8 @@ class FakeEngine:
         size = packing.rows_per_rank
         for rank in range(RANKS):
             places = packing.order[rank * size : (rank + 1) * size]
-            total.add(gradient_of(self._policy, [rows[index] for index in places if index is not None], loss))
+            own = [rows[index] for index in places if index is not None]
+            total.add(gradient_of(self._policy, own, loss, self._reference))
         norm = total.norm
         if not (math.isfinite(norm) and math.isfinite(total.loss)):
             raise NumericsError(f"The gradient's norm is {norm}.")
@@ -68,8 +70,7 @@ class FakeEngine:
             "loss": total.loss,
             "grad_norm": norm,
             "tokens": total.tokens,
-            "logprob_abs_diff": total.gaps / max(1, total.tokens),
-            "clip_fraction": total.clipped / max(1, total.tokens),
+            **total.means,
             "ranks/rows": size,
             "ranks/imbalance": max(loads) / (sum(loads) / RANKS),
         }

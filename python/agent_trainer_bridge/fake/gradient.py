@@ -6,30 +6,40 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ..engine import Loss
 from ..errors import UnsupportedError
+from ..loss import Loss
 from ..rows import Row
 from .policy import VOCABULARY, Logits, Policy
+
+# verl's limits.
+_LARGEST_EXPONENT = 20.0
+_LARGEST_K3 = 10.0
 
 
 @dataclass
 class Gradient:
     loss: float = 0.0
     tokens: int = 0
-    gaps: float = 0.0
-    """Sum of the distances between log-probabilities now and when sampled."""
-    clipped: int = 0
+    sums: dict[str, float] = field(default_factory=dict)
+    """Over tokens, of what is measured; means are by name of metric."""
     logits: Logits = field(default_factory=dict)
 
     def add(self, other: Gradient) -> None:
         self.loss += other.loss
         self.tokens += other.tokens
-        self.gaps += other.gaps
-        self.clipped += other.clipped
+        for name, value in other.sums.items():
+            self.measure(name, value)
         for last, values in other.logits.items():
             own = self.logits.setdefault(last, [0.0] * VOCABULARY)
             for token, value in enumerate(values):
                 own[token] += value
+
+    def measure(self, name: str, value: float) -> None:
+        self.sums[name] = self.sums.get(name, 0.0) + value
+
+    @property
+    def means(self) -> dict[str, float]:
+        return {name: value / max(1, self.tokens) for name, value in self.sums.items()}
 
     @property
     def norm(self) -> float:
@@ -52,23 +62,58 @@ def token_loss(loss: Loss, now: float, before: float, advantage: float) -> tuple
     return value, slope
 
 
-def gradient_of(policy: Policy, rows: Iterable[Row], loss: Loss) -> Gradient:
+def token_kl(estimator: str, now: float, reference: float) -> tuple[float, float]:
+    """An estimate of KL(policy, reference) and its derivative by the log-probability now."""
+    gap = reference - now
+    if estimator == "k1":
+        return -gap, 1.0
+    if estimator == "k2":
+        return gap * gap / 2, -gap
+    inner = min(max(gap, -_LARGEST_EXPONENT), _LARGEST_EXPONENT)
+    value = math.exp(inner) - inner - 1
+    if value > _LARGEST_K3:
+        return _LARGEST_K3, 0.0
+    return value, 1 - math.exp(inner) if inner == gap else 0.0
+
+
+def gradient_of(policy: Policy, rows: Iterable[Row], loss: Loss, reference: Policy) -> Gradient:
     total = Gradient()
     for row in rows:
         for at in range(1, len(row)):
-            if row.target_mask[at] == 0:
-                continue
-            last, token = row.tokens[at - 1], row.tokens[at]
-            logprobs = policy.logprobs(last)
-            now = logprobs[token]
-            value, slope = token_loss(loss, now, row.sampling_logprobs[at], row.advantages[at])
-            total.loss += row.factors[at] * value
-            total.tokens += 1
-            total.gaps += abs(now - row.sampling_logprobs[at])
-            total.clipped += slope == 0 and row.advantages[at] != 0
-            own = total.logits.setdefault(last, [0.0] * VOCABULARY)
-            scale = row.factors[at] * slope
-            for other, logprob in enumerate(logprobs):
-                own[other] -= scale * math.exp(logprob)
-            own[token] += scale
+            if row.target_mask[at] == 1:
+                _add_token(total, row, at, policy.logprobs(row.tokens[at - 1]), loss, reference)
     return total
+
+
+def _add_token(total: Gradient, row: Row, at: int, logprobs: list[float], loss: Loss, reference: Policy) -> None:
+    last, token = row.tokens[at - 1], row.tokens[at]
+    now, before = logprobs[token], row.sampling_logprobs[at]
+    value, slope = token_loss(loss, now, before, row.advantages[at])
+    total.tokens += 1
+    _measure_gap(total, now - before)
+    total.measure("clip_fraction", float(slope == 0 and row.advantages[at] != 0))
+    value, slope = value * row.weights[at], slope * row.weights[at]
+    if loss.kl_coef is not None:
+        distance, by_now = token_kl(loss.kl_estimator, now, reference.logprobs(last)[token])
+        total.measure("kl_reference", distance)
+        value, slope = value + loss.kl_coef * distance, slope + loss.kl_coef * by_now
+    own = total.logits.setdefault(last, [0.0] * VOCABULARY)
+    scale = row.factor * slope
+    for other, logprob in enumerate(logprobs):
+        own[other] -= scale * math.exp(logprob)
+    own[token] += scale
+    if loss.entropy_coef != 0:
+        entropy = -sum(math.exp(logprob) * logprob for logprob in logprobs)
+        total.measure("policy_entropy", entropy)
+        value -= loss.entropy_coef * entropy
+        for other, logprob in enumerate(logprobs):
+            own[other] += row.factor * loss.entropy_coef * math.exp(logprob) * (logprob + entropy)
+    total.loss += row.factor * value
+
+
+def _measure_gap(total: Gradient, log_ratio: float) -> None:
+    ratio = math.exp(log_ratio)
+    total.measure("kl_k1", -log_ratio)
+    total.measure("kl_k3", ratio - 1 - log_ratio)
+    total.measure("logprob_abs_diff", abs(log_ratio))
+    total.measure("ratio_mean", ratio)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UnsupportedError
+from .config import is_colocated
 
 _PASSED = (
     "VLLM_",
@@ -61,7 +62,8 @@ def _runtime_env(hook: str | None) -> dict[str, Any]:
 class Cluster:
     """The workers that train and the servers that sample."""
 
-    def __init__(self, config: Any, options: Mapping[str, Any]) -> None:
+    def __init__(self, config: Any, options: Mapping[str, Any], has_reference: bool) -> None:
+        """`has_reference`: keeps the model as it was loaded beside the one that is trained."""
         import ray
 
         self._ray = ray
@@ -77,46 +79,73 @@ class Cluster:
                 **(dict(options.get("ray_init", {})) if address == "local" else {}),
             )
         try:
-            self._open(config)
+            self._open(config, has_reference)
         except BaseException:
             self.close()
             raise
 
-    def _open(self, config: Any) -> None:
-        from verl.checkpoint_engine import CheckpointEngineManager
-        from verl.single_controller.ray import RayClassWithInitArgs, RayResourcePool, RayWorkerGroup
-        from verl.single_controller.ray.base import create_colocated_worker_cls
+    def _open(self, config: Any, has_reference: bool) -> None:
+        from verl.checkpoint_engine import CheckpointEngineManager, CheckpointEngineRegistry
         from verl.utils.config import omega_conf_to_dataclass
-        from verl.utils.device import get_device_name
+        from verl.utils.import_utils import import_external_libs
         from verl.workers.rollout.llm_server import LLMServerManager
 
-        from . import worker as worker_module
-
-        # Workers on other machines need not have this package.
-        self._ray.cloudpickle.register_pickle_by_value(worker_module)
-        nodes, per_node = int(config.trainer.nnodes), int(config.trainer.n_gpus_per_node)
-        self._check_room(nodes * per_node)
-        self.pool = RayResourcePool([per_node] * nodes, use_gpu=True, max_colocate_count=3)
-        role = "actor_rollout"
-        wanted = RayClassWithInitArgs(
-            cls=self._ray.remote(worker_module.BridgeWorker), config=config.actor_rollout_ref, role=role
-        )
-        group = RayWorkerGroup(
-            resource_pool=self.pool,
-            ray_cls_with_init=create_colocated_worker_cls({role: wanted}),
-            device_name=get_device_name(),
-        )
-        self.workers = group.spawn(prefix_set=[role])[role]
-        self.workers.init_model()
-        self.servers = LLMServerManager.create(
-            config=config, worker_group=self.workers, rollout_resource_pool=self.pool
-        )
-        settings = omega_conf_to_dataclass(config.actor_rollout_ref.rollout.checkpoint_engine)
+        rollout = config.actor_rollout_ref.rollout
+        settings = omega_conf_to_dataclass(rollout.checkpoint_engine)
+        import_external_libs(settings.custom_backend_module or None)
+        try:
+            CheckpointEngineRegistry.get(settings.backend)
+        except KeyError as error:
+            # verl leaves out silently what it cannot import.
+            raise UnsupportedError(
+                f"verl cannot exchange weights by {settings.backend!r}: what it needs is not installed. "
+                "nccl needs the package cupy."
+            ) from error
+        self.is_colocated = is_colocated(config)
+        training = [int(config.trainer.n_gpus_per_node)] * int(config.trainer.nnodes)
+        serving = 0 if self.is_colocated else int(rollout.n_gpus_per_node) * int(rollout.nnodes)
+        self._check_room(sum(training), serving)
+        self._start_workers(config, training, has_reference)
+        shared = {"worker_group": self.workers, "rollout_resource_pool": self.pool} if self.is_colocated else {}
+        self.servers = LLMServerManager.create(config=config, **shared)
         names = inspect.signature(CheckpointEngineManager.__init__).parameters
         workers_name = "actor_wg" if "actor_wg" in names else "trainer"
         self.exchange = CheckpointEngineManager(
             config=settings, replicas=self.servers.rollout_replicas, **{workers_name: self.workers}
         )
+
+    def _start_workers(self, config: Any, training: list[int], has_reference: bool) -> None:
+        from verl.single_controller.ray import RayClassWithInitArgs, RayResourcePool, RayWorkerGroup
+        from verl.single_controller.ray.base import create_colocated_worker_cls
+        from verl.utils.device import get_device_name
+
+        from . import objective, token_losses
+        from . import worker as worker_module
+
+        # Workers on other machines need not have this package.
+        for module in (worker_module, objective, token_losses):
+            self._ray.cloudpickle.register_pickle_by_value(module)
+        self.pool = RayResourcePool(training, use_gpu=True, max_colocate_count=3)
+        main = "actor_rollout" if self.is_colocated else "actor"
+        roles = [main, "ref"] if has_reference else [main]
+        group = RayWorkerGroup(
+            resource_pool=self.pool,
+            ray_cls_with_init=create_colocated_worker_cls(
+                {
+                    role: RayClassWithInitArgs(
+                        cls=self._ray.remote(worker_module.BridgeWorker), config=config.actor_rollout_ref, role=role
+                    )
+                    for role in roles
+                }
+            ),
+            device_name=get_device_name(),
+        )
+        groups = group.spawn(prefix_set=roles)
+        self.workers = groups[main]
+        self.reference = groups.get("ref")
+        # The actor last: what it leaves free is measured for the servers.
+        for role in reversed(roles):
+            groups[role].init_model()
 
     @property
     def data_parallel_size(self) -> int:
@@ -149,14 +178,15 @@ class Cluster:
     def load(self, folder: Path) -> None:
         self.workers.load_checkpoint(str(folder), None, False)
 
-    def _check_room(self, wanted: int) -> None:
+    def _check_room(self, training: int, serving: int) -> None:
         """A placement that cannot be had would wait for ever."""
         from verl.utils.device import get_device_name
 
         name = "NPU" if get_device_name() == "npu" else "GPU"
         have = self._ray.cluster_resources().get(name, 0)
-        if have < wanted:
+        if have < training + serving:
+            wanted = f"{training} GPUs" if serving == 0 else f"{training} GPUs to train and {serving} to sample"
             raise UnsupportedError(
-                f"{wanted} GPUs are wanted (nodes x GPUs of each), but Ray's cluster has {have:g}. "
+                f"{wanted} are wanted (nodes x GPUs of each), but Ray's cluster has {have:g}. "
                 "Set verl.nodes and verl.gpus_per_node to what there is."
             )

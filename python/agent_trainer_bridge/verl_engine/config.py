@@ -7,13 +7,17 @@ from typing import Any
 
 from ..errors import UnsupportedError
 
+COLOCATED = "naive"
+"""verl's name for handing weights on inside a process that trains and serves."""
+
 _FIXED = (
     # Log-probabilities at temperature 1, as the rest of agent-trainer has them.
     "actor_rollout_ref.rollout.logprobs_mode=raw_logprobs",
     "actor_rollout_ref.rollout.mode=async",
     "actor_rollout_ref.rollout.calculate_log_probs=true",
-    "actor_rollout_ref.hybrid_engine=true",
+    # The loss, its aggregation and its penalties are those of objective.py.
     "actor_rollout_ref.actor.use_kl_loss=false",
+    "actor_rollout_ref.actor.entropy_coeff=0",
     "actor_rollout_ref.actor.loss_agg_mode=token-mean",
     "actor_rollout_ref.actor.ppo_epochs=1",
     # The rate of each step comes with the step.
@@ -53,10 +57,17 @@ def context_length(config: Any) -> int:
     return int(rollout.max_model_len or rollout.prompt_length + rollout.response_length)
 
 
-def _check(config: Any) -> None:
+def is_colocated(config: Any) -> bool:
+    return bool(config.actor_rollout_ref.hybrid_engine)
+
+
+def has_adapter(config: Any) -> bool:
     model = config.actor_rollout_ref.model
-    rank = model.get("lora_rank", 0) or model.get("lora", {}).get("rank", 0)
-    if rank and not model.get("lora", {}).get("merge", False):
+    return bool(model.get("lora_rank", 0) or model.get("lora", {}).get("rank", 0))
+
+
+def _check(config: Any) -> None:
+    if has_adapter(config) and not config.actor_rollout_ref.model.get("lora", {}).get("merge", False):
         raise UnsupportedError(
             "Rollouts come over HTTP, where servers would answer without the LoRA adapter. "
             "Set actor_rollout_ref.model.lora.merge=true."
@@ -64,3 +75,9 @@ def _check(config: Any) -> None:
     rollout = config.actor_rollout_ref.rollout
     if rollout.name == "sglang" and rollout.temperature != 1:
         raise UnsupportedError("SGLang tells log-probabilities after temperature, so sample at temperature 1 with it.")
+    exchange = rollout.checkpoint_engine.backend
+    if is_colocated(config) != (exchange == COLOCATED):
+        raise UnsupportedError(
+            f"actor_rollout_ref.rollout.checkpoint_engine.backend={exchange} does not fit the placement: "
+            f"colocated takes {COLOCATED}, disaggregated another one, such as nccl."
+        )

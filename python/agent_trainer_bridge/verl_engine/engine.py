@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..engine import Loss, Metrics, Server, Started, StartOptions
+from ..engine import Metrics, Server, Started, StartOptions
 from ..errors import NumericsError, UnsupportedError
+from ..loss import Loss
 from ..packing import pack
 from ..rows import Row
-from .losses import actor_loss, token_weights
 from .versions import check_verl, installed_versions
 
 _OPTIONS = {"ray_address", "setup_hook", "ray_init", "log_workers", "server_kind"}
@@ -21,7 +21,8 @@ class VerlEngine:
     def __init__(self) -> None:
         self._cluster: Any = None
         self._is_asleep = False
-        self._loss: Any = None
+        self._loss: Loss | None = None
+        self._has_adapter = False
 
     def start(self, options: StartOptions) -> Started:
         versions = installed_versions()
@@ -30,15 +31,16 @@ class VerlEngine:
         if unknown:
             raise UnsupportedError(f"The verl engine has no option {sorted(unknown)[0]!r}.")
         from .cluster import Cluster, run_hook
-        from .config import compose, context_length
+        from .config import compose, context_length, has_adapter
 
         if options.engine.get("setup_hook"):
             run_hook(options.engine["setup_hook"])
         config = compose(options.model, options.overrides)
-        self._cluster = Cluster(config, options.engine)
+        self._has_adapter = has_adapter(config)
+        # Without its adapter a model is its own reference.
+        self._cluster = Cluster(config, options.engine, options.reference and not self._has_adapter)
         # Servers begin with random weights.
-        self._cluster.exchange.sleep_replicas()
-        self._cluster.exchange.update_weights(global_steps=0)
+        self.sync(0)
         rollout = config.actor_rollout_ref.rollout.name
         kind = options.engine.get("server_kind", rollout)
         return Started(
@@ -53,32 +55,33 @@ class VerlEngine:
         from verl.utils import tensordict_utils as tu
 
         from .metrics import own_metrics
-        from .tensors import to_tensordict
+        from .tensors import to_tensordict, training_columns
+        from .token_losses import TOKEN_LOSSES
 
-        wanted = actor_loss(loss)
+        if loss.name not in TOKEN_LOSSES:
+            raise UnsupportedError(f"There is no loss {loss.name!r}. Known: {', '.join(TOKEN_LOSSES)}.")
+        # Of the memory that servers and training share.
+        self.sleep()
+        reference = None if loss.kl_coef is None else self.forward(rows, "reference")
         ranks = self._cluster.data_parallel_size
         lengths = [len(row) for row in rows]
         packing = pack(lengths, ranks)
-        data = to_tensordict(rows, token_weights(rows, wanted), packing)
-        trained = sum(row.target_count > 0 for row in rows)
+        data = to_tensordict(rows, training_columns(rows, reference), packing)
         count = len(packing.order)
         tu.assign_non_tensor(
             data,
             temperature=1.0,
-            calculate_entropy=False,
+            calculate_entropy=loss.entropy_coef != 0,
             compute_loss=True,
-            global_batch_size=trained,
+            global_batch_size=count,
             mini_batch_size=count,
             epochs=1,
             seed=0,
             dataloader_kwargs={"shuffle": False},
         )
-        # Of the memory that servers and training share.
-        self.sleep()
-        if wanted != self._loss:
-            fields = {name: value for name, value in vars(wanted).items() if name != "loss_mode"}
-            self._cluster.workers.set_policy_loss(wanted.loss_mode, fields)
-            self._loss = wanted
+        if loss != self._loss:
+            self._cluster.workers.set_objective(dict(vars(loss)))
+            self._loss = loss
         self._cluster.workers.set_learning_rate(learning_rate)
         metrics = own_metrics(tu.get(self._cluster.workers.update_actor(data), "metrics"))
         for name in ("grad_norm", "loss"):
@@ -94,16 +97,22 @@ class VerlEngine:
         }
 
     def forward(self, rows: Sequence[Row], which: str) -> list[list[float]]:
-        if which == "reference":
-            raise UnsupportedError("This bridge keeps no reference model.")
         from verl.utils import tensordict_utils as tu
 
         from .tensors import response_values, to_tensordict
 
+        is_reference = which == "reference"
+        if is_reference and not self._has_adapter and self._cluster.reference is None:
+            raise UnsupportedError("The model as it was loaded is not kept. Start the bridge with reference.")
         packing = pack([len(row) for row in rows], self._cluster.data_parallel_size)
-        data = to_tensordict(rows, None, packing)
+        data = to_tensordict(rows, {}, packing)
         tu.assign_non_tensor(data, temperature=1.0, calculate_entropy=False, compute_loss=False)
-        output = self._cluster.workers.compute_log_prob(data)
+        if is_reference and self._has_adapter:
+            tu.assign_non_tensor(data, no_lora_adapter=True)
+        if is_reference and not self._has_adapter:
+            output = self._cluster.reference.compute_ref_log_prob(data)
+        else:
+            output = self._cluster.workers.compute_log_prob(data)
         return response_values(tu.get(output, "log_probs"), data, rows, packing)
 
     def sync(self, version: int) -> Metrics:
@@ -113,7 +122,8 @@ class VerlEngine:
         return {}
 
     def sleep(self) -> None:
-        if not self._is_asleep:
+        """Servers on GPUs of their own share no memory with training, and go on answering."""
+        if self._cluster.is_colocated and not self._is_asleep:
             self._cluster.exchange.sleep_replicas()
             self._is_asleep = True
 

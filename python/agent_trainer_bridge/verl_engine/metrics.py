@@ -6,19 +6,27 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-_OWN_NAMES = {
-    "loss": "loss",
-    "grad_norm": "grad_norm",
-    "actor/ppo_kl": "kl_k1",
-    "actor/pg_clipfrac": "clip_fraction",
-    "actor/pg_clipfrac_lower": "dual_clip_fraction",
-    "lr": "lr",
-    "mfu": "mfu",
+_OWN = {
+    "loss",
+    "grad_norm",
+    "lr",
+    "mfu",
+    # Those of the objective.
+    "clip_fraction",
+    "kl_reference",
+    "policy_entropy",
+    "entropy",
+    "kl_k1",
+    "kl_k3",
+    "logprob_abs_diff",
+    "ratio_mean",
+    "ratio_max",
+    "ratio_min",
 }
 
 
 def _reduce(name: str, value: Any) -> float:
-    """Lists have an entry for each micro-batch or rank."""
+    """Lists have an entry for each mini-batch, micro-batch or rank."""
     if isinstance(value, (list, tuple)):
         numbers = [_reduce(name, entry) for entry in value]
         if not numbers:
@@ -37,4 +45,10 @@ def _reduce(name: str, value: Any) -> float:
 def own_metrics(metrics: Mapping[str, Any]) -> dict[str, float]:
     """Those that are numbers; what has no name of ours is kept under `verl/`."""
     reduced = {name: _reduce(name, value) for name, value in metrics.items()}
-    return {_OWN_NAMES.get(name, f"verl/{name}"): value for name, value in reduced.items()}
+    squared = reduced.pop("ratio_squared", None)
+    named = {name if name in _OWN else f"verl/{name}": value for name, value in reduced.items()}
+    if squared is not None:
+        named["chi2"] = squared - 1
+        if squared > 0:
+            named["ratio_ess"] = reduced["ratio_mean"] ** 2 / squared
+    return named

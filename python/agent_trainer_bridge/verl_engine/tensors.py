@@ -6,14 +6,17 @@ Masks come from lengths, never from comparing ids with a padding id, which may b
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..packing import Packing
 from ..rows import Row
 
 # An empty place trains nothing; its two tokens keep shapes valid.
-_EMPTY = Row(array("i", [0, 0]), bytes(2), array("f", [0, 0]), array("f", [0, 0]), array("f", [0, 0]))
+_EMPTY = Row(array("i", [0, 0]), bytes(2), array("f", [0, 0]), array("f", [0, 0]), array("f", [0, 0]), 0.0)
+
+Columns = Mapping[str, Sequence[Sequence[float]]]
+"""By verl's name, [row][length]."""
 
 
 def _split(row: Row) -> int:
@@ -21,50 +24,49 @@ def _split(row: Row) -> int:
     return min(row.first_target, len(row) - 1)
 
 
-def _place(rows: Sequence[Row], packing: Packing) -> list[Row]:
-    return [_EMPTY if index is None else rows[index] for index in packing.order]
+def training_columns(rows: Sequence[Row], reference: Sequence[Sequence[float]] | None) -> Columns:
+    """What the objective reads; `factors` is of this bridge, the other names are verl's."""
+    columns: dict[str, Sequence[Sequence[float]]] = {
+        "old_log_probs": [row.sampling_logprobs for row in rows],
+        "advantages": [row.advantages for row in rows],
+        "rollout_is_weights": [row.weights for row in rows],
+        "factors": [[row.factor] * len(row) for row in rows],
+    }
+    return columns if reference is None else {**columns, "ref_log_prob": reference}
 
 
-def to_tensordict(rows: Sequence[Row], weights: Sequence[array[float]] | None, packing: Packing) -> Any:
+def to_tensordict(rows: Sequence[Row], columns: Columns, packing: Packing) -> Any:
     """A TensorDict in the order of `packing`, in verl's format without padding."""
     import torch
     from tensordict import TensorDict
     from verl.workers.utils.padding import left_right_2_no_padding
 
-    placed = _place(rows, packing)
-    if weights is not None:
-        placed_weights = [_EMPTY.factors if index is None else weights[index] for index in packing.order]
+    placed = [_EMPTY if index is None else rows[index] for index in packing.order]
     splits = [_split(row) for row in placed]
     width = max(splits)
     height = max(len(row) - split for row, split in zip(placed, splits))
     count = len(placed)
     ids = torch.zeros(count, width + height, dtype=torch.int64)
     mask = torch.zeros(count, width + height, dtype=torch.int64)
-    columns = {
-        name: torch.zeros(count, height, dtype=torch.float32)
-        for name in ("response_mask", "old_log_probs", "advantages", "rollout_is_weights")
-    }
-    for at, (row, split) in enumerate(zip(placed, splits)):
+    responses = {name: torch.zeros(count, height, dtype=torch.float32) for name in ("response_mask", *columns)}
+    for at, (index, row, split) in enumerate(zip(packing.order, placed, splits)):
         length = len(row)
         start = width - split
         ids[at, start : start + length] = torch.tensor(row.tokens, dtype=torch.int64)
         mask[at, start : start + length] = 1
-        response = slice(split, length)
+        if index is None:
+            continue
         size = length - split
-        columns["response_mask"][at, :size] = torch.tensor(list(row.target_mask[response]), dtype=torch.float32)
-        columns["old_log_probs"][at, :size] = torch.tensor(row.sampling_logprobs[response])
-        columns["advantages"][at, :size] = torch.tensor(row.advantages[response])
-        if weights is not None:
-            columns["rollout_is_weights"][at, :size] = torch.tensor(placed_weights[at][response])
-    if weights is None:
-        columns = {"response_mask": columns["response_mask"]}
+        responses["response_mask"][at, :size] = torch.tensor(list(row.target_mask[split:]), dtype=torch.float32)
+        for name, values in columns.items():
+            responses[name][at, :size] = torch.tensor(values[index][split:], dtype=torch.float32)
     batch = {
         "prompts": ids[:, :width],
         "responses": ids[:, width:],
         "input_ids": ids,
         "attention_mask": mask,
         "position_ids": (mask.cumsum(1) - 1).clamp(min=0) * mask,
-        **columns,
+        **responses,
     }
     return left_right_2_no_padding(TensorDict(batch, batch_size=[count]))
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from verl.single_controller.base.decorator import Dispatch, register
 from verl.workers.engine_workers import ActorRolloutRefWorker
 
-
-def _set(config: Any, name: str, value: Any) -> None:
-    """verl freezes its dataclasses after they are made."""
-    object.__setattr__(config, name, value)
+from .objective import policy_objective
 
 
 class BridgeWorker(ActorRolloutRefWorker):
@@ -26,8 +24,6 @@ class BridgeWorker(ActorRolloutRefWorker):
         engine.lr_scheduler.base_lrs = [learning_rate] * len(engine.lr_scheduler.base_lrs)
 
     @register(dispatch_mode=Dispatch.ONE_TO_ALL)
-    def set_policy_loss(self, loss_mode: str, fields: dict[str, float]) -> None:
-        config = self.loss_fn.keywords["config"]
-        _set(config.policy_loss, "loss_mode", loss_mode)
-        for name, value in fields.items():
-            _set(config, name, value)
+    def set_objective(self, numbers: dict[str, Any]) -> None:
+        """`numbers` are the fields of `Loss`."""
+        self.actor.set_loss_fn(partial(policy_objective, numbers=numbers))

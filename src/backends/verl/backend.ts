@@ -4,6 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { rowFactors } from "../../core/aggregation.ts";
 import type {
   BackendCapabilities,
   HttpTarget,
@@ -24,7 +25,8 @@ import { loadRenderer } from "../../renderers/load.ts";
 import type { BridgeClient } from "./bridge-client.ts";
 import { raceAbort } from "../../util/abort.ts";
 import { type OpenBridge, openBridge } from "./open-bridge.ts";
-import { encodeRows, tokenFactors } from "./row-wire.ts";
+import { encodeLoss } from "./loss-wire.ts";
+import { encodeRows } from "./row-wire.ts";
 import { verlOverrides } from "./shared-keys.ts";
 import type { VerlBackendOptions } from "./verl-options.ts";
 
@@ -42,9 +44,19 @@ const defaults = { startTimeoutMs: 1_800_000, timeoutMs: 3_600_000 };
 
 const fixed = ["beta1", "beta2", "eps", "weightDecay", "maxGradNorm"] as const;
 
+/** The row of the matrix, narrowed or widened by what this backend was told. */
+function capabilitiesOf({ placement, run }: VerlBackendOptions): BackendCapabilities {
+  const { verl } = capabilityMatrix;
+  return {
+    ...verl,
+    ...(run.reference === true ? {} : { klEstimators: [], reference: false }),
+    ...(placement === "disaggregated" ? { servesWhileTraining: true } : {}),
+  };
+}
+
 export class VerlBackend implements TrainingBackend {
   readonly name = "verl";
-  readonly capabilities: BackendCapabilities = capabilityMatrix.verl;
+  readonly capabilities: BackendCapabilities;
   readonly #options: VerlBackendOptions;
   #bridge: OpenBridge | undefined;
   #step = 0;
@@ -52,6 +64,7 @@ export class VerlBackend implements TrainingBackend {
 
   constructor(options: VerlBackendOptions) {
     this.#options = options;
+    this.capabilities = capabilitiesOf(options);
   }
 
   /** Of the bridge, while it is a child of this process. */
@@ -87,16 +100,10 @@ export class VerlBackend implements TrainingBackend {
   ): Promise<UpdateMetrics> {
     this.#checkOptim(optim);
     const step = this.#step + 1;
-    const body = encodeRows(rows, tokenFactors(rows, loss), {
-      step,
-      learning_rate: optim.learningRate,
-      loss: {
-        name: loss.name,
-        clip_low: loss.clipLow,
-        clip_high: loss.clipHigh,
-        dual_clip: loss.dualClip ?? null,
-      },
-    });
+    const factors = rowFactors(rows, loss.aggregation, loss.aggregationLength);
+    const { learningRate } = optim;
+    const fields = { step, learning_rate: learningRate, loss: encodeLoss(loss) };
+    const body = encodeRows(rows, factors, fields);
     const { metrics } = (await this.#run("update", body)) as { metrics: UpdateMetrics };
     this.#step = step;
     return metrics;
@@ -106,8 +113,8 @@ export class VerlBackend implements TrainingBackend {
     rows: readonly TrainingRow[],
     which: "current" | "reference" = "current",
   ): Promise<readonly Float32Array[]> {
-    const nothing = rows.map(({ tokens }) => new Float32Array(tokens.length));
-    const answer = (await this.#run("forward", encodeRows(rows, nothing, { which }))) as {
+    const factors = new Float32Array(rows.length);
+    const answer = (await this.#run("forward", encodeRows(rows, factors, { which }))) as {
       logprobs: readonly (readonly number[])[];
     };
     return answer.logprobs.map((values) => Float32Array.from(values));
@@ -151,7 +158,8 @@ export class VerlBackend implements TrainingBackend {
     const { startTimeoutMs = defaults.startTimeoutMs } = this.#options;
     const info = (await this.#client.get("/info")) as Partial<StartedWire>;
     if (info.servers === undefined) {
-      const body = { model, seed, overrides, engine: this.#engineOptions() };
+      const { reference = false } = this.#options.run;
+      const body = { model, seed, overrides, reference, engine: this.#engineOptions() };
       return (await this.#client.run("start", body, startTimeoutMs)) as StartedWire;
     }
     if (info.model === model) return info as StartedWire;

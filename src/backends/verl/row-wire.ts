@@ -2,30 +2,20 @@
  * Rows as the bridge reads them: a header in JSON, then the columns of all rows without padding, all
  * little-endian. The other side is `python/agent_trainer_bridge/wire.py`. Knows no losses.
  */
-import { rowFactors } from "../../core/aggregation.ts";
-import type { LossSpec } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
-
-/** The factor of each token: the loss of the step is the plain sum of token losses times this. */
-export function tokenFactors(rows: readonly TrainingRow[], loss: LossSpec): Float32Array[] {
-  const factors = rowFactors(rows, loss.aggregation, loss.aggregationLength);
-  return rows.map((row, i) =>
-    Float32Array.from(row.targetMask, (trained, at) =>
-      trained === 1 ? (factors[i] as number) * (row.weights?.[at] ?? 1) : 0,
-    ),
-  );
-}
 
 type Write = (at: number, value: number) => void;
 
-/** `factors`: as {@link tokenFactors} gives them, or whatever each token's loss is multiplied by. */
+/** `factors`: one for each row, as `rowFactors` gives them; `fields` go into the header. */
 export function encodeRows(
   rows: readonly TrainingRow[],
-  factors: readonly Float32Array[],
+  factors: ArrayLike<number>,
   fields: object,
 ): Uint8Array<ArrayBuffer> {
   const lengths = rows.map(({ tokens }) => tokens.length);
-  const header = new TextEncoder().encode(JSON.stringify({ ...fields, lengths }));
+  const header = new TextEncoder().encode(
+    JSON.stringify({ ...fields, lengths, factors: Array.from(factors) }),
+  );
   const total = lengths.reduce((sum, length) => sum + length, 0);
   const body = new Uint8Array(4 + header.length + total * 17);
   const view = new DataView(body.buffer);
@@ -66,6 +56,10 @@ export function encodeRows(
     setFloat,
     4,
   );
-  writeColumn(factors, setFloat, 4);
+  writeColumn(
+    each(({ targetMask, weights }) => weights ?? targetMask),
+    setFloat,
+    4,
+  );
   return body;
 }

@@ -80,6 +80,22 @@ export const sharedKeys: readonly SharedKey[] = [
   },
   { ours: "verl.nodes", theirs: "trainer.nnodes", value: (_, { nodes = 1 }) => nodes },
   {
+    ours: "verl.placement",
+    theirs: "actor_rollout_ref.hybrid_engine",
+    value: (_, { placement }) => String(placement !== "disaggregated"),
+  },
+  {
+    ours: "verl.inference_nodes",
+    theirs: `${rollout}.nnodes`,
+    value: (_, { placement, inferenceNodes = 1 }) =>
+      placement === "disaggregated" ? inferenceNodes : 0,
+  },
+  {
+    ours: "verl.inference_gpus_per_node",
+    theirs: `${rollout}.n_gpus_per_node`,
+    value: (_, { gpusPerNode = 8, inferenceGpusPerNode = gpusPerNode }) => inferenceGpusPerNode,
+  },
+  {
     ours: "verl.inference",
     theirs: `${rollout}.name`,
     value: (_, { inference = "vllm" }) => inference,
@@ -101,8 +117,8 @@ const replaced: readonly (readonly [pattern: RegExp, instead: string])[] = [
   ],
   [/^data\.(?:train_files|val_files|shuffle|seed)/u, "the options under data and dataset"],
   [
-    /^actor_rollout_ref\.actor\.(?:policy_loss\.loss_mode|loss_agg_mode|clip_ratio)/u,
-    "algorithm.loss_fn, loss_agg_mode and eps_clip",
+    /^actor_rollout_ref\.actor\.(?:policy_loss|loss_agg_mode|loss_scale_factor|clip_ratio|tau_|entropy_coeff|use_kl_loss|kl_loss)/u,
+    "algorithm.loss_fn, loss_agg_mode, eps_clip, kl_beta and entropy_coef",
   ],
   [/^actor_rollout_ref\.model\.path$/u, "model.name"],
   [/^actor_rollout_ref\.model\.lora/u, "model.lora_rank and lora_alpha"],
@@ -151,5 +167,7 @@ export function verlOverrides(options: VerlBackendOptions): string[] {
     }
   }
   const ours = shared.map(({ theirs, now }) => `${theirs}=${now}`);
-  return [...new Set([...ours, ...(options.overrides ?? [])])];
+  const exchange =
+    options.placement === "disaggregated" ? [`${rollout}.checkpoint_engine.backend=nccl`] : [];
+  return [...new Set([...ours, ...exchange, ...(options.overrides ?? [])])];
 }

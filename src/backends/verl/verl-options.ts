@@ -14,6 +14,11 @@ export interface VerlRunOptions {
   readonly topK: number;
   /** Most tokens that one call draws. */
   readonly maxTokens: number;
+  /**
+   * Whether the distance to the model as it was loaded is asked for. Without LoRA that model is held
+   * beside the one that is trained. @default false
+   */
+  readonly reference?: boolean;
 }
 
 /** A bridge that runs already, on a cluster's head node for example. */
@@ -44,6 +49,15 @@ export interface VerlBackendOptions {
   readonly gpusPerNode?: number;
   /** @default 1 */
   readonly nodes?: number;
+  /**
+   * `colocated`: servers share the GPUs with training and sleep during updates. `disaggregated`: they
+   * have GPUs of their own and answer during updates. @default "colocated"
+   */
+  readonly placement?: "colocated" | "disaggregated";
+  /** Disaggregated: GPUs that sample, on each machine that does. @default gpusPerNode */
+  readonly inferenceGpusPerNode?: number;
+  /** Disaggregated: machines that sample, or parts of machines. @default 1 */
+  readonly inferenceNodes?: number;
   /** What samples. @default "vllm" */
   readonly inference?: string;
   /** GPUs that share one copy of the model while sampling. @default 1 */

@@ -121,6 +121,9 @@ export interface TrainConfig {
     readonly rayAddress: string | null;
     readonly gpusPerNode: number;
     readonly nodes: number;
+    readonly placement: "colocated" | "disaggregated";
+    readonly inferenceGpusPerNode: number | null;
+    readonly inferenceNodes: number;
     readonly inference: string;
     readonly tensorParallel: number;
     readonly setupHook: string | null;

@@ -51,6 +51,14 @@ const actor = "actor_rollout_ref.actor";
 const model = "actor_rollout_ref.model";
 const rollout = "actor_rollout_ref.rollout";
 
+/** Numbers in 32 bits, and no compiler. */
+const plain = (part: string): string[] => [
+  `${part}.fsdp_config.model_dtype=fp32`,
+  `${part}.fsdp_config.dtype=float32`,
+  `+${part}.fsdp_config.mixed_precision={param_dtype:fp32,reduce_dtype:fp32,buffer_dtype:fp32}`,
+  `${part}.fsdp_config.use_torch_compile=false`,
+];
+
 /** What verl must be told to do without CUDA. */
 const cpuOverrides = [
   "trainer.device=cpu",
@@ -58,10 +66,8 @@ const cpuOverrides = [
   `${rollout}.log_prob_max_token_len_per_gpu=2048`,
   `${actor}.ppo_max_token_len_per_gpu=2048`,
   `${actor}.strategy=fsdp2`,
-  `${actor}.fsdp_config.model_dtype=fp32`,
-  `${actor}.fsdp_config.dtype=float32`,
-  `+${actor}.fsdp_config.mixed_precision={param_dtype:fp32,reduce_dtype:fp32,buffer_dtype:fp32}`,
-  `${actor}.fsdp_config.use_torch_compile=false`,
+  ...plain(actor),
+  ...plain("actor_rollout_ref.ref"),
   `${actor}.use_torch_compile=false`,
   `+${model}.override_config.attn_implementation=sdpa`,
   `${model}.use_remove_padding=false`,

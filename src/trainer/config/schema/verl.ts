@@ -49,6 +49,21 @@ export const verlOptions: Section<"verl"> = z
       .describe("Ray's head as HOST:6379; null is RAY_ADDRESS, else a Ray of its own."),
     gpus_per_node: count(1).default(8).describe("GPUs of each machine."),
     nodes: count(1).default(1).describe("Machines."),
+    placement: z
+      .enum(["colocated", "disaggregated"])
+      .default("colocated")
+      .describe(
+        "Whether servers share the GPUs with training and sleep during updates, or have GPUs of their own.",
+      ),
+    inference_gpus_per_node: count(1)
+      .nullable()
+      .default(null)
+      .describe(
+        "Disaggregated: GPUs that sample, on each machine that does; null is gpus_per_node.",
+      ),
+    inference_nodes: count(1)
+      .default(1)
+      .describe("Disaggregated: machines that sample, or parts of machines."),
     inference: words()
       .default("vllm")
       .describe("What samples: vllm, sglang, or another that verl knows."),

@@ -136,6 +136,13 @@ def _register_engine() -> None:
     EngineRegistry.register(model_type="language_model", backend=["fsdp2"], device="cpu")(FSDPEngineWithLMHead)
 
 
+def _patch_offload() -> None:
+    from verl.workers.engine.fsdp import transformer_impl
+
+    # Of models that are only read; it pins memory for a device. None is what trained models have.
+    transformer_impl.CPUOffloadPolicy = lambda pin_memory=False: None
+
+
 def _register_rollout() -> None:
     from verl.workers.rollout import base, replica
 
@@ -162,4 +169,5 @@ def install() -> None:
     _patch_attention()
     _patch_process_group()
     _register_engine()
+    _patch_offload()
     _register_rollout()
