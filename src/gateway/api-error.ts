@@ -87,6 +87,17 @@ export function toApiError(error: unknown): ApiError {
         cause: error,
       });
     }
+    // Its client has tried again for as long as that makes sense.
+    if (code === "TINKER_FAILED") {
+      return new ApiError({
+        status: 502,
+        message,
+        reason: "upstream_failed",
+        retry: false,
+        code,
+        cause: error,
+      });
+    }
     if (code === "ABORTED") {
       return new ApiError({
         status: 503,

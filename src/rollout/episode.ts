@@ -3,7 +3,7 @@ import type { Task } from "../core/task.ts";
 import type { Episode } from "../core/trajectory.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import { errorFacts } from "./error-facts.ts";
-import type { RolloutRequest } from "./rollout.ts";
+import type { RolloutRequest } from "./rollout-request.ts";
 
 type Unfinished = Omit<Episode, "terminationReason" | "error">;
 

@@ -2,12 +2,10 @@
  * What the runner runs: each of the ways into the trainer becomes a program. Knows nothing of sessions
  * or retries.
  */
-import type { AgentConfig, AgentFlow, AgentRunFunction } from "../core/agent.ts";
+import type { AgentConfig } from "../core/agent.ts";
 import type { TrajectoryReport } from "../core/report.ts";
 import type { Task } from "../core/task.ts";
 import type { EvalOutput, TerminationReason } from "../core/trajectory.ts";
-import { readFlowResult } from "./flow-result.ts";
-import { readRunResult } from "./run-result.ts";
 
 /** What a program made of one rollout. */
 export interface FlowResult {
@@ -29,28 +27,4 @@ export interface RolloutProgram<Metadata = Record<string, unknown>> {
   readonly name?: string;
   /** Rejects when the attempt failed; a `TerminationEvent` ends the rollout with its reason instead. */
   run(task: Task<Metadata>, config: AgentConfig): Promise<FlowResult>;
-}
-
-/** An agent flow as a program. */
-export function flowProgram<Metadata>(flow: AgentFlow<Metadata>): RolloutProgram<Metadata> {
-  const name = typeof flow === "function" ? undefined : flow.name;
-  return {
-    what: "The agent flow",
-    ...(name === undefined || name === "" ? {} : { name }),
-    run: async (task, config) =>
-      readFlowResult(
-        await (typeof flow === "function" ? flow(task, config) : flow.run(task, config)),
-        name,
-      ),
-  };
-}
-
-/** A function that scores itself as a program. */
-export function runFunctionProgram<Metadata>(
-  run: AgentRunFunction<Metadata>,
-): RolloutProgram<Metadata> {
-  return {
-    what: "agentRunFunc",
-    run: async (task, config) => readRunResult(await run(task, config), task.id),
-  };
 }

@@ -2,7 +2,6 @@
 import type { Evaluator } from "../core/agent.ts";
 import type { TaskHooks, TaskSetup } from "../core/hooks.ts";
 import type { SessionHost, SessionOptions } from "../core/session.ts";
-import type { Task } from "../core/task.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { delay } from "../util/abort.ts";
 import { deriveSeed } from "../util/random.ts";
@@ -13,18 +12,9 @@ import { errorFacts } from "./error-facts.ts";
 import type { RolloutLimits } from "./limits.ts";
 import type { RolloutProgram } from "./program.ts";
 import type { RolloutEvent } from "./rollout-event.ts";
+import type { RolloutRequest } from "./rollout-request.ts";
 import { addScore } from "./score.ts";
 import { setUpTask, tearDownTask } from "./task-setup.ts";
-
-export interface RolloutRequest<Metadata = Record<string, unknown>> {
-  readonly task: Task<Metadata>;
-  /** From 0 to n-1 among the rollouts of this task in this batch. */
-  readonly rolloutIndex: number;
-  /** Becomes `episode.id`; unique within the run. */
-  readonly episodeId: string;
-  /** Each attempt derives its session's seed from it. */
-  readonly seed: number;
-}
 
 /** What all rollouts of a runner share. */
 export interface RolloutSetup<Metadata> {

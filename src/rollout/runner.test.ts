@@ -8,9 +8,9 @@ import type { Trace } from "../core/trace.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { deriveSeed } from "../util/random.ts";
 import type { RolloutLimits } from "./limits.ts";
-import { flowProgram } from "./program.ts";
+import { flowProgram } from "./function-programs.ts";
 import type { RolloutEvent } from "./rollout-event.ts";
-import type { RolloutRequest } from "./rollout.ts";
+import type { RolloutRequest } from "./rollout-request.ts";
 import { createRolloutRunner } from "./runner.ts";
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -10,7 +10,8 @@ import { requireCallable } from "./callable.ts";
 import type { RolloutEvent } from "./rollout-event.ts";
 import { abortedEpisode } from "./episode.ts";
 import { endRollout, runRollout } from "./rollout.ts";
-import type { RolloutRequest, RolloutSetup } from "./rollout.ts";
+import type { RolloutRequest } from "./rollout-request.ts";
+import type { RolloutSetup } from "./rollout.ts";
 
 export interface RolloutRunOptions {
   /** Enforced by the gateway, whatever the agent sends. */

@@ -6,7 +6,7 @@ import type { AgentFlow, AgentRunFunction, Evaluator } from "../core/agent.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { TaskHooks } from "../core/hooks.ts";
 import { requireCallable } from "../rollout/callable.ts";
-import { flowProgram, runFunctionProgram } from "../rollout/program.ts";
+import { flowProgram, runFunctionProgram } from "../rollout/function-programs.ts";
 import type { RolloutProgram } from "../rollout/program.ts";
 import type { Agent, Environment, Maker } from "../workflow/agent-environment.ts";
 import { MultiTurnWorkflow } from "../workflow/multi-turn.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { reportEpisode, reportTrajectory } from "../../src/core/report.ts";
 import { TerminationEvent } from "../../src/core/termination.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
-import { runFunctionProgram } from "../../src/rollout/program.ts";
+import { runFunctionProgram } from "../../src/rollout/function-programs.ts";
 import { ask, questions, runThroughGateway } from "./gateway-run.ts";
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -271,7 +271,12 @@ describe("known traps", () => {
       maxTokens: 3,
       script: () => "abcdefgh",
       flow: async (_task, config) => {
-        for (const limit of [{ max_tokens: 7 }, { max_completion_tokens: 7 }, {}, { max_tokens: 2 }]) {
+        for (const limit of [
+          { max_tokens: 7 },
+          { max_completion_tokens: 7 },
+          {},
+          { max_tokens: 2 },
+        ]) {
           await fetch(`${config.baseUrl}/chat/completions`, {
             method: "POST",
             headers: {

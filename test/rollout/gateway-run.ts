@@ -5,7 +5,7 @@ import type { Episode } from "../../src/core/trajectory.ts";
 import { createGateway } from "../../src/gateway/index.ts";
 import { defaultRolloutLimits } from "../../src/rollout/limits.ts";
 import type { RolloutLimits } from "../../src/rollout/limits.ts";
-import { flowProgram } from "../../src/rollout/program.ts";
+import { flowProgram } from "../../src/rollout/function-programs.ts";
 import type { RolloutProgram } from "../../src/rollout/program.ts";
 import type { RolloutEvent } from "../../src/rollout/rollout-event.ts";
 import { createRolloutRunner } from "../../src/rollout/runner.ts";

@@ -1,7 +1,7 @@
 /** Inference servers as a target: who renders, how calls are sent, and the limits of it all. */
 import type { HttpTarget } from "../../../core/backend.ts";
 import { ConfigError } from "../../../core/errors.ts";
-import type { TargetServices } from "../open-target.ts";
+import type { TargetServices } from "../target-services.ts";
 import type { Target } from "../target.ts";
 import { createTokenTarget } from "../token-target.ts";
 import { createChatTarget } from "./chat-target.ts";
