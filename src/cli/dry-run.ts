@@ -1,6 +1,6 @@
 /** A resolved configuration as text: every key, its value, and the layer that the value came from. */
 import { stringify } from "yaml";
-import { valueAt } from "../trainer/config/parse.ts";
+import { valueAt } from "../trainer/config/tree.ts";
 import type { LoadedConfig } from "../trainer/config/load.ts";
 
 function inline(value: unknown): string {
@@ -8,10 +8,10 @@ function inline(value: unknown): string {
 }
 
 /** The tree as YAML with a comment on each line. */
-export function formatResolved({ tree, sources }: LoadedConfig): string {
+export function formatResolved({ tree, origins, notices }: LoadedConfig): string {
   const lines: { text: string; source: string }[] = [];
   let open: readonly string[] = [];
-  for (const [key, source] of sources) {
+  for (const [key, source] of origins) {
     const parts = key.split(".");
     const sections = parts.slice(0, -1);
     sections.forEach((section, depth) => {
@@ -24,13 +24,19 @@ export function formatResolved({ tree, sources }: LoadedConfig): string {
     lines.push({ text: `${indent}${parts.at(-1)}: ${inline(valueAt(tree, key))}`, source });
   }
   const width = Math.min(60, Math.max(...lines.map((line) => line.text.length)));
-  return lines
+  const remarks = notices.map((notice) => `# ${notice}\n`);
+  const values = lines
     .map(({ text, source }) => (source === "" ? text : `${text.padEnd(width)}  # ${source}`))
-    .map((line) => `${line}\n`)
-    .join("");
+    .map((line) => `${line}\n`);
+  return [...values, ...remarks].join("");
 }
 
 /** The same as one value for machines. */
-export function resolvedAsJson({ tree, sources }: LoadedConfig): unknown {
-  return { config: tree, sources: Object.fromEntries(sources) };
+export function resolvedAsJson({ tree, sources, origins, notices }: LoadedConfig): unknown {
+  return {
+    config: tree,
+    sources: Object.fromEntries(sources),
+    origins: Object.fromEntries(origins),
+    notices,
+  };
 }

@@ -39,6 +39,7 @@ Examples:
   $ agent-trainer train shop.yaml
   $ agent-trainer train shop.yaml data.train_batch_size=8 training.learning_rate=3e-4
   $ agent-trainer train shop.yaml --dry-run
+  $ agent-trainer train --explain algorithm.kl_beta
   $ agent-trainer train shop.yaml --resume runs/shop
 
 Overrides: key=value sets an option, ~key takes it back to its default; values are YAML.
@@ -111,6 +112,7 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
     .argument("[overrides...]", "key=value, over what the file says")
     .option("--resume [runDir]", "go on with a run; without a folder, with the latest one")
     .option("--dry-run", "print the resolved options and where each came from, then stop")
+    .option("--explain <key>", "tell what an option means and which backends honour it, then stop")
     .option("--seed <n>", "trainer.seed", wholeNumber(0))
     .addHelpText("after", () => `${trainHelp}\n${formatConfigHelp()}`)
     .action(async (config: string | undefined, overrides: string[], flags: TrainFlags) => {

@@ -8,7 +8,7 @@ import { ConfigError } from "../core/errors.ts";
 import type { TrainerEvent } from "../core/events.ts";
 import type { Task } from "../core/task.ts";
 import { checkCapabilities, checkResume } from "./check-capabilities.ts";
-import { type ConfigInput, resolveConfig } from "./config/load.ts";
+import { type ConfigInput, noticesOf, resolveConfig } from "./config/load.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { type AlgorithmFunctions, nameAlgorithms } from "./custom-algorithms.ts";
 import type { EventListener } from "./emitter.ts";
@@ -58,6 +58,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
   readonly #options: AgentTrainerOptions<Metadata>;
   readonly #rollouts: Rollouts<Metadata>;
   readonly #estimators: CustomEstimators;
+  readonly #notices: readonly string[];
   #wasStarted = false;
 
   /**
@@ -68,11 +69,9 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
     requireParts(options);
     this.#options = options;
     this.#rollouts = readWayIn(options);
-    const named = nameAlgorithms(
-      resolveConfig(options.config),
-      options.algorithm,
-      options.backend.name,
-    );
+    const resolved = resolveConfig(options.config);
+    const named = nameAlgorithms(resolved, options.algorithm, options.backend.name);
+    this.#notices = noticesOf(resolved);
     this.config = named.config;
     this.#estimators = named.estimators;
     checkCapabilities(this.config, options.backend);
@@ -118,6 +117,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
       rollouts: this.#rollouts as unknown as Rollouts,
       config: this.config,
       estimators: this.#estimators,
+      notices: this.#notices,
       trainTasks: trainTasks as readonly unknown[] as readonly Task[],
       valTasks: valTasks as readonly unknown[] as readonly Task[],
       resume: resume ?? false,

@@ -4,8 +4,8 @@ import { CheckpointError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
 import type { Tree } from "./config/camel-keys.ts";
 import { configFields } from "./config/fields.ts";
-import { configTree, valueAt } from "./config/parse.ts";
-
+import { configTree } from "./config/parse.ts";
+import { valueAt } from "./config/tree.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 
 /**

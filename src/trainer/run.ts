@@ -35,6 +35,8 @@ export interface RunPlan {
   readonly signal: AbortSignal;
   readonly listeners: readonly EventListener[];
   readonly estimators: CustomEstimators;
+  /** Of options without an effect. */
+  readonly notices: readonly string[];
 }
 
 function totalStepsOf({ config, trainTasks }: RunPlan): number {
@@ -91,6 +93,7 @@ async function journaledRun(opened: OpenedRun, emit: Emit): Promise<TrainResult>
   emit(state.step, { type: "run-start", ...run, resumedFrom: checkpoint });
   for (const message of [
     ...directory.warnings,
+    ...plan.notices,
     ...startWarnings(plan.config, plan.trainTasks.length, totalSteps),
   ]) {
     emit(state.step, { type: "warning", message });

@@ -24,7 +24,7 @@ export async function trainOnSets(
   sets: readonly RolloutSet[],
   { guard, skippedUpdates, check }: TrainOptions,
 ): Promise<Updates> {
-  const { rows, metrics } = await trainingRows(context, sets);
+  const { rows, metrics } = await trainingRows(context, step, sets);
   if (sets.length > 0 && metrics["groups/trajectories_after"] === 0) {
     context.emit(step, { type: "warning", message: nothingCaptured });
   }

@@ -3,8 +3,11 @@
  * weights that train. Knows nothing of how episodes came about, or of the update.
  */
 import type { TrainingRow } from "../core/training-row.ts";
+import { nearestName } from "../util/nearest-name.ts";
+import { estimatorsByRole } from "./config/estimator-map.ts";
+import type { TrainConfig } from "./config/train-config.ts";
 import { correctRows } from "./correct-rows.ts";
-import { groupsOf, rowsOf } from "./episode-rows.ts";
+import { groupsOf, rowsOf, type StepGroups } from "./episode-rows.ts";
 import type { LoopContext } from "./loop-context.ts";
 import type { RolloutSet } from "./rollout-set.ts";
 import { type Score, shapeByKl } from "./shape-rewards.ts";
@@ -14,21 +17,40 @@ export interface TrainingRows {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
+type RowsContext = Pick<LoopContext, "config" | "backend" | "signal" | "estimators" | "emit">;
+
+/** Runs that have been warned. */
+const warned = new WeakSet<TrainConfig>();
+
+/** A role that no rollout has is probably misspelt. */
+function warnOfRoles({ config, emit }: RowsContext, step: number, { groups }: StepGroups): void {
+  if (groups.length === 0 || warned.has(config)) return;
+  warned.add(config);
+  const roles = [...new Set(groups.map(({ name }) => name))];
+  for (const role of estimatorsByRole(config.algorithm.estimatorMap).keys()) {
+    if (roles.includes(role)) continue;
+    const nearest = nearestName(role, roles);
+    const guess = nearest === undefined ? "" : ` Is it ${nearest}?`;
+    emit(step, {
+      type: "warning",
+      message: `algorithm.estimator_map names the role ${role}, but step ${step} had ${roles.join(", ")} only.${guess}`,
+    });
+  }
+}
+
 /** Asks the backend for log-probabilities where an option needs them; weights do not change. */
 export async function trainingRows(
-  {
-    config,
-    backend,
-    signal,
-    estimators,
-  }: Pick<LoopContext, "config" | "backend" | "signal" | "estimators">,
+  context: RowsContext,
+  step: number,
   sets: readonly RolloutSet[],
 ): Promise<TrainingRows> {
+  const { config, backend, signal, estimators } = context;
   // Options that need it were refused at start where there is none.
   const score: Score = async (rows, which) =>
     (await backend.forward?.(rows, which, signal)) ??
     rows.map(({ samplingLogprobs }) => samplingLogprobs);
   const grouped = await shapeByKl(config, groupsOf(config, sets), score);
+  warnOfRoles(context, step, grouped);
   const built = rowsOf(config, grouped, estimators);
   const corrected = await correctRows(
     built.rows,

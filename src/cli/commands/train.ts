@@ -3,15 +3,17 @@ import { dirname, resolve } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
 import { AgentTrainer } from "../../trainer/agent-trainer.ts";
-import { loadConfig } from "../../trainer/config/load.ts";
+import { type LoadedConfig, loadConfig } from "../../trainer/config/load.ts";
 import type { TrainConfig } from "../../trainer/config/train-config.ts";
 import { resolvedAsJson, formatResolved } from "../dry-run.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { explainedAsJson, formatExplained } from "../explain.ts";
 import { watchInterrupt } from "../interrupt.ts";
 import type { CliIo } from "../io.ts";
 import { loadAgent, requireOption } from "../load-agent.ts";
 import { loadBackend } from "../load-backend.ts";
 import { loadDataset } from "../load-dataset.ts";
+import { loadEstimators } from "../load-estimators.ts";
 import { createProgress, duration } from "../progress.ts";
 import { commandLine } from "../resume-command.ts";
 
@@ -19,6 +21,8 @@ export interface TrainFlags {
   /** `true`: the flag without a value. */
   readonly resume?: string | boolean;
   readonly dryRun?: boolean;
+  /** An option to tell about. */
+  readonly explain?: string;
   readonly json?: boolean;
   readonly seed?: number;
   readonly quiet?: boolean;
@@ -64,14 +68,32 @@ async function loadDatasets({ dataset }: TrainConfig, folder: string): Promise<D
   return { trainDataset, valDataset: await loadDataset(dataset.val, folder, "dataset.val") };
 }
 
+function explainCommand(
+  key: string,
+  loaded: LoadedConfig | null,
+  { json }: TrainFlags,
+  { stdout }: CliIo,
+): number {
+  stdout.write(
+    json === true
+      ? `${JSON.stringify(explainedAsJson(key, loaded))}\n`
+      : formatExplained(key, loaded),
+  );
+  return exitCodes.done;
+}
+
 /** Runs the command; resolves with the exit status. */
 export async function trainCommand(
   positional: readonly string[],
   flags: TrainFlags,
   io: CliIo,
 ): Promise<number> {
+  if (flags.explain !== undefined && positional.length === 0) {
+    return explainCommand(flags.explain, null, flags, io);
+  }
   const { configFile, overrides, resume } = readArguments(positional, flags);
   const loaded = loadConfig({ file: configFile, overrides });
+  if (flags.explain !== undefined) return explainCommand(flags.explain, loaded, flags, io);
   if (flags.dryRun === true) {
     io.stdout.write(
       flags.json === true ? `${JSON.stringify(resolvedAsJson(loaded))}\n` : formatResolved(loaded),
@@ -80,6 +102,7 @@ export async function trainCommand(
   }
   const folder = dirname(resolve(configFile));
   const way = await loadAgent(loaded.config, folder);
+  const estimators = await loadEstimators(loaded.config, folder);
   const datasets = await loadDatasets(loaded.config, folder);
   await using backend = await loadBackend(loaded.config, folder);
   const progress = createProgress({ stream: io.stderr, isQuiet: flags.quiet === true });
@@ -92,6 +115,7 @@ export async function trainCommand(
     ...way,
     ...datasets,
     backend,
+    algorithm: { estimators },
     config: loaded.config,
     resume,
     signal: interrupt.signal,

@@ -10,6 +10,8 @@ export interface ConfigField {
   readonly default: unknown;
   /** What values it takes, in words. */
   readonly allowed: string;
+  /** Whether text is among them. */
+  readonly isText: boolean;
 }
 
 /** A JSON Schema node, as far as this file reads one. */
@@ -61,6 +63,11 @@ function allowedText(node: JsonSchema): string {
   }
 }
 
+function takesText(node: JsonSchema): boolean {
+  if (node.anyOf !== undefined) return node.anyOf.some(takesText);
+  return node.type === "string" || (Array.isArray(node.type) && node.type.includes("string"));
+}
+
 function collect(node: JsonSchema, path: string, into: ConfigField[]): void {
   if (node.properties === undefined) {
     into.push({
@@ -68,6 +75,7 @@ function collect(node: JsonSchema, path: string, into: ConfigField[]): void {
       description: node.description ?? "",
       default: node.default,
       allowed: allowedText(node),
+      isText: takesText(node),
     });
     return;
   }

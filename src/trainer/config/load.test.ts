@@ -137,7 +137,6 @@ describe("errors", () => {
     ["data.train_batch_sice=8", "data.train_batch_size"],
     ["train_batch_size=8", "data.train_batch_size"],
     ["data.trainBatchSize=8", "data.train_batch_size"],
-    ["rllm.data.train_batch_size=8", "data.train_batch_size"],
     ["training.lr=0.1", "training.learning_rate"],
     ["training.schedule=linear", "training.lr_schedule"],
     ["trainer.learning_rate=0.1", "training.learning_rate"],

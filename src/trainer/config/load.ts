@@ -1,19 +1,20 @@
 /**
- * Resolves a run's options from their layers: defaults, then a YAML file, then overrides. Remembers
- * where each value came from. The only file here that reads from disk.
+ * Resolves a run's options from their layers: defaults, then a YAML file with what it names, then
+ * overrides. Remembers where each value came from.
  */
-import { readFileSync } from "node:fs";
-import { parse, YAMLParseError } from "yaml";
+import { basename } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 import { isTree, snakeKeys, type Tree } from "./camel-keys.ts";
-import { nearestKey } from "./issues.ts";
-import { applyOverride, type Override, type Overrides, readOverrides } from "./overrides.ts";
+import { composeFile } from "./compose.ts";
 import { configFields } from "./fields.ts";
-import { configTree, parseConfigTree, valueAt } from "./parse.ts";
+import { nearestKey } from "./issues.ts";
+import { type ConfigOrigin, type ConfigSource, type Layer, resolveLayers } from "./layers.ts";
+import { applyOverride, type Override, type Overrides, readOverrides } from "./overrides.ts";
+import { configTree, parseConfigTree } from "./parse.ts";
 import type { TrainConfig } from "./train-config.ts";
+import { plainKey } from "./translate.ts";
 
-/** The layer that a value came from. */
-export type ConfigSource = "default" | "file" | "override";
+export type { ConfigSource } from "./layers.ts";
 
 /** A resolved configuration with its history. */
 export interface LoadedConfig {
@@ -22,6 +23,10 @@ export interface LoadedConfig {
   readonly tree: Readonly<Record<string, unknown>>;
   /** Where the value of each dotted key came from. */
   readonly sources: ReadonlyMap<string, ConfigSource>;
+  /** The same in words: which file, under which name, by which reference. */
+  readonly origins: ReadonlyMap<string, string>;
+  /** Options that were read and have no effect, as sentences. */
+  readonly notices: readonly string[];
 }
 
 /** What {@link loadConfig} reads. */
@@ -32,43 +37,11 @@ export interface LoadConfigOptions {
   readonly overrides?: Overrides;
 }
 
-function readTree(file: string): Tree {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new ConfigError({
-      message: `The configuration file ${file} cannot be read: ${(error as Error).message}.`,
-      hint: "Check the path; it is relative to the current folder.",
-      cause: error,
-      fields: { file },
-    });
-  }
-  let tree: unknown;
-  try {
-    tree = parse(text);
-  } catch (error) {
-    const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
-    throw new ConfigError({
-      message: `${file}${line === undefined ? "" : `:${line}`} is not valid YAML: ${(error as Error).message.split("\n")[0]}`,
-      cause: error,
-      fields: { file, line },
-    });
-  }
-  if (tree === null || tree === undefined) return {};
-  if (!isTree(tree)) {
-    throw new ConfigError({
-      message: `${file} must hold a map of options; got ${Array.isArray(tree) ? "a list" : typeof tree}.`,
-      fields: { file },
-    });
-  }
-  return tree;
-}
-
 /** `~key` of a key that does not exist would otherwise go unnoticed. */
 function checkRemovals(overrides: readonly Override[]): void {
   const known = configFields().map((field) => field.key);
-  for (const { key, remove } of overrides) {
+  for (const { key: path, remove } of overrides) {
+    const key = plainKey(path);
     if (!remove || known.some((other) => other === key || other.startsWith(`${key}.`))) continue;
     const nearest = nearestKey(key, known);
     throw new ConfigError({
@@ -83,24 +56,69 @@ function checkRemovals(overrides: readonly Override[]): void {
  * @throws ConfigError that names every problem at once.
  */
 export function loadConfig(options: LoadConfigOptions = {}): LoadedConfig {
-  return resolveLayers(options.file, readOverrides(options.overrides ?? {}));
+  return loadLayers(options.file, readOverrides(options.overrides ?? {}));
 }
 
-function resolveLayers(file: string | undefined, overrides: readonly Override[]): LoadedConfig {
-  checkRemovals(overrides);
-  const tree = file === undefined ? {} : readTree(file);
-  const touched: Tree = {};
-  for (const override of overrides) {
-    applyOverride(tree, override);
-    applyOverride(touched, override);
-  }
+interface FileLayers {
+  readonly layers: readonly Layer[];
+  /** Overrides that chose no group. */
+  readonly rest: readonly Override[];
+}
+
+/** The file's layers. An override that names a group of its `defaults` chooses what it holds. */
+function layersOfFile(file: string | undefined, overrides: readonly Override[]): FileLayers {
+  if (file === undefined) return { layers: [], rest: overrides };
+  const { groups } = composeFile(file);
+  const isChoice = ({ key, value, remove }: Override): boolean =>
+    groups.has(key) && (remove || typeof value === "string");
+  const choices = new Map(
+    overrides
+      .filter(isChoice)
+      .map(({ key, value, remove }) => [key, remove ? null : String(value)] as const),
+  );
+  const { layers } = composeFile(file, { choices });
+  return {
+    layers: layers.map(({ file: path, tree }): Layer => ({
+      source: "file",
+      label: layers.length === 1 ? "file" : `file ${basename(path)}`,
+      tree,
+    })),
+    rest: overrides.filter((override) => !isChoice(override)),
+  };
+}
+
+/** rLLM's choice of a backend, `rllm/backend=tinker`. */
+const backendKey = (key: string): string => (key === "rllm/backend" ? "backend" : key);
+
+function overrideLayer(override: Override): Layer {
+  const tree: Tree = {};
+  const { key, remove } = override;
+  if (!remove) applyOverride(tree, { ...override, key: backendKey(key) });
+  return { source: "override", label: "override", tree, removed: remove ? [key] : [] };
+}
+
+const noticesByConfig = new WeakMap<TrainConfig, readonly string[]>();
+
+/** What {@link LoadedConfig.notices} was for this configuration. */
+export function noticesOf(config: TrainConfig): readonly string[] {
+  return noticesByConfig.get(config) ?? [];
+}
+
+function loadLayers(file: string | undefined, overrides: readonly Override[]): LoadedConfig {
+  const { layers, rest } = layersOfFile(file, overrides);
+  checkRemovals(rest);
+  const { tree, origins, notices } = resolveLayers([...layers, ...rest.map(overrideLayer)]);
   const config = parseConfigTree(tree);
-  const sources = new Map<string, ConfigSource>();
-  for (const { key } of configFields()) {
-    if (valueAt(touched, key) !== undefined) sources.set(key, "override");
-    else sources.set(key, valueAt(tree, key) === undefined ? "default" : "file");
-  }
-  return { config, tree: configTree(config), sources };
+  noticesByConfig.set(config, notices);
+  const each = <T>(read: (origin: ConfigOrigin) => T): ReadonlyMap<string, T> =>
+    new Map([...origins].map(([key, origin]) => [key, read(origin)]));
+  return {
+    config,
+    tree: configTree(config),
+    sources: each(({ source }) => source),
+    origins: each(({ text }) => text),
+    notices,
+  };
 }
 
 /** A configuration in any of the forms that `AgentTrainer` takes. */
@@ -114,9 +132,10 @@ function isTrainConfig(input: ConfigInput): input is TrainConfig {
 /** Checks a configuration in any form. */
 export function resolveConfig(input: ConfigInput): TrainConfig {
   // A TrainConfig may have been spread and changed since it was made, so it is checked again.
-  return isTrainConfig(input)
-    ? parseConfigTree(snakeKeys(input))
-    : loadConfig({ overrides: input }).config;
+  if (!isTrainConfig(input)) return loadConfig({ overrides: input }).config;
+  const config = parseConfigTree(snakeKeys(input));
+  noticesByConfig.set(config, noticesOf(input));
+  return config;
 }
 
 /** The options most runs set, by short names. */
@@ -193,5 +212,5 @@ export function buildTrainConfig(options: BuildTrainConfigOptions): TrainConfig 
     const value = named[name as keyof typeof named];
     if (value !== undefined) layers.push({ key, remove: false, value });
   }
-  return resolveLayers(configFile, [...layers, ...readOverrides(overrides ?? {})]).config;
+  return loadLayers(configFile, [...layers, ...readOverrides(overrides ?? {})]).config;
 }

@@ -6,45 +6,10 @@
 import { parse } from "yaml";
 import { ConfigError } from "../../core/errors.ts";
 import { isTree, type Tree } from "./camel-keys.ts";
+import { deleteAt, setAt } from "./tree.ts";
 
 /** Overrides in any of their forms. */
 export type Overrides = readonly string[] | Readonly<Record<string, unknown>>;
-
-/** Sets the value at a dotted path, making the maps on the way. */
-export function setAt(tree: Tree, key: string, value: unknown): void {
-  const parts = key.split(".");
-  const last = parts.pop() as string;
-  let node = tree;
-  for (const part of parts) {
-    const next = Object.hasOwn(node, part) ? node[part] : undefined;
-    if (isTree(next)) {
-      node = next;
-    } else {
-      const made: Tree = {};
-      node[part] = made;
-      node = made;
-    }
-  }
-  node[last] = isTree(value) && isTree(node[last]) ? merged(node[last], value) : value;
-}
-
-function deleteAt(tree: Tree, key: string): void {
-  const parts = key.split(".");
-  const last = parts.pop() as string;
-  let node: unknown = tree;
-  for (const part of parts) node = isTree(node) ? node[part] : undefined;
-  if (isTree(node)) delete node[last];
-}
-
-/** `over` laid on `base`, map by map; neither is changed. */
-export function merged(base: Tree, over: Tree): Tree {
-  const out: Tree = { ...base };
-  for (const [key, value] of Object.entries(over)) {
-    const below = Object.hasOwn(out, key) ? out[key] : undefined;
-    out[key] = isTree(value) && isTree(below) ? merged(below, value) : value;
-  }
-  return out;
-}
 
 // Hydra writes {a:1} where YAML wants {a: 1}; quoted text is left alone.
 const flowKey = /"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|([{,]\s*[\w.-]+:)(?=[^\s])/gu;
@@ -65,7 +30,7 @@ function parseValue(text: string, override: string): unknown {
   }
 }
 
-const keyPattern = /^[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*$/u;
+const keyPattern = /^[A-Za-z_][\w-]*(?:[./][A-Za-z_][\w-]*)*$/u;
 
 function checkKey(key: string, override: string): string {
   if (keyPattern.test(key)) return key;

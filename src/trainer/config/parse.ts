@@ -1,5 +1,5 @@
 /** A tree of options in and out of its checked form. */
-import { isTree, snakeKeys, type Tree } from "./camel-keys.ts";
+import { snakeKeys, type Tree } from "./camel-keys.ts";
 import { checkCombinations } from "./check-combinations.ts";
 import { configFields } from "./fields.ts";
 import { describeIssues } from "./issues.ts";
@@ -20,14 +20,4 @@ export function parseConfigTree(tree: Tree): TrainConfig {
 /** The resolved tree in snake_case, every key present; what `config.resolved.yaml` holds. */
 export function configTree(config: TrainConfig): Tree {
   return snakeKeys(config);
-}
-
-/** Value at a dotted path; `undefined` where there is none. */
-export function valueAt(tree: Tree, key: string): unknown {
-  let node: unknown = tree;
-  for (const part of key.split(".")) {
-    if (!isTree(node) || !Object.hasOwn(node, part)) return undefined;
-    node = node[part];
-  }
-  return node;
 }

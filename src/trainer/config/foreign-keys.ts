@@ -1,0 +1,289 @@
+/**
+ * Keys of rLLM's YAML files, and of verl's where rLLM passes them on, in terms of ours: most have the
+ * same name without `rllm.`; the rest is renamed, or accepted only where its value says what happens
+ * anyway, or has no effect there either. A table; it knows no values of a run.
+ */
+
+/** Leave the option at its default. */
+export const unset: unique symbol = Symbol("unset");
+
+interface Renamed {
+  readonly from: string;
+  /** Ours; several get the same value. */
+  readonly to: string | readonly string[];
+  /** Their value as ours. @default the same, and `null` leaves ours at its default */
+  readonly read?: (value: unknown) => unknown;
+}
+
+interface Fixed {
+  readonly from: string;
+  /** Values that mean what happens anyway. */
+  readonly only: readonly unknown[];
+  /** Why no other is taken, or what to use. */
+  readonly why: string;
+}
+
+interface Idle {
+  readonly from: string;
+  /** What is so anyway, or who reads it. */
+  readonly idle: string;
+}
+
+export type ForeignKey = Renamed | Fixed | Idle;
+
+const orUnset = (value: unknown): unknown => value ?? unset;
+const from0 = (value: unknown): unknown =>
+  typeof value === "number" && value < 0 ? 0 : orUnset(value);
+const byName =
+  (names: Readonly<Record<string, string>>) =>
+  (value: unknown): unknown =>
+    typeof value === "string" ? (names[value] ?? value) : orUnset(value);
+
+const lossNames = byName({
+  vanilla: "ppo",
+  grpo: "ppo",
+  dapo: "ppo",
+  "importance-sampling": "importance_sampling",
+  geo_mean: "gmpo",
+});
+const klNames = byName({ kl: "k1", mse: "k2", low_var_kl: "k3" });
+
+const actor = "actor_rollout_ref.actor";
+const rollout = "actor_rollout_ref.rollout";
+const model = "actor_rollout_ref.model";
+const legacy = "rLLM's trainer does not read it either";
+
+/** A name that ends in `.*` stands for everything below it that has no entry of its own. */
+export const foreignKeys: readonly ForeignKey[] = [
+  // rLLM
+  {
+    from: "data.max_response_length",
+    to: ["rollout.train.max_tokens", "rollout.val.max_tokens"],
+  },
+  {
+    from: "data.max_prompt_length",
+    only: [null],
+    why: "prompts are limited by the context of the model alone; leave it out",
+  },
+  { from: "model_name", to: "model.name" },
+  {
+    from: "model.train_unembed",
+    only: [false],
+    why: "adapters are put on attention and MLP matrices",
+  },
+  { from: "model.train_attn", only: [true], why: "adapters are put on attention and MLP matrices" },
+  { from: "model.train_mlp", only: [true], why: "adapters are put on attention and MLP matrices" },
+  { from: "training.group_size", to: "rollout.n" },
+  { from: "validation.group_size", to: "rollout.n_val" },
+  { from: "training.grad_clip_norm", to: "training.max_grad_norm" },
+  { from: "training.default_local_dir", to: "trainer.output_dir" },
+  { from: "trainer.default_local_dir", to: "trainer.output_dir" },
+  ...["training.resume_mode", "trainer.resume_mode"].map((from) => ({
+    from,
+    only: ["disable", null],
+    why: "a run goes on with --resume, or resume in code",
+  })),
+  {
+    from: "training.resume_from_path",
+    only: [null],
+    why: "a run goes on with --resume FOLDER, or resume in code",
+  },
+  {
+    from: "training.max_length",
+    only: [null],
+    why: "rows are as long as the conversation; nothing is cut off",
+  },
+  {
+    from: "trainer.total_training_steps",
+    to: "trainer.total_batches",
+    read: (value) => (typeof value === "number" && value <= 0 ? unset : orUnset(value)),
+  },
+  {
+    from: "trainer.logger",
+    only: ["console", "file", null],
+    why: "a run always shows progress and writes metrics.jsonl; other trackers are not built in",
+  },
+  { from: "algorithm.lr_schedule", to: "training.lr_schedule" },
+  { from: "algorithm.warmup_steps", to: "training.warmup_steps", read: from0 },
+  { from: "algorithm.warmup_steps_ratio", to: "training.warmup_steps_ratio" },
+  { from: "algorithm.use_rllm", idle: legacy },
+  {
+    from: "algorithm.router_replay",
+    only: ["disabled", false, null],
+    why: "routing of experts is not captured",
+  },
+  {
+    from: "algorithm.loss_fn_map",
+    only: [null],
+    why: "all roles of a step share one update, and so one loss",
+  },
+  { from: "mask_truncated_samples", to: "algorithm.mask_truncated_samples" },
+  { from: "filter_token_mismatch", idle: "turns are joined only where ids agree, one by one" },
+  {
+    from: "disable_thinking",
+    only: [false],
+    why: "the agent says so in its own calls, by its chat template's arguments",
+  },
+  {
+    from: "accumulate_reasoning",
+    only: [false],
+    why: "later turns begin with the ids that were sampled, reasoning included",
+  },
+  {
+    from: "rejection_sample.filter_uniform_groups",
+    to: "algorithm.filter_uniform_groups",
+  },
+  { from: "rejection_sample.mode", only: ["episode", null], why: "whole tasks are drawn again" },
+  { from: "transform.impute_missing_names", only: [true], why: "unnamed calls are named agent" },
+  {
+    from: "transform.drop_unnamed_traj",
+    only: [false],
+    why: "use rollout.untrained_roles=[agent]",
+  },
+  { from: "transform.default_traj_name", idle: "unnamed calls are named agent" },
+  {
+    from: "workflow.raise_on_error",
+    to: "trainer.max_failed_share",
+    read: (value) => (value === true ? 0 : value === false ? 1 : orUnset(value)),
+  },
+  { from: "workflow.workflow_args.timeout", to: "workflow.timeout_s" },
+  { from: "workflow.warm_queue_size", idle: "a set-up hook runs when its rollout begins" },
+  { from: "workflow.use_workflow", idle: "what is given to AgentTrainer says it" },
+  { from: "workflow.name", idle: "what is given to AgentTrainer says it" },
+  { from: "workflow.workflow_args.*", idle: "workflowArgs of AgentTrainer are read" },
+  { from: "agent.*", idle: legacy },
+  { from: "env.*", idle: legacy },
+  {
+    from: "remote_runtime.enabled",
+    only: [false],
+    why: "an agent that runs elsewhere is a flow that calls it",
+  },
+  { from: "remote_runtime.*", idle: "remote_runtime.enabled is false" },
+  { from: "gateway.cumulative_token_mode", idle: "later turns always begin with sampled ids" },
+  {
+    from: "gateway.tunnel",
+    only: [null],
+    why: "a run's gateway listens on this machine; put a tunnel in front of agent-trainer gateway",
+  },
+  { from: "gateway.*", idle: "a run opens a gateway of its own, on a free port" },
+  {
+    from: "async_training.fwd_bwd_group_size",
+    only: [null],
+    why: "async_training.mini_batch_size says how many tasks an update has",
+  },
+  ...["episode_offload_dir", "trajectory_group_offload_dir"].map((name) => ({
+    from: `async_training.${name}`,
+    only: [null],
+    why: "rollouts that wait are kept in memory and in checkpoints",
+  })),
+  { from: "episode_logging.*", idle: "every run writes its episodes into the run folder" },
+  { from: "rollout_engine.renderer_name", only: [null], why: "the model's family decides" },
+  {
+    from: "rollout_engine.accumulate_reasoning",
+    only: [false],
+    why: "later turns begin with the ids that were sampled, reasoning included",
+  },
+  {
+    from: "rollout_engine.disable_thinking",
+    only: [false],
+    why: "the agent says so in its own calls, by its chat template's arguments",
+  },
+  { from: "rollout_engine.*", idle: "the agent's calls and the model's family decide" },
+  { from: "fuse_forward_backward_and_optim_step", idle: "both are sent together where that helps" },
+  { from: "hydra.*", idle: "Hydra itself is not used" },
+
+  // verl
+  { from: "algorithm.gamma", only: [1], why: "use stepwise_advantage.gamma" },
+  { from: "algorithm.lam", only: [1], why: "no backend has a model of values" },
+  { from: "algorithm.kl_ctrl.type", only: ["fixed"], why: "the coefficient stays what it is" },
+  ...["horizon", "target_kl"].map((name) => ({
+    from: `algorithm.kl_ctrl.${name}`,
+    idle: "a fixed coefficient does not read it",
+  })),
+  { from: "algorithm.filter_groups.enable", to: "algorithm.filter_uniform_groups" },
+  { from: "algorithm.filter_groups.metric", idle: "groups are compared by their rewards" },
+  { from: "algorithm.rollout_correction.rollout_is", to: "algorithm.rollout_correction.tis_mode" },
+  {
+    from: "algorithm.rollout_correction.rollout_is_threshold",
+    to: "algorithm.rollout_correction.tis_cap",
+  },
+  {
+    from: "algorithm.rollout_correction.loss_type",
+    only: ["ppo_clip", null],
+    why: "algorithm.loss_fn has the losses",
+  },
+  ...["reward_model", "reward"].flatMap((section): ForeignKey[] => [
+    { from: `${section}.overlong_buffer.enable`, to: "algorithm.overlong_buffer.enable" },
+    { from: `${section}.overlong_buffer.len`, to: "algorithm.overlong_buffer.len" },
+    {
+      from: `${section}.overlong_buffer.penalty_factor`,
+      to: "algorithm.overlong_buffer.penalty_factor",
+    },
+    { from: `${section}.overlong_buffer.log`, idle: "metrics are always written" },
+  ]),
+  { from: "reward_model.enable", only: [false], why: "an evaluator asks whatever model it likes" },
+  { from: "trainer.nnodes", to: "verl.nodes" },
+  { from: "trainer.n_gpus_per_node", to: "verl.gpus_per_node" },
+  { from: `${actor}.clip_ratio`, to: "algorithm.eps_clip" },
+  { from: `${actor}.clip_ratio_low`, to: "algorithm.eps_clip" },
+  { from: `${actor}.clip_ratio_high`, to: "algorithm.eps_clip_high" },
+  { from: `${actor}.clip_ratio_c`, to: "algorithm.clip_ratio_c" },
+  { from: `${actor}.use_kl_loss`, only: [true], why: "algorithm.kl_beta=0 is off" },
+  { from: `${actor}.kl_loss_coef`, to: "algorithm.kl_beta" },
+  { from: `${actor}.kl_loss_type`, to: "algorithm.kl_estimator", read: klNames },
+  { from: `${actor}.entropy_coeff`, to: "algorithm.entropy_coef" },
+  { from: `${actor}.policy_loss.loss_mode`, to: "algorithm.loss_fn", read: lossNames },
+  { from: `${actor}.loss_agg_mode`, to: "algorithm.loss_agg_mode" },
+  { from: `${actor}.ppo_epochs`, to: "training.ppo_epochs" },
+  { from: `${actor}.grad_clip`, to: "training.max_grad_norm" },
+  { from: `${actor}.optim.lr`, to: "training.learning_rate" },
+  { from: `${actor}.optim.weight_decay`, to: "training.weight_decay" },
+  { from: `${actor}.optim.lr_warmup_steps`, to: "training.warmup_steps", read: from0 },
+  { from: `${actor}.optim.lr_warmup_steps_ratio`, to: "training.warmup_steps_ratio" },
+  { from: `${actor}.optim.min_lr_ratio`, to: "training.min_lr_ratio" },
+  { from: `${actor}.optim.lr_scheduler_type`, to: "training.lr_schedule" },
+  { from: `${rollout}.n`, to: "rollout.n" },
+  { from: `${rollout}.temperature`, to: "rollout.train.temperature" },
+  { from: `${rollout}.top_p`, to: "rollout.train.top_p" },
+  { from: `${rollout}.top_k`, to: "rollout.train.top_k", read: from0 },
+  { from: `${rollout}.response_length`, to: "rollout.train.max_tokens" },
+  { from: `${rollout}.val_kwargs.n`, to: "rollout.n_val" },
+  { from: `${rollout}.val_kwargs.temperature`, to: "rollout.val.temperature" },
+  { from: `${rollout}.val_kwargs.top_p`, to: "rollout.val.top_p" },
+  { from: `${rollout}.val_kwargs.top_k`, to: "rollout.val.top_k", read: from0 },
+  { from: `${rollout}.val_kwargs.do_sample`, idle: "temperature 0 is greedy" },
+  { from: `${rollout}.name`, to: "verl.inference" },
+  { from: `${rollout}.tensor_model_parallel_size`, to: "verl.tensor_parallel" },
+  { from: `${model}.path`, to: "model.name" },
+  { from: `${model}.lora_rank`, to: "model.lora_rank" },
+  { from: `${model}.lora_alpha`, to: "model.lora_alpha" },
+];
+
+/** Values that our own keys have under other names elsewhere. */
+export const foreignValues: Readonly<Record<string, (value: unknown) => unknown>> = {
+  "algorithm.loss_fn": lossNames,
+  "algorithm.kl_penalty": klNames,
+  "algorithm.kl_estimator": klNames,
+  "algorithm.loss_agg_mode": orUnset,
+  "training.warmup_steps": from0,
+  "trainer.test_freq": from0,
+  "trainer.save_freq": from0,
+  "rollout.train.top_k": from0,
+  "rollout.val.top_k": from0,
+};
+
+/** Keys that mean something else with `rllm.` before them. */
+export const rllmValues: Readonly<Record<string, (value: unknown) => unknown>> = {
+  // Attempts in all there, further attempts here.
+  "workflow.retry_limit": (value) => (typeof value === "number" ? Math.max(0, value - 1) : value),
+};
+
+/** Below this, options of verl that have no entry above are verl's own. */
+export const verlOwn = "actor_rollout_ref.";
+
+/** Sections whose other options count only with `enable`. */
+export const switchedSections: readonly string[] = [
+  "async_training",
+  "rejection_sample",
+  "stepwise_advantage",
+];

@@ -1,0 +1,68 @@
+/** Reads and changes trees of options by dotted keys. Knows no particular key. */
+import { isTree, type Tree } from "./camel-keys.ts";
+
+/** Value at a dotted path; `undefined` where there is none. */
+export function valueAt(tree: Tree, key: string): unknown {
+  let node: unknown = tree;
+  for (const part of key.split(".")) {
+    if (!isTree(node) || !Object.hasOwn(node, part)) return undefined;
+    node = node[part];
+  }
+  return node;
+}
+
+/** Sets the value at a dotted path, making the maps on the way; a map is laid on a map. */
+export function setAt(tree: Tree, key: string, value: unknown): void {
+  const parts = key.split(".");
+  const last = parts.pop() as string;
+  let node = tree;
+  for (const part of parts) {
+    const next = Object.hasOwn(node, part) ? node[part] : undefined;
+    if (isTree(next)) {
+      node = next;
+    } else {
+      const made: Tree = {};
+      node[part] = made;
+      node = made;
+    }
+  }
+  node[last] = isTree(value) && isTree(node[last]) ? merged(node[last], value) : value;
+}
+
+export function deleteAt(tree: Tree, key: string): void {
+  const parts = key.split(".");
+  const last = parts.pop() as string;
+  let node: unknown = tree;
+  for (const part of parts) node = isTree(node) ? node[part] : undefined;
+  if (isTree(node)) delete node[last];
+}
+
+/** `over` laid on `base`, map by map; neither is changed. */
+export function merged(base: Tree, over: Tree): Tree {
+  const out: Tree = { ...base };
+  for (const [key, value] of Object.entries(over)) {
+    const below = Object.hasOwn(out, key) ? out[key] : undefined;
+    out[key] = isTree(value) && isTree(below) ? merged(below, value) : value;
+  }
+  return out;
+}
+
+/** A copy whose maps are its own. */
+export function copied(tree: Tree): Tree {
+  return Object.fromEntries(
+    Object.entries(tree).map(([key, value]) => [key, isTree(value) ? copied(value) : value]),
+  );
+}
+
+/** Every value that is no map, with its dotted key; maps for which `isWhole` holds count as values. */
+export function* leaves(
+  tree: Tree,
+  isWhole: (key: string) => boolean = () => false,
+  prefix = "",
+): Generator<readonly [key: string, value: unknown]> {
+  for (const [name, value] of Object.entries(tree)) {
+    const key = prefix === "" ? name : `${prefix}.${name}`;
+    if (isTree(value) && !isWhole(key)) yield* leaves(value, isWhole, key);
+    else yield [key, value];
+  }
+}

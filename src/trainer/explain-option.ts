@@ -1,0 +1,147 @@
+/**
+ * What there is to know about one option: meaning, values, other names, and which backends honour it.
+ * Found by asking the rules that a run is checked with, value by value.
+ */
+import { capabilityMatrix } from "../core/capabilities.ts";
+import { ConfigError } from "../core/errors.ts";
+import { capabilityRules } from "./check-capabilities.ts";
+import { type ConfigField, configFields } from "./config/fields.ts";
+import { foreignKeys } from "./config/foreign-keys.ts";
+import { nearestKey } from "./config/issues.ts";
+import { loadConfig } from "./config/load.ts";
+import type { TrainConfig } from "./config/train-config.ts";
+import { foreignKey, plainKey } from "./config/translate.ts";
+
+/** `all` values of an option, `none`, those that are listed, or `own`: an option of another backend. */
+export type Honoured = "all" | "none" | "own" | readonly unknown[];
+
+export interface ExplainedOption extends ConfigField {
+  /** By backend. */
+  readonly honoured: Readonly<Record<string, Honoured>>;
+  /** Names that it has in files of rLLM and verl. */
+  readonly otherNames: readonly string[];
+}
+
+/** What must be set too, so that a value asks for something and is no contradiction. */
+const companions: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "algorithm.kl_estimator": { "algorithm.kl_beta": 0.1 },
+  "algorithm.kl_penalty": { "algorithm.use_kl_in_reward": true },
+  "algorithm.kl_ctrl": { "algorithm.use_kl_in_reward": true },
+  "algorithm.rollout_correction.rollout_rs": {
+    "algorithm.rollout_correction.rollout_rs_threshold": "2",
+  },
+  "algorithm.rollout_correction.rollout_rs_threshold": {
+    "algorithm.rollout_correction.rollout_rs": "token_k1",
+  },
+  "algorithm.rollout_correction.tis_cap": { "algorithm.rollout_correction.tis_mode": "token" },
+  "algorithm.rollout_correction.rollout_is_batch_normalize": {
+    "algorithm.rollout_correction.tis_mode": "token",
+  },
+  stepwise_advantage: { "stepwise_advantage.enable": true },
+  rejection_sample: { "rejection_sample.enable": true },
+  async_training: { "async_training.enable": true },
+};
+
+/** Values to try where an option takes more than can be listed. */
+const samples: readonly unknown[] = [0, 0.5, 1, 2, 8, 64, 1024, "token_k1", "val/x", "a#b", "a"];
+
+function companionsOf(key: string): Readonly<Record<string, unknown>> {
+  const parts = key.split(".");
+  const prefixes = parts.map((_, i) => parts.slice(0, i + 1).join("."));
+  return Object.assign({}, ...prefixes.map((prefix) => companions[prefix] ?? {})) as Readonly<
+    Record<string, unknown>
+  >;
+}
+
+/** A configuration with this value; null where it is none. LoRA is on: every backend has it. */
+function configWith(key: string, value: unknown): TrainConfig | null {
+  const base = { "model.name": "m", "model.lora_rank": 8 };
+  try {
+    return loadConfig({ overrides: { ...base, ...companionsOf(key), [key]: value } }).config;
+  } catch (error) {
+    if (error instanceof ConfigError) return null;
+    throw error;
+  }
+}
+
+/** Values of an option to ask about: those it lists, or one that is not its default. */
+function valuesOf({ key, allowed, default: usual }: ConfigField): readonly unknown[] {
+  const listed = /^one of ([\w, -]+?)(?:, or (?:null|path#export.*))?$/u
+    .exec(allowed)?.[1]
+    ?.split(", ");
+  if (listed !== undefined) return key === "algorithm.adv_estimator" ? [...listed, "gae"] : listed;
+  if (allowed.startsWith("true or false")) return [true, false];
+  const other = samples.find((value) => value !== usual && configWith(key, value) !== null);
+  return other === undefined ? [] : [other];
+}
+
+/** Sections that one backend reads and others do not have. */
+function ownerOf(key: string): string | undefined {
+  const section = key === "tinker_base_url" ? "tinker" : (key.split(".")[0] as string);
+  return Object.hasOwn(capabilityMatrix, section) && key !== section ? section : undefined;
+}
+
+/** Whether the backend of this package honours everything that the configuration asks for. */
+function isHonoured(backend: string, config: TrainConfig): boolean {
+  const capabilities = capabilityMatrix[backend as keyof typeof capabilityMatrix];
+  return capabilityRules.every((rule) => rule.honoured(capabilities, config));
+}
+
+/** Of one option by one backend. */
+export function honouredValues(field: ConfigField, backend: string): Honoured {
+  const owner = ownerOf(field.key);
+  if (owner !== undefined) return owner === backend ? "all" : "own";
+  const values = valuesOf(field);
+  const kept = values.filter((value) => {
+    const config = configWith(field.key, value);
+    return config === null || isHonoured(backend, config);
+  });
+  if (kept.length === values.length) return "all";
+  return kept.length === 0 || (kept.length === 1 && kept[0] === false) ? "none" : kept;
+}
+
+export const backendNames: readonly string[] = Object.keys(capabilityMatrix);
+
+/** A key of rLLM or verl that is no name of an option here. */
+export interface ExplainedForeign {
+  readonly key: string;
+  readonly becomes?: readonly string[];
+  readonly only?: readonly unknown[];
+  readonly why: string;
+}
+
+/** @throws ConfigError when there is no such option, with the nearest one. */
+export function explainOption(path: string): ExplainedOption | ExplainedForeign {
+  const key = plainKey(path);
+  const field = configFields().find((other) => other.key === key);
+  if (field !== undefined) {
+    return {
+      ...field,
+      honoured: Object.fromEntries(
+        backendNames.map((backend) => [backend, honouredValues(field, backend)]),
+      ),
+      otherNames: foreignKeys.flatMap((other) =>
+        "to" in other && [other.to].flat().includes(key) ? [other.from] : [],
+      ),
+    };
+  }
+  const entry = foreignKey(key);
+  if (entry === undefined) throw unknownOption(path, key);
+  if ("idle" in entry) return { key, why: `It has no effect: ${entry.idle}.` };
+  if ("only" in entry)
+    return { key, only: entry.only, why: `Another value is refused: ${entry.why}.` };
+  return { key, becomes: [entry.to].flat(), why: "It has another name here." };
+}
+
+function unknownOption(path: string, key: string): ConfigError {
+  const known = configFields().map((field) => field.key);
+  const nearest = nearestKey(key, known);
+  const below = known.filter((other) => other.startsWith(`${key}.`));
+  return new ConfigError({
+    message:
+      below.length > 0
+        ? `${path} is a section; its options are ${below.join(", ")}.`
+        : `There is no option ${path}.${nearest === undefined ? "" : ` Did you mean ${nearest}?`}`,
+    fields: { key, nearest },
+  });
+}

@@ -1,0 +1,36 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+import { publishedSchema, schemaFile } from "../../src/trainer/config/published-schema.ts";
+import { root } from "./pages.ts";
+
+const published = JSON.parse(readFileSync(join(root, schemaFile), "utf8")) as unknown;
+const check = z.fromJSONSchema(published as Parameters<typeof z.fromJSONSchema>[0]);
+
+const isFine = (yaml: string): boolean => check.safeParse(parse(yaml)).success;
+
+it("is the one that is published: npm run schema writes it", () => {
+  expect(published).toEqual(JSON.parse(JSON.stringify(publishedSchema())));
+});
+
+it.each([
+  "model: {name: m}",
+  "rollout: {n: 4}",
+  "defaults: [base]\nrollout: {n: '${data.train_batch_size}'}",
+  "rllm: {algorithm: {adv_estimator: grpo}}\ntraining: {group_size: 4}",
+  "algorithm: {adv_estimator: ./mine.ts#fn, estimator_map: {judge: rloo}}",
+])("takes %s", (yaml) => {
+  expect(isFine(yaml)).toBe(true);
+});
+
+it.each([
+  "rollout: {n: 0}",
+  "rolout: {n: 4}",
+  "rollout: {m: 4}",
+  "algorithm: {loss_fn: pposs}",
+  "trainer: {val_before_train: yes please}",
+])("refuses %s", (yaml) => {
+  expect(isFine(yaml)).toBe(false);
+});

@@ -1,0 +1,240 @@
+import { describe, expect, it } from "vitest";
+import type { TrainingBackend } from "../../../src/core/backend.ts";
+import type { TrainingRow } from "../../../src/core/training-row.ts";
+import { loadConfig } from "../../../src/trainer/config/load.ts";
+import { trainingRows } from "../../../src/trainer/training-rows.ts";
+import { episode, type EpisodeShape } from "./episodes.ts";
+
+type Forward = NonNullable<TrainingBackend["forward"]>;
+
+/** Rows of these episodes, all of one set, under these options. */
+async function rowsWith(
+  overrides: readonly string[],
+  shapes: readonly EpisodeShape[],
+  forward?: Forward,
+): Promise<{ rows: readonly TrainingRow[]; metrics: Readonly<Record<string, number>> }> {
+  const { config } = loadConfig({
+    overrides: ["model.name=m", "algorithm.norm_adv_by_std_in_grpo=false", ...overrides],
+  });
+  const episodes = shapes.map(episode);
+  const tasks = [...new Set(episodes.map(({ task }) => task.id))];
+  const sets = tasks.map((key) => ({
+    key,
+    since: 1,
+    episodes: episodes.filter(({ task }) => task.id === key),
+  }));
+  const backend = { forward } as unknown as TrainingBackend;
+  const { signal } = new AbortController();
+  return trainingRows({ config, backend, signal, estimators: new Map(), emit: () => {} }, 1, sets);
+}
+
+/** The advantages of a row's sampled tokens. */
+const sampled = ({ advantages, targetMask }: TrainingRow): number[] =>
+  [...advantages].filter((_, i) => targetMask[i] === 1).map((value) => Number(value.toFixed(6)));
+
+const won: EpisodeShape = { reward: 1 };
+const lost: EpisodeShape = { reward: 0 };
+
+describe("compact_filtering", () => {
+  const shapes: EpisodeShape[] = [
+    won,
+    lost,
+    { reward: 0, reason: "max_turns_exceeded" },
+    { reward: 0, reason: "timeout" },
+    { reward: 0, reason: "env_done" },
+  ];
+  it("is off by default: only rollouts that failed are left out", async () => {
+    const { rows, metrics } = await rowsWith([], [...shapes, { reason: "error" }]);
+    expect(rows).toHaveLength(5);
+    expect(metrics["groups/dropped/excluded_episodes"]).toBe(1);
+  });
+  it("leaves rollouts out whole: they are no part of a baseline either", async () => {
+    const { rows, metrics } = await rowsWith(["compact_filtering.enable=true"], shapes);
+    expect(rows.map(sampled)).toEqual([
+      [0.666667, 0.666667],
+      [-0.333333, -0.333333],
+      [-0.333333, -0.333333],
+    ]);
+    expect(metrics["groups/dropped/excluded_episodes"]).toBe(2);
+  });
+  it.each([
+    ["max_prompt_length_exceeded", "mask_max_prompt_length_exceeded"],
+    ["max_response_length_exceeded", "mask_max_response_length_exceeded"],
+    ["env_done", "mask_env_done"],
+    ["max_turns_exceeded", "mask_max_turns_exceeded"],
+    ["timeout", "mask_timeout"],
+    ["unknown", "mask_unknown"],
+  ] as const)("%s is left out by %s alone", async (reason, option) => {
+    const options = [
+      "max_prompt_length_exceeded",
+      "max_response_length_exceeded",
+      "env_done",
+      "max_turns_exceeded",
+      "timeout",
+      "unknown",
+    ].map((name) => `compact_filtering.mask_${name}=false`);
+    const list = [won, lost, { reward: 0, reason }];
+    const kept = await rowsWith(["compact_filtering.enable=true", ...options], list);
+    expect(kept.rows).toHaveLength(3);
+    const left = await rowsWith(
+      ["compact_filtering.enable=true", ...options, `compact_filtering.${option}=true`],
+      list,
+    );
+    expect(left.rows).toHaveLength(2);
+  });
+});
+
+describe("algorithm.overlong_buffer", () => {
+  const long: EpisodeShape = { reward: 1, steps: [{ response: [1, 2, 3, 4, 5, 6, 7, 8] }] };
+  it("takes something off long answers before they are compared", async () => {
+    const { rows, metrics } = await rowsWith(
+      ["algorithm.overlong_buffer={enable: true, len: 4, penalty_factor: 0.5, max_length: 10}"],
+      [{ reward: 1 }, long],
+    );
+    // 8 tokens are 2 of 4 into the buffer: 0.5 * 0.5 = 0.25 less, and half of it from the mean.
+    expect(sampled(rows[0]!)).toEqual([0.125, 0.125]);
+    expect(sampled(rows[1]!)[0]).toBe(-0.125);
+    expect(metrics).toMatchObject({
+      "shaping/overlong_penalty": -0.125,
+      "shaping/overlong_share": 0.5,
+      "reward/agent/mean": 0.875,
+    });
+  });
+  it("measures against max_tokens by default, and is off unless it is on", async () => {
+    const options = ["algorithm.overlong_buffer.len=4", "rollout.train.max_tokens=8"];
+    const on = await rowsWith([...options, "algorithm.overlong_buffer.enable=true"], [lost, long]);
+    expect(on.metrics["shaping/overlong_penalty"]).toBe(-0.5);
+    const off = await rowsWith(options, [lost, long]);
+    expect(off.metrics["shaping/overlong_penalty"]).toBeUndefined();
+  });
+});
+
+describe("algorithm.mask_truncated_samples", () => {
+  it("trains no trajectory that was cut, but compares others with it", async () => {
+    const cut: EpisodeShape = { reward: 0, steps: [{}, { stopReason: "length" }] };
+    const { rows, metrics } = await rowsWith(["algorithm.mask_truncated_samples=true"], [won, cut]);
+    expect(rows.map(sampled)).toEqual([[0.5, 0.5]]);
+    expect(metrics["rows/dropped/truncated"]).toBe(2);
+    expect((await rowsWith([], [won, cut])).rows).toHaveLength(3);
+  });
+});
+
+describe("algorithm.use_precomputed_advantage", () => {
+  const given: EpisodeShape[] = [
+    { task: "given", reward: 1, steps: [{ advantage: [0.25, -2] }, { prompt: [9], advantage: 3 }] },
+    { task: "given", reward: 1, steps: [{ advantage: 1 }] },
+  ];
+  const option = "algorithm.use_precomputed_advantage=true";
+
+  it("trains each token with what the flow said, and estimates other groups", async () => {
+    const { rows, metrics } = await rowsWith([option], [...given, won, lost]);
+    expect(rows.map(sampled)).toEqual([
+      [0.25, -2],
+      [3, 3],
+      [1, 1],
+      [0.5, 0.5],
+      [-0.5, -0.5],
+    ]);
+    expect(metrics["advantage/precomputed_groups"]).toBe(1);
+  });
+  it("takes whole numbers, and 0, as what they are", async () => {
+    const { rows } = await rowsWith([option], [{ steps: [{ advantage: 0 }] }]);
+    expect(rows.map(sampled)).toEqual([[0, 0]]);
+  });
+  it("drops steps with too few numbers, none, or none that is finite, and counts them", async () => {
+    const { rows, metrics } = await rowsWith(
+      [option],
+      [
+        { steps: [{ advantage: [1] }, { prompt: [9] }, { prompt: [5], advantage: NaN }] },
+        { steps: [{ advantage: 2 }] },
+      ],
+    );
+    expect(rows.map(sampled)).toEqual([[2, 2]]);
+    expect(metrics).toMatchObject({
+      "rows/dropped/advantage_length": 1,
+      "rows/dropped/advantage_missing": 1,
+      "rows/dropped/advantage_not_finite": 1,
+    });
+  });
+  it("is counted where it is not used", async () => {
+    const { rows, metrics } = await rowsWith([], [...given, won, lost]);
+    expect(rows.map(sampled)).toEqual([
+      [0.5, 0.5],
+      [-0.5, -0.5],
+    ]);
+    expect(metrics["advantage/precomputed_ignored"]).toBe(1);
+  });
+});
+
+describe("stepwise_advantage", () => {
+  const two = (first: number, second: number): EpisodeShape => ({
+    reward: first + second,
+    steps: [{ reward: first }, { reward: second }],
+  });
+  it("per_step trains each step by what came of it", async () => {
+    const { rows } = await rowsWith(
+      ["stepwise_advantage={enable: true, mode: per_step, gamma: 0}"],
+      [two(1, 0), two(0, 1)],
+    );
+    expect(rows.map(sampled)).toEqual([
+      [0.5, 0.5],
+      [-0.5, -0.5],
+      [-0.5, -0.5],
+      [0.5, 0.5],
+    ]);
+  });
+  it("broadcast gives all steps the same, divided by their number where asked for", async () => {
+    const shapes = [two(2, 0), { reward: 0 }];
+    const plain = await rowsWith([], shapes);
+    expect(plain.rows.map(sampled)).toEqual([
+      [1, 1],
+      [1, 1],
+      [-1, -1],
+    ]);
+    const normalized = await rowsWith(
+      ["stepwise_advantage={enable: true, normalize_by_steps: true}"],
+      shapes,
+    );
+    expect(normalized.rows.map(sampled)).toEqual([
+      [0.5, 0.5],
+      [0.5, 0.5],
+      [-1, -1],
+    ]);
+  });
+  it("per_step needs to be enabled", () => {
+    expect(() =>
+      loadConfig({ overrides: ["model.name=m", "stepwise_advantage.mode=per_step"] }),
+    ).toThrow("stepwise_advantage.enable=true");
+  });
+});
+
+describe("algorithm.use_kl_in_reward", () => {
+  it("takes the distance to the reference off each reward, once per trajectory", async () => {
+    const asked: string[] = [];
+    const forward: Forward = async (rows, which) => {
+      asked.push(which);
+      // The first token of a prompt says whose row it is.
+      return rows.map(({ targetMask, tokens }) =>
+        Float32Array.from(targetMask, (trained) =>
+          trained === 0 ? 0 : which === "current" && tokens[0] === 1 ? -1 : -1.5,
+        ),
+      );
+    };
+    const far: EpisodeShape = { reward: 1, steps: [{ prompt: [1] }, { prompt: [1, 3] }] };
+    const near: EpisodeShape = { reward: 1, steps: [{ prompt: [2] }] };
+    const { rows, metrics } = await rowsWith(
+      ["algorithm.use_kl_in_reward=true", "algorithm.kl_ctrl.kl_coef=0.1"],
+      [far, near],
+      forward,
+    );
+    expect(asked).toEqual(["current", "reference"]);
+    // Four tokens at 0.5 each: 0.2 less, of which half is the mean's.
+    expect(rows.map(sampled)).toEqual([
+      [-0.1, -0.1],
+      [-0.1, -0.1],
+      [0.1, 0.1],
+    ]);
+    expect(metrics["shaping/reward_kl_penalty"]).toBeCloseTo((0.5 + 0.5 + 0) / 3, 6);
+    expect(metrics["shaping/reward_kl_penalty_coeff"]).toBe(0.1);
+  });
+});

@@ -1,0 +1,65 @@
+/** Episodes made by hand, for tests of what is made of them. */
+import { defaultSampling } from "../../../src/core/policy.ts";
+import type { Episode, Step, Trajectory } from "../../../src/core/trajectory.ts";
+
+export interface StepShape {
+  readonly prompt?: readonly number[];
+  readonly response?: readonly number[];
+  readonly reward?: number;
+  readonly advantage?: number | readonly number[];
+  readonly stopReason?: Step["stopReason"];
+}
+
+export interface EpisodeShape {
+  readonly task?: string;
+  readonly role?: string;
+  readonly reward?: number | null;
+  readonly reason?: Episode["terminationReason"];
+  readonly steps?: readonly StepShape[];
+}
+
+let made = 0;
+
+function step(shape: StepShape, index: number): Step {
+  const { prompt = [index + 1], response = [7, 8], reward = 0, stopReason = "stop" } = shape;
+  return {
+    traceId: `t${++made}`,
+    messages: [],
+    response: { role: "assistant", content: "" },
+    promptIds: Int32Array.from(prompt),
+    responseIds: Int32Array.from(response),
+    logprobs: new Float32Array(response.length).fill(-0.5),
+    stopReason,
+    sampling: { ...defaultSampling, seed: 0, stopTokenIds: [] },
+    weightVersion: 0,
+    reward,
+    done: false,
+    ...(shape.advantage === undefined ? {} : { advantage: shape.advantage }),
+  };
+}
+
+/** One episode with one trajectory; by default one call and the reward 1. */
+export function episode(shape: EpisodeShape = {}, rolloutIndex = 0): Episode {
+  const { task = "a", role = "agent", reward = 1, reason = "completed", steps = [{}] } = shape;
+  const trajectory: Trajectory = {
+    uid: `u${++made}`,
+    name: role,
+    steps: steps.map(step),
+    reward,
+    signals: {},
+    metadata: {},
+  };
+  return {
+    id: `1/${task}/${rolloutIndex}/${made}`,
+    task: { id: task, instruction: "", metadata: {} },
+    rolloutIndex,
+    trajectories: [trajectory],
+    output: undefined,
+    isCorrect: null,
+    reward,
+    terminationReason: reason,
+    metrics: {},
+    metadata: {},
+    attempts: 1,
+  };
+}
