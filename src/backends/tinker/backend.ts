@@ -25,6 +25,7 @@ import { findRenderer } from "./find-renderer.ts";
 import { foldPenalty } from "./kl-penalty.ts";
 import { tinkerLoss } from "./losses.ts";
 import type { TinkerBackendOptions } from "./options.ts";
+import { probeSampling } from "./sampling-profile.ts";
 import { probeClipping, probeServer } from "./server-profile.ts";
 import type { ServerProfile } from "./server-profile.ts";
 import { serverMetrics, updateMetrics } from "./update-metrics.ts";
@@ -97,7 +98,8 @@ export class TinkerBackend implements TrainingBackend {
           `The Tinker server averages losses (${profile.reduction}); this is made up for.`,
         );
       const published = await model.createSampler({ signal });
-      const sampler = new VersionSampler(contextLength, () => {
+      const sampling = await probeSampling(published, signal);
+      const sampler = new VersionSampler(contextLength, sampling, () => {
         const { published: current, version } = this.#run;
         return { client: current, version };
       });
@@ -138,8 +140,9 @@ export class TinkerBackend implements TrainingBackend {
     optim: OptimSpec,
     signal?: AbortSignal,
   ): Promise<UpdateMetrics> {
-    const { model, profile } = this.#run;
+    const { model, profile, sampler } = this.#run;
     const { name, config } = tinkerLoss(loss);
+    if (profile.samplesWhatIsTrained && sampler.inFlight > 0) throw overlapped(sampler.inFlight);
     await this.#checkClipping(loss, signal);
     const penalty = loss.kl
       ? foldPenalty(rows, await this.forward(rows, "reference", signal), loss.kl)
@@ -269,6 +272,14 @@ export class TinkerBackend implements TrainingBackend {
     await run.model.unload({ deadlineMs: 10_000 }).catch(() => undefined);
     run.client.close();
   }
+}
+
+function overlapped(inFlight: number): TinkerError {
+  return new TinkerError({
+    message: `${inFlight} samples are under way, and this server would go on with them from weights that are being changed.`,
+    hint: "Train in turns (leave async_training off), or use a server that keeps samplers apart.",
+    fields: { inFlight },
+  });
 }
 
 /** 0 where nothing is trained. */

@@ -14,6 +14,8 @@ export interface ServerProfile {
   readonly reduction: Reduction;
   /** `weights` multiply the token losses of policy losses, too. */
   readonly weighsPolicyLosses: boolean;
+  /** Samplers share the adapter that is trained: only the newest may be used, and not during training. */
+  readonly samplesWhatIsTrained: boolean;
 }
 
 /** Arbitrary small ids: every model has them. */
@@ -64,7 +66,12 @@ export async function probeServer(
   const expected = -weights.reduce((total, w, i) => total + w * logprobs[i]!, 0);
   const metric = output.metrics["loss:sum"] ?? output.metrics["total_loss:sum"];
   if (metric === undefined && output.outputs[0]?.["elementwise_loss"] !== undefined)
-    return { reduction: "sequence-mean", weighsPolicyLosses: false };
+    return {
+      reduction: "sequence-mean",
+      weighsPolicyLosses: false,
+      // So does the one server that averages like this, SkyRL's on JAX. Asking would cost training.
+      samplesWhatIsTrained: true,
+    };
   if (metric !== undefined && !isNear(metric, expected))
     throw new TinkerError({
       message: `The server's cross_entropy of a probe is ${metric}, but its sum is ${expected}: it averages in a way that is not known here.`,
@@ -74,6 +81,7 @@ export async function probeServer(
   return {
     reduction: "sum",
     weighsPolicyLosses: await weighsPolicyLosses(model, logprobs, signal),
+    samplesWhatIsTrained: false,
   };
 }
 

@@ -20,7 +20,8 @@ export function updateMetrics(
     if (loss.name === "ppo") return limited * advantage < ratio * advantage;
     return loss.name === "cispo" && limited !== ratio;
   };
-  const sums = { tokens: 0, difference: 0, absolute: 0, k3: 0, ratio: 0, negative: 0, clipped: 0 };
+  const sums = { tokens: 0, difference: 0, absolute: 0, k3: 0, negative: 0, clipped: 0 };
+  const ratios = { sum: 0, squares: 0, largest: 0, smallest: Infinity };
   for (const [d, index] of rowOf.entries()) {
     const row = rows[index]!;
     const logprobs = output.outputs[d]?.["logprobs"]?.data ?? [];
@@ -32,7 +33,10 @@ export function updateMetrics(
       sums.difference -= log;
       sums.absolute += Math.abs(log);
       sums.k3 += ratio - 1 - log;
-      sums.ratio += ratio;
+      ratios.sum += ratio;
+      ratios.squares += ratio ** 2;
+      ratios.largest = Math.max(ratios.largest, ratio);
+      ratios.smallest = Math.min(ratios.smallest, ratio);
       sums.negative -= row.samplingLogprobs[i]!;
       if (isClipped(ratio, row.advantages[i]!)) sums.clipped += 1;
     }
@@ -41,7 +45,7 @@ export function updateMetrics(
   const total = output.metrics[sumName];
   const lossMetric = total === undefined || reduction !== "sum" ? {} : { loss: total };
   const base = { ...lossMetric, ...serverMetrics(output.metrics), tokens: sums.tokens };
-  if (loss.name === "cross_entropy") return base;
+  if (loss.name === "cross_entropy" || sums.tokens === 0) return base;
   const clips = loss.name === "ppo" || loss.name === "cispo";
   return {
     ...base,
@@ -50,7 +54,11 @@ export function updateMetrics(
     kl_k1: sums.difference / n,
     kl_k3: sums.k3 / n,
     logprob_abs_diff: sums.absolute / n,
-    ratio_mean: sums.ratio / n,
+    ratio_mean: ratios.sum / n,
+    ratio_max: ratios.largest,
+    ratio_min: ratios.smallest,
+    ratio_ess: ratios.sum ** 2 / (ratios.squares * n),
+    chi2: ratios.squares / n - 1,
   };
 }
 

@@ -4,6 +4,8 @@ import { ContextOverflowError, UnsupportedOptionError } from "../../core/errors.
 import type { Sample, SampleRequest, Sampler } from "../../core/policy.ts";
 import { TinkerWireError } from "../../tinker-api/tinker-error.ts";
 import type { SamplingClient } from "../../tinker-api/sampling-client.ts";
+import type { SampledSequence } from "../../tinker-api/messages.ts";
+import type { SamplingProfile } from "./sampling-profile.ts";
 
 export interface Published {
   readonly client: SamplingClient;
@@ -12,17 +14,21 @@ export interface Published {
 
 export class VersionSampler implements Sampler {
   readonly contextLength: number;
+  readonly #profile: SamplingProfile;
   readonly #published: () => Published;
   /** Tokens drawn since the beginning. */
   tokens = 0;
+  /** Requests under way. */
+  inFlight = 0;
 
-  constructor(contextLength: number, published: () => Published) {
+  constructor(contextLength: number, profile: SamplingProfile, published: () => Published) {
     this.contextLength = contextLength;
+    this.#profile = profile;
     this.#published = published;
   }
 
   async sample(request: SampleRequest): Promise<readonly Sample[]> {
-    const { tokens: prompt, params, n = 1, onChunk, signal } = request;
+    const { tokens: prompt, params } = request;
     if (prompt.length >= this.contextLength)
       throw new ContextOverflowError(prompt.length, this.contextLength);
     // There is no word for it in the API.
@@ -33,7 +39,16 @@ export class VersionSampler implements Sampler {
         "tinker",
         backendsThat(({ forward }) => forward).filter((name) => name !== "tinker"),
       );
-    const { client, version } = this.#published();
+    this.inFlight += 1;
+    try {
+      return await this.#draw(this.#published(), request);
+    } finally {
+      this.inFlight -= 1;
+    }
+  }
+
+  async #draw({ client, version }: Published, request: SampleRequest): Promise<readonly Sample[]> {
+    const { tokens: prompt, params, n = 1, onChunk, signal } = request;
     const drawn = await client
       .sample(prompt, {
         n,
@@ -41,7 +56,7 @@ export class VersionSampler implements Sampler {
         temperature: params.temperature,
         topP: params.topP,
         topK: params.topK,
-        seed: params.seed,
+        seed: params.seed % (this.#profile.largestSeed + 1),
         stop: params.stopTokenIds,
         ...(signal === undefined ? {} : { signal }),
       })
@@ -50,14 +65,34 @@ export class VersionSampler implements Sampler {
         throw error;
       });
     if (drawn === null) return Array.from({ length: n }, () => aborted(version));
-    return drawn.sequences.map(({ tokens, logprobs, stopReason }, index) => {
-      if (logprobs?.length !== tokens.length)
-        throw new TinkerWireError("The server sampled without log-probabilities.");
-      this.tokens += tokens.length;
-      onChunk?.({ index, tokens, logprobs });
-      return { tokens, logprobs, stopReason, weightVersion: version };
-    });
+    const scored = params.temperature !== 1 && !this.#profile.rawLogprobs;
+    const options = signal === undefined ? {} : { signal };
+    return Promise.all(
+      drawn.sequences.map(async (sequence, index) => {
+        const { tokens, stopReason } = sequence;
+        // The server's are those of the distribution that it drew from; ours are at temperature 1.
+        const logprobs = scored
+          ? (await client.computeLogprobs(joined(prompt, tokens), options)).slice(prompt.length)
+          : logprobsOf(sequence);
+        this.tokens += tokens.length;
+        onChunk?.({ index, tokens, logprobs });
+        return { tokens, logprobs, stopReason, weightVersion: version };
+      }),
+    );
   }
+}
+
+/** @throws TinkerWireError when there are none */
+function logprobsOf({ tokens, logprobs }: SampledSequence): Float32Array {
+  if (logprobs?.length === tokens.length) return logprobs;
+  throw new TinkerWireError("The server sampled without log-probabilities.");
+}
+
+function joined(prompt: Int32Array, tokens: Int32Array): Int32Array {
+  const all = new Int32Array(prompt.length + tokens.length);
+  all.set(prompt);
+  all.set(tokens, prompt.length);
+  return all;
 }
 
 function aborted(weightVersion: number): Sample {

@@ -1,0 +1,55 @@
+/** How a Tinker server samples where servers differ, found out by drawing a few tokens. */
+import { TinkerError } from "../../tinker-api/tinker-error.ts";
+import type { SampleOptions, SamplingClient } from "../../tinker-api/sampling-client.ts";
+import type { SampleOutput } from "../../tinker-api/messages.ts";
+
+export interface SamplingProfile {
+  /** Seeds are folded to at most this. */
+  readonly largestSeed: number;
+  /** Log-probabilities of drawn tokens are those at temperature 1, whatever the temperature. */
+  readonly rawLogprobs: boolean;
+}
+
+const ourLargestSeed = 2 ** 32 - 1;
+/** Below 2^31, with room for a server that counts up for each sequence. */
+const smallLargestSeed = 2 ** 31 - 2 ** 12;
+/** Arbitrary small ids: every model has them. */
+const probePrompt = Int32Array.of(5, 6, 7, 8);
+/** Far from 1, so that the two kinds of log-probabilities are far apart. */
+const probeTemperature = 0.25;
+/** In nats; two computations of the same number may be this far apart in 16 bits. */
+const tolerance = 0.1;
+
+const draw: Omit<SampleOptions, "seed"> = {
+  maxTokens: 8,
+  temperature: probeTemperature,
+  stop: [],
+};
+
+export async function probeSampling(
+  sampler: SamplingClient,
+  signal: AbortSignal,
+): Promise<SamplingProfile> {
+  const { output, largestSeed } = await drawWithLargeSeed(sampler, signal);
+  const [sequence] = output.sequences;
+  const { tokens = new Int32Array(0), logprobs } = sequence ?? {};
+  const all = Int32Array.of(...probePrompt, ...tokens);
+  const scores = await sampler.computeLogprobs(all, { signal });
+  const raw = scores.subarray(probePrompt.length);
+  const distance = (logprobs ?? raw).reduce((sum, l, i) => sum + Math.abs(l - raw[i]!), 0);
+  return { largestSeed, rawLogprobs: distance / tokens.length <= tolerance };
+}
+
+async function drawWithLargeSeed(
+  sampler: SamplingClient,
+  signal: AbortSignal,
+): Promise<{ readonly output: SampleOutput; readonly largestSeed: number }> {
+  try {
+    const output = await sampler.sample(probePrompt, { ...draw, seed: ourLargestSeed, signal });
+    return { output, largestSeed: ourLargestSeed };
+  } catch (error) {
+    if (!(error instanceof TinkerError)) throw error;
+    const output = await sampler.sample(probePrompt, { ...draw, seed: smallLargestSeed, signal });
+    return { output, largestSeed: smallLargestSeed };
+  }
+}
