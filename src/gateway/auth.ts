@@ -1,5 +1,5 @@
 /** Bearer tokens (or `x-api-key`): made at random, compared in constant time. */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { ApiError } from "./api-error.ts";
 
 /** A new secret; `prefix` only tells people what it opens. */
@@ -8,7 +8,7 @@ export function createToken(prefix: string): string {
 }
 
 function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+  return hash("sha256", text, "buffer");
 }
 
 const nobody = digest(createToken("none"));

@@ -3,7 +3,7 @@
  * from the ids that were sampled. A tree: every finished call stays, so branches and parallel
  * conversations do not disturb each other. Knows messages and ids, not HTTP or sampling.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ChatMessage, ToolDefinition } from "../core/message.ts";
 import { canonicalJson, textOf } from "./message-text.ts";
 
@@ -50,7 +50,7 @@ function link(previous: string, message: ChatMessage): string {
   ];
   // As it is: a long text would have to be copied to be escaped. Half surrogate pairs have no bytes.
   const exact = isWellFormed(text) ? text : JSON.stringify(text);
-  return createHash("sha1").update(JSON.stringify(parts)).update(exact).digest("base64");
+  return hash("sha1", JSON.stringify(parts) + exact, "base64");
 }
 
 /** @see MessageChain */

@@ -1,5 +1,5 @@
 /** What tells one draw of a session from another, whatever their order. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /**
  * Stands for a prompt asked by a trajectory. By trajectory, so that roles that ask the same thing at the
@@ -7,5 +7,5 @@ import { createHash } from "node:crypto";
  */
 export function promptKey(tokens: Int32Array, trajectoryLabel: string): string {
   const bytes = new Uint8Array(tokens.buffer, tokens.byteOffset, tokens.byteLength);
-  return createHash("sha1").update(bytes).digest("base64url") + trajectoryLabel;
+  return hash("sha1", bytes, "base64url") + trajectoryLabel;
 }
