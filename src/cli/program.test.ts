@@ -54,6 +54,36 @@ describe("help", () => {
   });
 });
 
+describe("train --explain", () => {
+  it("tells what an option means, and which backends honour it", async () => {
+    const { code, out } = await run("train", "--explain", "algorithm.entropy_coef");
+    expect(code).toBe(0);
+    expect(out).toContain("algorithm.entropy_coef: Weight of the bonus");
+    expect(out).toMatch(/default +0\n/u);
+    expect(out).toMatch(/local +honoured\n/u);
+    expect(out).toMatch(/tinker +refused\n/u);
+  });
+  it("tells the value in a file, and where it came from", async () => {
+    const file = configFile("model: {name: m}\nrllm: {rollout: {n: 4}}\n");
+    const { out } = await run("train", file, "--explain", "rollout.n");
+    expect(out).toMatch(/now +4 \(file, as rllm\.rollout\.n\)/u);
+    const asJson = await run("train", file, "--explain", "rollout.n", "--json");
+    expect(JSON.parse(asJson.out)).toMatchObject({ key: "rollout.n", value: 4, default: 8 });
+  });
+  it("fails for what is no option, with the nearest one", async () => {
+    const { code, err } = await run("train", "--explain", "rollout.m");
+    expect(code).toBe(2);
+    expect(err).toContain("Did you mean rollout.n?");
+  });
+  it("--dry-run shows references and keys without an effect", async () => {
+    const file = configFile("model: {name: m}\nrollout: {n_val: '${rollout.n}'}\nhydra: {a: 1}\n");
+    const { out } = await run("train", file, "--dry-run");
+    expect(out).toMatch(/n_val: 8 +# file, from \$\{rollout\.n\}/u);
+    expect(out).toContain("# hydra.a has no effect");
+    expect(parse(out)).toMatchObject({ rollout: { n_val: 8 } });
+  });
+});
+
 describe("usage errors exit with 2", () => {
   it.each([
     [["trian"], "Did you mean train?"],

@@ -43,7 +43,19 @@ const companions: Readonly<Record<string, Readonly<Record<string, unknown>>>> = 
 };
 
 /** Values to try where an option takes more than can be listed. */
-const samples: readonly unknown[] = [0, 0.5, 1, 2, 8, 64, 1024, "token_k1", "val/x", "a#b", "a"];
+const samples: readonly unknown[] = [
+  0,
+  0.5,
+  1,
+  2,
+  8,
+  64,
+  1024,
+  "token_k1",
+  "val/x",
+  "a",
+  ["role=rloo"],
+];
 
 function companionsOf(key: string): Readonly<Record<string, unknown>> {
   const parts = key.split(".");
@@ -53,11 +65,22 @@ function companionsOf(key: string): Readonly<Record<string, unknown>> {
   >;
 }
 
-/** A configuration with this value; null where it is none. LoRA is on: every backend has it. */
-function configWith(key: string, value: unknown): TrainConfig | null {
+/** An option with a value, and what must be set beside it. */
+export interface OptionProbe {
+  readonly value: unknown;
+  readonly overrides: Readonly<Record<string, unknown>>;
+}
+
+/** LoRA is on: every backend has it. */
+function probeOf(key: string, value: unknown): OptionProbe {
   const base = { "model.name": "m", "model.lora_rank": 8 };
+  return { value, overrides: { ...base, ...companionsOf(key), [key]: value } };
+}
+
+/** null where it is no configuration. */
+function configOf({ overrides }: OptionProbe): TrainConfig | null {
   try {
-    return loadConfig({ overrides: { ...base, ...companionsOf(key), [key]: value } }).config;
+    return loadConfig({ overrides }).config;
   } catch (error) {
     if (error instanceof ConfigError) return null;
     throw error;
@@ -71,8 +94,15 @@ function valuesOf({ key, allowed, default: usual }: ConfigField): readonly unkno
     ?.split(", ");
   if (listed !== undefined) return key === "algorithm.adv_estimator" ? [...listed, "gae"] : listed;
   if (allowed.startsWith("true or false")) return [true, false];
-  const other = samples.find((value) => value !== usual && configWith(key, value) !== null);
+  const other = samples.find((value) => value !== usual && configOf(probeOf(key, value)) !== null);
   return other === undefined ? [] : [other];
+}
+
+/** Values of an option that can be asked about, each as a whole configuration. */
+export function optionProbes(field: ConfigField): readonly OptionProbe[] {
+  return valuesOf(field)
+    .map((value) => probeOf(field.key, value))
+    .filter((probe) => configOf(probe) !== null);
 }
 
 /** Sections that one backend reads and others do not have. */
@@ -91,10 +121,11 @@ function isHonoured(backend: string, config: TrainConfig): boolean {
 export function honouredValues(field: ConfigField, backend: string): Honoured {
   const owner = ownerOf(field.key);
   if (owner !== undefined) return owner === backend ? "all" : "own";
-  const values = valuesOf(field);
-  const kept = values.filter((value) => {
-    const config = configWith(field.key, value);
-    return config === null || isHonoured(backend, config);
+  const probes = optionProbes(field);
+  const values = probes.map(({ value }) => value);
+  const kept = probes.flatMap((probe) => {
+    const config = configOf(probe);
+    return config === null || isHonoured(backend, config) ? [probe.value] : [];
   });
   if (kept.length === values.length) return "all";
   return kept.length === 0 || (kept.length === 1 && kept[0] === false) ? "none" : kept;

@@ -1,0 +1,117 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { TrainingBackend } from "../../../src/core/backend.ts";
+import { capabilityMatrix } from "../../../src/core/capabilities.ts";
+import { UnsupportedOptionError } from "../../../src/core/errors.ts";
+import { AgentTrainer } from "../../../src/trainer/agent-trainer.ts";
+import { configFields } from "../../../src/trainer/config/fields.ts";
+import {
+  backendNames,
+  explainOption,
+  type Honoured,
+  honouredValues,
+  optionProbes,
+} from "../../../src/trainer/explain-option.ts";
+import { readPage, tableRows, unquoted } from "../../docs/pages.ts";
+
+const page = readPage("docs/configuration.md");
+const table = new Map(
+  tableRows(page, "backends").map(([key, ...cells]) => [unquoted(key!), cells] as const),
+);
+
+const text = (honoured: Honoured): string =>
+  typeof honoured === "string" ? honoured : honoured.map(String).join(", ");
+
+/** The options that a trainer on this backend refuses, or null when it takes the configuration. */
+function refusal(backend: string, overrides: Record<string, unknown>): string | null {
+  const capabilities = capabilityMatrix[backend as keyof typeof capabilityMatrix];
+  const functions = Object.fromEntries(
+    Object.values(overrides).flatMap((value) =>
+      typeof value === "string" && value.includes("#") ? [[value, () => []]] : [],
+    ),
+  );
+  try {
+    void new AgentTrainer({
+      backend: { name: backend, capabilities } as TrainingBackend,
+      config: overrides,
+      trainDataset: [],
+      agentRunFunc: () => 0,
+      algorithm: { estimators: functions },
+    });
+    return null;
+  } catch (error) {
+    if (error instanceof UnsupportedOptionError) return String(error.fields["option"]);
+    throw error;
+  }
+}
+
+describe("options and backends", () => {
+  const cells = new Map<string, Honoured[]>();
+  beforeAll(() => {
+    for (const field of configFields()) {
+      cells.set(
+        field.key,
+        backendNames.map((backend) => honouredValues(field, backend)),
+      );
+    }
+  });
+
+  it("has a column for every backend", () => {
+    const [, header] = /\| (backends \|.*) \|\n/u.exec(page) ?? [];
+    expect(header?.split("|").map((cell) => cell.trim())).toEqual(["backends", ...backendNames]);
+  });
+
+  it("shows exactly what differs from all", () => {
+    const differing = [...cells].flatMap(([key, row]) => {
+      const isOwn = row.includes("own");
+      return isOwn || row.every((cell) => cell === "all") ? [] : [[key, row.map(text)] as const];
+    });
+    expect(differing).toEqual([...table]);
+  });
+
+  it.each(configFields().map((field) => [field.key, field] as const))(
+    "%s is honoured or refused as the table says, value by value",
+    (key, field) => {
+      const probes = optionProbes(field);
+      expect(probes.length).toBeGreaterThan(0);
+      for (const [b, backend] of backendNames.entries()) {
+        const cell = cells.get(key)?.[b];
+        for (const { value, overrides } of probes) {
+          const expected =
+            cell === "all" || cell === "own" || (Array.isArray(cell) && cell.includes(value));
+          // What is off asks for nothing.
+          if (cell === "none" && value === false) continue;
+          const refused = refusal(backend, overrides);
+          const what = `${key}=${JSON.stringify(value)} on ${backend}`;
+          expect(refused === null, `${what}: ${refused}`).toBe(expected);
+          if (refused !== null) expect(refused.split(".")[0], what).toBe(key.split(".")[0]);
+        }
+      }
+    },
+  );
+});
+
+describe("explainOption", () => {
+  it("tells of an option, with names that it has elsewhere", () => {
+    expect(explainOption("rllm.rollout.n")).toMatchObject({
+      key: "rollout.n",
+      default: 8,
+      honoured: { local: "all" },
+      otherNames: ["training.group_size", "actor_rollout_ref.rollout.n"],
+    });
+  });
+  it("tells what becomes of other trainers' keys", () => {
+    expect(explainOption("rllm.data.max_response_length")).toMatchObject({
+      becomes: ["rollout.train.max_tokens", "rollout.val.max_tokens"],
+    });
+    expect(explainOption("algorithm.lam")).toMatchObject({ only: [1] });
+    expect(explainOption("agent.name")).toMatchObject({
+      why: expect.stringContaining("no effect"),
+    });
+  });
+  it.each([
+    ["rollout.nn", "Did you mean rollout.n?"],
+    ["rollout.train", "rollout.train is a section; its options are rollout.train.temperature"],
+  ])("%s: %s", (key, message) => {
+    expect(() => explainOption(key)).toThrow(message);
+  });
+});

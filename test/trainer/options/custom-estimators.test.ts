@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import type { AdvantageEstimator } from "../../../src/algorithms/estimator.ts";
+import { loadConfig } from "../../../src/trainer/config/load.ts";
+import { nameAlgorithms } from "../../../src/trainer/custom-algorithms.ts";
+import { coinBackend } from "../coin-backend.ts";
+import { coinTrainer, readLines } from "../coin-run.ts";
+
+const twice: AdvantageEstimator = (groups) =>
+  groups.map((rewards) => Float64Array.from(rewards, (reward) => 2 * reward));
+
+const config = (...overrides: string[]) =>
+  loadConfig({ overrides: ["model.name=m", ...overrides] }).config;
+
+describe("estimators of the user", () => {
+  it("are what a run learns by, and stand in its folder by name", async () => {
+    const backend = coinBackend();
+    const { trainer } = coinTrainer({
+      backend,
+      algorithm: { advEstimator: twice },
+      set: { "algorithm.filter_uniform_groups": false, "trainer.total_batches": 2 },
+    });
+    expect(trainer.config.algorithm.advEstimator).toBe("code#twice");
+    const { runDir } = await trainer.train();
+    const values = backend.updates.flatMap(({ rows }) =>
+      rows.map(({ advantages }) => Math.max(...advantages)),
+    );
+    expect(new Set(values)).toEqual(new Set([0, 2]));
+    const [first] = readLines(runDir, "metrics.jsonl");
+    expect(first?.["advantage/agent/max"]).toBe(2);
+  });
+
+  it("may be of single roles, and lie over those of the options", () => {
+    const { config: named, estimators } = nameAlgorithms(
+      config("algorithm.estimator_map={judge: rloo, solver: opo}"),
+      { estimatorMap: { judge: twice } },
+    );
+    expect(named.algorithm.estimatorMap).toEqual(["judge=code#estimatorMap.judge", "solver=opo"]);
+    expect(estimators.get("code#estimatorMap.judge")).toBe(twice);
+  });
+
+  it("are found by the names that options give them", () => {
+    const options = config("algorithm.adv_estimator=./mine.ts#twice");
+    const { estimators } = nameAlgorithms(options, { estimators: { "./mine.ts#twice": twice } });
+    expect(estimators.get("./mine.ts#twice")).toBe(twice);
+    expect(() => nameAlgorithms(options)).toThrow(
+      "name the estimator ./mine.ts#twice, but no function came with it",
+    );
+  });
+
+  it("must be functions that keep the shape of the rewards", async () => {
+    expect(() => nameAlgorithms(config(), { advEstimator: 3 as never })).toThrow(
+      "algorithm.advEstimator must be a function",
+    );
+    const { trainer } = coinTrainer({ algorithm: { advEstimator: () => [] } });
+    await expect(trainer.train()).rejects.toThrow("returned groups of sizes []");
+  });
+
+  it("do not make losses: one as a function is refused by name", () => {
+    const algorithm = { lossFn: () => 0 } as object;
+    expect(() => coinTrainer({ algorithm })).toThrow(
+      'The backend "coin" does not honour algorithm.lossFn="a function"',
+    );
+  });
+});
+
+describe("algorithm.estimator_map", () => {
+  it("warns once of a role that no rollout has", async () => {
+    const { trainer, events } = coinTrainer({
+      set: { "algorithm.estimator_map": ["agnet=rloo"], "trainer.total_batches": 3 },
+    });
+    await trainer.train();
+    const warnings = events.flatMap((event) => (event.type === "warning" ? [event.message] : []));
+    expect(warnings.filter((text) => text.includes("estimator_map"))).toEqual([
+      "algorithm.estimator_map names the role agnet, but step 1 had agent only. Is it agent?",
+    ]);
+  });
+});
+
+describe("options that have no effect", () => {
+  it("are said when the run starts", async () => {
+    const { trainer, events } = coinTrainer({
+      set: { "rllm.gateway.port": 9090, "trainer.total_batches": 1 },
+    });
+    await trainer.train();
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        type: "warning",
+        message: expect.stringContaining("rllm.gateway.port has no effect"),
+      }),
+    );
+  });
+  it("of sampling are said where log-probabilities do not see them", async () => {
+    const { trainer, events } = coinTrainer({
+      set: { "rollout.train.temperature": 0.7, "trainer.total_batches": 1 },
+    });
+    await trainer.train();
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        type: "warning",
+        message: expect.stringContaining("rollout.train.temperature=0.7: tokens are drawn"),
+      }),
+    );
+  });
+});
