@@ -14,6 +14,9 @@ import type { RotaryTables } from "../graph/model-ops.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { embeddingName, finalNormName, layerName } from "./parameters.ts";
 
+/** What a mask holds where a token may not look: exp of it is 0, and it stays finite with scores added. */
+export const maskedScore = -1e9;
+
 /** How a graph gets at the model's weights. */
 export interface Weights {
   /** A parameter by its name. */

@@ -8,7 +8,11 @@ const widthsOf = (lengths: readonly number[], most: number): number[][] =>
   makeMicroBatches(
     lengths.map((length) => rowOf(randomTokens(1, length), 1)),
     defaultLoss,
-    { rows: () => ({ rows: most, checkpointed: false }), headChunkRows: 10 },
+    {
+      rows: () => ({ rows: most, checkpointed: false, fits: true }),
+      scoresPerToken: 0,
+      headChunkRows: 10,
+    },
   ).map(({ modelInputs }) => [...modelInputs.positions.shape]);
 
 describe("makeMicroBatches", () => {
@@ -31,7 +35,8 @@ describe("makeMicroBatches", () => {
 
   it("cuts trained tokens into equal chunks and pads the last", () => {
     const [batch] = makeMicroBatches([rowOf(randomTokens(1, 24), 1)], defaultLoss, {
-      rows: () => ({ rows: 1, checkpointed: false }),
+      rows: () => ({ rows: 1, checkpointed: false, fits: true }),
+      scoresPerToken: 0,
       headChunkRows: 10,
     });
     const { chunk, chunks, targets } = batch!.modelInputs;
@@ -45,7 +50,8 @@ describe("makeMicroBatches", () => {
   it("keeps the parts of a token's weight apart: its own, and its factor in the mean", () => {
     const row = { ...rowOf(randomTokens(1, 5), 1), weights: Float32Array.of(9, 1, 2, 3, 4) };
     const [batch] = makeMicroBatches([row], defaultLoss, {
-      rows: () => ({ rows: 1, checkpointed: false }),
+      rows: () => ({ rows: 1, checkpointed: false, fits: true }),
+      scoresPerToken: 0,
       headChunkRows: 10,
     });
     const { weights, factors, row_shares } = batch!.lossInputs;
@@ -62,13 +68,14 @@ describe("batchLimits", () => {
     expect(batchLimits(smallConfig, 3.5 * oneRow).rows(100)).toEqual({
       rows: 3,
       checkpointed: false,
+      fits: true,
     });
     const deep = { ...smallConfig, layers: 40 };
     const oneDeepRow = (bytesPerToken(deep, 100, false) * 100) / mib;
-    const { rows, checkpointed } = batchLimits(deep, oneDeepRow * 0.9).rows(100);
-    expect(checkpointed).toBe(true);
+    const { rows, checkpointed, fits } = batchLimits(deep, oneDeepRow * 0.9).rows(100);
+    expect([checkpointed, fits]).toEqual([true, true]);
     expect(rows).toBeGreaterThan(1);
-    expect(batchLimits(deep, 0).rows(100)).toEqual({ rows: 1, checkpointed: true });
+    expect(batchLimits(deep, 0).rows(100)).toEqual({ rows: 1, checkpointed: true, fits: false });
   });
 
   it("bounds the logits that exist at a time", () => {

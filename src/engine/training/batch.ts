@@ -3,6 +3,8 @@ import { countTargets, rowFactors } from "../../core/aggregation.ts";
 import type { LossSpec } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import type { Tensor } from "../runtime.ts";
+import { packMask, packRows, placesOf } from "./pack-rows.ts";
+import type { Pack } from "./pack-rows.ts";
 
 /**
  * What the model reads. `rows` are the places of the trained tokens in the padded batch; `targets`,
@@ -18,7 +20,7 @@ export type LossInput =
   | "row_of"
   | "row_shares";
 
-/** One micro-batch. B rows padded on the right to S tokens; R trained tokens in all. */
+/** One micro-batch. B packs padded on the right to S tokens; R trained tokens in all. */
 export interface MicroBatch {
   readonly modelInputs: Readonly<Record<ModelInput, Tensor>>;
   readonly lossInputs: Readonly<Record<LossInput, Tensor>>;
@@ -33,15 +35,24 @@ type Aggregated = Pick<LossSpec, "aggregation" | "aggregationLength">;
 
 /** What a batch may hold, by the memory it takes; see `memory.ts`. */
 export interface BatchLimits {
-  /** Rows of a width, and whether that many only fit when layers are checkpointed. */
-  rows(width: number): { readonly rows: number; readonly checkpointed: boolean };
+  /**
+   * Sequences of a width, at least one; whether that many only fit when layers are checkpointed, and
+   * whether they do fit.
+   */
+  rows(width: number): {
+    readonly rows: number;
+    readonly checkpointed: boolean;
+    readonly fits: boolean;
+  };
+  /** Scores of attention that take as long as the rest of one token. */
+  readonly scoresPerToken: number;
   /** Trained tokens whose logits exist at the same time. */
   readonly headChunkRows: number;
 }
 
 /**
- * Rows with trained tokens, longest together, as micro-batches of at most `limits.rows(width)` rows of
- * the longest row's width. Weights are aggregated over all rows, so that summing the
+ * Rows with trained tokens, packed where they begin alike and the longest together, as micro-batches of
+ * at most `limits.rows(width)` sequences. Weights are aggregated over all rows, so that summing the
  * micro-batches' gradients gives the gradient of the whole.
  */
 export function makeMicroBatches(
@@ -50,17 +61,17 @@ export function makeMicroBatches(
   limits: BatchLimits,
 ): readonly MicroBatch[] {
   const factors = rowFactors(rows, aggregation, aggregationLength);
-  const order = rows
+  const longestFirst = rows
     .map((row, index) => ({ row, index }))
     .filter(({ index }) => factors[index] !== 0)
     .toSorted((a, b) => b.row.tokens.length - a.row.tokens.length || a.index - b.index);
+  const packs = packRows(longestFirst, limits).toSorted((a, b) => b.width - a.width);
   const batches: MicroBatch[] = [];
   let start = 0;
-  while (start < order.length) {
-    const width = order[start]!.row.tokens.length;
-    const { rows: most, checkpointed } = limits.rows(width);
-    const count = countAlike(order.slice(start, start + most).map(({ row }) => row.tokens.length));
-    const members = order.slice(start, start + count);
+  while (start < packs.length) {
+    const { rows: most, checkpointed } = limits.rows(packs[start]!.width);
+    const count = countAlike(packs.slice(start, start + most).map(({ width }) => width));
+    const members = packs.slice(start, start + count);
     batches.push({ ...layOut(members, factors, limits.headChunkRows), checkpointed });
     start += count;
   }
@@ -69,7 +80,7 @@ export function makeMicroBatches(
 
 /** Padded tokens from which on a batch is large enough to keep a processor busy. */
 const busyTokens = 512;
-/** A row shorter than this share of the longest one begins a batch of its own. */
+/** A sequence shorter than this share of the longest one begins a batch of its own. */
 const alikeShare = 0.75;
 
 /** How many of `lengths`, the longest first, go together: without much padding, or to fill a batch. */
@@ -81,14 +92,14 @@ function countAlike(lengths: readonly number[]): number {
 }
 
 function layOut(
-  members: readonly { readonly row: TrainingRow; readonly index: number }[],
+  packs: readonly Pack[],
   factors: Float64Array,
   headChunkRows: number,
 ): Omit<MicroBatch, "checkpointed"> {
-  // The last token predicts nothing that is trained, so S is one less than the longest row.
-  const size = Math.max(...members.map(({ row }) => row.tokens.length)) - 1;
-  const ids = new BigInt64Array(members.length * size);
-  const positions = new BigInt64Array(members.length * size);
+  const size = packs[0]!.width;
+  const ids = new BigInt64Array(packs.length * size);
+  const positions = new BigInt64Array(packs.length * size);
+  const mask = new Float32Array(packs.length * size * size);
   const rowIndices: number[] = [];
   const targets: number[] = [];
   const samplingLogprobs: number[] = [];
@@ -96,24 +107,29 @@ function layOut(
   const weights: number[] = [];
   const tokenFactors: number[] = [];
   const rowOf: number[] = [];
-  const rowShares = new Float32Array(members.length);
+  const rowShares: number[] = [];
   const origins: { row: number; position: number }[] = [];
-  for (const [b, { row, index }] of members.entries()) {
-    for (let s = 0; s < size; s++) positions[b * size + s] = BigInt(s);
-    for (let s = 0; s + 1 < row.tokens.length; s++) {
-      ids[b * size + s] = BigInt(row.tokens[s]!);
-      const next = s + 1;
-      if (row.targetMask[next] !== 1) continue;
-      rowIndices.push(b * size + s);
-      targets.push(row.tokens[next]!);
-      samplingLogprobs.push(row.samplingLogprobs[next]!);
-      advantages.push(row.advantages[next]!);
-      weights.push(row.weights?.[next] ?? 1);
-      tokenFactors.push(factors[index]!);
-      rowOf.push(b);
-      origins.push({ row: index, position: next });
+  for (const [b, pack] of packs.entries()) {
+    mask.set(packMask(pack, size), b * size * size);
+    for (const { member, offset } of placesOf(pack)) {
+      const { row, index } = member;
+      for (let s = 0; s + 1 < row.tokens.length; s++) {
+        const place = b * size + (s < pack.shared ? s : offset + s - pack.shared);
+        ids[place] = BigInt(row.tokens[s]!);
+        positions[place] = BigInt(s);
+        const next = s + 1;
+        if (row.targetMask[next] !== 1) continue;
+        rowIndices.push(place);
+        targets.push(row.tokens[next]!);
+        samplingLogprobs.push(row.samplingLogprobs[next]!);
+        advantages.push(row.advantages[next]!);
+        weights.push(row.weights?.[next] ?? 1);
+        tokenFactors.push(factors[index]!);
+        rowOf.push(rowShares.length);
+        origins.push({ row: index, position: next });
+      }
+      rowShares.push(1 / countTargets(row));
     }
-    rowShares[b] = 1 / countTargets(row);
   }
   const count = targets.length;
   const chunks = Math.ceil(count / headChunkRows);
@@ -124,9 +140,9 @@ function layOut(
     origins,
     trainedTokens: count,
     modelInputs: {
-      ids: { data: ids, shape: [members.length * size] },
-      positions: { data: positions, shape: [members.length, size] },
-      mask: { data: causalMask(size), shape: [1, 1, 1, size, size] },
+      ids: { data: ids, shape: [packs.length * size] },
+      positions: { data: positions, shape: [packs.length, size] },
+      mask: { data: mask, shape: [packs.length, 1, 1, size, size] },
       rows: { data: BigInt64Array.from(rowIndices, BigInt), shape: [count] },
       targets: { data: paddedTargets, shape: [paddedTargets.length] },
       chunks: { data: BigInt64Array.of(BigInt(chunks)), shape: [] },
@@ -138,17 +154,7 @@ function layOut(
       weights: { data: Float32Array.from(weights), shape: [count] },
       factors: { data: Float32Array.from(tokenFactors), shape: [count] },
       row_of: { data: BigInt64Array.from(rowOf, BigInt), shape: [count] },
-      row_shares: { data: rowShares, shape: [members.length] },
+      row_shares: { data: Float32Array.from(rowShares), shape: [rowShares.length] },
     },
   };
-}
-
-/** Large enough that exp of it is 0, small enough to stay finite after adding scores. */
-export const maskedScore = -1e9;
-
-/** [size, size]: 0 where a token may look, `maskedScore` where it may not. Padding on the right needs no more. */
-function causalMask(size: number): Float32Array {
-  const mask = new Float32Array(size * size);
-  for (let i = 0; i < size; i++) mask.fill(maskedScore, i * size + i + 1, (i + 1) * size);
-  return mask;
 }

@@ -24,6 +24,15 @@ export function bytesPerToken(config: ModelConfig, width: number, checkpointed: 
 /** Logits of one chunk. Large enough for matrix products at full speed, small beside the rest. */
 const headChunkBytes = 32 * 2 ** 20;
 
+/** Beside its two products, a score is added to, exponentiated and divided: as slow as this many multiplications more. */
+const workOnScore = 40;
+
+/** By multiplications: those with a layer's matrices against those of one score of every head. */
+function scoresPerToken({ hiddenSize, ffnSize, heads, kvHeads, headSize }: ModelConfig): number {
+  const products = hiddenSize * (2 * headSize * (heads + kvHeads) + 3 * ffnSize);
+  return products / (heads * (2 * headSize + workOnScore));
+}
+
 /** What fits into `memoryMiB`; one row is always taken, and at least 16 trained tokens at a time. */
 export function batchLimits(config: ModelConfig, memoryMiB: number): BatchLimits {
   const rowsThatFit = (width: number, checkpointed: boolean): number =>
@@ -31,10 +40,12 @@ export function batchLimits(config: ModelConfig, memoryMiB: number): BatchLimits
   return {
     rows(width) {
       const plain = rowsThatFit(width, false);
-      if (plain >= 1) return { rows: plain, checkpointed: false };
+      if (plain >= 1) return { rows: plain, checkpointed: false, fits: true };
       // Computing a third more is better than not fitting.
-      return { rows: Math.max(1, rowsThatFit(width, true)), checkpointed: true };
+      const rows = rowsThatFit(width, true);
+      return { rows: Math.max(1, rows), checkpointed: true, fits: rows >= 1 };
     },
+    scoresPerToken: scoresPerToken(config),
     headChunkRows: Math.max(16, Math.floor(headChunkBytes / (bytesPerFloat * config.vocabSize))),
   };
 }

@@ -35,7 +35,7 @@ export interface TrainingGraphOptions {
 }
 
 /**
- * Inputs as in `MicroBatch`. Outputs: `logprobs` [R]; with a loss also `loss` (a scalar), its sums and
+ * Inputs as in `MicroBatch`; `mask` is one for all sequences, or one for each. Outputs: `logprobs` [R]; with a loss also `loss` (a scalar), its sums and
  * one gradient per trained parameter. The head runs on the R trained tokens only, chunk by chunk.
  */
 export function buildTrainingGraph(
@@ -46,7 +46,9 @@ export function buildTrainingGraph(
   const weights = declareWeights(graph, { ...policy, differentiate: loss !== null });
   const ids = graph.input("ids", "int64", ["N"]);
   const positions = graph.input("positions", "int64", ["B", "S"]);
-  const mask = graph.input("mask", "float32", [1, 1, 1, "S", "S"]);
+  const masks = graph.input("mask", "float32", ["masks", 1, 1, "S", "S"]);
+  const maskShape = ["B", 1, 1, "S", "S"] as const;
+  const mask = graph.node("Expand", [masks, graph.shapeVector(maskShape)], maskShape);
   const rows = graph.input("rows", "int64", ["R"]);
   const { hidden } = buildDecoder(graph, policy.config, weights, {
     ids,

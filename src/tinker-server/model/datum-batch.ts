@@ -2,7 +2,7 @@
  * Datums laid out as padded batches of tensors. Every position is a target, whatever its weight: a
  * client wants the log-probability of each.
  */
-import { maskedScore } from "../../engine/training/batch.ts";
+import { maskedScore } from "../../engine/model/transformer.ts";
 import type { BatchLimits } from "../../engine/training/batch.ts";
 import type { Tensor } from "../../engine/runtime.ts";
 
