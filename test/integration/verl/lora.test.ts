@@ -13,7 +13,7 @@ let verl: VerlBackend;
 let target: HttpTarget;
 beforeAll(async () => {
   const sampling = { temperature: 1, topP: 1, topK: 0, maxTokens: 4 };
-  verl = verlOnCpu({ optim, batchSize: 1, groupSize: 4, ...sampling });
+  verl = verlOnCpu({ optim, batchSize: 1, groupSize: 4, ...sampling, reference: true });
   target = await verl.start({
     seed: 0,
     model: { name: modelFolder(), lora: { rank: 8, alpha: 16 } },
@@ -37,8 +37,10 @@ async function ask(url: string): Promise<Drawn> {
   return ((await response.json()) as { choices: [Drawn] }).choices[0];
 }
 
-it("serves on every replica what it trains", async () => {
+it("serves on every replica what it trains, and measures its distance to the model without the adapter", async () => {
   const first: number[] = [];
+  const start = rowOf({ tokens: [...prompt, 9, 10], logprobs: [-6, -6], advantage: 1 });
+  const [asLoaded] = (await verl.forward([start])) as [Float32Array];
   for (let step = 0; step < 3; step++) {
     const [drawn, other] = await Promise.all(target.workers.map(({ url }) => ask(url)));
     expect(other).toEqual(drawn);
@@ -54,6 +56,20 @@ it("serves on every replica what it trains", async () => {
     await verl.updatePolicy([row], ppo, optim);
     await verl.publishWeights();
   }
+  const [reference, now] = await Promise.all([
+    verl.forward([start], "reference"),
+    verl.forward([start]),
+  ]);
+  const gaps = [...(reference[0] as Float32Array)].map((value, at) => {
+    // A new adapter changes nothing, so the first forward was the reference.
+    expect(value).toBeCloseTo(asLoaded[at] as number, 5);
+    return value - (now[0]?.[at] as number);
+  });
+  const k3 = gaps.reduce((sum, gap) => sum + Math.exp(gap) - gap - 1, 0) / 2;
+  expect(k3).toBeGreaterThan(1e-6);
+  const loss = { ...ppo, kl: { coef: 0.1, estimator: "k3" } } as const;
+  const { kl_reference: measured } = await verl.updatePolicy([start], loss, optim);
+  expect(Math.abs((measured as number) - k3)).toBeLessThan(1e-3 * Math.max(1e-3, k3));
   // The likeliest token, rewarded, becomes likelier.
   expect(first[2]).toBeGreaterThan((first[0] as number) + 0.05);
 });

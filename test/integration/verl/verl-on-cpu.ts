@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { createVerlBackend, type VerlBackend } from "../../../src/backends/verl/index.ts";
-import type { VerlRunOptions } from "../../../src/backends/verl/index.ts";
+import type { VerlBackendOptions, VerlRunOptions } from "../../../src/backends/verl/index.ts";
 import { pythonEnvironment } from "../python-environment.ts";
 import { root } from "../root.ts";
 
@@ -28,7 +28,7 @@ const shims = join(import.meta.dirname, "python");
 /** The built-in model's vocabulary and its token that ends a turn. */
 const vocabulary = { size: 512, stop: 509 };
 
-export const hidden = { gpus: 2, contextLength: 512 };
+export const hidden = { gpus: 2, moreGpus: 1, contextLength: 512 };
 
 export const python = (): string => pythonEnvironment(recipe);
 
@@ -74,13 +74,25 @@ const cpuOverrides = [
   `${model}.enable_gradient_checkpointing=false`,
 ];
 
-export function verlOnCpu(run: VerlRunOptions): VerlBackend {
+/** Servers on GPUs of their own, and what stands in for nccl. */
+export const disaggregated = {
+  placement: "disaggregated",
+  inferenceGpusPerNode: hidden.moreGpus,
+  overrides: [`${rollout}.checkpoint_engine.backend=stub`],
+} as const;
+
+/** `more`: the placement, for example. */
+export function verlOnCpu(
+  run: VerlRunOptions,
+  more: Partial<VerlBackendOptions> = {},
+): VerlBackend {
   return createVerlBackend({
+    ...more,
     run,
     python: python(),
     gpusPerNode: hidden.gpus,
     inference: "stub",
-    overrides: cpuOverrides,
+    overrides: [...cpuOverrides, ...(more.overrides ?? [])],
     setupHook: "cpu_shim.install",
     env: {
       PYTHONPATH: [shims, process.env["PYTHONPATH"] ?? ""].filter(Boolean).join(delimiter),
@@ -90,7 +102,7 @@ export function verlOnCpu(run: VerlRunOptions): VerlBackend {
     engineOptions: {
       server_kind: "vllm",
       // Places to be counted, not devices.
-      ray_init: { num_gpus: hidden.gpus, num_cpus: 8, include_dashboard: false },
+      ray_init: { num_gpus: hidden.gpus + hidden.moreGpus, num_cpus: 12, include_dashboard: false },
     },
     ...(process.env["VERL_TEST_LOG"] === undefined ? {} : { onLog: (line) => console.error(line) }),
   });

@@ -154,6 +154,7 @@ def _register_rollout() -> None:
         return StubReplica
 
     replica.RolloutReplicaRegistry.register("stub", load)
+    import stub_exchange  # noqa: F401
 
 
 _state = types.SimpleNamespace(is_installed=False)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Generator
+from typing import Any
 
 import ray
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 from verl.workers.rollout.base import BaseRollout
 from verl.workers.rollout.replica import RolloutReplica
+from verl.workers.rollout.utils import ensure_async_iterator
 
 
 def _name(replica_rank: int) -> str:
@@ -148,21 +149,18 @@ class StubReplica(RolloutReplica):
 
 
 class ServerAdapter(BaseRollout):
-    """Sends whole weights; every rank takes part, since each holds a shard."""
+    """Sends whole weights to its server: that of its rank in training, or that of its replica elsewhere."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, replica_rank: int | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.rank = torch.distributed.get_rank()
+        self.replica_rank = torch.distributed.get_rank() if replica_rank is None else replica_rank
+        self.is_leader_rank = True
 
     async def resume(self, tags: list[str]) -> None: ...
 
     async def release(self) -> None: ...
 
-    async def update_weights(
-        self,
-        weights: Generator[tuple[str, torch.Tensor], None, None],
-        wire_format: str = "named_tensors",
-        **kwargs: Any,
-    ) -> None:
-        whole = {name: tensor.detach().cpu().float().numpy() for name, tensor in weights}
-        await ray.get_actor(_name(self.rank)).load.remote(whole)
+    async def update_weights(self, weights: Any, wire_format: str = "named_tensors", **kwargs: Any) -> None:
+        pairs = ensure_async_iterator(weights)
+        whole = {name: tensor.detach().cpu().float().numpy() async for name, tensor in pairs}
+        await ray.get_actor(_name(self.replica_rank)).load.remote(whole)
