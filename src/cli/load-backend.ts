@@ -10,10 +10,12 @@ import { missingPackage } from "./report-error.ts";
 type MakeBackend = (config: TrainConfig) => TrainingBackend | Promise<TrainingBackend>;
 
 const loaders: Readonly<Record<string, MakeBackend>> = {
-  async local({ local: { threads, trainingMemoryMib: trainingMemoryMiB, samplingPrecision } }) {
+  async local({ local }) {
+    const { threads, provider, trainingMemoryMib: trainingMemoryMiB, samplingPrecision } = local;
     const { createLocalBackend } = await import("../backends/local/index.ts");
     const progress = createByteProgress({ stream: process.stderr, isQuiet: false });
     return createLocalBackend({
+      provider,
       trainingMemoryMiB,
       samplingPrecision,
       ...(threads === null ? {} : { threads }),

@@ -1,6 +1,7 @@
 /** Tries an execution provider in a process of its own, within a deadline. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { providerReason } from "../engine/provider.ts";
 
 export type ProviderResult =
   | { readonly works: true; readonly ms: number }
@@ -41,11 +42,6 @@ function crashReason(
   return error?.message.split("\n")[0] ?? "its process said nothing";
 }
 
-/** The sentence at the end of what the runtime says; before it stand places in its source code. */
 function tidy(result: ProviderResult): ProviderResult {
-  if (result.works) return result;
-  const [line = ""] = result.reason.trim().split("\n");
-  const sentence =
-    /was false\. (.+)$/u.exec(line)?.[1] ?? line.replace(/^OrtSessionOptions\w+: /u, "");
-  return { works: false, reason: sentence };
+  return result.works ? result : { works: false, reason: providerReason(result.reason) };
 }

@@ -9,6 +9,7 @@ import { loadPolicyState, savePolicyState } from "./checkpoint/policy-state.ts";
 import type { ModelOrigin } from "./checkpoint/policy-state.ts";
 import { loadPolicyModel } from "./model/policy-model.ts";
 import type { PolicyModel } from "./model/policy-model.ts";
+import type { Provider } from "./provider.ts";
 import { BatchSampler } from "./sampling/batch-sampler.ts";
 import type { SamplingPrecision } from "./sampling/sampling-session.ts";
 import type { WhichWeights } from "./training/loaded-graphs.ts";
@@ -19,6 +20,8 @@ export interface PolicyEngineOptions {
   readonly threads: number;
   /** Memory for the activations of one training micro-batch. @default 1536 */
   readonly trainingMemoryMiB?: number;
+  /** What computes; what it lacks is done by the processor. @default "cpu" */
+  readonly provider?: Provider;
   /** See `SamplingPrecision`; `int8` needs a LoRA adapter. @default "float32" */
   readonly samplingPrecision?: SamplingPrecision;
   /** The folder or file that the model was read from: its weights are the reference. */
@@ -60,6 +63,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     this.#trainer = new PolicyTrainer(policy, {
       threads: options.threads,
       memoryMiB: options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
+      provider: options.provider ?? "cpu",
       ...(modelPath === undefined
         ? {}
         : { loadReference: () => loadPolicyModel(modelPath, { lora: null, seed: 0 }) }),
@@ -73,6 +77,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
       { ...policy, data: served },
       {
         threads: countParameters(policy) < smallModelParameters ? 1 : options.threads,
+        provider: options.provider ?? "cpu",
         ...(options.samplingPrecision === undefined
           ? {}
           : { precision: options.samplingPrecision }),

@@ -18,8 +18,10 @@ export interface SessionOptions {
   readonly externalFolder?: string;
   /** Copy constant matrices into the layout of the multiplication kernel: faster for few rows, more memory. @default true */
   readonly prepack?: boolean;
-  /** What computes, without falling back to the processor. @default "cpu" */
+  /** What computes. @default "cpu" */
   readonly provider?: string;
+  /** Operations that the provider lacks are done by the processor; without it they are refused. @default false */
+  readonly cpuFallback?: boolean;
 }
 
 /** A loaded graph. */
@@ -71,8 +73,8 @@ export async function createSession(model: Uint8Array, options: SessionOptions):
     config["model_external_initializers_file_folder_path"] = options.externalFolder;
   }
   if (options.prepack === false) config["disable_prepacking"] = "1";
-  const { provider = "cpu" } = options;
-  if (provider !== "cpu") config["disable_cpu_ep_fallback"] = "1";
+  const { provider = "cpu", cpuFallback = false } = options;
+  if (provider !== "cpu" && !cpuFallback) config["disable_cpu_ep_fallback"] = "1";
   const session = await ort.InferenceSession.create(model, {
     executionProviders: [provider],
     intraOpNumThreads: options.threads,

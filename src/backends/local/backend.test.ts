@@ -5,6 +5,8 @@ import { describe, expect, it } from "vitest";
 import type { RunContext, SamplerTarget } from "../../core/backend.ts";
 import { defaultLoss, defaultOptim } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
+import { providers } from "../../engine/provider.ts";
+import { listProviders } from "../../engine/runtime.ts";
 import { createLocalBackend } from "./index.ts";
 
 const run = (name: string): RunContext => ({
@@ -103,6 +105,21 @@ describe("the local backend", () => {
     await expect(backend.loadState(join(tmpdir(), "no-such-folder"), 1)).rejects.toMatchObject({
       name: "CheckpointError",
       code: "CHECKPOINT_INVALID",
+    });
+  });
+
+  it("refuses a provider that the installed runtime has not, before it loads a model", async () => {
+    const installed = (await listProviders()).map(({ name }) => name);
+    const missing = providers.find((provider) => !installed.includes(provider))!;
+    await using backend = createLocalBackend({ provider: missing });
+    const refusal = await backend.start(run("builtin:shop-tiny")).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({
+      name: "ConfigError",
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(
+        new RegExp(`local\\.provider is "${missing}".+ has no such provider; it has cpu`, "u"),
+      ) as string,
+      fields: { option: "local.provider", installed },
     });
   });
 

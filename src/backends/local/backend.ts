@@ -16,6 +16,7 @@ import type { LossSpec, OptimSpec } from "../../core/loss.ts";
 import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
+import type { Provider } from "../../engine/provider.ts";
 import type { SamplingPrecision } from "../../engine/sampling/sampling-session.ts";
 import type { PullProgress } from "../../hub/pull-model.ts";
 import { findModel } from "./find-model.ts";
@@ -25,6 +26,12 @@ import { WorkerClient } from "./worker-client.ts";
 export interface LocalBackendOptions {
   /** Threads inside one operation. @default half of the processors, at least 2 */
   readonly threads?: number;
+  /**
+   * What computes. `webgpu` comes with onnxruntime-node; the others need a build and libraries that have
+   * them. Refused at start where it does not work; what it lacks is done by the processor.
+   * @default "cpu"
+   */
+  readonly provider?: Provider;
   /** Memory for the activations of one training micro-batch; less is slower. @default 1536 */
   readonly trainingMemoryMiB?: number;
   /**
@@ -70,6 +77,7 @@ export class LocalBackend implements TrainingBackend {
       lora: run.model.lora,
       seed: run.seed,
       threads: this.#options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
+      provider: this.#options.provider ?? "cpu",
       trainingMemoryMiB: this.#options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
       samplingPrecision: this.#options.samplingPrecision ?? "float32",
     });

@@ -1,12 +1,14 @@
 /** The other end of `worker.ts`: calls as promises. */
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import {
   AgentTrainerError,
   CheckpointError,
+  ConfigError,
   ModelError,
   NumericsError,
 } from "../../core/errors.ts";
 import type { SampleChunk } from "../../core/policy.ts";
+import { startThread } from "../../util/start-thread.ts";
 import type { CallName, FromWorker, ToWorker, WireError, WorkerCalls } from "./protocol.ts";
 
 interface PendingCall {
@@ -29,7 +31,7 @@ export class WorkerClient {
   #failure: Error | undefined;
 
   constructor() {
-    this.#worker = startWorker();
+    this.#worker = startThread("./worker", import.meta.url);
     this.#worker.on("message", (message: FromWorker) => this.#receive(message));
     this.#worker.on("error", (error) => this.#fail(error));
     this.#worker.on("exit", () => this.#fail(new Error("The engine's thread has ended.")));
@@ -94,27 +96,26 @@ export class WorkerClient {
   }
 }
 
-function startWorker(): Worker {
-  if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./worker.js", import.meta.url));
-  // Development and tests run the sources; a thread does not inherit the loader of the main one.
-  const entry = JSON.stringify(new URL("./worker.ts", import.meta.url).href);
-  const code = `import("tsx/esm/api").then(({ register }) => { register(); return import(${entry}); })`;
-  return new Worker(code, { eval: true });
-}
-
 function fromWire(error: WireError): Error {
-  const { code, message, hint, fields = {} } = error;
-  const details = { message, fields, ...(hint === undefined ? {} : { hint }) };
-  const rebuilt =
-    code === undefined
-      ? Object.assign(new Error(message), { name: error.name })
-      : code === "MODEL_INVALID"
-        ? new ModelError(details)
-        : code === "CHECKPOINT_INVALID"
-          ? new CheckpointError(details)
-          : code === "NUMERICS"
-            ? new NumericsError(String(fields["tensor"]), Number(fields["value"]))
-            : new AgentTrainerError({ code, ...details });
+  const rebuilt = rebuild(error);
   if (error.stack !== undefined) rebuilt.stack = error.stack;
   return rebuilt;
+}
+
+function rebuild({ name, code, message, hint, fields = {} }: WireError): Error {
+  const details = { message, fields, ...(hint === undefined ? {} : { hint }) };
+  switch (code) {
+    case undefined:
+      return Object.assign(new Error(message), { name });
+    case "MODEL_INVALID":
+      return new ModelError(details);
+    case "CHECKPOINT_INVALID":
+      return new CheckpointError(details);
+    case "CONFIG_INVALID":
+      return new ConfigError(details);
+    case "NUMERICS":
+      return new NumericsError(String(fields["tensor"]), Number(fields["value"]));
+    default:
+      return new AgentTrainerError({ code, ...details });
+  }
 }

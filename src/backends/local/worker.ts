@@ -6,6 +6,7 @@ import { parentPort } from "node:worker_threads";
 import { AgentTrainerError } from "../../core/errors.ts";
 import { loadPolicyModel } from "../../engine/model/policy-model.ts";
 import { PolicyEngine } from "../../engine/policy-engine.ts";
+import { requireProvider } from "../../engine/provider.ts";
 import { modelCompanions } from "./load-model.ts";
 import type { CallName, FromWorker, ToWorker, WireError, WorkerCalls } from "./protocol.ts";
 
@@ -33,6 +34,7 @@ type Handlers = {
 
 const handlers: Handlers = {
   async load({ path, name, lora, seed, ...engineOptions }) {
+    await requireProvider(engineOptions.provider);
     const policy = await loadPolicyModel(path, { lora, seed });
     const origin = { name, companions: await modelCompanions(path) };
     engine = await PolicyEngine.create(policy, { ...engineOptions, modelPath: path, origin });

@@ -8,6 +8,7 @@ import type { Sample, SampleRequest, Sampler, StopReason } from "../../core/poli
 import { deriveSeed, createRandom } from "../../util/random.ts";
 import type { ModelConfig } from "../model/model-config.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
+import type { Provider } from "../provider.ts";
 import { Lane } from "./lane.ts";
 import type { LaneSequence } from "./lane.ts";
 import { pickToken } from "./pick-token.ts";
@@ -18,6 +19,8 @@ import type { SamplingPrecision } from "./sampling-session.ts";
 
 export interface BatchSamplerOptions {
   readonly threads: number;
+  /** @default "cpu" */
+  readonly provider?: Provider;
   /** @default "float32" */
   readonly precision?: SamplingPrecision;
   /** Sequences decoded at once; more wait in line. @default 128 */
@@ -75,7 +78,7 @@ export class BatchSampler implements Sampler {
   static async create(policy: PolicyModel, options: BatchSamplerOptions): Promise<BatchSampler> {
     return new BatchSampler(
       policy,
-      await SamplingSession.create(policy, options.threads, options.precision),
+      await SamplingSession.create(policy, options.threads, options.precision, options.provider),
       options,
     );
   }

@@ -5,6 +5,7 @@
  */
 import { feedParameters } from "../model/policy-model.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
+import type { Provider } from "../provider.ts";
 import { createSession } from "../runtime.ts";
 import type { Session, Tensor } from "../runtime.ts";
 import { quantizeFrozen } from "./int8-weights.ts";
@@ -72,12 +73,15 @@ export class SamplingSession {
     policy: PolicyModel,
     threads: number,
     precision: SamplingPrecision = "float32",
+    provider: Provider = "cpu",
   ): Promise<SamplingSession> {
     const quantized = precision === "int8" ? await quantizeFrozen(policy) : undefined;
     const { model, fed } = buildSamplingGraph(policy, quantized);
     const folder = policy.mappedFolder;
     const session = await createSession(model, {
       threads,
+      provider,
+      cpuFallback: true,
       ...(folder === null ? {} : { externalFolder: folder }),
     });
     return new SamplingSession(session, policy, fed);

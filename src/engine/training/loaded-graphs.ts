@@ -4,6 +4,7 @@ import type { LossSpec } from "../../core/loss.ts";
 import { objectiveKey } from "../loss/objective.ts";
 import { feedParameters } from "../model/policy-model.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
+import type { Provider } from "../provider.ts";
 import { createSession } from "../runtime.ts";
 import type { Session, Tensor } from "../runtime.ts";
 import { buildTrainingGraph } from "./training-graph.ts";
@@ -14,6 +15,8 @@ export type WhichWeights = "current" | "reference";
 
 export interface LoadedGraphsOptions {
   readonly threads: number;
+  /** @default "cpu" */
+  readonly provider?: Provider;
   /** Weights of the reference where there is no adapter to leave out. @default refused */
   readonly loadReference?: () => Promise<PolicyModel>;
 }
@@ -80,6 +83,8 @@ export class LoadedGraphs {
         threads: this.#options.threads,
         // Products of hundreds of rows gain nothing from it, and it copies every weight twice.
         prepack: false,
+        provider: this.#options.provider ?? "cpu",
+        cpuFallback: true,
         ...(folder === null ? {} : { externalFolder: folder }),
       }).then((session) => ({
         session,

@@ -104,6 +104,7 @@ export interface TrainConfig {
   readonly backend: string;
   readonly local: {
     readonly threads: number | null;
+    readonly provider: "cpu" | "webgpu" | "cuda" | "coreml" | "dml";
     readonly trainingMemoryMib: number;
     readonly samplingPrecision: "float32" | "int8";
   };

@@ -9,6 +9,12 @@ export const localOptions: Section<"local"> = z
       .nullable()
       .default(null)
       .describe("Threads inside one operation; null is half of the processors, at least 2."),
+    provider: z
+      .enum(["cpu", "webgpu", "cuda", "coreml", "dml"])
+      .default("cpu")
+      .describe(
+        "What computes: an execution provider of onnxruntime. Refused at start where it does not work.",
+      ),
     training_memory_mib: count(64)
       .default(1536)
       .describe("MiB for the activations of one training micro-batch; less is slower."),
