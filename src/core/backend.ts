@@ -121,6 +121,11 @@ export interface HttpTarget {
   readonly failuresToOpen?: number;
   /** How long it stays out before one call tries it again, in milliseconds. @default 5_000 */
   readonly reopenAfterMs?: number;
+  /**
+   * Calls in flight from which requests and answers of further ones are written and read on another
+   * thread; 0 is always, Infinity never. @default 8; Infinity on one processor
+   */
+  readonly offloadFrom?: number;
   /** Largest answer of a worker, in bytes. @default 256 MiB */
   readonly maxResponseBytes?: number;
 }

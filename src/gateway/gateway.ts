@@ -83,6 +83,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     model,
     gate,
     requestTimeoutMs: limits.requestTimeoutMs,
+    report,
   });
   const workers = options.workers ?? target.workers;
   const metrics: GatewayMetrics = new GatewayMetrics({

@@ -7,4 +7,6 @@ export interface TargetServices {
   /** Tells the version of the weights, and holds calls while they change. */
   readonly gate: CallGate;
   readonly requestTimeoutMs: number;
+  /** Told of failures that no call is about. */
+  readonly report: (error: unknown) => void;
 }

@@ -73,27 +73,37 @@ const whileTrying: readonly (readonly [string, Fault])[] = [
 
 const silence = ["no answer", { type: "stall" }] as const;
 
-describe.each([false, true])("before the client has seen anything (streamed: %s)", (stream) => {
-  // How long a whole answer may take to begin is the call's own deadline: the first byte comes last.
-  const faults = stream ? [...whileTrying, silence] : whileTrying;
-  it.each(faults)("%s is tried again, once captured", async (_name, fault) => {
-    await using upstream = await failing(fault, 2);
-    await using world = await open(upstream, {
-      deadlines: { firstByteMs: 150, betweenBytesMs: 150 },
-      requestTimeoutMs: 5_000,
+/** Where requests are written and answers read. */
+const places = [
+  { place: "this thread", offloadFrom: Infinity },
+  { place: "the other thread", offloadFrom: 0 },
+];
+
+describe.each(places.flatMap((place) => [false, true].map((stream) => ({ ...place, stream }))))(
+  "before the client has seen anything ($place, streamed: $stream)",
+  ({ stream, offloadFrom }) => {
+    // How long a whole answer may take to begin is the call's own deadline: the first byte comes last.
+    const faults = stream ? [...whileTrying, silence] : whileTrying;
+    it.each(faults)("%s is tried again, once captured", async (_name, fault) => {
+      await using upstream = await failing(fault, 2);
+      await using world = await open(upstream, {
+        deadlines: { firstByteMs: 150, betweenBytesMs: 150 },
+        requestTimeoutMs: 5_000,
+        offloadFrom,
+      });
+      const answer = await world.post({ messages, stream });
+      expect(answer.status).toBe(200);
+      if (stream) expect(await readStream(answer)).toEqual({ text: said, done: true });
+      else expect(await contentOf(answer)).toBe(said);
+      expect(upstream.calls).toHaveLength(3);
+      const traces = await world.session.traces();
+      expect(traces).toHaveLength(1);
+      expect(renderer.decode(traces[0]?.responseIds as Int32Array)).toBe(said);
+      expect(traces[0]?.untrainable).toBeUndefined();
+      await expectQuiet(world, upstream);
     });
-    const answer = await world.post({ messages, stream });
-    expect(answer.status).toBe(200);
-    if (stream) expect(await readStream(answer)).toEqual({ text: said, done: true });
-    else expect(await contentOf(answer)).toBe(said);
-    expect(upstream.calls).toHaveLength(3);
-    const traces = await world.session.traces();
-    expect(traces).toHaveLength(1);
-    expect(renderer.decode(traces[0]?.responseIds as Int32Array)).toBe(said);
-    expect(traces[0]?.untrainable).toBeUndefined();
-    await expectQuiet(world, upstream);
-  });
-});
+  },
+);
 
 const final: readonly (readonly [string, Fault, number, string])[] = [
   ["500s", { type: "status", status: 500 }, 502, "upstream_failed"],
@@ -109,13 +119,13 @@ const final: readonly (readonly [string, Fault, number, string])[] = [
   ],
 ];
 
-it.each(final)(
-  "%s without end become one clear error and no trace",
-  async (_name, fault, status, code) => {
+describe.each(places)("without end ($place)", ({ offloadFrom }) => {
+  it.each(final)("%s become one clear error and no trace", async (_name, fault, status, code) => {
     await using upstream = await failing(fault);
     await using world = await open(upstream, {
       deadlines: { firstByteMs: 80, betweenBytesMs: 80 },
       requestTimeoutMs: 2_000,
+      offloadFrom,
     });
     for (const stream of [false, true]) {
       const answer = await world.post({ messages, stream });
@@ -125,8 +135,8 @@ it.each(final)(
     }
     expect(await world.session.traces()).toEqual([]);
     await expectQuiet(world, upstream);
-  },
-);
+  });
+});
 
 it.each([
   [false, "upstream_malformed"],
@@ -138,7 +148,7 @@ it.each([
   expect(await world.session.traces()).toEqual([]);
 });
 
-describe("once the client has seen something", () => {
+describe.each(places)("once the client has seen something ($place)", ({ offloadFrom }) => {
   const late: readonly (readonly [string, Fault, string])[] = [
     ["a reset", { type: "reset", after: 1_500 }, "upstream_cut"],
     ["a stream that just ends", { type: "cut", after: 1_500 }, "upstream_cut"],
@@ -148,7 +158,8 @@ describe("once the client has seen something", () => {
     "%s is told in the stream, and nothing is tried again",
     async (_name, fault, code) => {
       await using upstream = await failing(fault);
-      await using world = await open(upstream, { deadlines: { betweenBytesMs: 150 } });
+      const deadlines = { betweenBytesMs: 150 };
+      await using world = await open(upstream, { deadlines, offloadFrom });
       const answer = await world.post({ messages, stream: true });
       expect(answer.status).toBe(200);
       const seen = await readStream(answer);

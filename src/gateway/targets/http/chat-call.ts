@@ -2,11 +2,11 @@
 import type { SamplingParams } from "../../../core/policy.ts";
 import type { TargetCall } from "../target.ts";
 import { AnswerCollector } from "./answer-collector.ts";
-import { chatBody, chatPath, readChatAnswer, type ChatAsk } from "./dialects/chat-wire.ts";
-import { readJsonAnswers } from "./json-answers.ts";
+import type { Exchanges } from "./exchange/exchanges.ts";
 import type { Worker, WorkerFacts } from "./worker.ts";
 
 export interface ChatCallOptions {
+  readonly exchanges: Exchanges;
   readonly call: TargetCall;
   readonly params: SamplingParams;
   /** Bounds a whole answer, whose first byte comes last. */
@@ -27,26 +27,25 @@ interface ShownPart {
 export async function callChat(
   worker: Worker,
   facts: WorkerFacts,
-  { call, params, requestTimeoutMs, onBegin, onCommit }: ChatCallOptions,
+  { exchanges, call, params, requestTimeoutMs, onBegin, onCommit }: ChatCallOptions,
 ): Promise<AnswerCollector> {
   const { request, abort, onDelta } = call;
   const stream = onDelta !== undefined;
   const { kind, model } = facts;
-  const ask: ChatAsk = { request, params, kind, model, stream };
+  const ask = { request, params, kind, model, stream };
   const collector = new AnswerCollector(worker.id, request.n);
   const { signal } = abort;
   try {
-    const answer = await worker.send({
-      path: chatPath(ask),
-      body: chatBody(ask),
-      signal,
-      ...(stream ? {} : { deadlines: { firstByteMs: requestTimeoutMs } }),
-    });
+    const pieces = exchanges.run(
+      worker,
+      { form: "messages", ask },
+      { signal, ...(stream ? {} : { deadlines: { firstByteMs: requestTimeoutMs } }) },
+    );
     let hasBegun = false;
-    for await (const values of readJsonAnswers(answer, worker.id)) {
+    for await (const together of pieces) {
       const shown: ShownPart[] = [];
-      for (const json of values) {
-        collector.add(readChatAnswer(json, ask), ({ choice, content = "", reasoning = "" }) => {
+      for (const piece of together) {
+        collector.add(piece, ({ choice, content = "", reasoning = "" }) => {
           if (content !== "" || reasoning !== "") shown.push({ choice, content, reasoning });
         });
       }

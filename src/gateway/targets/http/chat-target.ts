@@ -14,6 +14,7 @@ import { callChat } from "./chat-call.ts";
 import type { ChoiceCollector } from "./choice-collector.ts";
 import { countTokens } from "./count-tokens.ts";
 import type { Dispatcher } from "./dispatcher.ts";
+import type { Exchanges } from "./exchange/exchanges.ts";
 import type { Fleet } from "./fleet.ts";
 import { logprobKindOf } from "./logprob-kind.ts";
 import { serverRenderer } from "./server-renderer.ts";
@@ -21,6 +22,7 @@ import { serverRenderer } from "./server-renderer.ts";
 export interface ChatTargetOptions {
   readonly fleet: Fleet;
   readonly dispatcher: Dispatcher;
+  readonly exchanges: Exchanges;
   readonly gate: CallGate;
   readonly requestTimeoutMs: number;
 }
@@ -111,7 +113,7 @@ function parentOf(call: TargetCall, chain: MessageChain, prompt: Int32Array): st
 }
 
 export function createChatTarget(options: ChatTargetOptions): Target {
-  const { fleet, dispatcher, gate, requestTimeoutMs } = options;
+  const { fleet, dispatcher, exchanges, gate, requestTimeoutMs } = options;
 
   async function run(call: TargetCall): Promise<TargetAnswer> {
     const { request, session, abort, trajectoryUid, onPrompt } = call;
@@ -147,7 +149,8 @@ export function createChatTarget(options: ChatTargetOptions): Target {
           contextLength = facts.contextLength;
           workerId = worker.id;
           const params = plan.sampling;
-          return callChat(worker, facts, { call, params, requestTimeoutMs, onBegin, onCommit });
+          const limits = { exchanges, requestTimeoutMs };
+          return callChat(worker, facts, { ...limits, call, params, onBegin, onCommit });
         }),
       );
     } catch (error) {
@@ -181,9 +184,9 @@ export function createChatTarget(options: ChatTargetOptions): Target {
     run,
     countTokens: (messages, tools) =>
       countTokens(fleet, dispatcher, requestTimeoutMs, { messages, tools }),
-    [Symbol.asyncDispose]: () => {
+    [Symbol.asyncDispose]: async () => {
       fleet.close();
-      return Promise.resolve();
+      await exchanges.close();
     },
   };
 }

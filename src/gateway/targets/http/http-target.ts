@@ -6,8 +6,10 @@ import type { Target } from "../target.ts";
 import { createTokenTarget } from "../token-target.ts";
 import { createChatTarget } from "./chat-target.ts";
 import { Dispatcher } from "./dispatcher.ts";
+import { defaultOffloadFrom, Exchanges } from "./exchange/exchanges.ts";
 import { Fleet } from "./fleet.ts";
 import { httpTokenSource } from "./http-token-source.ts";
+import type { Worker } from "./worker.ts";
 
 const defaults = {
   maxAttempts: 5,
@@ -57,9 +59,20 @@ export function createHttpTarget(target: HttpTarget, services: TargetServices): 
   }
   const limits = withDefaults(defaults, target);
   const deadlines = withDefaults(defaultDeadlines, target.deadlines ?? {});
-  const fleet = new Fleet(target.workers, { ...limits, deadlines, model });
+  const { offloadFrom = defaultOffloadFrom } = target;
+  if (!(offloadFrom >= 0)) {
+    throw new ConfigError({
+      message: `offloadFrom must be a number of at least 0, but it is ${offloadFrom}.`,
+      fields: { option: "offloadFrom", value: offloadFrom },
+    });
+  }
+  const exchanges = new Exchanges(offloadFrom, services.report);
+  const onGone = (worker: Worker): void => {
+    exchanges.forget(worker);
+  };
+  const fleet = new Fleet(target.workers, { ...limits, deadlines, model, onGone });
   const dispatcher = new Dispatcher(fleet, gate, limits);
-  const shared = { fleet, dispatcher, gate, requestTimeoutMs };
+  const shared = { fleet, dispatcher, exchanges, gate, requestTimeoutMs };
   if (tokenMode === "server" || !renderer) return createChatTarget(shared);
   const source = httpTokenSource({
     ...shared,
@@ -68,9 +81,9 @@ export function createHttpTarget(target: HttpTarget, services: TargetServices): 
   return {
     ...createTokenTarget(source, renderer),
     workers: fleet,
-    [Symbol.asyncDispose]: () => {
+    [Symbol.asyncDispose]: async () => {
       fleet.close();
-      return Promise.resolve();
+      await exchanges.close();
     },
   };
 }

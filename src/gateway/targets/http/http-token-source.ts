@@ -7,8 +7,8 @@ import type { ChoiceCollector } from "./choice-collector.ts";
 import type { TokenDialect } from "./dialects/dialect.ts";
 import { tokenDialects } from "./dialects/token-dialects.ts";
 import type { Dispatcher } from "./dispatcher.ts";
+import type { Exchanges } from "./exchange/exchanges.ts";
 import type { Fleet } from "./fleet.ts";
-import { readJsonAnswers } from "./json-answers.ts";
 import { logprobKindOf } from "./logprob-kind.ts";
 import { malformed, UpstreamError } from "./upstream-error.ts";
 import type { Worker, WorkerFacts } from "./worker.ts";
@@ -16,6 +16,7 @@ import type { Worker, WorkerFacts } from "./worker.ts";
 export interface TokenSourceOptions {
   readonly fleet: Fleet;
   readonly dispatcher: Dispatcher;
+  readonly exchanges: Exchanges;
   readonly gate: CallGate;
   readonly contextLength?: number;
   /** Bounds a whole answer, whose first byte comes last. */
@@ -23,6 +24,7 @@ export interface TokenSourceOptions {
 }
 
 interface OneDraw {
+  readonly exchanges: Exchanges;
   readonly worker: Worker;
   readonly facts: WorkerFacts;
   readonly dialect: TokenDialect;
@@ -33,21 +35,21 @@ interface OneDraw {
 
 /** `n` sequences by one request; `first` is the index of the first of them. */
 async function ask(draw: OneDraw, n: number, first: number): Promise<AnswerCollector> {
-  const { worker, facts, dialect, request, signal } = draw;
+  const { exchanges, worker, facts, dialect, request, signal } = draw;
   const { tokens, params, onChunk } = request;
   const stream = onChunk !== undefined && dialect.streams;
   const own = first === 0 ? params : { ...params, seed: (params.seed + first) % 2 ** 32 };
   const collector = new AnswerCollector(worker.id, n);
   try {
-    const answer = await worker.send({
-      path: dialect.path,
-      body: dialect.body({ tokens, params: own, n, model: facts.model, stream }),
-      signal,
-      ...(stream ? {} : { deadlines: { firstByteMs: draw.requestTimeoutMs } }),
-    });
-    for await (const values of readJsonAnswers(answer, worker.id)) {
-      for (const json of values) {
-        collector.add(dialect.read(json, n), (part, fresh, choice) => {
+    const { kind, model } = facts;
+    const pieces = exchanges.run(
+      worker,
+      { form: "tokens", kind, ask: { tokens, params: own, n, model, stream } },
+      { signal, ...(stream ? {} : { deadlines: { firstByteMs: draw.requestTimeoutMs } }) },
+    );
+    for await (const together of pieces) {
+      for (const piece of together) {
+        collector.add(piece, (part, fresh, choice) => {
           if (fresh === 0 || !onChunk) return;
           onChunk({
             index: first + part.choice,
@@ -111,14 +113,15 @@ function hasChangedPrompt({ promptIds, usage }: AnswerCollector, tokens: Int32Ar
 }
 
 export function httpTokenSource(options: TokenSourceOptions): TokenSource {
-  const { fleet, dispatcher, gate, requestTimeoutMs } = options;
+  const { fleet, dispatcher, exchanges, gate, requestTimeoutMs } = options;
 
   async function drawOnce(worker: Worker, facts: WorkerFacts, request: DrawRequest): Promise<Draw> {
     const dialect = tokenDialects[facts.kind];
     if (!dialect) throw noTokenPrompts(worker, facts);
     const version = gate.weightVersion ?? 0;
     const { signal } = request;
-    const answers = await askAll({ worker, facts, dialect, request, signal, requestTimeoutMs });
+    const limits = { exchanges, requestTimeoutMs };
+    const answers = await askAll({ ...limits, worker, facts, dialect, request, signal });
     for (const answer of answers) {
       answer.promptChanged = hasChangedPrompt(answer, request.tokens);
     }

@@ -1,13 +1,9 @@
 /** One inference server: what it is, how it does, and requests to it. Knows no other worker. */
-import { Agent as HttpAgent } from "node:http";
-import { Agent as HttpsAgent } from "node:https";
 import type { HttpWorker, WorkerKind } from "../../../core/backend.ts";
 import { Circuit, type CircuitOptions } from "./circuit.ts";
-import { sendHttp, type HttpAnswer, type PhaseDeadlines } from "./http-request.ts";
+import { Connection, type WorkerRequest } from "./exchange/connection.ts";
+import type { HttpAnswer, PhaseDeadlines } from "./http-request.ts";
 import { parseWorkerUrl, type WorkerAddress } from "./worker-address.ts";
-
-/** Shorter than servers keep idle connections (uvicorn: 5 s), so that none is used stale. */
-const idleSocketMs = 4_000;
 
 /** What a server said of itself. */
 export interface WorkerFacts {
@@ -20,15 +16,8 @@ export interface WorkerFacts {
 export interface WorkerOptions extends CircuitOptions {
   readonly deadlines: PhaseDeadlines;
   readonly maxResponseBytes: number;
-}
-
-export interface WorkerRequest {
-  /** `/v1` at its beginning stands for the OpenAI routes. */
-  readonly path: string;
-  /** Sent as JSON; absent for a GET. */
-  readonly body?: object;
-  readonly signal: AbortSignal;
-  readonly deadlines?: Partial<PhaseDeadlines>;
+  /** Called when its connections are closed. */
+  readonly onGone?: (worker: Worker) => void;
 }
 
 export class Worker {
@@ -36,6 +25,7 @@ export class Worker {
   readonly spec: HttpWorker;
   readonly address: WorkerAddress;
   readonly circuit: Circuit;
+  readonly connection: Connection;
   isDraining = false;
   /** What the last health check said; null before the first. */
   isAlive: boolean | null = null;
@@ -45,8 +35,7 @@ export class Worker {
   facts: WorkerFacts | undefined;
   /** While facts are asked for. */
   asking: Promise<WorkerFacts> | undefined;
-  readonly #options: WorkerOptions;
-  readonly #agent: HttpAgent;
+  readonly #onGone: WorkerOptions["onGone"];
   #isRetired = false;
 
   constructor(id: string, spec: HttpWorker, options: WorkerOptions, apiPath?: string) {
@@ -54,9 +43,16 @@ export class Worker {
     this.spec = spec;
     this.address = parseWorkerUrl(spec.url, apiPath);
     this.circuit = new Circuit(options);
-    this.#options = options;
-    const Agent = this.address.root.startsWith("https:") ? HttpsAgent : HttpAgent;
-    this.#agent = new Agent({ keepAlive: true, timeout: idleSocketMs, maxFreeSockets: 256 });
+    const { deadlines, maxResponseBytes, onGone } = options;
+    this.#onGone = onGone;
+    const { apiKey } = spec;
+    this.connection = new Connection({
+      workerId: id,
+      address: this.address,
+      ...(apiKey === undefined ? {} : { apiKey }),
+      deadlines,
+      maxResponseBytes,
+    });
   }
 
   get isHealthy(): boolean {
@@ -73,26 +69,8 @@ export class Worker {
   }
 
   /** @throws UpstreamError, or the signal's reason. */
-  send({ path, body, signal, deadlines }: WorkerRequest): Promise<HttpAnswer> {
-    const { root, apiPath } = this.address;
-    const { apiKey } = this.spec;
-    const rest = path.startsWith("/v1/") ? apiPath + path.slice("/v1".length) : path;
-    return sendHttp({
-      url: new URL(root + rest),
-      method: body === undefined ? "GET" : "POST",
-      headers: {
-        accept: "application/json, text/event-stream",
-        "user-agent": "agent-trainer",
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      agent: this.#agent,
-      deadlines: { ...this.#options.deadlines, ...deadlines },
-      signal,
-      maxBytes: this.#options.maxResponseBytes,
-      workerId: this.id,
-    });
+  send(request: WorkerRequest): Promise<HttpAnswer> {
+    return this.connection.send(request);
   }
 
   /** A call begins here. Returns how it ends. */
@@ -123,6 +101,7 @@ export class Worker {
 
   /** Closes connections, those in use included. */
   close(): void {
-    this.#agent.destroy();
+    this.connection.close();
+    this.#onGone?.(this);
   }
 }
