@@ -2,6 +2,7 @@
 import { demo } from "./demo/demo.ts";
 import { engineSample } from "./engine/sample.ts";
 import { engineTrain } from "./engine/train.ts";
+import { gatewayInTraining } from "./gateway-in-training/health.ts";
 import { gatewayPeers } from "./gateway-peers/gateway-peers.ts";
 import { gateway } from "./gateway/gateway.ts";
 import type { Benchmark } from "./harness/benchmark.ts";
@@ -10,6 +11,7 @@ export const benchmarks: readonly Benchmark[] = [
   engineTrain,
   engineSample,
   gateway,
+  gatewayInTraining,
   gatewayPeers,
   demo,
 ];

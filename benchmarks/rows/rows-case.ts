@@ -1,0 +1,82 @@
+/** Child: groups, advantages and rows of many made-up trajectories, once. */
+import { computeAdvantages } from "../../src/algorithms/advantages.ts";
+import { dropUniform } from "../../src/algorithms/filters.ts";
+import { groupTrajectories } from "../../src/algorithms/grouping.ts";
+import { buildRows } from "../../src/algorithms/rows.ts";
+import { defaultSampling } from "../../src/core/policy.ts";
+import type { Episode, Step } from "../../src/core/trajectory.ts";
+import { createRandom } from "../../src/util/random.ts";
+import { answer, peakMiB } from "../harness/child-side.ts";
+
+export interface RowsInput {
+  readonly trajectories: number;
+  readonly groupSize: number;
+  readonly promptTokens: number;
+  readonly responseTokens: number;
+}
+
+export interface RowsOutput {
+  readonly seconds: number;
+  readonly rows: number;
+  /** Resident before: the program and the trajectories. */
+  readonly inputMiB: number;
+  readonly peakMiB: number;
+}
+
+const sampling = { ...defaultSampling, seed: 0, stopTokenIds: [] };
+const response = { role: "assistant", content: "" } as const;
+
+/** Episodes of one call each. Ids of a task share their prompt, as captured ones do not. */
+function makeEpisodes(input: RowsInput): Episode[] {
+  const { trajectories, groupSize, promptTokens, responseTokens } = input;
+  const random = createRandom(1);
+  return Array.from({ length: trajectories }, (_, i): Episode => {
+    const task = { id: `task-${Math.floor(i / groupSize)}`, instruction: "", metadata: {} };
+    const step: Step = {
+      traceId: `trace-${i}`,
+      messages: [],
+      response,
+      promptIds: new Int32Array(promptTokens).fill(i % 997),
+      responseIds: new Int32Array(responseTokens).fill(i % 991),
+      logprobs: new Float32Array(responseTokens).fill(-0.5),
+      stopReason: "stop",
+      sampling,
+      weightVersion: 0,
+      reward: 0,
+      done: true,
+    };
+    const reward = random() < 0.5 ? 1 : 0;
+    const trajectory = {
+      uid: `u${i}`,
+      name: "agent",
+      steps: [step],
+      reward,
+      signals: {},
+      metadata: {},
+    };
+    return {
+      id: `1/${task.id}/${i % groupSize}`,
+      task,
+      rolloutIndex: i % groupSize,
+      trajectories: [trajectory],
+      output: undefined,
+      isCorrect: reward === 1,
+      reward,
+      terminationReason: "completed",
+      metrics: {},
+      metadata: {},
+      attempts: 1,
+    };
+  });
+}
+
+answer(async (input: RowsInput): Promise<RowsOutput> => {
+  const episodes = makeEpisodes(input);
+  const inputMiB = process.memoryUsage.rss() / 2 ** 20;
+  const start = performance.now();
+  const { groups } = dropUniform(groupTrajectories(episodes).groups);
+  const { advantages } = computeAdvantages(groups, { estimator: "grpo", normByStd: true });
+  const { rows } = buildRows(groups, advantages);
+  const seconds = (performance.now() - start) / 1000;
+  return { seconds, rows: rows.length, inputMiB, peakMiB: peakMiB() };
+});
