@@ -1,0 +1,183 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AgentTrainer, type Episode, type Evaluator, type Task } from "agent-trainer";
+import OpenAI from "openai";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type SharedBackend, shareBackend } from "./shared-backend.ts";
+
+// Asked for a price without tools, the built-in model answers with one of two tool calls or with a
+// number, each about a third of the time. The number is what is rewarded here.
+const tasks: Task[] = ["lamps", "chairs", "mugs", "plates"].map((item, i) => ({
+  id: `task-${i}`,
+  instruction: `How much do ${i + 2} ${item} cost?`,
+  metadata: {},
+}));
+
+async function agentFlow(task: Task, config: { baseUrl: string; apiKey: string; model: string }) {
+  const client = new OpenAI({ baseURL: config.baseUrl, apiKey: config.apiKey, maxRetries: 0 });
+  const messages = [{ role: "user" as const, content: task.instruction }];
+  const completion = await client.chat.completions.create({ model: config.model, messages });
+  return completion.choices[0]?.message.content ?? "";
+}
+
+const estimators = [
+  "grpo",
+  "reinforce",
+  "rloo",
+  "reinforce_plus_plus",
+  "reinforce_plus_plus_baseline",
+  "prpo",
+  "opo",
+  "gpg",
+  "maxrl",
+  "grpo_passk",
+];
+const losses = ["importance_sampling", "ppo", "cispo", "gspo", "gmpo", "sapo", "dro"];
+
+const aggregations = [
+  "token-mean",
+  "token-sum",
+  "seq-mean-token-sum",
+  "seq-mean-token-mean",
+  "seq-mean-token-sum-norm",
+];
+/** What may be added to any of them. */
+const additions: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "Dr. GRPO": { "algorithm.norm_adv_by_std_in_grpo": false },
+  "clip-higher and a dual clip": { "algorithm.eps_clip_high": 0.28, "algorithm.clip_ratio_c": 3 },
+  "KL in the loss": { "algorithm.kl_beta": 0.01, "algorithm.kl_estimator": "k3" },
+  "KL in the reward": { "algorithm.use_kl_in_reward": true },
+  "an entropy bonus": { "algorithm.entropy_coef": 0.001 },
+  "truncated importance weights": { "algorithm.rollout_correction.tis_mode": "token" },
+  "sequence weights, masked and normalised": {
+    "algorithm.rollout_correction": {
+      tis_mode: "sequence",
+      tis_cap: "0.5_2",
+      rollout_is_batch_normalize: true,
+    },
+  },
+  "rejection and a veto": {
+    "algorithm.rollout_correction": {
+      rollout_rs: "token_k1,seq_mean_k3",
+      rollout_rs_threshold: "0.5_2,0.1",
+      rollout_token_veto_threshold: 1e-4,
+    },
+  },
+  "advantages of steps": { stepwise_advantage: { enable: true, mode: "per_step" } },
+  "a punishment of long answers": {
+    "algorithm.overlong_buffer": { enable: true, len: 2, penalty_factor: 0.1 },
+  },
+  "a schedule with warm-up": {
+    "training.lr_schedule": "cosine",
+    "training.warmup_steps_ratio": 0.25,
+    "training.min_lr_ratio": 0.1,
+  },
+};
+
+let backend: SharedBackend;
+let folder: string;
+/** Share of right answers of the weights that every run begins with. */
+let before: number;
+
+beforeAll(async () => {
+  backend = await shareBackend("builtin:shop-tiny");
+  folder = await mkdtemp(join(tmpdir(), "agent-trainer-algorithms-"));
+  before = (await train({ "training.learning_rate": 0, "trainer.total_batches": 1 })).after;
+});
+afterAll(async () => {
+  await backend[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const isRight = ({ output }: Episode): boolean => /^\d/.test(String(output));
+
+/** Share of right answers after a short run, to the same questions with the same dice. */
+async function train(
+  set: Readonly<Record<string, unknown>>,
+  evaluator: Evaluator = (_, episode) => isRight(episode),
+): Promise<{ after: number; metrics: Readonly<Record<string, number>> }> {
+  let after = NaN;
+  const trainer = new AgentTrainer({
+    backend: backend.next(),
+    agentFlow,
+    evaluator,
+    trainDataset: tasks,
+    valDataset: tasks,
+    config: {
+      "model.name": "builtin:shop-tiny",
+      "data.train_batch_size": tasks.length,
+      "rollout.n": 8,
+      "rollout.n_val": 8,
+      "rollout.train.max_tokens": 3,
+      "rollout.val.max_tokens": 3,
+      "training.learning_rate": 1e-3,
+      // The second pass has ratios that are not 1.
+      "training.ppo_epochs": 2,
+      "trainer.total_batches": 4,
+      "trainer.val_before_train": false,
+      "trainer.output_dir": folder,
+      ...set,
+    },
+    onEvent(event) {
+      if (event.type !== "validation-end") return;
+      after = event.episodes.filter(isRight).length / event.episodes.length;
+    },
+  });
+  const { metrics } = await trainer.train();
+  return { after, metrics: metrics ?? {} };
+}
+
+const learnt = (): number => before + 0.25;
+
+it("begins with a policy that seldom answers with a number", () => {
+  expect(before).toBeGreaterThan(0.05);
+  expect(before).toBeLessThan(0.4);
+});
+
+describe.each(estimators)("%s", (estimator) => {
+  it.each(losses)("raises the reward with %s", async (loss) => {
+    const { after } = await train({
+      "algorithm.adv_estimator": estimator,
+      "algorithm.loss_fn": loss,
+    });
+    expect(after).toBeGreaterThan(learnt());
+  });
+});
+
+describe("grpo and ppo", () => {
+  it.each(aggregations)("raise the reward with %s", async (aggregation) => {
+    const { after } = await train({ "algorithm.loss_agg_mode": aggregation });
+    expect(after).toBeGreaterThan(learnt());
+  });
+  it.each(Object.entries(additions))("raise it with %s", async (_, set) => {
+    const { after, metrics } = await train(set);
+    expect(after).toBeGreaterThan(learnt());
+    expect(Object.values(metrics).every(Number.isFinite)).toBe(true);
+  });
+});
+
+describe("a policy that cannot learn does not", () => {
+  it.each(["grpo", "reinforce", "rloo"])("%s with a learning rate of 0", async (estimator) => {
+    const { after } = await train({
+      "algorithm.adv_estimator": estimator,
+      "training.learning_rate": 0,
+    });
+    expect(after).toBe(before);
+  });
+  it.each(["grpo", "rloo", "reinforce_plus_plus"])("%s with random rewards", async (estimator) => {
+    // A function of the rollout alone, whatever the answer was.
+    const dice = ({ id }: Episode): number =>
+      createHash("sha256").update(id).digest().readUInt32LE() / 2 ** 32;
+    const { after } = await train({ "algorithm.adv_estimator": estimator }, (_, episode) =>
+      dice(episode),
+    );
+    expect(after).toBeLessThan(learnt());
+  });
+  it("grpo with the same reward for everything", async () => {
+    const { after, metrics } = await train({}, () => 1);
+    expect(after).toBe(before);
+    expect(metrics["train/skipped_steps"]).toBe(1);
+  });
+});
