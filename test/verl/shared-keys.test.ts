@@ -23,6 +23,25 @@ describe("options that verl has, too", () => {
     );
   });
 
+  it("place servers beside training or apart from it", () => {
+    const apart = verlOverrides({
+      ...{ run: fakeRun, gpusPerNode: 6, placement: "disaggregated", inferenceGpusPerNode: 2 },
+      overrides: ["actor_rollout_ref.rollout.checkpoint_engine.backend=nixl"],
+    });
+    expect(apart).toContain("actor_rollout_ref.hybrid_engine=false");
+    expect(apart).toContain("actor_rollout_ref.rollout.n_gpus_per_node=2");
+    expect(apart).toContain("actor_rollout_ref.rollout.nnodes=1");
+    // Hydra takes the last.
+    expect(apart.filter((entry) => entry.includes("checkpoint_engine.backend"))).toEqual([
+      "actor_rollout_ref.rollout.checkpoint_engine.backend=nccl",
+      "actor_rollout_ref.rollout.checkpoint_engine.backend=nixl",
+    ]);
+    expect(given()).toContain("actor_rollout_ref.hybrid_engine=true");
+    expect(() => given("actor_rollout_ref.hybrid_engine=false")).toThrow(
+      /contradicts verl\.placement, which comes to true/,
+    );
+  });
+
   it("may be said twice, but not twice differently", () => {
     expect(given("actor_rollout_ref.rollout.n=8")).toHaveLength(sharedKeys.length);
     expect(() => given("actor_rollout_ref.rollout.n=16")).toThrow(
@@ -41,6 +60,8 @@ describe("options that verl has, too", () => {
     ["algorithm.adv_estimator=gae", /adv_estimator does nothing here/],
     ["trainer.save_freq=5", /save_freq does nothing here/],
     ["+actor_rollout_ref.actor.policy_loss.loss_mode=gspo", /loss_mode does nothing here/],
+    ["actor_rollout_ref.actor.use_kl_loss=true", /use_kl_loss does nothing here/],
+    ["actor_rollout_ref.actor.entropy_coeff=0.1", /entropy_coeff does nothing here/],
     ["critic.enable=true", /critic\.enable does nothing here/],
   ])("%s is refused, since it would do nothing", (override, message) => {
     expect(() => given(override)).toThrow(message);

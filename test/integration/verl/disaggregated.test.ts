@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import type { VerlBackend } from "../../../src/backends/verl/index.ts";
-import type { HttpTarget } from "../../../src/core/backend.ts";
 import { defaultOptim } from "../../../src/core/loss.ts";
 import type { TrainingRow } from "../../../src/core/training-row.ts";
 import { AgentTrainer } from "../../../src/trainer/agent-trainer.ts";
@@ -57,7 +56,7 @@ it("answers during updates with the weights of before, and trains on rollouts of
   let url = "";
   const start = verl.start.bind(verl);
   verl.start = async (context) => {
-    const target = (await start(context)) as HttpTarget;
+    const target = await start(context);
     url = (target.workers[0] as { url: string }).url;
     return target;
   };

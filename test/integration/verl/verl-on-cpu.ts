@@ -7,10 +7,13 @@ import type { VerlBackendOptions, VerlRunOptions } from "../../../src/backends/v
 import { pythonEnvironment } from "../python-environment.ts";
 import { root } from "../root.ts";
 
+/** Another one than the default gets an environment of its own. */
+const version = process.env["VERL_TEST_VERSION"] ?? "0.9.0";
+
 const recipe = {
-  name: "verl",
+  name: version === "0.9.0" ? "verl" : `verl-${version}`,
   packages: [
-    "verl==0.9.0",
+    `verl==${version}`,
     "ray[default]==2.60.0",
     "transformers==5.10.4",
     "tensordict==0.10.0",
@@ -19,6 +22,8 @@ const recipe = {
     "fastapi==0.165.0",
     "uvicorn==0.54.0",
     "cachetools==8.0.0",
+    // verl 0.8 wants NumPy 1, and later ones do not.
+    ...(version.startsWith("0.8.") ? ["pyarrow==21.0.0"] : []),
   ],
   overrides: ["torch==2.11.0"],
 };

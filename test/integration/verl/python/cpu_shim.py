@@ -41,9 +41,30 @@ def _fill_torch_cpu() -> None:
             setattr(torch.cpu, name, function)
 
 
+def _name_resources() -> None:
+    """verl 0.8 has functions where later versions have platforms."""
+    from verl.utils import device
+
+    device.get_resource_name = lambda: "GPU"
+    device.get_nccl_backend = lambda: "gloo"
+    from verl.single_controller.ray.base import RayResourcePool
+
+    original = RayResourcePool.get_placement_groups
+
+    def get_placement_groups(self: Any, strategy: str = "STRICT_PACK", name: Any = None, device_name: str = "") -> Any:
+        # Ray is told that there are GPUs, which only counts places.
+        return original(self, strategy, name, "cuda")
+
+    RayResourcePool.get_placement_groups = get_placement_groups
+
+
 def _set_platform() -> None:
-    from verl.plugin.platform.platform_base import PlatformBase
-    from verl.plugin.platform.platform_manager import set_platform
+    try:
+        from verl.plugin.platform.platform_base import PlatformBase
+        from verl.plugin.platform.platform_manager import set_platform
+    except ImportError:
+        _name_resources()
+        return
 
     class CpuPlatform(PlatformBase):
         device_name = "cpu"
