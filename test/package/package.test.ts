@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const run = promisify(execFile);
+const probe = "import sys; sys.exit(sys.version_info < (3, 10))";
+const hasPython = spawnSync("python3", ["-c", probe]).status === 0;
 const root = fileURLToPath(new URL("../../", import.meta.url));
 let folder: string;
 
@@ -51,9 +53,27 @@ describe("the packed package, installed alone", () => {
     ["agent-trainer/local", "createLocalBackend"],
     ["agent-trainer/tinker", "TinkerClient"],
     ["agent-trainer/tinker", "createTinkerBackend"],
+    ["agent-trainer/verl", "createVerlBackend"],
     ["agent-trainer/testing", "scriptedSampler"],
   ])("imports %s: %s", async (subpath, name) => {
     expect(await node(`console.log(typeof (await import("${subpath}")).${name})`)).toBe("function");
+  });
+
+  it.skipIf(!hasPython)("starts the bridge to verl that it brings", async () => {
+    const started = await node(
+      `import { createVerlBackend } from "agent-trainer/verl";
+       import { byteRenderer } from "agent-trainer/testing";
+       const optim = { learningRate: 0.1, beta1: 0.9, beta2: 0.95, eps: 1e-8, weightDecay: 0, maxGradNorm: 1 };
+       const sampling = { temperature: 1, topP: 1, topK: 0, maxTokens: 1 };
+       const run = { optim, batchSize: 1, groupSize: 2, ...sampling };
+       const backend = createVerlBackend({ run, engine: "fake", renderer: byteRenderer() });
+       const { signal } = new AbortController();
+       const target = await backend.start({ seed: 1, model: { name: "fake", lora: null }, signal });
+       const health = await fetch(new URL("/health", target.workers[0].url));
+       console.log(target.kind, health.status, await backend.publishWeights());
+       await backend[Symbol.asyncDispose]();`,
+    );
+    expect(started).toBe("http 200 1");
   });
 
   it("keeps its exported names (change them on purpose)", async () => {
