@@ -6,6 +6,7 @@ import { gatewayInTraining } from "./gateway-in-training/health.ts";
 import { gatewayPeers } from "./gateway-peers/gateway-peers.ts";
 import { gateway } from "./gateway/gateway.ts";
 import type { Benchmark } from "./harness/benchmark.ts";
+import { tinker } from "./tinker/tinker.ts";
 
 export const benchmarks: readonly Benchmark[] = [
   engineTrain,
@@ -13,5 +14,6 @@ export const benchmarks: readonly Benchmark[] = [
   gateway,
   gatewayInTraining,
   gatewayPeers,
+  tinker,
   demo,
 ];

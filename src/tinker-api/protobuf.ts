@@ -62,7 +62,8 @@ export class ProtoWriter {
   }
 
   finish(): Uint8Array<ArrayBuffer> {
-    const result = new Uint8Array(this.#length);
+    // Every byte is written below, so none needs to be cleared.
+    const result = new Uint8Array(Buffer.allocUnsafeSlow(this.#length).buffer);
     let offset = 0;
     for (const part of this.#parts) {
       result.set(part, offset);

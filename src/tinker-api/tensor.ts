@@ -44,7 +44,7 @@ export function bytesOf(data: Float32Array | Int32Array): Uint8Array {
 
 /** Ids as little-endian 64-bit integers. */
 export function int64Bytes(ids: Int32Array): Uint8Array {
-  const halves = new Int32Array(ids.length * 2);
+  const halves = new Int32Array(Buffer.allocUnsafeSlow(ids.length * 8).buffer);
   for (let i = 0; i < ids.length; i++) {
     const id = ids[i]!;
     halves[2 * i] = id;

@@ -2,8 +2,8 @@
  * One model being trained. Calls may be made without awaiting the ones before: they reach the server in
  * order, and each resolves with its own result.
  */
-import { ConfigError } from "../core/errors.ts";
 import type { ForwardBackwardOutput, ForwardBackwardRequest, Datum } from "./messages.ts";
+import { checkData } from "./check-data.ts";
 import { cutIntoChunks, defaultChunkLimits, joinOutputs } from "./chunks.ts";
 import type { ChunkLimits } from "./chunks.ts";
 import { forwardBackwardToJson, outputFromJson } from "./json-codec.ts";
@@ -274,24 +274,4 @@ function ttlOf({ ttlSeconds }: SaveOptions): { ttl_seconds?: number } {
 /** The server looked at the request and did not take it: its number is free. */
 function isRefusal(error: unknown): boolean {
   return error instanceof TinkerStatusError && error.status < 500 && error.tries === 1;
-}
-
-function checkData(data: readonly Datum[]): void {
-  // A server may wait forever on an empty request.
-  if (data.length === 0)
-    throw new ConfigError({ message: "There is no datum: nothing to compute a loss of." });
-  for (const [i, { tokens, lossInputs }] of data.entries()) {
-    for (const [name, tensor] of Object.entries(lossInputs)) {
-      if (tensor.shape[0] !== tokens.length)
-        throw new ConfigError({
-          message: `Datum ${i}: "${name}" has ${tensor.shape[0]} entries for ${tokens.length} tokens.`,
-          fields: { datum: i, name },
-        });
-      if (tensor.dtype === "float32" && !tensor.data.every(Number.isFinite))
-        throw new ConfigError({
-          message: `Datum ${i}: "${name}" has a number that is not finite.`,
-          fields: { datum: i, name },
-        });
-    }
-  }
 }

@@ -13,6 +13,8 @@ export interface PythonRecipe {
   readonly packages: readonly string[];
   /** Versions that win over what packages ask for. */
   readonly overrides?: readonly string[];
+  /** @default PYTHON, or python3 */
+  readonly interpreter?: string;
 }
 
 function run(command: string, args: readonly string[]): void {
@@ -24,6 +26,7 @@ function run(command: string, args: readonly string[]): void {
 /** The environment's interpreter. The first call with a recipe takes minutes. */
 export function pythonEnvironment(recipe: PythonRecipe): string {
   const { name, packages, overrides = [] } = recipe;
+  const interpreter = recipe.interpreter ?? process.env["PYTHON"] ?? "python3";
   const folder = join(root, ".cache", "integration", name);
   const python = join(folder, "bin", "python");
   const stamp = join(folder, "recipe.json");
@@ -31,7 +34,7 @@ export function pythonEnvironment(recipe: PythonRecipe): string {
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return python;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  run(process.env["PYTHON"] ?? "python3", ["-m", "venv", folder]);
+  run(interpreter, ["-m", "venv", folder]);
   run(python, ["-m", "pip", "install", "--quiet", "uv"]);
   const overrideFile = join(folder, "overrides.txt");
   writeFileSync(overrideFile, overrides.join("\n"));

@@ -6,7 +6,7 @@ import { pythonEnvironment } from "../python-environment.ts";
 
 const recipe = {
   name: "tinker",
-  packages: ["tinker==0.38.0", "tinker-cookbook==0.5.8"],
+  packages: ["tinker==0.38.0", "tinker-cookbook[math-rl]==0.5.8"],
   overrides: ["torch==2.11.0"],
 };
 
@@ -15,9 +15,11 @@ export async function runPython(
   script: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  cwd: string = process.cwd(),
 ): Promise<unknown> {
   const file = join(import.meta.dirname, "python", script);
   const child = spawn(pythonEnvironment(recipe), [file, ...args], {
+    cwd,
     env: { ...process.env, HF_HUB_OFFLINE: "1", TINKER_TELEMETRY: "0", ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });

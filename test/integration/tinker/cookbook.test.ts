@@ -1,0 +1,56 @@
+/** Loops of the tinker-cookbook against our server: supervised and by rewards, begun and gone on with. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { modelPath, startServer, token } from "../../tinker/local-server.ts";
+import type { LocalServer } from "../../tinker/local-server.ts";
+import { runPython } from "./python-tinker.ts";
+
+/** Of the cookbook's models; its files are those of the built-in model. */
+const modelName = "Qwen/Qwen3-8B";
+const folder = mkdtempSync(join(tmpdir(), "tinker-cookbook-"));
+let local: LocalServer;
+let env: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  mkdirSync(join(folder, "Qwen"));
+  symlinkSync(modelPath, join(folder, modelName));
+  local = await startServer({ modelName, folder: join(folder, "server") });
+  env = { TINKER_BASE_URL: await local.server.listen(), TINKER_API_KEY: token };
+});
+afterAll(async () => {
+  await local?.[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+
+type Line = Readonly<Record<string, number>>;
+
+async function recipe(kind: "sl" | "rl", steps: number, rate: number): Promise<readonly Line[]> {
+  const args = [kind, join(folder, kind), String(steps), String(rate)];
+  return (await runPython("cookbook.py", args, env, folder)) as readonly Line[];
+}
+
+it("sl_loop learns, and goes on from its checkpoint", async () => {
+  const first = await recipe("sl", 5, 0.01);
+  const nll = first.map((line) => line["train_mean_nll"]!);
+  expect(nll.at(-1)).toBeLessThan(nll[0]! - 0.05);
+  // As if it had been killed before its last checkpoint: the one before is of step 4.
+  const file = join(folder, "sl", "checkpoints.jsonl");
+  const kept = readFileSync(file, "utf8").trim().split("\n").slice(0, -1);
+  writeFileSync(file, `${kept.join("\n")}\n`);
+  const second = await recipe("sl", 7, 0.01);
+  expect(second.map((line) => line["step"])).toEqual([0, 1, 2, 3, 4, 4, 5, 6]);
+  // The same step on the same weights and moments.
+  expect(second[5]!["train_mean_nll"]).toBeCloseTo(nll[4]!, 5);
+});
+
+it("rl_loop learns", async () => {
+  const lines = await recipe("rl", 8, 0.005);
+  const rewards = lines.map((line) => line["reward/total"]!);
+  expect(rewards).toHaveLength(8);
+  const mean = (values: readonly number[]): number =>
+    values.reduce((sum, value) => sum + value, 0) / values.length;
+  process.stderr.write(`rewards ${rewards.map((reward) => reward.toFixed(2)).join(" ")}\n`);
+  expect(mean(rewards.slice(-3))).toBeGreaterThan(mean(rewards.slice(0, 3)) + 0.05);
+});
