@@ -8,6 +8,10 @@ export type { ResumeMode } from "./trainer/run-directory.ts";
 export type { DatasetInput } from "./trainer/task.ts";
 export { toTask } from "./trainer/task.ts";
 
+// Algorithms of your own
+export type { AdvantageEstimator, EstimatorOptions } from "./algorithms/estimator.ts";
+export type { AlgorithmFunctions } from "./trainer/custom-algorithms.ts";
+
 // Configuration
 export { buildTrainConfig, loadConfig } from "./trainer/config/load.ts";
 export type {

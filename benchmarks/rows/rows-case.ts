@@ -26,12 +26,15 @@ export interface RowsOutput {
 const sampling = { ...defaultSampling, seed: 0, stopTokenIds: [] };
 const response = { role: "assistant", content: "" } as const;
 
-/** Episodes of one call each. Ids of a task share their prompt, as captured ones do not. */
+const nothing = {};
+
+/** Episodes of one call each. */
 function makeEpisodes(input: RowsInput): Episode[] {
   const { trajectories, groupSize, promptTokens, responseTokens } = input;
   const random = createRandom(1);
+  let task = { id: "", instruction: "", metadata: nothing };
   return Array.from({ length: trajectories }, (_, i): Episode => {
-    const task = { id: `task-${Math.floor(i / groupSize)}`, instruction: "", metadata: {} };
+    if (i % groupSize === 0) task = { ...task, id: `task-${i / groupSize}` };
     const step: Step = {
       traceId: `trace-${i}`,
       messages: [],
@@ -51,8 +54,8 @@ function makeEpisodes(input: RowsInput): Episode[] {
       name: "agent",
       steps: [step],
       reward,
-      signals: {},
-      metadata: {},
+      signals: nothing,
+      metadata: nothing,
     };
     return {
       id: `1/${task.id}/${i % groupSize}`,
@@ -63,8 +66,8 @@ function makeEpisodes(input: RowsInput): Episode[] {
       isCorrect: reward === 1,
       reward,
       terminationReason: "completed",
-      metrics: {},
-      metadata: {},
+      metrics: nothing,
+      metadata: nothing,
       attempts: 1,
     };
   });

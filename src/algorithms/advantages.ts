@@ -68,7 +68,7 @@ export function estimateByRole(
     const estimated = estimate(rewards, { normByStd: options.normByStd, lengths });
     requireSameShape(role, rewards, estimated);
     indices.forEach((index, position) => {
-      advantages[index] = Float64Array.from(estimated[position] ?? []);
+      advantages[index] = estimated[position] ?? new Float64Array(0);
     });
     Object.assign(metrics, roleMetrics(role, rewards, estimated));
   }
@@ -80,15 +80,25 @@ function sampledTokens({ trajectory }: GroupMember): number {
   return Math.max(1, drawn);
 }
 
+function concatenated(lists: readonly ArrayLike<number>[]): Float64Array {
+  const all = new Float64Array(lists.reduce((sum, list) => sum + list.length, 0));
+  let at = 0;
+  for (const list of lists) {
+    all.set(list, at);
+    at += list.length;
+  }
+  return all;
+}
+
 function roleMetrics(
   role: string,
   rewards: readonly (readonly number[])[],
   estimated: readonly Float64Array[],
 ): Record<string, number> {
-  const flat = estimated.flatMap((values) => Array.from(values));
-  const zeros = flat.filter((value) => Math.abs(value) < zeroTolerance).length;
+  const flat = concatenated(estimated);
+  const zeros = flat.reduce((count, value) => count + (Math.abs(value) < zeroTolerance ? 1 : 0), 0);
   return {
-    ...summarize(`reward/${role}`, rewards.flat()),
+    ...summarize(`reward/${role}`, concatenated(rewards)),
     ...summarize(`advantage/${role}`, flat),
     [`advantage/${role}/fraction_zero`]: flat.length === 0 ? 0 : zeros / flat.length,
     ...difficultyMetrics(role, rewards),

@@ -60,13 +60,21 @@ function classifyBreak(prompt: Int32Array, chain: StepChain): BoundaryBreak {
   return inResponse ? "response_changed" : "branched";
 }
 
+const noBreaks: Readonly<Record<BoundaryBreak, number>> = {
+  prompt_changed: 0,
+  response_changed: 0,
+  branched: 0,
+  prompt_shorter: 0,
+};
+
 /**
  * Every step ends up in exactly one chain. The latest chain is tried first and then the earlier ones,
  * so that two conversations interleaved in one trajectory become two chains and not one per call.
  */
 export function mergeSteps(steps: readonly Step[]): StepChains {
+  if (steps.length === 1) return { chains: [[...steps]], breaks: noBreaks };
   const chains: StepChain[] = [];
-  const breaks = { prompt_changed: 0, response_changed: 0, branched: 0, prompt_shorter: 0 };
+  const breaks = { ...noBreaks };
   let running: StepChain | undefined;
   for (const step of steps) {
     const chain = chains.findLast((candidate) => {

@@ -1,50 +1,56 @@
-/** What the step's metrics say about its training rows. */
-import type { TrainingRow } from "../core/training-row.ts";
+/** What the step's metrics say about its training rows, counted while they are made. */
+import type { StepChain } from "./row-merge.ts";
 import { summarize } from "./statistics.ts";
 
-interface RowsOfMember {
-  readonly rows: readonly TrainingRow[];
-  readonly steps: number;
-}
+export class RowCounts {
+  #steps = 0;
+  #tokens = 0;
+  #trained = 0;
+  readonly #perMember: number[] = [];
+  readonly #responses: number[] = [];
+  readonly #shares: number[] = [];
 
-function sum(values: ArrayLike<number>): number {
-  let total = 0;
-  for (let i = 0; i < values.length; i++) total += values[i] ?? 0;
-  return total;
-}
+  /** One trajectory: how many rows, and the steps in them. */
+  member(rows: number, steps: number): void {
+    this.#perMember.push(rows);
+    this.#steps += steps;
+  }
 
-/**
- * `rows/count`, `rows/steps`, `rows/tokens`, `rows/trained_tokens`; `rows/merge_ratio` = steps per row;
- * `rows/per_trajectory/...`; `rows/response_length/...` = tokens from a row's first sampled one to its
- * end; `rows/action_ratio/...` = share of sampled tokens among those; `rows/breaks/{reason}`;
- * `rows/dropped/{reason}` in steps.
- */
-export function rowMetrics(
-  members: readonly RowsOfMember[],
-  breaks: Readonly<Record<string, number>>,
-  dropped: Readonly<Record<string, number>>,
-): Record<string, number> {
-  const rows = members.flatMap((member) => member.rows);
-  const steps = sum(members.map((member) => member.steps));
-  const targets = rows.map((row) => sum(row.targetMask));
-  const lengths = rows.map((row) => row.tokens.length - row.targetMask.indexOf(1));
-  const metrics: Record<string, number> = {
-    "rows/count": rows.length,
-    "rows/steps": steps,
-    "rows/tokens": sum(rows.map((row) => row.tokens.length)),
-    "rows/trained_tokens": sum(targets),
-    "rows/merge_ratio": rows.length === 0 ? 0 : steps / rows.length,
-    ...summarize(
-      "rows/per_trajectory",
-      members.map((member) => member.rows.length),
-    ),
-    ...summarize("rows/response_length", lengths),
-    ...summarize(
-      "rows/action_ratio",
-      targets.map((count, i) => count / (lengths[i] ?? 1)),
-    ),
-  };
-  for (const [reason, count] of Object.entries(breaks)) metrics[`rows/breaks/${reason}`] = count;
-  for (const [reason, count] of Object.entries(dropped)) metrics[`rows/dropped/${reason}`] = count;
-  return metrics;
+  /** A row of `length` tokens, made of these steps. */
+  row(length: number, chain: StepChain): void {
+    const response = length - (chain[0]?.promptIds.length ?? 0);
+    let trained = 0;
+    for (const { responseIds } of chain) trained += responseIds.length;
+    this.#tokens += length;
+    this.#trained += trained;
+    this.#responses.push(response);
+    this.#shares.push(trained / response);
+  }
+
+  /**
+   * `rows/count`, `rows/steps`, `rows/tokens`, `rows/trained_tokens`; `rows/merge_ratio` = steps per row;
+   * `rows/per_trajectory/...`; `rows/response_length/...` = tokens from a row's first sampled one to its
+   * end; `rows/action_ratio/...` = share of sampled tokens among those; `rows/breaks/{reason}`;
+   * `rows/dropped/{reason}` in steps.
+   */
+  metrics(
+    breaks: Readonly<Record<string, number>>,
+    dropped: Readonly<Record<string, number>>,
+  ): Record<string, number> {
+    const count = this.#responses.length;
+    const metrics: Record<string, number> = {
+      "rows/count": count,
+      "rows/steps": this.#steps,
+      "rows/tokens": this.#tokens,
+      "rows/trained_tokens": this.#trained,
+      "rows/merge_ratio": count === 0 ? 0 : this.#steps / count,
+      ...summarize("rows/per_trajectory", this.#perMember),
+      ...summarize("rows/response_length", this.#responses),
+      ...summarize("rows/action_ratio", this.#shares),
+    };
+    for (const [reason, times] of Object.entries(breaks)) metrics[`rows/breaks/${reason}`] = times;
+    for (const [reason, times] of Object.entries(dropped))
+      metrics[`rows/dropped/${reason}`] = times;
+    return metrics;
+  }
 }

@@ -8,7 +8,8 @@ import type { RowProvenance, RowSegment, TrainingRow } from "../core/training-ro
 import type { GroupMember, Step, TrajectoryGroup } from "../core/trajectory.ts";
 import { boundaryBreaks, mergeSteps } from "./row-merge.ts";
 import type { BoundaryBreak, StepChain } from "./row-merge.ts";
-import { rowMetrics } from "./row-metrics.ts";
+import { RowArrays } from "./row-arrays.ts";
+import { RowCounts } from "./row-metrics.ts";
 import { stepDropReason, stepDropReasons } from "./trainable-step.ts";
 import type { StepDropReason } from "./trainable-step.ts";
 
@@ -34,40 +35,36 @@ export interface RowsResult {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** What one member became. */
-export interface MemberRows {
-  readonly rows: readonly TrainingRow[];
-  /** Steps that are in the rows. */
-  readonly steps: number;
-}
+/** The same for all steps of a member, or one for each. */
+type MemberSource = number | ReadonlyMap<Step, StepAdvantage>;
 
-type AdvantageOf = (step: Step) => StepAdvantage;
+function advantageAt(source: MemberSource, step: Step): StepAdvantage {
+  return typeof source === "number" ? source : (source.get(step) ?? null);
+}
 
 function buildRow(
   chain: StepChain,
-  advantageOf: AdvantageOf,
+  source: MemberSource,
   provenance: RowProvenance,
+  arrays: RowArrays,
 ): TrainingRow {
   const last = chain.at(-1);
   const length = (last?.promptIds.length ?? 0) + (last?.responseIds.length ?? 0);
-  const tokens = new Int32Array(length);
-  const targetMask = new Uint8Array(length);
-  const samplingLogprobs = new Float32Array(length);
-  const advantages = new Float32Array(length);
+  const { tokens, targetMask, samplingLogprobs, advantages } = arrays.take(length);
   const segments: RowSegment[] = [];
   let end = 0;
   for (const step of chain) {
     const { promptIds, responseIds, logprobs, traceId, weightVersion } = step;
     const start = promptIds.length;
     if (start > end) {
-      tokens.set(promptIds.subarray(end), end);
+      tokens.set(end === 0 ? promptIds : promptIds.subarray(end), end);
       segments.push({ start: end, end: start, kind: "prompt", traceId, weightVersion });
     }
     end = start + responseIds.length;
     tokens.set(responseIds, start);
     targetMask.fill(1, start, end);
     samplingLogprobs.set(logprobs, start);
-    const advantage = advantageOf(step);
+    const advantage = advantageAt(source, step);
     if (typeof advantage === "number") advantages.fill(advantage, start, end);
     else if (advantage !== null) advantages.set(advantage, start);
     segments.push({ start, end, kind: "response", traceId, weightVersion });
@@ -85,20 +82,19 @@ function provenanceOf({ trajectory, episode }: GroupMember): RowProvenance {
   };
 }
 
+/** Rounded as it is stored, because a large finite double may be an infinite float. */
+const isStorable = (value: number): boolean => Number.isFinite(Math.fround(value));
+
 function advantageDropReason(step: Step, advantage: StepAdvantage): RowDropReason | null {
   if (advantage === null) return "advantage_missing";
-  // Rounded as it is stored, because a large finite double may be an infinite float.
-  const isFinite = (value: number): boolean => Number.isFinite(Math.fround(value));
-  if (typeof advantage === "number") return isFinite(advantage) ? null : "advantage_not_finite";
+  if (typeof advantage === "number") return isStorable(advantage) ? null : "advantage_not_finite";
   if (advantage.length !== step.responseIds.length) return "advantage_length";
-  return Array.from(advantage).every(isFinite) ? null : "advantage_not_finite";
+  return Array.from(advantage).every(isStorable) ? null : "advantage_not_finite";
 }
 
-/** Finds the advantage of each step of a member. */
-function advantagesOf({ trajectory }: GroupMember, advantage: MemberAdvantage): AdvantageOf {
-  if (typeof advantage === "number") return () => advantage;
-  const byStep = new Map(trajectory.steps.map((step, i) => [step, advantage[i] ?? null]));
-  return (step) => byStep.get(step) ?? null;
+function sourceOf({ trajectory }: GroupMember, advantage: MemberAdvantage): MemberSource {
+  if (typeof advantage === "number") return advantage;
+  return new Map(trajectory.steps.map((step, i) => [step, advantage[i] ?? null]));
 }
 
 export interface RowsOptions {
@@ -126,34 +122,51 @@ export function buildRows(
     [...stepDropReasons, ...advantageDropReasons, "truncated"].map((reason) => [reason, 0]),
   ) as Record<RowDropReason, number>;
 
-  const members = groups.flatMap((group, g) =>
-    group.members.map((member, m): MemberRows => {
+  const rows: TrainingRow[] = [];
+  const counts = new RowCounts();
+  const arrays = new RowArrays(expectedTokens(groups));
+  for (const [g, group] of groups.entries()) {
+    for (const [m, member] of group.members.entries()) {
       const advantage = advantages[g]?.[m];
       if (advantage === undefined) throw missingAdvantage(group, m);
-      const advantageOf = advantagesOf(member, advantage);
-      const isSkipped =
-        skipTruncated && member.trajectory.steps.some(({ stopReason }) => stopReason === "length");
-      const steps = member.trajectory.steps.filter((step) => {
+      const source = sourceOf(member, advantage);
+      const isSkipped = skipTruncated && isTruncated(member);
+      const steps: Step[] = [];
+      for (const step of member.trajectory.steps) {
         const reason = isSkipped
           ? "truncated"
-          : (stepDropReason(step) ?? advantageDropReason(step, advantageOf(step)));
-        if (reason !== null) dropped[reason]++;
-        return reason === null;
-      });
+          : (stepDropReason(step) ?? advantageDropReason(step, advantageAt(source, step)));
+        if (reason === null) steps.push(step);
+        else dropped[reason]++;
+      }
       const merged = mergeSteps(steps);
       for (const reason of boundaryBreaks) breaks[reason] += merged.breaks[reason];
       const provenance = provenanceOf(member);
-      return {
-        rows: merged.chains.map((chain) => buildRow(chain, advantageOf, provenance)),
-        steps: steps.length,
-      };
-    }),
-  );
-  return {
-    rows: members.flatMap((member) => member.rows),
-    metrics: rowMetrics(members, breaks, dropped),
-  };
+      counts.member(merged.chains.length, steps.length);
+      for (const chain of merged.chains) {
+        const row = buildRow(chain, source, provenance, arrays);
+        counts.row(row.tokens.length, chain);
+        rows.push(row);
+      }
+    }
+  }
+  return { rows, metrics: counts.metrics(breaks, dropped) };
 }
+
+/** Exact where every trajectory becomes one row. */
+function expectedTokens(groups: readonly TrajectoryGroup[]): number {
+  let sum = 0;
+  for (const { members } of groups) {
+    for (const { trajectory } of members) {
+      const last = trajectory.steps.at(-1);
+      if (last !== undefined) sum += last.promptIds.length + last.responseIds.length;
+    }
+  }
+  return sum;
+}
+
+const isTruncated = ({ trajectory }: GroupMember): boolean =>
+  trajectory.steps.some(({ stopReason }) => stopReason === "length");
 
 function missingAdvantage(group: TrajectoryGroup, member: number): AgentTrainerError {
   return new AgentTrainerError({

@@ -16,6 +16,10 @@ export function stepDropReason(step: Step): StepDropReason | null {
   if (step.promptIds.length === 0) return "no_prompt_tokens";
   if (step.responseIds.length === 0) return "no_response_tokens";
   if (step.logprobs.length !== step.responseIds.length) return "logprobs_length";
-  if (!step.logprobs.every((value) => Number.isFinite(value))) return "logprobs_not_finite";
-  return null;
+  return areFinite(step.logprobs) ? null : "logprobs_not_finite";
+}
+
+function areFinite(values: Float32Array): boolean {
+  for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) return false;
+  return true;
 }
