@@ -28,10 +28,14 @@ interface Options {
   readonly steps: number;
   readonly engineOptions?: Readonly<Record<string, unknown>>;
   readonly resume?: "auto";
+  readonly placement?: "colocated" | "disaggregated";
+  readonly set?: Readonly<Record<string, unknown>>;
 }
 
-function trainer({ outputDir, steps, engineOptions = {}, ...rest }: Options): AgentTrainer {
-  const backend = fakeBackend({ engineOptions });
+function trainer(options: Options): AgentTrainer {
+  const { outputDir, steps, engineOptions = {}, placement = "colocated", set, ...rest } = options;
+  const run = { ...fakeRun, reference: true };
+  const backend = fakeBackend({ run, engineOptions, placement });
   backends.push(backend);
   return new AgentTrainer({
     backend,
@@ -51,6 +55,7 @@ function trainer({ outputDir, steps, engineOptions = {}, ...rest }: Options): Ag
       "trainer.output_dir": outputDir,
       "trainer.experiment_name": "letters",
       "workflow.retry_limit": 0,
+      ...set,
     },
   });
 }
@@ -72,6 +77,34 @@ describe.skipIf(!hasPython)("training through the bridge", { timeout: 60_000 }, 
     expect(lines.map((line) => line["weight_version"])).toEqual(lines.map((line) => line["step"]));
     // Sampled with the weights that are trained: fresh rollouts have no distance.
     for (const line of lines) expect(line["train/logprob_abs_diff"]).toBeLessThan(1e-6);
+  });
+
+  it("goes on with rollouts during updates where servers are apart, and corrects for older weights", async () => {
+    const outputDir = newFolder();
+    const run = trainer({
+      outputDir,
+      steps: 8,
+      placement: "disaggregated",
+      // Long enough for the rollouts of the next step.
+      engineOptions: { update_seconds: 0.2 },
+      set: {
+        "async_training.enable": true,
+        "algorithm.rollout_correction.tis_mode": "token",
+        "algorithm.kl_beta": 0.01,
+      },
+    });
+    expect(await run.train()).toMatchObject({ status: "completed", steps: 8 });
+    const lines = readLines(outputDir, "letters", "metrics.jsonl");
+    const all = (name: string): number[] => lines.map((line) => line[name] as number);
+    expect(Math.max(...all("async/staleness_max"))).toBe(1);
+    // Rollouts of one version ago are another policy's; fresh ones are not.
+    const [first, ...later] = all("offpolicy/k3_kl");
+    expect(first).toBeLessThan(1e-9);
+    expect(Math.max(...later)).toBeGreaterThan(1e-6);
+    // The reference is where it all began.
+    const distances = all("train/kl_reference");
+    expect(distances[0]).toBeLessThan(1e-9);
+    expect(distances.at(-1)).toBeGreaterThan(1e-3);
   });
 
   it("resumes to the same numbers after the bridge was killed in the middle of an update", async () => {

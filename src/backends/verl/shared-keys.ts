@@ -15,6 +15,12 @@ export interface SharedKey {
 const actor = "actor_rollout_ref.actor";
 const rollout = "actor_rollout_ref.rollout";
 
+/** Of servers that share no GPU with training, unless the user says otherwise. */
+const apart = [
+  `${rollout}.checkpoint_engine.backend=nccl`,
+  `${rollout}.gpu_memory_utilization=0.85`,
+] as const;
+
 /** No limit, in words that verl takes. */
 const never = 1e9;
 
@@ -167,7 +173,6 @@ export function verlOverrides(options: VerlBackendOptions): string[] {
     }
   }
   const ours = shared.map(({ theirs, now }) => `${theirs}=${now}`);
-  const exchange =
-    options.placement === "disaggregated" ? [`${rollout}.checkpoint_engine.backend=nccl`] : [];
-  return [...new Set([...ours, ...exchange, ...(options.overrides ?? [])])];
+  const placed = options.placement === "disaggregated" ? apart : [];
+  return [...new Set([...ours, ...placed, ...(options.overrides ?? [])])];
 }
