@@ -1,0 +1,169 @@
+// Traps of algorithms, options and rows, by their numbers in docs/known-traps.md.
+import { describe, expect, it } from "vitest";
+import { defaultLoss, defaultOptim } from "../../../src/core/loss.ts";
+import { defaultSampling } from "../../../src/core/policy.ts";
+import type { TrainingBackend } from "../../../src/core/backend.ts";
+import type { TrainingRow } from "../../../src/core/training-row.ts";
+import { configFields } from "../../../src/trainer/config/fields.ts";
+import { loadConfig } from "../../../src/trainer/config/load.ts";
+import { startWarnings } from "../../../src/trainer/config/start-warnings.ts";
+import { valueAt } from "../../../src/trainer/config/tree.ts";
+import { nameAlgorithms } from "../../../src/trainer/custom-algorithms.ts";
+import { trainingRows } from "../../../src/trainer/training-rows.ts";
+import { learningRateAt } from "../../../src/trainer/schedule.ts";
+import { episode, type EpisodeShape } from "./episodes.ts";
+
+const load = (...overrides: string[]) =>
+  loadConfig({
+    overrides: ["model.name=m", "algorithm.norm_adv_by_std_in_grpo=false", ...overrides],
+  });
+
+async function rowsWith(
+  overrides: readonly string[],
+  shapes: readonly EpisodeShape[],
+): Promise<readonly TrainingRow[]> {
+  const context = {
+    config: load(...overrides).config,
+    backend: {} as TrainingBackend,
+    signal: new AbortController().signal,
+    estimators: new Map(),
+    emit: () => {},
+  };
+  const episodes = shapes.map(episode);
+  const sets = [...new Set(episodes.map(({ task }) => task.id))].map((key) => ({
+    key,
+    since: 1,
+    episodes: episodes.filter(({ task }) => task.id === key),
+  }));
+  return (await trainingRows(context, 1, sets)).rows;
+}
+
+const sampled = ({ advantages, targetMask }: TrainingRow): number[] =>
+  [...advantages].filter((_, i) => targetMask[i] === 1).map((value) => Number(value.toFixed(6)));
+
+const won: EpisodeShape = { reward: 1 };
+const lost: EpisodeShape = { reward: 0 };
+
+describe("advantages", () => {
+  it("W2: one rollout per task trains where the estimator can, and warns where it cannot", async () => {
+    const alone = [won, { ...lost, task: "b" }];
+    const plain = await rowsWith(["rollout.n=1", "algorithm.adv_estimator=reinforce"], alone);
+    expect(plain.map(sampled)).toEqual([
+      [1, 1],
+      [0, 0],
+    ]);
+    expect(await rowsWith(["rollout.n=1"], alone)).toHaveLength(0);
+    expect(startWarnings(load("rollout.n=1").config, 9, 9).join()).toContain("a group of one");
+    const reinforce = load("rollout.n=1", "algorithm.adv_estimator=reinforce").config;
+    expect(startWarnings(reinforce, 9, 9).join()).not.toContain("a group of one");
+  });
+
+  it("W4: a rollout that is filtered out becomes no row, and no zero in a mean", async () => {
+    const rows = await rowsWith(
+      ["compact_filtering.enable=true"],
+      [won, lost, { reward: 0, reason: "timeout" }],
+    );
+    expect(rows.map(sampled)).toEqual([
+      [0.5, 0.5],
+      [-0.5, -0.5],
+    ]);
+  });
+
+  it("W5: a group of one has the advantage 0, not its reward", async () => {
+    const rows = await rowsWith(["algorithm.filter_uniform_groups=false"], [{ reward: 5 }]);
+    expect(rows.map(sampled)).toEqual([[0, 0]]);
+  });
+
+  it("W6: an estimator of the user's own works for all roles, and as one of the map", () => {
+    const estimator = () => [];
+    for (const option of [
+      "algorithm.adv_estimator=./a.ts#mine",
+      "algorithm.estimator_map={judge: ./a.ts#mine}",
+    ]) {
+      const named = nameAlgorithms(load(option).config, {
+        estimators: { "./a.ts#mine": estimator },
+      });
+      expect(named.estimators.get("./a.ts#mine")).toBe(estimator);
+    }
+    expect(() => load("algorithm.adv_estimator=mine")).toThrow("algorithm.adv_estimator must be");
+  });
+
+  it("W8: groups with advantages of their own and groups without go together", async () => {
+    const given: EpisodeShape = { task: "given", steps: [{ advantage: 7 }] };
+    const rows = await rowsWith(["algorithm.use_precomputed_advantage=true"], [given, won, lost]);
+    expect(rows.map(sampled)).toEqual([
+      [7, 7],
+      [0.5, 0.5],
+      [-0.5, -0.5],
+    ]);
+  });
+
+  it("W10: every token gets the number that it was given", async () => {
+    const steps = [{ response: [5, 6, 7], advantage: [1, -2, 0.5] }];
+    const rows = await rowsWith(["algorithm.use_precomputed_advantage=true"], [{ steps }]);
+    expect(rows.map(sampled)).toEqual([[1, -2, 0.5]]);
+  });
+
+  it("W12: a whole number is a number, and a list that is too short is no list of zeros", async () => {
+    const steps = [{ advantage: 3 }, { prompt: [9], advantage: [1] }];
+    const rows = await rowsWith(["algorithm.use_precomputed_advantage=true"], [{ steps }]);
+    expect(rows.map(sampled)).toEqual([[3, 3]]);
+  });
+});
+
+describe("options", () => {
+  it("W7: there is one default of each, wherever it is read", () => {
+    const { tree, config } = loadConfig({ overrides: ["model.name=m"] });
+    for (const { key, default: stated } of configFields()) {
+      if (key !== "model.name") expect(valueAt(tree, key), key).toEqual(stated);
+    }
+    const { learningRate, beta1, beta2, eps, weightDecay, maxGradNorm } = config.training;
+    expect({ learningRate, beta1, beta2, eps, weightDecay, maxGradNorm }).toEqual(defaultOptim);
+    expect(config.rollout.train).toEqual(defaultSampling);
+    expect(config.algorithm.lossFn).toBe(defaultLoss.name);
+    expect(config.algorithm.lossAggMode).toBe(defaultLoss.aggregation);
+    expect(config.algorithm.epsClip).toBe(defaultLoss.clipLow);
+  });
+
+  it("W11: a loss that does not exist is an error before anything starts", () => {
+    expect(() => load("algorithm.loss_fn=ppoo")).toThrow("algorithm.loss_fn must be one of");
+    expect(() => load("algorithm.estimator_map={judge: ppo}")).toThrow("algorithm.estimator_map");
+  });
+
+  it("W18: no schedule ends with a step of rate 0", () => {
+    for (const name of ["linear", "cosine"] as const) {
+      const schedule = { name, learningRate: 1, warmupSteps: 2, totalSteps: 10 };
+      expect(learningRateAt(schedule, 10)).toBeGreaterThan(0);
+      expect(learningRateAt(schedule, 3)).toBe(1);
+    }
+  });
+});
+
+describe("rows", () => {
+  it("W61: a step without log-probabilities costs itself, and shifts nothing", async () => {
+    const whole = episode({
+      reward: 1,
+      steps: [{ prompt: [1] }, { prompt: [2], response: [0, 0] }],
+    });
+    const [first, second] = whole.trajectories[0]!.steps;
+    // Log-probabilities of the second call stay its own; its ids are those of a padding token.
+    const steps = [
+      { ...first!, logprobs: new Float32Array(0) },
+      { ...second!, logprobs: Float32Array.of(-0.1, -0.2) },
+    ];
+    const broken = { ...whole, trajectories: [{ ...whole.trajectories[0]!, steps }] };
+    const context = {
+      config: load("algorithm.adv_estimator=reinforce").config,
+      backend: {} as TrainingBackend,
+      signal: new AbortController().signal,
+      estimators: new Map(),
+      emit: () => {},
+    };
+    const sets = [{ key: "a", since: 1, episodes: [broken] }];
+    const { rows, metrics } = await trainingRows(context, 1, sets);
+    expect(rows).toHaveLength(1);
+    expect([...rows[0]!.targetMask]).toEqual([0, 1, 1]);
+    expect([...rows[0]!.samplingLogprobs]).toEqual([0, ...Float32Array.of(-0.1, -0.2)]);
+    expect(metrics["rows/dropped/logprobs_length"]).toBe(1);
+  });
+});
