@@ -245,8 +245,14 @@ export class TrainingClient {
   async unload(options: CallOptions = {}): Promise<void> {
     const body = JSON.stringify({ model_id: this.modelId, type: "unload_model" });
     const call: HttpCall = { method: "POST", path: "/api/v1/unload_model", body };
-    const { requestId } = await this.#context.submit(call);
-    await this.#context.wait("unload_model", "UnloadModel", requestId, options);
+    try {
+      const { requestId } = await this.#context.submit(call);
+      await this.#context.wait("unload_model", "UnloadModel", requestId, options);
+    } catch (error) {
+      // An unload that arrived although its answer was lost leaves nothing to unload.
+      if (!(error instanceof TinkerStatusError && error.status === 404 && error.tries > 1))
+        throw error;
+    }
   }
 }
 

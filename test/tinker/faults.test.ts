@@ -2,6 +2,9 @@
  * Everything that can go wrong on the way, at every route: whatever is lost, refused or late, the
  * weights end where they end without faults, and no wait is without an end.
  */
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { TinkerClientOptions } from "../../src/tinker-api/client-options.ts";
 import type { TinkerClient } from "../../src/tinker-api/client.ts";
@@ -14,12 +17,15 @@ import {
 } from "../../src/tinker-api/tinker-error.ts";
 import type { Datum } from "../../src/tinker-api/messages.ts";
 import { createRandom } from "../../src/util/random.ts";
-import { fetchOf, startServer } from "./local-server.ts";
+import { fetchOf, modelPath, startServer } from "./local-server.ts";
 import type { Fetch, LocalServer } from "./local-server.ts";
 
-type Fault = "refused" | "lost" | 409 | 429 | 500 | 503;
+type Fault = "refused" | "lost" | "silent" | 409 | 429 | 500 | 503;
 
-/** `refused` never arrives; `lost` arrives, and the answer does not; a number is an answer in its place. */
+/**
+ * `refused` never arrives; `lost` arrives, and the answer does not; `silent` arrives and is never
+ * answered; a number is an answer in its place.
+ */
 function withFaults(fetch: Fetch, choose: (path: string) => Fault | null): Fetch {
   return async (input, init) => {
     const fault = choose(new URL(input).pathname);
@@ -28,6 +34,12 @@ function withFaults(fetch: Fetch, choose: (path: string) => Fault | null): Fetch
     if (fault === "lost") {
       await fetch(input, init);
       throw new TypeError("fetch failed");
+    }
+    if (fault === "silent") {
+      await fetch(input, init);
+      return new Promise((_, reject) => {
+        init.signal!.addEventListener("abort", () => reject(init.signal!.reason as Error));
+      });
     }
     return Response.json(
       { detail: "injected" },
@@ -47,7 +59,9 @@ const row: Datum = {
 const noWait = { sleep: () => new Promise<void>((resolve) => setImmediate(resolve)) };
 
 async function trainThreeSteps(client: TinkerClient): Promise<unknown> {
-  const model = await client.createModel({ baseModel: "shop-tiny", rank: 2, seed: 1 });
+  const [served] = await client.rest.models();
+  const model = await client.createModel({ baseModel: served!.name!, rank: 2, seed: 1 });
+  const info = await model.info();
   const results: Promise<unknown>[] = [];
   for (let step = 0; step < 3; step++) {
     results.push(model.forwardBackward([row], "cross_entropy"));
@@ -55,14 +69,24 @@ async function trainThreeSteps(client: TinkerClient): Promise<unknown> {
   }
   const metrics = await Promise.all(results);
   const path = await model.saveState("end");
+  const kept = await model.saveForSampler("end");
   const sampler = await model.createSampler();
-  const sampled = await sampler.sample(row.tokens, { maxTokens: 4, seed: 1, stop: [] });
-  const scores = await model.forward([row], "cross_entropy");
-  return { metrics, sampled, scores, name: path.split("/").at(-1) };
+  const byPath = await client.createSampler({ modelPath: kept });
+  const wanted = { maxTokens: 4, seed: 1, stop: [] };
+  const sampled = [
+    await sampler.sample(row.tokens, wanted),
+    await byPath.sample(row.tokens, wanted),
+  ];
+  const again = await client.createModelFromState(path, true);
+  const scores = [await model.forward([row], "cross_entropy")];
+  scores.push(await again.forward([row], "cross_entropy"));
+  await again.unload();
+  const lists = (await client.rest.checkpoints(model.modelId)).map(({ kind }) => kind);
+  return { info, metrics, sampled, scores, lists };
 }
 
 async function run(local: LocalServer, options: TinkerClientOptions): Promise<unknown> {
-  const client = await local.connect({ ...noWait, ...options });
+  const client = await local.connect({ ...noWait, httpTimeoutMs: 5000, ...options });
   try {
     return await trainThreeSteps(client);
   } finally {
@@ -70,7 +94,10 @@ async function run(local: LocalServer, options: TinkerClientOptions): Promise<un
   }
 }
 
-const faults: readonly Fault[] = ["refused", "lost", 409, 429, 500, 503];
+const faults: readonly Fault[] = ["refused", "lost", "silent", 409, 429, 500, 503];
+
+/** Those that take no time. */
+const quickFaults = faults.filter((fault) => fault !== "silent");
 
 it.each(faults)(
   "ends where a run without faults ends, with %s at every route once",
@@ -79,24 +106,31 @@ it.each(faults)(
     const expected = await run(local, {});
     const hit = new Set<string>();
     const fetch = withFaults(fetchOf(local.server), (path) => {
-      if (hit.has(path)) return null;
-      hit.add(path);
+      const route = path.replace(/^\/api\/v1\//u, "").replace(/\/[^/]*:train:[^/]*/u, "/RUN");
+      if (hit.has(route)) return null;
+      hit.add(route);
       return fault;
     });
-    expect(await run(local, { fetch })).toEqual(expected);
-    expect([...hit].toSorted()).toEqual(
-      [
-        "asample",
-        "client/config",
-        "create_model",
-        "create_session",
-        "forward_backward",
-        "optim_step",
-        "retrieve_future",
-        "save_weights",
-        "save_weights_for_sampler",
-      ].map((route) => `/api/v1/${route}`),
-    );
+    const httpTimeoutMs = fault === "silent" ? 300 : 5000;
+    expect(await run(local, { fetch, httpTimeoutMs })).toEqual(expected);
+    expect([...hit].toSorted()).toEqual([
+      "asample",
+      "client/config",
+      "create_model",
+      "create_sampling_session",
+      "create_session",
+      "forward_backward",
+      "get_info",
+      "get_server_capabilities",
+      "load_weights",
+      "optim_step",
+      "retrieve_future",
+      "save_weights",
+      "save_weights_for_sampler",
+      "training_runs/RUN/checkpoints",
+      "unload_model",
+      "weights_info",
+    ]);
   },
 );
 
@@ -107,7 +141,7 @@ it.each([1, 2, 3])(
     const expected = await run(local, {});
     const random = createRandom(seed);
     const fetch = withFaults(fetchOf(local.server), () =>
-      random() < 1 / 3 ? faults[Math.floor(random() * faults.length)]! : null,
+      random() < 1 / 3 ? quickFaults[Math.floor(random() * quickFaults.length)]! : null,
     );
     expect(await run(local, { fetch })).toEqual(expected);
   },
@@ -259,4 +293,35 @@ it("ends a wait at its deadline", async () => {
   const client = await local.connect({ fetch, deadlineMs: 100 });
   await expect(client.createModel({ baseModel: "shop-tiny" })).rejects.toThrow("100 ms");
   client.close();
+});
+
+it.each([
+  [401, "Invalid API key", /401: Invalid API key[^]*TINKER_API_KEY/u, 1],
+  // An account may be filled up meanwhile.
+  [402, "Billing is paused", /402: Billing is paused[^]*balance or quota/u, 3],
+  [403, "No access to this model", /403: No access to this model[^]*TINKER_API_KEY/u, 1],
+] as const)("says after %i what to do", async (status, detail, text, tries) => {
+  await using local = await startServer();
+  let requests = 0;
+  const fetch: Fetch = (input, init) => {
+    if (!input.endsWith("/create_model")) return fetchOf(local.server)(input, init);
+    requests += 1;
+    return Promise.resolve(Response.json({ detail }, { status }));
+  };
+  const client = await local.connect({ ...noWait, fetch, patienceMs: 2000, random: () => 0 });
+  const error = await client.createModel({ baseModel: "shop-tiny" }).catch((e: unknown) => e);
+  expect(error).toBeInstanceOf(TinkerStatusError);
+  const { message, hint } = error as TinkerStatusError;
+  expect(`${message} ${hint}`).toMatch(text);
+  expect(requests).toBe(tries);
+  client.close();
+});
+
+it("refuses to serve an architecture that the engine does not have, by name", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tinker-architecture-"));
+  cpSync(modelPath, folder, { recursive: true });
+  const config = { architectures: ["GPT2LMHeadModel"], model_type: "gpt2" };
+  writeFileSync(join(folder, "config.json"), JSON.stringify(config));
+  await expect(startServer({ modelPath: folder })).rejects.toThrow("GPT2LMHeadModel");
+  rmSync(folder, { recursive: true });
 });
