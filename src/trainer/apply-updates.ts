@@ -21,7 +21,7 @@ export interface Updates {
   readonly skippedInARow: number;
 }
 
-/** Totals; everything else is a mean per token or per update. */
+/** Totals; extremes aside, everything else is a mean per token or per update. */
 const summed = new Set(["tokens"]);
 
 function combined(all: readonly UpdateMetrics[]): Record<string, number> {
@@ -35,6 +35,8 @@ function combined(all: readonly UpdateMetrics[]): Record<string, number> {
   }
   return Object.fromEntries(
     [...values].map(([key, list]) => {
+      if (key.endsWith("_max")) return [`train/${key}`, Math.max(...list)];
+      if (key.endsWith("_min")) return [`train/${key}`, Math.min(...list)];
       const sum = list.reduce((total, value) => total + value, 0);
       return [`train/${key}`, summed.has(key) ? sum : sum / list.length];
     }),

@@ -9,6 +9,7 @@ import { createRolloutRunner } from "../rollout/runner.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { heldBackend } from "./held-backend.ts";
 import type { RunRollouts } from "./loop-context.ts";
+import { withPromptLimit } from "./prompt-limit.ts";
 import type { Rollouts } from "./ways-in.ts";
 
 /** Rollouts against one inference target, until disposed. */
@@ -33,7 +34,8 @@ export type OpenRollouts = (options: RolloutServiceOptions) => Promise<RolloutSe
 
 /** Opens a gateway on a free local port and a runner on it. */
 export const createRolloutService: OpenRollouts = async (options) => {
-  const { target, rollouts, config, weightVersion = 0 } = options;
+  const { rollouts, config, weightVersion = 0 } = options;
+  const target = withPromptLimit(options.target, config.data.maxPromptLength);
   const { nParallelTasks, retryLimit, ...seconds } = config.workflow;
   const requestTimeoutMs = toMs(Math.min(seconds.callTimeoutS, seconds.timeoutS));
   const gateway = createGateway({ target, model: config.model.name, requestTimeoutMs });

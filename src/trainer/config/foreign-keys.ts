@@ -60,11 +60,6 @@ export const foreignKeys: readonly ForeignKey[] = [
     from: "data.max_response_length",
     to: ["rollout.train.max_tokens", "rollout.val.max_tokens"],
   },
-  {
-    from: "data.max_prompt_length",
-    only: [null],
-    why: "prompts are limited by the context of the model alone; leave it out",
-  },
   { from: "model_name", to: "model.name" },
   {
     from: "model.train_unembed",

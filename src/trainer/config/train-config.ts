@@ -28,6 +28,7 @@ export interface TrainConfig {
   readonly data: {
     readonly trainBatchSize: number;
     readonly valBatchSize: number;
+    readonly maxPromptLength: number | null;
     readonly seed: number | null;
   };
   readonly rollout: {

@@ -9,6 +9,12 @@ export const dataOptions: Section<"data"> = z
     val_batch_size: countOrAll()
       .default(-1)
       .describe("Validation tasks that run at a time; -1 is all of them."),
+    max_prompt_length: count(1)
+      .nullable()
+      .default(null)
+      .describe(
+        "Most tokens of a prompt; a longer one ends its rollout. null is the model's context.",
+      ),
     seed: count(0)
       .nullable()
       .default(null)
