@@ -6,12 +6,14 @@ import importlib
 import inspect
 import json
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import UnsupportedError
 from .config import is_colocated
+from .guard import Guard
 
 _PASSED = (
     "VLLM_",
@@ -69,6 +71,7 @@ class Cluster:
         self._ray = ray
         self._owns_ray = not ray.is_initialized()
         hook = options.get("setup_hook")
+        self._guard = Guard() if self._owns_ray and sys.platform == "linux" else None
         if self._owns_ray:
             # Without an address Ray would join whatever cluster ran here last.
             address = options.get("ray_address") or os.environ.get("RAY_ADDRESS") or "local"
@@ -165,12 +168,15 @@ class Cluster:
             return
         import psutil
 
-        started = psutil.Process().children(recursive=True)
+        guard = None if self._guard is None else self._guard.pid
+        started = [child for child in psutil.Process().children(recursive=True) if child.pid != guard]
         self._ray.shutdown()
         # Some of Ray's agents outlive it.
         _, alive = psutil.wait_procs(started, timeout=_END_SECONDS)
         for process in alive:
             process.kill()
+        if self._guard is not None:
+            self._guard.dismiss()
 
     def save(self, folder: Path, step: int) -> None:
         self.workers.save_checkpoint(str(folder), None, step, None)
