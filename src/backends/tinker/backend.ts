@@ -147,7 +147,7 @@ export class TinkerBackend implements TrainingBackend {
     const penalty = loss.kl
       ? foldPenalty(rows, await this.forward(rows, "reference", signal), loss.kl)
       : null;
-    const batch = makeDatums(rows, loss, profile, penalty?.advantages);
+    const batch = makeDatums(rows, loss, profile, penalty?.penalties);
     if (batch.data.length === 0) return { tokens: 0, loss: 0, grad_norm: 0 };
     const options = signal === undefined ? {} : { signal };
     // Both are sent before either has a result: a server may work in cycles.

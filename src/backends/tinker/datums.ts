@@ -16,19 +16,19 @@ export interface PreparedBatch {
   readonly rowOf: readonly number[];
 }
 
-/** @param advantages [row][length] with penalties folded in; those of the rows by default. */
+/** @param penalties [row][length] to be taken off weight times advantage. @default none */
 export function makeDatums(
   rows: readonly TrainingRow[],
   loss: LossSpec,
   profile: ServerProfile,
-  advantages: readonly Float32Array[] = rows.map((row) => row.advantages),
+  penalties?: readonly Float32Array[],
 ): PreparedBatch {
   const factors = rowFactors(rows, loss.aggregation, loss.aggregationLength);
   const rowOf = [...rows.keys()].filter((i) => countTargets(rows[i]!) > 0);
   const data = rowOf.map((i) => {
     const row = rows[i]!;
     const scale = factors[i]! * compensation(row, rowOf.length, profile);
-    return toDatum(row, loss, profile, { scale, advantages: advantages[i]! });
+    return toDatum(row, loss, profile, { scale, penalties: penalties?.[i] ?? null });
   });
   if (loss.name === "cross_entropy") checkWeights(rows, loss, profile);
   return { data, rowOf };
@@ -58,13 +58,15 @@ function toDatum(
   row: TrainingRow,
   loss: LossSpec,
   { weighsPolicyLosses }: ServerProfile,
-  { scale, advantages }: { readonly scale: number; readonly advantages: Float32Array },
+  { scale, penalties }: { readonly scale: number; readonly penalties: Float32Array | null },
 ): Datum {
   const { tokens, targetMask, samplingLogprobs } = row;
   const size = tokens.length - 1;
   const perToken = (value: (position: number) => number): Float32Array =>
     Float32Array.from({ length: size }, (_, i) => (targetMask[i + 1] === 1 ? value(i + 1) : 0));
-  const weight = (position: number): number => scale * (row.weights?.[position] ?? 1);
+  const rowWeight = (position: number): number => row.weights?.[position] ?? 1;
+  const weight = (position: number): number => scale * rowWeight(position);
+  const penaltyOf = (position: number): number => penalties?.[position] ?? 0;
   const targets = idTensor(tokens.slice(1));
   const input = tokens.slice(0, size);
   if (loss.name === "cross_entropy") {
@@ -84,12 +86,15 @@ function toDatum(
       lossInputs: {
         target_tokens: targets,
         logprobs,
-        advantages: floatTensor(perToken((position) => advantages[position]!)),
+        // Weighted like the rest; where nothing else is, there is no penalty either.
+        advantages: floatTensor(
+          perToken((i) => row.advantages[i]! - penaltyOf(i) / (rowWeight(i) || Infinity)),
+        ),
         weights: floatTensor(perToken(weight)),
       },
     };
   }
-  const scaled = perToken((position) => weight(position) * advantages[position]!);
+  const scaled = perToken((i) => scale * (rowWeight(i) * row.advantages[i]! - penaltyOf(i)));
   return {
     tokens: input,
     lossInputs: { target_tokens: targets, logprobs, advantages: floatTensor(scaled) },

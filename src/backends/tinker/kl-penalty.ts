@@ -1,7 +1,7 @@
 /**
- * A KL penalty folded into advantages, for servers whose losses have none. At the weights that sampled,
- * where every ratio is 1, the gradient is that of the penalty itself: A' = A - coef dKL/dl. The
- * estimators: http://joschu.net/blog/kl-approx.html
+ * A KL penalty as a term of the advantages, for servers whose losses have none. At the weights that
+ * sampled, where every ratio is 1, the gradient is that of the penalty itself: weight A' = weight A -
+ * coef dKL/dl. The estimators: http://joschu.net/blog/kl-approx.html
  */
 import type { KlEstimator, KlSpec } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
@@ -12,6 +12,9 @@ interface Estimate {
   readonly slope: number;
 }
 
+/** One outlier must not carry the batch; the embedded engine has the same limit. */
+const largestK3 = 10;
+
 /** @param difference log p of the policy minus log p of the reference. */
 export function estimateKl(estimator: KlEstimator, difference: number): Estimate {
   switch (estimator) {
@@ -21,14 +24,15 @@ export function estimateKl(estimator: KlEstimator, difference: number): Estimate
       return { value: difference ** 2 / 2, slope: difference };
     case "k3": {
       const ratio = Math.exp(-difference);
-      return { value: ratio - 1 + difference, slope: 1 - ratio };
+      const value = ratio - 1 + difference;
+      return value < largestK3 ? { value, slope: 1 - ratio } : { value: largestK3, slope: 0 };
     }
   }
 }
 
 export interface FoldedPenalty {
-  /** [row][length] */
-  readonly advantages: readonly Float32Array[];
+  /** [row][length] to be taken off weight times advantage; 0 where nothing is trained. */
+  readonly penalties: readonly Float32Array[];
   /** Mean of the estimate over trained tokens. */
   readonly mean: number;
 }
@@ -41,19 +45,17 @@ export function foldPenalty(
 ): FoldedPenalty {
   let total = 0;
   let tokens = 0;
-  const advantages = rows.map((row, r) => {
-    const result = row.advantages.slice();
+  const penalties = rows.map((row, r) => {
+    const result = new Float32Array(row.tokens.length);
     for (let i = 1; i < result.length; i++) {
       if (row.targetMask[i] !== 1) continue;
       const difference = row.samplingLogprobs[i]! - reference[r]![i]!;
       const { value, slope } = estimateKl(estimator, difference);
       total += value;
       tokens += 1;
-      // The row's weight multiplies the policy loss, not the penalty.
-      const weight = row.weights?.[i] ?? 1;
-      if (weight !== 0) result[i]! -= (coef * slope) / weight;
+      result[i] = coef * slope;
     }
     return result;
   });
-  return { advantages, mean: total / Math.max(1, tokens) };
+  return { penalties, mean: total / Math.max(1, tokens) };
 }
