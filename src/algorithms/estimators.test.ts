@@ -218,6 +218,47 @@ describe("advantage estimators", () => {
     expect([...(equal ?? []), ...(alone ?? [])].map(Math.abs)).toEqual([0, 0, 0, 0]);
   });
 
+  const groups = [[-3, 0.5, 2, -1], [4, 4.25], [7]];
+  const lengths = [[3, 1, 2, 8], [5, 1], [2]];
+
+  it.each(estimatorNames.filter((name) => !["reinforce", "gpg", "maxrl"].includes(name)))(
+    "%s compares: the same amount more for everyone changes nothing",
+    (name) => {
+      const estimate = findEstimator(name);
+      const options = { normByStd: true, lengths };
+      const shifted = groups.map((rewards) => rewards.map((reward) => reward - 100));
+      const expected = estimate(groups, options).map((values) => [...values]);
+      expect(distance(estimate(shifted, options), expected)).toBeLessThan(1e-9);
+    },
+  );
+
+  it.each(["reinforce", "rloo", "opo", "prpo", "reinforce_plus_plus", "grpo"])(
+    "%s turns with the sign of the rewards",
+    (name) => {
+      const estimate = findEstimator(name);
+      const options = { normByStd: true, lengths };
+      const turned = groups.map((rewards) => rewards.map((reward) => -reward));
+      const expected = estimate(groups, options).map((values) =>
+        [...values].map((value) => -value),
+      );
+      expect(distance(estimate(turned, options), expected)).toBeLessThan(1e-12);
+    },
+  );
+
+  it.each(estimatorNames)("%s stays finite for huge and for tiny rewards", (name) => {
+    for (const scale of [1e12, 1e-12]) {
+      const scaled = groups.map((rewards) => rewards.map((reward) => reward * scale));
+      const values = findEstimator(name)(scaled, { normByStd: true, lengths });
+      expect(values.flatMap((group) => [...group]).every(Number.isFinite)).toBe(true);
+    }
+  });
+
+  it("gives empty answers a place, though they have no token to train", () => {
+    // opo by hand: baseline (1 * 0 + 3 * 1) / 4.
+    const [values] = opo([[0, 1]], { normByStd: true, lengths: [[1, 3]] });
+    expect([...(values ?? [])]).toEqual([-0.75, 0.25]);
+  });
+
   it("returns nothing for nothing", () => {
     for (const name of estimatorNames) {
       expect(findEstimator(name)([], { normByStd: true, lengths: [] })).toEqual([]);
