@@ -8,6 +8,7 @@ import { gateway } from "./gateway/gateway.ts";
 import type { Benchmark } from "./harness/benchmark.ts";
 import { rows } from "./rows/rows.ts";
 import { tinker } from "./tinker/tinker.ts";
+import { trainerAsync } from "./trainer-async/trainer-async.ts";
 
 export const benchmarks: readonly Benchmark[] = [
   engineTrain,
@@ -17,5 +18,6 @@ export const benchmarks: readonly Benchmark[] = [
   gatewayPeers,
   tinker,
   rows,
+  trainerAsync,
   demo,
 ];

@@ -184,7 +184,7 @@ describe("interrupt and resume", () => {
     expect(readdirSync(join(runDir, "checkpoints"))).toEqual(["000006", "000008"]);
   });
 
-  it("refuses a backend that cannot resume exactly", () => {
+  it("W22: refuses a backend that cannot resume exactly", () => {
     const backend = coinBackend({ capabilities: { exactResume: false } });
     expect(() => coinTrainer({ backend, resume: "auto" })).toThrow('"coin" does not honour resume');
   });

@@ -86,7 +86,7 @@ describe("overlapped steps", () => {
   );
 
   it.each(Array.from({ length: 40 }, (_, seed) => seed))(
-    "lose no task and train on none twice, however often the process is killed (case %i)",
+    "W21: lose no task and train on none twice, however often the process is killed (case %i)",
     async (seed) => {
       const random = createRandom(1000 + seed);
       const made = { ...randomCase(random), failing: 0, uniform: 0 };
