@@ -19,7 +19,7 @@ export const boundaryBreaks = [
 export type BoundaryBreak = (typeof boundaryBreaks)[number];
 
 /** Steps of which each prompt begins with the former's prompt and response. Never empty. */
-export type StepChain = Step[];
+export type StepChain = readonly Step[];
 
 export interface StepChains {
   /** In the order in which they began. */
@@ -72,10 +72,10 @@ const noBreaks: Readonly<Record<BoundaryBreak, number>> = {
  * so that two conversations interleaved in one trajectory become two chains and not one per call.
  */
 export function mergeSteps(steps: readonly Step[]): StepChains {
-  if (steps.length === 1) return { chains: [[...steps]], breaks: noBreaks };
-  const chains: StepChain[] = [];
+  if (steps.length === 1) return { chains: [steps], breaks: noBreaks };
+  const chains: Step[][] = [];
   const breaks = { ...noBreaks };
-  let running: StepChain | undefined;
+  let running: Step[] | undefined;
   for (const step of steps) {
     const chain = chains.findLast((candidate) => {
       const last = candidate.at(-1);

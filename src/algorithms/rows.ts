@@ -51,15 +51,11 @@ function buildRow(
   const last = chain.at(-1);
   const length = (last?.promptIds.length ?? 0) + (last?.responseIds.length ?? 0);
   const { tokens, targetMask, samplingLogprobs, advantages } = arrays.take(length);
-  const segments: RowSegment[] = [];
   let end = 0;
   for (const step of chain) {
-    const { promptIds, responseIds, logprobs, traceId, weightVersion } = step;
+    const { promptIds, responseIds, logprobs } = step;
     const start = promptIds.length;
-    if (start > end) {
-      tokens.set(end === 0 ? promptIds : promptIds.subarray(end), end);
-      segments.push({ start: end, end: start, kind: "prompt", traceId, weightVersion });
-    }
+    if (start > end) tokens.set(end === 0 ? promptIds : promptIds.subarray(end), end);
     end = start + responseIds.length;
     tokens.set(responseIds, start);
     targetMask.fill(1, start, end);
@@ -67,9 +63,24 @@ function buildRow(
     const advantage = advantageAt(source, step);
     if (typeof advantage === "number") advantages.fill(advantage, start, end);
     else if (advantage !== null) advantages.set(advantage, start);
-    segments.push({ start, end, kind: "response", traceId, weightVersion });
   }
+  const segments = segmentsOf(chain);
   return { tokens, targetMask, samplingLogprobs, advantages, segments, provenance };
+}
+
+function segmentsOf(chain: StepChain): readonly RowSegment[] {
+  let end = 0;
+  const segments = chain.map((step) => {
+    const { promptIds, responseIds, traceId, weightVersion } = step;
+    const from = end;
+    const start = promptIds.length;
+    end = start + responseIds.length;
+    const response: RowSegment = { start, end, kind: "response", traceId, weightVersion };
+    if (start === from) return [response];
+    const prompt: RowSegment = { start: from, end: start, kind: "prompt", traceId, weightVersion };
+    return [prompt, response];
+  });
+  return segments.length === 1 ? (segments[0] ?? []) : segments.flat();
 }
 
 function provenanceOf({ trajectory, episode }: GroupMember): RowProvenance {
@@ -131,14 +142,21 @@ export function buildRows(
       if (advantage === undefined) throw missingAdvantage(group, m);
       const source = sourceOf(member, advantage);
       const isSkipped = skipTruncated && isTruncated(member);
-      const steps: Step[] = [];
-      for (const step of member.trajectory.steps) {
+      const all = member.trajectory.steps;
+      // A list of its own only where something is left out: most trajectories are whole.
+      let kept: Step[] | null = null;
+      for (const [i, step] of all.entries()) {
         const reason = isSkipped
           ? "truncated"
           : (stepDropReason(step) ?? advantageDropReason(step, advantageAt(source, step)));
-        if (reason === null) steps.push(step);
-        else dropped[reason]++;
+        if (reason === null) {
+          kept?.push(step);
+        } else {
+          kept ??= all.slice(0, i);
+          dropped[reason]++;
+        }
       }
+      const steps = kept ?? all;
       const merged = mergeSteps(steps);
       for (const reason of boundaryBreaks) breaks[reason] += merged.breaks[reason];
       const provenance = provenanceOf(member);
