@@ -49,6 +49,8 @@ export class TinkerClient implements AsyncDisposable {
   #nextModel = 0;
   #nextSampler = 0;
   #lastHeartbeat = Date.now();
+  /** Silence after which there is something to say. */
+  #nextWarningMs = heartbeatWarningMs;
 
   private constructor(context: RequestContext, sessionId: string, limits: ChunkLimits) {
     this.#context = context;
@@ -112,9 +114,11 @@ export class TinkerClient implements AsyncDisposable {
         once: true,
       });
       this.#lastHeartbeat = Date.now();
+      this.#nextWarningMs = heartbeatWarningMs;
     } catch (error) {
       const silence = Date.now() - this.#lastHeartbeat;
-      if (silence < heartbeatWarningMs) return;
+      if (silence < this.#nextWarningMs) return;
+      this.#nextWarningMs = silence + heartbeatWarningMs;
       this.#context.settings.onNotice(
         `No heartbeat has reached the server for ${Math.round(silence / 1000)} s: ${String(error)}`,
       );

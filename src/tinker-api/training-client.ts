@@ -244,7 +244,9 @@ export class TrainingClient {
   /** Ends the model; checkpoints stay. */
   async unload(options: CallOptions = {}): Promise<void> {
     const body = JSON.stringify({ model_id: this.modelId, type: "unload_model" });
-    const call: HttpCall = { method: "POST", path: "/api/v1/unload_model", body };
+    const { signal } = options;
+    const abort = signal === undefined ? {} : { signal };
+    const call: HttpCall = { method: "POST", path: "/api/v1/unload_model", body, ...abort };
     try {
       const { requestId } = await this.#context.submit(call);
       await this.#context.wait("unload_model", "UnloadModel", requestId, options);

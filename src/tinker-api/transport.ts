@@ -52,6 +52,8 @@ export function isWorthRetrying(status: number): boolean {
 /** A conflict may be momentary, but one that says what it is will stay. */
 const conflictTries = 4;
 const lastingConflict = /already exists|already (?:public|private)|sequence number/iu;
+/** Between two notices of retries of one route. */
+const noticeMs = 15_000;
 const longestDelayMs = 10_000;
 /** The server's own wish is followed up to here. */
 const longestWishMs = 60_000;
@@ -59,6 +61,7 @@ const longestWishMs = 60_000;
 export class Transport {
   readonly #options: TransportOptions;
   readonly #fetch: (input: string, init: RequestInit) => Promise<Response>;
+  readonly #toldOf = new Map<string, number>();
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 
   constructor(options: TransportOptions) {
@@ -86,11 +89,19 @@ export class Transport {
       if (outcome.kind === "refusal" || call.once === true) throw outcome.error;
       const wait = outcome.wishMs ?? this.backoff(tries);
       if (waited + wait > patienceMs) throw this.#unreachable(call, tries, outcome.error);
-      this.#options.onNotice(`${nameOf(call)}: trying again. ${outcome.error.message}`);
+      this.#tellOfRetry(nameOf(call), outcome.error);
       await this.sleep(wait, call.signal);
       // Time spent in a call that went wrong counts, too.
       waited += wait + outcome.spentMs;
     }
+  }
+
+  /** Many calls at once meet the same trouble; it is told of once in a while. */
+  #tellOfRetry(request: string, error: Error): void {
+    const now = performance.now();
+    if (now - (this.#toldOf.get(request) ?? -Infinity) < noticeMs) return;
+    this.#toldOf.set(request, now);
+    this.#options.onNotice(`${request}: trying again. ${error.message}`);
   }
 
   /** Doubling from half a second, spread so that clients do not come back together. */
@@ -126,7 +137,7 @@ export class Transport {
     } catch (cause) {
       // A bad URL or key is no matter of time.
       if (!isNetworkFailure(cause)) return { kind: "refusal", error: cause as Error };
-      const error = cause instanceof Error ? cause : new Error(String(cause));
+      const error = describedBy(cause);
       return { kind: "later", error, wishMs: null, spentMs: performance.now() - start };
     }
     const { status } = answer;
@@ -184,6 +195,13 @@ function bodyOf({ body }: HttpCall): { body?: string | Uint8Array<ArrayBuffer> }
 function isNetworkFailure(cause: unknown): boolean {
   if (!(cause instanceof Error)) return false;
   return cause.name === "TypeError" || cause.name === "TimeoutError" || cause.name === "AbortError";
+}
+
+/** `fetch` keeps the reason, such as ECONNREFUSED, in the cause of what it throws. */
+function describedBy(cause: unknown): Error {
+  const error = cause instanceof Error ? cause : new Error(String(cause));
+  const { code } = (error.cause ?? {}) as { code?: unknown };
+  return typeof code === "string" ? new TypeError(`${error.message} (${code})`, { cause }) : error;
 }
 
 function mayRetry({ status, headers, tries }: HttpAnswer, detail: string): boolean {

@@ -33,6 +33,8 @@ import { VersionSampler } from "./version-sampler.ts";
 
 /** The scale of every adapter on Tinker is this over its rank. */
 const loraAlpha = 32;
+/** At the end of a run; a server that is away ends the session by itself. */
+const unloadMs = 5_000;
 /** Prompts scored at the same time. */
 const scoresAtOnce = 32;
 
@@ -269,7 +271,7 @@ export class TinkerBackend implements TrainingBackend {
     const run = this.#started;
     this.#started = undefined;
     if (run === undefined) return;
-    await run.model.unload({ deadlineMs: 10_000 }).catch(() => undefined);
+    await run.model.unload({ signal: AbortSignal.timeout(unloadMs) }).catch(() => undefined);
     run.client.close();
   }
 }
