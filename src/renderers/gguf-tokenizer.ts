@@ -5,6 +5,7 @@
 import { ModelError } from "../core/errors.ts";
 import type { TokenizerConfig } from "./model-files.ts";
 import { preTokenizerNames, preTokenizerOf } from "./pre-tokenizers.ts";
+import { sentencePieceParts } from "./sentencepiece.ts";
 
 export interface TokenizerFiles {
   /** `tokenizer.json` */
@@ -16,7 +17,18 @@ export interface TokenizerFiles {
 type Metadata = Readonly<Record<string, unknown>>;
 
 /** llama.cpp's kinds of tokens that are not plain parts of words. */
-const tokenKinds = { control: 3, userDefined: 4, unused: 5 } as const;
+const tokenKinds = { unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
+
+/** What the two kinds of tokenizers have of their own. */
+interface Parts {
+  readonly normalizer: object | null;
+  readonly preTokenizer: object | null;
+  readonly postProcessor: object | null;
+  readonly decoder: object;
+  readonly model: object;
+  /** Encoding puts the first token in front when the file does not say. */
+  readonly addsBos: boolean;
+}
 
 function isTextList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
@@ -36,20 +48,11 @@ export function readGgufTokenizer(metadata: Metadata, source: string): Tokenizer
     const value = of(key);
     return isTextList(value) ? value : refuse(`"tokenizer.ggml.${key}" is no list of texts`);
   };
-  if (of("model") !== "gpt2") {
-    const kind = of("model") === "llama" ? '"llama" (SentencePiece)' : JSON.stringify(of("model"));
-    refuse(`the tokenizer ${kind} is not supported; supported: "gpt2" (byte-level BPE)`);
-  }
-  const split = preTokenizerOf(of("pre"));
-  if (split === undefined) {
-    refuse(
-      `the pre-tokenizer ${JSON.stringify(of("pre"))} is not supported; supported: ${preTokenizerNames.join(", ")}`,
-    );
-  }
   const tokens = list("tokens");
   const kinds = of("token_type") as readonly number[] | undefined;
   const vocab: Record<string, number> = {};
   const added: object[] = [];
+  const unjoined = new Set<string>();
   for (const [id, content] of tokens.entries()) {
     const kind = kinds?.[id];
     if (kind === tokenKinds.control || kind === tokenKinds.userDefined) {
@@ -57,36 +60,53 @@ export function readGgufTokenizer(metadata: Metadata, source: string): Tokenizer
       const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false };
       added.push({ id, content, ...flags, special });
     } else if (kind !== tokenKinds.unused) vocab[content] = id;
+    if (kind === tokenKinds.unknown || kind === tokenKinds.byte) unjoined.add(content);
   }
   const textOf = (name: string): string | undefined => {
     const id = of(`${name}_token_id`);
     return typeof id === "number" ? tokens[id] : undefined;
   };
+  const byteLevelParts = (): Parts => {
+    const split = preTokenizerOf(of("pre"));
+    if (split === undefined) {
+      return refuse(
+        `the pre-tokenizer ${JSON.stringify(of("pre"))} is not supported; supported: ${preTokenizerNames.join(", ")}`,
+      );
+    }
+    return { ...split, ...byteLevel(vocab, list("merges"), split.ignoreMerges) };
+  };
+  const joinedParts = (): Parts => {
+    const scores = of("scores");
+    if (!Array.isArray(scores)) return refuse('"tokenizer.ggml.scores" is no list of numbers');
+    for (const key of ["remove_extra_whitespaces", "precompiled_charsmap"])
+      if (of(key) !== undefined && of(key) !== false)
+        refuse(`"tokenizer.ggml.${key}" changes text before it is cut, which is not supported`);
+    const addsSpace = of("add_space_prefix") !== false;
+    const unknown = textOf("unknown");
+    const parts = sentencePieceParts({ vocab, scores, unjoined, unknown, addsSpace });
+    return { ...parts, preTokenizer: null, postProcessor: null, addsBos: true };
+  };
+  const parts =
+    of("model") === "gpt2"
+      ? byteLevelParts()
+      : of("model") === "llama"
+        ? joinedParts()
+        : refuse(
+            `the tokenizer ${JSON.stringify(of("model"))} is not supported; supported: "gpt2" (byte-level BPE), "llama" (SentencePiece)`,
+          );
   const bos = textOf("bos");
-  const addsBos = bos !== undefined && (of("add_bos_token") ?? split?.addsBos) === true;
-  const bytes = { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true };
+  const addsBos = bos !== undefined && (of("add_bos_token") ?? parts.addsBos) === true;
   return {
     tokenizer: {
       version: "1.0",
       truncation: null,
       padding: null,
       added_tokens: added,
-      normalizer: split?.normalizer ?? null,
-      pre_tokenizer: split?.preTokenizer,
-      post_processor: addsBos ? startingWith(bos, of("bos_token_id")) : bytes,
-      decoder: bytes,
-      model: {
-        type: "BPE",
-        dropout: null,
-        unk_token: null,
-        continuing_subword_prefix: null,
-        end_of_word_suffix: null,
-        fuse_unk: false,
-        byte_fallback: false,
-        ignore_merges: split?.ignoreMerges ?? false,
-        vocab,
-        merges: list("merges"),
-      },
+      normalizer: parts.normalizer,
+      pre_tokenizer: parts.preTokenizer,
+      post_processor: addsBos ? startingWith(bos, of("bos_token_id")) : parts.postProcessor,
+      decoder: parts.decoder,
+      model: parts.model,
     },
     config: {
       tokenizer_class: "PreTrainedTokenizerFast",
@@ -97,6 +117,30 @@ export function readGgufTokenizer(metadata: Metadata, source: string): Tokenizer
         pad_token: textOf("padding"),
         chat_template: readTemplates(metadata),
       }),
+    },
+  };
+}
+
+function byteLevel(
+  vocab: Readonly<Record<string, number>>,
+  merges: readonly string[],
+  ignoreMerges: boolean,
+): Pick<Parts, "postProcessor" | "decoder" | "model"> {
+  const bytes = { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true };
+  return {
+    postProcessor: bytes,
+    decoder: bytes,
+    model: {
+      type: "BPE",
+      dropout: null,
+      unk_token: null,
+      continuing_subword_prefix: null,
+      end_of_word_suffix: null,
+      fuse_unk: false,
+      byte_fallback: false,
+      ignore_merges: ignoreMerges,
+      vocab,
+      merges,
     },
   };
 }

@@ -1,4 +1,5 @@
 /** Tokenizers from GGUF metadata against the `tokenizer.json` that the same models are published with. */
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { loadGgufRenderer } from "../../src/renderers/load.ts";
 import { readGgufTokenizer } from "../../src/renderers/gguf-tokenizer.ts";
@@ -95,13 +96,67 @@ describe.each(models)("%s from GGUF metadata", (model, pre) => {
   });
 });
 
+interface SentencePieceFixture {
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly encoded: readonly { text: string; ids: number[]; decoded: string }[];
+}
+
+describe("SentencePiece from GGUF metadata", () => {
+  const { metadata, encoded } = JSON.parse(
+    readFileSync(new URL("../fixtures/sentencepiece/expected.json", import.meta.url), "utf8"),
+  ) as SentencePieceFixture;
+  const { tokenizer } = readGgufTokenizer(metadata, "spm.gguf");
+  const ours = createTokenizer(tokenizer, "spm.gguf");
+
+  it.each(encoded)("gives $text the ids that SentencePiece gives it", ({ text, ids, decoded }) => {
+    expect(ours.encode(text)).toEqual(ids);
+    expect(ours.decode(ids)).toBe(decoded);
+  });
+
+  it("keeps what a user writes apart from control tokens, and knows those", () => {
+    expect([...ours.controls.byText.keys()].toSorted()).toEqual(["</s>", "<s>"]);
+    expect(ours.special("</s>")).toBe(2);
+    expect(ours.encode("</s>")).not.toContain(2);
+  });
+
+  it("renders a conversation with the template of the file", () => {
+    const template =
+      "{{ bos_token }}{% for m in messages %}[{{ m.role }}] {{ m.content }}{{ eos_token }}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}";
+    const renderer = loadGgufRenderer({ ...metadata, "tokenizer.chat_template": template }, "spm");
+    const { tokens } = renderer.render([{ role: "user", content: "hello</s>" }]);
+    expect([tokens[0], [...tokens].filter((id) => id === 2).length]).toEqual([1, 1]);
+    expect(ours.decode(tokens)).toBe("<s> [user] hello</s></s> [assistant]");
+    expect(renderer.stop.tokenIds).toContain(2);
+    expect(renderer.parse(Int32Array.from([...ours.encode("it runs"), 2])).content).toBe("it runs");
+  });
+
+  it("puts no space in front where the file says so", () => {
+    const spaceless = { ...metadata, "tokenizer.ggml.add_space_prefix": false };
+    const { encode, decode } = createTokenizer(
+      readGgufTokenizer(spaceless, "spm.gguf").tokenizer,
+      "spm.gguf",
+    );
+    expect(encode(" hello")).toEqual(ours.encode("hello"));
+    expect(decode(encode("hello"))).toBe("hello");
+  });
+
+  it.each([
+    ["scores", undefined, /tokenizer.ggml.scores" is no list/],
+    ["remove_extra_whitespaces", true, /remove_extra_whitespaces" changes text/],
+    ["precompiled_charsmap", [1], /precompiled_charsmap" changes text/],
+  ])("is refused: %s = %s", (key, value, message) => {
+    const changed = { ...metadata, [`tokenizer.ggml.${key}`]: value };
+    expect(() => readGgufTokenizer(changed, "x.gguf")).toThrow(message);
+  });
+});
+
 describe("metadata that cannot be used", () => {
   const metadata = metadataOf("qwen2_5", "qwen2");
   it.each([
     [
       "tokenizer.ggml.model",
-      "llama",
-      /"llama" \(SentencePiece\) is not supported; supported: "gpt2"/,
+      "t5",
+      /"t5" is not supported; supported: "gpt2" \(byte-level BPE\), "llama" \(SentencePiece\)/,
     ],
     [
       "tokenizer.ggml.pre",
