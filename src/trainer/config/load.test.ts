@@ -115,6 +115,43 @@ describe("startWarnings", () => {
   });
 });
 
+describe("algorithm.rollout_correction", () => {
+  const correction = (value: Record<string, unknown>) =>
+    loadConfig({ overrides: { "model.name": "m", "algorithm.rollout_correction": value } }).config
+      .algorithm.rolloutCorrection;
+
+  it("takes lists as YAML and as text", () => {
+    const asList = correction({
+      rollout_rs: ["token_k1", "seq_mean_k3"],
+      rollout_rs_threshold: ["0.5_2", 0.5],
+    });
+    const asText = correction({
+      rollout_rs: "token_k1,seq_mean_k3",
+      rollout_rs_threshold: "0.5_2,0.5",
+    });
+    expect(asList).toEqual(asText);
+    expect(correction({ rollout_rs: "token_k2", rollout_rs_threshold: 0.3 })).toMatchObject({
+      rolloutRsThreshold: "0.3",
+    });
+    expect(correction({ tis_cap: "0.5_5" }).tisCap).toBe("0.5_5");
+  });
+  it.each([
+    [{ bypass_mode: true, tis_mode: "token" }, "would count the same ratio twice"],
+    [{ rollout_rs: "token_k1" }, "need each other"],
+    [{ rollout_rs_threshold: 2 }, "need each other"],
+    [{ rollout_rs: "token_k4", rollout_rs_threshold: 2 }, 'no rejection "token_k4"'],
+    [
+      { rollout_rs: "token_k1,token_k2", rollout_rs_threshold: 2 },
+      "2 rejections, but 1 thresholds",
+    ],
+    [{ tis_cap: "2_1" }, "tis_cap must be a number above 0, or two as low_high"],
+    [{ tis_mode: "geometric" }, "tis_mode must be one of token, sequence, or null"],
+    [{ rollout_token_veto_threshold: 2 }, "above 0 and below 1"],
+  ])("refuses %j", (value, message) => {
+    expect(() => correction(value)).toThrow(message);
+  });
+});
+
 describe("algorithm.estimator_map", () => {
   const mapOf = (value: string) =>
     loadConfig({ overrides: ["model.name=m", `algorithm.estimator_map=${value}`] }).config.algorithm
