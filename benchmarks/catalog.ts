@@ -9,6 +9,7 @@ import type { Benchmark } from "./harness/benchmark.ts";
 import { rows } from "./rows/rows.ts";
 import { tinker } from "./tinker/tinker.ts";
 import { trainerAsync } from "./trainer-async/trainer-async.ts";
+import { trainerOverhead } from "./trainer-overhead/trainer-overhead.ts";
 
 export const benchmarks: readonly Benchmark[] = [
   engineTrain,
@@ -19,5 +20,6 @@ export const benchmarks: readonly Benchmark[] = [
   tinker,
   rows,
   trainerAsync,
+  trainerOverhead,
   demo,
 ];

@@ -1,4 +1,5 @@
 /** Append-only files of one JSON value per line, that can be cut back to what a predicate keeps. */
+import { randomUUID } from "node:crypto";
 import {
   closeSync,
   existsSync,
@@ -10,16 +11,25 @@ import {
   writeSync,
 } from "node:fs";
 
-/** Typed arrays become arrays of numbers: JSON has no other form for token ids. */
-function plain(_key: string, value: unknown): unknown {
-  return ArrayBuffer.isView(value) && !(value instanceof DataView)
-    ? Array.from(value as unknown as ArrayLike<number>)
-    : value;
+/** Stands for an array until its numbers are put in; no text of a user holds it. */
+const placeholder = randomUUID();
+const placeholders = new RegExp(`"${placeholder}:(\\d+)"`, "gu");
+
+/** `[1,2]`; several times as fast as through `JSON.stringify`, which is most of what a line costs. */
+function numbers(values: ArrayLike<number>): string {
+  const text = `[${Array.prototype.join.call(values, ",")}]`;
+  // JSON has no word for NaN and Infinity.
+  return /[NI]/u.test(text) ? JSON.stringify(Array.from(values)) : text;
 }
 
-/** One line, its line feed included. */
+/** One line, its line feed included. Typed arrays become arrays of numbers. */
 export function toLine(value: unknown): string {
-  return `${JSON.stringify(value, plain)}\n`;
+  const arrays: string[] = [];
+  const text = JSON.stringify(value, (_key, part: unknown) => {
+    if (!ArrayBuffer.isView(part) || part instanceof DataView) return part;
+    return `${placeholder}:${arrays.push(numbers(part as unknown as ArrayLike<number>)) - 1}`;
+  });
+  return `${text.replaceAll(placeholders, (_match, index: string) => arrays[Number(index)] ?? "")}\n`;
 }
 
 /** An open file of lines. */

@@ -63,7 +63,7 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
 
   const held = { rollouts: start.rollouts, position: state.position };
   await using stepper: Stepper = config.asyncTraining.enable
-    ? createOverlapped(context, held)
+    ? createOverlapped(context, held, state.step)
     : createTurns(context, held);
 
   const isValidationDue = (): boolean => {

@@ -39,12 +39,12 @@ function tooStale(staleness: number, bound: number): AgentTrainerError {
   });
 }
 
-/** Going on with what a checkpoint held. Rollouts begin with the first step. */
-export function createOverlapped(context: LoopContext, before: Held): Stepper {
+/** Going on after `steps` steps with what a checkpoint held. Rollouts begin with the first step. */
+export function createOverlapped(context: LoopContext, before: Held, steps: number): Stepper {
   const { backend, config, emit, journal, signal } = context;
   const plan = planOf(context);
   const bound = stalenessBound(plan);
-  const buffer = new SetBuffer(plan, before.rollouts.waiting);
+  const buffer = new SetBuffer(plan, before.rollouts.waiting, steps);
   const generator = new Generator(context, plan, buffer, before.position);
   /** Weights were trained that are not served yet. */
   let isBehind = false;

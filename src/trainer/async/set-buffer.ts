@@ -15,12 +15,16 @@ export class SetBuffer {
   readonly #plan: StalenessPlan;
   readonly #running = new Map<number, Running>();
   #ready: RolloutSet[];
+  /** Counted here and not by the step: rollouts go on between the end of one and the next. */
+  #used: number;
   #failure: { readonly error: unknown } | null = null;
   #wake: () => void = () => {};
 
-  constructor(plan: StalenessPlan, ready: readonly RolloutSet[]) {
+  /** `steps`: those that were done before. */
+  constructor(plan: StalenessPlan, ready: readonly RolloutSet[], steps: number) {
     this.#plan = plan;
     this.#ready = [...ready];
+    this.#used = steps * plan.tasksPerStep;
   }
 
   /** Tasks under way. */
@@ -38,7 +42,7 @@ export class SetBuffer {
   }
 
   mayBegin(step: number): boolean {
-    return mayBegin(this.#plan, step, this.#running.size + this.#ready.length);
+    return mayBegin(this.#plan, step, this.#used + this.#running.size + this.#ready.length);
   }
 
   begin(place: number, since: number): void {
@@ -79,6 +83,7 @@ export class SetBuffer {
   use(sets: readonly RolloutSet[]): void {
     const used = new Set(sets);
     this.#ready = this.#ready.filter((set) => !used.has(set));
+    this.#used += used.size;
   }
 
   /** Resolves at the next change or when the signal aborts. Every rollout has a deadline of its own. */

@@ -33,12 +33,11 @@ export const exchangesBefore = ({ every }: StalenessPlan, step: number): number 
 /** Exchanges that what is trained on may be old, at most. */
 export const stalenessBound = ({ threshold }: StalenessPlan): number => Math.ceil(threshold);
 
-/** Whether another task may begin before or during step `step`. `open`: begun and not used yet. */
-export function mayBegin(plan: StalenessPlan, step: number, open: number): boolean {
+/** Whether another task may begin in step `step`. `begun`: all so far that were not left out. */
+export function mayBegin(plan: StalenessPlan, step: number, begun: number): boolean {
   const { tasksPerStep, every, threshold, totalSteps } = plan;
   const ahead = (exchangesBefore(plan, step) + 1 + threshold) * every * tasksPerStep;
-  const used = (step - 1) * tasksPerStep;
-  return used + open < Math.min(totalSteps * tasksPerStep, Math.floor(ahead));
+  return begun < Math.min(totalSteps * tasksPerStep, Math.floor(ahead));
 }
 
 /**

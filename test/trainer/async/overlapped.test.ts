@@ -33,6 +33,7 @@ interface Case {
   readonly failing: number;
   readonly uniform: number;
   readonly updateMs: number;
+  readonly metricsMs: number;
 }
 
 function randomCase(random: () => number): Case {
@@ -51,13 +52,14 @@ function randomCase(random: () => number): Case {
     failing: pick([0, 0, 0.1, 0.4]),
     uniform: pick([0, 0.3]),
     updateMs: pick([0, 1, 10, 50]),
+    metricsMs: pick([0, 1, 10]),
   };
 }
 
 function simulationOf(made: Case, random: () => number): Simulation {
-  const { steps, set, failing, uniform, updateMs } = made;
+  const { steps, set, failing, uniform, updateMs, metricsMs } = made;
   return new Simulation({
-    ...{ steps, set, updateMs },
+    ...{ steps, set, updateMs, metricsMs },
     rollout: () => ({
       pauses: heavyTail(random),
       fails: random() < failing,

@@ -30,6 +30,8 @@ export interface SimulationOptions {
   readonly rollout: (request: RolloutRequest, clock: VirtualClock) => RolloutPlan;
   /** Time of one update. @default 10 */
   readonly updateMs?: number;
+  /** Time of asking the backend for its numbers. @default 0 */
+  readonly metricsMs?: number;
 }
 
 export interface TrainedRow {
@@ -97,6 +99,11 @@ export class Simulation {
       },
       saveState: async () => {},
       loadState: async () => {},
+      // Rollouts end and begin while a step is being measured, too.
+      metrics: async () => {
+        await this.clock.sleep(this.#options.metricsMs ?? 0);
+        return {};
+      },
       [Symbol.asyncDispose]: async () => {},
     };
   }
@@ -179,7 +186,7 @@ export class Simulation {
     const context = this.context();
     const position = { next: 0, pending: [] };
     const held = from?.held ?? { rollouts: nothingHeld, position };
-    const stepper = createOverlapped(context, held);
+    const stepper = createOverlapped(context, held, from?.step ?? 0);
     let state = from?.state ?? { weightVersion: 0, position, skippedUpdates: 0 };
     const guard = { begin() {}, unchanged() {} };
     return await this.clock.run(
