@@ -5,6 +5,7 @@ import { engineTrain } from "./engine/train.ts";
 import { gatewayInTraining } from "./gateway-in-training/health.ts";
 import { gatewayPeers } from "./gateway-peers/gateway-peers.ts";
 import { gateway } from "./gateway/gateway.ts";
+import { grpoStep } from "./grpo-step/grpo-step.ts";
 import type { Benchmark } from "./harness/benchmark.ts";
 import { rows } from "./rows/rows.ts";
 import { tinker } from "./tinker/tinker.ts";
@@ -14,6 +15,7 @@ import { trainerOverhead } from "./trainer-overhead/trainer-overhead.ts";
 export const benchmarks: readonly Benchmark[] = [
   engineTrain,
   engineSample,
+  grpoStep,
   gateway,
   gatewayInTraining,
   gatewayPeers,

@@ -1,6 +1,6 @@
 /**
- * Makes the virtual environment with PyTorch, transformers and PEFT that `engine-train` and
- * `engine-sample` compare with, in `.cache/bench-torch` (some 6 GB: the wheel of PyPI brings its GPU
+ * Makes the virtual environment with PyTorch, transformers, PEFT and TRL that `engine-train`,
+ * `engine-sample` and `grpo-step` compare with, in `.cache/bench-torch` (some 6 GB: the wheel of PyPI brings its GPU
  * libraries along). Does nothing where it is there already.
  *
  *   npm run bench:setup:torch [-- --rebuild]
@@ -13,7 +13,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Pinned, so that everybody compares with the same. */
-const packages = ["torch==2.15.0", "transformers==5.23.0", "peft==0.21.2"];
+const packages = ["torch==2.15.0", "transformers==5.23.0", "peft==0.21.2", "trl==1.16.0"];
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const folder = join(root, ".cache", "bench-torch");
@@ -34,7 +34,7 @@ if (process.argv.includes("--rebuild")) rmSync(folder, { recursive: true, force:
 if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) {
   say(`PyTorch is installed in ${folder}.`);
 } else {
-  say("Installing PyTorch, transformers and PEFT (once, some minutes) ...");
+  say("Installing PyTorch, transformers, PEFT and TRL (once, some minutes) ...");
   run(process.env.PYTHON ?? "python3", ["-m", "venv", folder]);
   run(join(bin, "python"), ["-m", "pip", "install", "--quiet", ...packages]);
   writeFileSync(stamp, wanted);

@@ -1,12 +1,10 @@
 /** Ours and PyTorch in turns: each has a process of its own and waits while the other works. */
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defaultThreads } from "../engine/models.ts";
 import type { ModelCase } from "../engine/models.ts";
 import { LineProcess } from "../harness/line-process.ts";
 import { median } from "../harness/statistics.ts";
+import { startPython } from "./torch-environment.ts";
 
 export interface OpenRequest {
   readonly do: "open";
@@ -47,26 +45,6 @@ export interface Turns {
   readonly gflops: number;
 }
 
-const environment = fileURLToPath(new URL("../../.cache/bench-torch/", import.meta.url));
-const python = join(
-  environment,
-  process.platform === "win32" ? "Scripts/python.exe" : "bin/python",
-);
-/** Written at the end of the installation. */
-const installed = join(environment, "installed.txt");
-
-/** `npm run bench:setup:torch` has been run. */
-export function hasTorch(): boolean {
-  return existsSync(installed);
-}
-
-/** Name to version; empty when they are not installed, and nothing is compared. */
-export async function torchVersions(): Promise<Readonly<Record<string, string>>> {
-  if (!hasTorch()) return {};
-  const lines = (await readFile(installed, "utf8")).trim().split("\n");
-  return Object.fromEntries(lines.map((line) => line.split("==") as [string, string]));
-}
-
 const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 export function startOurs(): LineProcess {
@@ -83,10 +61,7 @@ export async function takeTurns(
   repetitions: number,
 ): Promise<Turns> {
   using ours = startOurs();
-  using peer = new LineProcess("PyTorch", python, [fileOf("torch_peer.py")], {
-    CUDA_VISIBLE_DEVICES: "",
-    HF_HUB_OFFLINE: "1",
-  });
+  using peer = startPython("PyTorch", new URL("torch_peer.py", import.meta.url));
   const { folder, loraRank } = model;
   await ours.ask({ do: "open", model });
   // Sampling is compared with the bare model: PEFT's adapters would slow the peer down.

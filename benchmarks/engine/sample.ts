@@ -1,7 +1,8 @@
 /** `engine-sample`: tokens drawn per second, prompts included, and the memory that takes. */
 import type { Benchmark } from "../harness/benchmark.ts";
 import { runChild } from "../harness/child.ts";
-import { hasTorch, takeTurns, torchVersions } from "../engine-peers/turns.ts";
+import { hasTorch, torchVersions } from "../engine-peers/torch-environment.ts";
+import { takeTurns } from "../engine-peers/turns.ts";
 import { atLeast, compared, type Result, result } from "../harness/result.ts";
 import { median } from "../harness/statistics.ts";
 import { createTempFolder } from "../harness/temp-folder.ts";

@@ -1,7 +1,8 @@
 /** `engine-train`: tokens per second of a gradient and an optimizer step, and the memory they take. */
 import type { Benchmark } from "../harness/benchmark.ts";
 import { runChild } from "../harness/child.ts";
-import { hasTorch, takeTurns, torchVersions } from "../engine-peers/turns.ts";
+import { hasTorch, torchVersions } from "../engine-peers/torch-environment.ts";
+import { takeTurns } from "../engine-peers/turns.ts";
 import { trainingFlops } from "../engine-peers/training-flops.ts";
 import { atLeast, atMost, compared, type Result, result } from "../harness/result.ts";
 import { median } from "../harness/statistics.ts";
