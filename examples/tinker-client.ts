@@ -1,5 +1,5 @@
 /**
- * A training loop of your own on a Tinker server: teaches a model one sentence, and shows what it says.
+ * A training loop of your own on a Tinker server: teaches the built-in model an answer, and asks for it.
  *
  *   TINKER_API_KEY=tml-local npx agent-trainer serve --tinker
  *   TINKER_API_KEY=tml-local TINKER_BASE_URL=http://127.0.0.1:8100 npx tsx examples/tinker-client.ts
@@ -7,21 +7,23 @@
 import { floatTensor, idTensor, TinkerClient } from "agent-trainer/tinker";
 
 await using client = await TinkerClient.connect();
-const [served] = await client.rest.models();
-const baseModel = process.env["MODEL"] ?? served?.name ?? "builtin:shop-tiny";
-const model = await client.createModel({ baseModel, rank: 8, seed: 1 });
+const model = await client.createModel({ baseModel: "builtin:shop-tiny", rank: 8, seed: 1 });
 
-// The ids of a sentence; with a tokenizer at hand, they would come from it.
-const sentence = Int32Array.of(40, 41, 42, 43, 44, 45, 46, 47);
+// "How much do 3 plates cost?" as a user's turn, and "96" as the assistant's; ids of its tokenizer.
+const prompt = [508, 332, 51, 465, 509, 10, 508, 314];
+const answer = [57, 54, 509];
+const tokens = Int32Array.from([...prompt, ...answer]);
 const datum = {
-  tokens: sentence.slice(0, -1),
+  tokens: tokens.slice(0, -1),
   lossInputs: {
-    target_tokens: idTensor(sentence.slice(1)),
-    weights: floatTensor(new Float32Array(sentence.length - 1).fill(1)),
+    target_tokens: idTensor(tokens.slice(1)),
+    // The answer counts, the question does not.
+    weights: floatTensor(Float32Array.from(tokens.slice(1), (_, i) => +(i >= prompt.length - 1))),
   },
 };
 
 for (let step = 1; step <= 20; step++) {
+  // Sent together, in order; neither waits for the other's result.
   const [{ metrics }] = await Promise.all([
     model.forwardBackward([datum], "cross_entropy"),
     model.optimStep({ learningRate: 0.01 }),
@@ -30,10 +32,11 @@ for (let step = 1; step <= 20; step++) {
 }
 
 const sampler = await model.createSampler();
-const { sequences } = await sampler.sample(sentence.slice(0, 2), {
-  maxTokens: sentence.length - 2,
+const end = answer.at(-1)!;
+const { sequences } = await sampler.sample(Int32Array.from(prompt), {
+  maxTokens: 8,
   temperature: 0,
-  stop: [],
+  stop: [end],
 });
-console.log("says", sequences[0]?.tokens);
+console.log("says", sequences[0]?.tokens.join(" "), "for", answer.join(" "));
 console.log("kept as", await model.saveState(`lesson-${Date.now()}`));

@@ -128,10 +128,16 @@ export class TinkerBackend implements TrainingBackend {
     const models = await client.rest.models();
     const found = models.find(({ name }) => name === baseModel)?.contextLength;
     if (found) return found;
-    const names = models.map(({ name }) => name ?? "?").join(", ") || "none";
+    const names = models.flatMap(({ name }) => name ?? []);
+    if (names.length > 0 && !names.includes(baseModel))
+      throw new ConfigError({
+        message: `The Tinker server has no model "${baseModel}". Its models: ${names.join(", ")}.`,
+        hint: "Choose one of them as model.name.",
+        fields: { baseModel, names },
+      });
     throw new ConfigError({
-      message: `The Tinker server does not say how long the context of "${baseModel}" is. Its models: ${names}.`,
-      hint: "Set tinker.context_length, or choose one of its models as model.name.",
+      message: `The Tinker server does not say how long the context of "${baseModel}" is.`,
+      hint: "Set tinker.context_length.",
       fields: { baseModel },
     });
   }
