@@ -1,0 +1,147 @@
+/** Servers that do things differently, played by ours with answers changed on the way. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createTinkerBackend } from "../../src/backends/tinker/index.ts";
+import type { TinkerBackend } from "../../src/backends/tinker/index.ts";
+import type { RunContext, SamplerTarget } from "../../src/core/backend.ts";
+import { defaultLoss, defaultOptim } from "../../src/core/loss.ts";
+import { defaultSampling } from "../../src/core/policy.ts";
+import type { SampleRequest } from "../../src/core/policy.ts";
+import {
+  decodeForwardBackwardOutput,
+  decodeSampleOutput,
+  encodeForwardBackwardOutput,
+  encodeSampleOutput,
+} from "../../src/tinker-api/proto-codec.ts";
+import { rowOf } from "../engine/small-model.ts";
+import { fetchOf, modelPath, startServer, token } from "./local-server.ts";
+import type { Fetch, LocalServer } from "./local-server.ts";
+
+let local: LocalServer;
+beforeAll(async () => {
+  local = await startServer();
+});
+afterAll(() => local[Symbol.asyncDispose]());
+
+const context: RunContext = {
+  seed: 1,
+  model: { name: "shop-tiny", lora: { rank: 4, alpha: 32 } },
+  signal: new AbortController().signal,
+};
+
+function backendOf(fetch: Fetch): TinkerBackend {
+  return createTinkerBackend({
+    baseUrl: "http://tinker.test",
+    apiKey: token,
+    tokenizer: modelPath,
+    client: { fetch },
+  });
+}
+
+const request: SampleRequest = {
+  tokens: Int32Array.of(40, 41, 42),
+  params: { ...defaultSampling, maxTokens: 6, temperature: 0.6, seed: 9, stopTokenIds: [] },
+};
+
+async function sampleVia(fetch: Fetch, wanted: SampleRequest = request) {
+  await using backend = backendOf(fetch);
+  const { sampler } = (await backend.start(context)) as SamplerTarget;
+  return (await sampler.sample(wanted))[0]!;
+}
+
+/** Changes results of the type named in the request. */
+function changing(type: string, change: (bytes: Uint8Array) => Uint8Array<ArrayBuffer>): Fetch {
+  return async (input, init) => {
+    const answer = await fetchOf(local.server)(input, init);
+    const isWanted = new Headers(init.headers).get("x-tinker-request-type") === type;
+    if (!isWanted || !(answer.headers.get("content-type") ?? "").includes("protobuf"))
+      return answer;
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    return new Response(change(bytes), { headers: answer.headers });
+  };
+}
+
+it("scores samples again where a server gives log-probabilities after temperature", async () => {
+  const expected = await sampleVia(fetchOf(local.server));
+  const tempered = changing("Sample", (bytes) => {
+    const output = decodeSampleOutput(bytes);
+    if (output.promptLogprobs !== null) return encodeSampleOutput(output);
+    const sequences = output.sequences.map((sequence) => ({
+      ...sequence,
+      logprobs: sequence.logprobs!.map((l) => l / 3),
+    }));
+    return encodeSampleOutput({ ...output, sequences });
+  });
+  const actual = await sampleVia(tempered);
+  expect(actual.tokens).toEqual(expected.tokens);
+  for (const [i, l] of expected.logprobs.entries()) expect(actual.logprobs[i]).toBeCloseTo(l, 4);
+});
+
+it("folds seeds for a server of 31 bits, and only for such a one", async () => {
+  const seeds: number[] = [];
+  const narrow: Fetch = (input, init) => {
+    if (!input.endsWith("/asample")) return fetchOf(local.server)(input, init);
+    const body = JSON.parse(init.body as string) as { sampling_params: { seed: number } };
+    const { seed } = body.sampling_params;
+    if (seed >= 2 ** 31)
+      return Promise.resolve(Response.json({ detail: "out of bounds" }, { status: 400 }));
+    seeds.push(seed);
+    return fetchOf(local.server)(input, init);
+  };
+  const large = { ...request, params: { ...request.params, seed: 3_000_000_000 } };
+  const folded = await sampleVia(narrow, large);
+  expect(folded.tokens.length).toBeGreaterThan(0);
+  expect(seeds.at(-1)).toBe(3_000_000_000 % (2 ** 31 - 2 ** 12 + 1));
+  const whole = await sampleVia(fetchOf(local.server), large);
+  expect(whole.tokens.length).toBeGreaterThan(0);
+});
+
+it("refuses a server that clips elsewhere, with what it does", async () => {
+  const clipsAt2 = changing("Forward", (bytes) => {
+    const output = decodeForwardBackwardOutput(bytes);
+    const sum = output.metrics["loss:sum"]!;
+    // The probe's four tokens have the advantage 1, so its loss is -4 times the bound.
+    const changed = Math.abs(sum + 4 * 1.2) < 1e-3 ? -8 : sum;
+    return encodeForwardBackwardOutput({ ...output, metrics: { "loss:sum": changed } });
+  });
+  await using backend = backendOf(clipsAt2);
+  await backend.start(context);
+  const update = backend.updatePolicy(
+    [rowOf(Int32Array.of(1, 2, 3), 1)],
+    defaultLoss,
+    defaultOptim,
+  );
+  await expect(update).rejects.toThrow("limits ratios to 2, though 1.2 was asked for");
+});
+
+it("refuses a server that averages in a way that is not known", async () => {
+  const halved = changing("Forward", (bytes) => {
+    const output = decodeForwardBackwardOutput(bytes);
+    const metrics = { "loss:sum": output.metrics["loss:sum"]! / 2 };
+    return encodeForwardBackwardOutput({ ...output, metrics });
+  });
+  await using backend = backendOf(halved);
+  await expect(backend.start(context)).rejects.toThrow("averages in a way that is not known");
+});
+
+it.each([
+  ["a model that is not there", { name: "Qwen/Qwen3-8B", lora: context.model.lora }, "shop-tiny"],
+  ["all weights", { name: "shop-tiny", lora: null }, "lora_rank"],
+  ["another scale", { name: "shop-tiny", lora: { rank: 4, alpha: 16 } }, "lora_alpha"],
+] as const)("refuses %s before anything is trained", async (_, model, text) => {
+  await using backend = backendOf(fetchOf(local.server));
+  await expect(backend.start({ ...context, model })).rejects.toThrow(text);
+});
+
+it("refuses what the API has no words for", async () => {
+  await using backend = backendOf(fetchOf(local.server));
+  const { sampler } = (await backend.start(context)) as SamplerTarget;
+  const params = { ...request.params, minP: 0.1 };
+  await expect(sampler.sample({ ...request, params })).rejects.toThrow("min_p");
+  const row = rowOf(Int32Array.of(1, 2, 3), 1);
+  for (const [option, loss] of [
+    ["loss_fn", { ...defaultLoss, name: "gspo" as const }],
+    ["clip_ratio_c", { ...defaultLoss, dualClip: 3 }],
+    ["entropy_coef", { ...defaultLoss, entropyCoef: 0.1 }],
+  ] as const)
+    await expect(backend.updatePolicy([row], loss, defaultOptim)).rejects.toThrow(option);
+});
