@@ -17,6 +17,8 @@ export interface RowsInput {
 
 export interface RowsOutput {
   readonly seconds: number;
+  /** Of the processors, those of the garbage collector's threads included. */
+  readonly cpuSeconds: number;
   readonly rows: number;
   /** Resident before: the program and the trajectories. */
   readonly inputMiB: number;
@@ -76,10 +78,13 @@ function makeEpisodes(input: RowsInput): Episode[] {
 answer(async (input: RowsInput): Promise<RowsOutput> => {
   const episodes = makeEpisodes(input);
   const inputMiB = process.memoryUsage.rss() / 2 ** 20;
+  const cpu = process.cpuUsage();
   const start = performance.now();
   const { groups } = dropUniform(groupTrajectories(episodes).groups);
   const { advantages } = computeAdvantages(groups, { estimator: "grpo", normByStd: true });
   const { rows } = buildRows(groups, advantages);
   const seconds = (performance.now() - start) / 1000;
-  return { seconds, rows: rows.length, inputMiB, peakMiB: peakMiB() };
+  const { user, system } = process.cpuUsage(cpu);
+  const cpuSeconds = (user + system) / 1e6;
+  return { seconds, cpuSeconds, rows: rows.length, inputMiB, peakMiB: peakMiB() };
 });

@@ -29,6 +29,11 @@ export const rows: Benchmark = {
         goal(5),
       ),
       result(
+        `${label}: processor time`,
+        "s",
+        middle(({ cpuSeconds }) => cpuSeconds),
+      ),
+      result(
         `${label}: memory beyond the trajectories`,
         "MiB",
         middle(({ peakMiB, inputMiB }) => peakMiB - inputMiB),
