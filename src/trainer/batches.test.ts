@@ -4,6 +4,26 @@ import { createBatchPlan, stepsForEpochs } from "./batches.ts";
 const tasks = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
 describe("createBatchPlan", () => {
+  it("brings tasks of a smaller rank earlier in each epoch, equal ones in any order", () => {
+    const names = ["c1", "a1", "b1", "a2", "c2", "b2"];
+    const plan = createBatchPlan(names, {
+      batchSize: 2,
+      seed: 5,
+      rank: (name) => name.charCodeAt(0),
+    });
+    const epochs = [1, 4, 7, 10].map((step) =>
+      [0, 1, 2].map((i) => plan.batch(step + i).map((name) => name[0])),
+    );
+    for (const epoch of epochs)
+      expect(epoch).toEqual([
+        ["a", "a"],
+        ["b", "b"],
+        ["c", "c"],
+      ]);
+    const orders = new Set([1, 4, 7, 10, 13, 16].map((step) => plan.batch(step).join()));
+    expect(orders.size).toBe(2);
+  });
+
   it.each([
     [10, 4],
     [5, 2],

@@ -23,9 +23,11 @@ export interface BatchPlan<T> {
   cursor(step: number): DataCursor;
 }
 
-export interface BatchPlanOptions {
+export interface BatchPlanOptions<T> {
   readonly batchSize: number;
   readonly seed: number;
+  /** Tasks of a smaller rank come earlier in each epoch. @default all alike */
+  readonly rank?: (task: T) => number;
 }
 
 /** Steps that cover the data set `epochs` times; the last one may begin another pass. */
@@ -34,17 +36,26 @@ export function stepsForEpochs(tasks: number, batchSize: number, epochs: number)
 }
 
 /** Plans the batches of `tasks`, which are not changed and must not be empty. */
-export function createBatchPlan<T>(tasks: readonly T[], options: BatchPlanOptions): BatchPlan<T> {
+export function createBatchPlan<T>(
+  tasks: readonly T[],
+  options: BatchPlanOptions<T>,
+): BatchPlan<T> {
   const count = tasks.length;
   const batchSize = Math.min(options.batchSize, count);
   const orders: number[][] = [];
+  const { rank } = options;
+  const ranks = rank === undefined ? null : tasks.map((task) => rank(task));
 
   /** Indices of one epoch. What the straddling batch already holds is moved behind that batch. */
   function order(epoch: number): readonly number[] {
     while (orders.length <= epoch) {
       const number = orders.length;
       const random = createRandom(deriveSeed(options.seed, "data", number));
-      const fresh = shuffled([...tasks.keys()], random);
+      const anyOrder = shuffled([...tasks.keys()], random);
+      const fresh =
+        ranks === null
+          ? anyOrder
+          : anyOrder.sort((a, b) => (ranks[a] as number) - (ranks[b] as number));
       const left = (count * number) % batchSize;
       const held = new Set(left === 0 ? [] : orders[number - 1]?.slice(-left));
       const head = fresh

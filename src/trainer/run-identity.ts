@@ -40,9 +40,14 @@ export function hashConfig(config: TrainConfig): string {
   return sha256(JSON.stringify(fixedKeys().map((key) => [key, valueAt(tree, key)])));
 }
 
-/** Hash of the tasks' ids and instructions, in order. */
-export function hashDataset(tasks: readonly Task<unknown>[]): string {
-  return sha256(JSON.stringify(tasks.map((task) => [task.id, task.instruction])));
+/** Hash of the tasks' ids and instructions, in order, and of their ranks where a curriculum uses them. */
+export function hashDataset(tasks: readonly Task[], rank?: (task: Task) => number): string {
+  const facts = tasks.map((task) => [
+    task.id,
+    task.instruction,
+    ...(rank === undefined ? [] : [rank(task)]),
+  ]);
+  return sha256(JSON.stringify(facts));
 }
 
 /** @throws CheckpointError naming each option that differs from the earlier run. */

@@ -8,6 +8,7 @@ import type { Task } from "../core/task.ts";
 import { createBatchPlan, stepsForEpochs } from "./batches.ts";
 import type { RunState } from "./checkpoint.ts";
 import { startWarnings } from "./config/start-warnings.ts";
+import { curriculumRank } from "./curriculum.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { createEmitter, type Emit, type EventListener } from "./emitter.ts";
 import { isInterrupt, type LoopResult, runLoop } from "./loop.ts";
@@ -54,7 +55,7 @@ const atStart = (plan: RunPlan): RunState => ({
   weightVersion: 0,
   validatedStep: -1,
   configHash: hashConfig(plan.config),
-  dataHash: hashDataset(plan.trainTasks),
+  dataHash: hashDataset(plan.trainTasks, curriculumRank(plan.config).rank),
 });
 
 /** Runs a plan to its end. `openRollouts` is a seam for tests. */
@@ -148,6 +149,7 @@ async function runWithServices(
         batches: createBatchPlan(plan.trainTasks, {
           batchSize: batchSizeOf(config),
           seed: config.data.seed ?? config.trainer.seed,
+          ...curriculumRank(config),
         }),
         valTasks: plan.valTasks,
         totalSteps,

@@ -1,11 +1,12 @@
 /**
  * Steps whose rollouts end before their update begins: every token is drawn from the weights that it
- * trains, unless rejection sampling left it from the step before. Knows nothing of how rollouts run, of
+ * trains, unless rejection sampling left it from the step before or it is replayed. Knows nothing of how rollouts run, of
  * what the backend is, or of when validations and checkpoints come.
  */
 import { trainEpisodeMetrics } from "./episode-metrics.ts";
 import { collectSets } from "./collect-sets.ts";
 import type { LoopContext } from "./loop-context.ts";
+import { chooseReplay, keepForReplay, replayMetrics } from "./replay.ts";
 import { episodesOf } from "./rollout-set.ts";
 import { secondsSince, stepMetrics } from "./step-metrics.ts";
 import type { Held, Stepper, StepResult, StepState, UpdateGuard } from "./stepper.ts";
@@ -14,7 +15,8 @@ import { trainOnSets } from "./train-on-sets.ts";
 /** Steps in turns, going on with what a checkpoint held. */
 export function createTurns(context: LoopContext, before: Held): Stepper {
   const { backend } = context;
-  let { waiting } = before.rollouts;
+  const { config } = context;
+  let { waiting, replay } = before.rollouts;
   let { position } = before;
 
   async function step(number: number, state: StepState, guard: UpdateGuard): Promise<StepResult> {
@@ -24,7 +26,9 @@ export function createTurns(context: LoopContext, before: Held): Stepper {
     const collected = await collectSets(context, number, state.position.next, waiting);
     const rolloutS = secondsSince(start);
     const { skippedUpdates } = state;
-    const trained = await trainOnSets(context, number, collected.sets, { guard, skippedUpdates });
+    const again = chooseReplay(replay, config, number);
+    const sets = [...collected.sets, ...again];
+    const trained = await trainOnSets(context, number, sets, { guard, skippedUpdates });
     const weightVersion = trained.hasChanged ? await backend.publishWeights() : state.weightVersion;
     const wallS = secondsSince(start);
     const { episodes } = collected;
@@ -32,12 +36,14 @@ export function createTurns(context: LoopContext, before: Held): Stepper {
       episodes.length > 0 ? episodes : episodesOf(collected.sets),
     );
     waiting = collected.waiting;
+    replay = keepForReplay(replay, collected.sets, config, number);
     position = { next: collected.batches, pending: [] };
     return {
       state: { weightVersion, position, skippedUpdates: trained.skippedInARow },
       metrics: {
         ...episodeMetrics,
         ...collected.metrics,
+        ...(config.replay.tasks === 0 ? {} : replayMetrics(again, replay, number)),
         ...trained.metrics,
         ...(await stepMetrics(context, { step: number, batches: collected.batches, wallS })),
         "time/rollout_s": rolloutS,
@@ -51,7 +57,7 @@ export function createTurns(context: LoopContext, before: Held): Stepper {
   return {
     step,
     validating: (validation) => validation(),
-    held: () => ({ rollouts: { ...before.rollouts, waiting }, position }),
+    held: () => ({ rollouts: { waiting, replay }, position }),
     [Symbol.asyncDispose]: async () => {},
   };
 }

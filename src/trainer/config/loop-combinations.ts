@@ -6,7 +6,7 @@ export function loopProblems(config: TrainConfig): string[] {
   return [...asyncProblems(config), ...rejectionProblems(config)];
 }
 
-function asyncProblems({ asyncTraining, trainer, rejectionSample }: TrainConfig): string[] {
+function asyncProblems({ asyncTraining, trainer, rejectionSample, replay }: TrainConfig): string[] {
   const { enable, triggerParameterSyncStep: every } = asyncTraining;
   if (!enable) {
     return asyncTraining.miniBatchSize === null
@@ -17,6 +17,11 @@ function asyncProblems({ asyncTraining, trainer, rejectionSample }: TrainConfig)
   if (trainer.testFreq % every !== 0) {
     problems.push(
       `trainer.test_freq=${trainer.testFreq} must be a multiple of async_training.trigger_parameter_sync_step=${every}: in between, other weights than the step's are served.`,
+    );
+  }
+  if (replay.tasks > 0) {
+    problems.push(
+      "replay.tasks would exceed the bound on staleness of async_training.enable=true. Leave one of them out.",
     );
   }
   if (rejectionSample.enable && rejectionSample.multiplier !== 1) {

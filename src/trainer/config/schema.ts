@@ -14,6 +14,7 @@ import { guardOptions } from "./schema/guards.ts";
 import { localOptions } from "./schema/local.ts";
 import { modelOptions } from "./schema/model.ts";
 import { rejectionSampleOptions } from "./schema/rejection-sample.ts";
+import { replayOptions } from "./schema/replay.ts";
 import { rolloutOptions } from "./schema/rollout.ts";
 import { stepwiseAdvantageOptions } from "./schema/stepwise-advantage.ts";
 import { tinkerOptions } from "./schema/tinker.ts";
@@ -34,6 +35,7 @@ const schema = z.strictObject({
   training: trainingOptions,
   guards: guardOptions,
   rejection_sample: rejectionSampleOptions,
+  replay: replayOptions,
   async_training: asyncTrainingOptions,
   trainer: trainerOptions,
   workflow: workflowOptions,

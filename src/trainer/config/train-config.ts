@@ -30,6 +30,8 @@ export interface TrainConfig {
     readonly valBatchSize: number;
     readonly maxPromptLength: number | null;
     readonly seed: number | null;
+    readonly curriculum: "none" | "easy_first" | "hard_first";
+    readonly difficultyKey: string;
   };
   readonly rollout: {
     readonly n: number;
@@ -69,6 +71,11 @@ export interface TrainConfig {
     readonly minPartialSolveTasks: number | null;
     readonly minTrajsPerGroup: number;
     readonly maxBatches: number;
+  };
+  readonly replay: {
+    readonly tasks: number;
+    readonly maxAge: number;
+    readonly capacity: number;
   };
   readonly asyncTraining: {
     readonly enable: boolean;

@@ -1,6 +1,6 @@
 /** Options of how tasks are drawn. */
 import { z } from "zod";
-import { count, countOrAll } from "./kinds.ts";
+import { count, countOrAll, words } from "./kinds.ts";
 import type { Section } from "./section.ts";
 
 export const dataOptions: Section<"data"> = z
@@ -19,5 +19,14 @@ export const dataOptions: Section<"data"> = z
       .nullable()
       .default(null)
       .describe("Seed of the order of tasks; null uses trainer.seed."),
+    curriculum: z
+      .enum(["none", "easy_first", "hard_first"])
+      .default("none")
+      .describe(
+        "Order of the tasks of an epoch: shuffled, or by difficulty and shuffled where equal.",
+      ),
+    difficulty_key: words()
+      .default("difficulty")
+      .describe("Where a task's metadata holds its difficulty, a number; larger is harder."),
   })
   .prefault({});
