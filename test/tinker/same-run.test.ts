@@ -19,3 +19,18 @@ it("gives metrics equal within 1e-4 for ten steps", { timeout: 120_000 }, async 
   expect(learned.length).toBeGreaterThan(3);
   expectClose(remote.metrics, inProcess.metrics);
 });
+
+it(
+  "rolls out while it trains, on weights whose versions it knows",
+  { timeout: 120_000 },
+  async () => {
+    const { metrics } = await run(viaTinker({ fetch: fetchOf(local.server) }), "shop-tiny", {
+      steps: 4,
+      set: { "async_training.enable": true },
+    });
+    expect(metrics).toHaveLength(4);
+    const moved = metrics.map((line) => Number(line["train/logprob_abs_diff"] ?? 0));
+    // Rollouts of one version before: the weights have moved on since they were sampled.
+    expect(Math.max(...moved)).toBeGreaterThan(1e-4);
+  },
+);

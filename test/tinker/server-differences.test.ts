@@ -12,6 +12,7 @@ import {
   encodeForwardBackwardOutput,
   encodeSampleOutput,
 } from "../../src/tinker-api/proto-codec.ts";
+import { floatTensor } from "../../src/tinker-api/tensor.ts";
 import { rowOf } from "../engine/small-model.ts";
 import { fetchOf, modelPath, startServer, token } from "./local-server.ts";
 import type { Fetch, LocalServer } from "./local-server.ts";
@@ -111,6 +112,27 @@ it("refuses a server that clips elsewhere, with what it does", async () => {
     defaultOptim,
   );
   await expect(update).rejects.toThrow("limits ratios to 2, though 1.2 was asked for");
+});
+
+it("does not train under samples where samplers share the adapter that is trained", async () => {
+  // As SkyRL's server on JAX answers: losses per token, and no sum.
+  const averaging = changing("Forward", (bytes) => {
+    const output = decodeForwardBackwardOutput(bytes);
+    const outputs = output.outputs.map(({ logprobs }) => ({
+      logprobs: logprobs!,
+      elementwise_loss: floatTensor(Float32Array.from(logprobs!.data, (l) => -l)),
+    }));
+    return encodeForwardBackwardOutput({ ...output, outputs, metrics: {} });
+  });
+  await using backend = backendOf(averaging);
+  const { sampler } = (await backend.start(context)) as SamplerTarget;
+  const long = sampler.sample({ ...request, params: { ...request.params, maxTokens: 300 } });
+  const row = rowOf(Int32Array.of(1, 2, 3), 1);
+  const loss = { ...defaultLoss, name: "importance_sampling" as const };
+  const update = backend.updatePolicy([row], loss, defaultOptim);
+  await expect(update).rejects.toThrow("Samples are under way (1)");
+  await long;
+  expect(await backend.updatePolicy([row], loss, defaultOptim)).toMatchObject({ tokens: 2 });
 });
 
 it("refuses a server that averages in a way that is not known", async () => {

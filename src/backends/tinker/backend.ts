@@ -284,7 +284,7 @@ export class TinkerBackend implements TrainingBackend {
 
 function overlapped(inFlight: number): TinkerError {
   return new TinkerError({
-    message: `${inFlight} samples are under way, and this server would go on with them from weights that are being changed.`,
+    message: `Samples are under way (${inFlight}), and this server would go on with them from weights that are being changed.`,
     hint: "Train in turns (leave async_training off), or use a server that keeps samplers apart.",
     fields: { inFlight },
   });
