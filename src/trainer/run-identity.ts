@@ -50,11 +50,16 @@ export function hashDataset(tasks: readonly Task[], rank?: (task: Task) => numbe
   return sha256(JSON.stringify(facts));
 }
 
-/** @throws CheckpointError naming each option that differs from the earlier run. */
+/**
+ * An option that the earlier run did not know was at its default.
+ * @throws CheckpointError naming each option that differs from the earlier run.
+ */
 export function checkSameConfig(before: Tree, config: TrainConfig, folder: string): void {
   const now = configTree(config);
+  const defaults = new Map(configFields().map((field) => [field.key, field.default]));
+  const valueBefore = (key: string): unknown => valueAt(before, key) ?? defaults.get(key);
   const differences = fixedKeys()
-    .map((key) => ({ key, before: valueAt(before, key), now: valueAt(now, key) }))
+    .map((key) => ({ key, before: valueBefore(key), now: valueAt(now, key) }))
     .filter((entry) => JSON.stringify(entry.before) !== JSON.stringify(entry.now));
   if (differences.length === 0) return;
   const list = differences
