@@ -2,8 +2,10 @@
  * `gateway-in-training`: how long the gateway takes to say that it is well while the engine in the same
  * process trains. The engine has a thread of its own; what is left is the fight for processors.
  */
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { writeSmolModel } from "../engine/models.ts";
+import { shopTiny, writeSmolModel } from "../engine/models.ts";
 import type { Benchmark } from "../harness/benchmark.ts";
 import { startChild } from "../harness/child.ts";
 import { atMost, type Result, result } from "../harness/result.ts";
@@ -37,6 +39,9 @@ export const gatewayInTraining: Benchmark = {
     using folder = createTempFolder();
     log("writing a model of SmolLM2-135M's shape (538 MB) ...");
     const model = await writeSmolModel(folder.path);
+    // A backend wants a tokenizer; nothing is encoded here.
+    for (const file of ["tokenizer.json", "tokenizer_config.json"])
+      await copyFile(join(shopTiny.folder, file), join(model.folder, file));
     const size = quick ? ([2, 64] as const) : ([8, 256] as const);
     const count = quick ? 50 : 500;
     const results: Result[] = [];
