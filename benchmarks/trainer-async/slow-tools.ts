@@ -4,8 +4,8 @@ import type { Task } from "../../src/core/task.ts";
 import { loadDemo } from "../../src/cli/load-demo.ts";
 import { createRandom, deriveSeed } from "../../src/util/random.ts";
 
-/** Seconds, Pareto distributed: half of them below 0.32, one in a hundred at the longest. */
-export const toolTime = { shortestS: 0.2, shape: 1.5, longestS: 4 } as const;
+/** Seconds, Pareto distributed: half of them below 0.51, one in 121 at the longest. */
+export const toolTime = { shortestS: 0.3, shape: 1.3, longestS: 12 } as const;
 
 /** Seconds that the tools of one rollout take; `uniform` in [0, 1). */
 export function drawToolTime(uniform: number): number {

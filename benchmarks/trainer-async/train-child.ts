@@ -26,7 +26,7 @@ export interface TrainOutput {
 
 const asyncOptions = {
   "async_training.enable": true,
-  "async_training.staleness_threshold": 2,
+  "async_training.staleness_threshold": 3,
 };
 
 answer(async ({ steps, seed, isAsync }: TrainInput): Promise<TrainOutput> => {

@@ -64,6 +64,25 @@ describe("createProgress", () => {
     expect(text).toContain("      1/2     0.500      25 %    0.1234       100      2.0s\n");
     expect(text.endsWith("\n")).toBe(true);
   });
+  it("counts rollouts that are ready before a step, adds those that it needs more, and no later ones", () => {
+    let text = "";
+    const progress = createProgress({
+      stream: { isTTY: true, columns: 80, write: (part: string) => (text += part) },
+      isQuiet: false,
+      now: () => 0,
+      env: {},
+    });
+    const end = events[2] as TrainerEvent;
+    const seen = (): string | undefined => text.match(/rollouts \d+\/\d+/gu)?.at(-1);
+    progress.onEvent(events[0] as TrainerEvent);
+    progress.onEvent({ type: "step-start", tasks: 1, rollouts: 2, ready: 1, step: 1, time: 0 });
+    expect(seen()).toBe("rollouts 1/2");
+    progress.onEvent(end);
+    progress.onEvent(end);
+    expect(seen()).toBe("rollouts 2/2");
+    progress.onEvent({ type: "rollouts-added", tasks: 1, rollouts: 2, step: 1, time: 0 });
+    expect(seen()).toBe("rollouts 3/4");
+  });
   it("prints only warnings when quiet", () => {
     expect(shown({}, true)).toBe("warning: careful\n");
     expect(shown({ isTTY: true }, true)).not.toContain("step 1");

@@ -55,6 +55,30 @@ for (const [kind, model] of Object.entries({
   });
 }
 
+it("overlapped, after kill -9: every step once, and goes on", async () => {
+  await using folder = await temporaryFolder();
+  const config = await writeConfig(folder.path, {
+    training,
+    trainer: trainer(6),
+    async_training: "{ enable: true, staleness_threshold: 2 }",
+  });
+  let killed = false;
+  const first = await cli(["train", config], {
+    cwd: folder.path,
+    onOutput(text, kill) {
+      if (killed || !/\b3\/6\b/.test(text)) return;
+      killed = true;
+      setTimeout(() => kill("SIGKILL"), 60);
+    },
+  });
+  expect(first.signal).toBe("SIGKILL");
+  const { code, stderr } = await cli(["train", config, "--resume"], { cwd: folder.path });
+  expect(code, stderr).toBe(0);
+  const steps = await steadyMetrics(join(folder.path, "runs/run"));
+  expect(steps.map((line) => line["step"])).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(Math.max(...steps.map((line) => Number(line["async/staleness_max"])))).toBeLessThan(3);
+});
+
 it("Ctrl-C saves the last step, exits with 130 and prints a command that goes on", async () => {
   await using folder = await temporaryFolder();
   const config = await writeConfig(folder.path, { training, trainer: trainer(200) });
