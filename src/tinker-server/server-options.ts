@@ -22,6 +22,8 @@ export interface TinkerServerOptions {
   readonly maxRank?: number;
   /** Models that may be loaded at the same time. @default 32 */
   readonly maxModels?: number;
+  /** Samplers that keep their weights in memory; of others, those of checkpoints are read again. @default 32 */
+  readonly maxSamplers?: number;
   /** How long a request for a result is held before the client is told to ask again. @default 20_000 */
   readonly pollMs?: number;
   /** A session without a heartbeat for so long ends, and its models with it. @default 600_000 */

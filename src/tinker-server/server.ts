@@ -55,6 +55,7 @@ export async function createTinkerServer(
       maxModels: options.maxModels ?? 32,
       sessionTimeoutMs: options.sessionTimeoutMs ?? 600_000,
       gapMs: options.gapMs ?? 60_000,
+      samplers: options.maxSamplers ?? 32,
     },
   });
   const app = createApp(service, {

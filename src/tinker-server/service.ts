@@ -19,6 +19,8 @@ import { OrderedRequests } from "./ordered-requests.ts";
 import { RequestError } from "./request-error.ts";
 import { checkJob, runJob } from "./sampling.ts";
 import type { SamplingContext, SamplingJob } from "./sampling.ts";
+import { remember, SamplerTable } from "./sampler-table.ts";
+import type { SamplerSession } from "./sampler-table.ts";
 
 export interface Session {
   readonly id: string;
@@ -36,21 +38,13 @@ export interface LoadedModel {
   readonly userMetadata: Readonly<Record<string, unknown>> | null;
 }
 
-export interface SamplerSession {
-  readonly id: string;
-  readonly modelPath: string | null;
-  readonly weights: Promise<AdapterWeights>;
-  /** Futures by sequence number: the same number is the same request. */
-  readonly known: Map<string, { readonly fingerprint: string; readonly future: string }>;
-  /** Clients that use it, the first included; each counts from numbers of its own. */
-  clients: number;
-}
-
 export interface ServiceLimits {
   readonly maxRank: number;
   readonly maxModels: number;
   readonly sessionTimeoutMs: number;
   readonly gapMs: number;
+  /** Samplers that keep their weights in memory. */
+  readonly samplers: number;
 }
 
 export interface ServiceParts extends SamplingContext {
@@ -77,7 +71,7 @@ export class TinkerService implements AsyncDisposable {
   readonly futures: Futures = new Futures();
   readonly #sessions = new Map<string, Session>();
   readonly #models = new Map<string, LoadedModel>();
-  readonly #samplers = new Map<string, SamplerSession>();
+  readonly #samplers: SamplerTable;
   /** Futures of requests that make something, by what they make. */
   readonly #made = new Map<string, { readonly fingerprint: string; readonly future: string }>();
   /** Of samples that are being drawn, by future. */
@@ -86,6 +80,7 @@ export class TinkerService implements AsyncDisposable {
 
   constructor(parts: ServiceParts) {
     this.parts = parts;
+    this.#samplers = new SamplerTable(parts.limits.samplers);
   }
 
   get modelName(): string {
@@ -280,9 +275,10 @@ export class TinkerService implements AsyncDisposable {
       throw new RequestError(409, `The sampling session ${seqId} was made of something else.`);
     }
     const loaded = weights ?? (await this.weightsOf(modelPath));
-    const weightsNow = Promise.resolve(loaded);
+    // The base model's cost nothing, so its samplers are never dropped.
+    const weightsNow = loaded === baseWeights ? null : Promise.resolve(loaded);
     const sampler = { id, modelPath, weights: weightsNow, known: new Map(), clients: 1 };
-    this.#samplers.set(id, sampler);
+    this.#samplers.add(sampler);
     this.#sessions.get(sessionId)?.samplerIds.push(id);
     return sampler;
   }
@@ -298,7 +294,8 @@ export class TinkerService implements AsyncDisposable {
   /** @throws RequestError 404 */
   sampler(id: string): SamplerSession {
     const sampler = this.#samplers.get(id);
-    if (sampler === undefined) throw new RequestError(404, `There is no sampler "${id}".`);
+    if (sampler === undefined)
+      throw new RequestError(404, `There is no sampler "${id}", or newer ones took its place.`);
     return sampler;
   }
 
@@ -315,9 +312,11 @@ export class TinkerService implements AsyncDisposable {
     if (before !== undefined)
       throw new RequestError(409, `The sequence number ${key} was used for another sample.`);
     const cancel = new AbortController();
+    const weights = sampler.weights ?? this.weightsOf(sampler.modelPath);
+    if (sampler.modelPath !== null) sampler.weights = weights;
     const run = async (): Promise<unknown> => {
       const signal = AbortSignal.any([this.#stop.signal, cancel.signal]);
-      const output = await runJob(this.parts, await sampler.weights, job, signal);
+      const output = await runJob(this.parts, await weights, job, signal);
       if (cancel.signal.aborted) throw new RequestError(400, "The request was cancelled.");
       return output;
     };
@@ -325,7 +324,7 @@ export class TinkerService implements AsyncDisposable {
     const future = this.start(running);
     this.#cancels.set(future, cancel);
     void running.catch(() => undefined).then(() => this.#cancels.delete(future));
-    if (key !== null) sampler.known.set(key, { fingerprint, future });
+    if (key !== null) remember(sampler, key, { fingerprint, future });
     return future;
   }
 

@@ -1,6 +1,7 @@
 /** What the server owes to other clients than ours: requests as they come over the wire. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { TinkerClient } from "../../src/tinker-api/client.ts";
+import type { SamplingClient } from "../../src/tinker-api/sampling-client.ts";
 import { fetchOf, startServer, token } from "./local-server.ts";
 import type { Fetch, LocalServer } from "./local-server.ts";
 
@@ -102,4 +103,22 @@ it("is told by our client of a sample that nobody waits for any more", async () 
   await expect(sample).rejects.toThrow("not wanted");
   await expect.poll(() => paths).toContain("/api/v1/cancel_future");
   own.close();
+});
+
+it("keeps the weights of few samplers, and reads those of checkpoints again", async () => {
+  await using small = await startServer({ maxSamplers: 2 });
+  await using own = await small.connect();
+  const model = await own.createModel({ baseModel: "shop-tiny", rank: 2, seed: 1 });
+  const path = await model.saveForSampler("kept");
+  const byPath = await own.createSampler({ modelPath: path });
+  const base = await own.createSampler({ baseModel: "shop-tiny" });
+  const ofMoment = await model.createSampler();
+  const wanted = { maxTokens: 3, seed: 1, stop: [] };
+  const draw = (sampler: SamplingClient) => sampler.sample(Int32Array.of(40, 41), wanted);
+  const expected = (await draw(byPath)).sequences;
+  expect((await draw(ofMoment)).sequences).toEqual(expected);
+  for (let i = 0; i < 2; i++) await model.createSampler();
+  expect((await draw(byPath)).sequences).toEqual(expected);
+  expect((await draw(base)).sequences).toEqual(expected);
+  await expect(draw(ofMoment)).rejects.toThrow("newer ones took its place");
 });

@@ -205,7 +205,10 @@ export class TinkerBackend implements TrainingBackend {
     const options = signal === undefined ? {} : { signal };
     const { client, baseModel, model, profile } = this.#run;
     if (which === "reference") {
-      this.#reference ??= client.createSampler({ baseModel });
+      this.#reference ??= client.createSampler({ baseModel }).catch((error: unknown) => {
+        this.#reference = undefined;
+        throw error;
+      });
       const reference = await this.#reference;
       const score = async (row: TrainingRow): Promise<Float32Array> =>
         maskTo(row, await reference.computeLogprobs(row.tokens, options));

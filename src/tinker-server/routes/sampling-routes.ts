@@ -4,8 +4,9 @@ import { Hono } from "hono";
 import { tokensOf } from "../../tinker-api/json-codec.ts";
 import { RequestError } from "../request-error.ts";
 import type { SamplingJob } from "../sampling.ts";
+import type { SamplerSession } from "../sampler-table.ts";
 import { fingerprintOf } from "../service.ts";
-import type { SamplerSession, TinkerService } from "../service.ts";
+import type { TinkerService } from "../service.ts";
 import { readBody } from "./read-body.ts";
 
 const createSamplerBody = z.object({
