@@ -8,6 +8,9 @@ import { completion, drawnTokens } from "../../benchmarks/gateway/endpoint.ts";
 import { runLoad } from "../../benchmarks/gateway/load.ts";
 import { makeReport } from "../../benchmarks/harness/report.ts";
 import { atLeast, atMost, result } from "../../benchmarks/harness/result.ts";
+import { asyncResults } from "../../benchmarks/trainer-async/trainer-async.ts";
+import { drawToolTime, toolTime } from "../../benchmarks/trainer-async/slow-tools.ts";
+import { overheadResults } from "../../benchmarks/trainer-overhead/trainer-overhead.ts";
 import { mean, median, percentile } from "../../benchmarks/harness/statistics.ts";
 import { formatNumber, formatTable, reportTable } from "../../benchmarks/harness/table.ts";
 import { usage } from "../../benchmarks/harness/usage.ts";
@@ -182,5 +185,27 @@ describe("what is measured", () => {
       { metric: "whole run, seed 2", ours: 80, met: false },
     ]);
     expect(demoResults([{ ...run, seed: 1 }], true).every(({ goal }) => goal === null)).toBe(true);
+  });
+
+  it("draws tool times as it says, and compares loops pair by pair", () => {
+    expect(drawToolTime(0)).toBe(toolTime.shortestS);
+    expect(drawToolTime(0.5)).toBeCloseTo(0.511, 3);
+    expect(drawToolTime(1 - 1 / 120)).toBeLessThan(toolTime.longestS);
+    expect(drawToolTime(1 - 1 / 122)).toBe(toolTime.longestS);
+    const run = { validationBefore: 0.1, validationAfter: 0.9, mostStale: 0, waitingShare: 0.5 };
+    const pair = (turns: number, overlapped: number) => ({
+      turns: { ...run, seconds: turns },
+      overlapped: { ...run, seconds: overlapped, mostStale: 2 },
+    });
+    const results = asyncResults([pair(100, 50), pair(300, 100), pair(80, 80)], 10, false);
+    expect(results[0]).toMatchObject({ ratio: 2, goal: "ratio >= 2", met: true });
+    expect(results[0]).toMatchObject({ ours: 450, peer: 360 });
+  });
+
+  it("holds a step's overhead against a backend of 20,000 tokens per second", () => {
+    const output = { stepS: [2, 1, 3], updateS: [1], cpuS: [1], peakMiB: 100 };
+    const input = { rollouts: 1000, tokens: 2000, steps: 4 };
+    const share = overheadResults(output, input, false).find(({ goal }) => goal !== null);
+    expect(share).toMatchObject({ ours: Number((2 / 102).toPrecision(5)), met: true });
   });
 });
