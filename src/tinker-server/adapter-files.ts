@@ -1,7 +1,11 @@
 /** Adapters to and from checkpoint folders, in the engine's format: PEFT names, moments beside them. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { loadPolicyState, savePolicyState } from "../engine/checkpoint/policy-state.ts";
+import {
+  loadPolicyState,
+  optimizerFile,
+  savePolicyState,
+} from "../engine/checkpoint/policy-state.ts";
 import { readSafetensors } from "../engine/checkpoint/safetensors.ts";
 import { createAdamState } from "../engine/optimizer/adamw.ts";
 import type { Adapter, AdapterWeights } from "./model/adapter.ts";
@@ -24,7 +28,7 @@ export async function saveAdapter(
   }
   adam.step = adapter.adam.step;
   await savePolicyState(policy, adam, { name: baseModel, companions: new Map() }, folder);
-  if (!withOptimizer) await rm(join(folder, "optimizer.safetensors"));
+  if (!withOptimizer) await rm(join(folder, optimizerFile));
 }
 
 /** @throws RequestError 400 when the checkpoint does not fit the adapter. */

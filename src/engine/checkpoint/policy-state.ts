@@ -13,7 +13,8 @@ import type { CompanionFiles } from "./companion-files.ts";
 import { encodeSafetensors, readSafetensors } from "./safetensors.ts";
 import type { NamedTensor } from "./safetensors.ts";
 
-const optimizerFile = "optimizer.safetensors";
+/** Safetensors inside; servers that load every `.safetensors` of a folder must not take it for weights. */
+export const optimizerFile = "optimizer.state";
 
 /** Where a policy came from: what its checkpoints need to be models of their own. */
 export interface ModelOrigin {
