@@ -11,7 +11,7 @@ import {
   mergeAdapter,
   readLoraAdapter,
 } from "../engine/checkpoint/lora-adapter.ts";
-import { openModelSource } from "../engine/checkpoint/model-source.ts";
+import { openModelSource } from "../engine/checkpoint/open-model-source.ts";
 import type { ModelSource } from "../engine/checkpoint/model-source.ts";
 import type { PullOptions } from "../hub/pull-model.ts";
 import { newestCheckpoint } from "../trainer/checkpoint.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Episode } from "../core/trajectory.ts";
 import { pruneCheckpoints, readCheckpoint, type RunState, saveCheckpoint } from "./checkpoint.ts";
-import type { HeldRollouts } from "./stepper.ts";
+import type { HeldRollouts } from "./held-rollouts.ts";
 
 const folder = (): string => mkdtempSync(join(tmpdir(), "agent-trainer-checkpoint-"));
 

@@ -9,8 +9,8 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promis
 import { join } from "node:path";
 import { CheckpointError } from "../core/errors.ts";
 import { stepName } from "./journal.ts";
-import type { HeldRollouts } from "./stepper.ts";
-import { nothingHeld } from "./stepper.ts";
+import type { HeldRollouts } from "./held-rollouts.ts";
+import { nothingHeld } from "./held-rollouts.ts";
 import { packRollouts, unpackRollouts } from "./stored-rollouts.ts";
 
 const format = "agent-trainer/checkpoint/2";

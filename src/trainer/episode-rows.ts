@@ -18,11 +18,7 @@ import { estimatorsByRole } from "./config/estimator-map.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { episodesOf, type RolloutSet, setOfEpisodes } from "./rollout-set.ts";
 import { shapeOverlong } from "./shape-rewards.ts";
-
-export interface StepGroups {
-  readonly groups: readonly TrajectoryGroup[];
-  readonly metrics: Readonly<Record<string, number>>;
-}
+import type { StepGroups } from "./step-groups.ts";
 
 /** Endings whose rollouts are left out whole. */
 export function excludedReasons({ compactFiltering }: TrainConfig): readonly TerminationReason[] {

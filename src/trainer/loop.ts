@@ -13,7 +13,8 @@ import {
 import { isBetter } from "./best-validation.ts";
 import type { LoopContext } from "./loop-context.ts";
 import { createTurns } from "./step.ts";
-import type { HeldRollouts, Stepper } from "./stepper.ts";
+import type { HeldRollouts } from "./held-rollouts.ts";
+import type { Stepper } from "./stepper.ts";
 import { runValidation } from "./validate.ts";
 
 type Metrics = Readonly<Record<string, number>>;

@@ -16,7 +16,7 @@ import { batchSizeOf } from "./loop-context.ts";
 import { createRolloutService, type OpenRollouts } from "./rollouts.ts";
 import { openRunDirectory, type ResumeMode, type RunDirectory } from "./run-directory.ts";
 import { hashConfig, hashDataset } from "./run-identity.ts";
-import { nothingHeld } from "./stepper.ts";
+import { nothingHeld } from "./held-rollouts.ts";
 import type { Rollouts } from "./ways-in.ts";
 
 /** What a run came to. A run that fails rejects instead. */

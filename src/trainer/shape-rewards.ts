@@ -7,7 +7,7 @@ import { mean } from "../algorithms/statistics.ts";
 import type { TrainingRow } from "../core/training-row.ts";
 import type { GroupMember, TrajectoryGroup } from "../core/trajectory.ts";
 import type { TrainConfig } from "./config/train-config.ts";
-import type { StepGroups } from "./episode-rows.ts";
+import type { StepGroups } from "./step-groups.ts";
 
 /** Soft punishment of long answers, where it is on. */
 export function shapeOverlong(

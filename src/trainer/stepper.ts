@@ -1,6 +1,6 @@
 /** What makes steps, as the loop sees it: the same loop runs either, one after the other or overlapping. */
 import type { RunState } from "./checkpoint.ts";
-import type { RolloutSet } from "./rollout-set.ts";
+import type { HeldRollouts } from "./held-rollouts.ts";
 
 /** Tells the loop whether the weights still are those of the last completed step. */
 export interface UpdateGuard {
@@ -10,21 +10,11 @@ export interface UpdateGuard {
   unchanged(): void;
 }
 
-/** Rollouts that a run holds between two steps; saved with its checkpoints. */
-export interface HeldRollouts {
-  /** Chosen for a later step, oldest first. */
-  readonly waiting: readonly RolloutSet[];
-  /** Trained on already, kept to be trained on again; oldest first. */
-  readonly replay: readonly RolloutSet[];
-}
-
 /** What a checkpoint of the last completed step must hold beside the weights. */
 export interface Held {
   readonly rollouts: HeldRollouts;
   readonly position: RunState["position"];
 }
-
-export const nothingHeld: HeldRollouts = { waiting: [], replay: [] };
 
 /** What a step changes in the state of the run. */
 export type StepState = Pick<RunState, "weightVersion" | "position" | "skippedUpdates">;

@@ -4,7 +4,7 @@
  */
 import { CheckpointError } from "../core/errors.ts";
 import type { RolloutSet } from "./rollout-set.ts";
-import type { HeldRollouts } from "./stepper.ts";
+import type { HeldRollouts } from "./held-rollouts.ts";
 
 type List = keyof HeldRollouts;
 

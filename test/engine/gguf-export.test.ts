@@ -10,7 +10,7 @@ import { exportFolder } from "../../src/engine/checkpoint/export-folder.ts";
 import { exportGguf } from "../../src/engine/checkpoint/export-gguf.ts";
 import { openGguf } from "../../src/engine/checkpoint/gguf-file.ts";
 import { mergeAdapter, readLoraAdapter } from "../../src/engine/checkpoint/lora-adapter.ts";
-import { openModelSource } from "../../src/engine/checkpoint/model-source.ts";
+import { openModelSource } from "../../src/engine/checkpoint/open-model-source.ts";
 import type { ModelSource } from "../../src/engine/checkpoint/model-source.ts";
 import { loadPolicyModel } from "../../src/engine/model/policy-model.ts";
 import { PolicyTrainer } from "../../src/engine/training/policy-trainer.ts";

@@ -15,7 +15,7 @@ import {
   toBfloat16,
   toHalf,
 } from "../../src/engine/checkpoint/half-floats.ts";
-import { openModelSource } from "../../src/engine/checkpoint/model-source.ts";
+import { openModelSource } from "../../src/engine/checkpoint/open-model-source.ts";
 import type { ModelSource } from "../../src/engine/checkpoint/model-source.ts";
 import { parseModelConfig } from "../../src/engine/model/model-config.ts";
 import { loadPolicyModel } from "../../src/engine/model/policy-model.ts";

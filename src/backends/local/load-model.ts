@@ -3,7 +3,7 @@ import type { Renderer } from "../../core/policy.ts";
 import { findCompanions, jsonText } from "../../engine/checkpoint/companion-files.ts";
 import type { CompanionFiles } from "../../engine/checkpoint/companion-files.ts";
 import { isGgufPath, openGguf } from "../../engine/checkpoint/gguf-file.ts";
-import { openModelSource } from "../../engine/checkpoint/model-source.ts";
+import { openModelSource } from "../../engine/checkpoint/open-model-source.ts";
 import { readGgufTokenizer } from "../../renderers/gguf-tokenizer.ts";
 import type { TokenizerFiles } from "../../renderers/gguf-tokenizer.ts";
 import { loadGgufRenderer, loadRenderer } from "../../renderers/load.ts";

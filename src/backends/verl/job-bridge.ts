@@ -11,7 +11,7 @@ import {
   readReadyLine,
   tokenVariable,
 } from "./bridge-process.ts";
-import type { OpenBridge } from "./open-bridge.ts";
+import type { OpenBridge } from "./bridge.ts";
 import { type JobStatus, RayJobs } from "./ray-jobs.ts";
 import { VerlError } from "./verl-error.ts";
 import { makeZip, type ZipFile } from "./zip.ts";

@@ -2,14 +2,9 @@
 import { BridgeClient, bridgeProtocol } from "./bridge-client.ts";
 import { startBridge } from "./bridge-process.ts";
 import { openJobBridge } from "./job-bridge.ts";
+import type { OpenBridge } from "./bridge.ts";
 import type { VerlBackendOptions } from "./verl-options.ts";
 import { VerlError } from "./verl-error.ts";
-
-export interface OpenBridge extends AsyncDisposable {
-  readonly client: BridgeClient;
-  /** Of the child; null when the bridge was attached to. */
-  readonly pid: number | null;
-}
 
 const processStartMs = 60_000;
 

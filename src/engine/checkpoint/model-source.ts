@@ -2,9 +2,6 @@
  * A model on disk, whatever its format: its configuration, its tensors under Hugging Face names, and
  * their values as 32-bit floats. Knows nothing of graphs, adapters or tokenizers.
  */
-import { isGgufPath } from "./gguf-file.ts";
-import { openFolderSource } from "./folder-source.ts";
-import { openGgufSource } from "./gguf-source.ts";
 import type { StoredTensor } from "./model-weights.ts";
 
 export interface SourceTensor {
@@ -30,9 +27,4 @@ export interface ModelSource {
   readonly files: ReadonlyMap<string, StoredTensor> | null;
   /** The named tensors, each as it is read; one at a time is in memory. */
   read(names: readonly string[]): AsyncIterable<readonly [name: string, data: Float32Array]>;
-}
-
-/** @param path a folder in Hugging Face layout, or a `.gguf` file. @throws ModelError */
-export function openModelSource(path: string): Promise<ModelSource> {
-  return isGgufPath(path) ? openGgufSource(path) : openFolderSource(path);
 }

@@ -4,7 +4,7 @@
  */
 import type { LoraSpec } from "../../core/backend.ts";
 import { createNormal, createRandom, deriveSeed } from "../../util/random.ts";
-import { openModelSource } from "../checkpoint/model-source.ts";
+import { openModelSource } from "../checkpoint/open-model-source.ts";
 import type { StoredTensor } from "../checkpoint/model-weights.ts";
 import { fitSource } from "./fit-source.ts";
 import type { ModelConfig } from "./model-config.ts";

@@ -1,4 +1,5 @@
 /** Rows laid out as padded batches of tensors, cut so that a batch stays within its memory. */
+import type { BatchLimits } from "./batch-limits.ts";
 import { countTargets, rowFactors } from "../../core/aggregation.ts";
 import type { LossSpec } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
@@ -32,23 +33,6 @@ export interface MicroBatch {
 }
 
 type Aggregated = Pick<LossSpec, "aggregation" | "aggregationLength">;
-
-/** What a batch may hold, by the memory it takes; see `memory.ts`. */
-export interface BatchLimits {
-  /**
-   * Sequences of a width, at least one; whether that many only fit when layers are checkpointed, and
-   * whether they do fit.
-   */
-  rows(width: number): {
-    readonly rows: number;
-    readonly checkpointed: boolean;
-    readonly fits: boolean;
-  };
-  /** Scores of attention that take as long as the rest of one token. */
-  readonly scoresPerToken: number;
-  /** Trained tokens whose logits exist at the same time. */
-  readonly headChunkRows: number;
-}
 
 /**
  * Rows with trained tokens, packed where they begin alike and the longest together, as micro-batches of

@@ -1,6 +1,6 @@
 /** How much memory a training pass takes, so that micro-batches can be cut to fit. An estimate, not a promise. */
 import type { ModelConfig } from "../model/model-config.ts";
-import type { BatchLimits } from "./batch.ts";
+import type { BatchLimits } from "./batch-limits.ts";
 
 const bytesPerFloat = 4;
 

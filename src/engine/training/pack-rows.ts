@@ -5,7 +5,7 @@
  */
 import type { TrainingRow } from "../../core/training-row.ts";
 import { maskedScore } from "../model/transformer.ts";
-import type { BatchLimits } from "./batch.ts";
+import type { BatchLimits } from "./batch-limits.ts";
 
 export interface IndexedRow {
   readonly row: TrainingRow;

@@ -3,7 +3,7 @@
  * client wants the log-probability of each.
  */
 import { maskedScore } from "../../engine/model/transformer.ts";
-import type { BatchLimits } from "../../engine/training/batch.ts";
+import type { BatchLimits } from "../../engine/training/batch-limits.ts";
 import type { Tensor } from "../../engine/runtime.ts";
 
 /** A checked datum; all arrays have the length of `tokens`. */

@@ -9,7 +9,8 @@ import { createOverlapped } from "../../../src/trainer/async/overlapped.ts";
 import { createBatchPlan } from "../../../src/trainer/batches.ts";
 import { loadConfig } from "../../../src/trainer/config/load.ts";
 import type { LoopContext, RolloutRequest } from "../../../src/trainer/loop-context.ts";
-import { type Held, nothingHeld, type StepState } from "../../../src/trainer/stepper.ts";
+import { nothingHeld } from "../../../src/trainer/held-rollouts.ts";
+import { type Held, type StepState } from "../../../src/trainer/stepper.ts";
 import { allCapabilities } from "../coin-backend.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
