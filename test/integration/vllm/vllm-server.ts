@@ -50,7 +50,13 @@ export async function startVllm(port: number): Promise<VllmServer> {
       ...["--dtype", "float32", "--enforce-eager", "--max-model-len", String(contextLength)],
       ...["--max-num-seqs", "8", "--enable-auto-tool-choice", "--tool-call-parser", "hermes"],
     ],
-    env: { VLLM_CPU_KVCACHE_SPACE: "1", VLLM_NO_USAGE_STATS: "1", HF_HUB_OFFLINE: "1" },
+    env: {
+      VLLM_CPU_KVCACHE_SPACE: "1",
+      VLLM_NO_USAGE_STATS: "1",
+      HF_HUB_OFFLINE: "1",
+      // Routes that exchange weights.
+      VLLM_SERVER_DEV_MODE: "1",
+    },
     healthUrl: `${url}/health`,
     limitMs: 600_000,
   });
