@@ -65,6 +65,26 @@ function rowsOf(...steps: readonly Step[]): ReturnType<typeof buildRows> {
 
 const tokensOf = (rows: readonly TrainingRow[]): number[][] => rows.map((row) => [...row.tokens]);
 
+it("tells which weights drew which part of a response", () => {
+  const changes = [
+    { at: 0, weightVersion: 4 },
+    { at: 2, weightVersion: 5 },
+  ];
+  const cut = { ...step("t3", [1, 2], [3, 4, 5]), weightChanges: changes };
+  const later = {
+    ...step("t6", [1, 2, 3, 4, 5], [6, 7]),
+    weightChanges: [{ at: 1, weightVersion: 7 }],
+  };
+  const { rows } = buildRows([group([cut, later])], [[1]]);
+  const responses = rows[0]?.segments.filter(({ kind }) => kind === "response");
+  expect(responses?.map(({ start, end, weightVersion }) => [start, end, weightVersion])).toEqual([
+    [2, 4, 4],
+    [4, 5, 5],
+    [5, 6, 6],
+    [6, 7, 7],
+  ]);
+});
+
 describe("buildRows", () => {
   it("merges two turns into one row", () => {
     const { rows, metrics } = rowsOf(

@@ -68,6 +68,23 @@ function buildRow(
   return { tokens, targetMask, samplingLogprobs, advantages, segments, provenance };
 }
 
+/** One for each version of the weights that drew a part of it. */
+function responseSegments(step: Step, start: number, end: number): RowSegment[] {
+  const { traceId, weightVersion, weightChanges = [] } = step;
+  const kind = "response";
+  const segments: RowSegment[] = [];
+  let from = start;
+  let version = weightVersion;
+  for (const change of weightChanges) {
+    const to = Math.min(end, start + change.at);
+    if (to > from) segments.push({ start: from, end: to, kind, traceId, weightVersion: version });
+    from = Math.max(from, to);
+    version = change.weightVersion;
+  }
+  if (from < end) segments.push({ start: from, end, kind, traceId, weightVersion: version });
+  return segments;
+}
+
 function segmentsOf(chain: StepChain): readonly RowSegment[] {
   let end = 0;
   const segments = chain.map((step) => {
@@ -75,10 +92,10 @@ function segmentsOf(chain: StepChain): readonly RowSegment[] {
     const from = end;
     const start = promptIds.length;
     end = start + responseIds.length;
-    const response: RowSegment = { start, end, kind: "response", traceId, weightVersion };
-    if (start === from) return [response];
+    const response = responseSegments(step, start, end);
+    if (start === from) return response;
     const prompt: RowSegment = { start: from, end: start, kind: "prompt", traceId, weightVersion };
-    return [prompt, response];
+    return [prompt, ...response];
   });
   return segments.length === 1 ? (segments[0] ?? []) : segments.flat();
 }

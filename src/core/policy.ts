@@ -64,6 +64,13 @@ export interface SampleRequest {
   readonly signal?: AbortSignal;
 }
 
+/** Weights that were exchanged while a sequence was drawn. */
+export interface WeightChange {
+  /** Index of the first token drawn with them, from 0. */
+  readonly at: number;
+  readonly weightVersion: number;
+}
+
 export interface Sample {
   /** [drawn] token ids, a final stop token included. */
   readonly tokens: Int32Array;
@@ -72,6 +79,8 @@ export interface Sample {
   readonly stopReason: StopReason;
   /** Version of the weights when the request was dispatched. */
   readonly weightVersion: number;
+  /** Later versions that drew a part of it, ascending; absent when none did. */
+  readonly weightChanges?: readonly WeightChange[];
 }
 
 /** Tokens in, tokens out. */

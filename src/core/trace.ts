@@ -1,6 +1,6 @@
 /** One captured model call: what was asked, what was sampled, token by token. Immutable. */
 import type { ChatMessage, JsonObject, ToolDefinition } from "./message.ts";
-import type { SamplingParams, StopReason } from "./policy.ts";
+import type { SamplingParams, StopReason, WeightChange } from "./policy.ts";
 
 export type Protocol =
   | "openai-chat"
@@ -40,6 +40,8 @@ export interface Trace {
   readonly stopReason: StopReason;
   /** Version of the weights when the call was dispatched. */
   readonly weightVersion: number;
+  /** Later versions that drew a part of the response, ascending; absent when none did. */
+  readonly weightChanges?: readonly WeightChange[];
   /** What was really used, after the trainer's overrides. */
   readonly sampling: SamplingParams;
   /** Trace whose tokens this prompt begins with, id by id; null for a fresh rendering. */

@@ -3,7 +3,7 @@
  * holds one model call. Read-only: later stages make new objects.
  */
 import type { ChatMessage } from "./message.ts";
-import type { SamplingParams, StopReason } from "./policy.ts";
+import type { SamplingParams, StopReason, WeightChange } from "./policy.ts";
 import type { Task } from "./task.ts";
 
 /** One model call inside a trajectory. */
@@ -21,6 +21,8 @@ export interface Step {
   readonly stopReason: StopReason;
   readonly sampling: SamplingParams;
   readonly weightVersion: number;
+  /** @see Trace.weightChanges */
+  readonly weightChanges?: readonly WeightChange[];
   /** What the agent did with the answer, if it said so. */
   readonly action?: unknown;
   /** Reward of this step alone. @default 0 */

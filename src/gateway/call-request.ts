@@ -1,6 +1,6 @@
 /** A model call without its wire format: every protocol is translated to this. */
 import type { ChatMessage, JsonObject, ToolDefinition } from "../core/message.ts";
-import type { SamplingParams } from "../core/policy.ts";
+import type { SamplingParams, WeightChange } from "../core/policy.ts";
 import type { Protocol } from "../core/trace.ts";
 
 /** The sampling fields that a client or a session may set. */
@@ -52,6 +52,7 @@ export interface Completion {
   readonly tokens: Int32Array;
   readonly logprobs: Float32Array;
   readonly weightVersion: number;
+  readonly weightChanges?: readonly WeightChange[];
   /** One for each of the logprobs; absent where the renderer tells. */
   readonly tokenTexts?: readonly TokenText[];
 }

@@ -65,6 +65,7 @@ export async function recordCall(
       logprobKind: call.logprobKind,
       stopReason: completion.stopReason,
       weightVersion: completion.weightVersion,
+      ...(completion.weightChanges ? { weightChanges: completion.weightChanges } : {}),
       sampling: prepared.sampling,
       parentId: prepared.parentId,
       ...(untrainable === undefined ? {} : { untrainable }),

@@ -1,5 +1,5 @@
 /** One choice of one call while it is drawn: stop strings, and deltas when the client streams. */
-import type { Renderer, Sample, StopReason } from "../core/policy.ts";
+import type { Renderer, Sample, StopReason, WeightChange } from "../core/policy.ts";
 import { DeltaReader, type TextDelta } from "./delta-reader.ts";
 import { findStop, firstStop, longestStop } from "./stop-strings.ts";
 import { TextReader } from "./text-reader.ts";
@@ -19,6 +19,7 @@ export interface ReadSample {
   readonly logprobs: Float32Array;
   readonly stopReason: StopReason;
   readonly weightVersion: number;
+  readonly weightChanges?: readonly WeightChange[];
 }
 
 export class ChoiceReader {
@@ -65,11 +66,13 @@ export class ChoiceReader {
     }
     if (!this.#stopped) return sample;
     const kept = this.#reader.length;
+    const weightChanges = sample.weightChanges?.filter(({ at }) => at < kept) ?? [];
     return {
       tokens: sample.tokens.subarray(0, kept),
       logprobs: sample.logprobs.subarray(0, kept),
       stopReason: "stop",
       weightVersion: sample.weightVersion,
+      ...(weightChanges.length === 0 ? {} : { weightChanges }),
     };
   }
 

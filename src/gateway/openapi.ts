@@ -48,6 +48,7 @@ const schemas = {
     logprob_kind: { enum: ["raw", "processed"] },
     finish_reason: { enum: ["stop", "length", "aborted"] },
     weight_version: nullable(integer),
+    weight_changes: nullable(list(object)),
     sampling_params: object,
     parent_trace_id: nullable(text),
     untrainable: nullable(text),

@@ -1,6 +1,6 @@
 /** The gateway's own JSON back to objects, for clients of it. Trusts the gateway, and checks nothing. */
 import type { ChatMessage, ContentPart, ToolCall, ToolDefinition } from "../core/message.ts";
-import type { SamplingParams } from "../core/policy.ts";
+import type { SamplingParams, WeightChange } from "../core/policy.ts";
 import type { Trace } from "../core/trace.ts";
 import type { WireToolCall } from "./wire.ts";
 
@@ -41,11 +41,15 @@ function readSampling(wire: Wire): SamplingParams {
   } as SamplingParams;
 }
 
+function readChange(wire: Wire): WeightChange {
+  return { at: wire["at"], weightVersion: wire["weight_version"] } as WeightChange;
+}
+
 /** What `toWireTrace` wrote. */
 export function fromWireTrace(wire: Wire): Trace {
   const { malformed, untrainable, worker } = wire;
   const { server_fields: serverFields, first_token_at: firstTokenAt } = wire;
-  const { recall_from: recallFrom } = wire;
+  const { recall_from: recallFrom, weight_changes: weightChanges } = wire;
   return {
     id: wire["trace_id"],
     responseId: wire["response_id"],
@@ -69,6 +73,7 @@ export function fromWireTrace(wire: Wire): Trace {
     parentId: wire["parent_trace_id"],
     startedAt: wire["started_at"],
     finishedAt: wire["finished_at"],
+    ...(weightChanges === null ? {} : { weightChanges: (weightChanges as Wire[]).map(readChange) }),
     ...(malformed === null ? {} : { malformed }),
     ...(untrainable === null ? {} : { untrainable }),
     ...(worker === null ? {} : { worker }),

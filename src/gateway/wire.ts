@@ -77,6 +77,11 @@ export function toWireTrace(trace: Trace): Readonly<Record<string, unknown>> {
     logprob_kind: trace.logprobKind,
     finish_reason: trace.stopReason,
     weight_version: trace.weightVersion,
+    weight_changes:
+      trace.weightChanges?.map(({ at, weightVersion }) => ({
+        at,
+        weight_version: weightVersion,
+      })) ?? null,
     sampling_params: toWireSampling(trace.sampling),
     parent_trace_id: trace.parentId,
     untrainable: trace.untrainable ?? null,

@@ -19,6 +19,7 @@ function toStep(trace: Trace, isLast: boolean, reports: readonly StepReport[]): 
     stopReason: trace.stopReason,
     sampling: trace.sampling,
     weightVersion: trace.weightVersion,
+    ...(trace.weightChanges === undefined ? {} : { weightChanges: trace.weightChanges }),
     ...(action === undefined ? {} : { action }),
     reward: reports.reduce((sum, { reward = 0 }) => sum + reward, 0),
     done: reports.findLast(({ done }) => done !== undefined)?.done ?? isLast,

@@ -175,6 +175,31 @@ describe("BatchSampler", () => {
     await sampler.close();
   });
 
+  it("tells from which token on other weights drew", async () => {
+    const policy = smallModel();
+    const sampler = await BatchSampler.create(policy, { threads: 1 });
+    const norm = policy.data.get("model.norm.weight")!;
+    let seen = 0;
+    let swapped: Promise<void> | undefined;
+    const [sample] = await sampler.sample({
+      tokens: randomTokens(1, 10),
+      params: params(1),
+      onChunk: () => {
+        seen += 1;
+        if (seen === 5) swapped = sampler.swapWeights(() => norm.fill(0.5), 7);
+      },
+    });
+    await swapped;
+    expect(sample).toMatchObject({
+      weightVersion: 0,
+      weightChanges: [{ at: 5, weightVersion: 7 }],
+    });
+    const [later] = await sampler.sample({ tokens: randomTokens(1, 10), params: params(1) });
+    expect(later!.weightVersion).toBe(7);
+    expect(later!.weightChanges).toBeUndefined();
+    await sampler.close();
+  });
+
   it("swaps weights between steps and forgets cached prompts", async () => {
     const policy = smallModel();
     const sampler = await BatchSampler.create(policy, { threads: 1 });

@@ -4,7 +4,13 @@
  * Knows token ids only, no text.
  */
 import { ContextOverflowError } from "../../core/errors.ts";
-import type { Sample, SampleRequest, Sampler, StopReason } from "../../core/policy.ts";
+import type {
+  Sample,
+  SampleRequest,
+  Sampler,
+  StopReason,
+  WeightChange,
+} from "../../core/policy.ts";
 import { deriveSeed, createRandom } from "../../util/random.ts";
 import type { ModelConfig } from "../model/model-config.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
@@ -36,6 +42,9 @@ interface Sequence extends LaneSequence {
   readonly limit: number;
   readonly tokens: number[];
   readonly logprobs: number[];
+  /** Of the latest token. */
+  version: number;
+  readonly changes: WeightChange[];
 }
 
 interface QueuedRequest {
@@ -190,6 +199,8 @@ export class BatchSampler implements Sampler {
           limit: Math.min(params.maxTokens, this.contextLength - tokens.length),
           tokens: [],
           logprobs: [],
+          version: queued.weightVersion,
+          changes: [],
           cached: tokens.length,
           pending: 0,
         };
@@ -228,6 +239,10 @@ export class BatchSampler implements Sampler {
   /** Draws the next token; true when the sequence has ended. */
   #draw(sequence: Sequence, probabilities: Float32Array): boolean {
     const { params, onChunk } = sequence.request.request;
+    if (sequence.version !== this.#weightVersion) {
+      sequence.version = this.#weightVersion;
+      sequence.changes.push({ at: sequence.tokens.length, weightVersion: sequence.version });
+    }
     const { token, logprob } = pickToken(probabilities, params, sequence.uniform());
     sequence.tokens.push(token);
     sequence.logprobs.push(logprob);
@@ -251,6 +266,7 @@ export class BatchSampler implements Sampler {
       logprobs: Float32Array.from(sequence.logprobs),
       stopReason,
       weightVersion: queued.weightVersion,
+      ...(sequence.changes.length === 0 ? {} : { weightChanges: sequence.changes }),
     };
     this.#running -= 1;
     queued.open -= 1;

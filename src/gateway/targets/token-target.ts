@@ -75,7 +75,8 @@ class TokenCall {
   finish(sample: Sample, choice: number): FinishedChoice {
     const { request } = this.#call;
     const reader = this.#readers?.[choice];
-    const { tokens, logprobs, stopReason, weightVersion } = reader?.finish(sample) ?? sample;
+    const { tokens, logprobs, stopReason, weightVersion, weightChanges } =
+      reader?.finish(sample) ?? sample;
     const read = readMessage(this.#renderer, tokens, {
       raw: request.rawPrompt !== undefined,
       toolsOffered: request.tools.length > 0,
@@ -91,6 +92,7 @@ class TokenCall {
       tokens,
       logprobs,
       weightVersion,
+      ...(weightChanges === undefined ? {} : { weightChanges }),
       ...(stopString !== undefined && request.stops.includes(stopString) ? { stopString } : {}),
       message: shown?.message ?? read.message,
       rest: shown?.delta ?? { content: "", reasoning: "" },
