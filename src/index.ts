@@ -10,6 +10,12 @@ export { toTask } from "./trainer/task.ts";
 
 // Algorithms of your own
 export type { AdvantageEstimator, EstimatorOptions } from "./algorithms/estimator.ts";
+export type {
+  LossFunction,
+  LossFunctionToken,
+  TokenLossFunction,
+} from "./algorithms/losses/loss-function.ts";
+export type { LossRow, RowLoss, RowLossValue } from "./algorithms/losses/row-loss.ts";
 export type { AlgorithmFunctions } from "./trainer/custom-algorithms.ts";
 
 // Configuration

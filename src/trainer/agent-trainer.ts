@@ -10,7 +10,7 @@ import type { Task } from "../core/task.ts";
 import { checkCapabilities, checkResume } from "./check-capabilities.ts";
 import { type ConfigInput, noticesOf, resolveConfig } from "./config/load.ts";
 import type { TrainConfig } from "./config/train-config.ts";
-import { type AlgorithmFunctions, nameAlgorithms } from "./custom-algorithms.ts";
+import { type AlgorithmFunctions, type CustomLosses, nameAlgorithms } from "./custom-algorithms.ts";
 import type { EventListener } from "./emitter.ts";
 import { streamEvents } from "./event-stream.ts";
 import type { ResumeMode } from "./run-directory.ts";
@@ -27,7 +27,7 @@ export interface AgentTrainerOptions<Metadata = Record<string, unknown>> extends
   readonly backend: TrainingBackend;
   /** A `TrainConfig`, a map with dotted or nested keys, or a list of `key=value` texts. */
   readonly config: ConfigInput;
-  /** Functions of your own for advantages. @default those that `config` names */
+  /** Functions of your own for advantages and losses. @default those that `config` names */
   readonly algorithm?: AlgorithmFunctions;
   /** Tasks or rows to train on. */
   readonly trainDataset: DatasetInput<Metadata>;
@@ -58,6 +58,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
   readonly #options: AgentTrainerOptions<Metadata>;
   readonly #rollouts: Rollouts<Metadata>;
   readonly #estimators: CustomEstimators;
+  readonly #losses: CustomLosses;
   readonly #notices: readonly string[];
   #wasStarted = false;
 
@@ -70,10 +71,11 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
     this.#options = options;
     this.#rollouts = readWayIn(options);
     const resolved = resolveConfig(options.config);
-    const named = nameAlgorithms(resolved, options.algorithm, options.backend.name);
+    const named = nameAlgorithms(resolved, options.algorithm, options.backend.capabilities.losses);
     this.#notices = noticesOf(resolved);
     this.config = named.config;
     this.#estimators = named.estimators;
+    this.#losses = named.losses;
     checkCapabilities(this.config, options.backend);
     if (options.resume !== undefined && options.resume !== false) checkResume(options.backend);
   }
@@ -117,6 +119,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
       rollouts: this.#rollouts as unknown as Rollouts,
       config: this.config,
       estimators: this.#estimators,
+      losses: this.#losses,
       notices: this.#notices,
       trainTasks: trainTasks as readonly unknown[] as readonly Task[],
       valTasks: valTasks as readonly unknown[] as readonly Task[],

@@ -8,9 +8,11 @@ import type { TrainingRow } from "../core/training-row.ts";
 import { deriveSeed } from "../util/random.ts";
 import { checkFinite, describeTrip, tripError, tripped } from "./guards.ts";
 import type { LoopContext } from "./loop-context.ts";
+import { planLoss } from "./loss-plan.ts";
 import { miniBatches } from "./mini-batches.ts";
 import type { UpdateGuard } from "./stepper.ts";
-import { lossOf, optimOf } from "./update-spec.ts";
+import { updateBySlopes } from "./update-by-slopes.ts";
+import { optimOf } from "./update-spec.ts";
 
 export interface Updates {
   /** `train/...`: means over the updates; `train/updates`, `train/skipped_updates`. */
@@ -56,7 +58,7 @@ export async function applyUpdates(
 ): Promise<Updates> {
   const { backend, config, emit } = context;
   const { guards, training, trainer } = config;
-  const loss = lossOf(config);
+  const { spec, byRole } = planLoss(config, backend.capabilities, context.losses);
   const optim = optimOf(context, step);
   const done: UpdateMetrics[] = [];
   let skipped = 0;
@@ -72,7 +74,10 @@ export async function applyUpdates(
     let metrics: UpdateMetrics;
     try {
       // Not given the signal: a step whose update has begun is finished, so the state stays whole.
-      metrics = await backend.updatePolicy(part, loss, optim);
+      metrics =
+        byRole === null
+          ? await backend.updatePolicy(part, spec, optim)
+          : await updateBySlopes(backend, part, { spec, lossOfRole: byRole }, optim);
     } catch (error) {
       if (!(error instanceof NumericsError)) throw error;
       if (done.length === 0) guard.unchanged();

@@ -28,7 +28,8 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
     "algorithm.loss_agg_mode=token-sum",
     { aggregations: ["token-mean"] },
   ],
-  "algorithm.clip_ratio_c": ["algorithm.clip_ratio_c=3", { dualClip: false }],
+  "algorithm.loss_fn_map": ["algorithm.loss_fn_map={judge: dro}", { forward: false }],
+  "algorithm.clip_ratio_c": ["algorithm.clip_ratio_c=3", { dualClip: false, forward: false }],
   "algorithm.kl_beta": ["algorithm.kl_beta=0.1", { klEstimators: ["k1"] }],
   "algorithm.entropy_coef": ["algorithm.entropy_coef=0.1", { entropyBonus: false }],
   "algorithm.rollout_correction.bypass_mode": [
@@ -93,13 +94,22 @@ describe("checkCapabilities", () => {
       'The backend "b" does not honour algorithm.adv_estimator="gae". No backend of this version honours it.',
     );
   });
-  it("refuses a loss of the user's own by name, but where a backend lists it", () => {
-    const config = configOf("algorithm.loss_fn=./losses.ts#mine");
-    expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(
-      'does not honour algorithm.loss_fn="./losses.ts#mine"',
+  it.each([
+    ["no forward pass", { forward: false }],
+    ["no loss that takes slopes", { losses: ["ppo"] }],
+  ] as const)("refuses a loss that a backend with %s does not have", (_, without) => {
+    const backend = { name: "b", capabilities: { ...all, ...without } };
+    expect(() =>
+      checkCapabilities(configOf("algorithm.loss_fn=./losses.ts#mine"), backend),
+    ).toThrow(
+      'does not honour algorithm.loss_fn="./losses.ts#mine". Backends that honour it: local, tinker, verl.',
     );
+  });
+  it("takes any loss where slopes can be trained on, and one that a backend lists", () => {
+    const config = configOf("algorithm.loss_fn=./losses.ts#mine");
+    expect(() => checkCapabilities(config, { name: "b", capabilities: all })).not.toThrow();
     const losses = ["./losses.ts#mine"] as unknown as BackendCapabilities["losses"];
-    const capabilities = { ...all, losses };
+    const capabilities = { ...all, losses, forward: false };
     expect(() => checkCapabilities(config, { name: "b", capabilities })).not.toThrow();
   });
   it("refuses full fine-tuning where there is none", () => {

@@ -3,8 +3,10 @@ import type { BackendCapabilities, TrainingBackend } from "../core/backend.ts";
 import { backendsThat } from "../core/capabilities.ts";
 import { UnsupportedOptionError } from "../core/errors.ts";
 import { defaultOptim, type OptimSpec } from "../core/loss.ts";
+import { namesByRole } from "./config/role-map.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { guardMetrics, guardNames, guardOptions } from "./guards.ts";
+import { takesSlopes } from "./loss-plan.ts";
 
 /** An option that not every backend honours. */
 export interface CapabilityRule {
@@ -57,8 +59,15 @@ export const capabilityRules: readonly CapabilityRule[] = [
   {
     option: "algorithm.loss_fn",
     value: (config) => config.algorithm.lossFn,
-    honoured: ({ losses }, { algorithm }) =>
-      (losses as readonly string[]).includes(algorithm.lossFn),
+    honoured: (capabilities, { algorithm }) =>
+      (capabilities.losses as readonly string[]).includes(algorithm.lossFn) ||
+      takesSlopes(capabilities),
+  },
+  {
+    option: "algorithm.loss_fn_map",
+    value: (config) => config.algorithm.lossFnMap,
+    honoured: (capabilities, { algorithm }) =>
+      algorithm.lossFnMap.length === 0 || takesSlopes(capabilities),
   },
   {
     option: "algorithm.loss_agg_mode",
@@ -71,7 +80,8 @@ export const capabilityRules: readonly CapabilityRule[] = [
     value: (config) => config.algorithm.clipRatioC,
     honoured: (capabilities, { algorithm }) =>
       algorithm.clipRatioC === null ||
-      (capabilities.dualClip === true && algorithm.lossFn === "ppo"),
+      ((capabilities.dualClip === true || takesSlopes(capabilities)) &&
+        [algorithm.lossFn, ...namesByRole(algorithm.lossFnMap).values()].includes("ppo")),
   },
   {
     option: "algorithm.kl_beta",

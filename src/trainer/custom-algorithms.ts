@@ -4,8 +4,9 @@
  */
 import { type CustomEstimators, type CustomName, isCustomName } from "../algorithms/catalog.ts";
 import type { AdvantageEstimator } from "../algorithms/estimator.ts";
-import { ConfigError, UnsupportedOptionError } from "../core/errors.ts";
-import { estimatorsByRole } from "./config/estimator-map.ts";
+import type { LossFunction } from "../algorithms/losses/loss-function.ts";
+import { ConfigError } from "../core/errors.ts";
+import { namesByRole } from "./config/role-map.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 
 /** Formulas in code. */
@@ -16,70 +17,148 @@ export interface AlgorithmFunctions {
   readonly estimatorMap?: Readonly<Record<string, AdvantageEstimator>>;
   /** Those that the options name as `path#export`, by these names. */
   readonly estimators?: Readonly<Record<CustomName, AdvantageEstimator>>;
-  /** No backend of this package takes a loss as a function; `algorithm.loss_fn` has names. */
-  readonly lossFn?: never;
+  /** In place of `algorithm.loss_fn`. */
+  readonly lossFn?: LossFunction;
+  /** Of single roles, over `algorithm.loss_fn_map`. */
+  readonly lossFnMap?: Readonly<Record<string, LossFunction>>;
+  /** Those that the options name as `path#export`, by these names. */
+  readonly losses?: Readonly<Record<CustomName, LossFunction>>;
 }
+
+/** Losses of the user, by the name under which the options know them. */
+export type CustomLosses = ReadonlyMap<string, LossFunction>;
 
 export interface NamedAlgorithms {
   readonly config: TrainConfig;
   readonly estimators: CustomEstimators;
+  readonly losses: CustomLosses;
 }
 
-function checked(option: string, given: unknown): AdvantageEstimator {
-  if (typeof given === "function") return given as AdvantageEstimator;
-  throw new ConfigError({
-    message: `${option} must be a function from rewards to advantages; got ${typeof given}.`,
-    hint: "(groups, options) => groups.map((rewards) => Float64Array.from(rewards, ...))",
-    fields: { option },
-  });
+/** What a function of the user may stand for. */
+interface Kind<F> {
+  readonly what: "estimator" | "loss";
+  /** Of `AlgorithmFunctions`, for messages. */
+  readonly fields: { readonly one: string; readonly map: string; readonly named: string };
+  readonly shape: string;
+  readonly hint: string;
+  readonly isOne: (given: unknown) => given is F;
 }
 
-/** Names that the options have and nobody gave a function for. */
-function checkNames({ algorithm }: TrainConfig, estimators: CustomEstimators): void {
-  const used = [algorithm.advEstimator, ...estimatorsByRole(algorithm.estimatorMap).values()];
-  const missing = used.find((name) => isCustomName(name) && !estimators.has(name));
-  if (missing === undefined) return;
-  throw new ConfigError({
-    message: `The options name the estimator ${missing}, but no function came with it.`,
-    hint: `Pass algorithm: { estimators: { "${missing}": fn } }; the command line loads path#export itself.`,
-    fields: { missing, given: [...estimators.keys()] },
-  });
+const estimatorKind: Kind<AdvantageEstimator> = {
+  what: "estimator",
+  fields: { one: "advEstimator", map: "estimatorMap", named: "estimators" },
+  shape: "a function from rewards to advantages",
+  hint: "(groups, options) => groups.map((rewards) => Float64Array.from(rewards, ...))",
+  isOne: (given): given is AdvantageEstimator => typeof given === "function",
+};
+
+const lossKind: Kind<LossFunction> = {
+  what: "loss",
+  fields: { one: "lossFn", map: "lossFnMap", named: "losses" },
+  shape: "a function from a token to its loss, or an object with `row`",
+  hint: "({ logprob, samplingLogprob, advantage }) => -Math.exp(logprob - samplingLogprob) * advantage",
+  isOne: (given): given is LossFunction =>
+    typeof given === "function" ||
+    (typeof given === "object" &&
+      given !== null &&
+      "row" in given &&
+      typeof given.row === "function"),
+};
+
+interface Given<F> {
+  readonly one: F | undefined;
+  readonly byRole: Readonly<Record<string, F>>;
+  readonly named: Readonly<Record<string, F>>;
+}
+
+interface Options {
+  readonly name: string;
+  /** `role=name` each. */
+  readonly map: readonly string[];
+}
+
+/** The options with names in place of functions, and the functions by these names. */
+function nameThem<F>(
+  { fields, what, shape, hint, isOne }: Kind<F>,
+  { one, byRole, named }: Given<F>,
+  options: Options,
+): Options & { readonly functions: ReadonlyMap<string, F> } {
+  const checked = (field: string, given: unknown): F => {
+    if (isOne(given)) return given;
+    const option = `algorithm.${field}`;
+    throw new ConfigError({
+      message: `${option} must be ${shape}; got ${typeof given}.`,
+      hint,
+      fields: { option },
+    });
+  };
+  const functions = new Map<string, F>(
+    Object.entries(named).map(([name, given]) => [
+      name,
+      checked(`${fields.named}["${name}"]`, given),
+    ]),
+  );
+  let { name: global } = options;
+  if (one !== undefined) {
+    const given = checked(fields.one, one);
+    global = `code#${(typeof given === "function" && given.name) || fields.one}`;
+    functions.set(global, given);
+  }
+  const roles = new Map<string, string>(namesByRole(options.map));
+  for (const [role, given] of Object.entries(byRole)) {
+    const name = `code#${fields.map}.${role}`;
+    functions.set(name, checked(`${fields.map}["${role}"]`, given));
+    roles.set(role, name);
+  }
+  const missing = [global, ...roles.values()].find(
+    (name) => isCustomName(name) && !functions.has(name),
+  );
+  if (missing !== undefined)
+    throw new ConfigError({
+      message: `The options name the ${what} ${missing}, but no function came with it.`,
+      hint: `Pass algorithm: { ${fields.named}: { "${missing}": fn } }; the command line loads path#export itself.`,
+      fields: { missing, given: [...functions.keys()] },
+    });
+  return { name: global, map: [...roles].map(([role, name]) => `${role}=${name}`), functions };
 }
 
 /**
+ * @param ownLosses names that the backend itself has, without a function.
  * @throws ConfigError when a name has no function, or a function is none.
- * @throws UnsupportedOptionError for a loss as a function.
  */
 export function nameAlgorithms(
   config: TrainConfig,
-  functions: AlgorithmFunctions = {},
-  backend = "",
+  given: AlgorithmFunctions = {},
+  ownLosses: readonly string[] = [],
 ): NamedAlgorithms {
-  const { advEstimator, estimatorMap = {}, estimators: named = {}, lossFn } = functions;
-  if (lossFn !== undefined)
-    throw new UnsupportedOptionError("algorithm.lossFn", "a function", backend, []);
-  const estimators = new Map<string, AdvantageEstimator>(
-    Object.entries(named).map(([name, given]) => [
-      name,
-      checked(`algorithm.estimators["${name}"]`, given),
-    ]),
+  const { algorithm } = config;
+  const estimators = nameThem(
+    estimatorKind,
+    {
+      one: given.advEstimator,
+      byRole: given.estimatorMap ?? {},
+      named: given.estimators ?? {},
+    },
+    { name: algorithm.advEstimator, map: algorithm.estimatorMap },
   );
-  let { advEstimator: global } = config.algorithm;
-  if (advEstimator !== undefined) {
-    global = `code#${checked("algorithm.advEstimator", advEstimator).name || "advEstimator"}`;
-    estimators.set(global, advEstimator);
-  }
-  const roles = new Map<string, string>(estimatorsByRole(config.algorithm.estimatorMap));
-  for (const [role, given] of Object.entries(estimatorMap)) {
-    const name = `code#estimatorMap.${role}`;
-    estimators.set(name, checked(`algorithm.estimatorMap["${role}"]`, given));
-    roles.set(role, name);
-  }
-  const pairs = [...roles].map(([role, name]) => `${role}=${name}`);
-  const changed: TrainConfig = {
-    ...config,
-    algorithm: { ...config.algorithm, advEstimator: global, estimatorMap: pairs },
+  const isOwn = given.lossFn === undefined && ownLosses.includes(algorithm.lossFn);
+  const losses = nameThem(
+    lossKind,
+    { one: given.lossFn, byRole: given.lossFnMap ?? {}, named: given.losses ?? {} },
+    { name: isOwn ? "ppo" : algorithm.lossFn, map: algorithm.lossFnMap },
+  );
+  return {
+    config: {
+      ...config,
+      algorithm: {
+        ...algorithm,
+        advEstimator: estimators.name as typeof algorithm.advEstimator,
+        estimatorMap: estimators.map,
+        lossFn: isOwn ? algorithm.lossFn : (losses.name as typeof algorithm.lossFn),
+        lossFnMap: losses.map,
+      },
+    },
+    estimators: estimators.functions,
+    losses: losses.functions,
   };
-  checkNames(changed, estimators);
-  return { config: changed, estimators };
 }

@@ -14,7 +14,7 @@ import type { MemberAdvantage } from "../algorithms/rows.ts";
 import { computeStepwiseAdvantages } from "../algorithms/stepwise.ts";
 import type { TrainingRow } from "../core/training-row.ts";
 import type { TerminationReason, TrajectoryGroup } from "../core/trajectory.ts";
-import { estimatorsByRole } from "./config/estimator-map.ts";
+import { namesByRole } from "./config/role-map.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { episodesOf, type RolloutSet, setOfEpisodes } from "./rollout-set.ts";
 import { shapeOverlong } from "./shape-rewards.ts";
@@ -52,14 +52,14 @@ function isPerStep({ stepwiseAdvantage }: TrainConfig): boolean {
 /** Whether groups without a signal are left out; see the option's description. */
 function filtersUniform(config: TrainConfig): boolean {
   const { filterUniformGroups, advEstimator, estimatorMap } = config.algorithm;
-  const used = [advEstimator, ...estimatorsByRole(estimatorMap).values()];
+  const used = [advEstimator, ...namesByRole(estimatorMap).values()];
   const isGroupRelative = used.every((name) => groupRelative.has(name as EstimatorName));
   // Trajectories of the same reward may have steps of different ones.
   return filterUniformGroups ?? (isGroupRelative && !isPerStep(config));
 }
 
 function advantageOptions({ algorithm }: TrainConfig, custom: CustomEstimators): AdvantageOptions {
-  const roles = estimatorsByRole(algorithm.estimatorMap);
+  const roles = namesByRole(algorithm.estimatorMap);
   return {
     estimator: findEstimator(algorithm.advEstimator, custom),
     byRole: new Map([...roles].map(([role, name]) => [role, findEstimator(name, custom)])),

@@ -55,6 +55,7 @@ const samples: readonly unknown[] = [
   "val/x",
   "a",
   ["role=rloo"],
+  ["role=dro"],
 ];
 
 function companionsOf(key: string): Readonly<Record<string, unknown>> {

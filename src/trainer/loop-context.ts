@@ -5,6 +5,7 @@ import type { Task } from "../core/task.ts";
 import type { Episode } from "../core/trajectory.ts";
 import type { BatchPlan } from "./batches.ts";
 import type { TrainConfig } from "./config/train-config.ts";
+import type { CustomLosses } from "./custom-algorithms.ts";
 import type { UnstampedEvent } from "../core/events.ts";
 import type { Emit } from "./emitter.ts";
 import type { Journal } from "./journal.ts";
@@ -43,6 +44,7 @@ export interface LoopContext {
   readonly signal: AbortSignal;
   /** Of the user, by the names that the options have. */
   readonly estimators: CustomEstimators;
+  readonly losses: CustomLosses;
 }
 
 /** Tasks that are rolled out for one step. */

@@ -10,6 +10,7 @@ import type { RunState } from "./checkpoint.ts";
 import { startWarnings } from "./config/start-warnings.ts";
 import { curriculumRank } from "./curriculum.ts";
 import type { TrainConfig } from "./config/train-config.ts";
+import type { CustomLosses } from "./custom-algorithms.ts";
 import { createEmitter, type Emit, type EventListener } from "./emitter.ts";
 import { isInterrupt, type LoopResult, runLoop } from "./loop.ts";
 import { batchSizeOf } from "./loop-context.ts";
@@ -36,6 +37,7 @@ export interface RunPlan {
   readonly signal: AbortSignal;
   readonly listeners: readonly EventListener[];
   readonly estimators: CustomEstimators;
+  readonly losses: CustomLosses;
   /** Of options without an effect. */
   readonly notices: readonly string[];
 }
@@ -157,6 +159,7 @@ async function runWithServices(
         emit,
         signal,
         estimators: plan.estimators,
+        losses: plan.losses,
       },
       {
         state,

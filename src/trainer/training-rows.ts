@@ -4,7 +4,7 @@
  */
 import type { TrainingRow } from "../core/training-row.ts";
 import { nearestName } from "../util/nearest-name.ts";
-import { estimatorsByRole } from "./config/estimator-map.ts";
+import { namesByRole } from "./config/role-map.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { correctRows } from "./correct-rows.ts";
 import { groupsOf, rowsOf } from "./episode-rows.ts";
@@ -28,14 +28,20 @@ function warnOfRoles({ config, emit }: RowsContext, step: number, { groups }: St
   if (groups.length === 0 || warned.has(config)) return;
   warned.add(config);
   const roles = [...new Set(groups.map(({ name }) => name))];
-  for (const role of estimatorsByRole(config.algorithm.estimatorMap).keys()) {
-    if (roles.includes(role)) continue;
-    const nearest = nearestName(role, roles);
-    const guess = nearest === undefined ? "" : ` Is it ${nearest}?`;
-    emit(step, {
-      type: "warning",
-      message: `algorithm.estimator_map names the role ${role}, but step ${step} had ${roles.join(", ")} only.${guess}`,
-    });
+  const { estimatorMap, lossFnMap } = config.algorithm;
+  for (const [option, map] of [
+    ["estimator_map", estimatorMap],
+    ["loss_fn_map", lossFnMap],
+  ] as const) {
+    for (const role of namesByRole(map).keys()) {
+      if (roles.includes(role)) continue;
+      const nearest = nearestName(role, roles);
+      const guess = nearest === undefined ? "" : ` Is it ${nearest}?`;
+      emit(step, {
+        type: "warning",
+        message: `algorithm.${option} names the role ${role}, but step ${step} had ${roles.join(", ")} only.${guess}`,
+      });
+    }
   }
 }
 

@@ -7,6 +7,8 @@ import type { TrainingBackend } from "../../src/core/backend.ts";
 import { defaultLoss, defaultOptim, klEstimators, lossAggregations } from "../../src/core/loss.ts";
 import type { LossSpec } from "../../src/core/loss.ts";
 import type { TrainingRow } from "../../src/core/training-row.ts";
+import { rowLossOf } from "../../src/algorithms/losses/catalog.ts";
+import { updateBySlopes } from "../../src/trainer/update-by-slopes.ts";
 import { rowOf } from "../engine/small-model.ts";
 import { fetchOf, modelPath, startServer, token } from "./local-server.ts";
 import type { LocalServer } from "./local-server.ts";
@@ -94,6 +96,24 @@ it.each(klEstimators)(
     await expectSame(onPolicy, loss, ["grad_norm", "kl_reference", "clip_fraction"]);
   },
 );
+
+it("has the gradient of a KL penalty in supervised learning, too", async () => {
+  const kl = { coef: 0.7, estimator: "k3" } as const;
+  await expectSame(onPolicy, { ...defaultLoss, name: "cross_entropy", kl }, ["grad_norm"]);
+});
+
+it.each([
+  ["gspo", {}],
+  ["gmpo", {}],
+  ["sapo", {}],
+  ["ppo", { dualClip: 1.2 }],
+] as const)("has the numbers of %s, which servers do not have: by slopes", async (name, extra) => {
+  const spec: LossSpec = { ...defaultLoss, name, aggregation: "seq-mean-token-mean", ...extra };
+  const expected = await local.updatePolicy(offPolicy, spec, still);
+  const lossOfRole = () => rowLossOf(name, spec);
+  const actual = await updateBySlopes(remote, offPolicy, { spec, lossOfRole }, still);
+  for (const key of Object.keys(expected)) expect(actual[key], key).toBeCloseTo(expected[key]!, 4);
+});
 
 it("knows the log-probabilities of the policy and of the reference", async () => {
   for (const which of ["current", "reference"] as const) {

@@ -70,7 +70,7 @@ function toDatum(
   const targets = idTensor(tokens.slice(1));
   const input = tokens.slice(0, size);
   if (loss.name === "cross_entropy") {
-    const weights = floatTensor(perToken(weight));
+    const weights = floatTensor(perToken((i) => scale * (rowWeight(i) - penaltyOf(i))));
     return { tokens: input, lossInputs: { target_tokens: targets, weights } };
   }
   const logprobs = floatTensor(perToken((position) => samplingLogprobs[position]!));

@@ -13,7 +13,7 @@ import type { CliIo } from "../io.ts";
 import { loadAgent, requireOption } from "../load-agent.ts";
 import { loadBackend } from "../load-backend.ts";
 import { loadDataset } from "../load-dataset.ts";
-import { loadEstimators } from "../load-estimators.ts";
+import { loadAlgorithms } from "../load-algorithms.ts";
 import { createProgress, duration } from "../progress.ts";
 import { commandLine } from "../resume-command.ts";
 
@@ -102,7 +102,7 @@ export async function trainCommand(
   }
   const folder = dirname(resolve(configFile));
   const way = await loadAgent(loaded.config, folder);
-  const estimators = await loadEstimators(loaded.config, folder);
+  const algorithm = await loadAlgorithms(loaded.config, folder);
   const datasets = await loadDatasets(loaded.config, folder);
   await using backend = await loadBackend(loaded.config, folder);
   const progress = createProgress({ stream: io.stderr, isQuiet: flags.quiet === true });
@@ -115,7 +115,7 @@ export async function trainCommand(
     ...way,
     ...datasets,
     backend,
-    algorithm: { estimators },
+    algorithm,
     config: loaded.config,
     resume,
     signal: interrupt.signal,

@@ -24,8 +24,9 @@ export interface AlgorithmOptions {
   readonly normAdvByStdInGrpo: boolean;
   /** `role=estimator` each. */
   readonly estimatorMap: readonly string[];
-  /** A custom name only where the backend's capabilities list it. */
   readonly lossFn: LossName | CustomName;
+  /** `role=loss` each. */
+  readonly lossFnMap: readonly string[];
   readonly lossAggMode: LossAggregation;
   readonly epsClip: number;
   readonly epsClipHigh: number | null;

@@ -107,11 +107,6 @@ export const foreignKeys: readonly ForeignKey[] = [
     only: ["disabled", false, null],
     why: "routing of experts is not captured",
   },
-  {
-    from: "algorithm.loss_fn_map",
-    only: [null],
-    why: "all roles of a step share one update, and so one loss",
-  },
   { from: "mask_truncated_samples", to: "algorithm.mask_truncated_samples" },
   { from: "filter_token_mismatch", idle: "turns are joined only where ids agree, one by one" },
   {

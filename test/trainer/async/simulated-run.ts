@@ -165,6 +165,7 @@ export class Simulation {
       config,
       backend: this.#backend(),
       estimators: new Map(),
+      losses: new Map(),
       rollouts: async (requests, { signal }) =>
         await Promise.all(requests.map((request) => this.#rollout(request, signal))),
       batches: createBatchPlan(list, { batchSize: size, seed: 1 }),

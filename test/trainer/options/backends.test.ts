@@ -29,13 +29,14 @@ function refusal(backend: string, overrides: Record<string, unknown>): string | 
       typeof value === "string" && value.includes("#") ? [[value, () => []]] : [],
     ),
   );
+  const losses = functions as Record<string, () => never>;
   try {
     void new AgentTrainer({
       backend: { name: backend, capabilities } as TrainingBackend,
       config: overrides,
       trainDataset: [],
       agentRunFunc: () => 0,
-      algorithm: { estimators: functions },
+      algorithm: { estimators: functions, losses },
     });
     return null;
   } catch (error) {

@@ -55,10 +55,9 @@ describe("estimators of the user", () => {
     await expect(trainer.train()).rejects.toThrow("returned groups of sizes []");
   });
 
-  it("do not make losses: one as a function is refused by name", () => {
-    const algorithm = { lossFn: () => 0 } as object;
-    expect(() => coinTrainer({ algorithm })).toThrow(
-      'The backend "coin" does not honour algorithm.lossFn="a function"',
+  it("do not make losses, which need log-probabilities of the backend", () => {
+    expect(() => coinTrainer({ algorithm: { lossFn: () => 0 } })).toThrow(
+      'The backend "coin" does not honour algorithm.loss_fn="code#lossFn"',
     );
   });
 });

@@ -2,10 +2,13 @@
 import { z } from "zod";
 import { defaultLoss, klEstimators, lossAggregations, lossNames } from "../../../core/loss.ts";
 import { estimatorNames } from "../../../algorithms/catalog.ts";
-import { estimatorMap } from "../estimator-map.ts";
+import { roleMap } from "../role-map.ts";
 import { rolloutCorrection } from "./rollout-correction.ts";
 import { count, customName, share } from "./kinds.ts";
 import type { Section } from "./section.ts";
+
+const estimatorName = z.union([z.enum(estimatorNames), customName()]);
+const lossName = z.union([z.enum(lossNames), customName()]);
 
 export const algorithmOptions: Section<"algorithm"> = z
   .strictObject({
@@ -18,12 +21,14 @@ export const algorithmOptions: Section<"algorithm"> = z
       .boolean()
       .default(true)
       .describe("GRPO divides by the group's standard deviation; false is Dr. GRPO."),
-    estimator_map: estimatorMap(),
-    loss_fn: z
-      .union([z.enum(lossNames), customName()])
+    estimator_map: roleMap(estimatorName, "estimator").describe(
+      "Estimators of single roles, over adv_estimator.",
+    ),
+    loss_fn: lossName
       .default(defaultLoss.name)
-      .meta({ allowed: `one of ${lossNames.join(", ")}` })
+      .meta({ allowed: `one of ${lossNames.join(", ")}, or path#export of a function` })
       .describe("The policy loss."),
+    loss_fn_map: roleMap(lossName, "loss").describe("Losses of single roles, over loss_fn."),
     loss_agg_mode: z
       .enum(lossAggregations)
       .default(defaultLoss.aggregation)

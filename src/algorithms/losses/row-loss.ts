@@ -1,0 +1,75 @@
+/**
+ * A policy loss in numbers: its terms and its slope for the trained tokens of one row. For losses that
+ * a backend does not have; those that it has are graphs or kernels of its own. Formulas: `docs/algorithms.md`.
+ */
+
+/** The n trained tokens of one row, in their order; every list is [n]. */
+export interface LossRow {
+  /** Name of the trajectory. */
+  readonly role: string;
+  /** log p(token) under the weights being trained. */
+  readonly logprobs: Float64Array;
+  /** log p(token) when it was sampled, or what rollout correction put in its place. */
+  readonly samplingLogprobs: Float64Array;
+  readonly advantages: Float64Array;
+  /** Factors on the terms, of rollout correction for example; 1 without any. */
+  readonly weights: Float64Array;
+}
+
+export interface RowLossValue {
+  /** [n] the loss of each token, before its weight. */
+  readonly terms: Float64Array;
+  /** [n] slope of the sum of weights times terms, by each of `logprobs`. */
+  readonly gradient: Float64Array;
+  /** Tokens at which a limit on the ratio was in force. @default the loss has no limit */
+  readonly clipped?: number;
+}
+
+/** Pure. */
+export type RowLoss = (row: LossRow) => RowLossValue;
+
+/** One trained token. */
+export interface LossToken {
+  /** log p(token) under the weights being trained. */
+  readonly logprob: number;
+  readonly samplingLogprob: number;
+  readonly advantage: number;
+  /** Mean over the row of `logprob - samplingLogprob`. */
+  readonly meanLogRatio: number;
+}
+
+export interface TokenTerm {
+  readonly term: number;
+  /** d term / d logprob. */
+  readonly slope: number;
+  readonly isClipped?: boolean;
+}
+
+/** A loss whose terms depend on their own token's log-probability alone, as far as slopes go. */
+export function perToken(of: (token: LossToken) => TokenTerm): RowLoss {
+  return ({ logprobs, samplingLogprobs, advantages, weights }) => {
+    const terms = new Float64Array(logprobs.length);
+    const gradient = new Float64Array(logprobs.length);
+    const meanLogRatio = rowMean(logprobs, (l, i) => l - samplingLogprobs[i]!);
+    let clipped: number | undefined;
+    for (const [i, logprob] of logprobs.entries()) {
+      const samplingLogprob = samplingLogprobs[i]!;
+      const advantage = advantages[i]!;
+      const found = of({ logprob, samplingLogprob, advantage, meanLogRatio });
+      terms[i] = found.term;
+      gradient[i] = weights[i]! * found.slope;
+      if (found.isClipped !== undefined) clipped = (clipped ?? 0) + (found.isClipped ? 1 : 0);
+    }
+    return { terms, gradient, ...(clipped === undefined ? {} : { clipped }) };
+  };
+}
+
+/** 0 for an empty row. */
+export function rowMean(
+  values: Float64Array,
+  of: (value: number, i: number) => number = (value) => value,
+): number {
+  let sum = 0;
+  for (const [i, value] of values.entries()) sum += of(value, i);
+  return values.length === 0 ? 0 : sum / values.length;
+}

@@ -1,0 +1,52 @@
+/** How far the weights being trained have moved from those that sampled, over trained tokens. */
+
+/** KL estimators: http://joschu.net/blog/kl-approx.html */
+export class RatioMetrics {
+  #tokens = 0;
+  #difference = 0;
+  #absolute = 0;
+  #k3 = 0;
+  #ratio = 0;
+  #squaredRatio = 0;
+  #largestRatio = 0;
+  #smallestRatio = Infinity;
+  #negativeLogprob = 0;
+
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  /** One trained token: its log-probability now, and when it was sampled. */
+  add(now: number, sampled: number): void {
+    const log = now - sampled;
+    const ratio = Math.exp(log);
+    this.#tokens += 1;
+    this.#difference -= log;
+    this.#absolute += Math.abs(log);
+    this.#k3 += ratio - 1 - log;
+    this.#ratio += ratio;
+    this.#squaredRatio += ratio ** 2;
+    this.#largestRatio = Math.max(this.#largestRatio, ratio);
+    this.#smallestRatio = Math.min(this.#smallestRatio, ratio);
+    this.#negativeLogprob -= sampled;
+  }
+
+  /** Means per token, and extremes; nothing without tokens. */
+  summary(): Record<string, number> {
+    const n = this.#tokens;
+    if (n === 0) return {};
+    return {
+      /** Sampled estimate, from the sampling weights. */
+      entropy: this.#negativeLogprob / n,
+      kl_k1: this.#difference / n,
+      kl_k3: this.#k3 / n,
+      logprob_abs_diff: this.#absolute / n,
+      ratio_mean: this.#ratio / n,
+      ratio_max: this.#largestRatio,
+      ratio_min: this.#smallestRatio,
+      /** Effective sample size, as a share of the tokens. */
+      ratio_ess: this.#ratio ** 2 / (this.#squaredRatio * n),
+      chi2: this.#squaredRatio / n - 1,
+    };
+  }
+}

@@ -1,0 +1,135 @@
+/** The losses in numbers against those in graphs, which other programs' numbers hold, and against their own slopes. */
+import { describe, expect, it } from "vitest";
+import { rowLossOf } from "../../src/algorithms/losses/catalog.ts";
+import { toRowLoss, type LossFunction } from "../../src/algorithms/losses/loss-function.ts";
+import type { LossRow } from "../../src/algorithms/losses/row-loss.ts";
+import { defaultLoss, lossNames, type LossName, type LossSpec } from "../../src/core/loss.ts";
+import { createRandom } from "../../src/util/random.ts";
+import { runObjective } from "../engine/run-objective.ts";
+
+const specs: readonly Partial<LossSpec>[] = [
+  {},
+  { clipLow: 0.1, clipHigh: 0.4, dualClip: 1.5 },
+  { droBeta: 0.3, sapoTauPositive: 2, sapoTauNegative: 0.5 },
+];
+
+/** Ratios well inside and far outside of every limit, advantages of both signs and none. */
+function randomRow(seed: number, size: number): LossRow {
+  const random = createRandom(seed);
+  const list = (of: () => number): Float64Array =>
+    Float64Array.from({ length: size }, () => Math.fround(of()));
+  const logprobs = list(() => -3 * random());
+  return {
+    role: "agent",
+    logprobs,
+    samplingLogprobs: list(() => -3 * random()),
+    advantages: list(() => (random() < 0.1 ? 0 : 4 * random() - 2)),
+    weights: list(() => (random() < 0.3 ? 1 : 2 * random())),
+  };
+}
+
+const cases = lossNames.flatMap((name) =>
+  specs.map((extra, i): [LossName, number, LossSpec] => [
+    name,
+    i,
+    { ...defaultLoss, name, aggregation: "token-sum", ...extra },
+  ]),
+);
+
+describe.each(cases)("%s, numbers %i", (name, _, spec) => {
+  const rows = [1, 2, 3].map((seed) => randomRow(seed, 4 + seed));
+
+  it("is the graph's, terms and slopes", async () => {
+    const list = (field: "logprobs" | "samplingLogprobs" | "advantages" | "weights") =>
+      rows.map((row) => [...row[field]]);
+    const graph = await runObjective(
+      {
+        now: list("logprobs"),
+        sampled: list("samplingLogprobs"),
+        advantages: list("advantages"),
+        weights: list("weights"),
+      },
+      spec,
+    );
+    let loss = 0;
+    let clipped = 0;
+    for (const [r, row] of rows.entries()) {
+      const found = rowLossOf(name, spec)(row);
+      loss += found.terms.reduce((sum, term, i) => sum + term * row.weights[i]!, 0);
+      clipped += found.clipped ?? 0;
+      for (const [i, slope] of found.gradient.entries())
+        expect(slope, `row ${r}, token ${i}`).toBeCloseTo(graph.gradient[r]![i]!, 4);
+    }
+    expect(loss).toBeCloseTo(graph.loss, 3);
+    expect(clipped).toBe(graph.sums["clipped"] ?? 0);
+  });
+});
+
+/** Formulas as users would write them. */
+const formulas: Partial<Record<LossName, (spec: LossSpec) => LossFunction>> = {
+  importance_sampling:
+    () =>
+    ({ logprob, samplingLogprob, advantage }) =>
+      -Math.exp(logprob - samplingLogprob) * advantage,
+  ppo:
+    ({ clipLow, clipHigh }) =>
+    ({ logprob, samplingLogprob, advantage }) => {
+      const ratio = Math.exp(logprob - samplingLogprob);
+      const limited = Math.min(Math.max(ratio, 1 - clipLow), 1 + clipHigh);
+      return Math.max(-ratio * advantage, -limited * advantage);
+    },
+  cispo:
+    ({ clipLow, clipHigh }) =>
+    ({ logprob, fixedLogprob, samplingLogprob, advantage }) => {
+      const ratio = Math.exp(fixedLogprob - samplingLogprob);
+      return -Math.min(Math.max(ratio, 1 - clipLow), 1 + clipHigh) * advantage * logprob;
+    },
+  dro:
+    ({ droBeta = 0.05 }) =>
+    ({ logprob, samplingLogprob, advantage }) =>
+      (droBeta / 2) * (logprob - samplingLogprob) ** 2 - advantage * logprob,
+  cross_entropy:
+    () =>
+    ({ logprob }) =>
+      -logprob,
+};
+
+describe.each(Object.entries(formulas))("%s as a formula of the user", (name, formula) => {
+  it("is differentiated to 1e-8", () => {
+    const spec: LossSpec = { ...defaultLoss, name: name as LossName };
+    for (const seed of [4, 5, 6]) {
+      const row = randomRow(seed, 20);
+      const own = rowLossOf(name as LossName, spec)(row);
+      const given = toRowLoss(formula(spec))(row);
+      for (const i of row.logprobs.keys()) {
+        expect(given.terms[i]).toBeCloseTo(own.terms[i]!, 12);
+        expect(given.gradient[i]).toBeCloseTo(own.gradient[i]!, 8);
+      }
+    }
+  });
+});
+
+describe("a loss of the user", () => {
+  const row = randomRow(7, 3);
+  it("may speak of a whole row", () => {
+    const given = toRowLoss({
+      row: ({ logprobs }) => ({
+        terms: logprobs.map((l) => -l),
+        gradient: new Float64Array(logprobs.length).fill(-1),
+      }),
+    })(row);
+    expect([...given.gradient]).toEqual([-1, -1, -1]);
+  });
+  it("that is no number ends the update with the token's place", () => {
+    expect(() => toRowLoss(({ advantage }) => advantage / 0)({ ...row, role: "judge" })).toThrow(
+      /The term that the loss function gave token \d of a row of "judge" is -?Infinity/u,
+    );
+    expect(() => toRowLoss((() => undefined) as never)(row)).toThrow("is NaN");
+  });
+  it("must give as many terms as there are tokens", () => {
+    const short = { row: () => ({ terms: Float64Array.of(1), gradient: new Float64Array(3) }) };
+    expect(() => toRowLoss(short)(row)).toThrow(
+      "The loss function gave 1 terms for a row of 3 trained tokens.",
+    );
+  });
+});
