@@ -1,5 +1,6 @@
 /** Every benchmark. A new one: a file with a `Benchmark`, a line here, a section in README.md. */
 import { demo } from "./demo/demo.ts";
+import { engineLlama } from "./engine-llama/engine-llama.ts";
 import { engineSample } from "./engine/sample.ts";
 import { engineTrain } from "./engine/train.ts";
 import { gatewayInTraining } from "./gateway-in-training/health.ts";
@@ -15,6 +16,7 @@ import { trainerOverhead } from "./trainer-overhead/trainer-overhead.ts";
 export const benchmarks: readonly Benchmark[] = [
   engineTrain,
   engineSample,
+  engineLlama,
   grpoStep,
   gateway,
   gatewayInTraining,

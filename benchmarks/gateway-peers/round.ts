@@ -1,4 +1,5 @@
 /** One contender under one load: what clients saw, and what it cost the server. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { runChild } from "../harness/child.ts";
 import type { Contender } from "./contender.ts";
 import type { LoadInput, LoadOutput } from "./load-child.ts";
@@ -18,6 +19,9 @@ export interface RoundTimes {
 const sessions = 256;
 const loadFile = new URL("load-child.ts", import.meta.url);
 
+/** rLLM writes on after its flush has returned. */
+const captureDeadlineMs = 60_000;
+
 /** @throws Error when it did not capture what it was asked to. */
 async function checkCapture(
   contender: Contender,
@@ -25,14 +29,21 @@ async function checkCapture(
   { size }: LoadCase,
 ): Promise<void> {
   const [target] = targets;
-  const calls = target && (await contender.captured(target));
-  if (!calls) return;
+  if (target === undefined) return;
   const { promptTokens, drawnTokens } = size;
-  const isComplete = calls.every(
-    (call) => call.promptTokens === promptTokens && call.drawnTokens === drawnTokens,
-  );
-  if (isComplete && calls.length > 0) return;
-  throw new Error(`${contender.name} captured ${JSON.stringify(calls)}, not ${size.name}.`);
+  const deadline = performance.now() + captureDeadlineMs;
+  for (;;) {
+    // Each reading waits for the one before it.
+    const calls = await contender.captured(target);
+    if (calls === null) return;
+    const isComplete = calls.every(
+      (call) => call.promptTokens === promptTokens && call.drawnTokens === drawnTokens,
+    );
+    if (isComplete && calls.length > 0) return;
+    if (performance.now() > deadline)
+      throw new Error(`${contender.name} captured ${JSON.stringify(calls)}, not ${size.name}.`);
+    await sleep(250);
+  }
 }
 
 export async function runRound(

@@ -11,13 +11,12 @@ type MakeBackend = (config: TrainConfig) => TrainingBackend | Promise<TrainingBa
 
 const loaders: Readonly<Record<string, MakeBackend>> = {
   async local({ local }) {
-    const { threads, provider, trainingMemoryMib: trainingMemoryMiB, samplingPrecision } = local;
+    const { threads, trainingMemoryMib: trainingMemoryMiB, ...others } = local;
     const { createLocalBackend } = await import("../backends/local/index.ts");
     const progress = createByteProgress({ stream: process.stderr, isQuiet: false });
     return createLocalBackend({
-      provider,
+      ...others,
       trainingMemoryMiB,
-      samplingPrecision,
       ...(threads === null ? {} : { threads }),
       onPull({ file, doneBytes, totalBytes }) {
         progress.report(file, doneBytes, totalBytes);

@@ -9,6 +9,7 @@ import { loadPolicyState, savePolicyState } from "./checkpoint/policy-state.ts";
 import type { ModelOrigin } from "./checkpoint/policy-state.ts";
 import { loadPolicyModel } from "./model/policy-model.ts";
 import type { PolicyModel } from "./model/policy-model.ts";
+import type { MomentPrecision } from "./optimizer/moments.ts";
 import type { Provider } from "./provider.ts";
 import { BatchSampler } from "./sampling/batch-sampler.ts";
 import type { SamplingPrecision } from "./sampling/sampling-session.ts";
@@ -24,6 +25,8 @@ export interface PolicyEngineOptions {
   readonly provider?: Provider;
   /** See `SamplingPrecision`; `int8` needs a LoRA adapter. @default "float32" */
   readonly samplingPrecision?: SamplingPrecision;
+  /** Of AdamW's moments. @default "float32" */
+  readonly momentPrecision?: MomentPrecision;
   /** The folder or file that the model was read from: its weights are the reference. */
   readonly modelPath?: string;
   /** What checkpoints need to be models of their own. */
@@ -59,11 +62,12 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     this.#served = served;
     this.#sampler = sampler;
     this.#origin = options.origin ?? null;
-    const { modelPath } = options;
+    const { modelPath, momentPrecision } = options;
     this.#trainer = new PolicyTrainer(policy, {
       threads: options.threads,
       memoryMiB: options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
       provider: options.provider ?? "cpu",
+      ...(momentPrecision === undefined ? {} : { momentPrecision }),
       ...(modelPath === undefined
         ? {}
         : { loadReference: () => loadPolicyModel(modelPath, { lora: null, seed: 0 }) }),

@@ -15,6 +15,7 @@ import { ContextOverflowError } from "../../core/errors.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss.ts";
 import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
+import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
 import type { Provider } from "../../engine/provider.ts";
 import type { SamplingPrecision } from "../../engine/sampling/sampling-session.ts";
@@ -41,6 +42,11 @@ export interface LocalBackendOptions {
    * @default "float32"
    */
   readonly samplingPrecision?: SamplingPrecision;
+  /**
+   * Of AdamW's moments. `bfloat16` takes half of the memory and is rounded at random, from the seed of
+   * the step. @default "float32"
+   */
+  readonly momentPrecision?: MomentPrecision;
   /** Called while a model is fetched from a hub. */
   readonly onPull?: (progress: PullProgress) => void;
 }
@@ -80,6 +86,7 @@ export class LocalBackend implements TrainingBackend {
       provider: this.#options.provider ?? "cpu",
       trainingMemoryMiB: this.#options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
       samplingPrecision: this.#options.samplingPrecision ?? "float32",
+      momentPrecision: this.#options.momentPrecision ?? "float32",
     });
     return { kind: "sampler", renderer, sampler: createSampler(worker, contextLength) };
   }

@@ -3,6 +3,7 @@ import type { LoraSpec } from "../../core/backend.ts";
 import type { ErrorCode } from "../../core/errors.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss.ts";
 import type { Sample, SampleChunk, SamplingParams } from "../../core/policy.ts";
+import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
 import type { Provider } from "../../engine/provider.ts";
 import type { SamplingPrecision } from "../../engine/sampling/sampling-session.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
@@ -20,6 +21,7 @@ export interface WorkerCalls {
     provider: Provider;
     trainingMemoryMiB: number;
     samplingPrecision: SamplingPrecision;
+    momentPrecision: MomentPrecision;
   }) => { contextLength: number };
   sample: (request: {
     tokens: Int32Array;

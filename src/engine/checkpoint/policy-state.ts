@@ -8,10 +8,11 @@ import type { LoraSpec } from "../../core/backend.ts";
 import { CheckpointError } from "../../core/errors.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import type { AdamState } from "../optimizer/adamw.ts";
+import { setMoments } from "../optimizer/moments.ts";
 import { jsonText, writeCompanions } from "./companion-files.ts";
 import type { CompanionFiles } from "./companion-files.ts";
 import { encodeSafetensors, readSafetensors } from "./safetensors.ts";
-import type { NamedTensor } from "./safetensors.ts";
+import type { NamedTensor, StorableTensor } from "./safetensors.ts";
 
 /** Safetensors inside; servers that load every `.safetensors` of a folder must not take it for weights. */
 export const optimizerFile = "optimizer.state";
@@ -35,7 +36,7 @@ export async function savePolicyState(
   folder: string,
 ): Promise<void> {
   const weights = new Map<string, NamedTensor>();
-  const moments = new Map<string, NamedTensor>();
+  const moments = new Map<string, StorableTensor>();
   for (const { name, shape } of policy.trained) {
     weights.set(name, { shape, data: policy.data.get(name)! });
     moments.set(`m.${name}`, { shape, data: adam.firstMoment.get(name)! });
@@ -110,8 +111,8 @@ export async function loadPolicyState(
   const [step] = need(moments, "step", [1]);
   for (const { name, weight, first, second } of loaded) {
     policy.data.get(name)!.set(weight);
-    adam.firstMoment.get(name)!.set(first);
-    adam.secondMoment.get(name)!.set(second);
+    setMoments(adam.firstMoment.get(name)!, first);
+    setMoments(adam.secondMoment.get(name)!, second);
   }
   adam.step = step!;
 }

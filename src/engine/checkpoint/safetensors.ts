@@ -148,14 +148,20 @@ export function safetensorsHeader(
   return { bytes, offsets, size: start + end };
 }
 
-/** The bytes of a file that holds `tensors` as 32-bit floats, in their order. */
+/** Numbers, or the bits of bfloat16 ones, which stay as they are. */
+export interface StorableTensor {
+  readonly shape: readonly number[];
+  readonly data: Float32Array | Uint16Array;
+}
+
+/** The bytes of a file that holds `tensors`, in their order. */
 export function encodeSafetensors(
-  tensors: ReadonlyMap<string, NamedTensor>,
+  tensors: ReadonlyMap<string, StorableTensor>,
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
-  const entries = Array.from(tensors, ([name, { shape }]) => ({
+  const entries = Array.from(tensors, ([name, { shape, data }]): HeaderEntry => ({
     name,
-    dtype: "F32" as const,
+    dtype: data instanceof Float32Array ? "F32" : "BF16",
     shape,
   }));
   const header = safetensorsHeader(entries, metadata);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defaultOptim } from "../../core/loss.ts";
 import { adamStep, createAdamState } from "./adamw.ts";
+import { momentValues, setMoments, zeroMoments } from "./moments.ts";
 
 const parameters = [
   { name: "w", shape: [2], decay: true },
@@ -16,6 +17,48 @@ const gradients = (w: number[], norm: number): Map<string, Float32Array> =>
     ["w", Float32Array.from(w)],
     ["norm", Float32Array.of(norm)],
   ]);
+
+describe("moments in bfloat16", () => {
+  const only = [{ name: "w", shape: [5000], decay: true }];
+  const sizeOf = (state: ReturnType<typeof createAdamState>): number =>
+    state.firstMoment.get("w")!.byteLength + state.secondMoment.get("w")!.byteLength;
+  const run = (precision: "float32" | "bfloat16", steps: number, beta2: number) => {
+    const w = new Map([["w", new Float32Array(5000)]]);
+    const state = createAdamState(only, precision);
+    const optim = { ...defaultOptim, learningRate: 0.01, beta2, maxGradNorm: 0 };
+    for (let step = 0; step < steps; step++) {
+      // Towards 1, each weight with noise of its own.
+      const gradient = w.get("w")!.map((value, i) => value - 1 + 0.3 * Math.sin(i + 7 * step));
+      adamStep(only, w, new Map([["w", gradient]]), state, optim);
+    }
+    return { weights: w.get("w")!, state };
+  };
+  const mean = (values: Float32Array): number =>
+    values.reduce((sum, value) => sum + value, 0) / values.length;
+
+  it("take half of the memory and lead to the same place", () => {
+    const exact = run("float32", 200, 0.95);
+    const halved = run("bfloat16", 200, 0.95);
+    expect(sizeOf(halved.state)).toBe(sizeOf(exact.state) / 2);
+    expect(mean(exact.weights)).toBeGreaterThan(0.9);
+    expect(Math.abs(mean(halved.weights) - mean(exact.weights))).toBeLessThan(2e-3);
+  });
+  it("add up changes that are too small for their digits", () => {
+    const { state } = run("bfloat16", 400, 0.999);
+    const exact = run("float32", 400, 0.999).state;
+    const expected = mean(momentValues(exact.secondMoment.get("w")!));
+    const found = mean(momentValues(state.secondMoment.get("w")!));
+    expect(Math.abs(found / expected - 1)).toBeLessThan(0.02);
+  });
+  it("are the same each time, and go on from what was saved", () => {
+    const first = run("bfloat16", 20, 0.95);
+    expect(run("bfloat16", 20, 0.95)).toEqual(first);
+    const moments = first.state.firstMoment.get("w")!;
+    const copy = zeroMoments(moments.length, "bfloat16");
+    setMoments(copy, momentValues(moments));
+    expect(copy).toEqual(moments);
+  });
+});
 
 describe("adamStep", () => {
   it("moves each weight by the learning rate on the first step, against its gradient", () => {

@@ -7,20 +7,29 @@
 import type { OptimSpec } from "../../core/loss.ts";
 import { NumericsError } from "../../core/errors.ts";
 import type { ParameterSpec } from "../model/parameters.ts";
+import { readBlock, writeBlock, xorshift, zeroMoments } from "./moments.ts";
+import type { MomentPrecision, Moments } from "./moments.ts";
 
 export interface AdamState {
-  readonly firstMoment: Map<string, Float32Array>;
-  readonly secondMoment: Map<string, Float32Array>;
+  readonly firstMoment: Map<string, Moments>;
+  readonly secondMoment: Map<string, Moments>;
   /** Steps taken. */
   step: number;
 }
 
-export function createAdamState(parameters: readonly ParameterSpec[]): AdamState {
-  const zeros = (): Map<string, Float32Array> =>
+/** @param precision of the moments. @default "float32" */
+export function createAdamState(
+  parameters: readonly ParameterSpec[],
+  precision: MomentPrecision = "float32",
+): AdamState {
+  const zeros = (): Map<string, Moments> =>
     new Map(
       parameters.map(({ name, shape }) => [
         name,
-        new Float32Array(shape.reduce((n, dim) => n * dim, 1)),
+        zeroMoments(
+          shape.reduce((n, dim) => n * dim, 1),
+          precision,
+        ),
       ]),
     );
   return { firstMoment: zeros(), secondMoment: zeros(), step: 0 };
@@ -52,25 +61,79 @@ export function adamStep(
   const norm = globalNorm(gradients);
   const clip = optim.maxGradNorm > 0 && norm > optim.maxGradNorm ? optim.maxGradNorm / norm : 1;
   state.step += 1;
-  const { beta1, beta2, eps, learningRate } = optim;
+  const { beta1, beta2 } = optim;
   const correction1 = 1 - beta1 ** state.step;
   const correction2 = 1 - beta2 ** state.step;
-  for (const { name, decay } of parameters) {
+  for (const [p, { name, decay }] of parameters.entries()) {
+    const shrink = 1 - optim.learningRate * (decay ? optim.weightDecay : 0);
+    const numbers: StepNumbers = { ...optim, clip, shrink, correction1, correction2 };
     const w = weights.get(name)!;
     const g = gradients.get(name)!;
     const m = state.firstMoment.get(name)!;
     const v = state.secondMoment.get(name)!;
-    const shrink = 1 - learningRate * (decay ? optim.weightDecay : 0);
-    for (let i = 0; i < w.length; i++) {
-      const gradient = g[i]! * clip;
-      const first = beta1 * m[i]! + (1 - beta1) * gradient;
-      const second = beta2 * v[i]! + (1 - beta2) * gradient * gradient;
-      m[i] = first;
-      v[i] = second;
-      w[i] =
-        shrink * w[i]! -
-        (learningRate * (first / correction1)) / (Math.sqrt(second / correction2) + eps);
-    }
+    if (m instanceof Float32Array && v instanceof Float32Array) stepBlock(w, g, m, v, numbers);
+    else if (m instanceof Uint16Array && v instanceof Uint16Array)
+      stepHalves({ w, g, m, v }, numbers, xorshift(state.step * 0x9e3779b1 + p * 0x85ebca77));
   }
   return norm;
+}
+
+type StepNumbers = OptimSpec & {
+  readonly clip: number;
+  readonly shrink: number;
+  readonly correction1: number;
+  readonly correction2: number;
+};
+
+function stepBlock(
+  w: Float32Array,
+  g: Float32Array,
+  m: Float32Array,
+  v: Float32Array,
+  { clip, shrink, correction1, correction2, beta1, beta2, eps, learningRate }: StepNumbers,
+): void {
+  for (let i = 0; i < w.length; i++) {
+    const gradient = g[i]! * clip;
+    const first = beta1 * m[i]! + (1 - beta1) * gradient;
+    const second = beta2 * v[i]! + (1 - beta2) * gradient * gradient;
+    m[i] = first;
+    v[i] = second;
+    w[i] =
+      shrink * w[i]! -
+      (learningRate * (first / correction1)) / (Math.sqrt(second / correction2) + eps);
+  }
+}
+
+/** Elements whose moments are held as 32-bit floats at a time. */
+const blockSize = 4096;
+
+/** The same with moments of half the size; weights see them before they are rounded. */
+function stepHalves(
+  {
+    w,
+    g,
+    m,
+    v,
+  }: {
+    readonly w: Float32Array;
+    readonly g: Float32Array;
+    readonly m: Uint16Array;
+    readonly v: Uint16Array;
+  },
+  numbers: StepNumbers,
+  random: () => number,
+): void {
+  const scratch = [new Float32Array(blockSize), new Float32Array(blockSize)] as const;
+  for (let start = 0; start < w.length; start += blockSize) {
+    const end = Math.min(start + blockSize, w.length);
+    const [first, second] = [
+      scratch[0].subarray(0, end - start),
+      scratch[1].subarray(0, end - start),
+    ];
+    readBlock(m, start, first);
+    readBlock(v, start, second);
+    stepBlock(w.subarray(start, end), g.subarray(start, end), first, second, numbers);
+    writeBlock(m, start, first, random);
+    writeBlock(v, start, second, random);
+  }
 }

@@ -12,6 +12,7 @@ import { lossParameterTensors } from "../loss/parameters.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import { adamStep, createAdamState } from "../optimizer/adamw.ts";
 import type { AdamState } from "../optimizer/adamw.ts";
+import type { MomentPrecision } from "../optimizer/moments.ts";
 import type { Tensor } from "../runtime.ts";
 import { makeMicroBatches } from "./batch.ts";
 import type { BatchLimits } from "./batch-limits.ts";
@@ -25,6 +26,8 @@ import { gradientName, sumName } from "./training-graph.ts";
 export interface PolicyTrainerOptions extends LoadedGraphsOptions {
   /** Memory for the activations of one micro-batch, by estimate; at least one row is taken at a time. */
   readonly memoryMiB: number;
+  /** @default "float32" */
+  readonly momentPrecision?: MomentPrecision;
 }
 
 export class PolicyTrainer {
@@ -39,7 +42,7 @@ export class PolicyTrainer {
     this.#policy = policy;
     this.#graphs = new LoadedGraphs(policy, options);
     this.#limits = batchLimits(policy.config, options.memoryMiB);
-    this.adam = createAdamState(policy.trained);
+    this.adam = createAdamState(policy.trained, options.momentPrecision);
     this.#gradients = new Map(
       policy.trained.map(({ name }) => [name, new Float32Array(policy.data.get(name)!.length)]),
     );

@@ -115,6 +115,7 @@ export interface TrainConfig {
     readonly provider: "cpu" | "webgpu" | "cuda" | "coreml" | "dml";
     readonly trainingMemoryMib: number;
     readonly samplingPrecision: "float32" | "int8";
+    readonly momentPrecision: "float32" | "bfloat16";
   };
   readonly tinkerBaseUrl: string | null;
   readonly tinker: {

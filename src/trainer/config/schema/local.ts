@@ -24,6 +24,10 @@ export const localOptions: Section<"local"> = z
       .describe(
         "Frozen weights while sampling; int8 needs LoRA and draws from a slightly different distribution, which the loss corrects.",
       ),
+    moment_precision: z
+      .enum(["float32", "bfloat16"])
+      .default("float32")
+      .describe("AdamW's moments; bfloat16 takes half of the memory, rounded at random."),
   })
   .prefault({})
   .describe("Options of the backend that the command line makes for backend: local.");

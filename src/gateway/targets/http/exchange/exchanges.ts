@@ -10,11 +10,7 @@ import { exchange, type ExchangeOptions } from "./exchange.ts";
 import { ExchangeThread } from "./exchange-thread.ts";
 
 /** Fewer calls than this in flight are no load. */
-export const defaultOffloadFrom: number = process.env["X"]
-  ? 0
-  : availableParallelism() > 1
-    ? 8
-    : Infinity;
+export const defaultOffloadFrom: number = availableParallelism() > 1 ? 8 : Infinity;
 
 export class Exchanges {
   readonly #offloadFrom: number;
