@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { defaultLoss, defaultOptim } from "../core/loss.ts";
+import { toBfloat16 } from "./checkpoint/half-floats.ts";
 import { encodeSafetensors } from "./checkpoint/safetensors.ts";
 import { loadPolicyModel } from "./model/policy-model.ts";
 import { PolicyEngine } from "./policy-engine.ts";
@@ -88,11 +90,18 @@ describe("loadPolicyModel", () => {
     max_position_embeddings: 640,
     tie_word_embeddings: true,
   };
-  const write = async (changes: object = {}, drop = ""): Promise<string> => {
+  const write = async (
+    changes: object = {},
+    drop = "",
+    numbers: (data: Float32Array) => Float32Array | Uint16Array = (data) => data,
+  ): Promise<string> => {
     const folder = await mkdtemp(join(root, "model-"));
     const policy = smallModel();
     const tensors = new Map(
-      policy.base.map(({ name, shape }) => [name, { shape, data: policy.data.get(name)! }]),
+      policy.base.map(({ name, shape }) => [
+        name,
+        { shape, data: numbers(policy.data.get(name)!) },
+      ]),
     );
     tensors.delete(drop);
     await writeFile(join(folder, "model.safetensors"), encodeSafetensors(tensors));
@@ -113,6 +122,23 @@ describe("loadPolicyModel", () => {
     const [a, b] = [await fed.forward(rows), await mapped.forward(rows)];
     for (const [i, row] of a.entries())
       for (const [k, l] of row.entries()) expect(b[i]![k]).toBeCloseTo(l, 4);
+  });
+
+  it("decodes a frozen base of other numbers into files for it, which go with the engine", async () => {
+    const folder = await write({}, "", toBfloat16);
+    const fed = await loadPolicyModel(folder, { lora: null, seed: 1 });
+    const adapted = await loadPolicyModel(folder, { lora: { rank: 4, alpha: 8 }, seed: 1 });
+    const scratch = adapted.mappedFolder!;
+    expect(scratch).toContain(join(tmpdir(), `agent-trainer-weights-${process.pid}-`));
+    {
+      await using whole = await PolicyEngine.create(fed, { threads: 1 });
+      await using mapped = await PolicyEngine.create(adapted, { threads: 1 });
+      const [a, b] = [await whole.forward(rows), await mapped.forward(rows)];
+      for (const [i, row] of a.entries())
+        for (const [k, l] of row.entries()) expect(b[i]![k]).toBeCloseTo(l, 4);
+      expect(existsSync(scratch)).toBe(true);
+    }
+    expect(existsSync(scratch)).toBe(false);
   });
 
   it.each([

@@ -149,5 +149,6 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#sampler.close(), this.#trainer.close()]);
+    this.#policy.scratch?.[Symbol.dispose]();
   }
 }

@@ -182,7 +182,7 @@ export class TinkerService implements AsyncDisposable {
     spec: AdapterSpec,
     userMetadata: LoadedModel["userMetadata"],
   ): Promise<LoadedModel> {
-    const adapter = await this.parts.base.createAdapter(spec);
+    const adapter = this.parts.base.createAdapter(spec);
     const requests = new OrderedRequests({ gapMs: this.parts.limits.gapMs });
     const model = { id, sessionId, adapter, requests, userMetadata };
     const baseModel = this.modelName;

@@ -1,9 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { RunContext, SamplerTarget } from "../../core/backend.ts";
 import { defaultLoss, defaultOptim } from "../../core/loss.ts";
+import type { Sample } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import { providers } from "../../engine/provider.ts";
 import { listProviders } from "../../engine/runtime.ts";
@@ -24,6 +25,28 @@ const params = {
   seed: 4,
 };
 
+/** What was drawn, with the advantage 1. */
+function rowOf(prompt: Int32Array, sample: Sample): TrainingRow {
+  const tokens = Int32Array.from([...prompt, ...sample.tokens]);
+  const targetMask = new Uint8Array(tokens.length).fill(1, prompt.length);
+  const samplingLogprobs = new Float32Array(tokens.length);
+  samplingLogprobs.set(sample.logprobs, prompt.length);
+  return {
+    tokens,
+    targetMask,
+    samplingLogprobs,
+    advantages: Float32Array.from(targetMask),
+    segments: [],
+    provenance: {
+      taskId: "t",
+      episodeId: "e",
+      rolloutIndex: 0,
+      trajectoryUid: "u",
+      trajectoryName: "agent",
+    },
+  };
+}
+
 describe("the local backend", () => {
   it("samples, streams, trains, publishes and restores, through its thread", async () => {
     await using backend = createLocalBackend({ threads: 1 });
@@ -38,26 +61,10 @@ describe("the local backend", () => {
     expect(streamed).toEqual([...sample!.tokens]);
     expect(sample!.weightVersion).toBe(0);
 
-    const all = Int32Array.from([...tokens, ...sample!.tokens]);
-    const targetMask = new Uint8Array(all.length).fill(1, tokens.length);
-    const samplingLogprobs = new Float32Array(all.length);
-    samplingLogprobs.set(sample!.logprobs, tokens.length);
-    const row: TrainingRow = {
-      tokens: all,
-      targetMask,
-      samplingLogprobs,
-      advantages: Float32Array.from(targetMask),
-      segments: [],
-      provenance: {
-        taskId: "t",
-        episodeId: "e",
-        rolloutIndex: 0,
-        trajectoryUid: "u",
-        trajectoryName: "agent",
-      },
-    };
+    const row = rowOf(tokens, sample!);
+    const { samplingLogprobs } = row;
     const [before] = await backend.forward([row]);
-    for (let i = tokens.length; i < all.length; i++)
+    for (let i = tokens.length; i < row.tokens.length; i++)
       expect(before![i]).toBeCloseTo(samplingLogprobs[i]!, 4);
 
     const folder = await mkdtemp(join(tmpdir(), "local-backend-"));
@@ -79,6 +86,30 @@ describe("the local backend", () => {
     expect(again!.weightVersion).toBe(7);
     expect((await backend.metrics())["engine/sampled_tokens"]).toBe(48);
     await rm(folder, { recursive: true });
+  });
+
+  it("goes on to the bit with moments in bfloat16, in half of the space", async () => {
+    const sizes: number[] = [];
+    for (const momentPrecision of ["float32", "bfloat16"] as const) {
+      await using backend = createLocalBackend({ threads: 1, momentPrecision });
+      const { sampler } = (await backend.start(run("builtin:shop-tiny"))) as SamplerTarget;
+      const prompt = Int32Array.of(5, 6, 7);
+      const [sample] = await sampler.sample({ tokens: prompt, params });
+      const rows = [rowOf(prompt, sample!)];
+      const update = () => backend.updatePolicy(rows, defaultLoss, defaultOptim);
+      await update();
+      const folder = await mkdtemp(join(tmpdir(), "local-backend-"));
+      await backend.saveState(folder);
+      sizes.push((await stat(join(folder, "optimizer.state"))).size);
+      await update();
+      const undisturbed = await backend.forward(rows);
+      await backend.loadState(folder, 1);
+      await update();
+      expect(await backend.forward(rows)).toEqual(undisturbed);
+      await rm(folder, { recursive: true });
+    }
+    const [exact, halved] = sizes as [number, number];
+    expect(halved).toBeLessThan(0.52 * exact);
   });
 
   it("cancels a request within a step and refuses a prompt without room", async () => {

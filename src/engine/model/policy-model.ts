@@ -4,6 +4,7 @@
  */
 import type { LoraSpec } from "../../core/backend.ts";
 import { createNormal, createRandom, deriveSeed } from "../../util/random.ts";
+import { decodeToScratch } from "../checkpoint/scratch-weights.ts";
 import { openModelSource } from "../checkpoint/open-model-source.ts";
 import type { StoredTensor } from "../checkpoint/model-weights.ts";
 import { fitSource } from "./fit-source.ts";
@@ -26,6 +27,8 @@ export interface PolicyModel {
   /** Frozen weights that graphs map from disk instead. */
   readonly mapped: ReadonlyMap<string, StoredTensor> | null;
   readonly mappedFolder: string | null;
+  /** Where frozen weights were decoded into files for it: dispose of it last. @default none */
+  readonly scratch?: Disposable;
 }
 
 export interface PolicyModelOptions {
@@ -48,9 +51,25 @@ export async function loadPolicyModel(
     source.files !== null &&
     names.every((name) => source.tensors.get(name)?.type === "F32");
   if (mappable) return assemble(config, options, new Map(), source.files, path);
+  const scratch = options.lora === null ? null : await decodeToScratch(source, base);
+  if (scratch !== null) {
+    const policy = assemble(config, options, new Map(), scratch.files, scratch.folder);
+    return { ...policy, scratch };
+  }
   const data = new Map<string, Float32Array>();
   for await (const [name, values] of source.read(names)) data.set(name, values);
   return assemble(config, options, data, null, null);
+}
+
+/** The same base, in the same memory and files, with LoRA factors of its own. */
+export function withNewAdapter(policy: PolicyModel, options: PolicyModelOptions): PolicyModel {
+  const { config, mapped, mappedFolder } = policy;
+  const data = new Map<string, Float32Array>();
+  for (const { name } of policy.base) {
+    const shared = policy.data.get(name);
+    if (shared !== undefined) data.set(name, shared);
+  }
+  return assemble(config, options, data, mapped, mappedFolder);
 }
 
 /** A model with random weights: normal with deviation 0.02, residual outputs scaled down by depth (GPT-2). */

@@ -7,7 +7,11 @@ import { NumericsError } from "../../core/errors.ts";
 import type { Sample, SampleRequest } from "../../core/policy.ts";
 import { lossParameterTensors } from "../../engine/loss/parameters.ts";
 import { objectiveKey } from "../../engine/loss/objective.ts";
-import { feedParameters, loadPolicyModel } from "../../engine/model/policy-model.ts";
+import {
+  feedParameters,
+  loadPolicyModel,
+  withNewAdapter,
+} from "../../engine/model/policy-model.ts";
 import type { PolicyModel } from "../../engine/model/policy-model.ts";
 import { createSession } from "../../engine/runtime.ts";
 import type { Session } from "../../engine/runtime.ts";
@@ -61,13 +65,9 @@ export class BaseModel implements AsyncDisposable {
     return { vocabularySize: vocabSize, contextLength };
   }
 
-  async createAdapter(spec: AdapterSpec): Promise<Adapter> {
+  createAdapter(spec: AdapterSpec): Adapter {
     const lora = { rank: spec.rank, alpha: loraAlpha };
-    const policy = await loadPolicyModel(this.#options.path, { lora, seed: spec.seed });
-    for (const { name } of policy.base) {
-      const shared = this.#base.data.get(name);
-      if (shared !== undefined) policy.data.set(name, shared);
-    }
+    const policy = withNewAdapter(this.#base, { lora, seed: spec.seed });
     const isTrained = (name: string): boolean =>
       name.includes(".mlp.") ? spec.trainMlp : spec.trainAttention;
     return new Adapter(spec, {
@@ -148,7 +148,7 @@ export class BaseModel implements AsyncDisposable {
   async #policyOf(rank: number): Promise<PolicyModel> {
     if (rank === 0) return { ...this.#base, lora: null, loraParameters: [], trained: [] };
     const spec = { rank, seed: 0, trainAttention: true, trainMlp: true };
-    return (await this.createAdapter(spec)).policy;
+    return this.createAdapter(spec).policy;
   }
 
   async sample(weights: AdapterWeights, request: SampleRequest): Promise<readonly Sample[]> {
@@ -203,6 +203,7 @@ export class BaseModel implements AsyncDisposable {
       ...open.map((session) => session.close()),
       ...graphs.map(({ session }) => session.close()),
     ]);
+    this.#base.scratch?.[Symbol.dispose]();
   }
 }
 
