@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/e2e/**/*.test.ts"],
+    globalSetup: "./test/temp-folder.ts",
     reporters: [["default", { summary: false }], "./scripts/plain-reporter.ts"],
     fileParallelism: false,
     testTimeout: 300_000,

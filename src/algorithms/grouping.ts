@@ -96,8 +96,11 @@ export function groupTrajectories(
       }
       const taskId = episode.task.id;
       const set = setOf(episode);
-      const byName = bySet.get(set) ?? new Map<string, GroupMember[]>();
-      bySet.set(set, byName);
+      let byName = bySet.get(set);
+      if (byName === undefined) {
+        byName = new Map();
+        bySet.set(set, byName);
+      }
       let members = byName.get(trajectory.name);
       if (members === undefined) {
         members = [];

@@ -14,5 +14,7 @@ export const grpo: AdvantageEstimator = (groups, { normByStd }) =>
   groups.map((rewards) => {
     const baseline = mean(rewards);
     const scale = normByStd ? populationStd(rewards) + epsilon : 1;
-    return Float64Array.from(rewards, (reward) => (reward - baseline) / scale);
+    const advantages = new Float64Array(rewards.length);
+    for (const [i, reward] of rewards.entries()) advantages[i] = (reward - baseline) / scale;
+    return advantages;
   });

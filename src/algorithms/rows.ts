@@ -85,7 +85,24 @@ function responseSegments(step: Step, start: number, end: number): RowSegment[] 
   return segments;
 }
 
+/** Of a row of one call that one version of the weights drew: most rows, so no list is made in between. */
+function plainSegments({
+  promptIds,
+  responseIds,
+  traceId,
+  weightVersion,
+}: Step): readonly RowSegment[] {
+  const start = promptIds.length;
+  const end = start + responseIds.length;
+  return [
+    { start: 0, end: start, kind: "prompt", traceId, weightVersion },
+    { start, end, kind: "response", traceId, weightVersion },
+  ];
+}
+
 function segmentsOf(chain: StepChain): readonly RowSegment[] {
+  const first = chain[0] as Step;
+  if (chain.length === 1 && first.weightChanges === undefined) return plainSegments(first);
   let end = 0;
   const segments = chain.map((step) => {
     const { promptIds, responseIds, traceId, weightVersion } = step;
@@ -162,7 +179,8 @@ export function buildRows(
       const all = member.trajectory.steps;
       // A list of its own only where something is left out: most trajectories are whole.
       let kept: Step[] | null = null;
-      for (const [i, step] of all.entries()) {
+      for (let i = 0; i < all.length; i++) {
+        const step = all[i] as Step;
         const reason = isSkipped
           ? "truncated"
           : (stepDropReason(step) ?? advantageDropReason(step, advantageAt(source, step)));
@@ -175,7 +193,8 @@ export function buildRows(
       }
       const steps = kept ?? all;
       const merged = mergeSteps(steps);
-      for (const reason of boundaryBreaks) breaks[reason] += merged.breaks[reason];
+      if (merged.chains.length > 1)
+        for (const reason of boundaryBreaks) breaks[reason] += merged.breaks[reason];
       const provenance = provenanceOf(member);
       counts.member(merged.chains.length, steps.length);
       for (const chain of merged.chains) {

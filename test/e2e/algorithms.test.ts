@@ -2,7 +2,13 @@ import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AgentTrainer, type Episode, type Evaluator, type Task } from "agent-trainer";
+import {
+  AgentTrainer,
+  type AlgorithmFunctions,
+  type Episode,
+  type Evaluator,
+  type Task,
+} from "agent-trainer";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type SharedBackend, shareBackend } from "./shared-backend.ts";
@@ -97,12 +103,14 @@ const isRight = ({ output }: Episode): boolean => /^\d/.test(String(output));
 async function train(
   set: Readonly<Record<string, unknown>>,
   evaluator: Evaluator = (_, episode) => isRight(episode),
+  algorithm: AlgorithmFunctions = {},
 ): Promise<{ after: number; metrics: Readonly<Record<string, number>> }> {
   let after = NaN;
   const trainer = new AgentTrainer({
     backend: backend.next(),
     agentFlow,
     evaluator,
+    algorithm,
     trainDataset: tasks,
     valDataset: tasks,
     config: {
@@ -155,6 +163,24 @@ describe("grpo and ppo", () => {
     const { after, metrics } = await train(set);
     expect(after).toBeGreaterThan(learnt());
     expect(Object.values(metrics).every(Number.isFinite)).toBe(true);
+  });
+});
+
+describe("losses that no backend has", () => {
+  const right: Evaluator = (_, episode) => isRight(episode);
+  it("raise the reward as a formula of the user", async () => {
+    const { after, metrics } = await train({}, right, {
+      lossFn: ({ logprob, samplingLogprob, advantage }) =>
+        -Math.exp(logprob - samplingLogprob) * advantage + 0.05 * (logprob - samplingLogprob) ** 2,
+    });
+    expect(after).toBeGreaterThan(learnt());
+    // The second pass of a step begins where the first one led.
+    expect(metrics["train/logprob_abs_diff"]).toBeGreaterThan(0);
+  });
+  it("raise it where a role has its own", async () => {
+    const { after, metrics } = await train({ "algorithm.loss_fn_map": { agent: "gspo" } });
+    expect(after).toBeGreaterThan(learnt());
+    expect(metrics["train/clip_fraction"]).toBeGreaterThanOrEqual(0);
   });
 });
 

@@ -1,9 +1,12 @@
 /** One step of real verl against one of our own engine, on the same rows and weights. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLocalBackend, type LocalBackend } from "../../../src/backends/local/index.ts";
+import { toRowLoss } from "../../../src/algorithms/losses/loss-function.ts";
 import type { VerlBackend } from "../../../src/backends/verl/index.ts";
+import type { TrainingBackend, UpdateMetrics } from "../../../src/core/backend.ts";
 import { defaultOptim, type LossSpec } from "../../../src/core/loss.ts";
 import type { TrainingRow } from "../../../src/core/training-row.ts";
+import { updateBySlopes } from "../../../src/trainer/update-by-slopes.ts";
 import { createRandom } from "../../../src/util/random.ts";
 import { rowOf } from "../../verl/fake-bridge.ts";
 import { areAlive, descendants } from "./processes.ts";
@@ -100,6 +103,10 @@ const penalties: readonly LossSpec[] = [
 async function expectSame(rows: readonly TrainingRow[], loss: LossSpec): Promise<void> {
   const theirs = await verl.updatePolicy(rows, loss, optim);
   const ours = await local.updatePolicy(rows, loss, optim);
+  expectNear(theirs, ours);
+}
+
+function expectNear(theirs: UpdateMetrics, ours: UpdateMetrics): void {
   for (const [name, b] of Object.entries(ours)) {
     const a = theirs[name] as number;
     expect(Math.abs(a - b), `${name}: verl ${a}, local ${b}`).toBeLessThan(
@@ -130,6 +137,19 @@ describe("verl on two ranks and the embedded engine", () => {
 
   it.each(cases.map(describeLoss))("have the same loss and gradient: %s", async (_, loss) => {
     await expectSame(await makeRows(), loss);
+  });
+
+  it("have the same loss and gradient with a formula of the user, by slopes", async () => {
+    const rows = await makeRows();
+    const spec: LossSpec = { ...ppo, ...rowMeans };
+    const lossOfRole = () =>
+      toRowLoss(
+        ({ logprob, samplingLogprob, advantage }) =>
+          -Math.exp(logprob - samplingLogprob) * advantage + 0.1 * (logprob - samplingLogprob) ** 2,
+      );
+    const update = (backend: TrainingBackend) =>
+      updateBySlopes(backend, rows, { spec, lossOfRole }, optim);
+    expectNear(await update(verl), await update(local));
   });
 });
 
