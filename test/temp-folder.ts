@@ -3,11 +3,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export default function setUp(): () => void {
-  const folder = mkdtempSync(join(tmpdir(), "agent-trainer-tests-"));
+let folder: string | undefined;
+
+export function setup(): void {
+  folder = mkdtempSync(join(tmpdir(), "agent-trainer-tests-"));
   // Workers are started later and inherit it.
   for (const name of ["TMPDIR", "TEMP", "TMP"]) process.env[name] = folder;
-  return () => {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-  };
+}
+
+export function teardown(): void {
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }
