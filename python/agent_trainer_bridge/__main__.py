@@ -15,7 +15,7 @@ import sys
 import threading
 
 from . import PROTOCOL
-from .engine import make_engine
+from .engines import make_engine
 from .operations import Operations
 from .routes import Services
 from .server import make_server

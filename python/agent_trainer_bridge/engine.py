@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from .errors import UnsupportedError
 from .loss import Loss
 from .rows import Row
 
@@ -69,16 +68,3 @@ class Engine(Protocol):
     def load(self, folder: Path, step: int) -> None: ...
 
     def close(self) -> None: ...
-
-
-def make_engine(name: str) -> Engine:
-    """Imports the engine's packages only when it is started."""
-    if name == "fake":
-        from .fake.engine import FakeEngine
-
-        return FakeEngine()
-    if name == "verl":
-        from .verl_engine.engine import VerlEngine
-
-        return VerlEngine()
-    raise UnsupportedError(f"There is no engine {name!r}. Known: verl, fake.")
