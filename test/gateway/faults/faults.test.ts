@@ -297,12 +297,13 @@ describe("a clock that jumps", () => {
   });
 
   it("ends no call and opens no circuit", async () => {
-    await using upstream = await failing({ type: "trickle", bytes: 200, everyMs: 5 });
+    await using upstream = await failing({ type: "trickle", bytes: 100, everyMs: 20 });
     await using world = await open(upstream);
     const real = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: real });
     const running = world.post({ messages });
-    await expect.poll(() => upstream.active).toBe(1);
+    // Under way for some hundred milliseconds.
+    await expect.poll(() => upstream.active, { interval: 5 }).toBe(1);
     vi.setSystemTime(real - 86_400_000);
     expect((await running).status).toBe(200);
     vi.setSystemTime(real + 86_400_000);
