@@ -74,7 +74,17 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     });
   }
 
+  /** Owns `policy` from then on, also when it fails. */
   static async create(policy: PolicyModel, options: PolicyEngineOptions): Promise<PolicyEngine> {
+    try {
+      return await PolicyEngine.#open(policy, options);
+    } catch (error) {
+      policy.scratch?.[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  static async #open(policy: PolicyModel, options: PolicyEngineOptions): Promise<PolicyEngine> {
     const served = new Map(policy.data);
     for (const { name } of policy.trained) served.set(name, policy.data.get(name)!.slice());
     const sampler = await BatchSampler.create(

@@ -53,13 +53,18 @@ it("writes nothing where there is no room", async () => {
   expect(readdirSync(parent)).toEqual([]);
 });
 
-it("removes what killed processes left a day ago, and nothing of others", async () => {
+it("leaves them in memory where nothing may be written", async () => {
+  const nowhere = join(temporary(), "nowhere");
+  expect(await decodeToScratch(sourceOf(), base, nowhere)).toBeNull();
+});
+
+it("removes what killed processes left, and nothing of others", async () => {
   const parent = temporary();
   const { pid } = spawnSync(process.execPath, ["--version"]);
   const dead = `agent-trainer-weights-${pid}-`;
   const kept = [`${dead}new`, `agent-trainer-weights-${process.pid}-old`, "something-else"];
   for (const name of [...kept, `${dead}old`]) mkdirSync(join(parent, name));
-  const longAgo = Date.now() / 1000 - 25 * 3600;
+  const longAgo = Date.now() / 1000 - 11 * 60;
   for (const name of [`${dead}old`, kept[1]!, kept[2]!])
     utimesSync(join(parent, name), longAgo, longAgo);
   using scratch = await decodeToScratch(sourceOf(), base, parent);

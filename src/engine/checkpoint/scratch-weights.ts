@@ -4,7 +4,8 @@
  * order of the multiplication kernel beforehand, which costs up to half of the speed of small batches.
  */
 import { rmSync } from "node:fs";
-import { mkdtemp, open, readdir, rm, stat, statfs } from "node:fs/promises";
+import { mkdtemp, open, readdir, rm, stat, statfs, utimes } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ParameterSpec } from "../model/parameters.ts";
@@ -21,40 +22,41 @@ export interface ScratchWeights extends Disposable {
 /** Followed by the process's id, so that leftovers of killed ones can be told. */
 const prefix = "agent-trainer-weights-";
 const file = "weights.safetensors";
-/** A process of another container may have an id that nobody has here. */
-const leftoverMs = 24 * 3_600_000;
+/** A process of another container has an id that nobody has here, so folders in use are marked. */
+const markMs = 60_000;
+const leftoverMs = 10 * markMs;
 /** Of the size of the weights: nothing else should run out of space. */
 const roomNeeded = 1.2;
 
 /**
  * @param parent folder for temporary files. @default that of the system
- * @returns null where there is no room for them; they have to be held in memory then.
+ * @returns null where there is no room for them, or nothing may be written; they have to be held in
+ * memory then.
+ * @throws what `source` throws.
  */
 export async function decodeToScratch(
   source: ModelSource,
   base: readonly ParameterSpec[],
   parent: string = tmpdir(),
 ): Promise<ScratchWeights | null> {
-  await removeLeftovers(parent);
   const dtype = "F32";
   const header = safetensorsHeader(base.map(({ name, shape }) => ({ name, shape, dtype })));
-  const { bavail, bsize } = await statfs(parent);
-  if (bavail * bsize < roomNeeded * header.size) return null;
-  const folder = await mkdtemp(join(parent, `${prefix}${process.pid}-`));
+  const folder = await makeFolder(parent, header.size).catch(() => null);
+  if (folder === null) return null;
+  const mark = setInterval(() => {
+    const now = new Date();
+    void utimes(folder, now, now).catch(() => undefined);
+  }, markMs).unref();
   const remove = (): void => {
+    clearInterval(mark);
+    process.removeListener("exit", remove);
     rmSync(folder, { recursive: true, force: true });
   };
   process.once("exit", remove);
   try {
-    const handle = await open(join(folder, file), "w");
-    try {
-      await handle.write(header.bytes, 0, header.bytes.length, 0);
-      for await (const [name, data] of source.read(base.map(({ name: key }) => key))) {
-        const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-        await handle.write(bytes, 0, bytes.length, header.offsets.get(name));
-      }
-    } finally {
-      await handle.close();
+    if (!(await fill(join(folder, file), source, base, header))) {
+      remove();
+      return null;
     }
   } catch (error) {
     remove();
@@ -68,11 +70,50 @@ export async function decodeToScratch(
         return [name, { file, dtype, shape, offset: header.offsets.get(name)!, length }];
       }),
     ),
-    [Symbol.dispose]() {
-      process.removeListener("exit", remove);
-      remove();
-    },
+    [Symbol.dispose]: remove,
   };
+}
+
+/** null where `bytes` have no room. */
+async function makeFolder(parent: string, bytes: number): Promise<string | null> {
+  await removeLeftovers(parent);
+  const { bavail, bsize } = await statfs(parent);
+  if (bavail * bsize < roomNeeded * bytes) return null;
+  return await mkdtemp(join(parent, `${prefix}${process.pid}-`));
+}
+
+/** False when it could not be written; what cannot be read is thrown. */
+async function fill(
+  path: string,
+  source: ModelSource,
+  base: readonly ParameterSpec[],
+  header: ReturnType<typeof safetensorsHeader>,
+): Promise<boolean> {
+  const handle = await open(path, "w").catch(() => null);
+  if (handle === null) return false;
+  try {
+    if (!(await put(handle, header.bytes, 0))) return false;
+    for await (const [name, data] of source.read(base.map(({ name: key }) => key))) {
+      const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+      if (!(await put(handle, bytes, header.offsets.get(name)!))) return false;
+    }
+    return true;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** All of them, or false: a full disk may take a part. */
+async function put(handle: FileHandle, bytes: Uint8Array, start: number): Promise<boolean> {
+  let done = 0;
+  while (done < bytes.length) {
+    const written = await handle
+      .write(bytes, done, bytes.length - done, start + done)
+      .catch(() => null);
+    if (written === null || written.bytesWritten === 0) return false;
+    done += written.bytesWritten;
+  }
+  return true;
 }
 
 function isAlive(pid: number): boolean {
@@ -84,7 +125,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Of processes that were killed. */
+/** Of processes that were killed, minutes ago. */
 async function removeLeftovers(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const pid = Number(new RegExp(`^${prefix}(\\d+)-`, "u").exec(name)?.[1]);
