@@ -75,6 +75,8 @@ interface Options {
   readonly name: string;
   /** `role=name` each. */
   readonly map: readonly string[];
+  /** Names that need no function. @default none */
+  readonly known?: readonly string[];
 }
 
 /** The options with names in place of functions, and the functions by these names. */
@@ -82,7 +84,7 @@ function nameThem<F>(
   { fields, what, shape, hint, isOne }: Kind<F>,
   { one, byRole, named }: Given<F>,
   options: Options,
-): Options & { readonly functions: ReadonlyMap<string, F> } {
+): Pick<Options, "name" | "map"> & { readonly functions: ReadonlyMap<string, F> } {
   const checked = (field: string, given: unknown): F => {
     if (isOne(given)) return given;
     const option = `algorithm.${field}`;
@@ -111,7 +113,7 @@ function nameThem<F>(
     roles.set(role, name);
   }
   const missing = [global, ...roles.values()].find(
-    (name) => isCustomName(name) && !functions.has(name),
+    (name) => isCustomName(name) && !functions.has(name) && !options.known?.includes(name),
   );
   if (missing !== undefined)
     throw new ConfigError({
@@ -141,11 +143,10 @@ export function nameAlgorithms(
     },
     { name: algorithm.advEstimator, map: algorithm.estimatorMap },
   );
-  const isOwn = given.lossFn === undefined && ownLosses.includes(algorithm.lossFn);
   const losses = nameThem(
     lossKind,
     { one: given.lossFn, byRole: given.lossFnMap ?? {}, named: given.losses ?? {} },
-    { name: isOwn ? "ppo" : algorithm.lossFn, map: algorithm.lossFnMap },
+    { name: algorithm.lossFn, map: algorithm.lossFnMap, known: ownLosses },
   );
   return {
     config: {
@@ -154,7 +155,7 @@ export function nameAlgorithms(
         ...algorithm,
         advEstimator: estimators.name as typeof algorithm.advEstimator,
         estimatorMap: estimators.map,
-        lossFn: isOwn ? algorithm.lossFn : (losses.name as typeof algorithm.lossFn),
+        lossFn: losses.name as typeof algorithm.lossFn,
         lossFnMap: losses.map,
       },
     },

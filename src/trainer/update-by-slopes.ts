@@ -24,10 +24,12 @@ function targetsOf({ targetMask }: TrainingRow): Int32Array {
   return Int32Array.from(found);
 }
 
+/** @param ratios is told of every trained token as it was: its stand-in has the ratio 1. */
 function slopedRow(
   row: TrainingRow,
   now: Float32Array,
   lossOfRole: (role: string) => RowLoss,
+  ratios: RatioMetrics,
 ): SlopedRow {
   const targets = targetsOf(row);
   const gather = (of: (position: number) => number): Float64Array => Float64Array.from(targets, of);
@@ -43,19 +45,12 @@ function slopedRow(
   const advantages = new Float32Array(row.tokens.length);
   let difference = 0;
   for (const [k, position] of targets.entries()) {
+    ratios.add(input.logprobs[k]!, input.samplingLogprobs[k]!);
     advantages[position] = -gradient[k]!;
     difference += input.weights[k]! * terms[k]! - gradient[k]!;
   }
   const { weights: _, ...rest } = row;
   return { row: { ...rest, advantages, samplingLogprobs: now }, difference, clipped };
-}
-
-/** What the rows as they were say, in place of what their stand-ins would. */
-function metricsOf(rows: readonly TrainingRow[], now: readonly Float32Array[]): RatioMetrics {
-  const ratios = new RatioMetrics();
-  for (const [r, row] of rows.entries())
-    for (const i of targetsOf(row)) ratios.add(now[r]![i]!, row.samplingLogprobs[i]!);
-  return ratios;
 }
 
 /**
@@ -70,7 +65,8 @@ export async function updateBySlopes(
 ): Promise<UpdateMetrics> {
   // A backend without it was refused at start.
   const now = (await backend.forward?.(rows, "current")) ?? [];
-  const sloped = rows.map((row, i) => slopedRow(row, now[i]!, lossOfRole));
+  const ratios = new RatioMetrics();
+  const sloped = rows.map((row, i) => slopedRow(row, now[i]!, lossOfRole, ratios));
   const { dualClip: _, ...shared } = spec;
   const metrics = await backend.updatePolicy(
     sloped.map(({ row }) => row),
@@ -78,7 +74,6 @@ export async function updateBySlopes(
     optim,
   );
   const factors = rowFactors(rows, spec.aggregation, spec.aggregationLength);
-  const ratios = metricsOf(rows, now);
   const counts = sloped.flatMap(({ clipped }) => (clipped === undefined ? [] : [clipped]));
   const clipped = counts.reduce((sum, count) => sum + count, 0);
   const difference = sloped.reduce((sum, row, i) => sum + factors[i]! * row.difference, 0);
