@@ -1,17 +1,54 @@
-/** The losses in numbers against those in graphs, which other programs' numbers hold, and against their own slopes. */
+/** The losses in numbers: against what verl and Tinker publish, and against those in graphs. */
 import { describe, expect, it } from "vitest";
 import { rowLossOf } from "../../src/algorithms/losses/catalog.ts";
 import { toRowLoss, type LossFunction } from "../../src/algorithms/losses/loss-function.ts";
 import type { LossRow } from "../../src/algorithms/losses/row-loss.ts";
+import { rowFactors } from "../../src/core/aggregation.ts";
 import { defaultLoss, lossNames, type LossName, type LossSpec } from "../../src/core/loss.ts";
 import { createRandom } from "../../src/util/random.ts";
-import { runObjective } from "../engine/run-objective.ts";
+import { published } from "../engine/published-losses.ts";
+import { type ObjectiveCase, rowOf, runObjective } from "../engine/run-objective.ts";
 
 const specs: readonly Partial<LossSpec>[] = [
   {},
   { clipLow: 0.1, clipHigh: 0.4, dualClip: 1.5 },
   { droBeta: 0.3, sapoTauPositive: 2, sapoTauNegative: 0.5 },
 ];
+
+/** The trained tokens of row `i`, and the row's factor. */
+function publishedRow(item: ObjectiveCase, i: number): LossRow {
+  const row = rowOf(item, i);
+  const now = item.now[i]!;
+  const at = [...now.keys()].filter((k) => now[k] !== null);
+  const gather = (of: (k: number) => number | null | undefined): Float64Array =>
+    Float64Array.from(at, (k) => of(k) ?? 0);
+  const advantage = item.advantages[i]!;
+  return {
+    role: row.provenance.trajectoryName,
+    logprobs: gather((k) => now[k]),
+    samplingLogprobs: gather((k) => item.sampled[i]![k]),
+    advantages: gather((k) => (typeof advantage === "number" ? advantage : advantage[k])),
+    weights: gather((k) => (item.weights === undefined ? 1 : item.weights[i]![k])),
+  };
+}
+
+describe("published numbers", () => {
+  it.each(published)("%s", (_, item, spec, value, gradient) => {
+    const rows = item.now.map((__, i) => rowOf(item, i));
+    const factors = rowFactors(rows, spec.aggregation, spec.aggregationLength);
+    let loss = 0;
+    for (const [i, now] of item.now.entries()) {
+      const row = publishedRow(item, i);
+      const found = rowLossOf(spec.name, spec)(row);
+      const weighted = found.terms.reduce((sum, term, k) => sum + term * row.weights[k]!, 0);
+      loss += factors[i]! * weighted;
+      const slopes = (gradient?.[i] ?? []).filter((__, k) => now[k] !== null);
+      for (const [k, slope] of slopes.entries())
+        expect(Math.abs(factors[i]! * found.gradient[k]! - slope)).toBeLessThan(1e-6);
+    }
+    expect(Math.abs(loss - value)).toBeLessThan(1e-6);
+  });
+});
 
 /** Ratios well inside and far outside of every limit, advantages of both signs and none. */
 function randomRow(seed: number, size: number): LossRow {

@@ -28,7 +28,7 @@ export interface ObjectiveResult {
 }
 
 /** Position 0 of a row is never trained, so numbers begin at 1. */
-function rowOf(item: ObjectiveCase, i: number): TrainingRow {
+export function rowOf(item: ObjectiveCase, i: number): TrainingRow {
   const now = item.now[i]!;
   const advantage = item.advantages[i]!;
   const shifted = (value: (k: number) => number | null | undefined): Float32Array =>

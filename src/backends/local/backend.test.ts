@@ -8,6 +8,7 @@ import type { Sample } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import { providers } from "../../engine/provider.ts";
 import { listProviders } from "../../engine/runtime.ts";
+import { rowOf } from "../../../test/engine/small-model.ts";
 import { createLocalBackend } from "./index.ts";
 
 const run = (name: string): RunContext => ({
@@ -26,26 +27,8 @@ const params = {
 };
 
 /** What was drawn, with the advantage 1. */
-function rowOf(prompt: Int32Array, sample: Sample): TrainingRow {
-  const tokens = Int32Array.from([...prompt, ...sample.tokens]);
-  const targetMask = new Uint8Array(tokens.length).fill(1, prompt.length);
-  const samplingLogprobs = new Float32Array(tokens.length);
-  samplingLogprobs.set(sample.logprobs, prompt.length);
-  return {
-    tokens,
-    targetMask,
-    samplingLogprobs,
-    advantages: Float32Array.from(targetMask),
-    segments: [],
-    provenance: {
-      taskId: "t",
-      episodeId: "e",
-      rolloutIndex: 0,
-      trajectoryUid: "u",
-      trajectoryName: "agent",
-    },
-  };
-}
+const drawn = (prompt: Int32Array, { tokens, logprobs }: Sample): TrainingRow =>
+  rowOf(Int32Array.from([...prompt, ...tokens]), prompt.length, { logprobs });
 
 describe("the local backend", () => {
   it("samples, streams, trains, publishes and restores, through its thread", async () => {
@@ -61,7 +44,7 @@ describe("the local backend", () => {
     expect(streamed).toEqual([...sample!.tokens]);
     expect(sample!.weightVersion).toBe(0);
 
-    const row = rowOf(tokens, sample!);
+    const row = drawn(tokens, sample!);
     const { samplingLogprobs } = row;
     const [before] = await backend.forward([row]);
     for (let i = tokens.length; i < row.tokens.length; i++)
@@ -95,7 +78,7 @@ describe("the local backend", () => {
       const { sampler } = (await backend.start(run("builtin:shop-tiny"))) as SamplerTarget;
       const prompt = Int32Array.of(5, 6, 7);
       const [sample] = await sampler.sample({ tokens: prompt, params });
-      const rows = [rowOf(prompt, sample!)];
+      const rows = [drawn(prompt, sample!)];
       const update = () => backend.updatePolicy(rows, defaultLoss, defaultOptim);
       await update();
       const folder = await mkdtemp(join(tmpdir(), "local-backend-"));

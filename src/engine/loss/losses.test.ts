@@ -4,140 +4,18 @@
  */
 import { describe, expect, it } from "vitest";
 import { rowFactors } from "../../core/aggregation.ts";
-import { defaultLoss, klEstimators, lossNames } from "../../core/loss.ts";
+import { klEstimators, lossNames } from "../../core/loss.ts";
 import type { LossAggregation, LossSpec } from "../../core/loss.ts";
 import { rowOf } from "../../../test/engine/small-model.ts";
+import { published, spec, sumOf, verl, verlClip } from "../../../test/engine/published-losses.ts";
 import { runObjective } from "../../../test/engine/run-objective.ts";
 import type { ObjectiveCase } from "../../../test/engine/run-objective.ts";
-
-const verl: ObjectiveCase = {
-  sampled: [
-    [-1, -2, -0.5, -1.5],
-    [-0.7, null, -2.2, -1.1],
-    [-1.2, -0.9, -0.4, null],
-  ],
-  now: [
-    [-0.9, -2.4, -0.2, -1.5],
-    [-0.7, null, -0.9, -1],
-    [-2.6, -0.6, -0.45, null],
-  ],
-  advantages: [1, -0.5, 2],
-};
-const tinker: ObjectiveCase = {
-  now: [[-1, -2, -0.5, -3]],
-  sampled: [[-1.2, -1.5, -0.5, -2]],
-  advantages: [[1, 1, -0.5, 2]],
-};
-const verlClip = { clipLow: 0.2, clipHigh: 0.28 };
-const spec = (name: LossSpec["name"], extra: Partial<LossSpec> = {}): LossSpec => ({
-  ...defaultLoss,
-  name,
-  ...extra,
-});
-const sumOf = (name: LossSpec["name"], extra: Partial<LossSpec> = {}): LossSpec =>
-  spec(name, { aggregation: "token-sum", ...extra });
 
 function expectNear(actual: readonly number[], expected: readonly number[]): void {
   expect(actual.length).toBe(expected.length);
   for (const [i, value] of expected.entries())
     expect(Math.abs(actual[i]! - value), `[${i}] ${actual[i]} against ${value}`).toBeLessThan(2e-6);
 }
-
-/** Loss, and where it was published the gradient to each log-probability. */
-const published: readonly [string, ObjectiveCase, LossSpec, number, number[][]?][] = [
-  [
-    "ppo with dual clip",
-    verl,
-    spec("ppo", { ...verlClip, dualClip: 3 }),
-    -0.645856,
-    [
-      [-0.110517, -0.067032, 0, -0.1],
-      [0.05, 0, 0, 0.055259],
-      [-0.049319, 0, -0.190246, 0],
-    ],
-  ],
-  ...(
-    [
-      ["seq-mean-token-sum", -2.152853],
-      ["seq-mean-token-mean", -0.604965],
-      ["seq-mean-token-sum-norm", -0.538213],
-    ] as const
-  ).map(([aggregation, loss]): [string, ObjectiveCase, LossSpec, number] => [
-    `ppo, ${aggregation}`,
-    verl,
-    spec("ppo", { ...verlClip, dualClip: 3, aggregation }),
-    loss,
-  ]),
-  [
-    "ppo with a weight per token",
-    {
-      ...verl,
-      weights: [
-        [1, 0.5, 2, 1],
-        [1, 1, 1, 0.25],
-        [0.8, 1.2, 1, 1],
-      ],
-    },
-    spec("ppo", { ...verlClip, dualClip: 3 }),
-    -0.82312,
-  ],
-  [
-    "gspo",
-    verl,
-    spec("gspo", { ...verlClip, aggregation: "seq-mean-token-mean" }),
-    -0.521945,
-    [
-      [-0.083333, -0.083333, -0.083333, -0.083333],
-      [0.088593, 0, 0.088593, 0.088593],
-      [-0.151463, -0.151463, -0.151463, 0],
-    ],
-  ],
-  ["gmpo", verl, spec("gmpo", { ...verlClip, aggregation: "seq-mean-token-mean" }), -0.517264],
-  ["sapo", verl, spec("sapo", { aggregation: "seq-mean-token-mean" }), -1.499572],
-  [
-    "cispo",
-    verl,
-    spec("cispo", verlClip),
-    0.974417,
-    [
-      [-0.110517, -0.08, -0.128, -0.1],
-      [0.05, 0, 0.064, 0.055259],
-      [-0.16, -0.256, -0.190246, 0],
-    ],
-  ],
-  ["dro", verl, spec("dro", { droBeta: 0.1 }), 1.120063],
-  [
-    "importance_sampling, Tinker",
-    tinker,
-    sumOf("importance_sampling"),
-    -2.0636923,
-    [[-1.221402758, -0.60653066, 0.5, -0.735758882]],
-  ],
-  ["ppo, Tinker", tinker, sumOf("ppo"), -2.042289542, [[0, -0.60653066, 0.5, -0.735758882]]],
-  [
-    "ppo 0.9 to 1.1, Tinker",
-    tinker,
-    sumOf("ppo", { clipLow: 0.1, clipHigh: 0.1 }),
-    -1.942289542,
-    [[0, -0.60653066, 0.5, -0.735758882]],
-  ],
-  ["cispo, Tinker", tinker, sumOf("cispo"), 7.35, [[-1.2, -0.8, 0.5, -1.6]]],
-  [
-    "cispo 0 to 4, Tinker",
-    tinker,
-    sumOf("cispo", { clipLow: 1, clipHigh: 3 }),
-    4.391740725,
-    [[-1.221402758, -0.60653066, 0.5, -0.735758882]],
-  ],
-  ["dro, Tinker", tinker, sumOf("dro", { droBeta: 0.05 }), 8.78225, [[-0.99, -1.025, 0.5, -2.05]]],
-  [
-    "cross_entropy, Tinker",
-    { ...tinker, weights: [[0, 1, 1, 0.5]] },
-    sumOf("cross_entropy"),
-    4,
-    [[0, -1, -1, -0.5]],
-  ],
-];
 
 describe("losses equal published numbers", () => {
   it.each(published)("%s", async (_, item, loss, value, gradient) => {
