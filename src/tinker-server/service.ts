@@ -1,6 +1,6 @@
 /**
- * Sessions, models and samplers of one server: what requests act on. Knows neither HTTP nor how
- * messages are encoded.
+ * Sessions, models and checkpoints of one server: what requests act on. Knows neither HTTP nor how
+ * messages are encoded, and nothing of drawing tokens.
  */
 import { createHash, randomInt, randomUUID } from "node:crypto";
 import { AgentTrainerError } from "../core/errors.ts";
@@ -17,9 +17,8 @@ import type { Adapter, AdapterSpec, AdapterWeights } from "./model/adapter.ts";
 import { readLossRequest } from "./model/loss-request.ts";
 import { OrderedRequests } from "./ordered-requests.ts";
 import { RequestError } from "./request-error.ts";
-import { checkJob, runJob } from "./sampling.ts";
-import type { SamplingContext, SamplingJob } from "./sampling.ts";
-import { remember, SamplerTable } from "./sampler-table.ts";
+import { Samplers } from "./samplers.ts";
+import type { SamplingContext } from "./sampling.ts";
 import type { SamplerSession } from "./sampler-table.ts";
 
 export interface Session {
@@ -71,16 +70,18 @@ export class TinkerService implements AsyncDisposable {
   readonly futures: Futures = new Futures();
   readonly #sessions = new Map<string, Session>();
   readonly #models = new Map<string, LoadedModel>();
-  readonly #samplers: SamplerTable;
+  readonly samplers: Samplers;
   /** Futures of requests that make something, by what they make. */
   readonly #made = new Map<string, { readonly fingerprint: string; readonly future: string }>();
-  /** Of samples that are being drawn, by future. */
-  readonly #cancels = new Map<string, AbortController>();
-  readonly #stop = new AbortController();
 
   constructor(parts: ServiceParts) {
     this.parts = parts;
-    this.#samplers = new SamplerTable(parts.limits.samplers);
+    this.samplers = new Samplers({
+      context: parts,
+      limit: parts.limits.samplers,
+      weightsOf: (path) => this.weightsOf(path),
+      start: (running) => this.start(running),
+    });
   }
 
   get modelName(): string {
@@ -132,7 +133,9 @@ export class TinkerService implements AsyncDisposable {
       if (session.lastHeartbeat >= oldest) continue;
       this.#sessions.delete(session.id);
       for (const id of session.modelIds) this.#models.delete(id);
-      for (const id of session.samplerIds) this.#samplers.delete(id);
+      for (const id of session.samplerIds) this.samplers.delete(id);
+      for (const key of this.#made.keys())
+        if (key.startsWith(`${session.id}:`)) this.#made.delete(key);
     }
   }
 
@@ -268,18 +271,12 @@ export class TinkerService implements AsyncDisposable {
     modelPath: string | null,
     weights?: AdapterWeights,
   ): Promise<SamplerSession> {
-    const id = `${sessionId}:sample:${seqId}`;
-    const before = this.#samplers.get(id);
-    if (before !== undefined) {
-      if (before.modelPath === modelPath && weights === undefined) return before;
-      throw new RequestError(409, `The sampling session ${seqId} was made of something else.`);
-    }
-    const loaded = weights ?? (await this.weightsOf(modelPath));
-    // The base model's cost nothing, so its samplers are never dropped.
-    const weightsNow = loaded === baseWeights ? null : Promise.resolve(loaded);
-    const sampler = { id, modelPath, weights: weightsNow, known: new Map(), clients: 1 };
-    this.#samplers.add(sampler);
-    this.#sessions.get(sessionId)?.samplerIds.push(id);
+    const sampler = await this.samplers.make(
+      `${sessionId}:sample:${seqId}`,
+      modelPath,
+      weights ?? null,
+    );
+    this.#sessions.get(sessionId)?.samplerIds.push(sampler.id);
     return sampler;
   }
 
@@ -291,50 +288,8 @@ export class TinkerService implements AsyncDisposable {
     return readWeights(checkpoint, this.store.folderOf(parsed));
   }
 
-  /** @throws RequestError 404 */
-  sampler(id: string): SamplerSession {
-    const sampler = this.#samplers.get(id);
-    if (sampler === undefined)
-      throw new RequestError(404, `There is no sampler "${id}", or newer ones took its place.`);
-    return sampler;
-  }
-
-  /** @param key stands for the request: the same key is the same request; null is always a new one. */
-  sample(
-    sampler: SamplerSession,
-    key: string | null,
-    fingerprint: string,
-    job: SamplingJob,
-  ): string {
-    checkJob(this.parts, job);
-    const before = key === null ? undefined : sampler.known.get(key);
-    if (before?.fingerprint === fingerprint) return before.future;
-    if (before !== undefined)
-      throw new RequestError(409, `The sequence number ${key} was used for another sample.`);
-    const cancel = new AbortController();
-    const weights = sampler.weights ?? this.weightsOf(sampler.modelPath);
-    if (sampler.modelPath !== null) sampler.weights = weights;
-    const run = async (): Promise<unknown> => {
-      const signal = AbortSignal.any([this.#stop.signal, cancel.signal]);
-      const output = await runJob(this.parts, await weights, job, signal);
-      if (cancel.signal.aborted) throw new RequestError(400, "The request was cancelled.");
-      return output;
-    };
-    const running = run();
-    const future = this.start(running);
-    this.#cancels.set(future, cancel);
-    void running.catch(() => undefined).then(() => this.#cancels.delete(future));
-    if (key !== null) remember(sampler, key, { fingerprint, future });
-    return future;
-  }
-
-  /** Ends a sample that nobody waits for any more; other requests, and ended ones, stay as they are. */
-  cancel(future: string): void {
-    this.#cancels.get(future)?.abort();
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
+    this.samplers.stop();
     await this.parts.base[Symbol.asyncDispose]();
   }
 }

@@ -76,7 +76,7 @@ function jobOf(body: SampleBody): SamplingJob {
 }
 
 async function samplerOf(service: TinkerService, body: SampleBody): Promise<SamplerSession> {
-  if (body.sampling_session_id) return service.sampler(body.sampling_session_id);
+  if (body.sampling_session_id) return service.samplers.find(body.sampling_session_id);
   if (body.base_model) service.checkBase(body.base_model);
   else if (!body.model_path)
     throw new RequestError(
@@ -115,22 +115,22 @@ export function samplingRoutes(service: TinkerService): Hono {
     const sampler = await samplerOf(service, body);
     const fingerprint = fingerprintOf(c.req.path, text);
     const key = keyOf(body.seq_id, fingerprint);
-    const future = service.sample(sampler, key, fingerprint, jobOf(body));
+    const future = service.samplers.sample(sampler, key, fingerprint, jobOf(body));
     // Newer clients want a name for every sequence that is to come.
     const sequenceIds = Array.from({ length: body.num_samples }, (_, i) => `${future}:${i}`);
     return c.json({ request_id: future, sample_sequence_ids: sequenceIds });
   });
   app.post("/join_sampling_session", async (c) => {
     const { sampling_session_id: id } = readBody(joinBody, await c.req.text());
-    const sampler = service.sampler(id);
+    const sampler = service.samplers.find(id);
     return c.json({ type: "join_sampling_session", client_counter: sampler.clients++ });
   });
   app.post("/cancel_future", async (c) => {
-    service.cancel(readBody(cancelBody, await c.req.text()).request_id);
+    service.samplers.cancel(readBody(cancelBody, await c.req.text()).request_id);
     return c.body(null, 204);
   });
   app.get("/samplers/:id", (c) => {
-    const { id, modelPath } = service.sampler(c.req.param("id"));
+    const { id, modelPath } = service.samplers.find(c.req.param("id"));
     return c.json({ sampler_id: id, base_model: service.modelName, model_path: modelPath });
   });
   return app;

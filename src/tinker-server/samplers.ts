@@ -1,0 +1,109 @@
+/**
+ * Samplers and the samples that are drawn from them, once per request however often it arrives. Knows
+ * neither sessions nor HTTP.
+ */
+import { baseWeights } from "./model/adapter.ts";
+import type { AdapterWeights } from "./model/adapter.ts";
+import { RequestError } from "./request-error.ts";
+import { remember, SamplerTable } from "./sampler-table.ts";
+import type { SamplerSession } from "./sampler-table.ts";
+import { checkJob, runJob } from "./sampling.ts";
+import type { SamplingContext, SamplingJob } from "./sampling.ts";
+
+export interface SamplersOptions {
+  readonly context: SamplingContext;
+  /** Samplers that keep their weights in memory. */
+  readonly limit: number;
+  /** Of a checkpoint, or with null of the base model. */
+  readonly weightsOf: (modelPath: string | null) => Promise<AdapterWeights>;
+  /** Makes a future of what is running. */
+  readonly start: (running: Promise<unknown>) => string;
+}
+
+export class Samplers {
+  readonly #options: SamplersOptions;
+  readonly #table: SamplerTable;
+  /** Of samples that are being drawn, by future. */
+  readonly #cancels = new Map<string, AbortController>();
+  readonly #stop = new AbortController();
+
+  constructor(options: SamplersOptions) {
+    this.#options = options;
+    this.#table = new SamplerTable(options.limit);
+  }
+
+  /**
+   * The sampler `id`, made where there is none.
+   * @param modelPath null samples from the base model, or from `weights`.
+   * @throws RequestError 409 when it was made of something else.
+   */
+  async make(
+    id: string,
+    modelPath: string | null,
+    weights: AdapterWeights | null,
+  ): Promise<SamplerSession> {
+    const before = this.#table.get(id);
+    if (before !== undefined) {
+      if (before.modelPath === modelPath && weights === null) return before;
+      throw new RequestError(409, `The sampler "${id}" was made of something else.`);
+    }
+    const loaded = weights ?? (await this.#options.weightsOf(modelPath));
+    // The base model's cost nothing, so its samplers are never dropped.
+    const weightsNow = loaded === baseWeights ? null : Promise.resolve(loaded);
+    const sampler = { id, modelPath, weights: weightsNow, known: new Map(), clients: 1 };
+    this.#table.add(sampler);
+    return sampler;
+  }
+
+  /** @throws RequestError 404 */
+  find(id: string): SamplerSession {
+    const sampler = this.#table.get(id);
+    if (sampler === undefined)
+      throw new RequestError(404, `There is no sampler "${id}", or newer ones took its place.`);
+    return sampler;
+  }
+
+  delete(id: string): void {
+    this.#table.delete(id);
+  }
+
+  /** @param key stands for the request: the same key is the same request; null is always a new one. */
+  sample(
+    sampler: SamplerSession,
+    key: string | null,
+    fingerprint: string,
+    job: SamplingJob,
+  ): string {
+    const { context, weightsOf, start } = this.#options;
+    checkJob(context, job);
+    const before = key === null ? undefined : sampler.known.get(key);
+    if (before?.fingerprint === fingerprint) return before.future;
+    if (before !== undefined)
+      throw new RequestError(409, `The sequence number ${key} was used for another sample.`);
+    const cancel = new AbortController();
+    const weights = sampler.weights ?? weightsOf(sampler.modelPath);
+    if (sampler.modelPath !== null) sampler.weights = weights;
+    const run = async (): Promise<unknown> => {
+      const signal = AbortSignal.any([this.#stop.signal, cancel.signal]);
+      const output = await runJob(context, await weights, job, signal);
+      if (cancel.signal.aborted) throw new RequestError(400, "The request was cancelled.");
+      return output;
+    };
+    const running = run();
+    const future = start(running);
+    this.#cancels.set(future, cancel);
+    void running.catch(() => undefined).then(() => this.#cancels.delete(future));
+    if (key !== null) remember(sampler, key, { fingerprint, future });
+    return future;
+  }
+
+  /** Ends a sample that nobody waits for any more; other requests, and ended ones, stay as they are. */
+  cancel(future: string): void {
+    this.#cancels.get(future)?.abort();
+  }
+
+  /** Ends all samples, for good. */
+  stop(): void {
+    this.#stop.abort();
+  }
+}
