@@ -15,6 +15,22 @@ async function undisturbed(model: string): Promise<Record<string, unknown>[]> {
   return steadyMetrics(join(folder.path, "runs/run"));
 }
 
+/** Kills a run of six steps some way into its fourth one, and lets another go on. */
+async function killAndResume(config: string, cwd: string): Promise<void> {
+  let killed = false;
+  const first = await cli(["train", config], {
+    cwd,
+    onOutput(text, kill) {
+      if (killed || !/\b3\/6\b/.test(text)) return;
+      killed = true;
+      setTimeout(() => kill("SIGKILL"), 60);
+    },
+  });
+  expect(first.signal).toBe("SIGKILL");
+  const { code, stderr } = await cli(["train", config, "--resume"], { cwd });
+  expect(code, stderr).toBe(0);
+}
+
 for (const [kind, model] of Object.entries({
   "all weights": "{ name: 'builtin:shop-tiny' }",
   LoRA: "{ name: 'builtin:shop-tiny', lora_rank: 4, lora_alpha: 8 }",
@@ -37,19 +53,7 @@ for (const [kind, model] of Object.entries({
     it("after kill -9 in the middle of a step: nothing lost, nothing doubled", async () => {
       await using folder = await temporaryFolder();
       const config = await writeConfig(folder.path, { model, training, trainer: trainer(6) });
-      let killed = false;
-      const first = await cli(["train", config], {
-        cwd: folder.path,
-        onOutput(text, kill) {
-          if (killed || !/\b3\/6\b/.test(text)) return;
-          killed = true;
-          // Some way into the next step.
-          setTimeout(() => kill("SIGKILL"), 60);
-        },
-      });
-      expect(first.signal).toBe("SIGKILL");
-      const { code, stderr } = await cli(["train", config, "--resume"], { cwd: folder.path });
-      expect(code, stderr).toBe(0);
+      await killAndResume(config, folder.path);
       expect(await steadyMetrics(join(folder.path, "runs/run"))).toEqual(await undisturbed(model));
     });
   });
@@ -62,18 +66,7 @@ it("overlapped, after kill -9: every step once, and goes on", async () => {
     trainer: trainer(6),
     async_training: "{ enable: true, staleness_threshold: 2 }",
   });
-  let killed = false;
-  const first = await cli(["train", config], {
-    cwd: folder.path,
-    onOutput(text, kill) {
-      if (killed || !/\b3\/6\b/.test(text)) return;
-      killed = true;
-      setTimeout(() => kill("SIGKILL"), 60);
-    },
-  });
-  expect(first.signal).toBe("SIGKILL");
-  const { code, stderr } = await cli(["train", config, "--resume"], { cwd: folder.path });
-  expect(code, stderr).toBe(0);
+  await killAndResume(config, folder.path);
   const steps = await steadyMetrics(join(folder.path, "runs/run"));
   expect(steps.map((line) => line["step"])).toEqual([1, 2, 3, 4, 5, 6]);
   expect(Math.max(...steps.map((line) => Number(line["async/staleness_max"])))).toBeLessThan(3);

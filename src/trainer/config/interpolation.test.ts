@@ -67,8 +67,8 @@ describe("environment variables", () => {
     ).toEqual({ a: 3, b: "x,y", c: 3, d: null });
   });
   it("are part of a text", () => {
-    expect(resolved({ name: "${oc.env:HOME}/runs" }, { HOME: "/root" })).toEqual({
-      name: "/root/runs",
+    expect(resolved({ name: "${oc.env:HOME}/runs" }, { HOME: "/home/me" })).toEqual({
+      name: "/home/me/runs",
     });
   });
   it("select an option that may be unset", () => {
