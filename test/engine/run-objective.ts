@@ -65,8 +65,7 @@ export async function runObjective(item: ObjectiveCase, spec: LossSpec): Promise
   const session = await createSession(graph.encode(), { threads: 1 });
   const rows = item.now.map((_, i) => rowOf(item, i));
   const [batch] = makeMicroBatches(rows, spec, {
-    rows: () => ({ rows: rows.length, checkpointed: false, fits: true }),
-    scoresPerToken: 0,
+    fit: () => "kept",
     headChunkRows: 100,
   });
   const { origins, lossInputs } = batch!;

@@ -76,15 +76,20 @@ export function rotary(x: Value, positions: Value, tables: RotaryTables): Value 
 
 /** Rows of a table by id: table [V, H], ids [N] int64 -> [N, H]. Gradients of repeated ids add up. */
 export function embed(table: Value, ids: Value): Value {
-  return gatherRows(table, ids, false);
+  return gatherRows(table, ids, "added");
+}
+
+/** Rows `indices` [R] of x [N, H], in any order and number. Gradients of repeated ones add up. */
+export function pickRows(x: Value, indices: Value): Value {
+  return gatherRows(x, indices, "added");
 }
 
 /** Rows `indices` [R] of x [N, H], each at most once. */
 export function takeRows(x: Value, indices: Value): Value {
-  return gatherRows(x, indices, true);
+  return gatherRows(x, indices, "once");
 }
 
-function gatherRows(table: Value, ids: Value, unique: boolean): Value {
+function gatherRows(table: Value, ids: Value, gradients: "once" | "added"): Value {
   const { graph } = table;
   const width = table.shape[1] as number;
   const shape = [ids.shape[0] as string, width];
@@ -94,13 +99,8 @@ function gatherRows(table: Value, ids: Value, unique: boolean): Value {
     const column = graph.node("Unsqueeze", [ids, graph.integers(1)], [shape[0] as string, 1], {
       dtype: "int64",
     });
-    if (unique) return [graph.node("ScatterND", [zeros, column, g], table.shape)];
-    const wide = graph.node("Expand", [column, runtimeShape(g)], shape, { dtype: "int64" });
-    return [
-      graph.node("ScatterElements", [zeros, wide, g], table.shape, {
-        attributes: { axis: 0, reduction: "add" },
-      }),
-    ];
+    const attributes = gradients === "added" ? { reduction: "add" } : {};
+    return [graph.node("ScatterND", [zeros, column, g], table.shape, { attributes })];
   });
 }
 

@@ -6,11 +6,12 @@ import { gradientError } from "../../../test/engine/check-gradients.ts";
 import type { GradientCheck } from "../../../test/engine/check-gradients.ts";
 import { headValues } from "./chunked-head.ts";
 import type { HeadQuantity } from "./chunked-head.ts";
-import { embed, rmsNorm, rotary, rotaryTables, silu, takeRows } from "./model-ops.ts";
+import { embed, pickRows, rmsNorm, rotary, rotaryTables, silu, takeRows } from "./model-ops.ts";
 import { atSegments, segmentMean, segmentSum } from "./segment-ops.ts";
 import {
   add,
   clip,
+  concatRows,
   exp,
   isNegative,
   matmul,
@@ -100,6 +101,13 @@ const checks: Record<string, GradientCheck> = {
     build: ([x], { segments, shares }) => segmentMean(x!, segments!, shares!),
   },
   reshape: { shapes: [[3, 4]], build: ([a]) => reshape(a!, [2, 6]) },
+  concatRows: {
+    shapes: [
+      [2, 3],
+      [4, 3],
+    ],
+    build: ([a, b]) => concatRows(a!, b!, 6),
+  },
   transpose: { shapes: [[2, 3, 4]], build: ([a]) => transpose(a!, [2, 0, 1]) },
   softmax: { shapes: [[3, 5]], build: ([a]) => softmax(a!) },
   silu: { shapes: [[3, 5]], build: ([a]) => silu(a!) },
@@ -113,6 +121,11 @@ const checks: Record<string, GradientCheck> = {
     shapes: [[5, 3]],
     fixed: { ids: ids(1, 4, 1, 0) },
     build: ([table], fixed) => embed(table!, fixed["ids"]!),
+  },
+  "pickRows, with a repeated one": {
+    shapes: [[4, 3]],
+    fixed: { rows: ids(2, 0, 2, 3, 2) },
+    build: ([x], { rows }) => pickRows(x!, rows!),
   },
   takeRows: {
     shapes: [[5, 3]],

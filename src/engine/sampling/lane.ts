@@ -3,7 +3,7 @@
  * outgrows its lane moves to the next, so that T depends on the sequence's own length alone.
  */
 import type { ModelConfig } from "../model/model-config.ts";
-import { maskedScore } from "../model/transformer.ts";
+import { maskedScore } from "../model/attention.ts";
 import { writePath } from "./prefill.ts";
 import type { PrefixNode } from "./prefix-tree.ts";
 import type { SamplingSession } from "./sampling-session.ts";

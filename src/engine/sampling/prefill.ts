@@ -1,6 +1,6 @@
 /** Computes the prefix-tree nodes of prompts, many prompts per run, block by block. */
 import type { ModelConfig } from "../model/model-config.ts";
-import { maskedScore } from "../model/transformer.ts";
+import { maskedScore } from "../model/attention.ts";
 import { blockKey, blockTokens, cutIntoBlocks, pathTo } from "./prefix-tree.ts";
 import type { PrefixNode, PrefixTree } from "./prefix-tree.ts";
 import type { LayeredCache, SamplingSession, StepOutput } from "./sampling-session.ts";

@@ -4,7 +4,6 @@
  * copy it (which costs more than the computation).
  */
 import { Graph } from "../graph/graph.ts";
-import type { Value } from "../graph/graph.ts";
 import { takeRows } from "../graph/model-ops.ts";
 import { softmax } from "../graph/ops.ts";
 import { embeddingName, headName } from "../model/parameters.ts";
@@ -13,6 +12,8 @@ import type { QuantizedMatrix } from "../model/quantized-matrix.ts";
 import { buildDecoder } from "../model/transformer.ts";
 import { declareWeights } from "../model/weight-source.ts";
 import type { BuiltGraph } from "../training/training-graph.ts";
+import { cachedAttention } from "./cached-attention.ts";
+import type { KeysAndValues } from "./cached-attention.ts";
 
 export const cachedKeys = (layer: number): string => `cached_keys_${layer}`;
 export const cachedValues = (layer: number): string => `cached_values_${layer}`;
@@ -20,7 +21,7 @@ export const newKeys = (layer: number): string => `new_keys_${layer}`;
 export const newValues = (layer: number): string => `new_values_${layer}`;
 
 /**
- * Inputs: `ids` [B S], `positions` [B, S], `mask` [B, 1, 1, S, T + S], `rows` [R] (which of the B S
+ * Inputs: `ids` [B S], `positions` [B S, 1], `mask` [B, 1, 1, S, T + S], `rows` [R] (which of the B S
  * hidden states are continued), and per layer the cache [B, K, T, D]. Outputs: `probabilities` [R, V]
  * of the next token, and per layer the new keys and values [B, K, S, D].
  */
@@ -32,7 +33,7 @@ export function buildSamplingGraph(
   const graph = new Graph();
   const weights = declareWeights(graph, { ...policy, differentiate: false, quantized });
   const ids = graph.input("ids", "int64", ["N"]);
-  const positions = graph.input("positions", "int64", ["B", "S"]);
+  const positions = graph.input("positions", "int64", ["N", 1]);
   const mask = graph.input("mask", "float32", ["B", 1, 1, "S", "TS"]);
   const rows = graph.input("rows", "int64", ["R"]);
   const shape = ["B", config.kvHeads, "T", config.headSize];
@@ -40,15 +41,16 @@ export function buildSamplingGraph(
     keys: graph.input(cachedKeys(layer), "float32", shape),
     values: graph.input(cachedValues(layer), "float32", shape),
   }));
-  const cache = (layer: number): { keys: Value; values: Value } => caches[layer]!;
-  const decoder = buildDecoder(graph, config, weights, { ids, positions, mask, cache });
+  const cacheOf = (layer: number): KeysAndValues => caches[layer]!;
+  const { attention, added } = cachedAttention(graph, config, mask, cacheOf);
+  const hidden = buildDecoder(graph, config, weights, { ids, positions, attention });
   const head = config.tiedEmbeddings ? embeddingName : headName;
-  const logits = weights.linear(takeRows(decoder.hidden, rows), head);
+  const logits = weights.linear(takeRows(hidden, rows), head);
   // Here and not where tokens are drawn: the runtime is many times faster at exponentials.
   graph.output("probabilities", softmax(logits));
   for (let layer = 0; layer < config.layers; layer++) {
-    graph.output(newKeys(layer), decoder.keys[layer]!);
-    graph.output(newValues(layer), decoder.values[layer]!);
+    graph.output(newKeys(layer), added[layer]!.keys);
+    graph.output(newValues(layer), added[layer]!.values);
   }
   return { model: graph.encode(), fed: weights.fed };
 }

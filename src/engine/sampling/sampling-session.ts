@@ -94,7 +94,7 @@ export class SamplingSession {
     const length = B * kvHeads * T * headSize;
     const inputs: Record<string, Tensor> = {
       ids: { data: input.ids, shape: [B * S] },
-      positions: { data: input.positions, shape: [B, S] },
+      positions: { data: input.positions, shape: [B * S, 1] },
       mask: { data: input.mask, shape: [B, 1, 1, S, T + S] },
       rows: { data: input.rows, shape: [input.rows.length] },
       ...feedParameters(this.#policy, this.#fed),

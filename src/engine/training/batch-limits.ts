@@ -1,16 +1,16 @@
 /** What a batch may hold, by the memory it takes; see `memory.ts`. */
+export interface BatchSize {
+  /** That are computed. */
+  readonly tokens: number;
+  /** Pairs of tokens that attention computes, with those that padding adds. */
+  readonly scores: number;
+}
+
+/** With all layers' activations, only when layers are computed again in the backward pass, or not at all. */
+export type Fit = "kept" | "recomputed" | "exceeded";
+
 export interface BatchLimits {
-  /**
-   * Sequences of a width, at least one; whether that many only fit when layers are checkpointed, and
-   * whether they do fit.
-   */
-  rows(width: number): {
-    readonly rows: number;
-    readonly checkpointed: boolean;
-    readonly fits: boolean;
-  };
-  /** Scores of attention that take as long as the rest of one token. */
-  readonly scoresPerToken: number;
+  fit(size: BatchSize): Fit;
   /** Trained tokens whose logits exist at the same time. */
   readonly headChunkRows: number;
 }

@@ -2,43 +2,41 @@ import { describe, expect, it } from "vitest";
 import { defaultLoss } from "../../core/loss.ts";
 import { randomTokens, rowOf, smallConfig } from "../../../test/engine/small-model.ts";
 import { makeMicroBatches } from "./batch.ts";
-import { batchLimits, bytesPerToken } from "./memory.ts";
+import type { BatchLimits } from "./batch-limits.ts";
+import { batchLimits, bytesOfBatch } from "./memory.ts";
 
-const widthsOf = (lengths: readonly number[], most: number): number[][] =>
+const roomy: BatchLimits = { fit: () => "kept", headChunkRows: 10 };
+/** Tokens of each batch, and of its branches with padding. */
+const sizesOf = (lengths: readonly number[], most: number): unknown[] =>
   makeMicroBatches(
     lengths.map((length) => rowOf(randomTokens(1, length), 1)),
     defaultLoss,
-    {
-      rows: () => ({ rows: most, checkpointed: false, fits: true }),
-      scoresPerToken: 0,
-      headChunkRows: 10,
-    },
-  ).map(({ modelInputs }) => [...modelInputs.positions.shape]);
+    { ...roomy, fit: ({ tokens }) => (tokens > most ? "exceeded" : "kept") },
+  ).map(({ modelInputs }) => [
+    modelInputs.ids.shape[0],
+    modelInputs.branch_mask.shape.filter((_, axis) => axis === 0 || axis === 3),
+  ]);
 
 describe("makeMicroBatches", () => {
   it("puts rows of similar length together, longest first, within the limit", () => {
-    // [rows, width]; a row of n tokens is read up to its last but one.
-    expect(widthsOf([300, 301, 299, 298, 297], 2)).toEqual([
-      [2, 300],
-      [2, 298],
-      [1, 296],
+    // A row of n tokens is read up to its last but one.
+    expect(sizesOf([300, 301, 299, 298, 297], 600)).toEqual([
+      [599, [2, 300]],
+      [595, [2, 298]],
+      [296, [1, 296]],
     ]);
   });
 
-  it("begins a new batch where padding would be large, but not while a batch is small", () => {
-    expect(widthsOf([101, 401, 401, 401, 101], 100)).toEqual([
-      [3, 400],
-      [2, 100],
+  it("begins a new batch where attention would mostly compute padding, but not while a batch is small", () => {
+    expect(sizesOf([101, 401, 401, 401, 101, 101, 101], 10_000)).toEqual([
+      [1300, [4, 400]],
+      [300, [3, 100]],
     ]);
-    expect(widthsOf([41, 11, 11], 100)).toEqual([[3, 40]]);
+    expect(sizesOf([41, 11, 11], 10_000)).toEqual([[60, [3, 40]]]);
   });
 
   it("cuts trained tokens into equal chunks and pads the last", () => {
-    const [batch] = makeMicroBatches([rowOf(randomTokens(1, 24), 1)], defaultLoss, {
-      rows: () => ({ rows: 1, checkpointed: false, fits: true }),
-      scoresPerToken: 0,
-      headChunkRows: 10,
-    });
+    const [batch] = makeMicroBatches([rowOf(randomTokens(1, 24), 1)], defaultLoss, roomy);
     const { chunk, chunks, targets } = batch!.modelInputs;
     expect([chunk.data, chunks.data, targets.shape]).toEqual([
       BigInt64Array.of(8n),
@@ -49,11 +47,7 @@ describe("makeMicroBatches", () => {
 
   it("keeps the parts of a token's weight apart: its own, and its factor in the mean", () => {
     const row = { ...rowOf(randomTokens(1, 5), 1), weights: Float32Array.of(9, 1, 2, 3, 4) };
-    const [batch] = makeMicroBatches([row], defaultLoss, {
-      rows: () => ({ rows: 1, checkpointed: false, fits: true }),
-      scoresPerToken: 0,
-      headChunkRows: 10,
-    });
+    const [batch] = makeMicroBatches([row], defaultLoss, roomy);
     const { weights, factors, row_shares } = batch!.lossInputs;
     expect([...(weights.data as Float32Array)]).toEqual([1, 2, 3, 4]);
     expect([...(factors.data as Float32Array)]).toEqual([0.25, 0.25, 0.25, 0.25]);
@@ -63,19 +57,22 @@ describe("makeMicroBatches", () => {
 
 describe("batchLimits", () => {
   const mib = 2 ** 20;
-  it("takes as many rows as the estimate allows, and checkpoints layers when not even one fits", () => {
-    const oneRow = (bytesPerToken(smallConfig, 100, false) * 100) / mib;
-    expect(batchLimits(smallConfig, 3.5 * oneRow).rows(100)).toEqual({
-      rows: 3,
-      checkpointed: false,
-      fits: true,
-    });
+  const size = { tokens: 100, scores: 100 ** 2 };
+  it("keeps activations while they fit, then only layers' inputs, then refuses", () => {
     const deep = { ...smallConfig, layers: 40 };
-    const oneDeepRow = (bytesPerToken(deep, 100, false) * 100) / mib;
-    const { rows, checkpointed, fits } = batchLimits(deep, oneDeepRow * 0.9).rows(100);
-    expect([checkpointed, fits]).toEqual([true, true]);
-    expect(rows).toBeGreaterThan(1);
-    expect(batchLimits(deep, 0).rows(100)).toEqual({ rows: 1, checkpointed: true, fits: false });
+    const [kept, recomputed] = [false, true].map((again) => bytesOfBatch(deep, size, again) / mib);
+    expect(batchLimits(deep, kept! * 1.01).fit(size)).toBe("kept");
+    expect(batchLimits(deep, kept! * 0.99).fit(size)).toBe("recomputed");
+    expect(batchLimits(deep, recomputed! * 0.99).fit(size)).toBe("exceeded");
+  });
+
+  it("counts scores as well as tokens", () => {
+    const of = (more: Partial<typeof size>): number =>
+      bytesOfBatch(smallConfig, { ...size, ...more }, false);
+    expect(of({ scores: 2 * size.scores }) - of({})).toBe(
+      4 * smallConfig.layers * 2 * smallConfig.heads * size.scores,
+    );
+    expect(of({ tokens: 200 })).toBeGreaterThan(of({ tokens: 199 }));
   });
 
   it("bounds the logits that exist at a time", () => {

@@ -1,17 +1,28 @@
-/** Rows laid out as padded batches of tensors, cut so that a batch stays within its memory. */
-import type { BatchLimits } from "./batch-limits.ts";
+/** Rows laid out as batches of tensors, cut so that a batch stays within its memory. */
 import { countTargets, rowFactors } from "../../core/aggregation.ts";
 import type { LossSpec } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import type { Tensor } from "../runtime.ts";
-import { packMask, packRows, placesOf } from "./pack-rows.ts";
+import type { BatchLimits } from "./batch-limits.ts";
+import { mayGrow, sizeOf, together } from "./extent.ts";
+import type { Extent } from "./extent.ts";
+import { extentOf, packRows, placePacks } from "./pack-rows.ts";
 import type { Pack } from "./pack-rows.ts";
+import { attentionInputs } from "./segments.ts";
+import type { AttentionInput } from "./segments.ts";
 
 /**
- * What the model reads. `rows` are the places of the trained tokens in the padded batch; `targets`,
- * their ids, are padded to `chunks` times `chunk`.
+ * What the model reads. `rows` are the places of the trained tokens in the batch; `targets`, their ids,
+ * are padded to `chunks` times `chunk`.
  */
-export type ModelInput = "ids" | "positions" | "mask" | "rows" | "targets" | "chunks" | "chunk";
+export type ModelInput =
+  | AttentionInput
+  | "ids"
+  | "positions"
+  | "rows"
+  | "targets"
+  | "chunks"
+  | "chunk";
 /** What the objective reads; `reference_logprobs` comes later, where it is needed. */
 export type LossInput =
   | "sampling_logprobs"
@@ -21,7 +32,7 @@ export type LossInput =
   | "row_of"
   | "row_shares";
 
-/** One micro-batch. B packs padded on the right to S tokens; R trained tokens in all. */
+/** One micro-batch of N tokens, R of them trained. */
 export interface MicroBatch {
   readonly modelInputs: Readonly<Record<ModelInput, Tensor>>;
   readonly lossInputs: Readonly<Record<LossInput, Tensor>>;
@@ -35,9 +46,9 @@ export interface MicroBatch {
 type Aggregated = Pick<LossSpec, "aggregation" | "aggregationLength">;
 
 /**
- * Rows with trained tokens, packed where they begin alike and the longest together, as micro-batches of
- * at most `limits.rows(width)` sequences. Weights are aggregated over all rows, so that summing the
- * micro-batches' gradients gives the gradient of the whole.
+ * Rows with trained tokens, packed where they begin alike and the longest together, as micro-batches
+ * within `limits`. Weights are aggregated over all rows, so that summing the micro-batches' gradients
+ * gives the gradient of the whole.
  */
 export function makeMicroBatches(
   rows: readonly TrainingRow[],
@@ -49,30 +60,47 @@ export function makeMicroBatches(
     .map((row, index) => ({ row, index }))
     .filter(({ index }) => factors[index] !== 0)
     .toSorted((a, b) => b.row.tokens.length - a.row.tokens.length || a.index - b.index);
-  const packs = packRows(longestFirst, limits).toSorted((a, b) => b.width - a.width);
-  const batches: MicroBatch[] = [];
-  let start = 0;
-  while (start < packs.length) {
-    const { rows: most, checkpointed } = limits.rows(packs[start]!.width);
-    const count = countAlike(packs.slice(start, start + most).map(({ width }) => width));
-    const members = packs.slice(start, start + count);
-    batches.push({ ...layOut(members, factors, limits.headChunkRows), checkpointed });
-    start += count;
+  return gather(packRows(longestFirst, limits), limits).map(({ packs, extent }) => ({
+    ...layOut(packs, factors, limits.headChunkRows),
+    checkpointed: limits.fit(sizeOf(extent)) !== "kept",
+  }));
+}
+
+/** Tokens from which on a batch is large enough to keep a processor busy. */
+const busyTokens = 512;
+/** How much attention may grow by padding in a batch that is busy already. */
+const mostPadding = 1.5;
+
+interface Gathered {
+  readonly packs: Pack[];
+  extent: Extent;
+  /** What attention would compute for each pack by itself. */
+  scores: number;
+}
+
+/** Packs as batches: those with the longest beginnings first, alike enough or few enough, and within memory. */
+function gather(packs: readonly Pack[], limits: BatchLimits): readonly Gathered[] {
+  const batches: Gathered[] = [];
+  const sized = packs
+    .map((pack) => ({ pack, extent: extentOf(pack) }))
+    .toSorted((a, b) => b.extent.trunk - a.extent.trunk || b.extent.branch - a.extent.branch);
+  for (const { pack, extent } of sized) {
+    const batch = batches.at(-1);
+    const { scores } = sizeOf(extent);
+    const grown = batch && together(batch.extent, extent);
+    if (batch !== undefined && goTogether(batch, grown!, scores, limits)) {
+      batch.packs.push(pack);
+      batch.extent = grown!;
+      batch.scores += scores;
+    } else batches.push({ packs: [pack], extent, scores });
   }
   return batches;
 }
 
-/** Padded tokens from which on a batch is large enough to keep a processor busy. */
-const busyTokens = 512;
-/** A sequence shorter than this share of the longest one begins a batch of its own. */
-const alikeShare = 0.75;
-
-/** How many of `lengths`, the longest first, go together: without much padding, or to fill a batch. */
-function countAlike(lengths: readonly number[]): number {
-  const longest = lengths[0]!;
-  const enough = Math.ceil(busyTokens / longest);
-  const unlike = lengths.findIndex((length, i) => i >= enough && length < alikeShare * longest);
-  return unlike < 0 ? lengths.length : unlike;
+function goTogether(batch: Gathered, grown: Extent, added: number, limits: BatchLimits): boolean {
+  const isAlike = sizeOf(grown).scores <= mostPadding * (batch.scores + added);
+  if (!isAlike && batch.extent.tokens >= busyTokens) return false;
+  return mayGrow(limits, batch.extent, grown);
 }
 
 function layOut(
@@ -80,10 +108,9 @@ function layOut(
   factors: Float64Array,
   headChunkRows: number,
 ): Omit<MicroBatch, "checkpointed"> {
-  const size = packs[0]!.width;
-  const ids = new BigInt64Array(packs.length * size);
-  const positions = new BigInt64Array(packs.length * size);
-  const mask = new Float32Array(packs.length * size * size);
+  const { tokens, trunk, branch } = placePacks(packs);
+  const ids = new BigInt64Array(tokens);
+  const positions = new BigInt64Array(tokens);
   const rowIndices: number[] = [];
   const targets: number[] = [];
   const samplingLogprobs: number[] = [];
@@ -93,24 +120,25 @@ function layOut(
   const rowOf: number[] = [];
   const rowShares: number[] = [];
   const origins: { row: number; position: number }[] = [];
-  for (const [b, pack] of packs.entries()) {
-    mask.set(packMask(pack, size), b * size * size);
-    for (const { member, offset } of placesOf(pack)) {
-      const { row, index } = member;
+  let next = 0;
+  for (const { members } of packs) {
+    for (const { row, index } of members) {
+      const { start, trunk: before } = branch[next++]!;
+      const shared = before?.length ?? 0;
       for (let s = 0; s + 1 < row.tokens.length; s++) {
-        const place = b * size + (s < pack.shared ? s : offset + s - pack.shared);
+        const place = s < shared ? before!.start + s : start + s - shared;
         ids[place] = BigInt(row.tokens[s]!);
         positions[place] = BigInt(s);
-        const next = s + 1;
-        if (row.targetMask[next] !== 1) continue;
+        const at = s + 1;
+        if (row.targetMask[at] !== 1) continue;
         rowIndices.push(place);
-        targets.push(row.tokens[next]!);
-        samplingLogprobs.push(row.samplingLogprobs[next]!);
-        advantages.push(row.advantages[next]!);
-        weights.push(row.weights?.[next] ?? 1);
+        targets.push(row.tokens[at]!);
+        samplingLogprobs.push(row.samplingLogprobs[at]!);
+        advantages.push(row.advantages[at]!);
+        weights.push(row.weights?.[at] ?? 1);
         tokenFactors.push(factors[index]!);
         rowOf.push(rowShares.length);
-        origins.push({ row: index, position: next });
+        origins.push({ row: index, position: at });
       }
       rowShares.push(1 / countTargets(row));
     }
@@ -124,9 +152,9 @@ function layOut(
     origins,
     trainedTokens: count,
     modelInputs: {
-      ids: { data: ids, shape: [packs.length * size] },
-      positions: { data: positions, shape: [packs.length, size] },
-      mask: { data: mask, shape: [packs.length, 1, 1, size, size] },
+      ids: { data: ids, shape: [tokens] },
+      positions: { data: positions, shape: [tokens, 1] },
+      ...attentionInputs({ trunk, branch }, tokens),
       rows: { data: BigInt64Array.from(rowIndices, BigInt), shape: [count] },
       targets: { data: paddedTargets, shape: [paddedTargets.length] },
       chunks: { data: BigInt64Array.of(BigInt(chunks)), shape: [] },

@@ -2,10 +2,12 @@ import { describe, expect, it } from "vitest";
 import { defaultLoss, defaultOptim, lossNames } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import { randomTokens, rowOf, smallConfig, smallModel } from "../../../test/engine/small-model.ts";
-import { maskedScore } from "../model/transformer.ts";
+import { maskedScore } from "../model/attention.ts";
 import { makeMicroBatches } from "./batch.ts";
+import type { MicroBatch } from "./batch.ts";
 import { batchLimits } from "./memory.ts";
-import { packMask, packRows } from "./pack-rows.ts";
+import type { BatchLimits, BatchSize } from "./batch-limits.ts";
+import { extentOf, packRows } from "./pack-rows.ts";
 import { PolicyTrainer } from "./policy-trainer.ts";
 
 /** `prompt` and a continuation of `own` tokens, which are trained. */
@@ -14,16 +16,16 @@ const continued = (prompt: Int32Array, seed: number, own: number): TrainingRow =
     logprobs: new Float32Array(own).fill(-2),
     advantage: Math.sin(3 * seed),
   });
-const roomy = {
-  rows: () => ({ rows: 100, checkpointed: false, fits: true }),
-  scoresPerToken: 1e6,
-  headChunkRows: 100,
-};
-const pack = (rows: readonly TrainingRow[], limits: Partial<typeof roomy> = {}) =>
+const roomy: BatchLimits = { fit: () => "kept", headChunkRows: 100 };
+const pack = (rows: readonly TrainingRow[], limits: BatchLimits = roomy) =>
   packRows(
     rows.map((row, index) => ({ row, index })),
-    { ...roomy, ...limits },
-  ).map(({ shared, width, members }) => [shared, width, members.map(({ index }) => index)]);
+    limits,
+  );
+const membersOf = (rows: readonly TrainingRow[], fit: BatchLimits["fit"]): number[][] =>
+  pack(rows, { ...roomy, fit })
+    .map(({ members }) => members.map(({ index }) => index))
+    .toSorted((a, b) => a[0]! - b[0]!);
 
 const prompts = [randomTokens(1, 20), randomTokens(2, 30)];
 const rows = [
@@ -36,54 +38,56 @@ const rows = [
 
 describe("packRows", () => {
   it("shares all of a prompt but the token that makes the first prediction", () => {
-    // Width: 19 shared, then the last token of the prompt and all but the last of the continuation.
-    expect(pack(rows)).toEqual([
-      [19, 19 + 5 + 8 + 3, [0, 2, 3]],
-      [29, 29 + 9 + 9, [1, 4]],
+    // 19 shared, then the last token of the prompt and all but the last of the continuation.
+    const packs = pack(rows);
+    expect(packs.map(({ shared }) => shared)).toEqual([19, 29]);
+    expect(packs.map(({ members }) => members.map(({ index }) => index))).toEqual([
+      [0, 2, 3],
+      [1, 4],
     ]);
+    expect(packs.map((one) => extentOf(one).tokens)).toEqual([19 + 5 + 8 + 3, 29 + 9 + 9]);
   });
 
   it("shares nothing where prompts differ in one token, or where the first token is trained", () => {
     const other = prompts[0]!.slice();
     other[4] = (other[4]! + 1) % 48;
     const pair = [rows[0]!, continued(other, 11, 5)];
-    expect(pack(pair).map(([shared]) => shared)).toEqual([0, 0]);
+    expect(pack(pair).map(({ shared }) => shared)).toEqual([0, 0]);
     const whole = [rowOf(randomTokens(1, 9), 1), rowOf(randomTokens(1, 9), 1)];
-    expect(pack(whole).map(([, , members]) => members)).toEqual([[0], [1]]);
+    expect(membersOf(whole, () => "kept")).toEqual([[0], [1]]);
   });
 
-  it("keeps rows apart where the longer attention would cost more, and where memory ends", () => {
-    const members = (limits: Partial<typeof roomy>, of = rows): unknown =>
-      pack(of, limits)
-        .map(([, , list]) => list as number[])
-        .toSorted((a, b) => a[0]! - b[0]!);
-    // 3 shared and 20 own tokens each: 43^2 - 2 * 23^2 = 791 scores more.
-    const long = [1, 2].map((seed) => continued(Int32Array.of(1, 2, 3, 4), seed, 20));
-    expect(members({ scoresPerToken: 791 / 3 + 1 }, long)).toEqual([[0, 1]]);
-    expect(members({ scoresPerToken: 791 / 3 - 1 }, long)).toEqual([[0], [1]]);
-    const narrow = (width = 0) => ({ rows: 1, checkpointed: false, fits: width <= 29 });
-    expect(members({ rows: narrow })).toEqual([[0], [1], [2], [3], [4]]);
+  it("keeps rows apart where memory ends", () => {
+    const narrow = ({ tokens }: BatchSize) => (tokens > 29 ? "exceeded" : "kept");
+    // The first two of three rows of 20 tokens and 5, 8 and 3 more: 19 + 5 + 8.
+    expect(membersOf(rows, narrow)).toEqual([[0], [1], [2], [3], [4]]);
+    const wider = ({ tokens }: BatchSize) => (tokens > 32 ? "exceeded" : "kept");
+    expect(membersOf(rows, wider)).toEqual([[0, 2], [1], [3], [4]]);
     // Layers must not be computed again for it; where they are anyway, nothing is lost.
-    const cutting = (width = 0) => ({ rows: 1, checkpointed: width > 29, fits: true });
-    expect(members({ rows: cutting })).toEqual([[0], [1, 4], [2], [3]]);
+    const cutting = ({ tokens }: BatchSize) => (tokens > 29 ? "recomputed" : "kept");
+    expect(membersOf(rows, cutting)).toEqual([[0], [1, 4], [2], [3]]);
   });
 
   it("lets a token see the shared beginning and what comes before it in its own row", () => {
-    const [first] = packRows(
-      [continued(Int32Array.of(1, 2, 3), 1, 1), continued(Int32Array.of(1, 2, 3), 2, 2)].map(
-        (row, index) => ({ row, index }),
-      ),
-      roomy,
-    );
-    const seen = [...packMask(first!, 6)].map((value) => (value === maskedScore ? "." : "x"));
-    expect(Array.from({ length: 6 }, (_, i) => seen.slice(6 * i, 6 * i + 6).join(""))).toEqual([
-      "x.....",
-      "xx....",
-      "xxx...",
-      "xx.x..",
-      "xx.xx.",
-      ".....x",
-    ]);
+    const pair = [1, 2].map((own) => continued(Int32Array.of(1, 2, 3), own, own));
+    const [{ modelInputs }] = makeMicroBatches(pair, defaultLoss, roomy) as [MicroBatch];
+    const seen = (kind: "trunk" | "branch"): string[] => {
+      const { data, shape } = modelInputs[`${kind}_mask`];
+      const keys = shape.at(-1)!;
+      return Array.from({ length: data.length / keys }, (_, i) =>
+        [...data.subarray(i * keys, (i + 1) * keys)]
+          .map((value) => (value === maskedScore ? "." : "x"))
+          .join(""),
+      );
+    };
+    // The longer row first: 1 2, then 3 and its first token; the other's own is padded to two.
+    expect(seen("trunk")).toEqual(["x.", "xx"]);
+    expect(seen("branch")).toEqual(["xxx.", "xxxx", "xxx.", "xxxx"]);
+    const numbers = (name: keyof typeof modelInputs): number[] =>
+      [...modelInputs[name].data].map(Number);
+    expect(numbers("positions")).toEqual([0, 1, 2, 3, 2]);
+    expect(numbers("branch_keys")).toEqual([0, 1, 2, 3, 0, 1, 4, 0]);
+    expect(numbers("places")).toEqual([0, 1, 2, 3, 4]);
   });
 });
 

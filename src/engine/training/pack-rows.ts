@@ -1,11 +1,12 @@
 /**
- * Rows that begin alike, as the rollouts of one task do, side by side behind one copy of their
- * beginning: its tokens are computed once. Which token sees which is said by a mask, so that every row
- * gets the numbers it would get alone.
+ * Rows that begin alike, as the rollouts of one task do, with one copy of their beginning: its tokens are
+ * computed once, and every row gets the numbers it would get alone.
  */
 import type { TrainingRow } from "../../core/training-row.ts";
-import { maskedScore } from "../model/transformer.ts";
 import type { BatchLimits } from "./batch-limits.ts";
+import { branchOf, mayGrow, together, trunkOf } from "./extent.ts";
+import type { Extent } from "./extent.ts";
+import type { Segment } from "./segments.ts";
 
 export interface IndexedRow {
   readonly row: TrainingRow;
@@ -13,13 +14,11 @@ export interface IndexedRow {
   readonly index: number;
 }
 
-/** One or more rows, computed as one sequence. */
+/** One or more rows that are computed together. */
 export interface Pack {
   /** Tokens that all members begin with; 0 for a row by itself. */
   readonly shared: number;
   readonly members: readonly IndexedRow[];
-  /** Tokens to compute: the beginning, then what each member has of its own. */
-  readonly width: number;
 }
 
 /** The last token of a row predicts nothing, so it is not computed. */
@@ -35,7 +34,7 @@ function prefixLength({ targetMask }: TrainingRow): number {
   return Math.max(0, targetMask.indexOf(1, 1) - 1);
 }
 
-/** Rows with the same prefix together, as long as that costs less than it saves; each has a trained token. */
+/** Rows with the same prefix together, as far as memory allows; each has a trained token. */
 export function packRows(rows: readonly IndexedRow[], limits: BatchLimits): readonly Pack[] {
   const byPrefix = new Map<string, IndexedRow[]>();
   for (const indexed of rows) {
@@ -50,53 +49,52 @@ export function packRows(rows: readonly IndexedRow[], limits: BatchLimits): read
 
 function packAlike(rows: readonly IndexedRow[], limits: BatchLimits): Pack[] {
   const shared = prefixLength(rows[0]!.row);
-  const packs: { members: IndexedRow[]; width: number }[] = [];
+  if (shared === 0) return rows.map(alone);
+  const packs: { members: IndexedRow[]; extent: Extent }[] = [];
   for (const indexed of rows) {
     const own = ownTokens(indexed, shared);
-    const last = packs.at(-1);
-    if (last !== undefined && pays(shared, last.width, own, limits)) {
-      last.members.push(indexed);
-      last.width += own;
-    } else packs.push({ members: [indexed], width: shared + own });
+    const pack = packs.at(-1);
+    const extent = pack && together(pack.extent, branchOf(own));
+    if (extent !== undefined && mayGrow(limits, extentOf(alone(pack!.members[0]!)), extent)) {
+      pack!.members.push(indexed);
+      pack!.extent = extent;
+    } else packs.push({ members: [indexed], extent: together(trunkOf(shared), branchOf(own)) });
   }
-  return packs.map((pack) => ({ ...pack, shared: pack.members.length > 1 ? shared : 0 }));
+  return packs.map(({ members }) =>
+    members.length > 1 ? { shared, members } : alone(members[0]!),
+  );
 }
 
-/** Attention computes every score of a sequence, masked or not, so that longer ones cost more than shorter ones. */
-function pays(shared: number, width: number, own: number, limits: BatchLimits): boolean {
-  const alone = limits.rows(width);
-  const together = limits.rows(width + own);
-  if (!together.fits || together.checkpointed !== alone.checkpointed) return false;
-  const moreScores = (width + own) ** 2 - width ** 2 - (shared + own) ** 2;
-  return moreScores < shared * limits.scoresPerToken;
+const alone = (row: IndexedRow): Pack => ({ shared: 0, members: [row] });
+
+export function extentOf({ shared, members }: Pack): Extent {
+  return members.reduce(
+    (extent, member) => together(extent, branchOf(ownTokens(member, shared))),
+    trunkOf(shared),
+  );
 }
 
-/** Each member, and where its own tokens begin in the sequence. */
-export function placesOf({
-  shared,
-  members,
-}: Pack): readonly { readonly member: IndexedRow; readonly offset: number }[] {
-  let offset = shared;
-  return members.map((member) => {
-    const place = { member, offset };
-    offset += ownTokens(member, shared);
-    return place;
-  });
+/** Packs one behind the other: each one's shared beginning, then what each member has of its own. */
+export interface PlacedPacks {
+  readonly tokens: number;
+  readonly trunk: readonly Segment[];
+  /** In the order of packs and members. */
+  readonly branch: readonly Segment[];
 }
 
-/** [size, size]: 0 where a token may look, `maskedScore` where it may not. */
-export function packMask(pack: Pack, size: number): Float32Array {
-  const mask = new Float32Array(size * size).fill(maskedScore);
-  const open = (token: number, from: number, to: number): void =>
-    void mask.fill(0, token * size + from, token * size + to);
-  for (let i = 0; i < pack.shared; i++) open(i, 0, i + 1);
-  for (const { member, offset } of placesOf(pack)) {
-    for (let i = offset; i < offset + ownTokens(member, pack.shared); i++) {
-      open(i, 0, pack.shared);
-      open(i, offset, i + 1);
-    }
+export function placePacks(packs: readonly Pack[]): PlacedPacks {
+  const trunk: Segment[] = [];
+  const branch: Segment[] = [];
+  let tokens = 0;
+  const place = (length: number, before: Segment | null): Segment => {
+    const segment = { start: tokens, length, trunk: before };
+    tokens += length;
+    return segment;
+  };
+  for (const { shared, members } of packs) {
+    const beginning = shared > 0 ? place(shared, null) : null;
+    if (beginning !== null) trunk.push(beginning);
+    for (const member of members) branch.push(place(ownTokens(member, shared), beginning));
   }
-  // Nobody reads padding, but it must be finite.
-  for (let i = pack.width; i < size; i++) open(i, i, i + 1);
-  return mask;
+  return { tokens, trunk, branch };
 }

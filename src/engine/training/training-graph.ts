@@ -8,6 +8,7 @@ import { takeRows } from "../graph/model-ops.ts";
 import { buildObjective } from "../loss/objective.ts";
 import { embeddingName, headName } from "../model/parameters.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
+import { segmentAttention } from "../model/segment-attention.ts";
 import { buildDecoder } from "../model/transformer.ts";
 import { declareWeights } from "../model/weight-source.ts";
 
@@ -35,7 +36,7 @@ export interface TrainingGraphOptions {
 }
 
 /**
- * Inputs as in `MicroBatch`; `mask` is one for all sequences, or one for each. Outputs: `logprobs` [R]; with a loss also `loss` (a scalar), its sums and
+ * Inputs as in `MicroBatch`. Outputs: `logprobs` [R]; with a loss also `loss` (a scalar), its sums and
  * one gradient per trained parameter. The head runs on the R trained tokens only, chunk by chunk.
  */
 export function buildTrainingGraph(
@@ -45,15 +46,13 @@ export function buildTrainingGraph(
   const graph = new Graph();
   const weights = declareWeights(graph, { ...policy, differentiate: loss !== null });
   const ids = graph.input("ids", "int64", ["N"]);
-  const positions = graph.input("positions", "int64", ["B", "S"]);
-  const masks = graph.input("mask", "float32", ["masks", 1, 1, "S", "S"]);
-  const maskShape = ["B", 1, 1, "S", "S"] as const;
-  const mask = graph.node("Expand", [masks, graph.shapeVector(maskShape)], maskShape);
+  const positions = graph.input("positions", "int64", ["N", 1]);
+  const attention = segmentAttention(graph, policy.config);
   const rows = graph.input("rows", "int64", ["R"]);
-  const { hidden } = buildDecoder(graph, policy.config, weights, {
+  const hidden = buildDecoder(graph, policy.config, weights, {
     ids,
     positions,
-    mask,
+    attention,
     checkpointed: checkpointed && loss !== null,
   });
   const head: HeadInputs = {

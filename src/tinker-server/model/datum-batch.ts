@@ -1,10 +1,13 @@
 /**
- * Datums laid out as padded batches of tensors. Every position is a target, whatever its weight: a
+ * Datums laid out as batches of tensors. Every position is a target, whatever its weight: a
  * client wants the log-probability of each.
  */
-import { maskedScore } from "../../engine/model/transformer.ts";
-import type { BatchLimits } from "../../engine/training/batch-limits.ts";
 import type { Tensor } from "../../engine/runtime.ts";
+import type { BatchLimits } from "../../engine/training/batch-limits.ts";
+import { branchOf, mayGrow, sizeOf, together } from "../../engine/training/extent.ts";
+import type { Extent } from "../../engine/training/extent.ts";
+import { attentionInputs } from "../../engine/training/segments.ts";
+import type { Segment } from "../../engine/training/segments.ts";
 
 /** A checked datum; all arrays have the length of `tokens`. */
 export interface LossRow {
@@ -32,29 +35,32 @@ export function makeDatumBatches(
   const order = rows
     .map((row, index) => ({ row, index }))
     .toSorted((a, b) => b.row.tokens.length - a.row.tokens.length || a.index - b.index);
-  const batches: DatumBatch[] = [];
-  let start = 0;
-  while (start < order.length) {
-    const { rows: count, checkpointed } = limits.rows(order[start]!.row.tokens.length + 1);
-    const members = order.slice(start, start + count);
-    batches.push({ ...layOut(members, limits.headChunkRows), checkpointed });
-    start += count;
+  const batches: { members: typeof order; extent: Extent }[] = [];
+  for (const indexed of order) {
+    const own = branchOf(indexed.row.tokens.length);
+    const batch = batches.at(-1);
+    const grown = batch && together(batch.extent, own);
+    if (grown !== undefined && mayGrow(limits, batch!.extent, grown)) {
+      batch!.members.push(indexed);
+      batch!.extent = grown;
+    } else batches.push({ members: [indexed], extent: own });
   }
-  return batches;
+  return batches.map(({ members, extent }) => ({
+    ...layOut(members, limits.headChunkRows),
+    checkpointed: limits.fit(sizeOf(extent)) !== "kept",
+  }));
 }
 
 function layOut(
   members: readonly { readonly row: LossRow; readonly index: number }[],
   headChunkRows: number,
 ): Omit<DatumBatch, "checkpointed"> {
-  const size = members[0]!.row.tokens.length;
-  const ids = new BigInt64Array(members.length * size);
-  const positions = new BigInt64Array(members.length * size);
   const count = members.reduce((sum, { row }) => sum + row.tokens.length, 0);
+  const ids = new BigInt64Array(count);
+  const positions = new BigInt64Array(count);
   const chunks = Math.ceil(count / headChunkRows);
   const chunk = Math.ceil(count / chunks);
   const targets = new BigInt64Array(chunks * chunk);
-  const rowIndices = new BigInt64Array(count);
   const rowOf = new BigInt64Array(count);
   const rowShares = new Float32Array(members.length);
   const perToken = {
@@ -62,16 +68,17 @@ function layOut(
     advantages: new Float32Array(count),
     weights: new Float32Array(count),
   };
+  const branch: Segment[] = [];
   let at = 0;
   for (const [b, { row }] of members.entries()) {
     const { length } = row.tokens;
-    for (let s = 0; s < size; s++) positions[b * size + s] = BigInt(s);
+    branch.push({ start: at, length, trunk: null });
     perToken.sampling_logprobs.set(row.samplingLogprobs, at);
     perToken.advantages.set(row.advantages, at);
     perToken.weights.set(row.weights, at);
     for (let s = 0; s < length; s++, at++) {
-      ids[b * size + s] = BigInt(row.tokens[s]!);
-      rowIndices[at] = BigInt(b * size + s);
+      ids[at] = BigInt(row.tokens[s]!);
+      positions[at] = BigInt(s);
       targets[at] = BigInt(row.targets[s]!);
       rowOf[at] = BigInt(b);
     }
@@ -80,10 +87,10 @@ function layOut(
   return {
     members: members.map(({ index }) => index),
     modelInputs: {
-      ids: { data: ids, shape: [members.length * size] },
-      positions: { data: positions, shape: [members.length, size] },
-      mask: { data: causalMask(size), shape: [1, 1, 1, size, size] },
-      rows: { data: rowIndices, shape: [count] },
+      ids: { data: ids, shape: [count] },
+      positions: { data: positions, shape: [count, 1] },
+      ...attentionInputs({ trunk: [], branch }, count),
+      rows: { data: BigInt64Array.from(ids.keys(), BigInt), shape: [count] },
       targets: { data: targets, shape: [targets.length] },
       chunks: { data: BigInt64Array.of(BigInt(chunks)), shape: [] },
       chunk: { data: BigInt64Array.of(BigInt(chunk)), shape: [1] },
@@ -98,10 +105,4 @@ function layOut(
       row_shares: { data: rowShares, shape: [members.length] },
     },
   };
-}
-
-function causalMask(size: number): Float32Array {
-  const mask = new Float32Array(size * size);
-  for (let i = 0; i < size; i++) mask.fill(maskedScore, i * size + i + 1, (i + 1) * size);
-  return mask;
 }

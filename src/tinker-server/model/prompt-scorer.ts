@@ -1,7 +1,7 @@
 /** The likeliest tokens at every position of a prompt. Needs all logits, which sampling never holds. */
 import type { PolicyModel } from "../../engine/model/policy-model.ts";
 import { SamplingSession } from "../../engine/sampling/sampling-session.ts";
-import { maskedScore } from "../../engine/model/transformer.ts";
+import { maskedScore } from "../../engine/model/attention.ts";
 import type { TopTokens } from "../../tinker-api/messages.ts";
 import type { AdapterWeights } from "./adapter.ts";
 
