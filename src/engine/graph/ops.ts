@@ -173,7 +173,7 @@ export interface MatmulOptions {
   readonly alpha?: number;
 }
 
-/** `alpha * A B` over the last two axes; the axes before them must be equal. */
+/** `alpha * A B` over the last two axes; those before are equal, or 1 in B where no gradient flows. */
 export function matmul(a: Value, b: Value, options: MatmulOptions = {}): Value {
   const { transposeA = false, transposeB = false, alpha = 1 } = options;
   const { graph } = a;

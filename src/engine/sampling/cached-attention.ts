@@ -1,16 +1,13 @@
 /**
  * Attention of sampling: S new tokens of each of B sequences look at T cached ones and at each other.
  * The cache is only read; keys and values of the new tokens are handed out.
+ *
+ * Query heads that share keys are multiplied one by one: for the single row that a new token is, the
+ * runtime reads keys where they lie, while it would rearrange them for several rows.
  */
 import type { Graph, Value } from "../graph/graph.ts";
-import { add, concatLast, matmul } from "../graph/ops.ts";
-import {
-  groupQueries,
-  scoresOf,
-  sharesOf,
-  splitHeads,
-  ungroupQueries,
-} from "../model/attention.ts";
+import { add, concatLast, matmul, reshape, scale, softmax, transpose } from "../graph/ops.ts";
+import { splitHeads } from "../model/attention.ts";
 import type { ModelConfig } from "../model/model-config.ts";
 import type { Attention } from "../model/transformer.ts";
 
@@ -33,7 +30,10 @@ export function cachedAttention(
   mask: Value,
   cacheOf: (layer: number) => KeysAndValues,
 ): CachedAttention {
+  const { kvHeads, heads, headSize } = config;
   const added: KeysAndValues[] = [];
+  /** [B, K, t, D], for every query head of a group. */
+  const forGroup = (x: Value, t: string): Value => reshape(x, ["B", kvHeads, 1, t, headSize]);
   const attention: Attention = (layer, projections) => {
     const own = {
       keys: splitHeads(projections.keys, "B", "S", config),
@@ -41,25 +41,26 @@ export function cachedAttention(
     };
     added[layer] = own;
     const cache = cacheOf(layer);
-    const queries = groupQueries(projections.queries, "B", "S", config);
-    const scores = concatLast(
-      scoresOf(queries, cache.keys, config),
-      scoresOf(queries, own.keys, config),
-      "TS",
-    );
-    const shares = sharesOf(scores, mask, "B", "S", "TS", config);
+    // A factor on the product would keep the runtime from its kernel for single rows.
+    const scaled = scale(projections.queries, 1 / Math.sqrt(headSize));
+    const apart = reshape(scaled, ["B", "S", kvHeads, heads / kvHeads, headSize]);
+    const queries = transpose(apart, [0, 2, 3, 1, 4]);
+    const scoresOf = (keys: Value, t: string): Value =>
+      matmul(queries, forGroup(keys, t), { transposeB: true });
+    const scores = concatLast(scoresOf(cache.keys, "T"), scoresOf(own.keys, "S"), "TS");
+    const shares = softmax(add(scores, mask));
     const boundary = graph.sizeOf("T");
-    const part = (from: Value, to: Value, size: string): Value =>
+    const part = (from: Value, to: Value, t: string): Value =>
       graph.node(
         "Slice",
-        [shares, from, to, graph.integers(3)],
-        [...shares.shape.slice(0, 3), size],
+        [shares, from, to, graph.integers(-1)],
+        [...shares.shape.slice(0, -1), t],
       );
     const mixed = add(
-      matmul(part(graph.integers(0), boundary, "T"), cache.values),
-      matmul(part(boundary, graph.integers(2 ** 31 - 1), "S"), own.values),
+      matmul(part(graph.integers(0), boundary, "T"), forGroup(cache.values, "T")),
+      matmul(part(boundary, graph.integers(2 ** 31 - 1), "S"), forGroup(own.values, "S")),
     );
-    return ungroupQueries(mixed, "B", "S", "N", config);
+    return reshape(transpose(mixed, [0, 3, 1, 2, 4]), ["N", heads * headSize]);
   };
   return { attention, added };
 }
