@@ -107,6 +107,13 @@ export class Graph {
     );
   }
 
+  /** [1, width] */
+  zeroRow(width: number): Value {
+    return this.#shared(`z${width}`, () =>
+      this.constant("float32", [1, width], bytesOf(new Float32Array(width))),
+    );
+  }
+
   /** A constant list of int64, as axes, shapes and slice bounds want it. */
   integers(...values: readonly number[]): Value {
     return this.#shared(`i${values.join()}`, () =>

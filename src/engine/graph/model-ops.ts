@@ -76,20 +76,15 @@ export function rotary(x: Value, positions: Value, tables: RotaryTables): Value 
 
 /** Rows of a table by id: table [V, H], ids [N] int64 -> [N, H]. Gradients of repeated ids add up. */
 export function embed(table: Value, ids: Value): Value {
-  return gatherRows(table, ids, "added");
-}
-
-/** Rows `indices` [R] of x [N, H], in any order and number. Gradients of repeated ones add up. */
-export function pickRows(x: Value, indices: Value): Value {
-  return gatherRows(x, indices, "added");
+  return gatherRows(table, ids, false);
 }
 
 /** Rows `indices` [R] of x [N, H], each at most once. */
 export function takeRows(x: Value, indices: Value): Value {
-  return gatherRows(x, indices, "once");
+  return gatherRows(x, indices, true);
 }
 
-function gatherRows(table: Value, ids: Value, gradients: "once" | "added"): Value {
+function gatherRows(table: Value, ids: Value, unique: boolean): Value {
   const { graph } = table;
   const width = table.shape[1] as number;
   const shape = [ids.shape[0] as string, width];
@@ -99,9 +94,30 @@ function gatherRows(table: Value, ids: Value, gradients: "once" | "added"): Valu
     const column = graph.node("Unsqueeze", [ids, graph.integers(1)], [shape[0] as string, 1], {
       dtype: "int64",
     });
-    const attributes = gradients === "added" ? { reduction: "add" } : {};
-    return [graph.node("ScatterND", [zeros, column, g], table.shape, { attributes })];
+    if (unique) return [graph.node("ScatterND", [zeros, column, g], table.shape)];
+    // Not ScatterND, whose threads lose sums of repeated ids.
+    const wide = graph.node("Expand", [column, runtimeShape(g)], shape, { dtype: "int64" });
+    return [
+      graph.node("ScatterElements", [zeros, wide, g], table.shape, {
+        attributes: { axis: 0, reduction: "add" },
+      }),
+    ];
   });
+}
+
+/**
+ * Rows of x [N, H] in another order, each at most once: `sources` [M] holds the row of x for each row of
+ * the result, N for one of zeros; `targets` [N] is its inverse, M for a row that is left out.
+ */
+export function permuteRows(x: Value, sources: Value, targets: Value): Value {
+  const { graph } = x;
+  const width = x.shape[1] as number;
+  const zeros = graph.zeroRow(width);
+  const more = graph.node("Concat", [x, zeros], ["more", width], { attributes: { axis: 0 } });
+  const output = graph.node("Gather", [more, sources], [sources.shape[0]!, width], {
+    attributes: { axis: 0 },
+  });
+  return graph.record(output, [x], (g) => [permuteRows(g, targets, sources)]);
 }
 
 /** Constant rotary tables. */

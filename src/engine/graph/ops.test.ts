@@ -6,12 +6,12 @@ import { gradientError } from "../../../test/engine/check-gradients.ts";
 import type { GradientCheck } from "../../../test/engine/check-gradients.ts";
 import { headValues } from "./chunked-head.ts";
 import type { HeadQuantity } from "./chunked-head.ts";
-import { embed, pickRows, rmsNorm, rotary, rotaryTables, silu, takeRows } from "./model-ops.ts";
+import { embed, permuteRows, rmsNorm, rotary, rotaryTables, silu, takeRows } from "./model-ops.ts";
 import { atSegments, segmentMean, segmentSum } from "./segment-ops.ts";
 import {
   add,
   clip,
-  concatRows,
+  concatInner,
   exp,
   isNegative,
   matmul,
@@ -101,12 +101,12 @@ const checks: Record<string, GradientCheck> = {
     build: ([x], { segments, shares }) => segmentMean(x!, segments!, shares!),
   },
   reshape: { shapes: [[3, 4]], build: ([a]) => reshape(a!, [2, 6]) },
-  concatRows: {
+  concatInner: {
     shapes: [
-      [2, 3],
-      [4, 3],
+      [2, 3, 2],
+      [2, 1, 2],
     ],
-    build: ([a, b]) => concatRows(a!, b!, 6),
+    build: ([a, b]) => concatInner(a!, b!, 4),
   },
   transpose: { shapes: [[2, 3, 4]], build: ([a]) => transpose(a!, [2, 0, 1]) },
   softmax: { shapes: [[3, 5]], build: ([a]) => softmax(a!) },
@@ -122,10 +122,10 @@ const checks: Record<string, GradientCheck> = {
     fixed: { ids: ids(1, 4, 1, 0) },
     build: ([table], fixed) => embed(table!, fixed["ids"]!),
   },
-  "pickRows, with a repeated one": {
+  "permuteRows, with a row of zeros and one left out": {
     shapes: [[4, 3]],
-    fixed: { rows: ids(2, 0, 2, 3, 2) },
-    build: ([x], { rows }) => pickRows(x!, rows!),
+    fixed: { sources: ids(3, 4, 0, 1, 4), targets: ids(2, 3, 5, 0) },
+    build: ([x], { sources, targets }) => permuteRows(x!, sources!, targets!),
   },
   takeRows: {
     shapes: [[5, 3]],

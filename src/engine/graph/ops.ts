@@ -148,18 +148,17 @@ export function concatLast(a: Value, b: Value, size: Dim): Value {
   return a.graph.node("Concat", [a, b], shape, { attributes: { axis: shape.length - 1 } });
 }
 
-/** Joins along the first axis; its size is `size`. */
-export function concatRows(a: Value, b: Value, size: Dim): Value {
+/** Joins [b, s, w] and [b, t, w] to [b, size, w]. */
+export function concatInner(a: Value, b: Value, size: Dim): Value {
   const { graph } = a;
-  const output = graph.node("Concat", [a, b], [size, ...a.shape.slice(1)], {
-    attributes: { axis: 0 },
-  });
+  const [rows, , width] = a.shape as readonly [Dim, Dim, Dim];
+  const axis = graph.integers(1);
+  const output = graph.node("Concat", [a, b], [rows, size, width], { attributes: { axis: 1 } });
   return graph.record(output, [a, b], (g) => {
-    const axis = graph.integers(0);
     const boundary = graph.node("Gather", [runtimeShape(a), axis], [1], { dtype: "int64" });
     const end = graph.integers(2 ** 31 - 1);
     return [
-      graph.node("Slice", [g, axis, boundary, axis], a.shape),
+      graph.node("Slice", [g, graph.integers(0), boundary, axis], a.shape),
       graph.node("Slice", [g, boundary, end, axis], b.shape),
     ];
   });

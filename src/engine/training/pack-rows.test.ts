@@ -80,14 +80,18 @@ describe("packRows", () => {
           .join(""),
       );
     };
-    // The longer row first: 1 2, then 3 and its first token; the other's own is padded to two.
+    // 1 2, then what the longer row has of its own, then the other's.
     expect(seen("trunk")).toEqual(["x.", "xx"]);
     expect(seen("branch")).toEqual(["xxx.", "xxxx", "xxx.", "xxxx"]);
     const numbers = (name: keyof typeof modelInputs): number[] =>
       [...modelInputs[name].data].map(Number);
     expect(numbers("positions")).toEqual([0, 1, 2, 3, 2]);
-    expect(numbers("branch_keys")).toEqual([0, 1, 2, 3, 0, 1, 4, 0]);
-    expect(numbers("places")).toEqual([0, 1, 2, 3, 4]);
+    // 5 stands for no token, where the second row is padded, 2 and 4 for no place.
+    expect(numbers("trunk_tokens")).toEqual([0, 1]);
+    expect(numbers("trunk_places")).toEqual([0, 1, 2, 2, 2]);
+    expect(numbers("branch_tokens")).toEqual([2, 3, 4, 5]);
+    expect(numbers("branch_places")).toEqual([4, 4, 0, 1, 2]);
+    expect(numbers("branch_trunks")).toEqual([1, 1]);
   });
 });
 
@@ -107,7 +111,7 @@ describe("a packed batch gives what its rows give one by one", () => {
     );
 
     const loss = { ...defaultLoss, name, aggregation: "token-sum" } as const;
-    const trainer = new PolicyTrainer(smallModel(null, config), { threads: 1, memoryMiB });
+    const trainer = new PolicyTrainer(smallModel(null, config), { threads: 2, memoryMiB });
     const gradients = (): [string, Float32Array][] =>
       [...trainer.accumulatedGradients].map(([key, value]) => [key, value.slice()]);
     const together = await trainer.forwardBackward(rows, loss);

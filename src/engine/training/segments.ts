@@ -3,7 +3,6 @@
  * Knows nothing of rows or losses.
  */
 import { maskedScore } from "../model/attention.ts";
-import { segmentKinds } from "../model/segment-attention.ts";
 import type { SegmentInput, SegmentKind } from "../model/segment-attention.ts";
 import type { Tensor } from "../runtime.ts";
 
@@ -13,66 +12,63 @@ export interface Segment {
   readonly start: number;
   readonly length: number;
   /** What all of its tokens see as well. */
-  readonly trunk: Omit<Segment, "trunk"> | null;
+  readonly trunk: Segment | null;
 }
 
-export type AttentionInput = SegmentInput | "places";
+export type AttentionInput = SegmentInput | "branch_trunks";
 
 const longest = (segments: readonly ({ length: number } | null)[]): number =>
   segments.reduce((most, segment) => Math.max(most, segment?.length ?? 0), 0);
 
-interface View {
-  readonly queries: BigInt64Array;
-  readonly keys: BigInt64Array;
-  readonly mask: Float32Array;
-  /** [b, s, t] */
-  readonly sizes: readonly [number, number, number];
-}
-
-/** Padding stands for token 0 of the batch: nobody sees it, and what it sees is read by nobody. */
-function viewOf(segments: readonly Segment[]): View {
-  const before = longest(segments.map(({ trunk }) => trunk));
-  const sizes = [segments.length, longest(segments), before + longest(segments)] as const;
-  const [b, s, t] = sizes;
-  const queries = new BigInt64Array(b * s);
-  const keys = new BigInt64Array(b * t);
+/** One view's inputs; `before` is the longest trunk that is looked at. */
+function viewOf(
+  segments: readonly Segment[],
+  before: number,
+  tokens: number,
+): Readonly<Record<"tokens" | "places" | "mask", Tensor>> {
+  const [b, s] = [Math.max(1, segments.length), Math.max(1, longest(segments))] as const;
+  const t = before + s;
+  const sources = new BigInt64Array(b * s).fill(BigInt(tokens));
+  const targets = new BigInt64Array(tokens).fill(BigInt(b * s));
   const mask = new Float32Array(b * s * t).fill(maskedScore);
-  for (const [n, { start, length, trunk }] of segments.entries()) {
-    for (let j = 0; j < (trunk?.length ?? 0); j++) keys[n * t + j] = BigInt(trunk!.start + j);
+  for (const [n, { start, length }] of segments.entries()) {
     for (let i = 0; i < length; i++) {
-      queries[n * s + i] = BigInt(start + i);
-      keys[n * t + before + i] = BigInt(start + i);
-    }
-    for (let i = 0; i < s; i++) {
-      const line = (n * s + i) * t;
-      mask.fill(0, line, line + (trunk?.length ?? 0));
-      mask.fill(0, line + before, line + before + i + 1);
+      sources[n * s + i] = BigInt(start + i);
+      targets[start + i] = BigInt(n * s + i);
     }
   }
-  return { queries, keys, mask, sizes };
+  for (let row = 0; row < b * s; row++) {
+    const trunk = segments[Math.floor(row / s)]?.trunk?.length ?? 0;
+    mask.fill(0, row * t, row * t + trunk);
+    // Nobody reads what padding sees, but it must be finite.
+    mask.fill(0, row * t + before, row * t + before + (row % s) + 1);
+  }
+  return {
+    tokens: { data: sources, shape: [b * s] },
+    places: { data: targets, shape: [tokens] },
+    mask: { data: mask, shape: [b, 1, 1, s, t] },
+  };
 }
-
-/** A graph wants some segment of each kind. */
-const nothing: Segment = { start: 0, length: 1, trunk: null };
 
 /** Every one of the batch's `tokens` is in exactly one segment. */
 export function attentionInputs(
-  segments: Readonly<Record<SegmentKind, readonly Segment[]>>,
+  { trunk, branch }: Readonly<Record<SegmentKind, readonly Segment[]>>,
   tokens: number,
 ): Readonly<Record<AttentionInput, Tensor>> {
-  const inputs: Partial<Record<AttentionInput, Tensor>> = {};
-  const places = new BigInt64Array(tokens);
-  let behind = 0;
-  for (const kind of segmentKinds) {
-    const some = segments[kind];
-    const { queries, keys, mask, sizes } = viewOf(some.length === 0 ? [nothing] : some);
-    const [b, s, t] = sizes;
-    inputs[`${kind}_queries`] = { data: queries, shape: [b * s] };
-    inputs[`${kind}_keys`] = { data: keys, shape: [b * t] };
-    inputs[`${kind}_mask`] = { data: mask, shape: [b, 1, 1, s, t] };
-    for (const [n, { start, length }] of some.entries())
-      for (let i = 0; i < length; i++) places[start + i] = BigInt(behind + n * s + i);
-    behind += b * s;
-  }
-  return { ...inputs, places: { data: places, shape: [tokens] } } as Record<AttentionInput, Tensor>;
+  // The graph wants a trunk, if only one of padding.
+  const trunks = Math.max(1, trunk.length);
+  const trunkOf = new Float32Array(branch.length * trunks);
+  for (const [n, segment] of branch.entries())
+    if (segment.trunk !== null) trunkOf[n * trunks + trunk.indexOf(segment.trunk)] = 1;
+  const ofTrunks = viewOf(trunk, 0, tokens);
+  const ofBranches = viewOf(branch, Math.max(1, longest(trunk)), tokens);
+  return {
+    trunk_tokens: ofTrunks.tokens,
+    trunk_places: ofTrunks.places,
+    trunk_mask: ofTrunks.mask,
+    branch_tokens: ofBranches.tokens,
+    branch_places: ofBranches.places,
+    branch_mask: ofBranches.mask,
+    branch_trunks: { data: trunkOf, shape: [branch.length, trunks] },
+  };
 }
