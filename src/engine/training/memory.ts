@@ -21,7 +21,7 @@ export function bytesOfBatch(config: ModelConfig, size: BatchSize, recomputed: b
 }
 
 /** Logits of one chunk. Large enough for matrix products at full speed, small beside the rest. */
-const headChunkBytes = 32 * 2 ** 20;
+const headChunkBytes = 96 * 2 ** 20;
 
 /** What fits into `memoryMiB`, with at least 16 trained tokens' logits at a time. */
 export function batchLimits(config: ModelConfig, memoryMiB: number): BatchLimits {
