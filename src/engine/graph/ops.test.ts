@@ -10,6 +10,7 @@ import { embed, permuteRows, rmsNorm, rotary, rotaryTables, silu, takeRows } fro
 import { atSegments, segmentMean, segmentSum } from "./segment-ops.ts";
 import {
   add,
+  addProduct,
   clip,
   concatInner,
   exp,
@@ -170,6 +171,15 @@ for (const [chunks, chunk] of [
     };
   }
 }
+
+checks["addProduct"] = {
+  shapes: [
+    [3, 5],
+    [3, 4],
+    [5, 4],
+  ],
+  build: ([c, a, b]) => addProduct(c!, a!, b!, 0.7),
+};
 
 for (const transposeA of [false, true]) {
   for (const transposeB of [false, true]) {

@@ -198,6 +198,18 @@ export function matmul(a: Value, b: Value, options: MatmulOptions = {}): Value {
   });
 }
 
+/** `c + alpha * A B^T`, all of them matrices. */
+export function addProduct(c: Value, a: Value, b: Value, alpha: number): Value {
+  const output = c.graph.node("Gemm", [a, b, c], c.shape, {
+    attributes: { alpha: { float: alpha }, beta: { float: 1 }, transA: 0, transB: 1 },
+  });
+  return c.graph.record(output, [c, a, b], (g) => [
+    g,
+    a.requiresGrad ? matmul(g, detach(b), { alpha }) : null,
+    b.requiresGrad ? matmul(g, detach(a), { transposeA: true, alpha }) : null,
+  ]);
+}
+
 /** Softmax over the last axis. */
 export function softmax(a: Value): Value {
   const { graph, shape } = a;

@@ -5,7 +5,7 @@
 import type { LoraSpec } from "../../core/backend.ts";
 import type { StoredTensor } from "../checkpoint/model-weights.ts";
 import type { Graph, Value } from "../graph/graph.ts";
-import { add, matmul } from "../graph/ops.ts";
+import { add, addProduct, matmul } from "../graph/ops.ts";
 import { biasName, isAdapted, loraNames } from "./parameters.ts";
 import type { ParameterSpec } from "./parameters.ts";
 import { declareQuantizedMatrix } from "./quantized-matrix.ts";
@@ -62,7 +62,7 @@ export function declareWeights(
       const { a, b } = loraNames(name);
       const narrow = matmul(x, get(a), { transposeB: true });
       const alpha = lora.alpha / lora.rank;
-      return add(y, matmul(narrow, get(b), { transposeB: true, alpha }));
+      return addProduct(y, narrow, get(b), alpha);
     },
   };
 }
