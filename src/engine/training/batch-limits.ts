@@ -4,6 +4,8 @@ export interface BatchSize {
   readonly tokens: number;
   /** Pairs of tokens that attention computes, with those that padding adds. */
   readonly scores: number;
+  /** Tokens that are looked at: a shared one counts for every row. */
+  readonly keys: number;
 }
 
 /** With all layers' activations, only when layers are computed again in the backward pass, or not at all. */

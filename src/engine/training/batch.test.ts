@@ -57,7 +57,7 @@ describe("makeMicroBatches", () => {
 
 describe("batchLimits", () => {
   const mib = 2 ** 20;
-  const size = { tokens: 100, scores: 100 ** 2 };
+  const size = { tokens: 100, scores: 100 ** 2, keys: 100 };
   it("keeps activations while they fit, then only layers' inputs, then refuses", () => {
     const deep = { ...smallConfig, layers: 40 };
     const [kept, recomputed] = [false, true].map((again) => bytesOfBatch(deep, size, again) / mib);
@@ -66,11 +66,14 @@ describe("batchLimits", () => {
     expect(batchLimits(deep, recomputed! * 0.99).fit(size)).toBe("exceeded");
   });
 
-  it("counts scores as well as tokens", () => {
+  it("counts scores and keys as well as tokens", () => {
     const of = (more: Partial<typeof size>): number =>
       bytesOfBatch(smallConfig, { ...size, ...more }, false);
     expect(of({ scores: 2 * size.scores }) - of({})).toBe(
       4 * smallConfig.layers * 2 * smallConfig.heads * size.scores,
+    );
+    expect(of({ keys: 200 }) - of({})).toBe(
+      4 * smallConfig.layers * 2 * smallConfig.kvHeads * smallConfig.headSize * 100,
     );
     expect(of({ tokens: 200 })).toBeGreaterThan(of({ tokens: 199 }));
   });

@@ -31,7 +31,12 @@ export function together(a: Extent, b: Extent): Extent {
 }
 
 export function sizeOf({ tokens, trunks, trunk, branches, branch }: Extent): BatchSize {
-  return { tokens, scores: trunks * trunk ** 2 + branches * branch * (trunk + branch) };
+  const [ofTrunks, ofBranches] = [trunks * trunk, branches * (trunk + branch)];
+  return {
+    tokens,
+    scores: ofTrunks * trunk + ofBranches * branch,
+    keys: ofTrunks + ofBranches,
+  };
 }
 
 /** Whether a batch may become `grown`, which must not fit worse than `now` does. */

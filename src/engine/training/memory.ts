@@ -4,9 +4,14 @@ import type { BatchLimits, BatchSize } from "./batch-limits.ts";
 
 const bytesPerFloat = 4;
 
-/** What the backward pass keeps of one layer: for a token some 14 tensors of hidden size and 5 of feed-forward size, for a score 2 of each head. */
-function floatsOfLayer(config: ModelConfig, { tokens, scores }: BatchSize): number {
-  return tokens * (14 * config.hiddenSize + 5 * config.ffnSize) + scores * 2 * config.heads;
+/**
+ * What the backward pass keeps of one layer: for a token some 14 tensors of hidden size and 5 of
+ * feed-forward size, for a score 2 of each head, for a key itself and its value.
+ */
+function floatsOfLayer(config: ModelConfig, { tokens, scores, keys }: BatchSize): number {
+  const { hiddenSize, ffnSize, heads, kvHeads, headSize } = config;
+  const ofToken = 14 * hiddenSize + 5 * ffnSize;
+  return tokens * ofToken + scores * 2 * heads + keys * 2 * kvHeads * headSize;
 }
 
 /**
