@@ -10,8 +10,7 @@ import { groupQueries, scoresOf, sharesOf, splitHeads, ungroupQueries } from "./
 import type { ModelConfig } from "./model-config.ts";
 import type { Attention } from "./transformer.ts";
 
-export const segmentKinds = ["trunk", "branch"] as const;
-export type SegmentKind = (typeof segmentKinds)[number];
+export type SegmentKind = "trunk" | "branch";
 /**
  * b segments, padded to s tokens, which look at t. `tokens` [b s] says which token is at a place, N if
  * none; `places` [N] says where a token is, b s if nowhere; `mask` [b, 1, 1, s, t] hides.

@@ -1,12 +1,12 @@
-/** Rows laid out as batches of tensors, cut so that a batch stays within its memory. */
+/** Rows laid out as batches of tensors. */
 import { countTargets, rowFactors } from "../../core/aggregation.ts";
 import type { LossSpec } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import type { Tensor } from "../runtime.ts";
 import type { BatchLimits } from "./batch-limits.ts";
-import { mayGrow, sizeOf, together } from "./extent.ts";
-import type { Extent } from "./extent.ts";
-import { extentOf, packRows, placePacks } from "./pack-rows.ts";
+import { sizeOf } from "./extent.ts";
+import { gatherPacks } from "./gather-packs.ts";
+import { packRows, placePacks } from "./pack-rows.ts";
 import type { Pack } from "./pack-rows.ts";
 import { attentionInputs } from "./segments.ts";
 import type { AttentionInput } from "./segments.ts";
@@ -60,47 +60,10 @@ export function makeMicroBatches(
     .map((row, index) => ({ row, index }))
     .filter(({ index }) => factors[index] !== 0)
     .toSorted((a, b) => b.row.tokens.length - a.row.tokens.length || a.index - b.index);
-  return gather(packRows(longestFirst, limits), limits).map(({ packs, extent }) => ({
+  return gatherPacks(packRows(longestFirst, limits), limits).map(({ packs, extent }) => ({
     ...layOut(packs, factors, limits.headChunkRows),
     checkpointed: limits.fit(sizeOf(extent)) !== "kept",
   }));
-}
-
-/** Tokens from which on a batch is large enough to keep a processor busy. */
-const busyTokens = 512;
-/** How much attention may grow by padding in a batch that is busy already. */
-const mostPadding = 1.5;
-
-interface Gathered {
-  readonly packs: Pack[];
-  extent: Extent;
-  /** What attention would compute for each pack by itself. */
-  scores: number;
-}
-
-/** Packs as batches: those with the longest beginnings first, alike enough or few enough, and within memory. */
-function gather(packs: readonly Pack[], limits: BatchLimits): readonly Gathered[] {
-  const batches: Gathered[] = [];
-  const sized = packs
-    .map((pack) => ({ pack, extent: extentOf(pack) }))
-    .toSorted((a, b) => b.extent.trunk - a.extent.trunk || b.extent.branch - a.extent.branch);
-  for (const { pack, extent } of sized) {
-    const batch = batches.at(-1);
-    const { scores } = sizeOf(extent);
-    const grown = batch && together(batch.extent, extent);
-    if (batch !== undefined && goTogether(batch, grown!, scores, limits)) {
-      batch.packs.push(pack);
-      batch.extent = grown!;
-      batch.scores += scores;
-    } else batches.push({ packs: [pack], extent, scores });
-  }
-  return batches;
-}
-
-function goTogether(batch: Gathered, grown: Extent, added: number, limits: BatchLimits): boolean {
-  const isAlike = sizeOf(grown).scores <= mostPadding * (batch.scores + added);
-  if (!isAlike && batch.extent.tokens >= busyTokens) return false;
-  return mayGrow(limits, batch.extent, grown);
 }
 
 function layOut(

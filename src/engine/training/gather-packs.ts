@@ -1,0 +1,47 @@
+/** Which packs are computed in one micro-batch. Knows sizes only, not what is in the rows. */
+import type { BatchLimits } from "./batch-limits.ts";
+import { mayGrow, sizeOf, together } from "./extent.ts";
+import type { Extent } from "./extent.ts";
+import { extentOf } from "./pack-rows.ts";
+import type { Pack } from "./pack-rows.ts";
+
+/** Tokens from which on a batch is large enough to keep a processor busy. */
+const busyTokens = 512;
+/** How much attention may grow by padding in a batch that is busy already. */
+const mostPadding = 1.5;
+
+/** One micro-batch. */
+export interface Gathered {
+  readonly packs: readonly Pack[];
+  readonly extent: Extent;
+  /** What attention would compute for each pack by itself. */
+  readonly scores: number;
+}
+
+/** Packs as batches: those with the longest beginnings first, alike enough or few enough, and within memory. */
+export function gatherPacks(packs: readonly Pack[], limits: BatchLimits): readonly Gathered[] {
+  const batches: (Gathered & { packs: Pack[] })[] = [];
+  const sized = packs
+    .map((pack) => ({ pack, extent: extentOf(pack) }))
+    .toSorted((a, b) => b.extent.trunk - a.extent.trunk || b.extent.branch - a.extent.branch);
+  for (const { pack, extent } of sized) {
+    const last = batches.at(-1);
+    const alone = { packs: [pack], extent, scores: sizeOf(extent).scores };
+    const grown = last && {
+      packs: last.packs,
+      extent: together(last.extent, extent),
+      scores: last.scores + alone.scores,
+    };
+    if (grown !== undefined && goTogether(last!, grown, limits)) {
+      grown.packs.push(pack);
+      batches[batches.length - 1] = grown;
+    } else batches.push(alone);
+  }
+  return batches;
+}
+
+function goTogether(now: Gathered, grown: Gathered, limits: BatchLimits): boolean {
+  const isAlike = sizeOf(grown.extent).scores <= mostPadding * grown.scores;
+  if (!isAlike && now.extent.tokens >= busyTokens) return false;
+  return mayGrow(limits, now.extent, grown.extent);
+}
