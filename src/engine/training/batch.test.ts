@@ -35,6 +35,15 @@ describe("makeMicroBatches", () => {
     expect(sizesOf([41, 11, 11], 10_000)).toEqual([[60, [3, 40]]]);
   });
 
+  it("holds a bounded number of shared beginnings", () => {
+    const pairs = Array.from({ length: 70 }, (_, seed) => rowOf(randomTokens(seed, 6), 4));
+    const batches = makeMicroBatches([...pairs, ...pairs], defaultLoss, roomy);
+    expect(batches.map(({ modelInputs }) => modelInputs.branch_trunks.shape)).toEqual([
+      [128, 64],
+      [12, 6],
+    ]);
+  });
+
   it("cuts trained tokens into equal chunks and pads the last", () => {
     const [batch] = makeMicroBatches([rowOf(randomTokens(1, 24), 1)], defaultLoss, roomy);
     const { chunk, chunks, targets } = batch!.modelInputs;

@@ -9,6 +9,8 @@ import type { Pack } from "./pack-rows.ts";
 const busyTokens = 512;
 /** How much attention may grow by padding in a batch that is busy already. */
 const mostPadding = 1.5;
+/** Branches get their trunks by a product with all trunks of the batch, which must stay small beside the rest. */
+const mostTrunks = 64;
 
 /** One micro-batch. */
 export interface Gathered {
@@ -41,6 +43,7 @@ export function gatherPacks(packs: readonly Pack[], limits: BatchLimits): readon
 }
 
 function goTogether(now: Gathered, grown: Gathered, limits: BatchLimits): boolean {
+  if (grown.extent.trunks > mostTrunks) return false;
   const isAlike = sizeOf(grown.extent).scores <= mostPadding * grown.scores;
   if (!isAlike && now.extent.tokens >= busyTokens) return false;
   return mayGrow(limits, now.extent, grown.extent);
