@@ -1,7 +1,7 @@
 /** Tries an execution provider in a process of its own, within a deadline. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { providerReason } from "../engine/provider.ts";
+import { providerReason } from "../engine/require-provider.ts";
 
 export type ProviderResult =
   | { readonly works: true; readonly ms: number }

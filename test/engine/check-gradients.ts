@@ -4,7 +4,7 @@ import { createSession } from "../../src/engine/runtime.ts";
 import type { Tensor } from "../../src/engine/runtime.ts";
 import { gradients } from "../../src/engine/graph/autodiff.ts";
 import { Graph } from "../../src/engine/graph/graph.ts";
-import type { Value } from "../../src/engine/graph/graph.ts";
+import type { Operators, Value } from "../../src/engine/graph/graph.ts";
 import { multiply, sum } from "../../src/engine/graph/ops.ts";
 
 export interface GradientCheck {
@@ -22,13 +22,11 @@ export interface GradientCheck {
 }
 
 /** Largest difference between analytic and numeric gradient, relative to the largest gradient. */
-export async function gradientError({
-  shapes,
-  fixed = {},
-  build,
-  values,
-}: GradientCheck): Promise<number> {
-  const graph = new Graph();
+export async function gradientError(
+  { shapes, fixed = {}, build, values }: GradientCheck,
+  operators: Operators = "fused",
+): Promise<number> {
+  const graph = new Graph({ operators });
   const normal = createNormal(createRandom(7));
   const inputs = shapes.map((shape, i) => graph.input(`x${i}`, "float32", shape, true));
   const fixedValues = Object.fromEntries(

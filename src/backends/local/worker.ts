@@ -6,7 +6,7 @@ import { parentPort } from "node:worker_threads";
 import { AgentTrainerError } from "../../core/errors.ts";
 import { loadPolicyModel } from "../../engine/model/policy-model.ts";
 import { PolicyEngine } from "../../engine/policy-engine.ts";
-import { requireProvider } from "../../engine/provider.ts";
+import { requireProvider } from "../../engine/require-provider.ts";
 import { modelCompanions } from "./load-model.ts";
 import type { CallName, FromWorker, ToWorker, WireError, WorkerCalls } from "./protocol.ts";
 

@@ -9,7 +9,7 @@
  *   log p(t):  dz = onehot(t) - p          entropy:  dz = -p (log p + entropy)
  */
 import type { Graph, Value } from "./graph.ts";
-import { detach, multiply, negate, reshape, runtimeShape } from "./ops.ts";
+import { detach, multiply, negate, productIn, reshape, runtimeShape } from "./ops.ts";
 
 export interface HeadInputs {
   /** h [R, H]; `R` is a size that is known at run time. */
@@ -107,11 +107,7 @@ function chunkOf(body: Graph, turn: Value, inputs: HeadInputs, padded: Value): C
   const V = matrix.shape[0]!;
   const hidden = rowsOfTurn(body, turn, chunk, padded);
   const targets = rowsOfTurn(body, turn, chunk, inputs.targets);
-  const logits = body.node("FusedMatMul", [hidden, matrix], ["c", V], {
-    domain: "com.microsoft",
-    attributes: { transA: 0, transB: 1, alpha: { float: 1 } },
-  });
-  const all = body.node("LogSoftmax", [logits], ["c", V], { attributes: { axis: -1 } });
+  const all = logSoftmax(body, productIn(body, hidden, matrix, { transposeB: true }));
   const column = body.node("Unsqueeze", [targets, body.integers(1)], ["c", 1], { dtype: "int64" });
   const picked = body.node("GatherElements", [all, column], ["c", 1], { attributes: { axis: 1 } });
   const logprob = body.node("Squeeze", [picked, body.integers(1)], ["c"]);
@@ -130,6 +126,27 @@ function chunkOf(body: Graph, turn: Value, inputs: HeadInputs, padded: Value): C
   return { hidden, targets, all, probabilities, logprob, entropy };
 }
 
+/** Over the last axis of [c, V]. */
+function logSoftmax(body: Graph, logits: Value): Value {
+  const { shape } = logits;
+  if (body.operators === "fused") {
+    return body.node("LogSoftmax", [logits], shape, { attributes: { axis: -1 } });
+  }
+  // WebGPU has none, and would wait for the processor.
+  const reduced = [shape[0]!, 1];
+  const peak = body.node("ReduceMax", [logits], reduced, {
+    attributes: { axes: [-1], keepdims: 1 },
+  });
+  const shifted = body.node("Sub", [logits, peak], shape);
+  const total = body.node(
+    "ReduceSum",
+    [body.node("Exp", [shifted], shape), body.integers(-1)],
+    reduced,
+    { attributes: { keepdims: 1 } },
+  );
+  return body.node("Sub", [shifted, body.node("Log", [total], reduced)], shape);
+}
+
 /** -p (log p + entropy), [chunk, V] */
 function entropySlope(body: Graph, { all, probabilities, entropy }: Chunk): Value {
   const { shape } = all;
@@ -141,7 +158,7 @@ function entropySlope(body: Graph, { all, probabilities, entropy }: Chunk): Valu
 /** J of the chunk's rows, [chunk, H]. */
 function jacobian(body: Graph, part: Chunk, matrix: Value, quantity: HeadQuantity): Value {
   const shape = part.hidden.shape;
-  const times = (left: Value): Value => body.node("MatMul", [left, matrix], shape);
+  const times = (left: Value): Value => productIn(body, left, matrix);
   if (quantity === "entropy") return times(entropySlope(body, part));
   const expected = times(part.probabilities());
   const own = body.node("Gather", [matrix, part.targets], shape, { attributes: { axis: 0 } });
@@ -163,15 +180,9 @@ function matrixGradient(
   const { carried } = graph.loop(chunks, [zeros], (body, turn, [sum]) => {
     const part = chunkOf(body, turn, inputs, padded);
     const slope = quantity === "logprob" ? part.probabilities() : entropySlope(body, part);
-    const product = body.node(
-      "FusedMatMul",
-      [slope, rowsOfTurn(body, turn, chunk, scaled)],
-      shape,
-      {
-        domain: "com.microsoft",
-        attributes: { transA: 1, transB: 0, alpha: { float: 1 } },
-      },
-    );
+    const product = productIn(body, slope, rowsOfTurn(body, turn, chunk, scaled), {
+      transposeA: true,
+    });
     return { carried: [body.node("Add", [sum!, product], shape)], stacked: [] };
   });
   if (quantity === "entropy") return carried[0]!;

@@ -49,8 +49,22 @@ export interface LoopTurn {
   readonly stacked: readonly Value[];
 }
 
-export class Graph {
+/**
+ * Which operators a graph may be made of: `fused` takes those that the runtime has for processors
+ * (products with transposed factors, a normalisation that also tells its divisor), `standard` only such
+ * that every execution provider computes, and computes rightly.
+ */
+export type Operators = "fused" | "standard";
+
+export interface GraphOptions {
+  /** @default "fused" */
+  readonly operators?: Operators;
   /** The graph around a loop's body: its values can be used inside, and it holds the constants. */
+  readonly outer?: Graph;
+}
+
+export class Graph {
+  readonly operators: Operators;
   readonly #outer: Graph | undefined;
   readonly #nodes: NodeSpec[] = [];
   readonly #constants: TensorSpec[] = [];
@@ -62,7 +76,8 @@ export class Graph {
   readonly #dimSources = new Map<string, { value: Value; axis: number }>();
   #nextId = 0;
 
-  constructor(outer?: Graph) {
+  constructor({ operators, outer }: GraphOptions = {}) {
+    this.operators = operators ?? outer?.operators ?? "fused";
     this.#outer = outer;
   }
 
@@ -197,7 +212,7 @@ export class Graph {
     carried: readonly Value[],
     build: (body: Graph, turn: Value, carried: readonly Value[]) => LoopTurn,
   ): LoopTurn {
-    const body = new Graph(this);
+    const body = new Graph({ outer: this });
     const turn = body.input(this.#freshName(), "int64", []);
     const goOn = body.input(this.#freshName(), "bool", []);
     const inner = carried.map(({ dtype, shape }) => body.input(this.#freshName(), dtype, shape));

@@ -30,14 +30,12 @@ export function rmsNorm(x: Value, weight: Value, epsilon: number): Value {
   if (!x.requiresGrad && !weight.requiresGrad) {
     return graph.node("SimplifiedLayerNormalization", [x, weight], shape, { attributes });
   }
-  const [output, inverse] = graph.nodes(
-    "SimplifiedLayerNormalization",
-    [x, weight],
-    [shape, perRow],
-    {
-      attributes,
-    },
-  ) as [Value, Value];
+  const [output, inverse] =
+    graph.operators === "fused"
+      ? (graph.nodes("SimplifiedLayerNormalization", [x, weight], [shape, perRow], {
+          attributes,
+        }) as [Value, Value])
+      : composedRmsNorm(x, weight, epsilon);
   return graph.record(output, [x, weight], (g) => {
     const normalised = multiply(detach(x), inverse);
     const dw = weight.requiresGrad
@@ -52,6 +50,23 @@ export function rmsNorm(x: Value, weight: Value, epsilon: number): Value {
     });
     return [multiply(inverse, subtract(gw, multiply(normalised, mean))), dw];
   });
+}
+
+/** The normalised rows and the factor on each. WebGPU's kernel leaves the factor unwritten. */
+function composedRmsNorm(x: Value, weight: Value, epsilon: number): readonly [Value, Value] {
+  const { graph, shape } = x;
+  const perRow = [...shape.slice(0, -1), 1];
+  const mean = graph.node("ReduceMean", [graph.node("Mul", [x, x], shape)], perRow, {
+    attributes: { axes: [-1], keepdims: 1 },
+  });
+  const root = graph.node(
+    "Sqrt",
+    [graph.node("Add", [mean, graph.scalar(epsilon)], perRow)],
+    perRow,
+  );
+  const inverse = graph.node("Reciprocal", [root], perRow);
+  const normalised = graph.node("Mul", [x, inverse], shape);
+  return [graph.node("Mul", [normalised, weight], shape), inverse];
 }
 
 /** Tables of cos and sin, [positions, headSize / 2] each; `negativeSin` turns the other way. */

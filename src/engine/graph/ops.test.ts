@@ -190,12 +190,10 @@ for (const transposeA of [false, true]) {
   }
 }
 
-describe("gradients equal finite differences", () => {
-  for (const [name, check] of Object.entries(checks)) {
-    it(name, async () => {
-      expect(await gradientError(check)).toBeLessThan(2e-3);
-    });
-  }
+describe.each(["fused", "standard"] as const)("gradients, %s operators", (operators) => {
+  it.each(Object.entries(checks))("%s", async (_, check) => {
+    expect(await gradientError(check, operators)).toBeLessThan(2e-3);
+  });
 });
 
 it("refuses shapes that do not broadcast", async () => {

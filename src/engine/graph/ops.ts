@@ -4,7 +4,7 @@
  * (normalisation, rotary embedding, token log-probabilities) are in `model-ops.ts`.
  */
 import type { Dim } from "../onnx/model.ts";
-import type { Value } from "./graph.ts";
+import type { Graph, Value } from "./graph.ts";
 
 function broadcastShape(a: readonly Dim[], b: readonly Dim[]): readonly Dim[] {
   const rank = Math.max(a.length, b.length);
@@ -175,15 +175,7 @@ export interface MatmulOptions {
 /** `alpha * A B` over the last two axes; those before are equal, or 1 in B where no gradient flows. */
 export function matmul(a: Value, b: Value, options: MatmulOptions = {}): Value {
   const { transposeA = false, transposeB = false, alpha = 1 } = options;
-  const { graph } = a;
-  const rows = a.shape.at(transposeA ? -1 : -2) as Dim;
-  const columns = b.shape.at(transposeB ? -2 : -1) as Dim;
-  const shape = [...a.shape.slice(0, -2), rows, columns];
-  const output = graph.node("FusedMatMul", [a, b], shape, {
-    domain: "com.microsoft",
-    attributes: { transA: Number(transposeA), transB: Number(transposeB), alpha: { float: alpha } },
-  });
-  return graph.record(output, [a, b], (g) => {
+  return a.graph.record(productIn(a.graph, a, b, options), [a, b], (g) => {
     const da = a.requiresGrad
       ? transposeA
         ? matmul(detach(b), g, { transposeA: transposeB, transposeB: true, alpha })
@@ -196,6 +188,41 @@ export function matmul(a: Value, b: Value, options: MatmulOptions = {}): Value {
       : null;
     return [da, db];
   });
+}
+
+/** As `matmul`, in a graph that is not that of the factors (a loop's body), and not differentiable. */
+export function productIn(graph: Graph, a: Value, b: Value, options: MatmulOptions = {}): Value {
+  const { transposeA = false, transposeB = false, alpha = 1 } = options;
+  const rows = a.shape.at(transposeA ? -1 : -2) as Dim;
+  const columns = b.shape.at(transposeB ? -2 : -1) as Dim;
+  const shape = [...a.shape.slice(0, -2), rows, columns];
+  if (graph.operators === "fused") {
+    return graph.node("FusedMatMul", [a, b], shape, {
+      domain: "com.microsoft",
+      attributes: {
+        transA: Number(transposeA),
+        transB: Number(transposeB),
+        alpha: { float: alpha },
+      },
+    });
+  }
+  const left = transposeA ? lastAxesSwapped(graph, a) : a;
+  const right = transposeB ? lastAxesSwapped(graph, b) : b;
+  const product = graph.node("MatMul", [left, right], shape);
+  return alpha === 1 ? product : graph.node("Mul", [product, graph.scalar(alpha)], shape);
+}
+
+function lastAxesSwapped(graph: Graph, { shape, ...value }: Value): Value {
+  const axes = shape.map((_, axis) => axis);
+  const perm = [...axes.slice(0, -2), ...axes.slice(-2).toReversed()];
+  return graph.node(
+    "Transpose",
+    [{ ...value, shape }],
+    perm.map((axis) => shape[axis]!),
+    {
+      attributes: { perm },
+    },
+  );
 }
 
 /** `c + alpha * A B^T`, all of them matrices. */

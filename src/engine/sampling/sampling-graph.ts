@@ -4,6 +4,7 @@
  * copy it (which costs more than the computation).
  */
 import { Graph } from "../graph/graph.ts";
+import type { Operators } from "../graph/graph.ts";
 import { takeRows } from "../graph/model-ops.ts";
 import { softmax } from "../graph/ops.ts";
 import { embeddingName, headName } from "../model/parameters.ts";
@@ -20,6 +21,13 @@ export const cachedValues = (layer: number): string => `cached_values_${layer}`;
 export const newKeys = (layer: number): string => `new_keys_${layer}`;
 export const newValues = (layer: number): string => `new_values_${layer}`;
 
+export interface SamplingGraphOptions {
+  /** Matrices in few bits, by name. @default none */
+  readonly quantized?: ReadonlyMap<string, QuantizedMatrix>;
+  /** @default "fused" */
+  readonly operators?: Operators;
+}
+
 /**
  * Inputs: `ids` [B S], `positions` [B S, 1], `mask` [B, 1, 1, S, T + S], `rows` [R] (which of the B S
  * hidden states are continued), and per layer the cache [B, K, T, D]. Outputs: `probabilities` [R, V]
@@ -27,10 +35,10 @@ export const newValues = (layer: number): string => `new_values_${layer}`;
  */
 export function buildSamplingGraph(
   policy: PolicyModel,
-  quantized: ReadonlyMap<string, QuantizedMatrix> = new Map(),
+  { quantized = new Map(), operators = "fused" }: SamplingGraphOptions = {},
 ): BuiltGraph {
   const { config } = policy;
-  const graph = new Graph();
+  const graph = new Graph({ operators });
   const weights = declareWeights(graph, { ...policy, differentiate: false, quantized });
   const ids = graph.input("ids", "int64", ["N"]);
   const positions = graph.input("positions", "int64", ["N", 1]);

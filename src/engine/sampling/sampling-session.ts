@@ -5,6 +5,7 @@
  */
 import { feedParameters } from "../model/policy-model.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
+import { operatorsFor } from "../provider.ts";
 import type { Provider } from "../provider.ts";
 import { createSession } from "../runtime.ts";
 import type { Session, Tensor } from "../runtime.ts";
@@ -75,8 +76,10 @@ export class SamplingSession {
     precision: SamplingPrecision = "float32",
     provider: Provider = "cpu",
   ): Promise<SamplingSession> {
-    const quantized = precision === "int8" ? await quantizeFrozen(policy) : undefined;
-    const { model, fed } = buildSamplingGraph(policy, quantized);
+    const { model, fed } = buildSamplingGraph(policy, {
+      operators: operatorsFor(provider),
+      ...(precision === "int8" ? { quantized: await quantizeFrozen(policy) } : {}),
+    });
     const folder = policy.mappedFolder;
     const session = await createSession(model, {
       threads,

@@ -4,6 +4,7 @@ import type { LossSpec } from "../../core/loss.ts";
 import { objectiveKey } from "../loss/objective.ts";
 import { feedParameters } from "../model/policy-model.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
+import { operatorsFor } from "../provider.ts";
 import type { Provider } from "../provider.ts";
 import { createSession } from "../runtime.ts";
 import type { Session, Tensor } from "../runtime.ts";
@@ -77,13 +78,15 @@ export class LoadedGraphs {
   #graph(key: string, policy: PolicyModel, options: TrainingGraphOptions): Promise<LoadedGraph> {
     let loaded = this.#loaded.get(key);
     if (loaded === undefined) {
-      const { model, fed } = buildTrainingGraph(policy, options);
+      const { provider = "cpu" } = this.#options;
+      const operators = operatorsFor(provider);
+      const { model, fed } = buildTrainingGraph(policy, { ...options, operators });
       const folder = policy.mappedFolder;
       loaded = createSession(model, {
         threads: this.#options.threads,
         // Products of hundreds of rows gain nothing from it, and it copies every weight twice.
         prepack: false,
-        provider: this.#options.provider ?? "cpu",
+        provider,
         cpuFallback: true,
         ...(folder === null ? {} : { externalFolder: folder }),
       }).then((session) => ({

@@ -4,6 +4,7 @@ import { gradients } from "../graph/autodiff.ts";
 import { headValues } from "../graph/chunked-head.ts";
 import type { HeadInputs } from "../graph/chunked-head.ts";
 import { Graph } from "../graph/graph.ts";
+import type { Operators } from "../graph/graph.ts";
 import { takeRows } from "../graph/model-ops.ts";
 import { buildObjective } from "../loss/objective.ts";
 import { embeddingName, headName } from "../model/parameters.ts";
@@ -33,6 +34,8 @@ export interface TrainingGraphOptions {
   readonly loss: LossSpec | null;
   /** Keep the layers' inputs only, and compute layers again for their gradients. */
   readonly checkpointed: boolean;
+  /** @default "fused" */
+  readonly operators?: Operators;
 }
 
 /**
@@ -41,9 +44,9 @@ export interface TrainingGraphOptions {
  */
 export function buildTrainingGraph(
   policy: PolicyModel,
-  { loss, checkpointed }: TrainingGraphOptions,
+  { loss, checkpointed, operators = "fused" }: TrainingGraphOptions,
 ): BuiltGraph {
-  const graph = new Graph();
+  const graph = new Graph({ operators });
   const weights = declareWeights(graph, { ...policy, differentiate: loss !== null });
   const ids = graph.input("ids", "int64", ["N"]);
   const positions = graph.input("positions", "int64", ["N", 1]);

@@ -1,0 +1,39 @@
+/**
+ * Refuses an execution provider that cannot be used here: it may be part of the installed build and
+ * still lack a device or a library, or compute something else than the processor.
+ */
+import { ConfigError } from "../core/errors.ts";
+import { probeProvider } from "./probe-provider.ts";
+import type { Provider } from "./provider.ts";
+import { listProviders, runtimeVersion } from "./runtime.ts";
+
+/** Runs small graphs on it. @throws ConfigError saying what is missing, or what is wrong */
+export async function requireProvider(provider: Provider): Promise<void> {
+  if (provider === "cpu") return;
+  const installed = (await listProviders()).map(({ name }) => name);
+  const fields = { option: "local.provider", provider, installed };
+  if (!installed.includes(provider)) {
+    throw new ConfigError({
+      message: `local.provider is "${provider}", but the installed onnxruntime-node ${await runtimeVersion()} (${process.platform} ${process.arch}) has no such provider; it has ${installed.join(", ")}.`,
+      hint: "Choose one of those, or leave it out to compute on the processor.",
+      fields,
+    });
+  }
+  try {
+    await probeProvider(provider);
+  } catch (cause) {
+    const reason = providerReason(cause instanceof Error ? cause.message : String(cause));
+    throw new ConfigError({
+      message: `local.provider is "${provider}", which does not work on this machine: ${reason}`,
+      hint: "`agent-trainer doctor` tries every provider. Leave it out to compute on the processor.",
+      fields,
+      cause,
+    });
+  }
+}
+
+/** The sentence at the end of what the runtime says; before it stand places in its source code. */
+export function providerReason(message: string): string {
+  const [line = ""] = message.trim().split("\n");
+  return /was false\. (.+)$/u.exec(line)?.[1] ?? line.replace(/^OrtSessionOptions\w+: /u, "");
+}
