@@ -18,7 +18,8 @@ import type { Provider } from "../provider.ts";
 import { Lane } from "./lane.ts";
 import type { LaneSequence } from "./lane.ts";
 import { pickToken } from "./pick-token.ts";
-import { prefill } from "./prefill.ts";
+import { Prefill } from "./prefill.ts";
+import type { Prefilled } from "./prefill.ts";
 import { PrefixTree } from "./prefix-tree.ts";
 import { SamplingSession } from "./sampling-session.ts";
 import type { SamplingPrecision } from "./sampling-session.ts";
@@ -65,6 +66,7 @@ export class BatchSampler implements Sampler {
   readonly #config: ModelConfig;
   readonly #session: SamplingSession;
   readonly #tree: PrefixTree;
+  readonly #prefill: Prefill<QueuedRequest>;
   readonly #maxSequences: number;
   readonly #queue: QueuedRequest[] = [];
   readonly #betweenSteps: (() => void)[] = [];
@@ -81,6 +83,7 @@ export class BatchSampler implements Sampler {
     this.#session = session;
     this.#maxSequences = options.maxSequences ?? 128;
     this.#tree = new PrefixTree(options.prefixCacheBytes ?? 256 * 2 ** 20);
+    this.#prefill = new Prefill(this.#tree, session, policy.config);
   }
 
   /** `policy.data` is what is sampled from: change it only inside `swapWeights`. */
@@ -114,6 +117,7 @@ export class BatchSampler implements Sampler {
       this.#betweenSteps.push(() => {
         change();
         this.#tree.clear();
+        this.#prefill.restart();
         this.#weightVersion = version;
         resolve();
       });
@@ -129,7 +133,8 @@ export class BatchSampler implements Sampler {
         for (const change of this.#betweenSteps.splice(0)) change();
         this.#dropAborted();
         const start = performance.now();
-        await this.#admit();
+        this.#admit();
+        for (const ready of await this.#prefill.advance()) this.#begin(ready);
         for (const lane of this.#lanes.values()) await this.#advance(lane);
         this.totals.busyMs += performance.now() - start;
         // Lets new requests and cancellations in.
@@ -143,7 +148,8 @@ export class BatchSampler implements Sampler {
   }
 
   #failAll(error: unknown): void {
-    const failed = new Set(this.#queue.splice(0));
+    const failed = new Set([...this.#queue.splice(0), ...this.#prefill.waiting]);
+    for (const queued of this.#prefill.waiting) this.#prefill.remove(queued);
     for (const lane of this.#lanes.values())
       for (const { request } of lane.sequences) failed.add(request);
     this.#lanes.clear();
@@ -160,53 +166,45 @@ export class BatchSampler implements Sampler {
         this.#finish(sequence, "aborted");
       }
     }
-    for (let i = this.#queue.length - 1; i >= 0; i--) {
-      const queued = this.#queue[i]!;
-      if (queued.request.signal?.aborted !== true) continue;
-      this.#queue.splice(i, 1);
-      const { weightVersion } = queued;
-      const nothing = { tokens: new Int32Array(0), logprobs: new Float32Array(0), weightVersion };
-      queued.resolve(queued.results.map(() => ({ ...nothing, stopReason: "aborted" as const })));
+    const isAborted = ({ request }: QueuedRequest): boolean => request.signal?.aborted === true;
+    for (const queued of this.#prefill.waiting.filter(isAborted)) {
+      this.#prefill.remove(queued);
+      this.#running -= queued.n;
+      resolveEmpty(queued);
+    }
+    for (const queued of this.#queue.filter(isAborted)) {
+      this.#queue.splice(this.#queue.indexOf(queued), 1);
+      resolveEmpty(queued);
     }
   }
 
-  async #admit(): Promise<void> {
-    const admitted: QueuedRequest[] = [];
+  #admit(): void {
     while (this.#queue.length > 0) {
       // A request larger than the limit still runs, alone.
-      if (this.#running > 0 && this.#running + this.#queue[0]!.n > this.#maxSequences) break;
+      if (this.#running > 0 && this.#running + this.#queue[0]!.n > this.#maxSequences) return;
       const queued = this.#queue.shift()!;
       this.#running += queued.n;
-      admitted.push(queued);
+      this.#prefill.add(queued, queued.request.tokens);
     }
-    if (admitted.length === 0) return;
-    const prompts = admitted.map(({ request }) => request.tokens);
-    const nodes = await prefill(prompts, this.#tree, this.#session, this.#config).catch(
-      (error: unknown) => {
-        this.#running -= admitted.reduce((sum, { n }) => sum + n, 0);
-        for (const { reject } of admitted) reject(error);
-        throw error;
-      },
-    );
-    for (const [i, queued] of admitted.entries()) {
-      const node = nodes[i]!;
-      const { tokens, params } = queued.request;
-      for (let index = 0; index < queued.n; index++) {
-        const sequence: Sequence = {
-          request: queued,
-          index,
-          uniform: createRandom(deriveSeed(params.seed, index)),
-          limit: Math.min(params.maxTokens, this.contextLength - tokens.length),
-          tokens: [],
-          logprobs: [],
-          version: queued.weightVersion,
-          changes: [],
-          cached: tokens.length,
-          pending: 0,
-        };
-        if (this.#draw(sequence, node.probabilities)) continue;
-        this.#lane(sequence.cached).addFromPrompt(sequence, node);
-      }
+  }
+
+  #begin({ request: queued, node }: Prefilled<QueuedRequest>): void {
+    const { tokens, params } = queued.request;
+    for (let index = 0; index < queued.n; index++) {
+      const sequence: Sequence = {
+        request: queued,
+        index,
+        uniform: createRandom(deriveSeed(params.seed, index)),
+        limit: Math.min(params.maxTokens, this.contextLength - tokens.length),
+        tokens: [],
+        logprobs: [],
+        version: queued.weightVersion,
+        changes: [],
+        cached: tokens.length,
+        pending: 0,
+      };
+      if (this.#draw(sequence, node.probabilities)) continue;
+      this.#lane(sequence.cached).addFromPrompt(sequence, node);
     }
   }
 
@@ -276,4 +274,10 @@ export class BatchSampler implements Sampler {
   close(): Promise<void> {
     return this.#session.close();
   }
+}
+
+/** For a request that was aborted before its first token. */
+function resolveEmpty({ results, weightVersion, resolve }: QueuedRequest): void {
+  const nothing = { tokens: new Int32Array(0), logprobs: new Float32Array(0), weightVersion };
+  resolve(results.map(() => ({ ...nothing, stopReason: "aborted" as const })));
 }

@@ -4,8 +4,8 @@
  */
 import type { ModelConfig } from "../model/model-config.ts";
 import { maskedScore } from "../model/attention.ts";
-import { writePath } from "./prefill.ts";
 import type { PrefixNode } from "./prefix-tree.ts";
+import { writePath } from "./prompt-cache.ts";
 import type { SamplingSession } from "./sampling-session.ts";
 
 /** What a lane needs to know of a sequence. */

@@ -1,109 +1,178 @@
-/** Computes the prefix-tree nodes of prompts, many prompts per run, block by block. */
+/**
+ * Computes the prefix-tree nodes of waiting prompts, one run of the graph at a time, so that others can
+ * be continued, and prompts cancelled, in between. Blocks of several prompts go together where their
+ * shapes are equal; what a block holds does not depend on which ones did.
+ */
 import type { ModelConfig } from "../model/model-config.ts";
 import { maskedScore } from "../model/attention.ts";
-import { blockKey, blockTokens, cutIntoBlocks, pathTo } from "./prefix-tree.ts";
+import { blockKey, blockTokens, cutIntoBlocks } from "./prefix-tree.ts";
 import type { PrefixNode, PrefixTree } from "./prefix-tree.ts";
+import { writePath } from "./prompt-cache.ts";
 import type { LayeredCache, SamplingSession, StepOutput } from "./sampling-session.ts";
 
-/** Blocks in one run: enough rows to keep a processor busy, few enough to stay in its cache. */
-const maxBlocksPerRun = 32;
-/** Cache lengths are multiples of it, so that few shapes occur. */
-const cacheGranularity = 64;
+/** Enough rows to keep a processor busy, few enough that others need not wait long. */
+const maxBlocksPerRun = 8;
+/** A short block is padded to a multiple of it. */
+const shortBlockTokens = 32;
+
+interface Cursor<R> {
+  readonly request: R;
+  readonly blocks: readonly Int32Array[];
+  /** The last block that is there. */
+  node: PrefixNode | null;
+  next: number;
+}
 
 interface Job {
   readonly parent: PrefixNode | null;
   readonly tokens: Int32Array;
-  readonly key: string;
 }
 
-/** The last node of each prompt, in order; equal prompts share one. Prompts are not empty. */
-export async function prefill(
-  prompts: readonly Int32Array[],
-  tree: PrefixTree,
-  session: SamplingSession,
-  config: ModelConfig,
-): Promise<readonly PrefixNode[]> {
-  const cursors = prompts.map((prompt) => ({
-    blocks: cutIntoBlocks(prompt),
-    node: null as PrefixNode | null,
-    next: 0,
-  }));
-  for (let depth = 0; cursors.some(({ next, blocks }) => next < blocks.length); depth++) {
-    const active = cursors.filter(({ next, blocks }) => next === depth && next < blocks.length);
-    const jobs = new Map<PrefixNode | null, Map<string, Job>>();
-    for (const { node, blocks } of active) {
-      const tokens = blocks[depth]!;
-      const key = blockKey(tokens);
-      if (tree.find(node, key) !== undefined) continue;
-      const siblings = jobs.get(node) ?? new Map<string, Job>();
-      jobs.set(node, siblings.set(key, { parent: node, tokens, key }));
+/** A request whose prompt is cached as far as `node`, its end. */
+export interface Prefilled<R> {
+  readonly request: R;
+  readonly node: PrefixNode;
+}
+
+export class Prefill<R> {
+  readonly #tree: PrefixTree;
+  readonly #session: SamplingSession;
+  readonly #config: ModelConfig;
+  /** The longest waiting first. */
+  #cursors: readonly Cursor<R>[] = [];
+
+  constructor(tree: PrefixTree, session: SamplingSession, config: ModelConfig) {
+    this.#tree = tree;
+    this.#session = session;
+    this.#config = config;
+  }
+
+  get waiting(): readonly R[] {
+    return this.#cursors.map(({ request }) => request);
+  }
+
+  /** @param tokens at least one */
+  add(request: R, tokens: Int32Array): void {
+    const cursor = { request, blocks: cutIntoBlocks(tokens), node: null, next: 0 };
+    this.#cursors = [...this.#cursors, cursor];
+  }
+
+  remove(request: R): void {
+    this.#cursors = this.#cursors.filter((cursor) => cursor.request !== request);
+  }
+
+  /** Forgets what was computed with other weights; call it when the tree has been cleared. */
+  restart(): void {
+    for (const cursor of this.#cursors) Object.assign(cursor, { node: null, next: 0 });
+  }
+
+  /** At most one run. @returns prompts that are complete, which wait no longer. */
+  async advance(): Promise<readonly Prefilled<R>[]> {
+    const cached = this.#takeComplete();
+    const [oldest] = this.#cursors;
+    if (oldest === undefined) return cached;
+    await this.#compute(this.#jobsLike(oldest));
+    const completed = [...cached, ...this.#takeComplete()];
+    const held = [...this.#cursors, ...completed].map(({ node }) => node);
+    this.#tree.trim(new Set(held));
+    return completed;
+  }
+
+  /** Follows the tree as far as it goes. */
+  #takeComplete(): readonly Prefilled<R>[] {
+    const completed: Prefilled<R>[] = [];
+    const waiting: Cursor<R>[] = [];
+    for (const cursor of this.#cursors) {
+      let child: PrefixNode | undefined;
+      while (cursor.next < cursor.blocks.length) {
+        child = this.#tree.find(cursor.node, blockKey(cursor.blocks[cursor.next]!));
+        if (child === undefined) break;
+        cursor.node = child;
+        cursor.next += 1;
+      }
+      if (cursor.next < cursor.blocks.length) waiting.push(cursor);
+      else completed.push({ request: cursor.request, node: cursor.node! });
     }
-    const computed = new Map<PrefixNode | null, Map<string, PrefixNode>>();
-    const list = [...jobs.values()].flatMap((siblings) => [...siblings.values()]);
-    for (let start = 0; start < list.length; start += maxBlocksPerRun) {
-      for (const node of await compute(
-        list.slice(start, start + maxBlocksPerRun),
-        depth,
-        tree,
-        session,
-        config,
-      )) {
-        const siblings = computed.get(node.parent) ?? new Map<string, PrefixNode>();
-        computed.set(node.parent, siblings.set(blockKey(node.tokens), node));
+    this.#cursors = waiting;
+    return completed;
+  }
+
+  /** The next blocks of `first` and of others with the same shape, each once. */
+  #jobsLike(first: Cursor<R>): readonly Job[] {
+    const jobs: Job[] = [];
+    const known = new Map<PrefixNode | null, Set<string>>();
+    const size = paddedTokens(first.blocks[first.next]!);
+    for (const { node, blocks, next } of this.#cursors) {
+      const tokens = blocks[next]!;
+      if (next !== first.next || paddedTokens(tokens) !== size) continue;
+      const siblings = known.get(node) ?? new Set();
+      const key = blockKey(tokens);
+      if (siblings.has(key)) continue;
+      known.set(node, siblings.add(key));
+      jobs.push({ parent: node, tokens });
+      if (jobs.length === maxBlocksPerRun) break;
+    }
+    return jobs;
+  }
+
+  /** Jobs of the same depth and padded size. */
+  async #compute(jobs: readonly Job[]): Promise<void> {
+    const [{ parent, tokens: firstTokens }] = jobs as readonly [Job];
+    const sequences = jobs.length;
+    const newTokens = paddedTokens(firstTokens);
+    const past = parent === null ? 0 : (parent.depth + 1) * blockTokens;
+    const cachedTokens = Math.max(blockTokens, past);
+    const ids = new BigInt64Array(sequences * newTokens);
+    const positions = new BigInt64Array(sequences * newTokens);
+    for (let b = 0; b < sequences; b++) {
+      const { tokens } = jobs[b]!;
+      for (let s = 0; s < newTokens; s++) {
+        ids[b * newTokens + s] = BigInt(tokens[s] ?? 0);
+        // Padding behind a short last block keeps a legal position; causality hides it.
+        const position = Math.min(past + s, this.#config.contextLength - 1);
+        positions[b * newTokens + s] = BigInt(position);
       }
     }
-    for (const cursor of active) {
-      const key = blockKey(cursor.blocks[depth]!);
-      cursor.node = computed.get(cursor.node)?.get(key) ?? tree.find(cursor.node, key)!;
-      cursor.next += 1;
+    const lastRows = jobs.map(({ tokens }, b) => BigInt(b * newTokens + tokens.length - 1));
+    const output = await this.#session.step({
+      sequences,
+      newTokens,
+      cachedTokens,
+      ids,
+      positions,
+      mask: blockMask(sequences, past, cachedTokens, newTokens),
+      // A product of a single row would be computed differently.
+      rows: BigInt64Array.from(sequences === 1 ? [...lastRows, ...lastRows] : lastRows),
+      cache: this.#gatherCache(jobs, cachedTokens),
+    });
+    for (const [b, job] of jobs.entries()) {
+      const own = (layer: Float32Array): Float32Array =>
+        ownTokens(layer, b, job.tokens.length, newTokens, this.#config);
+      this.#tree.insert({
+        parent: job.parent,
+        tokens: job.tokens.slice(),
+        keys: output.keys.map(own),
+        values: output.values.map(own),
+        probabilities: rowOf(output, b, this.#config),
+      });
     }
   }
-  tree.trim();
-  return cursors.map(({ node }) => node!);
+
+  #gatherCache(jobs: readonly Job[], cachedTokens: number): LayeredCache {
+    const { layers, kvHeads, headSize } = this.#config;
+    const size = jobs.length * kvHeads * cachedTokens * headSize;
+    const empty = (): Float32Array[] =>
+      Array.from({ length: layers }, () => new Float32Array(size));
+    const cache = { keys: empty(), values: empty() };
+    for (const [b, { parent }] of jobs.entries())
+      writePath(parent, cache, b, cachedTokens, this.#config);
+    return cache;
+  }
 }
 
-async function compute(
-  jobs: readonly Job[],
-  depth: number,
-  tree: PrefixTree,
-  session: SamplingSession,
-  config: ModelConfig,
-): Promise<readonly PrefixNode[]> {
-  const past = depth * blockTokens;
-  const cachedTokens = Math.max(1, Math.ceil(past / cacheGranularity)) * cacheGranularity;
-  // A single job runs beside an empty twin: one-row batches would compute differently.
-  const sequences = Math.max(2, jobs.length);
-  const ids = new BigInt64Array(sequences * blockTokens);
-  const positions = new BigInt64Array(sequences * blockTokens);
-  const rows = new BigInt64Array(sequences);
-  for (let b = 0; b < sequences; b++) {
-    const tokens = jobs[b]?.tokens;
-    for (let s = 0; s < blockTokens; s++) {
-      ids[b * blockTokens + s] = BigInt(tokens?.[s] ?? 0);
-      // Padding behind a short last block keeps a legal position; causality hides it.
-      positions[b * blockTokens + s] = BigInt(Math.min(past + s, config.contextLength - 1));
-    }
-    rows[b] = BigInt(b * blockTokens + (tokens?.length ?? 1) - 1);
-  }
-  const output = await session.step({
-    sequences,
-    newTokens: blockTokens,
-    cachedTokens,
-    ids,
-    positions,
-    mask: blockMask(sequences, past, cachedTokens),
-    rows,
-    cache: gatherCache(jobs, sequences, cachedTokens, config),
-  });
-  return jobs.map((job, b) =>
-    tree.insert({
-      parent: job.parent,
-      tokens: job.tokens.slice(),
-      keys: output.keys.map((layer) => ownTokens(layer, b, job.tokens.length, config)),
-      values: output.values.map((layer) => ownTokens(layer, b, job.tokens.length, config)),
-      probabilities: rowOf(output, b, config),
-    }),
-  );
+/** S: a function of the block alone, as everything that decides about its numbers. */
+function paddedTokens({ length }: Int32Array): number {
+  return Math.ceil(length / shortBlockTokens) * shortBlockTokens;
 }
 
 /** A copy of row `r` of the probabilities: a view would keep the whole batch alive. */
@@ -112,15 +181,15 @@ function rowOf(output: StepOutput, r: number, config: ModelConfig): Float32Array
 }
 
 /** [B, S, T + S] */
-function blockMask(sequences: number, past: number, cachedTokens: number): Float32Array {
-  const width = cachedTokens + blockTokens;
-  const one = new Float32Array(blockTokens * width);
-  for (let s = 0; s < blockTokens; s++) {
-    one.fill(maskedScore, s * width + past, s * width + cachedTokens);
-    one.fill(maskedScore, s * width + cachedTokens + s + 1, (s + 1) * width);
+function blockMask(B: number, past: number, T: number, S: number): Float32Array {
+  const width = T + S;
+  const one = new Float32Array(S * width);
+  for (let s = 0; s < S; s++) {
+    one.fill(maskedScore, s * width + past, s * width + T);
+    one.fill(maskedScore, s * width + T + s + 1, (s + 1) * width);
   }
-  const mask = new Float32Array(sequences * one.length);
-  for (let b = 0; b < sequences; b++) mask.set(one, b * one.length);
+  const mask = new Float32Array(B * one.length);
+  for (let b = 0; b < B; b++) mask.set(one, b * one.length);
   return mask;
 }
 
@@ -129,48 +198,13 @@ function ownTokens(
   layer: Float32Array,
   b: number,
   length: number,
-  config: ModelConfig,
+  S: number,
+  { kvHeads, headSize }: ModelConfig,
 ): Float32Array {
-  const { kvHeads, headSize } = config;
   const own = new Float32Array(kvHeads * length * headSize);
   for (let k = 0; k < kvHeads; k++) {
-    const start = (b * kvHeads + k) * blockTokens * headSize;
+    const start = (b * kvHeads + k) * S * headSize;
     own.set(layer.subarray(start, start + length * headSize), k * length * headSize);
   }
   return own;
-}
-
-function gatherCache(
-  jobs: readonly Job[],
-  sequences: number,
-  cachedTokens: number,
-  config: ModelConfig,
-): LayeredCache {
-  const size = sequences * config.kvHeads * cachedTokens * config.headSize;
-  const empty = (): Float32Array[] =>
-    Array.from({ length: config.layers }, () => new Float32Array(size));
-  const cache = { keys: empty(), values: empty() };
-  for (const [b, { parent }] of jobs.entries()) writePath(parent, cache, b, cachedTokens, config);
-  return cache;
-}
-
-/** Copies the keys and values of `node` and its ancestors into slot `b` of a cache [B, K, T, D]. */
-export function writePath(
-  node: PrefixNode | null,
-  cache: LayeredCache,
-  b: number,
-  cachedTokens: number,
-  config: ModelConfig,
-): void {
-  const { kvHeads, headSize } = config;
-  for (const block of pathTo(node)) {
-    const width = block.tokens.length * headSize;
-    for (let layer = 0; layer < config.layers; layer++) {
-      for (let k = 0; k < kvHeads; k++) {
-        const target = ((b * kvHeads + k) * cachedTokens + block.depth * blockTokens) * headSize;
-        cache.keys[layer]!.set(block.keys[layer]!.subarray(k * width, (k + 1) * width), target);
-        cache.values[layer]!.set(block.values[layer]!.subarray(k * width, (k + 1) * width), target);
-      }
-    }
-  }
 }

@@ -6,7 +6,7 @@
  */
 
 /** Tokens in a full block. */
-export const blockTokens = 32;
+export const blockTokens = 64;
 
 export interface PrefixNode {
   readonly parent: PrefixNode | null;
@@ -81,10 +81,12 @@ export class PrefixTree {
     return inserted;
   }
 
-  /** Forgets least recently used leaves until the limit is met. Nodes that someone still holds stay usable. */
-  trim(): void {
+  /** Forgets least recently used leaves until the limit is met, but none of `held`: others will follow it. */
+  trim(held: ReadonlySet<PrefixNode | null>): void {
     while (this.#bytes > this.#maxBytes) {
-      const leaves = [...this.#leaves(this.#roots)].toSorted((a, b) => a.lastUse - b.lastUse);
+      const leaves = [...this.#leaves(this.#roots)]
+        .filter((leaf) => !held.has(leaf))
+        .toSorted((a, b) => a.lastUse - b.lastUse);
       if (leaves.length === 0) return;
       for (const leaf of leaves) {
         if (this.#bytes <= this.#maxBytes) return;
