@@ -11,13 +11,14 @@ type MakeBackend = (config: TrainConfig) => TrainingBackend | Promise<TrainingBa
 
 const loaders: Readonly<Record<string, MakeBackend>> = {
   async local({ local }) {
-    const { threads, trainingMemoryMib: trainingMemoryMiB, ...others } = local;
+    const { threads, trainingMemoryMib, cacheMemoryMib, ...others } = local;
     const { createLocalBackend } = await import("../backends/local/index.ts");
     const progress = createByteProgress({ stream: process.stderr, isQuiet: false });
     return createLocalBackend({
       ...others,
-      trainingMemoryMiB,
+      trainingMemoryMiB: trainingMemoryMib,
       ...(threads === null ? {} : { threads }),
+      ...(cacheMemoryMib === null ? {} : { cacheMemoryMiB: cacheMemoryMib }),
       onPull({ file, doneBytes, totalBytes }) {
         progress.report(file, doneBytes, totalBytes);
         if (doneBytes === totalBytes) progress.clear();

@@ -21,6 +21,8 @@ export interface PolicyEngineOptions {
   readonly threads: number;
   /** Memory for the activations of one training micro-batch. @default 1536 */
   readonly trainingMemoryMiB?: number;
+  /** Memory for keys and values of sequences and prompts; see `BatchSamplerOptions`. @default a quarter of all */
+  readonly cacheMemoryMiB?: number;
   /** What computes; what it lacks is done by the processor. @default "cpu" */
   readonly provider?: Provider;
   /** See `SamplingPrecision`; `int8` needs a LoRA adapter. @default "float32" */
@@ -92,6 +94,9 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
       {
         threads: countParameters(policy) < smallModelParameters ? 1 : options.threads,
         provider: options.provider ?? "cpu",
+        ...(options.cacheMemoryMiB === undefined
+          ? {}
+          : { cacheBytes: options.cacheMemoryMiB * 2 ** 20 }),
         ...(options.samplingPrecision === undefined
           ? {}
           : { precision: options.samplingPrecision }),

@@ -9,8 +9,8 @@ import { valueAt } from "./config/tree.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 
 /**
- * Options that may change when a run continues: its length, how often it reports, where it lies. A
- * learning-rate schedule follows the new length from there on.
+ * Options that may change when a run continues: its length, how often it reports, where it lies,
+ * how much of it is remembered. A learning-rate schedule follows the new length from there on.
  */
 export const changeableOptions: readonly string[] = [
   "trainer.total_epochs",
@@ -25,6 +25,7 @@ export const changeableOptions: readonly string[] = [
   "trainer.keep_checkpoints",
   "trainer.keep_best",
   "workflow.n_parallel_tasks",
+  "local.cache_memory_mib",
 ];
 
 const fixedKeys = (): string[] =>

@@ -36,6 +36,11 @@ export interface LocalBackendOptions {
   /** Memory for the activations of one training micro-batch; less is slower. @default 1536 */
   readonly trainingMemoryMiB?: number;
   /**
+   * Memory for keys and values while sampling: four fifths for sequences that are being drawn, the
+   * youngest of which wait when there is no more, a fifth for prompts. @default a quarter of the memory
+   */
+  readonly cacheMemoryMiB?: number;
+  /**
    * What frozen matrices are multiplied as while sampling. `int8` takes a quarter of the memory and
    * draws from a slightly different distribution: `train/logprob_abs_diff` shows by how much, and the
    * ratios of `importance_sampling`, `ppo` and their like correct for it. Needs a LoRA adapter.
@@ -69,7 +74,7 @@ export class LocalBackend implements TrainingBackend {
 
   async start(run: RunContext): Promise<InferenceTarget> {
     if (this.#worker !== undefined) throw new Error("The local backend has already been started.");
-    const { onPull } = this.#options;
+    const { onPull, cacheMemoryMiB } = this.#options;
     const { path, name } = await findModel(run.model.name, {
       signal: run.signal,
       ...(onPull === undefined ? {} : { onProgress: onPull }),
@@ -85,6 +90,7 @@ export class LocalBackend implements TrainingBackend {
       threads: this.#options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
       provider: this.#options.provider ?? "cpu",
       trainingMemoryMiB: this.#options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
+      ...(cacheMemoryMiB === undefined ? {} : { cacheMemoryMiB }),
       samplingPrecision: this.#options.samplingPrecision ?? "float32",
       momentPrecision: this.#options.momentPrecision ?? "float32",
     });

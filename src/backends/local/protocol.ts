@@ -20,6 +20,7 @@ export interface WorkerCalls {
     threads: number;
     provider: Provider;
     trainingMemoryMiB: number;
+    cacheMemoryMiB?: number;
     samplingPrecision: SamplingPrecision;
     momentPrecision: MomentPrecision;
   }) => { contextLength: number };

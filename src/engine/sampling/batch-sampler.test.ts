@@ -44,7 +44,7 @@ describe("BatchSampler", () => {
         alone.push(bits(sample!));
         await sampler.close();
       }
-      for (const options of [{}, { maxSequences: 3 }, { prefixCacheBytes: 0 }]) {
+      for (const options of [{}, { maxSequences: 3 }, { cacheBytes: 0 }, { cacheBytes: 800_000 }]) {
         const sampler = await BatchSampler.create(smallModel(lora), {
           threads: 2,
           precision,
@@ -63,6 +63,64 @@ describe("BatchSampler", () => {
       }
     },
   );
+
+  it("stays within its memory: the youngest wait and go on later with the same bits", async () => {
+    const prompts = Array.from({ length: 6 }, (_, i) => randomTokens(i, 90 + i));
+    const ask = (sampler: BatchSampler): Promise<unknown[]> =>
+      Promise.all(
+        prompts.map(async (tokens, i) => {
+          const streamed: number[] = [];
+          const samples = await sampler.sample({
+            tokens,
+            params: params(i, { maxTokens: 300 }),
+            n: 2,
+            onChunk: (chunk) => streamed.push(chunk.index, ...chunk.tokens),
+          });
+          // Nothing was sent twice.
+          expect(streamed.length).toBe(2 * 2 * 300);
+          return samples.map(bits);
+        }),
+      );
+    const roomy = await BatchSampler.create(smallModel(), { threads: 1 });
+    const expected = await ask(roomy);
+    expect(roomy.totals.parked).toBe(0);
+    const { layers, kvHeads, headSize } = smallConfig;
+    // Eight beginnings, or two sequences at their end; a fifth is for prompts.
+    const sequenceBytes = 8 * 128 * (2 * layers * kvHeads * headSize * 4);
+    const cacheBytes = (5 / 4) * sequenceBytes;
+    const tight = await BatchSampler.create(smallModel(), { threads: 1, cacheBytes });
+    let most = 0;
+    const watch = setInterval(() => (most = Math.max(most, tight.allocatedBytes)), 1);
+    expect(await ask(tight)).toEqual(expected);
+    clearInterval(watch);
+    expect(tight.totals.parked).toBeGreaterThan(4);
+    expect(most).toBeGreaterThan(sequenceBytes / 2);
+    expect(most).toBeLessThanOrEqual(2 * sequenceBytes);
+    await roomy.close();
+    await tight.close();
+  });
+
+  it("ends parked, waiting and running sequences of an aborted request", async () => {
+    const sampler = await BatchSampler.create(smallModel(), { threads: 1, cacheBytes: 0 });
+    const controller = new AbortController();
+    let seen = 0;
+    const samples = await sampler.sample({
+      tokens: randomTokens(1, 10),
+      params: params(1),
+      n: 5,
+      signal: controller.signal,
+      onChunk: () => {
+        seen += 1;
+        if (seen === 60) controller.abort();
+      },
+    });
+    expect(samples.map(({ tokens }) => tokens.length)).toEqual([40, 20, 0, 0, 0]);
+    expect(samples.map(({ stopReason }) => stopReason)).toEqual([
+      "length",
+      ...Array.from({ length: 4 }, () => "aborted"),
+    ]);
+    await sampler.close();
+  });
 
   it("draws in int8 from nearly the trained distribution, tells its own log-probabilities, and training shows the difference", async () => {
     const policy = smallModel({ rank: 3, alpha: 6 });

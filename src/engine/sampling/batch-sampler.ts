@@ -4,25 +4,21 @@
  * Knows token ids only, no text.
  */
 import { ContextOverflowError } from "../../core/errors.ts";
-import type {
-  Sample,
-  SampleRequest,
-  Sampler,
-  StopReason,
-  WeightChange,
-} from "../../core/policy.ts";
-import { deriveSeed, createRandom } from "../../util/random.ts";
+import type { Sample, SampleRequest, Sampler } from "../../core/policy.ts";
+import { memoryLimit } from "../../util/memory-limit.ts";
 import type { ModelConfig } from "../model/model-config.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import type { Provider } from "../provider.ts";
-import { Lane } from "./lane.ts";
-import type { LaneSequence } from "./lane.ts";
+import type { Lane } from "./lane.ts";
+import { laneLength, Lanes } from "./lanes.ts";
 import { pickToken } from "./pick-token.ts";
 import { Prefill } from "./prefill.ts";
 import type { Prefilled } from "./prefill.ts";
 import { PrefixTree } from "./prefix-tree.ts";
 import { SamplingSession } from "./sampling-session.ts";
 import type { SamplingPrecision } from "./sampling-session.ts";
+import { drawnAlready, finishSequence, newSequence, recordToken } from "./sequence.ts";
+import type { QueuedRequest, Sequence } from "./sequence.ts";
 
 export interface BatchSamplerOptions {
   readonly threads: number;
@@ -32,58 +28,48 @@ export interface BatchSamplerOptions {
   readonly precision?: SamplingPrecision;
   /** Sequences decoded at once; more wait in line. @default 128 */
   readonly maxSequences?: number;
-  /** Bytes of cached prompts. @default 256 MiB */
-  readonly prefixCacheBytes?: number;
+  /**
+   * Bytes of keys and values: four fifths of what running sequences may need, beyond which the youngest
+   * wait, and a fifth of prompts. Arrays that grow take up to twice as much for a while.
+   * @default a quarter of the memory
+   */
+  readonly cacheBytes?: number;
 }
 
-interface Sequence extends LaneSequence {
-  readonly request: QueuedRequest;
-  readonly index: number;
-  readonly uniform: () => number;
-  readonly limit: number;
-  readonly tokens: number[];
-  readonly logprobs: number[];
-  /** Of the latest token. */
-  version: number;
-  readonly changes: WeightChange[];
-}
-
-interface QueuedRequest {
-  readonly request: SampleRequest;
-  readonly n: number;
-  readonly weightVersion: number;
-  readonly results: (Sample | undefined)[];
-  open: number;
-  readonly resolve: (samples: readonly Sample[]) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** Cache lengths of lanes are multiples of it: shorter ones waste less on padding, but split batches. */
-const laneTokens = 128;
+const memoryShare = 1 / 4;
+const promptShare = 1 / 5;
 
 export class BatchSampler implements Sampler {
   readonly contextLength: number;
   readonly #config: ModelConfig;
   readonly #session: SamplingSession;
   readonly #tree: PrefixTree;
-  readonly #prefill: Prefill<QueuedRequest>;
+  readonly #prefill: Prefill<Sequence>;
   readonly #maxSequences: number;
+  readonly #sequenceBytes: number;
   readonly #queue: QueuedRequest[] = [];
   readonly #betweenSteps: (() => void)[] = [];
-  readonly #lanes = new Map<number, Lane<Sequence>>();
-  #running = 0;
+  readonly #lanes: Lanes<Sequence>;
+  /** Taken out of their lanes to make room, the oldest first; they come back before anything new. */
+  #parked: readonly Sequence[] = [];
+  /** In the prefill or in a lane. */
+  readonly #running = new Set<Sequence>();
+  #begun = 0;
   #working = false;
   #weightVersion = 0;
-  /** Tokens drawn, and milliseconds of computing, since the beginning. */
-  readonly totals = { tokens: 0, busyMs: 0 };
+  /** Tokens drawn, milliseconds of computing, and sequences that were parked, since the beginning. */
+  readonly totals = { tokens: 0, busyMs: 0, parked: 0 };
 
   private constructor(policy: PolicyModel, session: SamplingSession, options: BatchSamplerOptions) {
     this.#config = policy.config;
     this.contextLength = policy.config.contextLength;
     this.#session = session;
     this.#maxSequences = options.maxSequences ?? 128;
-    this.#tree = new PrefixTree(options.prefixCacheBytes ?? 256 * 2 ** 20);
+    const bytes = options.cacheBytes ?? memoryShare * memoryLimit();
+    this.#sequenceBytes = (1 - promptShare) * bytes;
+    this.#tree = new PrefixTree(promptShare * bytes);
     this.#prefill = new Prefill(this.#tree, session, policy.config);
+    this.#lanes = new Lanes(policy.config);
   }
 
   /** `policy.data` is what is sampled from: change it only inside `swapWeights`. */
@@ -93,6 +79,11 @@ export class BatchSampler implements Sampler {
       await SamplingSession.create(policy, options.threads, options.precision, options.provider),
       options,
     );
+  }
+
+  /** Bytes of keys and values that are allocated for running sequences. */
+  get allocatedBytes(): number {
+    return this.#lanes.bytes;
   }
 
   sample(request: SampleRequest): Promise<readonly Sample[]> {
@@ -106,7 +97,8 @@ export class BatchSampler implements Sampler {
       const n = request.n ?? 1;
       const results: (Sample | undefined)[] = Array.from({ length: n });
       const weightVersion = this.#weightVersion;
-      this.#queue.push({ request, n, weightVersion, results, open: n, resolve, reject });
+      const begun = 0;
+      this.#queue.push({ request, n, weightVersion, begun, results, open: n, resolve, reject });
       void this.#work();
     });
   }
@@ -125,17 +117,23 @@ export class BatchSampler implements Sampler {
     });
   }
 
+  get #isIdle(): boolean {
+    const waiting = this.#queue.length + this.#parked.length + this.#betweenSteps.length;
+    return waiting + this.#running.size === 0;
+  }
+
   async #work(): Promise<void> {
     if (this.#working) return;
     this.#working = true;
     try {
-      while (this.#queue.length > 0 || this.#running > 0 || this.#betweenSteps.length > 0) {
+      while (!this.#isIdle) {
         for (const change of this.#betweenSteps.splice(0)) change();
         this.#dropAborted();
         const start = performance.now();
         this.#admit();
         for (const ready of await this.#prefill.advance()) this.#begin(ready);
-        for (const lane of this.#lanes.values()) await this.#advance(lane);
+        for (const lane of this.#lanes) await this.#advance(lane);
+        this.#lanes.trim(this.#sequenceBytes);
         this.totals.busyMs += performance.now() - start;
         // Lets new requests and cancellations in.
         await new Promise((resolve) => setImmediate(resolve));
@@ -148,75 +146,79 @@ export class BatchSampler implements Sampler {
   }
 
   #failAll(error: unknown): void {
-    const failed = new Set([...this.#queue.splice(0), ...this.#prefill.waiting]);
-    for (const queued of this.#prefill.waiting) this.#prefill.remove(queued);
-    for (const lane of this.#lanes.values())
-      for (const { request } of lane.sequences) failed.add(request);
+    const failed = new Set(this.#queue.splice(0));
+    for (const { request } of [...this.#running, ...this.#parked]) failed.add(request);
+    for (const sequence of this.#prefill.waiting) this.#prefill.remove(sequence);
     this.#lanes.clear();
-    this.#running = 0;
+    this.#running.clear();
+    this.#parked = [];
     for (const { reject } of failed) reject(error);
   }
 
   #dropAborted(): void {
-    for (const lane of this.#lanes.values()) {
-      for (let i = lane.sequences.length - 1; i >= 0; i--) {
-        const sequence = lane.sequences[i]!;
-        if (sequence.request.request.signal?.aborted !== true) continue;
-        lane.remove(i);
-        this.#finish(sequence, "aborted");
-      }
-    }
     const isAborted = ({ request }: QueuedRequest): boolean => request.signal?.aborted === true;
-    for (const queued of this.#prefill.waiting.filter(isAborted)) {
-      this.#prefill.remove(queued);
-      this.#running -= queued.n;
-      resolveEmpty(queued);
-    }
+    // Of a request in line, none or some sequences have begun: the others do now, to end at once.
     for (const queued of this.#queue.filter(isAborted)) {
       this.#queue.splice(this.#queue.indexOf(queued), 1);
-      resolveEmpty(queued);
+      while (queued.begun < queued.n) finishSequence(this.#next(queued), "aborted");
     }
+    for (const sequence of [...this.#running, ...this.#parked]) {
+      if (!isAborted(sequence.request)) continue;
+      this.#stop(sequence);
+      this.#parked = this.#parked.filter((other) => other !== sequence);
+      finishSequence(sequence, "aborted");
+    }
+  }
+
+  #next(queued: QueuedRequest): Sequence {
+    return newSequence(queued, this.#begun++, this.contextLength);
+  }
+
+  /** Takes it out of wherever it is being worked on. */
+  #stop(sequence: Sequence): void {
+    this.#running.delete(sequence);
+    this.#prefill.remove(sequence);
+    this.#lanes.remove(sequence);
+  }
+
+  /** Bytes that running sequences need, and `more` tokens. */
+  #bytesWith(more: number): number {
+    const { layers, kvHeads, headSize } = this.#config;
+    const perToken = 2 * layers * kvHeads * headSize * Float32Array.BYTES_PER_ELEMENT;
+    let tokens = more;
+    for (const { cached } of this.#running) tokens += laneLength(cached);
+    return tokens * perToken;
+  }
+
+  /** Whether a sequence with so many tokens may begin; one always may. */
+  #hasRoom(tokens: number): boolean {
+    if (this.#running.size === 0) return true;
+    if (this.#running.size >= this.#maxSequences) return false;
+    return this.#bytesWith(laneLength(tokens)) <= this.#sequenceBytes;
   }
 
   #admit(): void {
+    for (const sequence of this.#parked) {
+      // With room to get further than before, or it would be parked again at once.
+      if (!this.#hasRoom(laneLength(sequence.promptTokens + sequence.tokens.length))) return;
+      this.#parked = this.#parked.slice(1);
+      this.#start(sequence);
+    }
     while (this.#queue.length > 0) {
-      // A request larger than the limit still runs, alone.
-      if (this.#running > 0 && this.#running + this.#queue[0]!.n > this.#maxSequences) return;
-      const queued = this.#queue.shift()!;
-      this.#running += queued.n;
-      this.#prefill.add(queued, queued.request.tokens);
+      const queued = this.#queue[0]!;
+      if (!this.#hasRoom(queued.request.tokens.length)) return;
+      this.#start(this.#next(queued));
+      if (queued.begun === queued.n) this.#queue.shift();
     }
   }
 
-  #begin({ request: queued, node }: Prefilled<QueuedRequest>): void {
-    const { tokens, params } = queued.request;
-    for (let index = 0; index < queued.n; index++) {
-      const sequence: Sequence = {
-        request: queued,
-        index,
-        uniform: createRandom(deriveSeed(params.seed, index)),
-        limit: Math.min(params.maxTokens, this.contextLength - tokens.length),
-        tokens: [],
-        logprobs: [],
-        version: queued.weightVersion,
-        changes: [],
-        cached: tokens.length,
-        pending: 0,
-      };
-      if (this.#draw(sequence, node.probabilities)) continue;
-      this.#lane(sequence.cached).addFromPrompt(sequence, node);
-    }
+  #start(sequence: Sequence): void {
+    this.#running.add(sequence);
+    this.#prefill.add(sequence, sequence.request.request.tokens);
   }
 
-  #lane(cached: number): Lane<Sequence> {
-    // One place is kept free: a step reads T cached tokens and writes the next one.
-    const length = Math.ceil((cached + 1) / laneTokens) * laneTokens;
-    let lane = this.#lanes.get(length);
-    if (lane === undefined) {
-      lane = new Lane(length, this.#config);
-      this.#lanes.set(length, lane);
-    }
-    return lane;
+  #begin({ request: sequence, node }: Prefilled<Sequence>): void {
+    if (!this.#goOn(sequence, node.probabilities)) this.#lanes.addFromPrompt(sequence, node);
   }
 
   async #advance(lane: Lane<Sequence>): Promise<void> {
@@ -224,60 +226,48 @@ export class BatchSampler implements Sampler {
     const probabilities = await lane.step(this.#session);
     const V = this.#config.vocabSize;
     for (let i = lane.sequences.length - 1; i >= 0; i--) {
-      const sequence = lane.sequences[i]!;
-      if (this.#draw(sequence, probabilities.subarray(i * V, (i + 1) * V))) {
-        lane.remove(i);
-      } else if (sequence.cached + 1 > lane.cachedTokens) {
-        this.#lane(sequence.cached).addFromLane(lane, i);
-        lane.remove(i);
-      }
+      const row = probabilities.subarray(i * V, (i + 1) * V);
+      if (this.#goOn(lane.sequences[i]!, row)) lane.remove(i);
+    }
+    for (let i = lane.sequences.length - 1; i >= 0; i--) {
+      const sequence = lane.sequences[i];
+      // Making room may have taken others out of the lane.
+      if (sequence === undefined || laneLength(sequence.cached) === lane.cachedTokens) continue;
+      this.#makeRoom(sequence);
+      if (lane.sequences[i] === sequence) this.#lanes.moveOn(lane, i);
     }
   }
 
-  /** Draws the next token; true when the sequence has ended. */
-  #draw(sequence: Sequence, probabilities: Float32Array): boolean {
-    const { params, onChunk } = sequence.request.request;
-    if (sequence.version !== this.#weightVersion) {
-      sequence.version = this.#weightVersion;
-      sequence.changes.push({ at: sequence.tokens.length, weightVersion: sequence.version });
+  /** For a sequence that has outgrown its lane: the youngest give way, itself at last. */
+  #makeRoom(grown: Sequence): void {
+    while (this.#running.size > 1 && this.#bytesWith(0) > this.#sequenceBytes) {
+      const youngest = [...this.#running].reduce((a, b) => (b.order > a.order ? b : a));
+      this.#stop(youngest);
+      youngest.cached = youngest.promptTokens;
+      this.#parked = [...this.#parked, youngest].toSorted((a, b) => a.order - b.order);
+      this.totals.parked += 1;
+      if (youngest === grown) return;
     }
-    const { token, logprob } = pickToken(probabilities, params, sequence.uniform());
-    sequence.tokens.push(token);
-    sequence.logprobs.push(logprob);
-    sequence.pending = token;
+  }
+
+  /** Its next token: drawn, or the one that it drew before it was parked. @returns whether it has ended. */
+  #goOn(sequence: Sequence, probabilities: Float32Array): boolean {
+    const known = drawnAlready(sequence);
+    if (known !== undefined) {
+      sequence.pending = known;
+      return false;
+    }
+    const { params } = sequence.request.request;
+    const picked = pickToken(probabilities, params, sequence.uniform());
     this.totals.tokens += 1;
-    onChunk?.({
-      index: sequence.index,
-      tokens: Int32Array.of(token),
-      logprobs: Float32Array.of(logprob),
-    });
-    const stopped = params.stopTokenIds.includes(token);
-    if (!stopped && sequence.tokens.length < sequence.limit) return false;
-    this.#finish(sequence, stopped ? "stop" : "length");
+    const stopReason = recordToken(sequence, picked, this.#weightVersion);
+    if (stopReason === null) return false;
+    this.#running.delete(sequence);
+    finishSequence(sequence, stopReason);
     return true;
-  }
-
-  #finish(sequence: Sequence, stopReason: StopReason): void {
-    const queued = sequence.request;
-    queued.results[sequence.index] = {
-      tokens: Int32Array.from(sequence.tokens),
-      logprobs: Float32Array.from(sequence.logprobs),
-      stopReason,
-      weightVersion: queued.weightVersion,
-      ...(sequence.changes.length === 0 ? {} : { weightChanges: sequence.changes }),
-    };
-    this.#running -= 1;
-    queued.open -= 1;
-    if (queued.open === 0) queued.resolve(queued.results as Sample[]);
   }
 
   close(): Promise<void> {
     return this.#session.close();
   }
-}
-
-/** For a request that was aborted before its first token. */
-function resolveEmpty({ results, weightVersion, resolve }: QueuedRequest): void {
-  const nothing = { tokens: new Int32Array(0), logprobs: new Float32Array(0), weightVersion };
-  resolve(results.map(() => ({ ...nothing, stopReason: "aborted" as const })));
 }

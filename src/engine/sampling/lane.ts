@@ -24,9 +24,9 @@ export class Lane<S extends LaneSequence> {
   readonly cachedTokens: number;
   readonly sequences: S[] = [];
   readonly #config: ModelConfig;
-  #keys: Float32Array[];
-  #values: Float32Array[];
-  #capacity = 4;
+  readonly #keys: Float32Array[];
+  readonly #values: Float32Array[];
+  #capacity = minSequences;
 
   constructor(cachedTokens: number, config: ModelConfig) {
     this.cachedTokens = cachedTokens;
@@ -40,21 +40,39 @@ export class Lane<S extends LaneSequence> {
     return this.#config.kvHeads * this.cachedTokens * this.#config.headSize;
   }
 
-  #allocate(old?: readonly Float32Array[]): Float32Array[] {
-    return Array.from({ length: this.#config.layers }, (_, layer) => {
-      const array = new Float32Array(this.#capacity * this.#slot);
-      if (old !== undefined) array.set(old[layer]!);
-      return array;
-    });
+  /** Allocated for keys and values. */
+  get bytes(): number {
+    return 2 * this.#config.layers * this.#capacity * this.#slot * Float32Array.BYTES_PER_ELEMENT;
+  }
+
+  #allocate(): Float32Array[] {
+    const length = this.#capacity * this.#slot;
+    return Array.from({ length: this.#config.layers }, () => new Float32Array(length));
+  }
+
+  /** Array by array, so that old and new ones are not all there at once. */
+  #resize(capacity: number): void {
+    this.#capacity = capacity;
+    const used = this.sequences.length * this.#slot;
+    for (const arrays of [this.#keys, this.#values]) {
+      for (const [layer, old] of arrays.entries()) {
+        arrays[layer] = new Float32Array(capacity * this.#slot);
+        arrays[layer].set(old.subarray(0, used));
+      }
+    }
   }
 
   #reserve(): number {
-    if (this.sequences.length === this.#capacity) {
-      this.#capacity *= 2;
-      this.#keys = this.#allocate(this.#keys);
-      this.#values = this.#allocate(this.#values);
-    }
+    if (this.sequences.length === this.#capacity) this.#resize(2 * this.#capacity);
     return this.sequences.length;
+  }
+
+  /** Gives back all but room for less than twice the sequences that are there. */
+  shrink(): void {
+    let capacity = this.#capacity;
+    const least = Math.max(minSequences, this.sequences.length);
+    while (capacity >= 2 * least) capacity /= 2;
+    if (capacity < this.#capacity) this.#resize(capacity);
   }
 
   /** Adds a sequence whose cache is the prompt that ends in `node`. */

@@ -114,6 +114,7 @@ export interface TrainConfig {
     readonly threads: number | null;
     readonly provider: "cpu" | "webgpu" | "cuda" | "coreml" | "dml";
     readonly trainingMemoryMib: number;
+    readonly cacheMemoryMib: number | null;
     readonly samplingPrecision: "float32" | "int8";
     readonly momentPrecision: "float32" | "bfloat16";
   };

@@ -18,6 +18,12 @@ export const localOptions: Section<"local"> = z
     training_memory_mib: count(64)
       .default(1536)
       .describe("MiB for the activations of one training micro-batch; less is slower."),
+    cache_memory_mib: count(64)
+      .nullable()
+      .default(null)
+      .describe(
+        "MiB for keys and values of running sequences and prompts; with less, more of them wait. Null is a quarter of the memory.",
+      ),
     sampling_precision: z
       .enum(["float32", "int8"])
       .default("float32")

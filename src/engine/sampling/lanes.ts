@@ -1,0 +1,74 @@
+/**
+ * The lanes of all running sequences, by the length of their cache, and the memory that they take. Knows
+ * how much that is, not how much it may be.
+ */
+import type { ModelConfig } from "../model/model-config.ts";
+import { Lane } from "./lane.ts";
+import type { LaneSequence } from "./lane.ts";
+import type { PrefixNode } from "./prefix-tree.ts";
+
+/** Cache lengths of lanes are multiples of it: shorter ones waste less on padding, but split batches. */
+const laneTokens = 128;
+
+/** T of the lane for a sequence with so many cached tokens: a step writes one more. */
+export function laneLength(cached: number): number {
+  return Math.ceil((cached + 1) / laneTokens) * laneTokens;
+}
+
+export class Lanes<S extends LaneSequence> {
+  readonly #config: ModelConfig;
+  readonly #lanes = new Map<number, Lane<S>>();
+
+  constructor(config: ModelConfig) {
+    this.#config = config;
+  }
+
+  *[Symbol.iterator](): Iterator<Lane<S>> {
+    yield* this.#lanes.values();
+  }
+
+  /** Allocated, used or not. */
+  get bytes(): number {
+    return [...this].reduce((sum, lane) => sum + lane.bytes, 0);
+  }
+
+  #lane(cached: number): Lane<S> {
+    const length = laneLength(cached);
+    let lane = this.#lanes.get(length);
+    if (lane === undefined) {
+      lane = new Lane(length, this.#config);
+      this.#lanes.set(length, lane);
+    }
+    return lane;
+  }
+
+  addFromPrompt(sequence: S, node: PrefixNode): void {
+    this.#lane(sequence.cached).addFromPrompt(sequence, node);
+  }
+
+  /** Moves sequence `index` of `lane` to one with room for its next token. */
+  moveOn(lane: Lane<S>, index: number): void {
+    this.#lane(lane.sequences[index]!.cached).addFromLane(lane, index);
+    lane.remove(index);
+  }
+
+  remove(sequence: S): void {
+    for (const lane of this) {
+      const index = lane.sequences.indexOf(sequence);
+      if (index >= 0) lane.remove(index);
+    }
+  }
+
+  /** Gives back what no sequence uses, if more than `maxBytes` are allocated. */
+  trim(maxBytes: number): void {
+    if (this.bytes <= maxBytes) return;
+    for (const [length, lane] of this.#lanes) {
+      if (lane.sequences.length === 0) this.#lanes.delete(length);
+      else lane.shrink();
+    }
+  }
+
+  clear(): void {
+    this.#lanes.clear();
+  }
+}

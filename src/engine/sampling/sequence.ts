@@ -1,0 +1,100 @@
+/** One sequence that is being drawn, and the request that it belongs to. Knows nothing of batches. */
+import type { Sample, SampleRequest, StopReason, WeightChange } from "../../core/policy.ts";
+import { createRandom, deriveSeed } from "../../util/random.ts";
+import type { LaneSequence } from "./lane.ts";
+import type { PickedToken } from "./pick-token.ts";
+
+export interface QueuedRequest {
+  readonly request: SampleRequest;
+  readonly n: number;
+  readonly weightVersion: number;
+  /** Sequences that were made of it. */
+  begun: number;
+  readonly results: (Sample | undefined)[];
+  /** Sequences that have not ended. */
+  open: number;
+  readonly resolve: (samples: readonly Sample[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface Sequence extends LaneSequence {
+  readonly request: QueuedRequest;
+  /** Smaller is older. */
+  readonly order: number;
+  readonly index: number;
+  readonly promptTokens: number;
+  readonly uniform: () => number;
+  readonly limit: number;
+  readonly tokens: number[];
+  readonly logprobs: number[];
+  /** Of the latest token. */
+  version: number;
+  readonly changes: WeightChange[];
+}
+
+/** The next of the request's n. */
+export function newSequence(
+  request: QueuedRequest,
+  order: number,
+  contextLength: number,
+): Sequence {
+  const { tokens, params } = request.request;
+  const index = request.begun;
+  request.begun += 1;
+  return {
+    request,
+    order,
+    index,
+    promptTokens: tokens.length,
+    uniform: createRandom(deriveSeed(params.seed, index)),
+    limit: Math.min(params.maxTokens, contextLength - tokens.length),
+    tokens: [],
+    logprobs: [],
+    version: request.weightVersion,
+    changes: [],
+    cached: tokens.length,
+    pending: 0,
+  };
+}
+
+/** The token that follows what is cached, if it was drawn before the cache was given up. */
+export function drawnAlready({ tokens, cached, promptTokens }: Sequence): number | undefined {
+  return tokens[cached - promptTokens];
+}
+
+/** @returns why the sequence ends with it, or null. */
+export function recordToken(
+  sequence: Sequence,
+  { token, logprob }: PickedToken,
+  weightVersion: number,
+): StopReason | null {
+  const { params, onChunk } = sequence.request.request;
+  if (sequence.version !== weightVersion) {
+    sequence.version = weightVersion;
+    sequence.changes.push({ at: sequence.tokens.length, weightVersion });
+  }
+  sequence.tokens.push(token);
+  sequence.logprobs.push(logprob);
+  sequence.pending = token;
+  onChunk?.({
+    index: sequence.index,
+    tokens: Int32Array.of(token),
+    logprobs: Float32Array.of(logprob),
+  });
+  if (params.stopTokenIds.includes(token)) return "stop";
+  return sequence.tokens.length < sequence.limit ? null : "length";
+}
+
+/** Resolves the request with its last one. */
+export function finishSequence(sequence: Sequence, stopReason: StopReason): void {
+  const { request: queued, tokens, logprobs, changes } = sequence;
+  queued.results[sequence.index] = {
+    tokens: Int32Array.from(tokens),
+    logprobs: Float32Array.from(logprobs),
+    stopReason,
+    weightVersion: queued.weightVersion,
+    ...(changes.length === 0 ? {} : { weightChanges: changes }),
+  };
+  queued.open -= 1;
+  if (queued.open === 0) queued.resolve(queued.results as Sample[]);
+}
