@@ -10,7 +10,7 @@ import type { ModelConfig } from "../model/model-config.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import type { Provider } from "../provider.ts";
 import type { Lane } from "./lane.ts";
-import { laneLength, Lanes } from "./lanes.ts";
+import { bytesPerToken, laneLength, Lanes } from "./lanes.ts";
 import { pickToken } from "./pick-token.ts";
 import { Prefill } from "./prefill.ts";
 import type { Prefilled } from "./prefill.ts";
@@ -39,6 +39,9 @@ export interface BatchSamplerOptions {
 const memoryShare = 1 / 4;
 const promptShare = 1 / 5;
 
+/** Between two tokens of a sequence, for prompts. */
+const longestPauseMs = 1000;
+
 export class BatchSampler implements Sampler {
   readonly contextLength: number;
   readonly #config: ModelConfig;
@@ -55,6 +58,7 @@ export class BatchSampler implements Sampler {
   /** In the prefill or in a lane. */
   readonly #running = new Set<Sequence>();
   #begun = 0;
+  #lastStep = 0;
   #working = false;
   #weightVersion = 0;
   /** Tokens drawn, milliseconds of computing, and sequences that were parked, since the beginning. */
@@ -69,7 +73,10 @@ export class BatchSampler implements Sampler {
     this.#sequenceBytes = (1 - promptShare) * bytes;
     this.#tree = new PrefixTree(promptShare * bytes);
     this.#prefill = new Prefill(this.#tree, session, policy.config);
-    this.#lanes = new Lanes(policy.config);
+    this.#lanes = new Lanes(policy.config, {
+      expectedSequences: () => this.#running.size,
+      maxBytes: this.#sequenceBytes,
+    });
   }
 
   /** `policy.data` is what is sampled from: change it only inside `swapWeights`. */
@@ -122,6 +129,18 @@ export class BatchSampler implements Sampler {
     return waiting + this.#running.size === 0;
   }
 
+  /** Steps of few sequences are dear: most prompts come first, as long as the others need not wait long. */
+  get #isDecodingNext(): boolean {
+    const prompts = this.#prefill.waiting.length;
+    const decoding = this.#running.size - prompts;
+    return decoding >= prompts || performance.now() - this.#lastStep > longestPauseMs;
+  }
+
+  async #decode(): Promise<void> {
+    for (const lane of this.#lanes) await this.#advance(lane);
+    this.#lastStep = performance.now();
+  }
+
   async #work(): Promise<void> {
     if (this.#working) return;
     this.#working = true;
@@ -132,8 +151,8 @@ export class BatchSampler implements Sampler {
         const start = performance.now();
         this.#admit();
         for (const ready of await this.#prefill.advance()) this.#begin(ready);
-        for (const lane of this.#lanes) await this.#advance(lane);
-        this.#lanes.trim(this.#sequenceBytes);
+        if (this.#isDecodingNext) await this.#decode();
+        this.#lanes.trim();
         this.totals.busyMs += performance.now() - start;
         // Lets new requests and cancellations in.
         await new Promise((resolve) => setImmediate(resolve));
@@ -183,11 +202,9 @@ export class BatchSampler implements Sampler {
 
   /** Bytes that running sequences need, and `more` tokens. */
   #bytesWith(more: number): number {
-    const { layers, kvHeads, headSize } = this.#config;
-    const perToken = 2 * layers * kvHeads * headSize * Float32Array.BYTES_PER_ELEMENT;
     let tokens = more;
     for (const { cached } of this.#running) tokens += laneLength(cached);
-    return tokens * perToken;
+    return tokens * bytesPerToken(this.#config);
   }
 
   /** Whether a sequence with so many tokens may begin; one always may. */

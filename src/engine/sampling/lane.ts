@@ -28,9 +28,11 @@ export class Lane<S extends LaneSequence> {
   readonly #values: Float32Array[];
   #capacity = minSequences;
 
-  constructor(cachedTokens: number, config: ModelConfig) {
+  /** @param expected sequences to have room for at once; growing copies them all */
+  constructor(cachedTokens: number, config: ModelConfig, expected: number) {
     this.cachedTokens = cachedTokens;
     this.#config = config;
+    while (this.#capacity < expected) this.#capacity *= 2;
     this.#keys = this.#allocate();
     this.#values = this.#allocate();
   }

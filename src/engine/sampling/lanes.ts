@@ -1,6 +1,5 @@
 /**
- * The lanes of all running sequences, by the length of their cache, and the memory that they take. Knows
- * how much that is, not how much it may be.
+ * The lanes of all running sequences, by the length of their cache, and the memory that they take.
  */
 import type { ModelConfig } from "../model/model-config.ts";
 import { Lane } from "./lane.ts";
@@ -15,12 +14,26 @@ export function laneLength(cached: number): number {
   return Math.ceil((cached + 1) / laneTokens) * laneTokens;
 }
 
+/** Of keys and values. */
+export function bytesPerToken({ layers, kvHeads, headSize }: ModelConfig): number {
+  return 2 * layers * kvHeads * headSize * Float32Array.BYTES_PER_ELEMENT;
+}
+
+export interface LanesOptions {
+  /** How many a new lane may soon have: room for them at once saves copies. */
+  readonly expectedSequences: () => number;
+  /** Allocated before `trim` gives anything back. */
+  readonly maxBytes: number;
+}
+
 export class Lanes<S extends LaneSequence> {
   readonly #config: ModelConfig;
   readonly #lanes = new Map<number, Lane<S>>();
+  readonly #options: LanesOptions;
 
-  constructor(config: ModelConfig) {
+  constructor(config: ModelConfig, options: LanesOptions) {
     this.#config = config;
+    this.#options = options;
   }
 
   *[Symbol.iterator](): Iterator<Lane<S>> {
@@ -36,7 +49,10 @@ export class Lanes<S extends LaneSequence> {
     const length = laneLength(cached);
     let lane = this.#lanes.get(length);
     if (lane === undefined) {
-      lane = new Lane(length, this.#config);
+      const expected = this.#options.expectedSequences();
+      const bytes = expected * length * bytesPerToken(this.#config);
+      const hasRoom = this.bytes + bytes <= this.#options.maxBytes;
+      lane = new Lane(length, this.#config, hasRoom ? expected : 1);
       this.#lanes.set(length, lane);
     }
     return lane;
@@ -60,8 +76,8 @@ export class Lanes<S extends LaneSequence> {
   }
 
   /** Gives back what no sequence uses, if more than `maxBytes` are allocated. */
-  trim(maxBytes: number): void {
-    if (this.bytes <= maxBytes) return;
+  trim(): void {
+    if (this.bytes <= this.#options.maxBytes) return;
     for (const [length, lane] of this.#lanes) {
       if (lane.sequences.length === 0) this.#lanes.delete(length);
       else lane.shrink();

@@ -7,13 +7,15 @@ import type { ModelConfig } from "../model/model-config.ts";
 import { maskedScore } from "../model/attention.ts";
 import { blockKey, blockTokens, cutIntoBlocks } from "./prefix-tree.ts";
 import type { PrefixNode, PrefixTree } from "./prefix-tree.ts";
-import { writePath } from "./prompt-cache.ts";
-import type { LayeredCache, SamplingSession, StepOutput } from "./sampling-session.ts";
+import { ScratchCache } from "./prompt-cache.ts";
+import type { SamplingSession, StepOutput } from "./sampling-session.ts";
 
 /** Enough rows to keep a processor busy, few enough that others need not wait long. */
 const maxBlocksPerRun = 8;
 /** A short block is padded to a multiple of it. */
 const shortBlockTokens = 32;
+/** Caches are padded to a multiple of it, so that blocks of different depths go together. */
+const cacheGranularity = 256;
 
 interface Cursor<R> {
   readonly request: R;
@@ -40,11 +42,13 @@ export class Prefill<R> {
   readonly #config: ModelConfig;
   /** The longest waiting first. */
   #cursors: readonly Cursor<R>[] = [];
+  readonly #scratch: ScratchCache;
 
   constructor(tree: PrefixTree, session: SamplingSession, config: ModelConfig) {
     this.#tree = tree;
     this.#session = session;
     this.#config = config;
+    this.#scratch = new ScratchCache(config);
   }
 
   get waiting(): readonly R[] {
@@ -101,10 +105,10 @@ export class Prefill<R> {
   #jobsLike(first: Cursor<R>): readonly Job[] {
     const jobs: Job[] = [];
     const known = new Map<PrefixNode | null, Set<string>>();
-    const size = paddedTokens(first.blocks[first.next]!);
+    const [size, length] = [paddedTokens(first.blocks[first.next]!), cacheLength(first.next)];
     for (const { node, blocks, next } of this.#cursors) {
       const tokens = blocks[next]!;
-      if (next !== first.next || paddedTokens(tokens) !== size) continue;
+      if (paddedTokens(tokens) !== size || cacheLength(next) !== length) continue;
       const siblings = known.get(node) ?? new Set();
       const key = blockKey(tokens);
       if (siblings.has(key)) continue;
@@ -115,13 +119,12 @@ export class Prefill<R> {
     return jobs;
   }
 
-  /** Jobs of the same depth and padded size. */
+  /** Jobs of the same shape. */
   async #compute(jobs: readonly Job[]): Promise<void> {
-    const [{ parent, tokens: firstTokens }] = jobs as readonly [Job];
     const sequences = jobs.length;
-    const newTokens = paddedTokens(firstTokens);
-    const past = parent === null ? 0 : (parent.depth + 1) * blockTokens;
-    const cachedTokens = Math.max(blockTokens, past);
+    const newTokens = paddedTokens(jobs[0]!.tokens);
+    const pasts = jobs.map((job) => depthOf(job) * blockTokens);
+    const cachedTokens = cacheLength(depthOf(jobs[0]!));
     const ids = new BigInt64Array(sequences * newTokens);
     const positions = new BigInt64Array(sequences * newTokens);
     for (let b = 0; b < sequences; b++) {
@@ -129,7 +132,7 @@ export class Prefill<R> {
       for (let s = 0; s < newTokens; s++) {
         ids[b * newTokens + s] = BigInt(tokens[s] ?? 0);
         // Padding behind a short last block keeps a legal position; causality hides it.
-        const position = Math.min(past + s, this.#config.contextLength - 1);
+        const position = Math.min(pasts[b]! + s, this.#config.contextLength - 1);
         positions[b * newTokens + s] = BigInt(position);
       }
     }
@@ -140,10 +143,13 @@ export class Prefill<R> {
       cachedTokens,
       ids,
       positions,
-      mask: blockMask(sequences, past, cachedTokens, newTokens),
+      mask: blockMasks(pasts, cachedTokens, newTokens),
       // A product of a single row would be computed differently.
       rows: BigInt64Array.from(sequences === 1 ? [...lastRows, ...lastRows] : lastRows),
-      cache: this.#gatherCache(jobs, cachedTokens),
+      cache: this.#scratch.gather(
+        jobs.map(({ parent }) => parent),
+        cachedTokens,
+      ),
     });
     for (const [b, job] of jobs.entries()) {
       const own = (layer: Float32Array): Float32Array =>
@@ -157,17 +163,6 @@ export class Prefill<R> {
       });
     }
   }
-
-  #gatherCache(jobs: readonly Job[], cachedTokens: number): LayeredCache {
-    const { layers, kvHeads, headSize } = this.#config;
-    const size = jobs.length * kvHeads * cachedTokens * headSize;
-    const empty = (): Float32Array[] =>
-      Array.from({ length: layers }, () => new Float32Array(size));
-    const cache = { keys: empty(), values: empty() };
-    for (const [b, { parent }] of jobs.entries())
-      writePath(parent, cache, b, cachedTokens, this.#config);
-    return cache;
-  }
 }
 
 /** S: a function of the block alone, as everything that decides about its numbers. */
@@ -175,22 +170,33 @@ function paddedTokens({ length }: Int32Array): number {
   return Math.ceil(length / shortBlockTokens) * shortBlockTokens;
 }
 
+function depthOf({ parent }: Job): number {
+  return parent === null ? 0 : parent.depth + 1;
+}
+
+/** T; the graph wants some, also where there are none. */
+function cacheLength(depth: number): number {
+  if (depth === 0) return blockTokens;
+  return Math.ceil((depth * blockTokens) / cacheGranularity) * cacheGranularity;
+}
+
 /** A copy of row `r` of the probabilities: a view would keep the whole batch alive. */
 function rowOf(output: StepOutput, r: number, config: ModelConfig): Float32Array {
   return output.probabilities.slice(r * config.vocabSize, (r + 1) * config.vocabSize);
 }
 
-/** [B, S, T + S] */
-function blockMask(B: number, past: number, T: number, S: number): Float32Array {
+/** [B, S, T + S], of sequences with `pasts` cached tokens. */
+function blockMasks(pasts: readonly number[], T: number, S: number): Float32Array {
   const width = T + S;
-  const one = new Float32Array(S * width);
-  for (let s = 0; s < S; s++) {
-    one.fill(maskedScore, s * width + past, s * width + T);
-    one.fill(maskedScore, s * width + T + s + 1, (s + 1) * width);
+  const masks = new Float32Array(pasts.length * S * width);
+  for (const [b, past] of pasts.entries()) {
+    for (let s = 0; s < S; s++) {
+      const start = (b * S + s) * width;
+      masks.fill(maskedScore, start + past, start + T);
+      masks.fill(maskedScore, start + T + s + 1, start + width);
+    }
   }
-  const mask = new Float32Array(B * one.length);
-  for (let b = 0; b < B; b++) mask.set(one, b * one.length);
-  return mask;
+  return masks;
 }
 
 /** [B, K, S, D] -> [K, length, D] of one sequence. */
