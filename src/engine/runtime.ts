@@ -7,7 +7,7 @@ import { AgentTrainerError } from "../core/errors.ts";
 
 /** A dense array with its shape; the data is used in place, not copied. */
 export interface Tensor {
-  readonly data: Float32Array | BigInt64Array;
+  readonly data: Float32Array | Float64Array | BigInt64Array;
   readonly shape: readonly number[];
 }
 
@@ -26,7 +26,11 @@ export interface SessionOptions {
 
 /** A loaded graph. */
 export interface Session {
-  run(inputs: Readonly<Record<string, Tensor>>): Promise<Readonly<Record<string, Float32Array>>>;
+  /** @param outputs Which ones to copy out of the runtime. @default all */
+  run(
+    inputs: Readonly<Record<string, Tensor>>,
+    outputs?: readonly string[],
+  ): Promise<Readonly<Record<string, Float32Array>>>;
   close(): Promise<void>;
 }
 
@@ -87,19 +91,15 @@ export async function createSession(model: Uint8Array, options: SessionOptions):
     extra: { session: config },
   });
   return {
-    async run(inputs) {
+    async run(inputs, outputs = session.outputNames) {
       const feeds: Record<string, Ort.Tensor> = {};
       for (const [name, { data, shape }] of Object.entries(inputs)) {
-        feeds[name] =
-          data instanceof Float32Array
-            ? new ort.Tensor("float32", data, shape)
-            : new ort.Tensor("int64", data, shape);
+        if (data instanceof Float32Array) feeds[name] = new ort.Tensor("float32", data, shape);
+        else if (data instanceof Float64Array) feeds[name] = new ort.Tensor("float64", data, shape);
+        else feeds[name] = new ort.Tensor("int64", data, shape);
       }
-      const results = await session.run(feeds);
-      const outputs: Record<string, Float32Array> = {};
-      for (const [name, value] of Object.entries(results))
-        outputs[name] = value.data as Float32Array;
-      return outputs;
+      const results = await session.run(feeds, outputs);
+      return Object.fromEntries(outputs.map((name) => [name, results[name]!.data as Float32Array]));
     },
     close: () => session.release(),
   };

@@ -122,6 +122,12 @@ export class Graph {
     );
   }
 
+  double(value: number): Value {
+    return this.#shared(`e${value}`, () =>
+      this.constant("float64", [], bytesOf(Float64Array.of(value))),
+    );
+  }
+
   /** [1, width] */
   zeroRow(width: number): Value {
     return this.#shared(`z${width}`, () =>
@@ -288,6 +294,6 @@ export class Graph {
   }
 }
 
-export function bytesOf(array: Float32Array | BigInt64Array): Uint8Array {
+export function bytesOf(array: Float32Array | Float64Array | BigInt64Array): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }

@@ -4,11 +4,19 @@
  */
 import { MessageWriter } from "./protobuf.ts";
 
-export type DType = "float32" | "int64" | "int32" | "bool" | "uint8";
+export type DType = "float32" | "float64" | "int64" | "int32" | "bool" | "uint8";
 /** A number, or the name of a size that is known only at run time. */
 export type Dim = number | string;
 
-const dataTypes: Record<DType, number> = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9 };
+/** Numbers of element types, as messages and `Cast` have them. */
+export const elementTypes: Readonly<Record<DType, number>> = {
+  float32: 1,
+  uint8: 2,
+  int32: 6,
+  int64: 7,
+  bool: 9,
+  float64: 11,
+};
 
 /** Integers and lists of integers; a float must say so, since 1 and 1.0 are the same in JavaScript. */
 export type Attribute =
@@ -79,7 +87,7 @@ function entry(key: string, value: string): MessageWriter {
 function tensor(spec: TensorSpec): MessageWriter {
   const message = new MessageWriter();
   for (const dim of spec.shape) message.integer(1, dim);
-  message.integer(2, dataTypes[spec.dtype]).string(8, spec.name);
+  message.integer(2, elementTypes[spec.dtype]).string(8, spec.name);
   if (spec.data instanceof Uint8Array) return message.bytes(9, spec.data);
   return message
     .message(13, entry("location", spec.data.file))
@@ -94,7 +102,7 @@ function valueInfo(spec: ValueSpec): MessageWriter {
     const message = new MessageWriter();
     shape.message(1, typeof dim === "number" ? message.integer(1, dim) : message.string(2, dim));
   }
-  const tensorType = new MessageWriter().integer(1, dataTypes[spec.dtype]).message(2, shape);
+  const tensorType = new MessageWriter().integer(1, elementTypes[spec.dtype]).message(2, shape);
   return new MessageWriter()
     .string(1, spec.name)
     .message(2, new MessageWriter().message(1, tensorType));

@@ -3,7 +3,9 @@ import { defaultLoss } from "../../core/loss.ts";
 import type { Sample, SamplingParams } from "../../core/policy.ts";
 import { PolicyTrainer } from "../training/policy-trainer.ts";
 import { randomTokens, rowOf, smallConfig, smallModel } from "../../../test/engine/small-model.ts";
+import type { PolicyModel } from "../model/policy-model.ts";
 import { BatchSampler } from "./batch-sampler.ts";
+import { leastVocabulary } from "./draw-tokens.ts";
 
 const params = (seed: number, extra: Partial<SamplingParams> = {}): SamplingParams => ({
   temperature: 1,
@@ -25,12 +27,16 @@ const concat = (a: Int32Array, b: Int32Array): Int32Array => Int32Array.from([..
 
 describe("BatchSampler", () => {
   it.each([
-    ["float32", null],
-    ["float32", { rank: 3, alpha: 6 }],
-    ["int8", { rank: 3, alpha: 6 }],
+    ["float32", null, 48],
+    ["float32", { rank: 3, alpha: 6 }, 48],
+    ["int8", { rank: 3, alpha: 6 }, 48],
+    // Drawn from inside of the graph, unless a request has filters.
+    ["float32", null, leastVocabulary],
   ] as const)(
-    "gives each request the same bits alone, in any company and with any cache (%s, LoRA %j)",
-    async (precision, lora) => {
+    "gives each request the same bits alone, in any company and with any cache (%s, LoRA %j, %i tokens)",
+    async (precision, lora, vocabSize) => {
+      const model = (): PolicyModel => smallModel(lora, { ...smallConfig, vocabSize });
+      const paramsOf = (i: number): SamplingParams => params(i, i % 3 === 0 ? { topP: 0.9 } : {});
       const prompts = Array.from({ length: 20 }, (_, i) => randomTokens(i, 3 + i * 14));
       // Prompts that share a beginning with others, across several blocks.
       prompts.push(
@@ -39,13 +45,13 @@ describe("BatchSampler", () => {
       );
       const alone: unknown[] = [];
       for (const [i, tokens] of prompts.entries()) {
-        const sampler = await BatchSampler.create(smallModel(lora), { threads: 2, precision });
-        const [sample] = await sampler.sample({ tokens, params: params(i) });
+        const sampler = await BatchSampler.create(model(), { threads: 2, precision });
+        const [sample] = await sampler.sample({ tokens, params: paramsOf(i) });
         alone.push(bits(sample!));
         await sampler.close();
       }
       for (const options of [{}, { maxSequences: 3 }, { cacheBytes: 0 }, { cacheBytes: 800_000 }]) {
-        const sampler = await BatchSampler.create(smallModel(lora), {
+        const sampler = await BatchSampler.create(model(), {
           threads: 2,
           precision,
           ...options,
@@ -55,7 +61,7 @@ describe("BatchSampler", () => {
             // Some come while others are being decoded.
             for (let wait = 0; wait < i % 4; wait++)
               await new Promise((resolve) => setImmediate(resolve));
-            return (await sampler.sample({ tokens, params: params(i) }))[0]!;
+            return (await sampler.sample({ tokens, params: paramsOf(i) }))[0]!;
           }),
         );
         expect(together.map(bits)).toEqual(alone);

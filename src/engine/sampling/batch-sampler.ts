@@ -11,13 +11,14 @@ import type { PolicyModel } from "../model/policy-model.ts";
 import type { Provider } from "../provider.ts";
 import type { Lane } from "./lane.ts";
 import { bytesPerToken, laneLength, Lanes } from "./lanes.ts";
-import { pickToken } from "./pick-token.ts";
+import { isPlain, pickToken } from "./pick-token.ts";
+import type { PickedToken } from "./pick-token.ts";
 import { Prefill } from "./prefill.ts";
 import type { Prefilled } from "./prefill.ts";
 import { PrefixTree } from "./prefix-tree.ts";
 import { SamplingSession } from "./sampling-session.ts";
-import type { SamplingPrecision } from "./sampling-session.ts";
-import { drawnAlready, finishSequence, newSequence, recordToken } from "./sequence.ts";
+import type { DrawnRows, SamplingPrecision } from "./sampling-session.ts";
+import { drawnAlready, drawsNext, finishSequence, newSequence, recordToken } from "./sequence.ts";
 import type { QueuedRequest, Sequence } from "./sequence.ts";
 
 export interface BatchSamplerOptions {
@@ -240,11 +241,19 @@ export class BatchSampler implements Sampler {
 
   async #advance(lane: Lane<Sequence>): Promise<void> {
     if (lane.sequences.length === 0) return;
-    const probabilities = await lane.step(this.#session);
+    const isDrawnInside = (sequence: Sequence): boolean =>
+      this.#session.draws && drawsNext(sequence) && isPlain(sequence.request.request.params);
+    // By the sequence alone, not by its company: the two ways differ in rare draws.
+    const uniforms = lane.sequences.map((s) => (isDrawnInside(s) ? s.uniform() : undefined));
+    const needsRows = lane.sequences.some((s, i) => drawsNext(s) && uniforms[i] === undefined);
+    const { probabilities, drawn } = await lane.step(this.#session, uniforms, needsRows);
     const V = this.#config.vocabSize;
     for (let i = lane.sequences.length - 1; i >= 0; i--) {
-      const row = probabilities.subarray(i * V, (i + 1) * V);
-      if (this.#goOn(lane.sequences[i]!, row)) lane.remove(i);
+      const hasEnded =
+        uniforms[i] === undefined
+          ? this.#goOn(lane.sequences[i]!, probabilities.subarray(i * V, (i + 1) * V))
+          : this.#record(lane.sequences[i]!, pickedInside(drawn!, i));
+      if (hasEnded) lane.remove(i);
     }
     for (let i = lane.sequences.length - 1; i >= 0; i--) {
       const sequence = lane.sequences[i];
@@ -275,7 +284,10 @@ export class BatchSampler implements Sampler {
       return false;
     }
     const { params } = sequence.request.request;
-    const picked = pickToken(probabilities, params, sequence.uniform());
+    return this.#record(sequence, pickToken(probabilities, params, sequence.uniform()));
+  }
+
+  #record(sequence: Sequence, picked: PickedToken): boolean {
     this.totals.tokens += 1;
     const stopReason = recordToken(sequence, picked, this.#weightVersion);
     if (stopReason === null) return false;
@@ -287,4 +299,8 @@ export class BatchSampler implements Sampler {
   close(): Promise<void> {
     return this.#session.close();
   }
+}
+
+function pickedInside({ tokens, chances }: DrawnRows, row: number): PickedToken {
+  return { token: tokens[row]!, logprob: Math.log(chances[row]!) };
 }

@@ -6,7 +6,7 @@ import type { ModelConfig } from "../model/model-config.ts";
 import { maskedScore } from "../model/attention.ts";
 import type { PrefixNode } from "./prefix-tree.ts";
 import { writePath } from "./prompt-cache.ts";
-import type { SamplingSession } from "./sampling-session.ts";
+import type { SamplingSession, StepOutput } from "./sampling-session.ts";
 
 /** What a lane needs to know of a sequence. */
 export interface LaneSequence {
@@ -121,11 +121,16 @@ export class Lane<S extends LaneSequence> {
 
   /**
    * Feeds every sequence its pending token.
-   * @returns [sequences, V] probabilities of what comes next.
+   * @param uniforms for each sequence, to draw what comes next; undefined where it is not drawn inside
    */
-  async step(session: SamplingSession): Promise<Float32Array> {
+  async step(
+    session: SamplingSession,
+    uniforms: readonly (number | undefined)[],
+    probabilities: boolean,
+  ): Promise<StepOutput> {
     const count = this.sequences.length;
     const B = Math.max(minSequences, count);
+    const isDrawn = uniforms.some((uniform) => uniform !== undefined);
     const T = this.cachedTokens;
     const ids = new BigInt64Array(B);
     const positions = new BigInt64Array(B);
@@ -144,13 +149,17 @@ export class Lane<S extends LaneSequence> {
       mask,
       rows: BigInt64Array.from({ length: B }, (_, b) => BigInt(b)),
       cache: { keys: this.#keys, values: this.#values },
+      probabilities,
+      ...(isDrawn
+        ? { uniforms: Float64Array.from({ length: B }, (_, b) => uniforms[b] ?? 0) }
+        : {}),
     });
     for (const [b, sequence] of this.sequences.entries()) {
       this.#append(output.keys, this.#keys, b, sequence.cached);
       this.#append(output.values, this.#values, b, sequence.cached);
       sequence.cached += 1;
     }
-    return output.probabilities;
+    return output;
   }
 
   #append(

@@ -9,6 +9,11 @@ export interface PickedToken {
 
 type Shape = Pick<SamplingParams, "temperature" | "topP" | "topK" | "minP">;
 
+/** Drawn from the model's distribution as it is. */
+export function isPlain({ temperature, topK, topP, minP }: Shape): boolean {
+  return temperature === 1 && topK === 0 && topP >= 1 && minP === 0;
+}
+
 type Masses = Float32Array | Float64Array;
 
 /** Reused between calls: a fresh array of vocabulary size per token would keep the collector busy. */
@@ -26,10 +31,10 @@ export function pickToken(probabilities: Float32Array, shape: Shape, uniform: nu
 
 function choose(probabilities: Float32Array, shape: Shape, uniform: number): number {
   if (shape.temperature === 0) return likeliest(probabilities);
-  const isPlain = shape.topK === 0 && shape.topP >= 1 && shape.minP === 0;
+  const isUnfiltered = shape.topK === 0 && shape.topP >= 1 && shape.minP === 0;
   const masses =
     shape.temperature === 1 ? probabilities : tempered(probabilities, shape.temperature);
-  return isPlain ? draw(masses, uniform) : drawFiltered(masses, shape, uniform);
+  return isUnfiltered ? draw(masses, uniform) : drawFiltered(masses, shape, uniform);
 }
 
 function likeliest(masses: Masses): number {

@@ -15,11 +15,17 @@ import { declareWeights } from "../model/weight-source.ts";
 import type { BuiltGraph } from "../training/training-graph.ts";
 import { cachedAttention } from "./cached-attention.ts";
 import type { KeysAndValues } from "./cached-attention.ts";
+import { blockSizeOf, drawTokens } from "./draw-tokens.ts";
 
 export const cachedKeys = (layer: number): string => `cached_keys_${layer}`;
 export const cachedValues = (layer: number): string => `cached_values_${layer}`;
 export const newKeys = (layer: number): string => `new_keys_${layer}`;
 export const newValues = (layer: number): string => `new_values_${layer}`;
+
+export interface BuiltSamplingGraph extends BuiltGraph {
+  /** It can draw tokens inside. */
+  readonly draws: boolean;
+}
 
 export interface SamplingGraphOptions {
   /** Matrices in few bits, by name. @default none */
@@ -31,12 +37,13 @@ export interface SamplingGraphOptions {
 /**
  * Inputs: `ids` [B S], `positions` [B S, 1], `mask` [B, 1, 1, S, T + S], `rows` [R] (which of the B S
  * hidden states are continued), and per layer the cache [B, K, T, D]. Outputs: `probabilities` [R, V]
- * of the next token, and per layer the new keys and values [B, K, S, D].
+ * of the next token, and per layer the new keys and values [B, K, S, D]. Where tokens are drawn inside,
+ * further an input `uniforms` [R] and outputs `tokens` and `chances` [R].
  */
 export function buildSamplingGraph(
   policy: PolicyModel,
   { quantized = new Map(), operators = "fused" }: SamplingGraphOptions = {},
-): BuiltGraph {
+): BuiltSamplingGraph {
   const { config } = policy;
   const graph = new Graph({ operators });
   const weights = declareWeights(graph, { ...policy, differentiate: false, quantized });
@@ -55,10 +62,18 @@ export function buildSamplingGraph(
   const head = config.tiedEmbeddings ? embeddingName : headName;
   const logits = weights.linear(takeRows(hidden, rows), head);
   // Here and not where tokens are drawn: the runtime is many times faster at exponentials.
-  graph.output("probabilities", softmax(logits));
+  const probabilities = softmax(logits);
+  graph.output("probabilities", probabilities);
+  const blockSize = operators === "fused" ? blockSizeOf(config.vocabSize) : null;
+  if (blockSize !== null) {
+    const uniforms = graph.input("uniforms", "float64", ["R"]);
+    const { tokens, chances } = drawTokens(probabilities, uniforms, blockSize);
+    graph.output("tokens", tokens);
+    graph.output("chances", chances);
+  }
   for (let layer = 0; layer < config.layers; layer++) {
     graph.output(newKeys(layer), added[layer]!.keys);
     graph.output(newValues(layer), added[layer]!.values);
   }
-  return { model: graph.encode(), fed: weights.fed };
+  return { model: graph.encode(), fed: weights.fed, draws: blockSize !== null };
 }

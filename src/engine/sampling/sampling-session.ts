@@ -17,6 +17,7 @@ import {
   newKeys,
   newValues,
 } from "./sampling-graph.ts";
+import type { BuiltSamplingGraph } from "./sampling-graph.ts";
 
 /**
  * What frozen matrices are multiplied as. `int8` reads a quarter of the memory and draws from a
@@ -49,25 +50,41 @@ export interface StepInput {
   readonly rows: BigInt64Array;
   /** At least B sequences long. */
   readonly cache: LayeredCache;
+  /** [R] in [0, 1): draw a token for each row. Only for a session that `draws`. @default none are */
+  readonly uniforms?: Float64Array;
+  /** @default true */
+  readonly probabilities?: boolean;
 }
 
 export interface StepOutput {
-  /** [R, V] of the next token, at temperature 1. */
+  /** [R, V] of the next token, at temperature 1; empty where `probabilities` is false. */
   readonly probabilities: Float32Array;
+  /** Null without `uniforms`. */
+  readonly drawn: DrawnRows | null;
   /** Per layer [B, K, S, D]. */
   readonly keys: readonly Float32Array[];
   readonly values: readonly Float32Array[];
 }
 
+export interface DrawnRows {
+  /** [R] ids. */
+  readonly tokens: Float32Array;
+  /** [R] their probabilities. */
+  readonly chances: Float32Array;
+}
+
 export class SamplingSession {
+  /** Whether it can draw tokens, at temperature 1 and without filters. */
+  readonly draws: boolean;
   readonly #session: Session;
   readonly #policy: PolicyModel;
   readonly #fed: readonly string[];
 
-  private constructor(session: Session, policy: PolicyModel, fed: readonly string[]) {
+  private constructor(session: Session, policy: PolicyModel, built: BuiltSamplingGraph) {
     this.#session = session;
     this.#policy = policy;
-    this.#fed = fed;
+    this.#fed = built.fed;
+    this.draws = built.draws;
   }
 
   static async create(
@@ -76,44 +93,60 @@ export class SamplingSession {
     precision: SamplingPrecision = "float32",
     provider: Provider = "cpu",
   ): Promise<SamplingSession> {
-    const { model, fed } = buildSamplingGraph(policy, {
+    const built = buildSamplingGraph(policy, {
       operators: operatorsFor(provider),
       ...(precision === "int8" ? { quantized: await quantizeFrozen(policy) } : {}),
     });
     const folder = policy.mappedFolder;
-    const session = await createSession(model, {
+    const session = await createSession(built.model, {
       threads,
       provider,
       cpuFallback: true,
       ...(folder === null ? {} : { externalFolder: folder }),
     });
-    return new SamplingSession(session, policy, fed);
+    return new SamplingSession(session, policy, built);
   }
 
   async step(input: StepInput): Promise<StepOutput> {
+    const { layers } = this.#policy.config;
+    const layered = (name: (layer: number) => string): readonly string[] =>
+      Array.from({ length: layers }, (_, layer) => name(layer));
+    const [keys, values] = [layered(newKeys), layered(newValues)];
+    const outputs = await this.#session.run(this.#inputs(input), [
+      ...keys,
+      ...values,
+      ...(input.probabilities === false ? [] : ["probabilities"]),
+      ...(input.uniforms === undefined ? [] : ["tokens", "chances"]),
+    ]);
+    const { probabilities = new Float32Array(0), tokens, chances } = outputs;
+    return {
+      probabilities,
+      drawn: tokens === undefined ? null : { tokens, chances: chances! },
+      keys: keys.map((name) => outputs[name]!),
+      values: values.map((name) => outputs[name]!),
+    };
+  }
+
+  #inputs(input: StepInput): Record<string, Tensor> {
     const { sequences: B, newTokens: S, cachedTokens: T } = input;
     const { layers, kvHeads, headSize } = this.#policy.config;
     const shape = [B, kvHeads, T, headSize];
     const length = B * kvHeads * T * headSize;
+    const R = input.rows.length;
     const inputs: Record<string, Tensor> = {
       ids: { data: input.ids, shape: [B * S] },
       positions: { data: input.positions, shape: [B * S, 1] },
       mask: { data: input.mask, shape: [B, 1, 1, S, T + S] },
-      rows: { data: input.rows, shape: [input.rows.length] },
+      rows: { data: input.rows, shape: [R] },
       ...feedParameters(this.#policy, this.#fed),
     };
+    if (this.draws)
+      inputs["uniforms"] = { data: input.uniforms ?? new Float64Array(R), shape: [R] };
     for (let layer = 0; layer < layers; layer++) {
       inputs[cachedKeys(layer)] = { data: input.cache.keys[layer]!.subarray(0, length), shape };
       inputs[cachedValues(layer)] = { data: input.cache.values[layer]!.subarray(0, length), shape };
     }
-    const outputs = await this.#session.run(inputs);
-    const layered = (name: (layer: number) => string): Float32Array[] =>
-      Array.from({ length: layers }, (_, layer) => outputs[name(layer)]!);
-    return {
-      probabilities: outputs["probabilities"]!,
-      keys: layered(newKeys),
-      values: layered(newValues),
-    };
+    return inputs;
   }
 
   close(): Promise<void> {

@@ -62,6 +62,11 @@ export function drawnAlready({ tokens, cached, promptTokens }: Sequence): number
   return tokens[cached - promptTokens];
 }
 
+/** Whether its next step is followed by a draw, or by a token that it drew already. */
+export function drawsNext({ tokens, cached, promptTokens }: Sequence): boolean {
+  return tokens.length === cached + 1 - promptTokens;
+}
+
 /** @returns why the sequence ends with it, or null. */
 export function recordToken(
   sequence: Sequence,
