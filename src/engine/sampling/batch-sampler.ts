@@ -147,6 +147,8 @@ export class BatchSampler implements Sampler {
     this.#working = true;
     try {
       while (!this.#isIdle) {
+        // Lets new requests and cancellations in.
+        await new Promise((resolve) => setImmediate(resolve));
         for (const change of this.#betweenSteps.splice(0)) change();
         this.#dropAborted();
         const start = performance.now();
@@ -155,8 +157,6 @@ export class BatchSampler implements Sampler {
         if (this.#isDecodingNext) await this.#decode();
         this.#lanes.trim();
         this.totals.busyMs += performance.now() - start;
-        // Lets new requests and cancellations in.
-        await new Promise((resolve) => setImmediate(resolve));
       }
     } catch (error) {
       this.#failAll(error);
