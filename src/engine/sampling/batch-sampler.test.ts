@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { defaultLoss } from "../../core/loss.ts";
 import type { Sample, SamplingParams } from "../../core/policy.ts";
 import { PolicyTrainer } from "../training/policy-trainer.ts";
@@ -6,6 +6,7 @@ import { randomTokens, rowOf, smallConfig, smallModel } from "../../../test/engi
 import type { PolicyModel } from "../model/policy-model.ts";
 import { BatchSampler } from "./batch-sampler.ts";
 import { leastVocabulary } from "./draw-tokens.ts";
+import { SamplingSession } from "./sampling-session.ts";
 
 const params = (seed: number, extra: Partial<SamplingParams> = {}): SamplingParams => ({
   temperature: 1,
@@ -261,6 +262,54 @@ describe("BatchSampler", () => {
     const [later] = await sampler.sample({ tokens: randomTokens(1, 10), params: params(1) });
     expect(later!.weightVersion).toBe(7);
     expect(later!.weightChanges).toBeUndefined();
+    await sampler.close();
+  });
+
+  it("rejects what a failed run was for, and goes on with what comes next", async () => {
+    const policy = smallModel();
+    const sampler = await BatchSampler.create(policy, { threads: 1 });
+    const request = { tokens: randomTokens(1, 10), params: params(1) };
+    const [expected] = await sampler.sample(request);
+    let swapped: Promise<void> | undefined;
+    const fails = vi.spyOn(SamplingSession.prototype, "step").mockImplementationOnce(() => {
+      swapped = sampler.swapWeights(() => undefined, 5);
+      return Promise.reject(new Error("out of memory"));
+    });
+    const other = { tokens: randomTokens(2, 100), params: params(2) };
+    const results = await Promise.allSettled([sampler.sample(other), sampler.sample(other)]);
+    fails.mockRestore();
+    await swapped;
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    const [after] = await sampler.sample(request);
+    expect([...after!.tokens]).toEqual([...expected!.tokens]);
+    expect(after!.weightVersion).toBe(5);
+    await sampler.close();
+  });
+
+  it("rejects a change of weights that throws, and keeps serving the old ones", async () => {
+    const sampler = await BatchSampler.create(smallModel(), { threads: 1 });
+    const broken = (): void => {
+      throw new RangeError("no such weights");
+    };
+    await expect(sampler.swapWeights(broken, 1)).rejects.toThrow("no such weights");
+    const [sample] = await sampler.sample({ tokens: randomTokens(1, 10), params: params(1) });
+    expect(sample!.weightVersion).toBe(0);
+    await sampler.close();
+  });
+
+  it("draws as before once weights that gave no numbers were exchanged", async () => {
+    const policy = smallModel();
+    const sampler = await BatchSampler.create(policy, { threads: 1 });
+    const request = { tokens: randomTokens(4, 70), params: params(1) };
+    const [before] = await sampler.sample(request);
+    const norm = policy.data.get("model.layers.0.input_layernorm.weight")!;
+    const healthy = norm.slice();
+    await sampler.swapWeights(() => norm.fill(NaN), 1);
+    const [broken] = await sampler.sample({ ...request, n: 6 });
+    expect(broken!.logprobs.every(Number.isNaN)).toBe(true);
+    await sampler.swapWeights(() => norm.set(healthy), 2);
+    const [after] = await sampler.sample({ ...request, n: 6 });
+    expect([...after!.logprobs]).toEqual([...before!.logprobs]);
     await sampler.close();
   });
 

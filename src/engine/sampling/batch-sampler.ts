@@ -60,6 +60,8 @@ export class BatchSampler implements Sampler {
   readonly #running = new Set<Sequence>();
   #begun = 0;
   #lastStep = 0;
+  /** Something was drawn from what is no distribution. */
+  #hasDiverged = false;
   #working = false;
   #weightVersion = 0;
   /** Tokens drawn, milliseconds of computing, and sequences that were parked, since the beginning. */
@@ -111,13 +113,24 @@ export class BatchSampler implements Sampler {
     });
   }
 
-  /** Runs `change` between two steps, then serves the result as `version`. */
+  /**
+   * Runs `change` between two steps, then serves the result as `version`. Rejects with what `change`
+   * throws.
+   */
   swapWeights(change: () => void, version: number): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       this.#betweenSteps.push(() => {
-        change();
+        try {
+          change();
+        } catch (error) {
+          reject(error);
+          return;
+        }
         this.#tree.clear();
         this.#prefill.restart();
+        // A mask hides numbers that were left behind, but not what is no number.
+        if (this.#hasDiverged) this.#lanes.dropEmpty();
+        this.#hasDiverged = false;
         this.#weightVersion = version;
         resolve();
       });
@@ -145,24 +158,28 @@ export class BatchSampler implements Sampler {
   async #work(): Promise<void> {
     if (this.#working) return;
     this.#working = true;
-    try {
-      while (!this.#isIdle) {
-        // Lets new requests and cancellations in.
-        await new Promise((resolve) => setImmediate(resolve));
-        for (const change of this.#betweenSteps.splice(0)) change();
-        this.#dropAborted();
-        const start = performance.now();
-        this.#admit();
-        for (const ready of await this.#prefill.advance()) this.#begin(ready);
-        if (this.#isDecodingNext) await this.#decode();
-        this.#lanes.trim();
-        this.totals.busyMs += performance.now() - start;
+    while (!this.#isIdle) {
+      // Lets new requests and cancellations in.
+      await new Promise((resolve) => setImmediate(resolve));
+      const start = performance.now();
+      try {
+        await this.#turn();
+      } catch (error) {
+        this.#failAll(error);
       }
-    } catch (error) {
-      this.#failAll(error);
-    } finally {
-      this.#working = false;
+      this.totals.busyMs += performance.now() - start;
     }
+    this.#working = false;
+  }
+
+  async #turn(): Promise<void> {
+    for (const change of this.#betweenSteps.splice(0)) change();
+    this.#dropAborted();
+    this.#admit();
+    if (this.#running.size === this.#prefill.waiting.length) this.#lastStep = performance.now();
+    for (const ready of await this.#prefill.advance()) this.#begin(ready);
+    if (this.#isDecodingNext) await this.#decode();
+    this.#lanes.trim();
   }
 
   #failAll(error: unknown): void {
@@ -289,6 +306,7 @@ export class BatchSampler implements Sampler {
 
   #record(sequence: Sequence, picked: PickedToken): boolean {
     this.totals.tokens += 1;
+    if (Number.isNaN(picked.logprob)) this.#hasDiverged = true;
     const stopReason = recordToken(sequence, picked, this.#weightVersion);
     if (stopReason === null) return false;
     this.#running.delete(sequence);

@@ -78,10 +78,13 @@ export class Lanes<S extends LaneSequence> {
   /** Gives back what no sequence uses, if more than `maxBytes` are allocated. */
   trim(): void {
     if (this.bytes <= this.#options.maxBytes) return;
-    for (const [length, lane] of this.#lanes) {
+    this.dropEmpty();
+    for (const lane of this) lane.shrink();
+  }
+
+  dropEmpty(): void {
+    for (const [length, lane] of this.#lanes)
       if (lane.sequences.length === 0) this.#lanes.delete(length);
-      else lane.shrink();
-    }
   }
 
   clear(): void {

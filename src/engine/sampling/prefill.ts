@@ -42,7 +42,7 @@ export class Prefill<R> {
   readonly #config: ModelConfig;
   /** The longest waiting first. */
   #cursors: readonly Cursor<R>[] = [];
-  readonly #scratch: ScratchCache;
+  #scratch: ScratchCache;
 
   constructor(tree: PrefixTree, session: SamplingSession, config: ModelConfig) {
     this.#tree = tree;
@@ -67,6 +67,7 @@ export class Prefill<R> {
 
   /** Forgets what was computed with other weights; call it when the tree has been cleared. */
   restart(): void {
+    this.#scratch = new ScratchCache(this.#config);
     for (const cursor of this.#cursors) Object.assign(cursor, { node: null, next: 0 });
   }
 
