@@ -3,6 +3,7 @@ import { loadModelRenderer, loadTokenizerFiles } from "../backends/local/load-mo
 import { AgentTrainerError } from "../core/errors.ts";
 import type { ModelSource } from "../engine/checkpoint/model-source.ts";
 import { fitSource } from "../engine/model/fit-source.ts";
+import { cacheBytesPerToken } from "../engine/model/model-config.ts";
 import type { ModelConfig } from "../engine/model/model-config.ts";
 import { defaultTrainingMemoryMiB } from "../engine/policy-engine.ts";
 import type { OpenedModel } from "./open-model.ts";
@@ -40,7 +41,6 @@ const bytesPerFloat = 4;
 const mib = (floats: number): number => Math.ceil((floats * bytesPerFloat) / 2 ** 20);
 
 function estimateMemory(config: ModelConfig, parameters: number): MemoryEstimate {
-  const perToken = 2 * config.layers * config.kvHeads * config.headSize;
   const rank = 8;
   // Both factors of seven matrices per layer, with gradient, two moments and the served copy.
   const factors =
@@ -54,7 +54,7 @@ function estimateMemory(config: ModelConfig, parameters: number): MemoryEstimate
     lora: mib(parameters + 5 * factors) + defaultTrainingMemoryMiB,
     // Weights, the served copy, gradients and two moments.
     full: mib(5 * parameters) + defaultTrainingMemoryMiB,
-    cachePerThousandTokens: mib(1000 * perToken),
+    cachePerThousandTokens: Math.ceil((1000 * cacheBytesPerToken(config)) / 2 ** 20),
   };
 }
 

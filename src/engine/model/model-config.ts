@@ -84,3 +84,8 @@ export function parseModelConfig(json: unknown, source: string): ModelConfig {
     tiedEmbeddings: raw["tie_word_embeddings"] === true,
   };
 }
+
+/** Bytes of one token's keys and values in all layers. */
+export function cacheBytesPerToken({ layers, kvHeads, headSize }: ModelConfig): number {
+  return 2 * layers * kvHeads * headSize * Float32Array.BYTES_PER_ELEMENT;
+}

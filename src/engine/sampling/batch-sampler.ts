@@ -9,8 +9,9 @@ import { memoryLimit } from "../../util/memory-limit.ts";
 import type { ModelConfig } from "../model/model-config.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import type { Provider } from "../provider.ts";
+import { Admission } from "./admission.ts";
 import type { Lane } from "./lane.ts";
-import { bytesPerToken, laneLength, Lanes } from "./lanes.ts";
+import { laneLength, Lanes } from "./lanes.ts";
 import { isPlain, pickToken } from "./pick-token.ts";
 import type { PickedToken } from "./pick-token.ts";
 import { Prefill } from "./prefill.ts";
@@ -49,15 +50,10 @@ export class BatchSampler implements Sampler {
   readonly #session: SamplingSession;
   readonly #tree: PrefixTree;
   readonly #prefill: Prefill<Sequence>;
-  readonly #maxSequences: number;
-  readonly #sequenceBytes: number;
+  readonly #admission: Admission;
   readonly #queue: QueuedRequest[] = [];
   readonly #betweenSteps: (() => void)[] = [];
   readonly #lanes: Lanes<Sequence>;
-  /** Taken out of their lanes to make room, the oldest first; they come back before anything new. */
-  #parked: readonly Sequence[] = [];
-  /** In the prefill or in a lane. */
-  readonly #running = new Set<Sequence>();
   #begun = 0;
   #lastStep = 0;
   /** Something was drawn from what is no distribution. */
@@ -71,14 +67,17 @@ export class BatchSampler implements Sampler {
     this.#config = policy.config;
     this.contextLength = policy.config.contextLength;
     this.#session = session;
-    this.#maxSequences = options.maxSequences ?? 128;
     const bytes = options.cacheBytes ?? memoryShare * memoryLimit();
-    this.#sequenceBytes = (1 - promptShare) * bytes;
+    const sequenceBytes = (1 - promptShare) * bytes;
+    this.#admission = new Admission(policy.config, {
+      sequences: options.maxSequences ?? 128,
+      bytes: sequenceBytes,
+    });
     this.#tree = new PrefixTree(promptShare * bytes);
     this.#prefill = new Prefill(this.#tree, session, policy.config);
     this.#lanes = new Lanes(policy.config, {
-      expectedSequences: () => this.#running.size,
-      maxBytes: this.#sequenceBytes,
+      expectedSequences: () => this.#admission.runningCount,
+      maxBytes: sequenceBytes,
     });
   }
 
@@ -139,14 +138,13 @@ export class BatchSampler implements Sampler {
   }
 
   get #isIdle(): boolean {
-    const waiting = this.#queue.length + this.#parked.length + this.#betweenSteps.length;
-    return waiting + this.#running.size === 0;
+    return this.#queue.length + this.#betweenSteps.length + this.#admission.all.length === 0;
   }
 
   /** Steps of few sequences are dear: most prompts come first, as long as the others need not wait long. */
   get #isDecodingNext(): boolean {
     const prompts = this.#prefill.waiting.length;
-    const decoding = this.#running.size - prompts;
+    const decoding = this.#admission.runningCount - prompts;
     return decoding >= prompts || performance.now() - this.#lastStep > longestPauseMs;
   }
 
@@ -176,7 +174,8 @@ export class BatchSampler implements Sampler {
     for (const change of this.#betweenSteps.splice(0)) change();
     this.#dropAborted();
     this.#admit();
-    if (this.#running.size === this.#prefill.waiting.length) this.#lastStep = performance.now();
+    if (this.#admission.runningCount === this.#prefill.waiting.length)
+      this.#lastStep = performance.now();
     for (const ready of await this.#prefill.advance()) this.#begin(ready);
     if (this.#isDecodingNext) await this.#decode();
     this.#lanes.trim();
@@ -184,11 +183,10 @@ export class BatchSampler implements Sampler {
 
   #failAll(error: unknown): void {
     const failed = new Set(this.#queue.splice(0));
-    for (const { request } of [...this.#running, ...this.#parked]) failed.add(request);
+    for (const { request } of this.#admission.all) failed.add(request);
     for (const sequence of this.#prefill.waiting) this.#prefill.remove(sequence);
     this.#lanes.clear();
-    this.#running.clear();
-    this.#parked = [];
+    this.#admission.clear();
     for (const { reject } of failed) reject(error);
   }
 
@@ -199,10 +197,10 @@ export class BatchSampler implements Sampler {
       this.#queue.splice(this.#queue.indexOf(queued), 1);
       while (queued.begun < queued.n) finishSequence(this.#next(queued), "aborted");
     }
-    for (const sequence of [...this.#running, ...this.#parked]) {
+    for (const sequence of this.#admission.all) {
       if (!isAborted(sequence.request)) continue;
+      this.#admission.remove(sequence);
       this.#stop(sequence);
-      this.#parked = this.#parked.filter((other) => other !== sequence);
       finishSequence(sequence, "aborted");
     }
   }
@@ -213,42 +211,23 @@ export class BatchSampler implements Sampler {
 
   /** Takes it out of wherever it is being worked on. */
   #stop(sequence: Sequence): void {
-    this.#running.delete(sequence);
     this.#prefill.remove(sequence);
     this.#lanes.remove(sequence);
   }
 
-  /** Bytes that running sequences need, and `more` tokens. */
-  #bytesWith(more: number): number {
-    let tokens = more;
-    for (const { cached } of this.#running) tokens += laneLength(cached);
-    return tokens * bytesPerToken(this.#config);
-  }
-
-  /** Whether a sequence with so many tokens may begin; one always may. */
-  #hasRoom(tokens: number): boolean {
-    if (this.#running.size === 0) return true;
-    if (this.#running.size >= this.#maxSequences) return false;
-    return this.#bytesWith(laneLength(tokens)) <= this.#sequenceBytes;
-  }
-
   #admit(): void {
-    for (const sequence of this.#parked) {
-      // With room to get further than before, or it would be parked again at once.
-      if (!this.#hasRoom(laneLength(sequence.promptTokens + sequence.tokens.length))) return;
-      this.#parked = this.#parked.slice(1);
-      this.#start(sequence);
-    }
+    for (const sequence of this.#admission.takeBack()) this.#start(sequence);
     while (this.#queue.length > 0) {
       const queued = this.#queue[0]!;
-      if (!this.#hasRoom(queued.request.tokens.length)) return;
-      this.#start(this.#next(queued));
+      if (!this.#admission.admitsNew(queued.request.tokens.length)) return;
+      const sequence = this.#next(queued);
+      this.#admission.add(sequence);
+      this.#start(sequence);
       if (queued.begun === queued.n) this.#queue.shift();
     }
   }
 
   #start(sequence: Sequence): void {
-    this.#running.add(sequence);
     this.#prefill.add(sequence, sequence.request.request.tokens);
   }
 
@@ -272,24 +251,17 @@ export class BatchSampler implements Sampler {
           : this.#record(lane.sequences[i]!, pickedInside(drawn!, i));
       if (hasEnded) lane.remove(i);
     }
-    for (let i = lane.sequences.length - 1; i >= 0; i--) {
-      const sequence = lane.sequences[i];
-      // Making room may have taken others out of the lane.
-      if (sequence === undefined || laneLength(sequence.cached) === lane.cachedTokens) continue;
-      this.#makeRoom(sequence);
-      if (lane.sequences[i] === sequence) this.#lanes.moveOn(lane, i);
-    }
+    this.#makeRoom();
+    for (let i = lane.sequences.length - 1; i >= 0; i--)
+      if (laneLength(lane.sequences[i]!.cached) > lane.cachedTokens) this.#lanes.moveOn(lane, i);
   }
 
-  /** For a sequence that has outgrown its lane: the youngest give way, itself at last. */
-  #makeRoom(grown: Sequence): void {
-    while (this.#running.size > 1 && this.#bytesWith(0) > this.#sequenceBytes) {
-      const youngest = [...this.#running].reduce((a, b) => (b.order > a.order ? b : a));
-      this.#stop(youngest);
-      youngest.cached = youngest.promptTokens;
-      this.#parked = [...this.#parked, youngest].toSorted((a, b) => a.order - b.order);
+  /** The youngest give way to those that have outgrown their lane. */
+  #makeRoom(): void {
+    for (const sequence of this.#admission.park()) {
+      this.#stop(sequence);
+      sequence.cached = sequence.promptTokens;
       this.totals.parked += 1;
-      if (youngest === grown) return;
     }
   }
 
@@ -309,7 +281,7 @@ export class BatchSampler implements Sampler {
     if (Number.isNaN(picked.logprob)) this.#hasDiverged = true;
     const stopReason = recordToken(sequence, picked, this.#weightVersion);
     if (stopReason === null) return false;
-    this.#running.delete(sequence);
+    this.#admission.remove(sequence);
     finishSequence(sequence, stopReason);
     return true;
   }

@@ -2,6 +2,7 @@
  * Sequences being continued one token at a time, all with the same cache length T. A sequence that
  * outgrows its lane moves to the next, so that T depends on the sequence's own length alone.
  */
+import { cacheBytesPerToken } from "../model/model-config.ts";
 import type { ModelConfig } from "../model/model-config.ts";
 import { maskedScore } from "../model/attention.ts";
 import type { PrefixNode } from "./prefix-tree.ts";
@@ -44,7 +45,7 @@ export class Lane<S extends LaneSequence> {
 
   /** Allocated for keys and values. */
   get bytes(): number {
-    return 2 * this.#config.layers * this.#capacity * this.#slot * Float32Array.BYTES_PER_ELEMENT;
+    return this.#capacity * this.cachedTokens * cacheBytesPerToken(this.#config);
   }
 
   #allocate(): Float32Array[] {

@@ -1,6 +1,7 @@
 /**
  * The lanes of all running sequences, by the length of their cache, and the memory that they take.
  */
+import { cacheBytesPerToken } from "../model/model-config.ts";
 import type { ModelConfig } from "../model/model-config.ts";
 import { Lane } from "./lane.ts";
 import type { LaneSequence } from "./lane.ts";
@@ -12,11 +13,6 @@ const laneTokens = 128;
 /** T of the lane for a sequence with so many cached tokens: a step writes one more. */
 export function laneLength(cached: number): number {
   return Math.ceil((cached + 1) / laneTokens) * laneTokens;
-}
-
-/** Of keys and values. */
-export function bytesPerToken({ layers, kvHeads, headSize }: ModelConfig): number {
-  return 2 * layers * kvHeads * headSize * Float32Array.BYTES_PER_ELEMENT;
 }
 
 export interface LanesOptions {
@@ -50,7 +46,7 @@ export class Lanes<S extends LaneSequence> {
     let lane = this.#lanes.get(length);
     if (lane === undefined) {
       const expected = this.#options.expectedSequences();
-      const bytes = expected * length * bytesPerToken(this.#config);
+      const bytes = expected * length * cacheBytesPerToken(this.#config);
       const hasRoom = this.bytes + bytes <= this.#options.maxBytes;
       lane = new Lane(length, this.#config, hasRoom ? expected : 1);
       this.#lanes.set(length, lane);

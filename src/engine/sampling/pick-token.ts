@@ -10,8 +10,12 @@ export interface PickedToken {
 type Shape = Pick<SamplingParams, "temperature" | "topP" | "topK" | "minP">;
 
 /** Drawn from the model's distribution as it is. */
-export function isPlain({ temperature, topK, topP, minP }: Shape): boolean {
-  return temperature === 1 && topK === 0 && topP >= 1 && minP === 0;
+export function isPlain(shape: Shape): boolean {
+  return shape.temperature === 1 && isUnfiltered(shape);
+}
+
+function isUnfiltered({ topK, topP, minP }: Shape): boolean {
+  return topK === 0 && topP >= 1 && minP === 0;
 }
 
 type Masses = Float32Array | Float64Array;
@@ -31,10 +35,9 @@ export function pickToken(probabilities: Float32Array, shape: Shape, uniform: nu
 
 function choose(probabilities: Float32Array, shape: Shape, uniform: number): number {
   if (shape.temperature === 0) return likeliest(probabilities);
-  const isUnfiltered = shape.topK === 0 && shape.topP >= 1 && shape.minP === 0;
   const masses =
     shape.temperature === 1 ? probabilities : tempered(probabilities, shape.temperature);
-  return isUnfiltered ? draw(masses, uniform) : drawFiltered(masses, shape, uniform);
+  return isUnfiltered(shape) ? draw(masses, uniform) : drawFiltered(masses, shape, uniform);
 }
 
 function likeliest(masses: Masses): number {

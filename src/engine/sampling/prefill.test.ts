@@ -16,23 +16,27 @@ const params = (seed: number, maxTokens: number): SamplingParams => ({
 const short: SampleRequest = { tokens: randomTokens(1, 10), params: params(1, 60) };
 const long: SampleRequest = { tokens: randomTokens(2, 600), params: params(2, 3) };
 
+/** Draws the short sequence, and does what is said for the number of its tokens that are there. */
+function drawShort(
+  sampler: BatchSampler,
+  actions: Readonly<Record<number, () => void>>,
+): { readonly drawn: number; readonly done: Promise<unknown> } {
+  const state = { drawn: 0, done: Promise.resolve<unknown>(undefined) };
+  const onChunk = (): void => actions[(state.drawn += 1)]?.();
+  state.done = sampler.sample({ ...short, onChunk });
+  return state;
+}
+
 describe("Prefill", () => {
   it("lets sequences go on between the blocks of a long prompt", async () => {
     const sampler = await BatchSampler.create(smallModel(), { threads: 1 });
-    let drawn = 0;
-    let late: Promise<unknown> | undefined;
+    let late: ReturnType<BatchSampler["sample"]> | undefined;
     let drawnBefore = 0;
-    await sampler.sample({
-      ...short,
-      onChunk: () => {
-        drawn += 1;
-        if (drawn !== 5) return;
-        late = sampler
-          .sample({ ...long, onChunk: () => (drawnBefore ||= drawn) })
-          .then(([sample]) => expect(sample!.tokens.length).toBe(3));
-      },
+    const state = drawShort(sampler, {
+      5: () => (late = sampler.sample({ ...long, onChunk: () => (drawnBefore ||= state.drawn) })),
     });
-    await late;
+    await state.done;
+    expect((await late!)[0]!.tokens.length).toBe(3);
     // Ten blocks of 64 tokens, and a token of the other sequence after each but the last.
     expect(drawnBefore).toBe(5 + 9);
     await sampler.close();
@@ -41,22 +45,18 @@ describe("Prefill", () => {
   it("ends an aborted prompt after the run that it is in, and computes no further block", async () => {
     const sampler = await BatchSampler.create(smallModel(), { threads: 1 });
     const controller = new AbortController();
-    let drawn = 0;
-    let aborted: Promise<unknown> | undefined;
+    let aborted: ReturnType<BatchSampler["sample"]> | undefined;
     let drawnAtEnd = 0;
-    await sampler.sample({
-      ...short,
-      onChunk: () => {
-        drawn += 1;
-        if (drawn === 5)
-          aborted = sampler.sample({ ...long, signal: controller.signal }).then(([sample]) => {
-            expect(sample).toMatchObject({ stopReason: "aborted", tokens: new Int32Array(0) });
-            drawnAtEnd = drawn;
-          });
-        if (drawn === 8) controller.abort();
+    const state = drawShort(sampler, {
+      5: () => {
+        aborted = sampler.sample({ ...long, signal: controller.signal });
+        void aborted.then(() => (drawnAtEnd = state.drawn));
       },
+      8: () => controller.abort(),
     });
-    await aborted;
+    await state.done;
+    const [sample] = await aborted!;
+    expect(sample).toMatchObject({ stopReason: "aborted", tokens: new Int32Array(0) });
     expect(drawnAtEnd).toBe(8);
     await sampler.close();
   });
@@ -70,17 +70,12 @@ describe("Prefill", () => {
       down.fill(0.01);
     };
     const sampler = await BatchSampler.create(policy, { threads: 1 });
-    let drawn = 0;
     let swapped: Promise<void> | undefined;
     let late: ReturnType<BatchSampler["sample"]> | undefined;
-    await sampler.sample({
-      ...short,
-      onChunk: () => {
-        drawn += 1;
-        if (drawn === 5) late = sampler.sample(long);
-        if (drawn === 8) swapped = sampler.swapWeights(change, 1);
-      },
-    });
+    await drawShort(sampler, {
+      5: () => (late = sampler.sample(long)),
+      8: () => (swapped = sampler.swapWeights(change, 1)),
+    }).done;
     await swapped;
     const [through] = await late!;
     const [after] = await sampler.sample(long);

@@ -14,8 +14,6 @@ import type { SamplingSession, StepOutput } from "./sampling-session.ts";
 const maxBlocksPerRun = 8;
 /** A short block is padded to a multiple of it. */
 const shortBlockTokens = 32;
-/** Caches are padded to a multiple of it, so that blocks of different depths go together. */
-const cacheGranularity = 256;
 
 interface Cursor<R> {
   readonly request: R;
@@ -175,10 +173,9 @@ function depthOf({ parent }: Job): number {
   return parent === null ? 0 : parent.depth + 1;
 }
 
-/** T; the graph wants some, also where there are none. */
+/** T; the graph wants some tokens, also where there are none. */
 function cacheLength(depth: number): number {
-  if (depth === 0) return blockTokens;
-  return Math.ceil((depth * blockTokens) / cacheGranularity) * cacheGranularity;
+  return Math.max(1, depth) * blockTokens;
 }
 
 /** A copy of row `r` of the probabilities: a view would keep the whole batch alive. */

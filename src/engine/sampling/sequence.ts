@@ -62,6 +62,12 @@ export function drawnAlready({ tokens, cached, promptTokens }: Sequence): number
   return tokens[cached - promptTokens];
 }
 
+/** Tokens that its cache had, or will have again, before its next draw. */
+export function farthestCached({ promptTokens, tokens }: Sequence): number {
+  // The token drawn last is not cached yet.
+  return promptTokens + Math.max(0, tokens.length - 1);
+}
+
 /** Whether its next step is followed by a draw, or by a token that it drew already. */
 export function drawsNext({ tokens, cached, promptTokens }: Sequence): boolean {
   return tokens.length === cached + 1 - promptTokens;

@@ -1,0 +1,95 @@
+/**
+ * Which sequences may be worked on, so that their caches stay within a bound. Knows what each needs, and
+ * nothing of where it is.
+ */
+import { cacheBytesPerToken } from "../model/model-config.ts";
+import type { ModelConfig } from "../model/model-config.ts";
+import { laneLength } from "./lanes.ts";
+import { farthestCached } from "./sequence.ts";
+import type { Sequence } from "./sequence.ts";
+
+export interface AdmissionLimits {
+  readonly sequences: number;
+  /** Of keys and values. */
+  readonly bytes: number;
+}
+
+export class Admission {
+  readonly #limits: AdmissionLimits;
+  readonly #bytesPerToken: number;
+  readonly #running = new Set<Sequence>();
+  /** Had to make room; the oldest first. They come back before anything new. */
+  #parked: readonly Sequence[] = [];
+
+  constructor(config: ModelConfig, limits: AdmissionLimits) {
+    this.#bytesPerToken = cacheBytesPerToken(config);
+    this.#limits = limits;
+  }
+
+  get runningCount(): number {
+    return this.#running.size;
+  }
+
+  /** Running and parked. */
+  get all(): readonly Sequence[] {
+    return [...this.#running, ...this.#parked];
+  }
+
+  /** Whether a sequence with so many cached tokens may run too; one always may. */
+  #hasRoom(cached: number): boolean {
+    if (this.#running.size === 0) return true;
+    if (this.#running.size >= this.#limits.sequences) return false;
+    return this.#bytesWith(laneLength(cached)) <= this.#limits.bytes;
+  }
+
+  /** What running sequences need, and `more` tokens. */
+  #bytesWith(more: number): number {
+    let tokens = more;
+    for (const sequence of this.#running) tokens += laneLength(farthestCached(sequence));
+    return tokens * this.#bytesPerToken;
+  }
+
+  /** Whether a new sequence with so long a prompt may run now. */
+  admitsNew(promptTokens: number): boolean {
+    return this.#parked.length === 0 && this.#hasRoom(promptTokens);
+  }
+
+  add(sequence: Sequence): void {
+    this.#running.add(sequence);
+  }
+
+  remove(sequence: Sequence): void {
+    this.#running.delete(sequence);
+    this.#parked = this.#parked.filter((other) => other !== sequence);
+  }
+
+  clear(): void {
+    this.#running.clear();
+    this.#parked = [];
+  }
+
+  /** Parked sequences for which there is room again; they run from now on. */
+  takeBack(): readonly Sequence[] {
+    const taken: Sequence[] = [];
+    for (const sequence of this.#parked) {
+      // With room for one lane more, or it would soon be parked again.
+      if (!this.#hasRoom(laneLength(farthestCached(sequence)))) break;
+      taken.push(sequence);
+      this.#running.add(sequence);
+    }
+    this.#parked = this.#parked.slice(taken.length);
+    return taken;
+  }
+
+  /** The youngest sequences that no longer fit; they are parked from now on. */
+  park(): readonly Sequence[] {
+    const parked: Sequence[] = [];
+    while (this.#running.size > 1 && this.#bytesWith(0) > this.#limits.bytes) {
+      const youngest = [...this.#running].reduce((a, b) => (b.order > a.order ? b : a));
+      this.#running.delete(youngest);
+      parked.push(youngest);
+    }
+    this.#parked = [...this.#parked, ...parked].toSorted((a, b) => a.order - b.order);
+    return parked;
+  }
+}
