@@ -2,6 +2,7 @@
  * How far a provider's numbers are from the processor's for a whole policy: probabilities that are
  * sampled from, and the gradient of a loss to every weight. A wrong kernel trains on without a word.
  */
+import type { LoraSpec } from "../core/backend.ts";
 import { defaultLoss } from "../core/loss.ts";
 import type { TrainingRow } from "../core/training-row.ts";
 import { lossParameterTensors } from "./loss/parameters.ts";
@@ -35,11 +36,13 @@ const config: ModelConfig = {
 const tokens = Int32Array.of(3, 7, 3, 19, 11, 7, 2, 23, 5, 3);
 const promptLength = 4;
 
-/** Weights larger than usual, so that predictions are far from uniform. */
-function probedPolicy(): PolicyModel {
-  const policy = randomPolicyModel(config, { lora: null, seed: 1 });
-  for (const [name, data] of policy.data)
-    if (!name.includes("norm")) for (let i = 0; i < data.length; i++) data[i]! *= 10;
+/** Weights larger than usual, so that predictions are far from uniform, and an adapter that does something. */
+function probedPolicy(lora: LoraSpec | null): PolicyModel {
+  const policy = randomPolicyModel(config, { lora, seed: 1 });
+  for (const [name, data] of policy.data) {
+    if (name.includes("lora_B")) data.set(data.map((_, i) => Math.sin(i) / 4));
+    else if (!name.includes("norm")) data.set(data.map((weight) => weight * 10));
+  }
   return policy;
 }
 
@@ -109,8 +112,11 @@ async function probabilities(policy: PolicyModel, provider: Provider): Promise<N
   }
 }
 
-async function numbersOn(provider: Provider): Promise<Numbers> {
-  const policy = probedPolicy();
+/** Trained as a whole, or an adapter alone: other operators lead to their gradients. */
+const adapters = [null, { rank: 2, alpha: 4 }] as const;
+
+async function numbersOn(provider: Provider, lora: LoraSpec | null): Promise<Numbers> {
+  const policy = probedPolicy(lora);
   return { ...(await gradients(policy, provider)), ...(await probabilities(policy, provider)) };
 }
 
@@ -123,11 +129,13 @@ export interface PolicyDifference {
 
 /** The largest of all differences between `provider` and the processor. */
 export async function policyDifference(provider: Provider): Promise<PolicyDifference> {
-  const [expected, actual] = [await numbersOn("cpu"), await numbersOn(provider)];
-  const differences = Object.entries(expected).map(([name, numbers]) => ({
-    name,
-    relative: relativeDifference(numbers, actual[name]!),
-  }));
+  const differences: PolicyDifference[] = [];
+  for (const lora of adapters) {
+    const expected = await numbersOn("cpu", lora);
+    const actual = await numbersOn(provider, lora);
+    for (const [name, numbers] of Object.entries(expected))
+      differences.push({ name, relative: relativeDifference(numbers, actual[name]!) });
+  }
   return differences.reduce((worst, next) => (next.relative > worst.relative ? next : worst));
 }
 

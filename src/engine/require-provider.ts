@@ -3,11 +3,15 @@
  * still lack a device or a library, or compute something else than the processor.
  */
 import { ConfigError } from "../core/errors.ts";
+import { raceAbort } from "../util/abort.ts";
 import { probeProvider } from "./probe-provider.ts";
 import type { Provider } from "./provider.ts";
 import { listProviders, runtimeVersion } from "./runtime.ts";
 
-/** Runs small graphs on it. @throws ConfigError saying what is missing, or what is wrong */
+/** Loading a device's libraries and compiling for it the first time is slow. */
+const limitMs = 120_000;
+
+/** Runs small graphs on it. @throws ConfigError saying what is missing, what is wrong, or that it hangs */
 export async function requireProvider(provider: Provider): Promise<void> {
   if (provider === "cpu") return;
   const installed = (await listProviders()).map(({ name }) => name);
@@ -20,7 +24,7 @@ export async function requireProvider(provider: Provider): Promise<void> {
     });
   }
   try {
-    await probeProvider(provider);
+    await raceAbort(probeProvider(provider), AbortSignal.timeout(limitMs));
   } catch (cause) {
     const reason = providerReason(cause instanceof Error ? cause.message : String(cause));
     throw new ConfigError({

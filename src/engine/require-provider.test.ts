@@ -1,0 +1,60 @@
+import { afterEach, expect, it, vi } from "vitest";
+import type { SessionOptions } from "./runtime.ts";
+
+/** Stands for a device: computes on the processor, and afterwards changes one output. */
+const device = vi.hoisted(() => ({ wrongOutput: null as string | null, hangs: false }));
+
+vi.mock(import("./runtime.ts"), async (original) => {
+  const runtime = await original();
+  return {
+    ...runtime,
+    listProviders: async () => [...(await runtime.listProviders()), { name: "dml", bundled: true }],
+    createSession: async (model: Uint8Array, options: SessionOptions) => {
+      const { provider = "cpu", ...others } = options;
+      const session = await runtime.createSession(model, others);
+      if (provider === "cpu") return session;
+      return {
+        close: () => session.close(),
+        async run(...request: Parameters<typeof session.run>) {
+          if (device.hangs) return new Promise<never>(() => undefined);
+          const outputs = { ...(await session.run(...request)) };
+          for (const [name, numbers] of Object.entries(outputs))
+            if (name === device.wrongOutput) outputs[name] = numbers.map((x) => 1.1 * x);
+          return outputs;
+        },
+      };
+    },
+  };
+});
+
+const { requireProvider } = await import("./require-provider.ts");
+
+afterEach(() => {
+  Object.assign(device, { wrongOutput: null, hangs: false });
+  vi.restoreAllMocks();
+});
+
+it("accepts a device that computes what the processor computes", async () => {
+  await expect(requireProvider("dml")).resolves.toBeUndefined();
+});
+
+it.each([
+  "product",
+  "probabilities",
+  "logprobs",
+  "gradient:model.layers.0.input_layernorm.weight",
+  "gradient:model.embed_tokens.weight",
+  "gradient:base_model.model.model.layers.1.mlp.down_proj.lora_A.weight",
+])("refuses one whose %s is wrong", async (output) => {
+  device.wrongOutput = output;
+  const refusal = await requireProvider("dml").catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ code: "CONFIG_INVALID", fields: { option: "local.provider" } });
+  expect((refusal as Error).message).toContain(output === "product" ? "is right" : output);
+});
+
+it("refuses one that does not answer", async () => {
+  device.hangs = true;
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  vi.spyOn(AbortSignal, "timeout").mockImplementation(() => timeout(50));
+  await expect(requireProvider("dml")).rejects.toThrow(/does not work on this machine: .*timeout/u);
+});
