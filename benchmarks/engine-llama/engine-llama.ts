@@ -58,10 +58,9 @@ async function besideLlama(
 ): Promise<readonly Result[]> {
   const seconds = { ours: [] as number[], llama: [] as number[] };
   let peaks: readonly [ours: number, llama: number] = [0, 0];
-  for (let i = 0; i <= repetitions; i++) {
-    const mine = await ours.ask<{ seconds: number; peakMiB: number }>(turn);
-    const theirs = await llama.ask<{ seconds: number; peakMiB: number }>(turn);
-    if (i === 0) continue;
+  for (let i = 0; i < repetitions; i++) {
+    const mine = await ours.askWarm<{ seconds: number; peakMiB: number }>(turn);
+    const theirs = await llama.askWarm<{ seconds: number; peakMiB: number }>(turn);
     seconds.ours.push(mine.seconds);
     seconds.llama.push(theirs.seconds);
     peaks = [mine.peakMiB, theirs.peakMiB];
@@ -95,14 +94,13 @@ async function besideMemory(
   const bytesPerToken = 4 * (layers * perLayer + smolConfig.vocab_size * hidden);
   const shares: number[] = [];
   const bandwidths: number[] = [];
-  for (let i = 0; i <= repetitions; i++) {
+  for (let i = 0; i < repetitions; i++) {
     const turn = { do: "sample", batch: 1, ...sizes } as const;
-    const whole = await ours.ask<{ seconds: number }>(turn);
+    const whole = await ours.askWarm<{ seconds: number }>(turn);
     const first = await ours.ask<{ seconds: number }>({ ...turn, newTokens: 1 });
     const threads = defaultThreads();
     const file = new URL("bandwidth-child.ts", import.meta.url);
     const { bytesPerSecond } = await runChild<BandwidthOutput>(file, { threads });
-    if (i === 0) continue;
     const perToken = (whole.seconds - first.seconds) / (sizes.newTokens - 1);
     shares.push(bytesPerToken / perToken / bytesPerSecond);
     bandwidths.push(bytesPerSecond / 1e9);

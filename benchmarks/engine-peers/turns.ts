@@ -54,7 +54,7 @@ export function startOurs(): LineProcess {
   ]);
 }
 
-/** Warms both up with one turn, then alternates. */
+/** Alternates; of each turn, the second half is measured. */
 export async function takeTurns(
   model: ModelCase,
   turn: TrainTurn | SampleTurn,
@@ -75,13 +75,10 @@ export async function takeTurns(
   const mine: TurnAnswer[] = [];
   const theirs: TurnAnswer[] = [];
   const peaks: number[] = [];
-  for (let i = 0; i <= repetitions; i++) {
-    const pair = [await ours.ask<TurnAnswer>(turn), await peer.ask<TurnAnswer>(turn)] as const;
-    const { gflops } = await ours.ask<{ gflops: number }>({ do: "matmulPeak" });
-    if (i === 0) continue;
-    mine.push(pair[0]);
-    theirs.push(pair[1]);
-    peaks.push(gflops);
+  for (let i = 0; i < repetitions; i++) {
+    mine.push(await ours.askWarm(turn));
+    theirs.push(await peer.askWarm(turn));
+    peaks.push((await ours.ask<{ gflops: number }>({ do: "matmulPeak" })).gflops);
   }
   const side = (answers: readonly TurnAnswer[]): Side => ({
     seconds: median(answers.map(({ seconds }) => seconds)),

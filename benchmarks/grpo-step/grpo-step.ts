@@ -89,8 +89,9 @@ export const grpoStep: Benchmark = {
     if (!hasTorch()) {
       log("Not compared with TRL: npm run bench:setup:torch installs it.");
       const answers: StepAnswer[] = [];
-      for (let i = 0; i <= repetitions; i++) answers.push(await ours.ask({ do: "step", ...size }));
-      return resultsOf(size, answers.slice(1), [], "");
+      for (let i = 0; i < repetitions; i++)
+        answers.push(await ours.askWarm({ do: "step", ...size }));
+      return resultsOf(size, answers, [], "");
     }
     using peer = startPython("TRL", new URL("trl_peer.py", import.meta.url));
     const { folder: path, loraRank } = model;
@@ -99,17 +100,16 @@ export const grpoStep: Benchmark = {
       folder: path,
       rank: loraRank,
       threads: defaultThreads(),
-      steps: repetitions + 1,
+      steps: 2 * repetitions,
       ...size,
     });
     const mine: StepAnswer[] = [];
     const theirs: StepAnswer[] = [];
-    // The first pair is the warm-up.
-    for (let i = 0; i <= repetitions; i++) {
-      log(`step ${i} of ${repetitions} ...`);
-      mine.push(await ours.ask({ do: "step", ...size }));
-      theirs.push(await peer.ask({ do: "step" }));
+    for (let i = 1; i <= repetitions; i++) {
+      log(`turn ${i} of ${repetitions}, two steps of each ...`);
+      mine.push(await ours.askWarm({ do: "step", ...size }));
+      theirs.push(await peer.askWarm({ do: "step" }));
     }
-    return resultsOf(size, mine.slice(1), theirs.slice(1), `TRL ${trl}`);
+    return resultsOf(size, mine, theirs, `TRL ${trl}`);
   },
 };

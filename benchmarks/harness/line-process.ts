@@ -53,6 +53,12 @@ export class LineProcess implements Disposable {
     }
   }
 
+  /** Asks twice and tells the second answer: who has waited for a turn has lost caches and memory meanwhile. */
+  async askWarm<Answer>(request: object): Promise<Answer> {
+    await this.ask(request);
+    return this.ask(request);
+  }
+
   [Symbol.dispose](): void {
     process.removeListener("exit", this.#kill);
     this.#kill();
