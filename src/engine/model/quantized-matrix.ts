@@ -9,6 +9,8 @@ const blockInputs = 32;
 /** What stands for 0. */
 const zeroPoint = 128;
 const largest = 127;
+/** Added before a number becomes an integer, which cuts it off. */
+const rounding = zeroPoint + 0.5;
 /** Inputs are quantised as well, block by block, for integer products; 0 would turn weights back into floats. */
 const integerProducts = 4;
 
@@ -30,19 +32,16 @@ export function quantizeMatrix(
   const values = new Uint8Array(outputs * blocks * blockInputs).fill(zeroPoint);
   const scales = new Float32Array(outputs * blocks);
   for (let block = 0; block < outputs * blocks; block++) {
-    const output = Math.floor(block / blocks);
-    const from = (block % blocks) * blockInputs;
-    const part = weights.subarray(
-      output * inputs + from,
-      output * inputs + Math.min(inputs, from + blockInputs),
-    );
+    const first = (block % blocks) * blockInputs;
+    const from = Math.floor(block / blocks) * inputs + first;
+    const count = Math.min(blockInputs, inputs - first);
     let peak = 0;
-    for (const weight of part) peak = Math.max(peak, Math.abs(weight));
+    for (let i = 0; i < count; i++) peak = Math.max(peak, Math.abs(weights[from + i]!));
     if (peak === 0) continue;
     const scale = peak / largest;
     scales[block] = scale;
-    for (const [i, weight] of part.entries())
-      values[block * blockInputs + i] = Math.round(weight / scale) + zeroPoint;
+    for (let i = 0; i < count; i++)
+      values[block * blockInputs + i] = weights[from + i]! / scale + rounding;
   }
   return { outputs, inputs, values, scales };
 }
