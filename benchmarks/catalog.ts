@@ -1,5 +1,6 @@
 /** Every benchmark. A new one: a file with a `Benchmark`, a line here, a section in README.md. */
 import { demo } from "./demo/demo.ts";
+import { engineInt8 } from "./engine-int8/engine-int8.ts";
 import { engineLlama } from "./engine-llama/engine-llama.ts";
 import { engineSample } from "./engine/sample.ts";
 import { engineTrain } from "./engine/train.ts";
@@ -17,6 +18,7 @@ export const benchmarks: readonly Benchmark[] = [
   engineTrain,
   engineSample,
   engineLlama,
+  engineInt8,
   grpoStep,
   gateway,
   gatewayInTraining,

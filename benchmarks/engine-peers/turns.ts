@@ -23,7 +23,7 @@ export interface SampleTurn {
   readonly newTokens: number;
 }
 
-interface TurnAnswer {
+export interface TurnAnswer {
   readonly seconds: number;
   readonly peakMiB: number;
 }

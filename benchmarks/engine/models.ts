@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { SamplingPrecision } from "../../src/engine/sampling/sampling-session.ts";
 import { runChild } from "../harness/child.ts";
 
 export interface ModelCase {
@@ -11,6 +12,8 @@ export interface ModelCase {
   /** Rank of the LoRA factors that are trained; null trains every weight. */
   readonly loraRank: number | null;
   readonly vocabSize: number;
+  /** @default "float32" */
+  readonly precision?: SamplingPrecision;
 }
 
 /** `config.json` of HuggingFaceTB/SmolLM2-135M but for the base of its rotary frequencies, which costs nothing. */

@@ -30,7 +30,7 @@ export function countTokens(shapes: readonly RowShape[]): number {
   return shapes.reduce((sum, { rows, tokens }) => sum + rows * tokens, 0);
 }
 
-const provenance = {
+export const provenance = {
   taskId: "bench",
   episodeId: "bench",
   rolloutIndex: 0,
