@@ -8,6 +8,7 @@ import { ConfigError } from "../core/errors.ts";
 import type { TrainerEvent } from "../core/events.ts";
 import type { Task } from "../core/task.ts";
 import { checkCapabilities, checkResume } from "./check-capabilities.ts";
+import { checkParts } from "./check-parts.ts";
 import { type ConfigInput, noticesOf, resolveConfig } from "./config/load.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { type AlgorithmFunctions, type CustomLosses, nameAlgorithms } from "./custom-algorithms.ts";
@@ -29,6 +30,12 @@ export interface AgentTrainerOptions<Metadata = Record<string, unknown>> extends
   readonly config: ConfigInput;
   /** Functions of your own for advantages and losses. @default those that `config` names */
   readonly algorithm?: AlgorithmFunctions;
+  /**
+   * The backend, the agent and the data were made of what `config` says of them, as the command line
+   * does. Else options that name them (`backend`, `local.threads`, `dataset.train` ...) are refused,
+   * since nobody would read them. @default false
+   */
+  readonly partsFromConfig?: boolean;
   /** Tasks or rows to train on. */
   readonly trainDataset: DatasetInput<Metadata>;
   /** Tasks or rows to validate on. @default none */
@@ -76,6 +83,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
     this.config = named.config;
     this.#estimators = named.estimators;
     this.#losses = named.losses;
+    if (options.partsFromConfig !== true) checkParts(this.config, options.backend);
     checkCapabilities(this.config, options.backend);
     if (options.resume !== undefined && options.resume !== false) checkResume(options.backend);
   }

@@ -89,6 +89,7 @@ export async function demoCommand(flags: DemoFlags, io: CliIo): Promise<number> 
     agentFlow: demo.agent,
     evaluator: demo.evaluator,
     config,
+    partsFromConfig: true,
     trainDataset: demo.trainTasks,
     valDataset: demo.valTasks,
     resume: flags.resume === true ? "auto" : (flags.resume ?? false),

@@ -117,6 +117,7 @@ export async function trainCommand(
     backend,
     algorithm,
     config: loaded.config,
+    partsFromConfig: true,
     resume,
     signal: interrupt.signal,
     onEvent: (event) => progress.onEvent(event),
