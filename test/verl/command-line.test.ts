@@ -36,6 +36,7 @@ it.skipIf(!hasPython)("trains with one line of the configuration changed", async
     evaluator: (_task, { output }) => String(output).length,
     trainDataset: coinTasks,
     config,
+    partsFromConfig: true,
   });
   expect(await trainer.train()).toMatchObject({ status: "completed", steps: 2 });
   const [line] = readLines(outputDir, "fake", "metrics.jsonl");
@@ -48,7 +49,9 @@ async function accepts(...more: string[]): Promise<boolean> {
   const { config } = loadConfig({ overrides: [...overrides(outputDir), ...more] });
   await using backend: TrainingBackend = await loadBackend(config, ".");
   const parts = { agentFlow: coinAgent, evaluator: () => 1, trainDataset: coinTasks };
-  return new AgentTrainer({ backend, ...parts, config }) instanceof AgentTrainer;
+  return (
+    new AgentTrainer({ backend, ...parts, config, partsFromConfig: true }) instanceof AgentTrainer
+  );
 }
 
 it("refuses rollouts during updates where servers sleep meanwhile, and names the backends that do", async () => {

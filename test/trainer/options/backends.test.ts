@@ -34,6 +34,8 @@ function refusal(backend: string, overrides: Record<string, unknown>): string | 
     void new AgentTrainer({
       backend: { name: backend, capabilities } as TrainingBackend,
       config: overrides,
+      // As on the command line, where every option has its reader.
+      partsFromConfig: true,
       trainDataset: [],
       agentRunFunc: () => 0,
       algorithm: { estimators: functions, losses },
