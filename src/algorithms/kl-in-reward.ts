@@ -7,10 +7,10 @@
  * - `k2`: (l - q)^2 / 2
  * - `k3`: exp(q - l) - (q - l) - 1, at most 10 (http://joschu.net/blog/kl-approx.html)
  */
+import { limitLogRatio } from "../core/log-ratio.ts";
 import type { KlEstimator } from "../core/loss.ts";
 import type { TrainingRow } from "../core/training-row.ts";
 
-const largestExponent = 20;
 const largestK3 = 10;
 
 /** @param difference log-probability under the policy minus that under the reference. */
@@ -21,7 +21,7 @@ export function klEstimate(estimator: KlEstimator, difference: number): number {
     case "k2":
       return difference ** 2 / 2;
     case "k3": {
-      const x = Math.min(largestExponent, Math.max(-largestExponent, -difference));
+      const x = limitLogRatio(-difference);
       return Math.min(largestK3, Math.exp(x) - x - 1);
     }
   }

@@ -70,6 +70,9 @@ export interface LossSpec {
   readonly entropyCoef?: number;
 }
 
+/** Added to weights before their geometric mean in `gmpo`, as in verl: a weight of 0 has a logarithm. */
+export const leastWeight = 1e-10;
+
 export const defaultLoss: LossSpec = {
   name: "ppo",
   clipLow: 0.2,

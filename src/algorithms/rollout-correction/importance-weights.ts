@@ -7,8 +7,9 @@
  *
  * The weights are factors without a gradient.
  */
+import { ratioOf } from "../../core/log-ratio.ts";
 import { populationStd } from "../statistics.ts";
-import { clampLogRatio, parseBounds, ratioOf, sumOf } from "./log-ratios.ts";
+import { parseBounds, sumOf } from "./log-ratios.ts";
 import type { RatioBounds, TokenValues } from "./log-ratios.ts";
 
 export const weightModes = ["token", "sequence"] as const;
@@ -53,7 +54,7 @@ export function importanceWeights(
 ): ImportanceWeights {
   const ratios = logRatios.map((row) => {
     if (mode === "token") return row.map(ratioOf);
-    return new Float64Array(row.length).fill(Math.exp(clampLogRatio(sumOf(row))));
+    return new Float64Array(row.length).fill(ratioOf(sumOf(row)));
   });
   const weights = ratios.map((row) => row.map((ratio) => limited(ratio, limit)));
   const metrics = weightMetrics(ratios, weights, limit);

@@ -9,7 +9,8 @@
  * [1/t, t]. k2 and k3 are kept up to their bound. All rules must hold. A veto leaves a row out when a
  * single ratio is below its threshold.
  */
-import { clampLogRatio, parseBounds, sumOf } from "./log-ratios.ts";
+import { limitLogRatio } from "../../core/log-ratio.ts";
+import { parseBounds, sumOf } from "./log-ratios.ts";
 import type { RatioBounds, TokenValues } from "./log-ratios.ts";
 
 const levels = ["token", "seq_sum", "seq_mean", "seq_max"] as const;
@@ -100,7 +101,7 @@ export function reject(
       return keep.fill(0);
     }
     for (const rule of rules) {
-      const values = row.map((x) => valueOf(rule.statistic, clampLogRatio(x)));
+      const values = row.map((x) => valueOf(rule.statistic, limitLogRatio(x)));
       if (rule.level === "token") {
         for (const [i, value] of values.entries()) if (!holds(rule, value)) keep[i] = 0;
       } else if (row.length > 0 && !holds(rule, rowValue(rule.level, values))) {
