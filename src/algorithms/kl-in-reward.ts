@@ -28,8 +28,8 @@ export function klEstimate(estimator: KlEstimator, difference: number): number {
 }
 
 export interface KlPenalty {
-  /** [row] sum over trained tokens. */
-  readonly sums: Float64Array;
+  /** [row][length] of each trained token; 0 elsewhere. */
+  readonly estimates: readonly Float64Array[];
   /** Mean over rows of the mean over their trained tokens, as verl reports it. */
   readonly mean: number;
 }
@@ -41,17 +41,20 @@ export function klPenalty(
   reference: readonly Float32Array[],
   estimator: KlEstimator,
 ): KlPenalty {
-  const sums = new Float64Array(rows.length);
   let total = 0;
-  for (const [r, { targetMask }] of rows.entries()) {
+  const estimates = rows.map(({ targetMask }, r) => {
+    const ofRow = new Float64Array(targetMask.length);
+    let sum = 0;
     let tokens = 0;
     for (let i = 1; i < targetMask.length; i++) {
       if (targetMask[i] !== 1) continue;
       tokens++;
       const difference = (policy[r]?.[i] ?? 0) - (reference[r]?.[i] ?? 0);
-      sums[r] = (sums[r] ?? 0) + klEstimate(estimator, difference);
+      ofRow[i] = klEstimate(estimator, difference);
+      sum += ofRow[i] as number;
     }
-    total += (sums[r] ?? 0) / Math.max(1, tokens);
-  }
-  return { sums, mean: total / Math.max(1, rows.length) };
+    total += sum / Math.max(1, tokens);
+    return ofRow;
+  });
+  return { estimates, mean: total / Math.max(1, rows.length) };
 }
