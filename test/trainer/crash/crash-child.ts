@@ -10,6 +10,8 @@ import { coinAgent, coinTasks, coinTrainer } from "../coin-run.ts";
 export interface CrashRun {
   readonly outputDir: string;
   readonly steps: number;
+  /** How long saving a checkpoint takes at least. @default 0 */
+  readonly saveMs?: number;
   readonly set: Readonly<Record<string, unknown>>;
 }
 
@@ -23,7 +25,7 @@ async function unevenAgent(task: Task, config: AgentConfig): Promise<string> {
 }
 
 const run = JSON.parse(process.argv[2] ?? "") as CrashRun;
-const backend = coinBackend();
+const backend = coinBackend(run.saveMs === undefined ? {} : { saveMs: run.saveMs });
 const { trainer } = coinTrainer({
   backend,
   outputDir: run.outputDir,
