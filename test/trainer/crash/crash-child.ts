@@ -12,6 +12,8 @@ export interface CrashRun {
   readonly steps: number;
   /** How long saving a checkpoint takes at least. @default 0 */
   readonly saveMs?: number;
+  /** How long a rollout takes at most. @default 3 */
+  readonly rolloutMs?: number;
   readonly set: Readonly<Record<string, unknown>>;
 }
 
@@ -19,7 +21,12 @@ export interface CrashRun {
 async function unevenAgent(task: Task, config: AgentConfig): Promise<string> {
   const answer = await coinAgent(task, config);
   await new Promise((resolve) =>
-    setTimeout(resolve, (task.instruction.length + answer.length) % 3),
+    setTimeout(
+      resolve,
+      run.rolloutMs === undefined
+        ? (task.instruction.length + answer.length) % 3
+        : run.rolloutMs * Math.random(),
+    ),
   );
   return answer;
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { CrashRun } from "./crash-child.ts";
+import { listCheckpoints, readCheckpoint } from "../../../src/trainer/checkpoint.ts";
 import { type Line, readLines, withoutClock } from "../coin-run.ts";
 import { buildChild, newCrashFolder, runChild, surviveKills } from "./crash-runs.ts";
 
@@ -26,7 +27,7 @@ const coin = (runDir: string): unknown =>
 /** Until there have been enough kills: fresh runs, killed until they end. */
 async function killed(
   set: Readonly<Record<string, unknown>>,
-  check: (runDir: string, result: Line) => void,
+  check: (runDir: string, result: Line) => void | Promise<void>,
   more: Partial<CrashRun> = {},
 ): Promise<number> {
   let kills = 0;
@@ -36,9 +37,21 @@ async function killed(
     // Whole runs are short, so one is killed a few times at most, and there are many of them.
     const survived = await surviveKills(child, run, { seed, withinMs, most: 12 });
     kills += survived.kills;
-    check(join(outputDir, "coin"), survived.result);
+    await check(join(outputDir, "coin"), survived.result);
   }
   return kills;
+}
+
+/** A task that was begun is trained on, ready or to be done again: one of these, in each checkpoint. */
+async function expectTasksOnce(runDir: string): Promise<void> {
+  const root = join(runDir, "checkpoints");
+  for (const step of await listCheckpoints(root)) {
+    const { state, rollouts } = await readCheckpoint(root, step);
+    const ready = rollouts.waiting.map(({ key }) => Number(key.split("/")[0]));
+    const places = [...ready, ...state.position.pending];
+    expect(new Set(places).size, `step ${step}: ${places.join()}`).toBe(places.length);
+    expect(places).toHaveLength(state.position.next - 2 * step);
+  }
 }
 
 describe.concurrent("kill -9 at random moments", () => {
@@ -73,8 +86,8 @@ describe.concurrent("kill -9 at random moments", () => {
     ["many at a time", { "async_training.trigger_parameter_sync_step": 2 }, {}],
     [
       "rollouts that end while a checkpoint is written, between two weight syncs",
-      { "async_training.trigger_parameter_sync_step": 4, "workflow.n_parallel_tasks": 3 },
-      { saveMs: 8 },
+      { "async_training.trigger_parameter_sync_step": 4, "workflow.n_parallel_tasks": 8 },
+      { saveMs: 15, rolloutMs: 40 },
     ],
   ])(
     "overlapped, %s: no step is lost or done twice, and no task is trained on twice",
@@ -82,12 +95,14 @@ describe.concurrent("kill -9 at random moments", () => {
       const set = {
         "async_training.enable": true,
         "async_training.staleness_threshold": 2,
+        "trainer.keep_checkpoints": steps,
         ...more,
       };
       const kills = await killed(
         set,
-        (runDir, result) => {
+        async (runDir, result) => {
           expect(result).toMatchObject({ status: "completed", steps });
+          await expectTasksOnce(runDir);
           const train = numbers(runDir).filter((line) => line["phase"] === "train");
           expect(train.map((line) => line["step"])).toEqual(
             Array.from({ length: steps }, (_step, i) => i + 1),
