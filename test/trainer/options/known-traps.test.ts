@@ -11,6 +11,7 @@ import { valueAt } from "../../../src/trainer/config/tree.ts";
 import { nameAlgorithms } from "../../../src/trainer/custom-algorithms.ts";
 import { trainingRows } from "../../../src/trainer/training-rows.ts";
 import { learningRateAt } from "../../../src/trainer/schedule.ts";
+import { lossOf } from "../../../src/trainer/update-spec.ts";
 import { episode, type EpisodeShape } from "./episodes.ts";
 
 const load = (...overrides: string[]) =>
@@ -122,7 +123,17 @@ describe("options", () => {
     expect(config.rollout.train).toEqual(defaultSampling);
     expect(config.algorithm.lossFn).toBe(defaultLoss.name);
     expect(config.algorithm.lossAggMode).toBe(defaultLoss.aggregation);
-    expect(config.algorithm.epsClip).toBe(defaultLoss.clipLow);
+    const { clipLow, clipHigh, droBeta, sapoTauPositive, sapoTauNegative } = lossOf(config);
+    expect({ clipLow, clipHigh }).toEqual({
+      clipLow: defaultLoss.clipLow,
+      clipHigh: defaultLoss.clipHigh,
+    });
+    // Those of `LossSpec`, as every backend has them.
+    expect({ droBeta, sapoTauPositive, sapoTauNegative }).toEqual({
+      droBeta: 0.05,
+      sapoTauPositive: 1,
+      sapoTauNegative: 1.05,
+    });
   });
 
   it("W11: a loss that does not exist is an error before anything starts", () => {
