@@ -59,6 +59,14 @@ describe("advantages", () => {
     expect(startWarnings(reinforce, 9, 9).join()).not.toContain("a group of one");
   });
 
+  it("k1 as a penalty in the loss hardly constrains, and a warning says so", () => {
+    const warnings = (...options: string[]) => startWarnings(load(...options).config, 99, 9).join();
+    const k1 = "algorithm.kl_estimator=k1";
+    expect(warnings("algorithm.kl_beta=0.1", k1)).toContain("the gradient of k1 in a loss is 0");
+    expect(warnings("algorithm.kl_beta=0.1")).not.toContain("k1");
+    expect(warnings(k1)).not.toContain("gradient of k1");
+  });
+
   it("W4: a rollout that is filtered out becomes no row, and no zero in a mean", async () => {
     const rows = await rowsWith(
       ["compact_filtering.enable=true"],
