@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import unittest
 
@@ -32,6 +33,24 @@ class GradientTest(unittest.TestCase):
         for before, now, advantage, value, slope in PUBLISHED:
             self.assertAlmostEqual(token_loss(loss, now, before, advantage)[0], value, 5)
             self.assertAlmostEqual(token_loss(loss, now, before, advantage)[1], slope, 5)
+
+    def test_limits_the_log_ratio_as_verl_does(self) -> None:
+        for log_ratio in (100.0, 1000.0, -100.0):
+            ratio = math.exp(math.copysign(20.0, log_ratio))
+            clipped = min(max(ratio, 0.8), 1.2)
+            for advantage in (1.0, -1.0):
+                plain = token_loss(Loss("importance_sampling"), -1.0, -1.0 - log_ratio, advantage)
+                self.assertEqual(plain, (-ratio * advantage, 0.0))
+                ppo = token_loss(Loss("ppo"), -1.0, -1.0 - log_ratio, advantage)
+                self.assertEqual(ppo, (max(-ratio * advantage, -clipped * advantage), 0.0))
+        dual = token_loss(Loss("ppo", dual_clip=3.0), -1.0, -101.0, -1.0)
+        self.assertEqual(dual, (3.0, 0.0))
+
+    def test_measures_finite_numbers_far_from_the_policy_that_sampled(self) -> None:
+        rows = [row_of([7, 9], [0, 1], [0, -1000.0], 1.0)]
+        found = gradient_of(Policy(), rows, Loss("ppo"), Policy())
+        self.assertTrue(all(math.isfinite(value) for value in [found.loss, found.norm, *found.means.values()]))
+        self.assertAlmostEqual(found.means["ratio_mean"], math.exp(20))
 
     def test_has_the_distances_that_verl_has(self) -> None:
         # Log-probability now and of the reference, k3 and its derivative.

@@ -7,10 +7,10 @@
  * - `k2`: (l - q)^2 / 2
  * - `k3`: exp(q - l) - (q - l) - 1, at most 10 (http://joschu.net/blog/kl-approx.html)
  */
+import { limitLogRatio } from "../core/log-ratio.ts";
 import type { KlEstimator } from "../core/loss.ts";
 import type { TrainingRow } from "../core/training-row.ts";
 
-const largestExponent = 20;
 const largestK3 = 10;
 
 /** @param difference log-probability under the policy minus that under the reference. */
@@ -21,15 +21,15 @@ export function klEstimate(estimator: KlEstimator, difference: number): number {
     case "k2":
       return difference ** 2 / 2;
     case "k3": {
-      const x = Math.min(largestExponent, Math.max(-largestExponent, -difference));
+      const x = limitLogRatio(-difference);
       return Math.min(largestK3, Math.exp(x) - x - 1);
     }
   }
 }
 
 export interface KlPenalty {
-  /** [row] sum over trained tokens. */
-  readonly sums: Float64Array;
+  /** [row][length] of each trained token; 0 elsewhere. */
+  readonly estimates: readonly Float64Array[];
   /** Mean over rows of the mean over their trained tokens, as verl reports it. */
   readonly mean: number;
 }
@@ -41,17 +41,20 @@ export function klPenalty(
   reference: readonly Float32Array[],
   estimator: KlEstimator,
 ): KlPenalty {
-  const sums = new Float64Array(rows.length);
   let total = 0;
-  for (const [r, { targetMask }] of rows.entries()) {
+  const estimates = rows.map(({ targetMask }, r) => {
+    const ofRow = new Float64Array(targetMask.length);
+    let sum = 0;
     let tokens = 0;
     for (let i = 1; i < targetMask.length; i++) {
       if (targetMask[i] !== 1) continue;
       tokens++;
       const difference = (policy[r]?.[i] ?? 0) - (reference[r]?.[i] ?? 0);
-      sums[r] = (sums[r] ?? 0) + klEstimate(estimator, difference);
+      ofRow[i] = klEstimate(estimator, difference);
+      sum += ofRow[i] as number;
     }
-    total += (sums[r] ?? 0) / Math.max(1, tokens);
-  }
-  return { sums, mean: total / Math.max(1, rows.length) };
+    total += sum / Math.max(1, tokens);
+    return ofRow;
+  });
+  return { estimates, mean: total / Math.max(1, rows.length) };
 }

@@ -12,6 +12,23 @@ export function withRewards(
   }));
 }
 
+/** The same groups, with `shaping` added to what is added to the reward of each step. */
+export function withStepShaping(
+  groups: readonly TrajectoryGroup[],
+  shaping: (member: GroupMember) => readonly number[],
+): readonly TrajectoryGroup[] {
+  return groups.map((group) => ({
+    ...group,
+    members: group.members.map((member) => ({
+      ...member,
+      stepShaping: Float64Array.from(
+        shaping(member),
+        (value, step) => value + (member.stepShaping?.[step] ?? 0),
+      ),
+    })),
+  }));
+}
+
 /** Tokens of the longest single answer. */
 export function longestAnswer({ trajectory }: GroupMember): number {
   return trajectory.steps.reduce((most, { responseIds }) => Math.max(most, responseIds.length), 0);

@@ -35,6 +35,17 @@ describe("returns of steps", () => {
   });
 });
 
+describe("what options add to steps' rewards", () => {
+  it.each([
+    ["to rewards of steps", [1, 0, 2], 9, 1, [2.5, 1.5, 2]],
+    ["discounted as they are", [1, 0, 2], 9, 0.5, [1.25, 0.5, 2]],
+    ["to the trajectory's reward as that of the last step", [0, 0, 0], 8, 1, [7.5, 7.5, 8]],
+  ] as const)("is added %s", (_, rewards, reward, gamma, expected) => {
+    const shaping = Float64Array.of(0, -0.5, 0);
+    expect([...stepReturns(trajectory(rewards), reward, gamma, shaping)]).toEqual(expected);
+  });
+});
+
 describe("stepwise advantages", () => {
   it("compare step k with step k of the group", () => {
     const { advantages } = computeStepwiseAdvantages(

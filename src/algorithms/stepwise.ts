@@ -4,7 +4,8 @@
  *
  *   G_k = r_k + gamma G_(k+1)
  *
- * Where no step has a reward of its own, that of the trajectory counts as r_n. An estimator sees the
+ * Where no step has a reward of its own, that of the trajectory counts as r_n. What options add to
+ * rewards (`stepShaping`) is part of r_k of the step in whose response it arose. An estimator sees the
  * returns of all groups and steps of a role at once.
  */
 import type { Trajectory, TrajectoryGroup } from "../core/trajectory.ts";
@@ -16,13 +17,14 @@ export function stepReturns(
   { steps }: Pick<Trajectory, "steps">,
   reward: number,
   gamma: number,
+  shaping?: Float64Array,
 ): Float64Array {
   const isRewarded = steps.some((step) => step.reward !== 0);
   const returns = new Float64Array(steps.length);
   let next = 0;
   for (let k = steps.length - 1; k >= 0; k--) {
     const own = isRewarded ? (steps[k]?.reward ?? 0) : k === steps.length - 1 ? reward : 0;
-    next = own + gamma * next;
+    next = own + (shaping?.[k] ?? 0) + gamma * next;
     returns[k] = next;
   }
   return returns;
@@ -47,8 +49,8 @@ export function computeStepwiseAdvantages(
   const places: Place[][] = [];
   const owners: number[] = [];
   const compared = groups.flatMap((group, g) => {
-    const returns = group.members.map(({ trajectory, reward }) =>
-      stepReturns(trajectory, reward, options.gamma),
+    const returns = group.members.map(({ trajectory, reward, stepShaping }) =>
+      stepReturns(trajectory, reward, options.gamma, stepShaping),
     );
     const most = Math.max(0, ...returns.map((values) => values.length));
     return Array.from({ length: most }, (_, step) => {

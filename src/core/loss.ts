@@ -70,6 +70,24 @@ export interface LossSpec {
   readonly entropyCoef?: number;
 }
 
+/** How far a loss lets ratios go from 1 where the options do not say: what its paper uses. */
+export interface ClipBounds {
+  readonly low: number;
+  readonly high: number;
+}
+
+const usualClip: ClipBounds = { low: 0.2, high: 0.2 };
+
+/** A row's ratio is a geometric mean, so it moves far less than that of a token (arXiv:2507.18071). */
+const ownClips: ReadonlyMap<string, ClipBounds> = new Map([["gspo", { low: 3e-4, high: 4e-4 }]]);
+
+export function defaultClipOf(loss: string): ClipBounds {
+  return ownClips.get(loss) ?? usualClip;
+}
+
+/** Added to weights before their geometric mean in `gmpo`, as in verl: a weight of 0 has a logarithm. */
+export const leastWeight = 1e-10;
+
 export const defaultLoss: LossSpec = {
   name: "ppo",
   clipLow: 0.2,

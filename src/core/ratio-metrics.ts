@@ -1,4 +1,5 @@
 /** How far the weights being trained have moved from those that sampled, over trained tokens. */
+import { limitLogRatio, ratioOf } from "./log-ratio.ts";
 
 /** KL estimators: http://joschu.net/blog/kl-approx.html */
 export class RatioMetrics {
@@ -19,11 +20,11 @@ export class RatioMetrics {
   /** One trained token: its log-probability now, and when it was sampled. */
   add(now: number, sampled: number): void {
     const log = now - sampled;
-    const ratio = Math.exp(log);
+    const ratio = ratioOf(log);
     this.#tokens += 1;
     this.#difference -= log;
     this.#absolute += Math.abs(log);
-    this.#k3 += ratio - 1 - log;
+    this.#k3 += ratio - 1 - limitLogRatio(log);
     this.#ratio += ratio;
     this.#squaredRatio += ratio ** 2;
     this.#largestRatio = Math.max(this.#largestRatio, ratio);

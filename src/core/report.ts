@@ -11,6 +11,11 @@ export interface StepReport {
    * one call, such as one for each of its tool calls: their rewards add up, the last action stands.
    */
   readonly responseId: string;
+  /**
+   * Which choice of a call with n > 1 the agent used, from 0 (`completion.choices[i].index`): that one is
+   * trained. @default found out from later requests and the output; where nothing tells, none is trained
+   */
+  readonly choice?: number;
   /** @default 0 */
   readonly reward?: number;
   readonly action?: unknown;

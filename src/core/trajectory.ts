@@ -120,6 +120,8 @@ export interface GroupMember {
   readonly episode: Episode;
   /** Never null here: trajectories without a reward do not enter a group. */
   readonly reward: number;
+  /** [step] added to the reward of each step where steps are compared; `reward` does not contain it. */
+  readonly stepShaping?: Float64Array;
 }
 
 /** Trajectories that are compared with each other: the same role at the same task. */

@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,6 +60,26 @@ for (const lora of [null, { rank: 4, alpha: 8 }]) {
       expect([await step(second), await step(second)]).toEqual(expected);
       const [sample] = await second.sample({ tokens: randomTokens(9, 8), params });
       expect(sample!.weightVersion).toBe(2);
+    });
+
+    it("saves one moment of weights and optimizer, although a step comes meanwhile", async () => {
+      const folder = await mkdtemp(join(root, "moment-"));
+      const later = await mkdtemp(join(root, "later-"));
+      await using engine = await PolicyEngine.create(smallModel(lora), { threads: 1 });
+      const files = ["optimizer.state", `${lora === null ? "" : "adapter_"}model.safetensors`];
+      const read = (from: string) =>
+        files.map((file) =>
+          createHash("sha256")
+            .update(readFileSync(join(from, file)))
+            .digest("hex"),
+        );
+      await engine.forwardBackward(rows, loss);
+      await engine.optimStep(optim);
+      await engine.save(later);
+      const before = read(later);
+      await engine.forwardBackward(rows, loss);
+      await Promise.all([engine.save(folder), engine.optimStep(optim)]);
+      expect(read(folder)).toEqual(before);
     });
 
     it("refuses the state of another model and stays as it was", async () => {

@@ -51,6 +51,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
   readonly #sampler: BatchSampler;
   readonly #trainer: PolicyTrainer;
   readonly #origin: ModelOrigin | null;
+  #saving: Promise<void> = Promise.resolve();
   #weightVersion = 0;
   #trainingMs = 0;
 
@@ -138,7 +139,9 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     return this.#timed(() => this.#trainer.forwardBackward(rows, loss));
   }
 
-  optimStep(optim: OptimSpec): Promise<Record<string, number>> {
+  /** A step that comes while weights are saved waits: moments must be those of the weights beside them. */
+  async optimStep(optim: OptimSpec): Promise<Record<string, number>> {
+    await this.#saving;
     return this.#timed(() => this.#trainer.optimStep(optim));
   }
 
@@ -153,7 +156,9 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
   }
 
   save(folder: string): Promise<void> {
-    return savePolicyState(this.#policy, this.#trainer.adam, this.#origin, folder);
+    const saving = savePolicyState(this.#policy, this.#trainer.adam, this.#origin, folder);
+    this.#saving = saving.catch(() => {});
+    return saving;
   }
 
   /** Restores what `save` wrote and serves it as `version`. @throws CheckpointError */

@@ -94,8 +94,13 @@ async function runInSession<Metadata>(
     handles: new Map(Array.from(flow.known, ([uid, { role }]) => [uid, role])),
   };
   const traces = await raceAbort(session.traces(), signal);
-  const { reports, byResponse } = resolveClaims(result.reports, traces, context);
-  const attribution = attributeTraces(traces, { ...context, claims: byResponse });
+  const { reports, byResponse, choices } = resolveClaims(result.reports, traces, context);
+  const outputs = [result.output, ...reports.map(({ output }) => output)];
+  const evidence = {
+    named: choices,
+    outputs: outputs.filter((output) => typeof output === "string"),
+  };
+  const attribution = attributeTraces(traces, { ...context, claims: byResponse, evidence });
   requireScopedFetch(flow, attribution, context);
   const untrainedUids = new Set(
     Array.from(flow.known).flatMap(([uid, { train }]) => (train ? [] : [uid])),
@@ -156,5 +161,6 @@ function captureMetrics(attribution: Attribution): Record<string, number> {
     "calls/untrainable": attribution.untrainable,
     "calls/unattributed": attribution.unattributed,
     "calls/unused_choices": attribution.unusedChoices,
+    "calls/undecided_choices": attribution.undecidedChoices,
   };
 }

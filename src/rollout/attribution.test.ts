@@ -2,9 +2,11 @@ import { describe, expect, it } from "vitest";
 import { reportTrajectory } from "../core/report.ts";
 import { AgentTrainerError } from "../core/errors.ts";
 import { defaultSampling } from "../core/policy.ts";
+import type { ChatMessage } from "../core/message.ts";
 import type { Trace } from "../core/trace.ts";
 import { attributeTraces } from "./attribution.ts";
 import type { AttributionContext } from "./attribution.ts";
+import { resolveClaims } from "./claims.ts";
 import { buildTrajectories } from "./enrich.ts";
 
 const context: AttributionContext = {
@@ -110,11 +112,121 @@ describe("attributeTraces", () => {
       }),
     );
 
-    it("keeps the first when the agent went on with none", () => {
+    it("keeps none, and counts the call, when nothing tells which one the agent used", () => {
       const later = trace({ id: "later", sequence: 1, promptIds: Int32Array.of(9) });
       const result = attributeTraces([later, ...choices.toReversed()], bare);
-      expect(result.trajectories[0]?.traces.map((t) => t.id)).toEqual(["c0", "later"]);
-      expect(result).toMatchObject({ calls: 2, unusedChoices: 2 });
+      expect(result.trajectories[0]?.traces.map((t) => t.id)).toEqual(["later"]);
+      expect(result).toMatchObject({ calls: 2, unusedChoices: 3, undecidedChoices: 1 });
+    });
+
+    it("keeps one when all hold the same tokens", () => {
+      const same = choices.map((choice) => ({ ...choice, responseIds: Int32Array.of(7, 8) }));
+      expect(summary(same, bare)).toEqual([["s/agent", "agent", ["c0"]]]);
+    });
+
+    const question: ChatMessage = { role: "user", content: "How much?" };
+    const answering = (...responses: readonly Partial<ChatMessage>[]): Trace[] =>
+      responses.map((response, choice) => ({
+        ...choices[choice]!,
+        messages: [question],
+        response: { role: "assistant", content: "", ...response },
+      }));
+    const after = (...messages: readonly ChatMessage[]): Trace =>
+      trace({ id: "later", sequence: 1, promptIds: Int32Array.of(9), messages });
+    const call = (id: string, args: string) => ({
+      toolCalls: [{ id, name: "price", arguments: args }],
+    });
+
+    it.each([
+      [
+        "the same text, white space apart",
+        answering({ content: "3" }, { content: "4" }, { content: "5" }),
+        [question, { role: "assistant", content: " 4\n" }, question],
+      ],
+      [
+        "text parts",
+        answering({ content: "3" }, { content: "4" }, { content: "5" }),
+        [question, { role: "assistant", content: [{ type: "text", text: "4" }] }],
+      ],
+      [
+        "the same tool call",
+        answering(call("x", '{"of":1}'), call("y", '{"of":2}'), call("z", '{"of":3}')),
+        [question, { role: "assistant", content: "", ...call("other", '{"of":2}') }],
+      ],
+      [
+        "the tool call of that id, where several say the same",
+        answering(call("x", "{}"), call("y", "{}"), call("z", "{}")),
+        [question, { role: "assistant", content: "", ...call("y", "{}") }],
+      ],
+      [
+        "the text in a conversation that was shortened",
+        answering({ content: "3" }, { content: "4" }, { content: "5" }),
+        [{ role: "assistant", content: "4" }],
+      ],
+    ] as [string, Trace[], ChatMessage[]][])(
+      "keeps the one that a later request holds: %s",
+      (_, list, messages) => {
+        expect(summary([...list, after(...messages)], bare)).toEqual([
+          ["s/agent", "agent", ["c1", "later"]],
+        ]);
+      },
+    );
+
+    it("does not take an earlier answer of the conversation for one of this call", () => {
+      const list = answering({ content: "yes" }, { content: "no" }).map((choice) => ({
+        ...choice,
+        messages: [question, { role: "assistant", content: "yes" } as const, question],
+      }));
+      const later = after(question, { role: "assistant", content: "yes" }, question, question);
+      expect(attributeTraces([...list, later], bare)).toMatchObject({ undecidedChoices: 1 });
+    });
+
+    it("does not take what a user message quotes for what the agent used", () => {
+      const list = answering({ content: "3" }, { content: "4" });
+      const later = after({ role: "user", content: "Which is better: 3 or 4?" });
+      expect(attributeTraces([...list, later], bare)).toMatchObject({ undecidedChoices: 1 });
+    });
+
+    it.each([
+      ["equal to one", ["4"], ["c1"]],
+      ["equal to one, white space apart", ["4 \n"], ["c1"]],
+      ["of another trajectory", ["nothing", "5"], ["c2"]],
+      ["equal to none", ["42"], []],
+      ["equal to two different ones", ["4", "5"], []],
+    ])("go by the output %s", (_, outputs, expected) => {
+      const list = answering({ content: "3" }, { content: "4" }, { content: "5" });
+      const { trajectories } = attributeTraces(list, { ...bare, evidence: { outputs } });
+      expect(trajectories.flatMap((own) => own.traces.map(({ id }) => id))).toEqual(expected);
+    });
+
+    it("go by a report before anything else, with what it says of each", () => {
+      const report = reportTrajectory({
+        name: "agent",
+        steps: [
+          { responseId: "r", choice: 2, reward: 1 },
+          { responseId: "r", choice: 0, reward: 0.25 },
+        ],
+      });
+      const later = trace({ id: "later", sequence: 1, parentId: "c1" });
+      const claims = resolveClaims([report], [...choices, later], bare);
+      const { trajectories } = attributeTraces([...choices, later], {
+        ...bare,
+        claims: claims.byResponse,
+        evidence: { named: claims.choices },
+      });
+      const [built] = buildTrajectories(trajectories, claims.reports, bare);
+      expect(built?.steps.map(({ traceId, reward }) => [traceId, reward])).toEqual([
+        ["c0", 0.25],
+        ["c2", 1],
+        ["later", 0],
+      ]);
+    });
+
+    it("refuse a report that names a choice that there is not", () => {
+      const report = reportTrajectory({ name: "agent", steps: [{ responseId: "r", choice: 3 }] });
+      expect(() => resolveClaims([report], choices, bare)).toThrow(
+        'names choice 3 of the response "r", which has 3',
+      );
     });
 
     it.each([

@@ -3,7 +3,7 @@
  * id of its response, never by position or time. Knows nothing of what the flow returned.
  */
 import type { Trace } from "../core/trace.ts";
-import { chooseChoices } from "./choices.ts";
+import { type ChoiceEvidence, chooseChoices } from "./choices.ts";
 
 export interface AttributionContext {
   readonly sessionUid: string;
@@ -13,6 +13,8 @@ export interface AttributionContext {
   readonly handles: ReadonlyMap<string, string>;
   /** Response id → trajectory uid, for calls without a handle that the flow told apart itself. */
   readonly claims?: ReadonlyMap<string, string>;
+  /** Which choices of calls with n > 1 the agent used, as far as it said so. @default nothing */
+  readonly evidence?: ChoiceEvidence;
 }
 
 /** The calls of one trajectory. */
@@ -32,8 +34,10 @@ export interface Attribution {
   readonly untrainable: number;
   /** Traces of another session, or of a trajectory that the flow never asked for. */
   readonly unattributed: number;
-  /** Choices of calls with n > 1 that the agent did not go on with. */
+  /** Choices of calls with n > 1 that are not trained on, as the agent did not use them or nothing tells. */
   readonly unusedChoices: number;
+  /** Calls with n > 1 of which nothing tells the choice that the agent used. */
+  readonly undecidedChoices: number;
 }
 
 /** Uid of a trajectory that has no handle. */
@@ -49,7 +53,7 @@ export function attributeTraces(
   const ordered = traces
     .filter((trace) => trace.sessionUid === context.sessionUid)
     .sort((a, b) => a.sequence - b.sequence || a.choice - b.choice);
-  const { chosen, calls } = chooseChoices(ordered);
+  const { chosen, calls, undecided } = chooseChoices(ordered, context.evidence);
 
   const defaultUid = trajectoryUid(context, context.defaultName);
   const claimed = new Set(context.claims?.values());
@@ -77,5 +81,6 @@ export function attributeTraces(
     untrainable,
     unattributed,
     unusedChoices: ordered.length - chosen.length,
+    undecidedChoices: undecided,
   };
 }

@@ -13,11 +13,13 @@ export interface Claims {
   readonly reports: readonly TrajectoryReport[];
   /** Response id → uid of the trajectory; only for calls through the session's own URL. */
   readonly byResponse: ReadonlyMap<string, string>;
+  /** Response id → choices of it that reports name. */
+  readonly choices: ReadonlyMap<string, ReadonlySet<number>>;
 }
 
 /**
- * @throws AgentTrainerError (`ROLLOUT_FAILED`) when a report names a call that was not captured, or that
- *   another trajectory has.
+ * @throws AgentTrainerError (`ROLLOUT_FAILED`) when a report names a call or choice that was not captured,
+ *   or a call that another trajectory has.
  */
 export function resolveClaims(
   reports: readonly TrajectoryReport[],
@@ -44,7 +46,28 @@ export function resolveClaims(
     }
     return { ...report, uid };
   });
-  return { reports: resolved, byResponse };
+  return { reports: resolved, byResponse, choices: namedChoices(reports, traces) };
+}
+
+function namedChoices(
+  reports: readonly TrajectoryReport[],
+  traces: readonly Trace[],
+): Map<string, Set<number>> {
+  const named = new Map<string, Set<number>>();
+  for (const report of reports) {
+    for (const { responseId, choice } of report.steps ?? []) {
+      if (choice === undefined) continue;
+      const captured = traces.filter((trace) => trace.responseId === responseId);
+      if (!captured.some((trace) => trace.choice === choice))
+        throw wrongClaim(
+          report,
+          `names choice ${choice} of the response "${responseId}", which has ${captured.length} (from 0)`,
+        );
+      const own = named.get(responseId) ?? new Set();
+      named.set(responseId, own.add(choice));
+    }
+  }
+  return named;
 }
 
 function endpointFor(

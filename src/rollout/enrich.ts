@@ -27,7 +27,10 @@ function toStep(trace: Trace, isLast: boolean, reports: readonly StepReport[]): 
   };
 }
 
-/** Steps with what was reported of them; choices of one call share a report, the first one has it. */
+/**
+ * Steps with what was reported of them. A report that names a choice is of that one; others are of the
+ * call, and its first step has them.
+ */
 function toSteps(traces: readonly Trace[], reports: readonly StepReport[] = []): Step[] {
   const byResponse = new Map<string, StepReport[]>();
   for (const report of reports) {
@@ -36,9 +39,14 @@ function toSteps(traces: readonly Trace[], reports: readonly StepReport[] = []):
     else same.push(report);
   }
   return traces.map((trace, index) => {
-    const own = byResponse.get(trace.responseId) ?? [];
-    byResponse.delete(trace.responseId);
-    return toStep(trace, index === traces.length - 1, own);
+    const ofCall = byResponse.get(trace.responseId) ?? [];
+    const isOwn = ({ choice }: StepReport): boolean =>
+      choice === undefined || choice === trace.choice;
+    byResponse.set(
+      trace.responseId,
+      ofCall.filter((report) => !isOwn(report)),
+    );
+    return toStep(trace, index === traces.length - 1, ofCall.filter(isOwn));
   });
 }
 

@@ -108,13 +108,16 @@ function readTrajectory(fields: Fields, fallback: string): TrajectoryReport {
 function readStep(step: unknown, trajectory: string, index: number): StepReport {
   const of = `Step ${index} of ${trajectory.replace("The", "the")}`;
   if (!isObject(step)) throw wrongResult(`${of} is ${describeValue(step)}, not an object.`);
-  const { responseId, reward, done } = step;
+  const { responseId, choice, reward, done } = step;
   if (typeof responseId !== "string" || responseId === "") {
     throw new AgentTrainerError({
       code: "ROLLOUT_FAILED",
       message: `${of} has the responseId ${describeValue(responseId)}, so no call can be told to be it.`,
       hint: "Give each step the id of the response that it speaks of, such as completion.id.",
     });
+  }
+  if (choice !== undefined && !(Number.isSafeInteger(choice) && Number(choice) >= 0)) {
+    throw wrongField(of, "choice", choice, "a whole number from 0");
   }
   if (reward !== undefined && !Number.isFinite(reward)) {
     throw wrongField(of, "reward", reward, "a finite number");

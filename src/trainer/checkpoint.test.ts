@@ -14,6 +14,8 @@ const stateOf = (step: number): RunState => ({
   skippedUpdates: 1,
   best: { step: 1, value: 0.5 },
   weightVersion: step,
+  hasUnservedWeights: true,
+  resumeVersions: [2, 5],
   validatedStep: -1,
   configHash: "c",
   dataHash: "d",

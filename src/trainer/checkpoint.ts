@@ -38,13 +38,33 @@ export interface RunState {
   /** Updates in a row that were skipped, up to this step. */
   readonly skippedUpdates: number;
   readonly best: BestValidation | null;
+  /** Of the weights that are served. */
   readonly weightVersion: number;
+  /** Weights were trained that are not served yet: a checkpoint holds those, and not the served ones. */
+  readonly hasUnservedWeights: boolean;
+  /** Versions that were first served by a resume, and not by a weight sync of the plan; ascending. */
+  readonly resumeVersions: readonly number[];
   /** Step after which the last validation was done; -1 = none. */
   readonly validatedStep: number;
   /** Options that decide what the run computes. */
   readonly configHash: string;
   /** The training tasks, in their order. */
   readonly dataHash: string;
+}
+
+/**
+ * What a resumed run starts from: it serves the weights of the checkpoint. Where those had not been
+ * served before they are a version of their own, so that a version never names two sets of weights.
+ */
+export function resumedState(state: RunState): RunState {
+  if (!state.hasUnservedWeights) return state;
+  const weightVersion = state.weightVersion + 1;
+  return {
+    ...state,
+    weightVersion,
+    hasUnservedWeights: false,
+    resumeVersions: [...state.resumeVersions, weightVersion],
+  };
 }
 
 interface FileFacts {
@@ -102,13 +122,17 @@ async function writeSynced(path: string, text: string): Promise<void> {
   }
 }
 
-/** Saves a checkpoint; `writeWeights` fills an empty folder. Returns the checkpoint's path. */
+/**
+ * Saves a checkpoint; `writeWeights` fills an empty folder. Returns the checkpoint's path. What is held
+ * is read before the first wait, as rollouts go on during the rest.
+ */
 export async function saveCheckpoint(
   root: string,
   state: RunState,
   writeWeights: (folder: string) => Promise<void>,
   rollouts: HeldRollouts = nothingHeld,
 ): Promise<string> {
+  const held = packRollouts(rollouts);
   const name = stepName(state.step);
   const aside = join(root, `.tmp-${name}`);
   const weights = join(aside, "weights");
@@ -120,7 +144,6 @@ export async function saveCheckpoint(
     await syncPath(join(weights, file));
     files[file] = await hashFile(join(weights, file));
   }
-  const held = packRollouts(rollouts);
   const rolloutPath = join(aside, rolloutFile);
   if (held !== "") await writeSynced(rolloutPath, held);
   const content: StateFile = {
@@ -200,7 +223,13 @@ export async function readCheckpoint(root: string, step: number): Promise<Checkp
     content.rollouts === null
       ? nothingHeld
       : unpackRollouts(await readFile(join(path, rolloutFile), "utf8"));
-  const { format: _format, files: _files, rollouts: _rollouts, ...state } = content;
+  const { format: _format, files: _files, rollouts: _rollouts, ...saved } = content;
+  // Files of before these were known have neither.
+  const state = {
+    ...saved,
+    hasUnservedWeights: saved.hasUnservedWeights ?? false,
+    resumeVersions: saved.resumeVersions ?? [],
+  };
   return { path, weights: join(path, "weights"), state, rollouts };
 }
 

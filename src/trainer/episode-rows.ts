@@ -17,7 +17,7 @@ import type { TerminationReason, TrajectoryGroup } from "../core/trajectory.ts";
 import { namesByRole } from "./config/role-map.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { episodesOf, type RolloutSet, setOfEpisodes } from "./rollout-set.ts";
-import { shapeOverlong } from "./shape-rewards.ts";
+import { isPerStep, shapeOverlong } from "./shape-rewards.ts";
 import type { StepGroups } from "./step-groups.ts";
 
 /** Endings whose rollouts are left out whole. */
@@ -45,11 +45,10 @@ export function groupsOf(config: TrainConfig, sets: readonly RolloutSet[]): Step
   return { groups: shaped.groups, metrics: { ...grouped.metrics, ...shaped.metrics } };
 }
 
-function isPerStep({ stepwiseAdvantage }: TrainConfig): boolean {
-  return stepwiseAdvantage.enable && stepwiseAdvantage.mode === "per_step";
-}
-
-/** Whether groups without a signal are left out; see the option's description. */
+/**
+ * Whether groups without a signal are left out of the rows. They count in every estimate: some
+ * estimators scale by all rewards of a role. See the option's description.
+ */
 function filtersUniform(config: TrainConfig): boolean {
   const { filterUniformGroups, advEstimator, estimatorMap } = config.algorithm;
   const used = [advEstimator, ...namesByRole(estimatorMap).values()];
@@ -103,12 +102,12 @@ export function rowsOf(
 ): { readonly rows: readonly TrainingRow[]; readonly metrics: Record<string, number> } {
   const given = precomputedAdvantages(grouped.groups, config.algorithm.usePrecomputedAdvantage);
   const open = grouped.groups.filter((group) => !given.byGroup.has(group));
+  const { advantages, metrics } = estimate(config, open, custom);
   const filtered = filtersUniform(config) ? dropUniform(open) : null;
-  const estimated = filtered?.groups ?? open;
-  const { advantages, metrics } = estimate(config, estimated, custom);
+  const isKept = new Set(filtered?.groups ?? open);
   const byGroup = new Map<TrajectoryGroup, ArrayLike<MemberAdvantage>>(given.byGroup);
-  for (const [i, group] of estimated.entries()) {
-    byGroup.set(group, advantages[i] as ArrayLike<MemberAdvantage>);
+  for (const [i, group] of open.entries()) {
+    if (isKept.has(group)) byGroup.set(group, advantages[i] as ArrayLike<MemberAdvantage>);
   }
   const groups = grouped.groups.filter((group) => byGroup.has(group));
   const built = buildRows(

@@ -24,6 +24,10 @@ export interface ExplainedOption extends ConfigField {
 
 /** What must be set too, so that a value asks for something and is no contradiction. */
 const companions: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "algorithm.loss_scale_factor": { "algorithm.loss_agg_mode": "seq-mean-token-sum-norm" },
+  "algorithm.dro_beta": { "algorithm.loss_fn": "dro" },
+  "algorithm.sapo_tau_pos": { "algorithm.loss_fn": "sapo" },
+  "algorithm.sapo_tau_neg": { "algorithm.loss_fn": "sapo" },
   "algorithm.kl_estimator": { "algorithm.kl_beta": 0.1 },
   "algorithm.kl_penalty": { "algorithm.use_kl_in_reward": true },
   "algorithm.kl_ctrl": { "algorithm.use_kl_in_reward": true },

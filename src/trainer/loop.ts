@@ -62,9 +62,10 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
   let validation: Metrics | null = null;
   let areWeightsWhole = true;
 
-  const held = { rollouts: start.rollouts, position: state.position };
+  const { position, hasUnservedWeights, resumeVersions } = state;
+  const held = { rollouts: start.rollouts, position, hasUnservedWeights };
   await using stepper: Stepper = config.asyncTraining.enable
-    ? createOverlapped(context, held, state.step)
+    ? createOverlapped(context, held, { steps: state.step, resumeVersions })
     : createTurns(context, held);
 
   const isValidationDue = (): boolean => {
@@ -92,10 +93,10 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
     if (savedStep === state.step) return;
     // The record must not lag behind a checkpoint that survives a power cut.
     journal.sync();
-    const { rollouts, position } = stepper.held();
+    const { rollouts, ...now } = stepper.held();
     checkpoint = await saveCheckpoint(
       start.checkpointFolder,
-      { ...state, position },
+      { ...state, ...now },
       (folder) => context.backend.saveState(folder),
       rollouts,
     );

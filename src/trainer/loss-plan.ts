@@ -46,7 +46,7 @@ export function planLoss(
   const find = (name: string): RowLoss => {
     const given = custom.get(name);
     if (given !== undefined) return toRowLoss(given);
-    if (!isCustomName(name)) return rowLossOf(name as LossName, spec);
+    if (!isCustomName(name)) return rowLossOf(name as LossName, lossOf(config, name));
     throw new ConfigError({
       message: `The options name the loss ${name}, but no function came with it.`,
       hint: `Pass algorithm: { losses: { "${name}": fn } }, or one of ${lossNames.join(", ")}.`,

@@ -6,7 +6,7 @@ import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { Task } from "../core/task.ts";
 import { createBatchPlan, stepsForEpochs } from "./batches.ts";
-import type { RunState } from "./checkpoint.ts";
+import { resumedState, type RunState } from "./checkpoint.ts";
 import { startWarnings } from "./config/start-warnings.ts";
 import { curriculumRank } from "./curriculum.ts";
 import type { TrainConfig } from "./config/train-config.ts";
@@ -55,6 +55,8 @@ const atStart = (plan: RunPlan): RunState => ({
   skippedUpdates: 0,
   best: null,
   weightVersion: 0,
+  hasUnservedWeights: false,
+  resumeVersions: [],
   validatedStep: -1,
   configHash: hashConfig(plan.config),
   dataHash: hashDataset(plan.trainTasks, curriculumRank(plan.config).rank),
@@ -73,7 +75,7 @@ export async function executeRun(
   });
   try {
     const emit = createEmitter((event) => directory.journal.event(event), plan.listeners);
-    const state = directory.checkpoint?.state ?? fresh;
+    const state = directory.checkpoint === null ? fresh : resumedState(directory.checkpoint.state);
     return await journaledRun({ plan, directory, state, openRollouts }, emit);
   } finally {
     directory.close();

@@ -57,7 +57,8 @@ export function createTurns(context: LoopContext, before: Held): Stepper {
   return {
     step,
     validating: (validation) => validation(),
-    held: () => ({ rollouts: { waiting, replay }, position }),
+    // Weights that have changed are served at the end of their step.
+    held: () => ({ rollouts: { waiting, replay }, position, hasUnservedWeights: false }),
     [Symbol.asyncDispose]: async () => {},
   };
 }

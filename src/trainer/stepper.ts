@@ -14,6 +14,7 @@ export interface UpdateGuard {
 export interface Held {
   readonly rollouts: HeldRollouts;
   readonly position: RunState["position"];
+  readonly hasUnservedWeights: boolean;
 }
 
 /** What a step changes in the state of the run. */
@@ -29,5 +30,6 @@ export interface Stepper extends AsyncDisposable {
   step(step: number, state: StepState, guard: UpdateGuard): Promise<StepResult>;
   /** Runs a validation while nothing else is begun. */
   validating<T>(validation: () => Promise<T>): Promise<T>;
+  /** As it is at this moment: what goes on meanwhile does not change it. */
   held(): Held;
 }

@@ -10,7 +10,7 @@ import { correctRows } from "./correct-rows.ts";
 import { groupsOf, rowsOf } from "./episode-rows.ts";
 import type { StepGroups } from "./step-groups.ts";
 import type { LoopContext } from "./loop-context.ts";
-import type { RolloutSet } from "./rollout-set.ts";
+import { episodesOf, type RolloutSet } from "./rollout-set.ts";
 import { type Score, shapeByKl } from "./shape-rewards.ts";
 
 export interface TrainingRows {
@@ -45,6 +45,27 @@ function warnOfRoles({ config, emit }: RowsContext, step: number, { groups }: St
   }
 }
 
+/** Runs that have been warned of choices. */
+const warnedOfChoices = new WeakSet<TrainConfig>();
+
+function warnOfChoices(
+  { config, emit }: RowsContext,
+  step: number,
+  sets: readonly RolloutSet[],
+): void {
+  if (warnedOfChoices.has(config)) return;
+  const calls = episodesOf(sets).reduce(
+    (sum, { metrics }) => sum + (metrics["calls/undecided_choices"] ?? 0),
+    0,
+  );
+  if (calls === 0) return;
+  warnedOfChoices.add(config);
+  emit(step, {
+    type: "warning",
+    message: `Step ${step} had ${calls} calls with n > 1 that are not trained on, since nothing tells which choice the agent used: no later request holds one, and the output is not the text of one. Name it with reportTrajectory({ name, steps: [{ responseId, choice }] }). This is said once; episode/calls/undecided_choices counts them.`,
+  });
+}
+
 /** Asks the backend for log-probabilities where an option needs them; weights do not change. */
 export async function trainingRows(
   context: RowsContext,
@@ -58,6 +79,7 @@ export async function trainingRows(
     rows.map(({ samplingLogprobs }) => samplingLogprobs);
   const grouped = await shapeByKl(config, groupsOf(config, sets), score);
   warnOfRoles(context, step, grouped);
+  warnOfChoices(context, step, sets);
   const built = rowsOf(config, grouped, estimators);
   const corrected = await correctRows(
     built.rows,

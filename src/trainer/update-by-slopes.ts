@@ -41,13 +41,13 @@ function slopedRow(
     advantages: gather((i) => row.advantages[i]!),
     weights: gather((i) => row.weights?.[i] ?? 1),
   };
-  const { terms, gradient, clipped } = lossOfRole(role)(input);
+  const { terms, gradient, clipped, isWeighted } = lossOfRole(role)(input);
   const advantages = new Float32Array(row.tokens.length);
   let difference = 0;
   for (const [k, position] of targets.entries()) {
     ratios.add(input.logprobs[k]!, input.samplingLogprobs[k]!);
     advantages[position] = -gradient[k]!;
-    difference += input.weights[k]! * terms[k]! - gradient[k]!;
+    difference += (isWeighted === true ? 1 : input.weights[k]!) * terms[k]! - gradient[k]!;
   }
   const { weights: _, ...rest } = row;
   return { row: { ...rest, advantages, samplingLogprobs: now }, difference, clipped };

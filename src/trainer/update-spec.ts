@@ -1,17 +1,22 @@
 /** What a backend is told with one update: the loss, and the optimizer's numbers at that step. */
-import type { LossName, LossSpec, OptimSpec } from "../core/loss.ts";
+import { defaultClipOf, type LossName, type LossSpec, type OptimSpec } from "../core/loss.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import type { LoopContext } from "./loop-context.ts";
 import { learningRateAt, warmupOf } from "./schedule.ts";
 
-/** The loss as the options say. */
-export function lossOf({ algorithm }: TrainConfig): LossSpec {
+/** The loss as the options say. @param name of a role's own. @default `algorithm.loss_fn` */
+export function lossOf({ algorithm }: TrainConfig, name: string = algorithm.lossFn): LossSpec {
+  const usual = defaultClipOf(name);
   return {
     // Another name has passed the backend's own capabilities.
-    name: algorithm.lossFn as LossName,
-    clipLow: algorithm.epsClip,
-    clipHigh: algorithm.epsClipHigh ?? algorithm.epsClip,
+    name: name as LossName,
+    clipLow: algorithm.epsClip ?? usual.low,
+    clipHigh: algorithm.epsClipHigh ?? algorithm.epsClip ?? usual.high,
     aggregation: algorithm.lossAggMode,
+    ...(algorithm.lossScaleFactor === null ? {} : { aggregationLength: algorithm.lossScaleFactor }),
+    droBeta: algorithm.droBeta,
+    sapoTauPositive: algorithm.sapoTauPos,
+    sapoTauNegative: algorithm.sapoTauNeg,
     ...(algorithm.clipRatioC === null ? {} : { dualClip: algorithm.clipRatioC }),
     ...(algorithm.klBeta === 0
       ? {}

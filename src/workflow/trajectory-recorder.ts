@@ -39,7 +39,8 @@ export class TrajectoryRecorder {
   /** Asks the model, and remembers the call as the next step. */
   async call(messages: readonly WireMessage[], options?: CallOptions): Promise<ModelOutput> {
     const output = await callModel(this.#config, this, messages, options);
-    this.record({ responseId: output.responseId });
+    // What came back is the first choice, however many were asked for.
+    this.record({ responseId: output.responseId, choice: 0 });
     return output;
   }
 

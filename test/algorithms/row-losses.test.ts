@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { rowLossOf } from "../../src/algorithms/losses/catalog.ts";
 import { toRowLoss, type LossFunction } from "../../src/algorithms/losses/loss-function.ts";
-import type { LossRow } from "../../src/algorithms/losses/row-loss.ts";
+import type { LossRow, RowLossValue } from "../../src/algorithms/losses/row-loss.ts";
 import { rowFactors } from "../../src/core/aggregation.ts";
 import { defaultLoss, lossNames, type LossName, type LossSpec } from "../../src/core/loss.ts";
 import { createRandom } from "../../src/util/random.ts";
@@ -32,6 +32,9 @@ function publishedRow(item: ObjectiveCase, i: number): LossRow {
   };
 }
 
+const weightedSum = ({ terms, isWeighted }: RowLossValue, { weights }: LossRow): number =>
+  terms.reduce((sum, term, k) => sum + term * (isWeighted === true ? 1 : weights[k]!), 0);
+
 describe("published numbers", () => {
   it.each(published)("%s", (_, item, spec, value, gradient) => {
     const rows = item.now.map((__, i) => rowOf(item, i));
@@ -40,7 +43,7 @@ describe("published numbers", () => {
     for (const [i, now] of item.now.entries()) {
       const row = publishedRow(item, i);
       const found = rowLossOf(spec.name, spec)(row);
-      const weighted = found.terms.reduce((sum, term, k) => sum + term * row.weights[k]!, 0);
+      const weighted = weightedSum(found, row);
       loss += factors[i]! * weighted;
       const slopes = (gradient?.[i] ?? []).filter((__, k) => now[k] !== null);
       for (const [k, slope] of slopes.entries())
@@ -92,7 +95,7 @@ describe.each(cases)("%s, numbers %i", (name, _, spec) => {
     let clipped = 0;
     for (const [r, row] of rows.entries()) {
       const found = rowLossOf(name, spec)(row);
-      loss += found.terms.reduce((sum, term, i) => sum + term * row.weights[i]!, 0);
+      loss += weightedSum(found, row);
       clipped += found.clipped ?? 0;
       for (const [i, slope] of found.gradient.entries())
         expect(slope, `row ${r}, token ${i}`).toBeCloseTo(graph.gradient[r]![i]!, 4);
@@ -100,6 +103,57 @@ describe.each(cases)("%s, numbers %i", (name, _, spec) => {
     expect(loss).toBeCloseTo(graph.loss, 3);
     expect(clipped).toBe(graph.sums["clipped"] ?? 0);
   });
+});
+
+/** Far from the policy that sampled: each loss, and both signs of advantages. */
+const far = lossNames.flatMap((name) =>
+  [100, -100, 1000].flatMap((logRatio) =>
+    [1, -1].map((advantage): [LossName, number, number] => [name, logRatio, advantage]),
+  ),
+);
+
+describe.each(far)("%s at a log-ratio of %i, advantage %i", (name, logRatio, advantage) => {
+  const now = -1;
+  // exp(20) and no gradient, or for the mean of a row exp(10).
+  const ratio = Math.exp(Math.max(-20, Math.min(name === "gspo" ? 10 : 20, logRatio)));
+  const tau = advantage > 0 ? 1 : 1.05;
+  const worked: Record<LossName, number> = {
+    importance_sampling: -ratio * advantage,
+    ppo: Math.max(-ratio * advantage, -Math.min(Math.max(ratio, 0.8), 1.2) * advantage),
+    cispo: -Math.min(Math.max(ratio, 0.8), 1.2) * advantage * now,
+    gspo: Math.max(-ratio * advantage, -Math.min(Math.max(ratio, 0.8), 1.2) * advantage),
+    gmpo: Math.max(-ratio * advantage, -Math.exp(logRatio > 0 ? 0.2 : -0.2) * advantage),
+    sapo: (-advantage * 4) / tau / (1 + Math.exp(-tau * (ratio - 1))),
+    dro: 0.025 * logRatio ** 2 - advantage * now,
+    cross_entropy: -now,
+  };
+  const slopes: Partial<Record<LossName, number>> = {
+    cispo: -Math.min(Math.max(ratio, 0.8), 1.2) * advantage,
+    dro: 0.05 * logRatio - advantage,
+    cross_entropy: -1,
+  };
+  // Floats hold -1001 and -1 exactly.
+  const item: ObjectiveCase = {
+    now: [[now]],
+    sampled: [[now - logRatio]],
+    advantages: [advantage],
+  };
+
+  it.each([null, 3])(
+    "has the limited value and slope in numbers and graphs, dual clip %s",
+    async (dualClip) => {
+      const spec: LossSpec = { ...defaultLoss, name, aggregation: "token-sum", dualClip };
+      const isBounded = name === "ppo" && dualClip !== null && advantage < 0;
+      const value = isBounded ? Math.min(worked[name], 3) : worked[name];
+      const slope = slopes[name] ?? 0;
+      const graph = await runObjective(item, spec);
+      const numbers = rowLossOf(name, spec)(publishedRow(item, 0));
+      for (const found of [graph.loss, numbers.terms[0]!])
+        expect(Math.abs(found - value)).toBeLessThan(1e-6 * Math.max(1, Math.abs(value)));
+      for (const found of [graph.gradient[0]![0]!, numbers.gradient[0]!])
+        expect(Math.abs(found - slope)).toBeLessThan(1e-6 * Math.max(1, Math.abs(slope)));
+    },
+  );
 });
 
 /** Formulas as users would write them. */

@@ -22,6 +22,11 @@ export const tinker: ObjectiveCase = {
   advantages: [[1, 1, -0.5, 2]],
 };
 export const verlClip = { clipLow: 0.2, clipHigh: 0.28 };
+const verlWeights = [
+  [1, 0.5, 2, 1],
+  [1, 1, 1, 0.25],
+  [0.8, 1.2, 1, 1],
+];
 export const spec = (name: LossSpec["name"], extra: Partial<LossSpec> = {}): LossSpec => ({
   ...defaultLoss,
   name,
@@ -57,14 +62,7 @@ export const published: readonly [string, ObjectiveCase, LossSpec, number, numbe
   ]),
   [
     "ppo with a weight per token",
-    {
-      ...verl,
-      weights: [
-        [1, 0.5, 2, 1],
-        [1, 1, 1, 0.25],
-        [0.8, 1.2, 1, 1],
-      ],
-    },
+    { ...verl, weights: verlWeights },
     spec("ppo", { ...verlClip, dualClip: 3 }),
     -0.82312,
   ],
@@ -80,6 +78,20 @@ export const published: readonly [string, ObjectiveCase, LossSpec, number, numbe
     ],
   ],
   ["gmpo", verl, spec("gmpo", { ...verlClip, aggregation: "seq-mean-token-mean" }), -0.517264],
+  [
+    "gmpo with a weight per token, which enters as the row's geometric mean",
+    { ...verl, weights: verlWeights },
+    spec("gmpo", { ...verlClip, aggregation: "seq-mean-token-mean" }),
+    -0.609512,
+  ],
+  [
+    // Weights 1/2 and 2 leave -1 as it is; their mean would make it -1.25.
+    "gmpo with weights that cancel",
+    { now: [[-1, -1]], sampled: [[-1, -1]], advantages: [1], weights: [[0.5, 2]] },
+    spec("gmpo", { ...verlClip, aggregation: "seq-mean-token-mean" }),
+    -1,
+    [[-0.5, -0.5]],
+  ],
   ["sapo", verl, spec("sapo", { aggregation: "seq-mean-token-mean" }), -1.499572],
   [
     "cispo",

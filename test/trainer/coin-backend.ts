@@ -29,6 +29,8 @@ export interface CoinOptions {
   readonly onUpdate?: (update: CoinUpdate) => void;
   /** @default 0 */
   readonly weight?: number;
+  /** How long saving takes at least. @default 0 */
+  readonly saveMs?: number;
   readonly metrics?: () => Record<string, number>;
   /** Further metrics of each update. */
   readonly report?: () => Record<string, number>;
@@ -90,6 +92,8 @@ export function coinBackend(options: CoinOptions = {}): CoinBackend {
       return ++version;
     },
     async saveState(folder) {
+      if (options.saveMs !== undefined)
+        await new Promise((resolve) => setTimeout(resolve, options.saveMs));
       await writeFile(
         join(folder, "coin.json"),
         JSON.stringify({ weight, momentum, updates: count }),

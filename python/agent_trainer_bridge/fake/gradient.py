@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ..errors import UnsupportedError
+from ..limits import LARGEST_K3, LARGEST_LOG_RATIO
 from ..loss import Loss
 from ..rows import Row
 from .policy import VOCABULARY, Logits, Policy
 
-# verl's limits.
-_LARGEST_EXPONENT = 20.0
-_LARGEST_K3 = 10.0
+
+def _limited(log_ratio: float) -> float:
+    return min(max(log_ratio, -LARGEST_LOG_RATIO), LARGEST_LOG_RATIO)
 
 
 @dataclass
@@ -48,8 +49,10 @@ class Gradient:
 
 def token_loss(loss: Loss, now: float, before: float, advantage: float) -> tuple[float, float]:
     """A token's loss and its derivative by the log-probability now."""
-    ratio = math.exp(now - before)
-    value, slope = -advantage * ratio, -advantage * ratio
+    log_ratio = _limited(now - before)
+    ratio = math.exp(log_ratio)
+    value = -advantage * ratio
+    slope = value if log_ratio == now - before else 0.0
     if loss.name == "importance_sampling":
         return value, slope
     if loss.name != "ppo":
@@ -69,10 +72,10 @@ def token_kl(estimator: str, now: float, reference: float) -> tuple[float, float
         return -gap, 1.0
     if estimator == "k2":
         return gap * gap / 2, -gap
-    inner = min(max(gap, -_LARGEST_EXPONENT), _LARGEST_EXPONENT)
+    inner = _limited(gap)
     value = math.exp(inner) - inner - 1
-    if value > _LARGEST_K3:
-        return _LARGEST_K3, 0.0
+    if value > LARGEST_K3:
+        return LARGEST_K3, 0.0
     return value, 1 - math.exp(inner) if inner == gap else 0.0
 
 
@@ -112,8 +115,8 @@ def _add_token(total: Gradient, row: Row, at: int, logprobs: list[float], loss: 
 
 
 def _measure_gap(total: Gradient, log_ratio: float) -> None:
-    ratio = math.exp(log_ratio)
+    ratio = math.exp(_limited(log_ratio))
     total.measure("kl_k1", -log_ratio)
-    total.measure("kl_k3", ratio - 1 - log_ratio)
+    total.measure("kl_k3", ratio - 1 - _limited(log_ratio))
     total.measure("logprob_abs_diff", abs(log_ratio))
     total.measure("ratio_mean", ratio)

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from .token_losses import TOKEN_LOSSES, TokenInputs, kl_terms
+from .token_losses import TOKEN_LOSSES, WEIGHTED, TokenInputs, kl_terms, limited_log_ratio
 
 
 def token_objective(
@@ -20,9 +20,10 @@ def token_objective(
     """[rows, tokens] what each token adds to the loss, and what is measured beside it."""
     mask = columns["response_mask"].bool()
     before = columns["old_log_probs"]
-    inputs = TokenInputs(now, before, columns["advantages"], mask, numbers)
+    weights = columns["rollout_is_weights"]
+    inputs = TokenInputs(now, before, columns["advantages"], mask, weights, numbers)
     terms, clipped = TOKEN_LOSSES[numbers["name"]](inputs)
-    total = terms * columns["rollout_is_weights"]
+    total = terms if numbers["name"] in WEIGHTED else terms * weights
     measured = {}
     if clipped is not None:
         measured["clip_fraction"] = clipped.float()
@@ -39,11 +40,12 @@ def token_objective(
 def gaps(now: torch.Tensor, before: torch.Tensor) -> dict[str, torch.Tensor]:
     """[rows, tokens] how far the weights that train are from those that sampled."""
     log_ratio = now.detach() - before
-    ratio = log_ratio.exp()
+    limited = limited_log_ratio(now.detach(), before)
+    ratio = limited.exp()
     return {
         "entropy": -before,
         "kl_k1": -log_ratio,
-        "kl_k3": ratio - 1 - log_ratio,
+        "kl_k3": ratio - 1 - limited,
         "logprob_abs_diff": log_ratio.abs(),
         "ratio_mean": ratio,
         "ratio_squared": ratio.square(),
@@ -72,7 +74,7 @@ def policy_objective(
     if numbers["name"] != "cross_entropy":
         before = columns["old_log_probs"]
         measured = {**measured, **gaps(now, before)}
-        ratio = (now.detach() - before).exp()
+        ratio = limited_log_ratio(now.detach(), before).exp()
         metrics["ratio_max"] = Metric(AggregationType.MAX, torch.where(mask, ratio, 0).max())
         metrics["ratio_min"] = Metric(AggregationType.MIN, torch.where(mask, ratio, torch.inf).min())
     for name, value in measured.items():

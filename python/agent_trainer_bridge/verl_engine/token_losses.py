@@ -1,7 +1,7 @@
 """agent-trainer's losses in torch, one term for each token: the formulas of docs/algorithms.md.
 
 All tensors are [rows, tokens]; only log-probabilities now carry a gradient. Workers get this module by
-value, so it imports nothing but torch.
+value, so it imports nothing but torch and what is sent along.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
+
+from ..limits import LARGEST_K3, LARGEST_LOG_RATIO, LARGEST_ROW_LOG_RATIO, LEAST_WEIGHT
 
 Terms = tuple[torch.Tensor, torch.Tensor | None]
 """The terms, and where a limit on the ratio was in force."""
@@ -24,22 +26,33 @@ class TokenInputs:
         before: torch.Tensor,
         advantages: torch.Tensor,
         mask: torch.Tensor,
+        weights: torch.Tensor,
         numbers: Mapping[str, Any],
     ) -> None:
         self.now = now
         self.before = before
         self.advantages = advantages
         self.mask = mask
+        self.weights = weights
         self.numbers = numbers
 
     @property
     def bounds(self) -> tuple[float, float]:
         return 1 - self.numbers["clip_low"], 1 + self.numbers["clip_high"]
 
+    @property
+    def log_ratio(self) -> torch.Tensor:
+        return limited_log_ratio(self.now, self.before)
+
     def row_mean(self, values: torch.Tensor) -> torch.Tensor:
         """Each token's mean over the trained tokens of its row."""
         total = torch.where(self.mask, values, 0).sum(1, keepdim=True)
         return (total / self.mask.sum(1, keepdim=True).clamp(min=1)).expand_as(values)
+
+
+def limited_log_ratio(now: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
+    """No gradient beyond the limits."""
+    return (now - before).clamp(-LARGEST_LOG_RATIO, LARGEST_LOG_RATIO)
 
 
 def _surrogate(ratio: torch.Tensor, inputs: TokenInputs) -> tuple[torch.Tensor, torch.Tensor]:
@@ -49,11 +62,11 @@ def _surrogate(ratio: torch.Tensor, inputs: TokenInputs) -> tuple[torch.Tensor, 
 
 
 def importance_sampling(inputs: TokenInputs) -> Terms:
-    return -(inputs.now - inputs.before).exp() * inputs.advantages, None
+    return -inputs.log_ratio.exp() * inputs.advantages, None
 
 
 def ppo(inputs: TokenInputs) -> Terms:
-    terms, clipped = _surrogate((inputs.now - inputs.before).exp(), inputs)
+    terms, clipped = _surrogate(inputs.log_ratio.exp(), inputs)
     most = inputs.numbers["dual_clip"]
     if most is not None:
         bounded = torch.minimum(terms, -inputs.advantages * most)
@@ -62,7 +75,7 @@ def ppo(inputs: TokenInputs) -> Terms:
 
 
 def cispo(inputs: TokenInputs) -> Terms:
-    ratio = (inputs.now.detach() - inputs.before).exp()
+    ratio = inputs.log_ratio.detach().exp()
     weight = ratio.clamp(*inputs.bounds)
     return -weight * inputs.advantages * inputs.now, weight != ratio
 
@@ -70,23 +83,25 @@ def cispo(inputs: TokenInputs) -> Terms:
 def gspo(inputs: TokenInputs) -> Terms:
     fixed = inputs.now.detach()
     of_row = inputs.row_mean(fixed - inputs.before)
-    return _surrogate((inputs.now - fixed + of_row).exp(), inputs)
+    return _surrogate((inputs.now - fixed + of_row).clamp(max=LARGEST_ROW_LOG_RATIO).exp(), inputs)
 
 
 def gmpo(inputs: TokenInputs) -> Terms:
-    log_ratio = inputs.now - inputs.before
+    """Weights enter as their geometric mean, as in verl."""
+    log_ratio = inputs.log_ratio
     sign = inputs.advantages.sign()
     plain = sign * log_ratio
     limited = sign * log_ratio.clamp(-inputs.numbers["clip_low"], inputs.numbers["clip_high"])
     ratio = inputs.row_mean(sign * torch.minimum(plain, limited)).exp()
-    return -inputs.row_mean(inputs.advantages) * ratio, limited < plain
+    weight = inputs.row_mean((inputs.weights + LEAST_WEIGHT).log()).exp()
+    return -inputs.row_mean(inputs.advantages) * ratio * weight, limited < plain
 
 
 def sapo(inputs: TokenInputs) -> Terms:
     numbers = inputs.numbers
     positive = torch.full_like(inputs.now, numbers["sapo_tau_positive"])
     tau = torch.where(inputs.advantages > 0, positive, numbers["sapo_tau_negative"])
-    gate = torch.sigmoid(tau * ((inputs.now - inputs.before).exp() - 1)) * 4 / tau
+    gate = torch.sigmoid(tau * (inputs.log_ratio.exp() - 1)) * 4 / tau
     return -inputs.advantages * gate, None
 
 
@@ -110,8 +125,8 @@ TOKEN_LOSSES: dict[str, Callable[[TokenInputs], Terms]] = {
     "cross_entropy": cross_entropy,
 }
 
-LARGEST_K3 = 10.0
-"""One outlier must not carry the batch: k3 grows with the exponential, and is limited as verl limits it."""
+WEIGHTED = frozenset({"gmpo"})
+"""Losses whose terms have their weights already."""
 
 
 def kl_terms(estimator: str, now: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:
@@ -120,5 +135,5 @@ def kl_terms(estimator: str, now: torch.Tensor, reference: torch.Tensor) -> torc
         return now - reference
     if estimator == "k2":
         return 0.5 * (now - reference).square()
-    gap = (reference - now).clamp(-20, 20)
+    gap = (reference - now).clamp(-LARGEST_LOG_RATIO, LARGEST_LOG_RATIO)
     return (gap.exp() - gap - 1).clamp(-LARGEST_K3, LARGEST_K3)

@@ -17,12 +17,14 @@ export interface LossRow {
 }
 
 export interface RowLossValue {
-  /** [n] the loss of each token, before its weight. */
+  /** [n] the loss of each token, before its weight unless `isWeighted`. */
   readonly terms: Float64Array;
   /** [n] slope of the sum of weights times terms, by each of `logprobs`. */
   readonly gradient: Float64Array;
   /** Tokens at which a limit on the ratio was in force. @default the loss has no limit */
   readonly clipped?: number;
+  /** The terms have their weights already. @default false */
+  readonly isWeighted?: boolean;
 }
 
 /** Pure. */

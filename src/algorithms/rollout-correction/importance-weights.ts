@@ -7,8 +7,9 @@
  *
  * The weights are factors without a gradient.
  */
+import { largestLogRatio, ratioOf } from "../../core/log-ratio.ts";
 import { populationStd } from "../statistics.ts";
-import { clampLogRatio, parseBounds, ratioOf, sumOf } from "./log-ratios.ts";
+import { parseBounds, sumOf } from "./log-ratios.ts";
 import type { RatioBounds, TokenValues } from "./log-ratios.ts";
 
 export const weightModes = ["token", "sequence"] as const;
@@ -38,7 +39,10 @@ export interface WeightOptions {
 export interface ImportanceWeights {
   /** [row][trained token] */
   readonly weights: TokenValues;
-  /** `rollout_correction/rollout_is_...`, before normalisation; empty without a token. */
+  /**
+   * `rollout_correction/rollout_is_...`, before normalisation; empty without a token. Names and meanings
+   * are verl's: in `sequence` mode extremes and shares are of rows, by their ratio before the limit.
+   */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
@@ -53,10 +57,10 @@ export function importanceWeights(
 ): ImportanceWeights {
   const ratios = logRatios.map((row) => {
     if (mode === "token") return row.map(ratioOf);
-    return new Float64Array(row.length).fill(Math.exp(clampLogRatio(sumOf(row))));
+    return new Float64Array(row.length).fill(ratioOf(sumOf(row)));
   });
   const weights = ratios.map((row) => row.map((ratio) => limited(ratio, limit)));
-  const metrics = weightMetrics(ratios, weights, limit);
+  const metrics = weightMetrics(logRatios, weights, { mode, limit });
   if (!normalize) return { weights, metrics };
   const rows = weights.filter((row) => row.length > 0);
   const counted = mode === "token" ? flat(rows) : rows.map((row) => row[0] as number);
@@ -77,26 +81,31 @@ function flat(rows: TokenValues): Float64Array {
 
 /** ESS = 1 / mean((w / mean w)^2), the share of tokens that the weights leave. */
 function weightMetrics(
-  ratios: TokenValues,
+  logRatios: TokenValues,
   weights: TokenValues,
-  limit: WeightLimit,
+  { mode, limit }: Pick<WeightOptions, "mode" | "limit">,
 ): Record<string, number> {
   const all = flat(weights);
   if (all.length === 0) return {};
-  const raw = flat(ratios);
+  const isByRow = mode === "sequence";
+  const trained = logRatios.filter((row) => row.length > 0);
+  const raw = isByRow ? Float64Array.from(trained, sumOf) : flat(trained);
+  // Not limited from below: a row's ratio may be far smaller than exp(-20).
+  const extremes = isByRow ? raw.map((x) => Math.exp(Math.min(x, largestLogRatio))) : all;
   const { low, high } = limit.kind === "mask" ? limit : { low: 1 / limit.cap, high: limit.cap };
   const mean = sumOf(all) / all.length;
   const square = all.reduce((sum, weight) => sum + weight * weight, 0) / all.length;
-  const share = (test: (ratio: number) => boolean): number => raw.filter(test).length / raw.length;
+  const share = (test: (logRatio: number) => boolean): number =>
+    raw.filter(test).length / raw.length;
   const rows = weights.filter((row) => row.length > 0).map((row) => sumOf(row) / row.length);
   const named = {
     mean,
     std: populationStd(all),
-    max: all.reduce((most, weight) => Math.max(most, weight), 0),
-    min: all.reduce((least, weight) => Math.min(least, weight), Infinity),
+    max: extremes.reduce((most, value) => Math.max(most, value), 0),
+    min: extremes.reduce((least, value) => Math.min(least, value), Infinity),
     eff_sample_size: square > 0 ? mean ** 2 / square : 0,
-    ratio_fraction_high: share((ratio) => ratio > high),
-    ratio_fraction_low: share((ratio) => ratio < low),
+    ratio_fraction_high: share((x) => x > Math.log(high)),
+    ratio_fraction_low: share((x) => x < Math.log(low)),
     seq_mean: sumOf(rows) / rows.length,
   };
   return Object.fromEntries(

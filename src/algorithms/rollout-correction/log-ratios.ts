@@ -6,15 +6,6 @@
 /** [row][trained token] */
 export type TokenValues = readonly Float64Array[];
 
-/** exp of more than this says nothing that its bound does not. */
-const largestLogRatio = 20;
-
-export const clampLogRatio = (x: number): number =>
-  Math.min(largestLogRatio, Math.max(-largestLogRatio, x));
-
-/** exp(x), with x limited to ±20. */
-export const ratioOf = (x: number): number => Math.exp(clampLogRatio(x));
-
 /** Bounds of a ratio. */
 export interface RatioBounds {
   readonly low: number;

@@ -8,8 +8,9 @@
  * - `ratio_...` of exp(x); `chi2_token` = mean(ratio^2) - 1; `chi2_seq` = mean over rows of exp(2 sum x) - 1
  * - `ess` = (mean ratio)^2 / mean(ratio^2)
  */
+import { limitLogRatio, ratioOf } from "../../core/log-ratio.ts";
 import { mean } from "../statistics.ts";
-import { clampLogRatio, ratioOf, sumOf } from "./log-ratios.ts";
+import { sumOf } from "./log-ratios.ts";
 import type { TokenValues } from "./log-ratios.ts";
 
 /** Running mean, least and greatest of values that are never held at once. */
@@ -59,7 +60,7 @@ export function offPolicyMetrics(old: TokenValues, rollout: TokenValues): Record
     }
     rows.training.push(-sumOf(olds) / olds.length);
     rows.rollout.push(-sumOf(sampled) / olds.length);
-    rows.chi2.push(Math.exp(2 * clampLogRatio(total)));
+    rows.chi2.push(Math.exp(2 * limitLogRatio(total)));
   }
   if (tokens === 0) return {};
   const differences = rows.training.map((value, i) => value - (rows.rollout[i] as number));

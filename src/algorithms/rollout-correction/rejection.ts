@@ -5,11 +5,12 @@
  * - statistic: k1 = -x, k2 = x^2 / 2, k3 = exp(x) - 1 - x
  * - level: of each token, or the sum, mean or maximum over a row, which is then kept or left out whole
  *
- * Bounds of k1 are bounds of the ratio: kept when log low <= x <= log high; a single bound t means
- * [1/t, t]. k2 and k3 are kept up to their bound. All rules must hold. A veto leaves a row out when a
+ * Bounds of k1 are bounds of exp(-x), the sampler's probability over the trainer's, as in verl from 0.7.1
+ * on: kept when log low <= -x <= log high; a single bound t means [1/t, t]. k2 and k3 are kept up to their bound. All rules must hold. A veto leaves a row out when a
  * single ratio is below its threshold.
  */
-import { clampLogRatio, parseBounds, sumOf } from "./log-ratios.ts";
+import { limitLogRatio } from "../../core/log-ratio.ts";
+import { parseBounds, sumOf } from "./log-ratios.ts";
 import type { RatioBounds, TokenValues } from "./log-ratios.ts";
 
 const levels = ["token", "seq_sum", "seq_mean", "seq_max"] as const;
@@ -27,7 +28,7 @@ export const rejectionNames: readonly string[] = levels.flatMap((level) =>
 export interface RejectionRule {
   readonly level: Level;
   readonly statistic: Statistic;
-  /** Of k1: in ratios. Of k2 and k3: `high` alone counts. */
+  /** Of k1: of exp(-x). Of k2 and k3: `high` alone counts. */
   readonly bounds: RatioBounds;
 }
 
@@ -65,7 +66,7 @@ export function parseRejection(
 }
 
 function valueOf(statistic: Statistic, x: number): number {
-  if (statistic === "k1") return x;
+  if (statistic === "k1") return -x;
   return statistic === "k2" ? x ** 2 / 2 : Math.exp(x) - 1 - x;
 }
 
@@ -82,7 +83,10 @@ function rowValue(level: Level, values: Float64Array): number {
 export interface Rejection {
   /** [row][trained token] 1 where it stays. */
   readonly kept: readonly Uint8Array[];
-  /** `rollout_correction/...`: shares of tokens and rows that were left out; empty without a token. */
+  /**
+   * `rollout_correction/...`: shares of tokens that were left out, of rows that lost any (verl's
+   * `seq_masked`) and of rows that lost all; empty without a token.
+   */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
@@ -100,7 +104,7 @@ export function reject(
       return keep.fill(0);
     }
     for (const rule of rules) {
-      const values = row.map((x) => valueOf(rule.statistic, clampLogRatio(x)));
+      const values = row.map((x) => valueOf(rule.statistic, limitLogRatio(x)));
       if (rule.level === "token") {
         for (const [i, value] of values.entries()) if (!holds(rule, value)) keep[i] = 0;
       } else if (row.length > 0 && !holds(rule, rowValue(rule.level, values))) {
@@ -118,6 +122,8 @@ export function reject(
     metrics: {
       "rollout_correction/rollout_rs_masked_fraction": 1 - left / tokens,
       "rollout_correction/rollout_rs_seq_masked_fraction":
+        rows.filter((row) => row.includes(0)).length / rows.length,
+      "rollout_correction/rollout_rs_seq_dropped_fraction":
         rows.filter((row) => !row.includes(1)).length / rows.length,
       ...(veto === null
         ? {}

@@ -116,6 +116,40 @@ describe("importance weights", () => {
     );
   });
 
+  it.each([
+    [2, { mean: 0.816535, std: 0.716305, seq_mean: 0.948031 }],
+    ["0.5_2.0", { mean: 0.25137, std: 0.324517, seq_mean: 0.22344 }],
+  ] as const)("of rows have verl's metrics of rows, limit %s", (limit, means) => {
+    const { metrics } = importanceWeights(logRatios, {
+      mode: "sequence",
+      limit: parseWeightLimit(limit)!,
+      normalize: true,
+    });
+    // Computed by verl 0.9.1: extremes and shares are of the rows' ratios before the limit.
+    const expected = {
+      ...means,
+      max: 11.023176,
+      min: 0.173774,
+      ratio_fraction_high: 1 / 3,
+      ratio_fraction_low: 1 / 3,
+    };
+    for (const [name, value] of Object.entries(expected))
+      expect(metrics[`rollout_correction/rollout_is_${name}`], name).toBeCloseTo(value, digits);
+  });
+
+  it("of tokens have the extremes of what is applied, as verl has", () => {
+    const of = (limit: string | number) =>
+      importanceWeights(logRatios, {
+        mode: "token",
+        limit: parseWeightLimit(limit)!,
+        normalize: false,
+      }).metrics;
+    expect(of(2)["rollout_correction/rollout_is_max"]).toBe(2);
+    expect(of(2)["rollout_correction/rollout_is_min"]).toBeCloseTo(0.367879, digits);
+    expect(of("0.5_2.0")["rollout_correction/rollout_is_max"]).toBeCloseTo(1.822119, digits);
+    expect(of("0.5_2.0")["rollout_correction/rollout_is_min"]).toBe(0);
+  });
+
   it("are 1 where nothing differs, finite where everything does, and none without a token", () => {
     const options = { mode: "token", limit: parseWeightLimit(5)!, normalize: true } as const;
     expectClose(importanceWeights([new Float64Array(2)], options).weights, [[1, 1]]);
@@ -263,10 +297,33 @@ describe("rejection", () => {
     expect(kept.map((row) => [...row])).toEqual(expected);
   });
 
+  // Computed by verl 0.9.1: tokens that stay, and the shares of tokens and rows with one that does not.
+  it.each([
+    ["token_k1", "0.9_2.0", ["111", "00", "010"], 0.5, 2 / 3],
+    ["token_k1", "0.5_1.1", ["101", "10", "010"], 0.5, 1],
+    ["token_k1", "0.4_2.0", ["111", "10", "010"], 0.375, 2 / 3],
+    ["seq_mean_k1", "0.3_1.2", ["111", "11", "000"], 0.375, 1 / 3],
+    ["seq_sum_k1", "0.5_1.2", ["000", "00", "000"], 1, 1],
+  ] as const)(
+    "by %s with the uneven bounds %s is verl's",
+    (name, bounds, expected, tokens, rows) => {
+      const { kept, metrics } = reject(logRatios, rules(name, bounds), null);
+      expect(kept.map((row) => row.join(""))).toEqual(expected);
+      expect(metrics["rollout_correction/rollout_rs_masked_fraction"]).toBeCloseTo(tokens, digits);
+      expect(metrics["rollout_correction/rollout_rs_seq_masked_fraction"]).toBeCloseTo(
+        rows,
+        digits,
+      );
+    },
+  );
+
   it("counts tokens and rows that are left out", () => {
     const { metrics } = reject(logRatios, rules("seq_mean_k3", "0.5"), null);
     expect(metrics["rollout_correction/rollout_rs_masked_fraction"]).toBeCloseTo(2 / 8, 12);
     expect(metrics["rollout_correction/rollout_rs_seq_masked_fraction"]).toBeCloseTo(1 / 3, 12);
+    const some = reject(logRatios, rules("token_k1", "0.4_2.0"), null).metrics;
+    expect(some["rollout_correction/rollout_rs_seq_masked_fraction"]).toBeCloseTo(2 / 3, 12);
+    expect(some["rollout_correction/rollout_rs_seq_dropped_fraction"]).toBe(0);
   });
 
   it("vetoes a row for one token that the trainer would hardly have drawn", () => {

@@ -3,6 +3,7 @@
  * sampled, where every ratio is 1, the gradient is that of the penalty itself: weight A' = weight A -
  * coef dKL/dl. The estimators: http://joschu.net/blog/kl-approx.html
  */
+import { isLimited, limitLogRatio } from "../../core/log-ratio.ts";
 import type { KlEstimator, KlSpec } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 
@@ -23,9 +24,10 @@ export function estimateKl(estimator: KlEstimator, difference: number): Estimate
     case "k2":
       return { value: difference ** 2 / 2, slope: difference };
     case "k3": {
-      const ratio = Math.exp(-difference);
-      const value = ratio - 1 + difference;
-      return value < largestK3 ? { value, slope: 1 - ratio } : { value: largestK3, slope: 0 };
+      const x = limitLogRatio(-difference);
+      const value = Math.exp(x) - 1 - x;
+      if (value >= largestK3) return { value: largestK3, slope: 0 };
+      return { value, slope: isLimited(difference) ? 0 : 1 - Math.exp(x) };
     }
   }
 }

@@ -1,4 +1,5 @@
 /** Numbers of an update, from the log-probabilities that the server returns: those that `local` gives. */
+import { ratioOf } from "../../core/log-ratio.ts";
 import type { LossSpec } from "../../core/loss.ts";
 import { RatioMetrics } from "../../core/ratio-metrics.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
@@ -31,7 +32,7 @@ export function updateMetrics(
       const now = logprobs[i - 1]!;
       const sampled = row.samplingLogprobs[i]!;
       ratios.add(now, sampled);
-      if (isClipped(Math.exp(now - sampled), row.advantages[i]!)) clipped += 1;
+      if (isClipped(ratioOf(now - sampled), row.advantages[i]!)) clipped += 1;
     }
   }
   const { tokens } = ratios;

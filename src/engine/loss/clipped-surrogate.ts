@@ -8,7 +8,7 @@ export function clippedSurrogate(
   ratio: Value,
   advantages: Value,
   { lowestRatio, highestRatio }: LossParameters,
-): Required<TokenLossTerms> {
+): Required<Pick<TokenLossTerms, "terms" | "clipped">> {
   const { graph, shape } = ratio;
   const plain = multiply(ratio, advantages);
   const limited = multiply(clip(ratio, lowestRatio, highestRatio), advantages);

@@ -2,6 +2,7 @@
  * Estimators of KL(policy, reference) from the log-probabilities l and q of a sampled token
  * (http://joschu.net/blog/kl-approx.html), all [R].
  */
+import { largestLogRatio } from "../../core/log-ratio.ts";
 import type { KlEstimator } from "../../core/loss.ts";
 import type { Value } from "../graph/graph.ts";
 import { add, clip, exp, multiply, negate, scale, subtract } from "../graph/ops.ts";
@@ -9,7 +10,6 @@ import { add, clip, exp, multiply, negate, scale, subtract } from "../graph/ops.
 type Estimator = (logprobs: Value, reference: Value) => Value;
 
 /** One outlier must not carry the batch: `k3` grows with exp(q - l), and is limited as in verl. */
-const largestExponent = 20;
 const largestK3 = 10;
 
 export const klEstimates: Readonly<Record<KlEstimator, Estimator>> = {
@@ -22,7 +22,7 @@ export const klEstimates: Readonly<Record<KlEstimator, Estimator>> = {
   },
   /** exp(x) - x - 1, x = q - l: unbiased and never negative. */
   k3(logprobs, reference) {
-    const x = clip(subtract(reference, logprobs), -largestExponent, largestExponent);
+    const x = clip(subtract(reference, logprobs), -largestLogRatio, largestLogRatio);
     const estimate = add(exp(x), negate(add(x, x.graph.scalar(1))));
     return clip(estimate, -largestK3, largestK3);
   },

@@ -47,18 +47,20 @@ export function buildObjective(
   const parameters = declareLossParameters(graph);
   const rowOf = graph.input("row_of", "int64", ["R"]);
   const shares = graph.input("row_shares", "float32", ["rows"]);
-  const { terms, clipped } = tokenLosses[spec.name](
+  const weights = perToken("weights");
+  const { terms, clipped, isWeighted } = tokenLosses[spec.name](
     {
       logprobs,
       samplingLogprobs: perToken("sampling_logprobs"),
       advantages: perToken("advantages"),
+      weights,
       rowMean: (x) => segmentMean(x, rowOf, shares),
       parameters,
     },
     spec,
   );
   const sums: Partial<Record<ObjectiveSum, Value>> = {};
-  let total = multiply(terms, perToken("weights"));
+  let total = isWeighted === true ? terms : multiply(terms, weights);
   if (clipped !== undefined) {
     sums.clipped = sum(graph.node("Cast", [clipped], clipped.shape, { attributes: { to: 1 } }));
   }

@@ -3,14 +3,15 @@
  * advantages and another for the rest. Near r = 1 it is the plain ratio; further away tokens fade out
  * instead of being cut off.
  */
-import { exp, multiply, negate, select, sigmoid, subtract } from "../graph/ops.ts";
+import { multiply, negate, select, sigmoid, subtract } from "../graph/ops.ts";
+import { tokenRatio } from "./ratio.ts";
 import type { TokenLoss } from "./token-loss.ts";
 
 export const sapo: TokenLoss = ({ logprobs, samplingLogprobs, advantages, parameters }) => {
   const { graph, shape } = logprobs;
   const isPositive = graph.node("Less", [graph.scalar(0), advantages], shape, { dtype: "bool" });
   const tau = select(isPositive, parameters.sapoTauPositive, parameters.sapoTauNegative);
-  const ratio = exp(subtract(logprobs, samplingLogprobs));
+  const ratio = tokenRatio(logprobs, samplingLogprobs);
   const gate = sigmoid(multiply(tau, subtract(ratio, graph.scalar(1))));
   const height = graph.node("Div", [graph.scalar(4), tau], shape);
   return { terms: negate(multiply(multiply(advantages, height), gate)) };

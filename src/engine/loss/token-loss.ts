@@ -14,6 +14,8 @@ export interface TokenLossInputs {
   /** log p(token) when it was sampled. */
   readonly samplingLogprobs: Value;
   readonly advantages: Value;
+  /** Factors on the terms. Only a loss that says `isWeighted` reads them. */
+  readonly weights: Value;
   /** Each token's mean over the trained tokens of its row; [R] to [R]. */
   readonly rowMean: (x: Value) => Value;
   readonly parameters: LossParameters;
@@ -24,6 +26,8 @@ export interface TokenLossTerms {
   readonly terms: Value;
   /** [R] bool: the limit on the ratio was in force. */
   readonly clipped?: Value;
+  /** The terms have their weights already. @default false */
+  readonly isWeighted?: boolean;
 }
 
 /** `spec` chooses between forms; numbers come from `inputs.parameters`, so that they may change between steps. */

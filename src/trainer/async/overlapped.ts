@@ -19,12 +19,23 @@ function planOf({ config, batches, totalSteps }: LoopContext): StalenessPlan {
   return { tasksPerStep: batches.batchSize, every, threshold, totalSteps };
 }
 
-/** By how many versions the oldest trained token of each row is behind. */
-function stalenessOf(rows: readonly TrainingRow[], version: number): number[] {
+/**
+ * By how many weight syncs the oldest trained token of each row is behind. Versions that came of a resume
+ * do not count: they serve between two syncs what was trained there, and make nothing older.
+ */
+function stalenessOf(
+  rows: readonly TrainingRow[],
+  version: number,
+  resumeVersions: readonly number[],
+): number[] {
+  const behind = (drawnBy: number): number =>
+    version -
+    drawnBy -
+    resumeVersions.filter((resumed) => resumed > drawnBy && resumed <= version).length;
   return rows.map(({ segments }) =>
     segments.reduce(
       (most, { kind, weightVersion }) =>
-        kind === "response" ? Math.max(most, version - weightVersion) : most,
+        kind === "response" ? Math.max(most, behind(weightVersion)) : most,
       0,
     ),
   );
@@ -39,15 +50,25 @@ function tooStale(staleness: number, bound: number): AgentTrainerError {
   });
 }
 
+export interface StepsBefore {
+  /** Completed. */
+  readonly steps: number;
+  readonly resumeVersions: readonly number[];
+}
+
 /** Going on after `steps` steps with what a checkpoint held. Rollouts begin with the first step. */
-export function createOverlapped(context: LoopContext, before: Held, steps: number): Stepper {
+export function createOverlapped(
+  context: LoopContext,
+  before: Held,
+  { steps, resumeVersions }: StepsBefore,
+): Stepper {
   const { backend, config, emit, journal, signal } = context;
   const plan = planOf(context);
   const bound = stalenessBound(plan);
   const buffer = new SetBuffer(plan, before.rollouts.waiting, steps);
   const generator = new Generator(context, plan, buffer, before.position);
   /** Weights were trained that are not served yet. */
-  let isBehind = false;
+  let isBehind = before.hasUnservedWeights;
 
   async function exchange(version: number): Promise<number> {
     if (!isBehind) return version;
@@ -82,7 +103,7 @@ export function createOverlapped(context: LoopContext, before: Held, steps: numb
       guard,
       skippedUpdates,
       check: (rows) => {
-        staleness = stalenessOf(rows, state.weightVersion);
+        staleness = stalenessOf(rows, state.weightVersion, resumeVersions);
         const most = Math.max(0, ...staleness);
         if (most > bound) throw tooStale(most, bound);
       },
@@ -133,6 +154,7 @@ export function createOverlapped(context: LoopContext, before: Held, steps: numb
     held: () => ({
       rollouts: { ...before.rollouts, waiting: buffer.ready },
       position: generator.position,
+      hasUnservedWeights: isBehind,
     }),
     [Symbol.asyncDispose]: () => generator[Symbol.asyncDispose](),
   };

@@ -14,7 +14,8 @@ interface Running {
 export class SetBuffer {
   readonly #plan: StalenessPlan;
   readonly #running = new Map<number, Running>();
-  #ready: RolloutSet[];
+  /** Replaced and never changed in place: a checkpoint may be writing it. */
+  #ready: readonly RolloutSet[];
   /** Counted here and not by the step: rollouts go on between the end of one and the next. */
   #used: number;
   #failure: { readonly error: unknown } | null = null;
@@ -52,7 +53,7 @@ export class SetBuffer {
   /** All rollouts of a task have come to an end, and it will be trained on. */
   finish(place: number, set: RolloutSet): void {
     this.#running.delete(place);
-    this.#ready.push(set);
+    this.#ready = [...this.#ready, set];
     this.#wake();
   }
 

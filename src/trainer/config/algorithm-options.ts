@@ -28,9 +28,14 @@ export interface AlgorithmOptions {
   /** `role=loss` each. */
   readonly lossFnMap: readonly string[];
   readonly lossAggMode: LossAggregation;
-  readonly epsClip: number;
+  readonly lossScaleFactor: number | null;
+  /** Null is the loss's own default: `defaultClipOf`. */
+  readonly epsClip: number | null;
   readonly epsClipHigh: number | null;
   readonly clipRatioC: number | null;
+  readonly droBeta: number;
+  readonly sapoTauPos: number;
+  readonly sapoTauNeg: number;
   readonly klBeta: number;
   readonly klEstimator: KlEstimator;
   readonly entropyCoef: number;

@@ -48,7 +48,7 @@ describe("layers", () => {
       model: { lora_rank: 0 },
       data: { train_batch_size: 16, val_batch_size: -1 },
       rollout: { n: 8, n_val: 1, train: { temperature: 1, top_p: 1, top_k: 0 } },
-      algorithm: { adv_estimator: "grpo", loss_fn: "ppo", eps_clip: 0.2, eps_clip_high: null },
+      algorithm: { adv_estimator: "grpo", loss_fn: "ppo", eps_clip: null, eps_clip_high: null },
       training: { learning_rate: 1e-4, lr_schedule: "constant", beta2: 0.95 },
       trainer: { total_epochs: 1, total_batches: -1, test_freq: 0, save_freq: 10, seed: 0 },
       workflow: { n_parallel_tasks: 64, retry_limit: 2 },

@@ -24,6 +24,12 @@ export function startWarnings(config: TrainConfig, tasks: number, totalSteps: nu
       `The warm-up of ${warmup} steps covers all ${totalSteps}, so training.lr_schedule has no effect.`,
     );
   }
+  const { klBeta, klEstimator } = config.algorithm;
+  if (klBeta > 0 && klEstimator === "k1") {
+    warnings.push(
+      `algorithm.kl_beta=${klBeta} with algorithm.kl_estimator=k1 hardly constrains the policy: the gradient of k1 in a loss is 0 on average. Use k2 or k3, or k1 in the reward (algorithm.use_kl_in_reward).`,
+    );
+  }
   warnings.push(...samplingWarnings(config));
   return warnings;
 }

@@ -1,4 +1,6 @@
-/** The overlapped stepper on a simulated backend, agent and clock. */
+/** Asynchronous steps, and whole runs that are killed, on a simulated backend, agent and clock. */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { TrainingBackend } from "../../../src/core/backend.ts";
 import type { UnstampedEvent } from "../../../src/core/events.ts";
 import { defaultSampling } from "../../../src/core/policy.ts";
@@ -7,7 +9,9 @@ import type { TrainingRow } from "../../../src/core/training-row.ts";
 import type { Episode, Step } from "../../../src/core/trajectory.ts";
 import { createOverlapped } from "../../../src/trainer/async/overlapped.ts";
 import { createBatchPlan } from "../../../src/trainer/batches.ts";
+import { newestCheckpoint, resumedState, type RunState } from "../../../src/trainer/checkpoint.ts";
 import { loadConfig } from "../../../src/trainer/config/load.ts";
+import { type LoopResult, runLoop } from "../../../src/trainer/loop.ts";
 import type { LoopContext, RolloutRequest } from "../../../src/trainer/loop-context.ts";
 import { nothingHeld } from "../../../src/trainer/held-rollouts.ts";
 import { type Held, type StepState } from "../../../src/trainer/stepper.ts";
@@ -33,6 +37,14 @@ export interface SimulationOptions {
   readonly updateMs?: number;
   /** Time of asking the backend for its numbers. @default 0 */
   readonly metricsMs?: number;
+  /** Time of writing weights into a checkpoint. @default 0 */
+  readonly saveMs?: number;
+}
+
+/** What ends a process before its run is done: SIGKILL, or the run's signal. */
+export interface Ending {
+  readonly afterMs: number;
+  readonly kind: "kill" | "abort";
 }
 
 export interface TrainedRow {
@@ -41,9 +53,14 @@ export interface TrainedRow {
   readonly row: TrainingRow;
 }
 
-const logprobOf = (version: number, index: number): number => -0.5 - version / 64 - index / 4096;
+/** Weights that `updates` updates have made draw token `index` with this log-probability. */
+const logprobOf = (updates: number, index: number): number => -0.5 - updates / 64 - index / 4096;
 
-function call(index: number, before: readonly number[], version: number): Step {
+/** How many updates had made the weights that drew a first token. */
+export const updatesOf = (logprob: number): number => (-0.5 - logprob) * 64;
+
+function call(index: number, before: readonly number[], served: Weights): Step {
+  const { version, updates } = served;
   const drawn = [1000 + 10 * index, 1001 + 10 * index];
   return {
     traceId: `call-${index}`,
@@ -51,13 +68,19 @@ function call(index: number, before: readonly number[], version: number): Step {
     response: { role: "assistant", content: "" },
     promptIds: Int32Array.from([...before, 7]),
     responseIds: Int32Array.from(drawn),
-    logprobs: Float32Array.from(drawn, (_, i) => logprobOf(version, i)),
+    logprobs: Float32Array.from(drawn, (_, i) => logprobOf(updates, i)),
     stopReason: "stop",
     sampling: { ...defaultSampling, seed: 0, stopTokenIds: [] },
     weightVersion: version,
     reward: 0,
     done: false,
   };
+}
+
+/** What draws, and what it is called. */
+interface Weights {
+  readonly version: number;
+  readonly updates: number;
 }
 
 /** What survives a kill: the last checkpoint. */
@@ -75,7 +98,9 @@ export class Simulation {
   /** Versions that were served, with the rollouts under way at that moment. */
   readonly exchanges: { readonly version: number; readonly running: number }[] = [];
   readonly #options: SimulationOptions;
-  #version = 0;
+  #served: Weights = { version: 0, updates: 0 };
+  #updates = 0;
+  #abort = new AbortController();
   #running = 0;
   mostRunning = 0;
 
@@ -91,15 +116,32 @@ export class Simulation {
       updatePolicy: async (rows) => {
         await this.clock.sleep(this.#options.updateMs ?? 10);
         const step = this.metrics.length + 1;
-        for (const row of rows) this.trained.push({ step, served: this.#version, row });
+        this.#updates++;
+        for (const row of rows) this.trained.push({ step, served: this.#served.version, row });
         return { loss: 0 };
       },
       publishWeights: async () => {
-        this.exchanges.push({ version: this.#version + 1, running: this.#running });
-        return ++this.#version;
+        const version = this.#served.version + 1;
+        this.exchanges.push({ version, running: this.#running });
+        this.#served = { version, updates: this.#updates };
+        return version;
       },
-      saveState: async () => {},
-      loadState: async () => {},
+      // Time goes on only while weights are written, so rollouts end in the middle of a checkpoint.
+      saveState: async (folder) => {
+        const state = { updates: this.#updates, trained: this.trained.length };
+        this.clock.go();
+        await this.clock.sleep(this.#options.saveMs ?? 0);
+        this.clock.stop();
+        await writeFile(join(folder, "weights.json"), JSON.stringify(state));
+      },
+      loadState: async (folder, version) => {
+        const text = await readFile(join(folder, "weights.json"), "utf8");
+        const { updates, trained } = JSON.parse(text) as { updates: number; trained: number };
+        this.#updates = updates;
+        this.#served = { version, updates };
+        // The weights that a killed process trained after the checkpoint are gone.
+        this.trained.length = trained;
+      },
       // Rollouts end and begin while a step is being measured, too.
       metrics: async () => {
         await this.clock.sleep(this.#options.metricsMs ?? 0);
@@ -116,7 +158,7 @@ export class Simulation {
     let tokens: number[] = [];
     for (const [index, pause] of plan.pauses.entries()) {
       await this.clock.sleep(pause, signal);
-      const step = call(index, tokens, this.#version);
+      const step = call(index, tokens, this.#served);
       tokens = [...step.promptIds, ...step.responseIds];
       steps.push(step);
     }
@@ -173,13 +215,16 @@ export class Simulation {
       totalSteps: steps,
       journal: {
         event() {},
-        metrics() {},
+        metrics: (_step, _phase, values) => void this.metrics.push(values),
         episodes() {},
-        sync() {},
+        sync: () => this.clock.stop(),
         close() {},
       },
-      emit: (_step, event) => void this.events.push(event),
-      signal: new AbortController().signal,
+      emit: (_step, event) => {
+        this.events.push(event);
+        if (event.type === "checkpoint-save") this.clock.go();
+      },
+      signal: this.#abort.signal,
     };
   }
 
@@ -187,8 +232,9 @@ export class Simulation {
   async run(from: Saved | null = null, until: number = this.#options.steps): Promise<Saved> {
     const context = this.context();
     const position = { next: 0, pending: [] };
-    const held = from?.held ?? { rollouts: nothingHeld, position };
-    const stepper = createOverlapped(context, held, from?.step ?? 0);
+    const held = from?.held ?? { rollouts: nothingHeld, position, hasUnservedWeights: false };
+    const before = { steps: from?.step ?? 0, resumeVersions: [] };
+    const stepper = createOverlapped(context, held, before);
     let state = from?.state ?? { weightVersion: 0, position, skippedUpdates: 0 };
     const guard = { begin() {}, unchanged() {} };
     return await this.clock.run(
@@ -208,4 +254,47 @@ export class Simulation {
       })(),
     );
   }
+
+  /**
+   * A process that goes on with the newest checkpoint in `folder`, as a resumed run does, until the run
+   * is done or it is ended. Null when it was killed.
+   */
+  async process(folder: string, ending: Ending | null): Promise<LoopResult | null> {
+    const checkpoint = await newestCheckpoint(folder, (error) => {
+      throw error;
+    });
+    this.#abort = new AbortController();
+    this.#running = 0;
+    this.#updates = 0;
+    this.#served = { version: 0, updates: 0 };
+    if (checkpoint === null) this.trained.length = 0;
+    const context = this.context();
+    const state = checkpoint === null ? atStart : resumedState(checkpoint.state);
+    if (checkpoint !== null)
+      await context.backend.loadState(checkpoint.weights, state.weightVersion);
+    const work = runLoop(context, {
+      state,
+      rollouts: checkpoint?.rollouts ?? nothingHeld,
+      checkpoint: checkpoint?.path ?? null,
+      checkpointFolder: folder,
+    });
+    if (ending === null) return await this.clock.run(work);
+    const end = this.clock.now + ending.afterMs;
+    if (ending.kind === "kill") return await this.clock.runUntil(work, end);
+    void this.clock.sleep(ending.afterMs).then(() => this.#abort.abort(new Error("interrupted")));
+    return await this.clock.run(work);
+  }
 }
+
+const atStart: RunState = {
+  step: 0,
+  position: { next: 0, pending: [] },
+  skippedUpdates: 0,
+  best: null,
+  weightVersion: 0,
+  hasUnservedWeights: false,
+  resumeVersions: [],
+  validatedStep: -1,
+  configHash: "",
+  dataHash: "",
+};

@@ -10,6 +10,10 @@ import { coinAgent, coinTasks, coinTrainer } from "../coin-run.ts";
 export interface CrashRun {
   readonly outputDir: string;
   readonly steps: number;
+  /** How long saving a checkpoint takes at least. @default 0 */
+  readonly saveMs?: number;
+  /** How long a rollout takes at most. @default 3 */
+  readonly rolloutMs?: number;
   readonly set: Readonly<Record<string, unknown>>;
 }
 
@@ -17,13 +21,18 @@ export interface CrashRun {
 async function unevenAgent(task: Task, config: AgentConfig): Promise<string> {
   const answer = await coinAgent(task, config);
   await new Promise((resolve) =>
-    setTimeout(resolve, (task.instruction.length + answer.length) % 3),
+    setTimeout(
+      resolve,
+      run.rolloutMs === undefined
+        ? (task.instruction.length + answer.length) % 3
+        : run.rolloutMs * Math.random(),
+    ),
   );
   return answer;
 }
 
 const run = JSON.parse(process.argv[2] ?? "") as CrashRun;
-const backend = coinBackend();
+const backend = coinBackend(run.saveMs === undefined ? {} : { saveMs: run.saveMs });
 const { trainer } = coinTrainer({
   backend,
   outputDir: run.outputDir,

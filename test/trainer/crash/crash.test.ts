@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import type { CrashRun } from "./crash-child.ts";
+import { listCheckpoints, readCheckpoint } from "../../../src/trainer/checkpoint.ts";
 import { type Line, readLines, withoutClock } from "../coin-run.ts";
 import { buildChild, newCrashFolder, runChild, surviveKills } from "./crash-runs.ts";
 
-/** Kills of each kind of run; more of them with AGENT_TRAINER_KILLS. */
-const wanted = Number(process.env["AGENT_TRAINER_KILLS"] ?? 25);
+/** Kills of each kind of run; more of them with SOAK=1, or as AGENT_TRAINER_KILLS says. */
+const usual = process.env["SOAK"] === "1" ? 200 : 25;
+const wanted = Number(process.env["AGENT_TRAINER_KILLS"] ?? usual);
 const steps = 10;
 const withinMs = 250;
 const limitMs = 120_000 + 2000 * wanted;
@@ -24,18 +27,31 @@ const coin = (runDir: string): unknown =>
 /** Until there have been enough kills: fresh runs, killed until they end. */
 async function killed(
   set: Readonly<Record<string, unknown>>,
-  check: (runDir: string, result: Line) => void,
+  check: (runDir: string, result: Line) => void | Promise<void>,
+  more: Partial<CrashRun> = {},
 ): Promise<number> {
   let kills = 0;
   for (let seed = 0; kills < wanted; seed++) {
     const outputDir = newCrashFolder();
-    const run = { outputDir, steps, set };
+    const run = { outputDir, steps, set, ...more };
     // Whole runs are short, so one is killed a few times at most, and there are many of them.
     const survived = await surviveKills(child, run, { seed, withinMs, most: 12 });
     kills += survived.kills;
-    check(join(outputDir, "coin"), survived.result);
+    await check(join(outputDir, "coin"), survived.result);
   }
   return kills;
+}
+
+/** A task that was begun is trained on, ready or to be done again: one of these, in each checkpoint. */
+async function expectTasksOnce(runDir: string): Promise<void> {
+  const root = join(runDir, "checkpoints");
+  for (const step of await listCheckpoints(root)) {
+    const { state, rollouts } = await readCheckpoint(root, step);
+    const ready = rollouts.waiting.map(({ key }) => Number(key.split("/")[0]));
+    const places = [...ready, ...state.position.pending];
+    expect(new Set(places).size, `step ${step}: ${places.join()}`).toBe(places.length);
+    expect(places).toHaveLength(state.position.next - 2 * step);
+  }
 }
 
 describe.concurrent("kill -9 at random moments", () => {
@@ -66,36 +82,47 @@ describe.concurrent("kill -9 at random moments", () => {
   );
 
   it.each([
-    ["one rollout at a time", { "workflow.n_parallel_tasks": 1 }],
-    ["many at a time", { "async_training.trigger_parameter_sync_step": 2 }],
+    ["one rollout at a time", { "workflow.n_parallel_tasks": 1 }, {}],
+    ["many at a time", { "async_training.trigger_parameter_sync_step": 2 }, {}],
+    [
+      "rollouts that end while a checkpoint is written, between two weight syncs",
+      { "async_training.trigger_parameter_sync_step": 4, "workflow.n_parallel_tasks": 8 },
+      { saveMs: 15, rolloutMs: 40 },
+    ],
   ])(
     "overlapped, %s: no step is lost or done twice, and no task is trained on twice",
-    async (_, more) => {
+    async (_, more, slow) => {
       const set = {
         "async_training.enable": true,
         "async_training.staleness_threshold": 2,
+        "trainer.keep_checkpoints": steps,
         ...more,
       };
-      const kills = await killed(set, (runDir, result) => {
-        expect(result).toMatchObject({ status: "completed", steps });
-        const train = numbers(runDir).filter((line) => line["phase"] === "train");
-        expect(train.map((line) => line["step"])).toEqual(
-          Array.from({ length: steps }, (_step, i) => i + 1),
-        );
-        const updates = train.reduce((sum, line) => sum + Number(line["train/updates"]), 0);
-        expect(coin(runDir)).toMatchObject({ updates });
-        expect(Math.max(...train.map((line) => Number(line["async/staleness_max"])))).toBeLessThan(
-          3,
-        );
-        const ids = train.flatMap((line) =>
-          readLines(runDir, "episodes", `${String(line["step"]).padStart(6, "0")}.jsonl`),
-        );
-        const places = ids.map(({ id }) => String(id).split("/")[0]);
-        expect(ids).toHaveLength(steps * 2 * 4);
-        expect(new Set(ids.map(({ id }) => id)).size).toBe(ids.length);
-        expect(new Set(places).size).toBe(steps * 2);
-        expect(Math.max(...places.map(Number))).toBe(steps * 2 - 1);
-      });
+      const kills = await killed(
+        set,
+        async (runDir, result) => {
+          expect(result).toMatchObject({ status: "completed", steps });
+          await expectTasksOnce(runDir);
+          const train = numbers(runDir).filter((line) => line["phase"] === "train");
+          expect(train.map((line) => line["step"])).toEqual(
+            Array.from({ length: steps }, (_step, i) => i + 1),
+          );
+          const updates = train.reduce((sum, line) => sum + Number(line["train/updates"]), 0);
+          expect(coin(runDir)).toMatchObject({ updates });
+          expect(
+            Math.max(...train.map((line) => Number(line["async/staleness_max"]))),
+          ).toBeLessThan(3);
+          const ids = train.flatMap((line) =>
+            readLines(runDir, "episodes", `${String(line["step"]).padStart(6, "0")}.jsonl`),
+          );
+          const places = ids.map(({ id }) => String(id).split("/")[0]);
+          expect(ids).toHaveLength(steps * 2 * 4);
+          expect(new Set(ids.map(({ id }) => id)).size).toBe(ids.length);
+          expect(new Set(places).size).toBe(steps * 2);
+          expect(Math.max(...places.map(Number))).toBe(steps * 2 - 1);
+        },
+        slow,
+      );
       expect(kills).toBeGreaterThanOrEqual(wanted);
     },
     limitMs,

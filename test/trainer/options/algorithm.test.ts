@@ -109,6 +109,49 @@ describe("algorithm.overlong_buffer", () => {
   });
 });
 
+describe("algorithm.filter_uniform_groups", () => {
+  // Rewards 1 and 0, and 1 and 1: centred 0.5, -0.5, 0, 0 with a standard deviation of sqrt(1 / 8).
+  const shapes: EpisodeShape[] = [
+    { task: "a", reward: 1 },
+    { task: "a", reward: 0 },
+    { task: "b", reward: 1 },
+    { task: "b", reward: 1 },
+  ];
+  it.each([
+    ["reinforce_plus_plus_baseline", Math.SQRT2],
+    // Four rollouts, three of which have a reward.
+    ["gpg", (4 / 3) * 0.5],
+    ["grpo", 1 / (1 + 2e-6)],
+  ])("leaves groups out of the rows, not out of the numbers of %s", async (estimator, value) => {
+    const run = (...more: readonly string[]) =>
+      rowsWith(
+        [`algorithm.adv_estimator=${estimator}`, "algorithm.norm_adv_by_std_in_grpo=true", ...more],
+        shapes,
+      );
+    const all = await run("algorithm.filter_uniform_groups=false");
+    const filtered = await run();
+    expect(all.rows).toHaveLength(4);
+    expect(filtered.rows.map(sampled)).toEqual(all.rows.slice(0, 2).map(sampled));
+    expect(sampled(filtered.rows[0]!)[0]).toBeCloseTo(value, 5);
+    expect(filtered.metrics).toMatchObject({
+      "groups/dropped/uniform_groups": 1,
+      "groups/dropped/uniform_trajectories": 2,
+      "reward/agent/mean": 0.75,
+      "advantage/agent/fraction_zero": 0.5,
+      "batch/agent/fractions/effective": 0.5,
+      "batch/agent/fractions/too_easy": 0.5,
+      "rows/count": 2,
+    });
+  });
+  it("keeps the numbers that verl computes for gpg, although one group teaches nothing", async () => {
+    const list = Object.entries({ a: [1, 0, 0.5], b: [2, 1], c: [0] }).flatMap(([task, rewards]) =>
+      rewards.map((reward): EpisodeShape => ({ task, reward })),
+    );
+    const { rows } = await rowsWith(["algorithm.adv_estimator=gpg"], list);
+    expect(rows.map((row) => sampled(row)[0])).toEqual([0.75, -0.75, 0, 0.75, -0.75]);
+  });
+});
+
 describe("algorithm.mask_truncated_samples", () => {
   it("trains no trajectory that was cut, but compares others with it", async () => {
     const cut: EpisodeShape = { reward: 0, steps: [{}, { stopReason: "length" }] };
@@ -181,6 +224,49 @@ describe("stepwise_advantage", () => {
       [-0.5, -0.5],
       [-0.5, -0.5],
       [0.5, 0.5],
+    ]);
+  });
+  it("per_step takes the overlong penalty off the step whose response is too long", async () => {
+    const cut = (...lengths: readonly number[]): EpisodeShape => ({
+      reward: 1,
+      steps: lengths.map((length, i) => ({
+        response: Array.from({ length }, () => 7),
+        reward: i === 0 ? 1 : 0,
+      })),
+    });
+    const { rows, metrics } = await rowsWith(
+      [
+        "stepwise_advantage={enable: true, mode: per_step, gamma: 0}",
+        "algorithm.overlong_buffer={enable: true, len: 4, penalty_factor: 1, max_length: 8}",
+      ],
+      [cut(2, 8), cut(2, 2)],
+    );
+    // First steps are alike; of the second ones the long one has -1 and the short one 0.
+    expect(rows.map((row) => sampled(row)[0])).toEqual([0, -0.5, 0, 0.5]);
+    expect(metrics["shaping/overlong_penalty"]).toBe(-0.25);
+  });
+  it("per_step takes each step's own KL off its reward, merged into one row or not", async () => {
+    const forward: Forward = async (list, which) =>
+      list.map(({ tokens }) =>
+        Float32Array.from(tokens, (id) => (which === "current" && id === 9 ? -1 : -2)),
+      );
+    const steps = (second: readonly number[]): EpisodeShape => ({
+      reward: 1,
+      steps: [
+        { prompt: [1], response: [7, 8], reward: 1 },
+        { prompt: [1, 7, 8, 2], response: second, reward: 0 },
+      ],
+    });
+    const options = [
+      "stepwise_advantage={enable: true, mode: per_step, gamma: 0}",
+      "algorithm.use_kl_in_reward=true",
+      "algorithm.kl_ctrl.kl_coef=0.1",
+    ];
+    const { rows } = await rowsWith(options, [steps([9, 9]), steps([5, 5])], forward);
+    // Two tokens at l - q = 1: 0.2 less than the other second step; first steps are alike.
+    expect(rows.map(sampled)).toEqual([
+      [0, 0, -0.1, -0.1],
+      [0, 0, 0.1, 0.1],
     ]);
   });
   it("broadcast gives all steps the same, divided by their number where asked for", async () => {

@@ -11,6 +11,7 @@ import { valueAt } from "../../../src/trainer/config/tree.ts";
 import { nameAlgorithms } from "../../../src/trainer/custom-algorithms.ts";
 import { trainingRows } from "../../../src/trainer/training-rows.ts";
 import { learningRateAt } from "../../../src/trainer/schedule.ts";
+import { lossOf } from "../../../src/trainer/update-spec.ts";
 import { episode, type EpisodeShape } from "./episodes.ts";
 
 const load = (...overrides: string[]) =>
@@ -56,6 +57,14 @@ describe("advantages", () => {
     expect(startWarnings(load("rollout.n=1").config, 9, 9).join()).toContain("a group of one");
     const reinforce = load("rollout.n=1", "algorithm.adv_estimator=reinforce").config;
     expect(startWarnings(reinforce, 9, 9).join()).not.toContain("a group of one");
+  });
+
+  it("k1 as a penalty in the loss hardly constrains, and a warning says so", () => {
+    const warnings = (...options: string[]) => startWarnings(load(...options).config, 99, 9).join();
+    const k1 = "algorithm.kl_estimator=k1";
+    expect(warnings("algorithm.kl_beta=0.1", k1)).toContain("the gradient of k1 in a loss is 0");
+    expect(warnings("algorithm.kl_beta=0.1")).not.toContain("k1");
+    expect(warnings(k1)).not.toContain("gradient of k1");
   });
 
   it("W4: a rollout that is filtered out becomes no row, and no zero in a mean", async () => {
@@ -122,7 +131,17 @@ describe("options", () => {
     expect(config.rollout.train).toEqual(defaultSampling);
     expect(config.algorithm.lossFn).toBe(defaultLoss.name);
     expect(config.algorithm.lossAggMode).toBe(defaultLoss.aggregation);
-    expect(config.algorithm.epsClip).toBe(defaultLoss.clipLow);
+    const { clipLow, clipHigh, droBeta, sapoTauPositive, sapoTauNegative } = lossOf(config);
+    expect({ clipLow, clipHigh }).toEqual({
+      clipLow: defaultLoss.clipLow,
+      clipHigh: defaultLoss.clipHigh,
+    });
+    // Those of `LossSpec`, as every backend has them.
+    expect({ droBeta, sapoTauPositive, sapoTauNegative }).toEqual({
+      droBeta: 0.05,
+      sapoTauPositive: 1,
+      sapoTauNegative: 1.05,
+    });
   });
 
   it("W11: a loss that does not exist is an error before anything starts", () => {

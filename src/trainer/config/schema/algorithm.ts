@@ -33,16 +33,29 @@ export const algorithmOptions: Section<"algorithm"> = z
       .enum(lossAggregations)
       .default(defaultLoss.aggregation)
       .describe("How token losses become one number."),
+    loss_scale_factor: z
+      .number()
+      .gt(0)
+      .nullable()
+      .default(null)
+      .describe(
+        "The constant length that loss_agg_mode=seq-mean-token-sum-norm divides by, as Dr. GRPO does with the longest response allowed; null is the longest trained stretch of each mini-batch, where verl takes the padded width.",
+      ),
     eps_clip: share()
-      .default(defaultLoss.clipLow)
-      .describe("PPO clips probability ratios below 1 - eps_clip."),
+      .nullable()
+      .default(null)
+      .describe(
+        "Losses with a clip limit probability ratios below 1 - eps_clip; null is the loss's own default: 0.2, and 3e-4 for gspo.",
+      ),
     eps_clip_high: z
       .number()
       .min(0)
       .max(10)
       .nullable()
       .default(null)
-      .describe("PPO clips ratios above 1 + eps_clip_high; null uses eps_clip."),
+      .describe(
+        "Losses with a clip limit probability ratios above 1 + eps_clip_high; null uses eps_clip, and where that is null the loss's own default: 0.2, and 4e-4 for gspo.",
+      ),
     clip_ratio_c: z
       .number()
       .gt(1)
@@ -51,6 +64,21 @@ export const algorithmOptions: Section<"algorithm"> = z
       .describe(
         "Dual clip: a token with a negative advantage A loses at most clip_ratio_c times its size; null is off. For ppo.",
       ),
+    dro_beta: z
+      .number()
+      .gt(0)
+      .default(0.05)
+      .describe("Strength of the quadratic penalty in the loss dro."),
+    sapo_tau_pos: z
+      .number()
+      .gt(0)
+      .default(1)
+      .describe("Temperature of the gate in the loss sapo for tokens with a positive advantage."),
+    sapo_tau_neg: z
+      .number()
+      .gt(0)
+      .default(1.05)
+      .describe("Temperature of the gate in the loss sapo for tokens with a negative advantage."),
     kl_beta: z
       .number()
       .min(0)
@@ -70,7 +98,7 @@ export const algorithmOptions: Section<"algorithm"> = z
       .nullable()
       .default(null)
       .describe(
-        "Leave out groups whose rewards are all equal; null does so where the estimator compares within groups, as those of reinforce, reinforce_plus_plus and prpo do not.",
+        "Do not train on groups whose rewards are all equal; they still count in what an estimator takes from all groups. Null does so where the estimator compares within groups, as those of reinforce, reinforce_plus_plus and prpo do not.",
       ),
     use_precomputed_advantage: z
       .boolean()

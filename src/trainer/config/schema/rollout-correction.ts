@@ -53,10 +53,14 @@ export const rolloutCorrection: z.ZodPrefault<z.ZodType<SnakeKeys<RolloutCorrect
       .describe("Divide these weights by their mean over the step."),
     rollout_rs: listed()
       .meta({ allowed: `a list of ${rejectionNames.join(", ")}, or null` })
-      .describe("Leave out tokens or rows by these statistics of the same ratios; null is off."),
+      .describe(
+        "Leave out tokens or rows by how far the trainer and the sampler disagree about them: k1, k2 and k3 of the log-ratio; null is off.",
+      ),
     rollout_rs_threshold: listed()
       .meta({ allowed: "a list of numbers above 0, or of low_high, or null" })
-      .describe("The bounds of rollout_rs, as many; for k1 bounds of the ratio."),
+      .describe(
+        "One bound for each entry of rollout_rs; of k1 they are bounds of the sampler's probability over the trainer's, as in verl from 0.7.1 on.",
+      ),
     rollout_token_veto_threshold: z
       .number()
       .gt(0)

@@ -72,9 +72,6 @@ class TokenLossesTest(unittest.TestCase):
             if name is None:
                 continue
             for weights in (MASK, WEIGHTS):
-                # verl takes weights into gmpo's mean; here they multiply the row's value.
-                if weights is WEIGHTS and name == "geo_mean":
-                    continue
                 with self.subTest(loss.name, weighted=weights is WEIGHTS):
                     here, there = new(), new()
                     value = ours(loss, here, factors, weights)
@@ -91,6 +88,36 @@ class TokenLossesTest(unittest.TestCase):
                     expected.backward()
                     self.assertAlmostEqual(float(value), float(expected), 5)
                     torch.testing.assert_close(here.grad * MASK, there.grad * MASK, atol=1e-6, rtol=1e-5)
+
+    def test_is_finite_far_from_the_policy_that_sampled_and_there_as_verl_is(self) -> None:
+        for log_ratio in (100.0, -100.0):
+            for loss, name, factors, _ in PUBLISHED:
+                with self.subTest(loss.name, log_ratio=log_ratio):
+                    here = (OLD + log_ratio).requires_grad_()
+                    value = ours(loss, here, factors, MASK)
+                    value.backward()
+                    self.assertTrue(bool(torch.isfinite(value)))
+                    self.assertTrue(bool(torch.isfinite(here.grad).all()))
+                    # verl limits neither; ours are limited as verl's others.
+                    if name in (None, "geo_mean"):
+                        continue
+                    there = (OLD + log_ratio).requires_grad_()
+                    expected, _ = get_policy_loss_fn(name)(
+                        old_log_prob=OLD,
+                        log_prob=there,
+                        advantages=ADVANTAGES,
+                        response_mask=MASK,
+                        loss_agg_mode="token-mean" if factors is TOKEN_MEAN else "seq-mean-token-mean",
+                        config=config_of(loss),
+                        rollout_is_weights=None,
+                    )
+                    expected.backward()
+                    torch.testing.assert_close(value, expected, atol=1e-6, rtol=1e-5)
+                    torch.testing.assert_close(here.grad * MASK, there.grad * MASK, atol=1e-6, rtol=1e-5)
+
+    def test_measures_finite_ratios_far_from_the_policy_that_sampled(self) -> None:
+        for name, values in gaps(OLD + 1000, OLD).items():
+            self.assertTrue(bool(torch.isfinite(values).all()), name)
 
     def test_has_the_distances_of_verl(self) -> None:
         for estimator, value in DISTANCES:

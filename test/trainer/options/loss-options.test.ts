@@ -1,0 +1,125 @@
+/** Numbers of losses: from the options to what each backend, or the trainer in its place, computes with. */
+import { describe, expect, it } from "vitest";
+import type { LossRow } from "../../../src/algorithms/losses/row-loss.ts";
+import { tinkerLoss } from "../../../src/backends/tinker/losses.ts";
+import { encodeLoss } from "../../../src/backends/verl/loss-wire.ts";
+import { rowFactors } from "../../../src/core/aggregation.ts";
+import type { LossSpec } from "../../../src/core/loss.ts";
+import { lossParameterTensors } from "../../../src/engine/loss/parameters.ts";
+import { loadConfig } from "../../../src/trainer/config/load.ts";
+import type { TrainConfig } from "../../../src/trainer/config/train-config.ts";
+import { planLoss } from "../../../src/trainer/loss-plan.ts";
+import { lossOf } from "../../../src/trainer/update-spec.ts";
+import { allCapabilities } from "../coin-backend.ts";
+
+const configOf = (...overrides: readonly string[]): TrainConfig =>
+  loadConfig({ overrides: ["model.name=m", ...overrides] }).config;
+const specOf = (...overrides: readonly string[]): LossSpec => lossOf(configOf(...overrides));
+const token = (logRatio: number, advantage: number): LossRow => ({
+  role: "judge",
+  logprobs: Float64Array.of(-1),
+  samplingLogprobs: Float64Array.of(-1 - logRatio),
+  advantages: Float64Array.of(advantage),
+  weights: Float64Array.of(1),
+});
+
+describe("algorithm.eps_clip", () => {
+  it.each([
+    ["is each loss's own by default", [], 0.2, 0.2],
+    ["is the paper's for gspo", ["algorithm.loss_fn=gspo"], 3e-4, 4e-4],
+    ["wins over it", ["algorithm.loss_fn=gspo", "algorithm.eps_clip=0.1"], 0.1, 0.1],
+    ["may be left to the loss", ["algorithm.loss_fn=gspo", "algorithm.eps_clip_high=1"], 3e-4, 1],
+    [
+      "has another upper bound",
+      ["algorithm.eps_clip=0.1", "algorithm.eps_clip_high=0.3"],
+      0.1,
+      0.3,
+    ],
+  ] as const)("%s", (_, overrides, clipLow, clipHigh) => {
+    expect(specOf(...overrides)).toMatchObject({ clipLow, clipHigh });
+  });
+
+  it("is that of the role's loss where roles have different ones", () => {
+    const config = configOf("algorithm.loss_fn_map={judge: gspo}");
+    const { byRole } = planLoss(config, { ...allCapabilities, forward: true }, new Map());
+    // A ratio of exp(0.1) is beyond gspo's 1 + 4e-4, and within ppo's 1.2.
+    expect(byRole!("judge")(token(0.1, 1)).terms[0]).toBeCloseTo(-1.0004, 12);
+    expect(byRole!("solver")(token(0.1, 1)).terms[0]).toBeCloseTo(-Math.exp(0.1), 12);
+  });
+});
+
+describe("constants of losses", () => {
+  const sapo = ["algorithm.loss_fn=sapo", "algorithm.sapo_tau_pos=2", "algorithm.sapo_tau_neg=0.5"];
+  const dro = ["algorithm.loss_fn=dro", "algorithm.dro_beta=0.3"];
+
+  it("reach the embedded engine", () => {
+    const tensors = lossParameterTensors(specOf(...sapo, "algorithm.dro_beta=0.25"));
+    const value = (name: string): number => tensors[`loss:${name}`]!.data[0] as number;
+    expect([value("sapoTauPositive"), value("sapoTauNegative"), value("droBeta")]).toEqual([
+      2, 0.5, 0.25,
+    ]);
+  });
+  it("reach verl's workers", () => {
+    expect(encodeLoss(specOf(...sapo, "algorithm.dro_beta=0.3"))).toMatchObject({
+      sapo_tau_positive: 2,
+      sapo_tau_negative: 0.5,
+      dro_beta: 0.3,
+    });
+  });
+  it("reach a Tinker server, or the trainer in its place", () => {
+    expect(tinkerLoss(specOf(...dro)).config).toEqual({ beta: 0.3 });
+    const capabilities = { ...allCapabilities, forward: true, losses: ["importance_sampling"] };
+    const { byRole } = planLoss(configOf(...sapo), capabilities as never, new Map());
+    const gate = (tau: number, ratio: number): number =>
+      4 / tau / (1 + Math.exp(-tau * (ratio - 1)));
+    const ratio = Math.exp(0.7);
+    expect(byRole!("judge")(token(0.7, 1)).terms[0]).toBeCloseTo(-gate(2, ratio), 12);
+    expect(byRole!("judge")(token(0.7, -1)).terms[0]).toBeCloseTo(gate(0.5, ratio), 12);
+  });
+  it.each(["loss_scale_factor", "dro_beta", "sapo_tau_pos", "sapo_tau_neg"])(
+    "algorithm.%s must be above 0",
+    (name) => {
+      expect(() => configOf(`algorithm.${name}=0`)).toThrow(`algorithm.${name} must be`);
+    },
+  );
+});
+
+describe("algorithm.loss_scale_factor", () => {
+  const rows = [3, 2].map((trained) => ({
+    tokens: new Int32Array(8),
+    targetMask: Uint8Array.from({ length: 8 }, (_, i) => (i > 0 && i <= trained ? 1 : 0)),
+  })) as unknown as Parameters<typeof rowFactors>[0];
+  const factors = (...overrides: readonly string[]): number[] => {
+    const { aggregation, aggregationLength } = specOf(
+      "algorithm.loss_agg_mode=seq-mean-token-sum-norm",
+      ...overrides,
+    );
+    return [...rowFactors(rows, aggregation, aggregationLength)];
+  };
+  it("is the constant of Dr. GRPO, whatever the rows of a mini-batch are", () => {
+    expect(factors("algorithm.loss_scale_factor=1024")).toEqual([1 / 2048, 1 / 2048]);
+  });
+  it("is the longest stretch of the rows by default", () => {
+    expect(factors()).toEqual([1 / 6, 1 / 6]);
+  });
+  it("goes by verl's name, as the others do", () => {
+    const { config } = loadConfig({
+      overrides: {
+        "model.name": "m",
+        "actor_rollout_ref.actor": {
+          loss_scale_factor: 512,
+          tau_pos: 1.5,
+          tau_neg: 1.75,
+          policy_loss: { loss_mode: "sapo", dro_beta: null },
+        },
+      },
+    });
+    expect(config.algorithm).toMatchObject({
+      lossScaleFactor: 512,
+      sapoTauPos: 1.5,
+      sapoTauNeg: 1.75,
+      droBeta: 0.05,
+      lossFn: "sapo",
+    });
+  });
+});
