@@ -37,8 +37,8 @@ export interface TrainingRow {
   /** [length] log-probability at sampling time, at `temperature`; 0 where `targetMask` is 0. */
   readonly samplingLogprobs: Float32Array;
   /**
-   * Set where the server that sampled gave log-probabilities at another temperature only: entries of
-   * `samplingLogprobs` are 0 then, and the trainer computes them before the update. @default false
+   * Set where the server that sampled gave log-probabilities at another temperature only, so that some of
+   * `samplingLogprobs` are not at `temperature`: the trainer replaces them before the update. @default false
    */
   readonly lacksSamplingLogprobs?: boolean;
   /** [length] 0 where `targetMask` is 0. */

@@ -39,9 +39,7 @@ export function pickToken(probabilities: Float32Array, shape: Shape, uniform: nu
   const logprobOf = (token: number): number => Math.log(probabilities[token]!);
   if (!isTempered(shape)) {
     const token =
-      shape.temperature === 0
-        ? likeliest(probabilities)
-        : choose(probabilities, shape, uniform);
+      shape.temperature === 0 ? likeliest(probabilities) : choose(probabilities, shape, uniform);
     return { token, logprob: logprobOf(token) };
   }
   const masses = tempered(probabilities, shape.temperature);

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { defaultLoss, klEstimators, lossAggregations, lossNames } from "../../../core/loss.ts";
 import { estimatorNames } from "../../../algorithms/catalog.ts";
+import { logprobTemperatures } from "../../../algorithms/step-logprobs.ts";
 import { roleMap } from "../role-map.ts";
 import { rolloutCorrection } from "./rollout-correction.ts";
 import { count, customName, share } from "./kinds.ts";
@@ -50,6 +51,12 @@ export const algorithmOptions: Section<"algorithm"> = z
       .default(null)
       .describe(
         "Dual clip: a token with a negative advantage A loses at most clip_ratio_c times its size; null is off. For ppo.",
+      ),
+    logprob_temperature: z
+      .enum(logprobTemperatures)
+      .default("sampling")
+      .describe(
+        "Which policy is trained when rollout.train.temperature is not 1: sampling is the one that samples, softmax(logits / temperature), as verl and TRL do; one is the policy at temperature 1, whose log-probabilities are not those of what was sampled.",
       ),
     kl_beta: z
       .number()
