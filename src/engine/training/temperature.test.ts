@@ -174,7 +174,7 @@ describe("rows at a temperature", () => {
       await trainer.close();
       return [forward, metrics, gradients];
     };
-    const bare = rowsAt(() => 1).map(({ temperature: _, ...row }) => row);
+    const bare = rowsAt(() => 1).map(withoutTemperature);
     const plain = await run(bare);
     expect(await run(rowsAt(() => 1))).toEqual(plain);
     // A row without a weight in the loss, at another temperature: the graph is the tempered one.
@@ -183,3 +183,8 @@ describe("rows at a temperature", () => {
     expect(forward.slice(0, bare.length)).toEqual(plain[0]);
   });
 });
+
+function withoutTemperature(row: TrainingRow): TrainingRow {
+  const { temperature: _, ...rest } = row;
+  return rest;
+}
