@@ -178,7 +178,7 @@ it.each([
     expect(logprobs).toHaveLength(6);
     for (const [i, id] of drawn.entries()) {
       // Of the whole vocabulary at temperature 1; greedy counts as that.
-      const row = new Map(topPromptTokens![prompt.length + i]!);
+      const row = new Map(topPromptTokens![prompt.length + i]);
       const T = temperature === 0 ? 1 : temperature;
       const total = [...row.values()].reduce((sum, l) => sum + Math.exp(l / T), 0);
       expect(logprobs![i]).toBeCloseTo(row.get(id)! / T - Math.log(total), 4);
