@@ -3,5 +3,5 @@
 Nothing outside the standard library is imported before an engine that needs it is started.
 """
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Counts up when a route, a field or a meaning changes. The TypeScript side refuses another."""

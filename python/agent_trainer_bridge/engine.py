@@ -59,9 +59,10 @@ class Engine(Protocol):
         """Serves the trained weights."""
 
     def sleep(self) -> None:
-        """Gives the memory of the inference servers back."""
+        """Gives the memory of the inference servers back, their weights included."""
 
-    def wake(self) -> None: ...
+    def wake(self) -> None:
+        """Serves the trained weights again, which are those that were served before `sleep`."""
 
     def save(self, folder: Path, step: int) -> None: ...
 

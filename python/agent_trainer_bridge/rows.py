@@ -26,6 +26,8 @@ class Row:
     """What the token's policy loss is multiplied by; KL and entropy are not."""
     factor: float
     """What everything of the row is multiplied by; the loss of a batch is the plain sum after that."""
+    temperature: float = 1.0
+    """The policy is softmax(logits / temperature): log-probabilities and entropies are those of it."""
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -61,5 +63,7 @@ def check_rows(rows: Sequence[Row], context_length: int | None = None) -> None:
                 raise BadRequest(f"Row {index} has a value in {name} that is not finite.")
         if not math.isfinite(row.factor):
             raise BadRequest(f"The factor of row {index} is not finite.")
+        if not (math.isfinite(row.temperature) and row.temperature > 0):
+            raise BadRequest(f"The temperature of row {index} must be above 0, but it is {row.temperature}.")
     if not any(row.target_count for row in rows):
         raise BadRequest("No row has a token to train on.")

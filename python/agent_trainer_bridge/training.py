@@ -30,6 +30,8 @@ class Training:
         self.step = 0
         """Optimizer steps done."""
         self.weight_version = 0
+        self._is_ahead = False
+        """The weights have changed since they were served."""
         self._last_metrics: dict[str, float] = {}
 
     def start(self, options: StartOptions) -> dict[str, Any]:
@@ -64,6 +66,7 @@ class Training:
             raise BadRequest(f"learning_rate must be at least 0, but it is {learning_rate}.")
         metrics = dict(self._guard(lambda: self._engine.update(rows, loss, learning_rate)))
         self.step = step
+        self._is_ahead = True
         self._last_metrics = {key: value for key, value in metrics.items() if math.isfinite(value)}
         return {"step": step, "metrics": self._last_metrics, "repeated": False}
 
@@ -81,6 +84,7 @@ class Training:
         if version < self.weight_version:
             raise Conflict(f"Version {version} was asked for, but {self.weight_version} is served.")
         metrics = {} if version == self.weight_version else dict(self._guard(lambda: self._engine.sync(version)))
+        self._is_ahead = self._is_ahead and version == self.weight_version
         self.weight_version = version
         return {"weight_version": version, "metrics": metrics}
 
@@ -90,7 +94,12 @@ class Training:
         return {}
 
     def wake(self) -> dict[str, Any]:
+        """Serves again after an update that was refused and changed nothing."""
         self._ready()
+        if self._is_ahead:
+            raise Conflict(
+                f"The weights have changed since version {self.weight_version} was served. Sync them as a new version."
+            )
         self._guard(self._engine.wake)
         return {}
 
@@ -126,6 +135,7 @@ class Training:
         self._guard(lambda: self._engine.sync(weight_version))
         self.step = step
         self.weight_version = weight_version
+        self._is_ahead = False
         self._last_metrics = {}
         return {"step": step, "weight_version": weight_version}
 

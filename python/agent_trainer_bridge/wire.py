@@ -1,7 +1,8 @@
 """Rows as bytes: a header in JSON, then arrays without padding between them.
 
     4 bytes   length of the header, little-endian
-    header    {"lengths": [tokens of each row], "factors": [that of each row], ...fields}
+    header    {"lengths": [tokens of each row], "factors": [that of each row],
+               "temperatures": [that of each row; absent where all are 1], ...fields}
     tokens            int32    [sum of lengths]
     target_mask       uint8    [sum of lengths]
     sampling_logprobs float32  [sum of lengths]
@@ -34,6 +35,10 @@ def _numbers(code: str, data: memoryview) -> array[Any]:
     return numbers
 
 
+def _are_numbers(value: Any, count: int) -> bool:
+    return isinstance(value, list) and len(value) == count and all(isinstance(each, (int, float)) for each in value)
+
+
 def _read_header(body: bytes) -> tuple[dict[str, Any], int]:
     if len(body) < 4:
         raise BadRequest("The body is shorter than its own header.")
@@ -42,21 +47,26 @@ def _read_header(body: bytes) -> tuple[dict[str, Any], int]:
         header = json.loads(body[4 : 4 + size])
         lengths, factors = header["lengths"], header["factors"]
         is_valid = isinstance(lengths, list) and all(type(n) is int and n > 0 for n in lengths)
-        has_factors = isinstance(factors, list) and all(isinstance(factor, (int, float)) for factor in factors)
+        temperatures = header.get("temperatures", [1.0] * len(lengths))
+        has_factors = _are_numbers(factors, len(lengths))
+        has_temperatures = _are_numbers(temperatures, len(lengths))
     except (ValueError, KeyError, TypeError) as error:
         raise BadRequest(f"The header of the body cannot be read: {error}.") from error
     if not is_valid:
         raise BadRequest("lengths must be whole numbers of at least 1.")
-    if not has_factors or len(factors) != len(lengths):
+    if not has_factors:
         raise BadRequest("factors must be a number for each row.")
+    if not has_temperatures:
+        raise BadRequest("temperatures must be a number for each row.")
     return header, 4 + size
 
 
 def decode_rows(body: bytes) -> tuple[list[Row], dict[str, Any]]:
-    """The rows, and the header without `lengths` and `factors`."""
+    """The rows, and the header without `lengths`, `factors` and `temperatures`."""
     header, start = _read_header(body)
     lengths: list[int] = header.pop("lengths")
     factors: list[float] = header.pop("factors")
+    temperatures: list[float] = header.pop("temperatures", [1.0] * len(lengths))
     total = sum(lengths)
     if len(body) - start != total * _BYTES_PER_TOKEN:
         raise BadRequest(
@@ -70,10 +80,10 @@ def decode_rows(body: bytes) -> tuple[list[Row], dict[str, Any]]:
     tokens, mask, logprobs, advantages, weights = columns
     rows = []
     at = 0
-    for length, factor in zip(lengths, factors):
+    for length, factor, temperature in zip(lengths, factors, temperatures):
         part = slice(at, at + length)
         own = (tokens[part], mask[part].tobytes(), logprobs[part], advantages[part], weights[part])
-        rows.append(Row(*own, float(factor)))
+        rows.append(Row(*own, float(factor), float(temperature)))
         at += length
     return rows, header
 
@@ -81,6 +91,8 @@ def decode_rows(body: bytes) -> tuple[list[Row], dict[str, Any]]:
 def encode_rows(rows: list[Row], fields: dict[str, Any]) -> bytes:
     """The inverse of `decode_rows`."""
     own = {"lengths": [len(row) for row in rows], "factors": [row.factor for row in rows]}
+    if any(row.temperature != 1 for row in rows):
+        own["temperatures"] = [row.temperature for row in rows]
     header = json.dumps({**fields, **own}).encode()
     parts = [struct.pack("<I", len(header)), header]
     for index, (code, _) in enumerate(_COLUMNS):

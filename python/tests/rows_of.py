@@ -15,6 +15,7 @@ def row_of(
     advantage: float = 1.0,
     factor: float = 1.0,
     weight: float = 1.0,
+    temperature: float = 1.0,
 ) -> Row:
     length = len(tokens)
     masked = [float(value) for value in mask]
@@ -25,4 +26,5 @@ def row_of(
         array("f", [advantage * value for value in masked]),
         array("f", [weight * value for value in masked]),
         factor,
+        temperature,
     )

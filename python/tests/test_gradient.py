@@ -63,6 +63,7 @@ class GradientTest(unittest.TestCase):
         draws = random.Random(3)
         policy = Policy({7: [draws.gauss(0, 1) for _ in range(VOCABULARY)]})
         rows = [row_of([7, 9], [0, 1], [0, -5.5], 1.5, 0.5, 0.7), row_of([7, 20], [0, 1], [0, -5.0], -0.7, 0.5)]
+        rows.append(row_of([7, 9], [0, 1], [0, -4.5], 0.8, 0.4, 0.9, temperature=0.7))
         losses = [Loss("importance_sampling"), Loss("importance_sampling", entropy_coef=0.3)]
         losses += [Loss("importance_sampling", kl_coef=0.8, kl_estimator=name) for name in ("k1", "k2", "k3")]
         for loss in losses:
@@ -74,6 +75,17 @@ class GradientTest(unittest.TestCase):
                     moved.logits[7][token] += shift
                     values.append(gradient_of(moved, rows, loss, Policy()).loss)
                 self.assertAlmostEqual(exact[token], (values[0] - values[1]) / 2e-4, 6)
+
+    def test_is_that_of_the_policy_at_the_rows_temperature(self) -> None:
+        # A policy of two tokens that count, and logits 2 and 0: at temperature 0.5 they are 4 and 0.
+        policy = Policy({7: [2.0, 0.0] + [-1000.0] * (VOCABULARY - 2)})
+        row = row_of([7, 0], [0, 1], [0, -1.0], temperature=0.5)
+        found = gradient_of(policy, [row], Loss("importance_sampling"), Policy())
+        chance = 1 / (1 + math.exp(-4))
+        ratio = chance / math.exp(-1)
+        self.assertAlmostEqual(found.loss, -ratio, 6)
+        # dlog p / dlogit = (1 - p) / T.
+        self.assertAlmostEqual(found.logits[7][0], -ratio * (1 - chance) / 0.5, 6)
 
 
 if __name__ == "__main__":

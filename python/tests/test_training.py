@@ -24,6 +24,7 @@ class CountingEngine:
         self.updates = 0
         self.syncs: list[int] = []
         self.fails: Exception | None = None
+        self.wakes = 0
 
     def start(self, options: StartOptions) -> Started:
         return Started([], 1, 1, {})
@@ -43,7 +44,8 @@ class CountingEngine:
 
     def sleep(self) -> None: ...
 
-    def wake(self) -> None: ...
+    def wake(self) -> None:
+        self.wakes += 1
 
     def save(self, folder: Path, step: int) -> None:
         (folder / "weights").write_text(str(self.updates))
@@ -95,6 +97,20 @@ class TrainingTest(unittest.TestCase):
         self.assertEqual(self.engine.syncs, [2])
         with self.assertRaisesRegex(Conflict, "Version 1 was asked for, but 2"):
             self.training.sync(1)
+
+    def test_wakes_servers_for_the_weights_that_they_had_only(self) -> None:
+        self.training.sync(1)
+        self.training.wake()
+        self.training.update(1, ROWS, LOSS, 0.1)
+        with self.assertRaisesRegex(Conflict, "changed since version 1 was served"):
+            self.training.wake()
+        # The version that is served already: nothing was handed on.
+        self.training.sync(1)
+        with self.assertRaises(Conflict):
+            self.training.wake()
+        self.training.sync(2)
+        self.training.wake()
+        self.assertEqual(self.engine.wakes, 2)
 
     def test_loads_what_it_saved_with_its_step(self) -> None:
         with tempfile.TemporaryDirectory() as name:

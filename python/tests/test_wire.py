@@ -18,6 +18,15 @@ class WireTest(unittest.TestCase):
         self.assertEqual(back, rows)
         self.assertEqual(fields, {"step": 4})
 
+    def test_carries_the_temperature_of_each_row(self) -> None:
+        rows = [row_of([1, 2], [0, 1], temperature=0.7), row_of([1, 2], [0, 1])]
+        body = encode_rows(rows, {})
+        back, fields = decode_rows(body)
+        self.assertEqual([row.temperature for row in back], [0.7, 1.0])
+        self.assertEqual(fields, {})
+        with self.assertRaisesRegex(BadRequest, "temperatures must be a number for each row"):
+            decode_rows(body.replace(b"[0.7, 1.0]", b"[0.7     ]"))
+
     def test_has_the_bytes_that_the_header_of_the_module_says(self) -> None:
         body = encode_rows([row_of([1, 2], [0, 1], [0, -1.0], 2.0, 0.25, 0.5)], {})
         (size,) = struct.unpack_from("<I", body)
@@ -46,6 +55,7 @@ class WireTest(unittest.TestCase):
             (row_of([1, 2], [1, 1]), "mask of row 1"),
             (row_of([1, 2], [0, 1], [0, float("nan")]), "Row 1 has a value in sampling_logprobs"),
             (row_of([1, 2], [0, 1], factor=float("inf")), "factor of row 1"),
+            (row_of([1, 2], [0, 1], temperature=0.0), "temperature of row 1 must be above 0"),
             (row_of([1, 2, 3], [0, 1, 1]), "Row 1 has 3 tokens, more than the 2"),
         ]:
             with self.assertRaisesRegex(BadRequest, words):

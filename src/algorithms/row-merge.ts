@@ -9,12 +9,13 @@ export const boundaryBreaks = [
   "response_changed",
   "branched",
   "prompt_shorter",
+  "temperature_changed",
 ] as const;
 /**
  * Where a prompt left the sequence before it. `prompt_changed`: inside the first prompt (a fresh
  * conversation, or a template that rewrites the past). `response_changed`: inside sampled tokens (re-encoded, or thinking
  * stripped). `branched`: in later context, after at least one response. `prompt_shorter`: nowhere, it
- * ended first.
+ * ended first. `temperature_changed`: nowhere, but the policy at another temperature answered it.
  */
 export type BoundaryBreak = (typeof boundaryBreaks)[number];
 
@@ -47,6 +48,7 @@ function classifyBreak(prompt: Int32Array, chain: StepChain): BoundaryBreak {
   const first = chain[0];
   const last = chain.at(-1);
   if (first === undefined || last === undefined) return "prompt_changed";
+  if (extendsStep(prompt, last)) return "temperature_changed";
   let difference = commonLength(last.promptIds, prompt, 0);
   if (difference === last.promptIds.length) {
     difference += commonLength(last.responseIds, prompt, last.promptIds.length);
@@ -65,13 +67,18 @@ const noBreaks: Readonly<Record<BoundaryBreak, number>> = {
   response_changed: 0,
   branched: 0,
   prompt_shorter: 0,
+  temperature_changed: 0,
 };
 
 /**
  * Every step ends up in exactly one chain. The latest chain is tried first and then the earlier ones,
- * so that two conversations interleaved in one trajectory become two chains and not one per call.
+ * so that two conversations interleaved in one trajectory become two chains and not one per call. Steps
+ * of one chain have the same `temperatureOf`.
  */
-export function mergeSteps(steps: readonly Step[]): StepChains {
+export function mergeSteps(
+  steps: readonly Step[],
+  temperatureOf: (step: Step) => number,
+): StepChains {
   if (steps.length === 1) return { chains: [steps], breaks: noBreaks };
   const chains: Step[][] = [];
   const breaks = { ...noBreaks };
@@ -79,7 +86,11 @@ export function mergeSteps(steps: readonly Step[]): StepChains {
   for (const step of steps) {
     const chain = chains.findLast((candidate) => {
       const last = candidate.at(-1);
-      return last !== undefined && extendsStep(step.promptIds, last);
+      return (
+        last !== undefined &&
+        temperatureOf(last) === temperatureOf(step) &&
+        extendsStep(step.promptIds, last)
+      );
     });
     if (chain !== undefined) {
       chain.push(step);

@@ -65,6 +65,68 @@ function rowsOf(...steps: readonly Step[]): ReturnType<typeof buildRows> {
 
 const tokensOf = (rows: readonly TrainingRow[]): number[][] => rows.map((row) => [...row.tokens]);
 
+describe("temperatures", () => {
+  const sampledAt = (temperature: number, of: Step, tempered = true): Step => ({
+    ...of,
+    sampling: { ...of.sampling, temperature },
+    ...(tempered ? { temperedLogprobs: of.logprobs.map((l) => 2 * l) } : {}),
+  });
+
+  it("a row has that of its steps, and log-probabilities at it", () => {
+    const turns = [
+      sampledAt(0.7, step("t0", [1, 2], [3])),
+      sampledAt(0.7, step("t1", [1, 2, 3, 4], [5])),
+    ];
+    const [row] = rowsOf(...turns).rows;
+    expect(row).toMatchObject({ temperature: 0.7 });
+    expect([...row!.samplingLogprobs]).toEqual([0, 0, -1, 0, -1]);
+    expect(row).not.toHaveProperty("lacksSamplingLogprobs");
+    const [one] = buildRows([group(turns)], [[1]], { logprobTemperature: "one" }).rows;
+    expect(one).not.toHaveProperty("temperature");
+    expect([...one!.samplingLogprobs]).toEqual([0, 0, -0.5, 0, -0.5]);
+  });
+
+  it("turns at different ones become different rows, unless all train that at 1", () => {
+    const turns = [
+      sampledAt(0.7, step("t0", [1, 2], [3])),
+      sampledAt(1.3, step("t1", [1, 2, 3, 4], [5])),
+      sampledAt(0.7, step("t2", [1, 2, 3, 6], [7])),
+    ];
+    const { rows, metrics } = rowsOf(...turns);
+    expect(tokensOf(rows)).toEqual([
+      [1, 2, 3, 6, 7],
+      [1, 2, 3, 4, 5],
+    ]);
+    expect(rows.map(({ temperature }) => temperature)).toEqual([0.7, 1.3]);
+    expect(metrics["rows/breaks/temperature_changed"]).toBe(1);
+    const together = buildRows([group(turns.slice(0, 2))], [[1]], { logprobTemperature: "one" });
+    expect(tokensOf(together.rows)).toEqual([[1, 2, 3, 4, 5]]);
+    // Greedy counts as 1.
+    const greedy = [sampledAt(0, step("t0", [1, 2], [3])), step("t1", [1, 2, 3, 4], [5])];
+    expect(rowsOf(...greedy).rows).toHaveLength(1);
+  });
+
+  it("a row says that it lacks log-probabilities where a turn was told of other ones only", () => {
+    const turns = [
+      sampledAt(0.7, step("t0", [1, 2], [3])),
+      sampledAt(0.7, step("t1", [1, 2, 3, 4], [5]), false),
+    ];
+    expect(rowsOf(...turns).rows[0]).toMatchObject({ lacksSamplingLogprobs: true });
+  });
+
+  it("a call whose tempered log-probabilities are no numbers, or too few, costs itself", () => {
+    const good = sampledAt(0.7, step("t0", [1, 2], [3, 4]));
+    const odd = { ...good, temperedLogprobs: Float32Array.of(-1, Number.NaN) };
+    const few = { ...good, temperedLogprobs: Float32Array.of(-1) };
+    const { rows, metrics } = rowsOf(odd, few);
+    expect(rows).toEqual([]);
+    expect(metrics).toMatchObject({
+      "rows/dropped/logprobs_not_finite": 1,
+      "rows/dropped/logprobs_length": 1,
+    });
+  });
+});
+
 it("tells which weights drew which part of a response", () => {
   const changes = [
     { at: 0, weightVersion: 4 },

@@ -10,6 +10,8 @@ import { boundaryBreaks, mergeSteps } from "./row-merge.ts";
 import type { BoundaryBreak, StepChain } from "./row-merge.ts";
 import { RowArrays } from "./row-arrays.ts";
 import { RowCounts } from "./row-metrics.ts";
+import { samplingLogprobs, trainedTemperature } from "./step-logprobs.ts";
+import type { LogprobTemperature } from "./step-logprobs.ts";
 import { stepDropReason, stepDropReasons } from "./trainable-step.ts";
 import type { StepDropReason } from "./trainable-step.ts";
 
@@ -42,30 +44,47 @@ function advantageAt(source: MemberSource, step: Step): StepAdvantage {
   return typeof source === "number" ? source : (source.get(step) ?? null);
 }
 
+interface RowContext {
+  readonly arrays: RowArrays;
+  readonly logprobTemperature: LogprobTemperature;
+}
+
 function buildRow(
   chain: StepChain,
   source: MemberSource,
   provenance: RowProvenance,
-  arrays: RowArrays,
+  { arrays, logprobTemperature }: RowContext,
 ): TrainingRow {
+  const temperature = trainedTemperature(chain[0] as Step, logprobTemperature);
+  let isLacking = false;
   const last = chain.at(-1);
   const length = (last?.promptIds.length ?? 0) + (last?.responseIds.length ?? 0);
-  const { tokens, targetMask, samplingLogprobs, advantages } = arrays.take(length);
+  const { tokens, targetMask, samplingLogprobs: told, advantages } = arrays.take(length);
   let end = 0;
   for (const step of chain) {
-    const { promptIds, responseIds, logprobs } = step;
+    const { promptIds, responseIds } = step;
     const start = promptIds.length;
     if (start > end) tokens.set(end === 0 ? promptIds : promptIds.subarray(end), end);
     end = start + responseIds.length;
     tokens.set(responseIds, start);
     targetMask.fill(1, start, end);
-    samplingLogprobs.set(logprobs, start);
+    const logprobs = samplingLogprobs(step, temperature);
+    isLacking ||= logprobs === null;
+    told.set(logprobs ?? step.logprobs, start);
     const advantage = advantageAt(source, step);
     if (typeof advantage === "number") advantages.fill(advantage, start, end);
     else if (advantage !== null) advantages.set(advantage, start);
   }
-  const segments = segmentsOf(chain);
-  return { tokens, targetMask, samplingLogprobs, advantages, segments, provenance };
+  return {
+    tokens,
+    ...(temperature === 1 ? {} : { temperature }),
+    targetMask,
+    samplingLogprobs: told,
+    ...(isLacking ? { lacksSamplingLogprobs: true } : {}),
+    advantages,
+    segments: segmentsOf(chain),
+    provenance,
+  };
 }
 
 /** One for each version of the weights that drew a part of it. */
@@ -145,6 +164,8 @@ function sourceOf({ trajectory }: GroupMember, advantage: MemberAdvantage): Memb
 export interface RowsOptions {
   /** Leave out trajectories with an answer that was cut by a limit of tokens. @default false */
   readonly skipTruncated?: boolean;
+  /** The policy that is trained. @default "sampling" */
+  readonly logprobTemperature?: LogprobTemperature;
 }
 
 /**
@@ -157,7 +178,7 @@ export interface RowsOptions {
 export function buildRows(
   groups: readonly TrajectoryGroup[],
   advantages: readonly ArrayLike<MemberAdvantage>[],
-  { skipTruncated = false }: RowsOptions = {},
+  { skipTruncated = false, logprobTemperature = "sampling" }: RowsOptions = {},
 ): RowsResult {
   const breaks = Object.fromEntries(boundaryBreaks.map((reason) => [reason, 0])) as Record<
     BoundaryBreak,
@@ -192,13 +213,13 @@ export function buildRows(
         }
       }
       const steps = kept ?? all;
-      const merged = mergeSteps(steps);
+      const merged = mergeSteps(steps, (step) => trainedTemperature(step, logprobTemperature));
       if (merged.chains.length > 1)
         for (const reason of boundaryBreaks) breaks[reason] += merged.breaks[reason];
       const provenance = provenanceOf(member);
       counts.member(merged.chains.length, steps.length);
       for (const chain of merged.chains) {
-        const row = buildRow(chain, source, provenance, arrays);
+        const row = buildRow(chain, source, provenance, { arrays, logprobTemperature });
         counts.row(row.tokens.length, chain);
         rows.push(row);
       }

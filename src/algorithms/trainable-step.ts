@@ -15,8 +15,13 @@ export function stepDropReason(step: Step): StepDropReason | null {
   // Without a prompt the first sampled token would be token 0, which nothing predicts.
   if (step.promptIds.length === 0) return "no_prompt_tokens";
   if (step.responseIds.length === 0) return "no_response_tokens";
-  if (step.logprobs.length !== step.responseIds.length) return "logprobs_length";
-  return areFinite(step.logprobs) ? null : "logprobs_not_finite";
+  const { logprobs, temperedLogprobs = logprobs, responseIds } = step;
+  for (const { length } of [logprobs, temperedLogprobs])
+    if (length !== responseIds.length) return "logprobs_length";
+  if (!areFinite(logprobs)) return "logprobs_not_finite";
+  return temperedLogprobs === logprobs || areFinite(temperedLogprobs)
+    ? null
+    : "logprobs_not_finite";
 }
 
 function areFinite(values: Float32Array): boolean {

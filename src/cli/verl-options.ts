@@ -49,6 +49,7 @@ export function verlOptionsOf(config: TrainConfig, env: Environment): VerlBacken
       batchSize: data.trainBatchSize,
       groupSize: rollout.n,
       temperature,
+      logprobTemperature: algorithm.logprobTemperature,
       topP,
       topK,
       maxTokens,

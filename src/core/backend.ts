@@ -23,6 +23,8 @@ export interface BackendCapabilities {
   readonly lora: boolean;
   /** `saveState`/`loadState` restore a run exactly. */
   readonly exactResume: boolean;
+  /** `TrainingRow.temperature` other than 1. @default false: rows at other temperatures are not sent */
+  readonly temperature?: boolean;
   /** `forward` exists. */
   readonly forward: boolean;
   /** `forward` knows the reference. @default false */

@@ -18,6 +18,7 @@ export const capabilityMatrix: Readonly<Record<OwnBackend, BackendCapabilities>>
     fullFineTune: true,
     lora: true,
     exactResume: true,
+    temperature: true,
     forward: true,
     reference: true,
     measures: ["grad_norm", "kl_k3", "ratio_mean"],
@@ -34,6 +35,8 @@ export const capabilityMatrix: Readonly<Record<OwnBackend, BackendCapabilities>>
     fullFineTune: false,
     lora: true,
     exactResume: true,
+    // The API has no temperature of a loss.
+    temperature: false,
     forward: true,
     reference: true,
     measures: ["kl_k3", "ratio_mean"],
@@ -50,6 +53,7 @@ export const capabilityMatrix: Readonly<Record<OwnBackend, BackendCapabilities>>
     // Merged into the weights that are served.
     lora: true,
     exactResume: true,
+    temperature: true,
     forward: true,
     reference: true,
     measures: ["grad_norm", "kl_k3", "ratio_mean"],

@@ -76,6 +76,11 @@ export interface Sample {
   readonly tokens: Int32Array;
   /** [drawn] log p(token | before) under the model's full softmax at temperature 1 (natural log). */
   readonly logprobs: Float32Array;
+  /**
+   * [drawn] the same under softmax(logits / temperature), before anything is cut off by `topP`, `topK` or
+   * `minP`: the policy that sampled. Absent where `logprobs` are those (temperature 1 or 0), or unknown.
+   */
+  readonly temperedLogprobs?: Float32Array;
   readonly stopReason: StopReason;
   /** Version of the weights when the request was dispatched. */
   readonly weightVersion: number;

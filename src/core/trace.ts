@@ -37,6 +37,8 @@ export interface Trace {
   readonly logprobs: Float32Array;
   /** `raw`: full softmax at temperature 1; `processed`: after temperature and truncation. */
   readonly logprobKind: "raw" | "processed";
+  /** @see Sample.temperedLogprobs */
+  readonly temperedLogprobs?: Float32Array;
   readonly stopReason: StopReason;
   /** Version of the weights when the call was dispatched. */
   readonly weightVersion: number;

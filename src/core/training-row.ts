@@ -25,12 +25,22 @@ export interface RowProvenance {
  * from tokens[0, i), so entry 0 is never a target.
  */
 export interface TrainingRow {
+  /**
+   * The policy that is trained is softmax(logits / temperature): log-probabilities, entropies and KL are
+   * those of it. Above 0. @default 1
+   */
+  readonly temperature?: number;
   /** [length] */
   readonly tokens: Int32Array;
   /** [length] 1 where the token was sampled by the policy, else 0. */
   readonly targetMask: Uint8Array;
-  /** [length] log-probability at sampling time; 0 where `targetMask` is 0. */
+  /** [length] log-probability at sampling time, at `temperature`; 0 where `targetMask` is 0. */
   readonly samplingLogprobs: Float32Array;
+  /**
+   * Set where the server that sampled gave log-probabilities at another temperature only, so that some of
+   * `samplingLogprobs` are not at `temperature`: the trainer replaces them before the update. @default false
+   */
+  readonly lacksSamplingLogprobs?: boolean;
   /** [length] 0 where `targetMask` is 0. */
   readonly advantages: Float32Array;
   /** [length] extra factor on the token's loss. @default all 1 */

@@ -18,6 +18,10 @@ export interface Step {
   readonly responseIds: Int32Array;
   /** [drawn], natural log. */
   readonly logprobs: Float32Array;
+  /** @see Trace.logprobKind @default "raw" */
+  readonly logprobKind?: "raw" | "processed";
+  /** @see Sample.temperedLogprobs */
+  readonly temperedLogprobs?: Float32Array;
   readonly stopReason: StopReason;
   readonly sampling: SamplingParams;
   readonly weightVersion: number;

@@ -73,7 +73,7 @@ async function gradients(policy: PolicyModel, provider: Provider): Promise<Numbe
   const [batch] = makeMicroBatches(rows, loss, limits);
   const graphs = new LoadedGraphs(policy, { threads: 1, provider });
   try {
-    const run = await graphs.gradient(loss, false);
+    const run = await graphs.gradient(loss, { checkpointed: false });
     return await run({
       ...batch!.modelInputs,
       ...batch!.lossInputs,

@@ -51,6 +51,8 @@ export interface Completion {
   readonly stopString?: string;
   readonly tokens: Int32Array;
   readonly logprobs: Float32Array;
+  /** @see Sample.temperedLogprobs */
+  readonly temperedLogprobs?: Float32Array;
   readonly weightVersion: number;
   readonly weightChanges?: readonly WeightChange[];
   /** One for each of the logprobs; absent where the renderer tells. */

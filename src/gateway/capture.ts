@@ -63,6 +63,9 @@ export async function recordCall(
       // A copy: after a stop string the sampler's array may be longer, or be reused.
       logprobs: completion.logprobs.slice(0, completion.tokens.length),
       logprobKind: call.logprobKind,
+      ...(completion.temperedLogprobs === undefined
+        ? {}
+        : { temperedLogprobs: completion.temperedLogprobs.slice(0, completion.tokens.length) }),
       stopReason: completion.stopReason,
       weightVersion: completion.weightVersion,
       ...(completion.weightChanges ? { weightChanges: completion.weightChanges } : {}),

@@ -17,6 +17,7 @@ export interface ChoiceReaderOptions {
 export interface ReadSample {
   readonly tokens: Int32Array;
   readonly logprobs: Float32Array;
+  readonly temperedLogprobs?: Float32Array;
   readonly stopReason: StopReason;
   readonly weightVersion: number;
   readonly weightChanges?: readonly WeightChange[];
@@ -66,10 +67,14 @@ export class ChoiceReader {
     }
     if (!this.#stopped) return sample;
     const kept = this.#reader.length;
+    const { temperedLogprobs } = sample;
     const weightChanges = sample.weightChanges?.filter(({ at }) => at < kept) ?? [];
     return {
       tokens: sample.tokens.subarray(0, kept),
       logprobs: sample.logprobs.subarray(0, kept),
+      ...(temperedLogprobs === undefined
+        ? {}
+        : { temperedLogprobs: temperedLogprobs.subarray(0, kept) }),
       stopReason: "stop",
       weightVersion: sample.weightVersion,
       ...(weightChanges.length === 0 ? {} : { weightChanges }),

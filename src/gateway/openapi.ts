@@ -46,6 +46,7 @@ const schemas = {
     completion_token_ids: list(integer),
     logprobs: list(number),
     logprob_kind: { enum: ["raw", "processed"] },
+    tempered_logprobs: nullable(list(number)),
     finish_reason: { enum: ["stop", "length", "aborted"] },
     weight_version: nullable(integer),
     weight_changes: nullable(list(object)),

@@ -45,11 +45,18 @@ function readChange(wire: Wire): WeightChange {
   return { at: wire["at"], weightVersion: wire["weight_version"] } as WeightChange;
 }
 
+/** JSON knows no infinity; a token that cannot be sampled has nothing else. */
+function readLogprobs(wire: readonly (number | null)[]): Float32Array {
+  return Float32Array.from(wire, (p) => p ?? -Infinity);
+}
+
 /** What `toWireTrace` wrote. */
 export function fromWireTrace(wire: Wire): Trace {
   const { malformed, untrainable, worker } = wire;
   const { server_fields: serverFields, first_token_at: firstTokenAt } = wire;
   const { recall_from: recallFrom, weight_changes: weightChanges } = wire;
+  // Of a gateway from before there were any, too.
+  const temperedLogprobs = (wire["tempered_logprobs"] ?? null) as (number | null)[] | null;
   return {
     id: wire["trace_id"],
     responseId: wire["response_id"],
@@ -64,8 +71,7 @@ export function fromWireTrace(wire: Wire): Trace {
     response: readMessage(wire["response_message"] as Wire),
     promptIds: Int32Array.from(wire["prompt_token_ids"] as number[]),
     responseIds: Int32Array.from(wire["completion_token_ids"] as number[]),
-    // JSON knows no infinity; a token that cannot be sampled has nothing else.
-    logprobs: Float32Array.from(wire["logprobs"] as (number | null)[], (p) => p ?? -Infinity),
+    logprobs: readLogprobs(wire["logprobs"] as (number | null)[]),
     logprobKind: wire["logprob_kind"],
     stopReason: wire["finish_reason"],
     weightVersion: wire["weight_version"],
@@ -74,6 +80,7 @@ export function fromWireTrace(wire: Wire): Trace {
     startedAt: wire["started_at"],
     finishedAt: wire["finished_at"],
     ...(weightChanges === null ? {} : { weightChanges: (weightChanges as Wire[]).map(readChange) }),
+    ...(temperedLogprobs === null ? {} : { temperedLogprobs: readLogprobs(temperedLogprobs) }),
     ...(malformed === null ? {} : { malformed }),
     ...(untrainable === null ? {} : { untrainable }),
     ...(worker === null ? {} : { worker }),

@@ -75,6 +75,7 @@ export function toWireTrace(trace: Trace): Readonly<Record<string, unknown>> {
     completion_token_ids: Array.from(trace.responseIds),
     logprobs: Array.from(trace.logprobs),
     logprob_kind: trace.logprobKind,
+    tempered_logprobs: trace.temperedLogprobs ? Array.from(trace.temperedLogprobs) : null,
     finish_reason: trace.stopReason,
     weight_version: trace.weightVersion,
     weight_changes:

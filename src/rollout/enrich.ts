@@ -16,6 +16,8 @@ function toStep(trace: Trace, isLast: boolean, reports: readonly StepReport[]): 
     promptIds: trace.promptIds,
     responseIds: trace.responseIds,
     logprobs: trace.logprobs,
+    ...(trace.logprobKind === "raw" ? {} : { logprobKind: trace.logprobKind }),
+    ...(trace.temperedLogprobs === undefined ? {} : { temperedLogprobs: trace.temperedLogprobs }),
     stopReason: trace.stopReason,
     sampling: trace.sampling,
     weightVersion: trace.weightVersion,

@@ -77,8 +77,23 @@ function bound(
   return { tokens: tokens.subarray(0, limit), stopReason: "length" };
 }
 
-function sampleOf(tokens: Int32Array, stopReason: StopReason, weightVersion: number): Sample {
-  return { tokens, logprobs: logprobsOf(tokens, 0), stopReason, weightVersion };
+function sampleOf(
+  tokens: Int32Array,
+  stopReason: StopReason,
+  weightVersion: number,
+  { temperature }: SamplingParams,
+): Sample {
+  const logprobs = logprobsOf(tokens, 0);
+  return {
+    tokens,
+    logprobs,
+    // As if logits were log-probabilities whose sum needs no correction.
+    ...(temperature === 1 || temperature === 0
+      ? {}
+      : { temperedLogprobs: logprobs.map((logprob) => logprob / temperature) }),
+    stopReason,
+    weightVersion,
+  };
 }
 
 function logprobsOf(tokens: Int32Array, start: number): Float32Array {
@@ -122,7 +137,7 @@ export function scriptedSampler(
       scripted = toTokens(await until(answerOf(call)), params);
       const limit = Math.min(params.maxTokens, contextLength - request.tokens.length);
       const { tokens, stopReason } = bound(scripted, limit, params.stopTokenIds);
-      if (!onChunk && !beforeChunk) return sampleOf(tokens, stopReason, version);
+      if (!onChunk && !beforeChunk) return sampleOf(tokens, stopReason, version, params);
       while (drawn < tokens.length) {
         await until(Promise.resolve(beforeChunk?.(call, drawn)));
         const chunk = tokens.slice(drawn, drawn + chunkSize);
@@ -130,10 +145,10 @@ export function scriptedSampler(
         drawn += chunk.length;
         onChunk?.({ index: call.choice, tokens: chunk, logprobs });
       }
-      return sampleOf(tokens, stopReason, version);
+      return sampleOf(tokens, stopReason, version, params);
     } catch (error) {
       if (signal?.aborted !== true) throw error;
-      return sampleOf(scripted.slice(0, drawn), "aborted", version);
+      return sampleOf(scripted.slice(0, drawn), "aborted", version, params);
     }
   }
 

@@ -109,8 +109,18 @@ async function sampleSequences(
   );
 }
 
-function toSequence({ tokens, logprobs, stopReason }: Sample): SampledSequence {
-  return { tokens, logprobs, stopReason: stopReason === "stop" ? "stop" : "length" };
+/** Log-probabilities are those of the distribution that sampled, before top-p and top-k. */
+function toSequence({
+  tokens,
+  logprobs,
+  temperedLogprobs = logprobs,
+  stopReason,
+}: Sample): SampledSequence {
+  return {
+    tokens,
+    logprobs: temperedLogprobs,
+    stopReason: stopReason === "stop" ? "stop" : "length",
+  };
 }
 
 interface UntilText {
@@ -148,6 +158,6 @@ async function sampleUntil(
     },
   });
   if (end < 0) return toSequence(sample[0]!);
-  const { tokens, logprobs } = sample[0]!;
-  return { tokens: tokens.slice(0, end), logprobs: logprobs.slice(0, end), stopReason: "stop" };
+  const { tokens, logprobs } = toSequence(sample[0]!);
+  return { tokens: tokens.slice(0, end), logprobs: logprobs!.slice(0, end), stopReason: "stop" };
 }

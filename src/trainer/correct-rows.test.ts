@@ -58,6 +58,45 @@ describe("correctRows", () => {
     },
   );
 
+  it("gives rows that lack log-probabilities the trainer's, and asks for no others", async () => {
+    const asked: number[] = [];
+    const lacking = rows.map((row, r) => (r === 1 ? { ...row, lacksSamplingLogprobs: true } : row));
+    const { rows: corrected, metrics } = await correctRows(
+      lacking,
+      async (some) => {
+        asked.push(...some.map((row) => lacking.indexOf(row)));
+        return [Float32Array.from(old[1]!)];
+      },
+      off,
+    );
+    expect(asked).toEqual([1]);
+    expect(corrected.map((row) => rounded(row.samplingLogprobs))).toEqual([
+      rollout[0],
+      old[1],
+      rollout[2],
+    ]);
+    expect(corrected[1]).not.toHaveProperty("lacksSamplingLogprobs");
+    expect(metrics).toEqual({});
+  });
+
+  it("where it corrects, a row that lacks them weighs 1, is not rejected and not measured", async () => {
+    const lacking = rows.map((row, r) => (r === 0 ? row : { ...row, lacksSamplingLogprobs: true }));
+    const options = { ...off, tisMode: "token", rolloutTokenVetoThreshold: 0.5 } as const;
+    const { rows: corrected, metrics } = await correctRows(lacking, forward, options);
+    expect(corrected.map((row) => rounded(row.samplingLogprobs))).toEqual(old);
+    expect(corrected.map((row) => rounded(row.weights))).toEqual([
+      [0, 0, 1.10517, 0.60653, 1],
+      [0, 0, 1, 1],
+      [0, 0, 1, 0, 1, 1],
+    ]);
+    // As of the first row alone.
+    const alone = await correctRows(rows.slice(0, 1), async () => [Float32Array.from(old[0]!)], {
+      ...off,
+      tisMode: "token",
+    });
+    expect(metrics["offpolicy/k3_kl"]).toBe(alone.metrics["offpolicy/k3_kl"]);
+  });
+
   it("takes ratios to the trainer, and weighs tokens by how far the sampler was away", async () => {
     const { rows: corrected, metrics } = await correctRows(rows, forward, {
       ...off,

@@ -4,7 +4,8 @@
  *
  * Decoupled (`bypass_mode` false): `samplingLogprobs` becomes the trainer's, so that the loss clips how
  * far an update moves, while `weights` carry how far the sampler was away. Bypass: the loss's ratio is
- * to the sampler, and covers both.
+ * to the sampler, and covers both. Rows that lack sampling log-probabilities get the trainer's in either
+ * case: how far their sampler was away is unknown, and counts as nothing.
  */
 import {
   importanceWeights,
@@ -49,17 +50,25 @@ export async function correctRows(
   const rules = rulesOf(options);
   const { rolloutTokenVetoThreshold: veto } = options;
   const isRejecting = rules.length > 0 || veto !== null;
-  if (rows.length === 0 || !(isDecoupled(options) || isRejecting)) return { rows, metrics: {} };
+  const isCorrecting = isDecoupled(options) || isRejecting;
+  const scored = isCorrecting ? rows : rows.filter(lacks);
+  if (scored.length === 0) return { rows, metrics: {} };
 
+  const found = await forward(scored);
+  const trained = new Map(scored.map((row, i) => [row, found[i] as Float32Array]));
+  if (!isCorrecting) return { rows: rows.map((row) => filled(row, trained.get(row))), metrics: {} };
   const positions = rows.map(targetsOf);
-  const trained = await forward(rows);
-  const old = positions.map((at, r) => pick(trained[r] as Float32Array, at));
-  const rollout = positions.map((at, r) => pick((rows[r] as TrainingRow).samplingLogprobs, at));
+  const old = positions.map((at, r) => pick(trained.get(rows[r] as TrainingRow), at));
+  const rollout = positions.map((at, r) => {
+    const row = rows[r] as TrainingRow;
+    return pick(lacks(row) ? trained.get(row) : row.samplingLogprobs, at);
+  });
+  const isKnown = (_: unknown, r: number): boolean => !lacks(rows[r] as TrainingRow);
   const logRatios = old.map((row, r) => row.map((o, i) => o - (rollout[r]?.[i] as number)));
   const rejection = isRejecting ? reject(logRatios, rules, veto) : null;
   const weighed = weigh(logRatios, options);
   const corrected = rows.map((row, r) =>
-    correctRow(row, positions[r] as Int32Array, {
+    correctRow(filled(row, trained.get(row)), positions[r] as Int32Array, {
       old: isDecoupled(options) ? (old[r] as Float64Array) : null,
       weights: weighed?.weights[r] ?? null,
       kept: rejection?.kept[r] ?? null,
@@ -67,8 +76,23 @@ export async function correctRows(
   );
   return {
     rows: isRejecting ? corrected.filter(({ targetMask }) => targetMask.includes(1)) : corrected,
-    metrics: { ...offPolicyMetrics(old, rollout), ...weighed?.metrics, ...rejection?.metrics },
+    metrics: {
+      ...offPolicyMetrics(old.filter(isKnown), rollout.filter(isKnown)),
+      ...weighed?.metrics,
+      ...rejection?.metrics,
+    },
   };
+}
+
+function lacks({ lacksSamplingLogprobs = false }: TrainingRow): boolean {
+  return lacksSamplingLogprobs;
+}
+
+/** With the trainer's log-probabilities where its own are those at another temperature. */
+function filled(row: TrainingRow, trained: Float32Array | undefined): TrainingRow {
+  if (!lacks(row) || trained === undefined) return row;
+  const { lacksSamplingLogprobs: _, ...rest } = row;
+  return { ...rest, samplingLogprobs: trained };
 }
 
 function weigh(
@@ -91,8 +115,8 @@ function targetsOf({ targetMask }: TrainingRow): Int32Array {
   return Int32Array.from(positions);
 }
 
-function pick(values: Float32Array, positions: Int32Array): Float64Array {
-  return Float64Array.from(positions, (position) => values[position] as number);
+function pick(values: Float32Array | undefined, positions: Int32Array): Float64Array {
+  return Float64Array.from(positions, (position) => values?.[position] as number);
 }
 
 interface RowCorrection {

@@ -11,6 +11,7 @@ import { defaultExcluded, groupTrajectories } from "../algorithms/grouping.ts";
 import { precomputedAdvantages } from "../algorithms/precomputed.ts";
 import { buildRows } from "../algorithms/rows.ts";
 import type { MemberAdvantage } from "../algorithms/rows.ts";
+import type { LogprobTemperature } from "../algorithms/step-logprobs.ts";
 import { computeStepwiseAdvantages } from "../algorithms/stepwise.ts";
 import type { TrainingRow } from "../core/training-row.ts";
 import type { TerminationReason, TrajectoryGroup } from "../core/trajectory.ts";
@@ -99,6 +100,7 @@ export function rowsOf(
   config: TrainConfig,
   grouped: StepGroups,
   custom: CustomEstimators,
+  logprobTemperature: LogprobTemperature,
 ): { readonly rows: readonly TrainingRow[]; readonly metrics: Record<string, number> } {
   const given = precomputedAdvantages(grouped.groups, config.algorithm.usePrecomputedAdvantage);
   const open = grouped.groups.filter((group) => !given.byGroup.has(group));
@@ -113,7 +115,7 @@ export function rowsOf(
   const built = buildRows(
     groups,
     groups.map((group) => byGroup.get(group) as ArrayLike<MemberAdvantage>),
-    { skipTruncated: config.algorithm.maskTruncatedSamples },
+    { skipTruncated: config.algorithm.maskTruncatedSamples, logprobTemperature },
   );
   return {
     rows: built.rows,

@@ -14,6 +14,7 @@ import type { CustomLosses } from "./custom-algorithms.ts";
 import { createEmitter, type Emit, type EventListener } from "./emitter.ts";
 import { isInterrupt, type LoopResult, runLoop } from "./loop.ts";
 import { batchSizeOf } from "./loop-context.ts";
+import { temperatureWarnings } from "./logprob-temperature.ts";
 import { createRolloutService, type OpenRollouts } from "./rollouts.ts";
 import { openRunDirectory, type ResumeMode, type RunDirectory } from "./run-directory.ts";
 import { hashConfig, hashDataset } from "./run-identity.ts";
@@ -100,6 +101,7 @@ async function journaledRun(opened: OpenedRun, emit: Emit): Promise<TrainResult>
     ...directory.warnings,
     ...plan.notices,
     ...startWarnings(plan.config, plan.trainTasks.length, totalSteps),
+    ...temperatureWarnings(plan.config, plan.backend),
   ]) {
     emit(state.step, { type: "warning", message });
   }

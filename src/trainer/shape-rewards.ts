@@ -3,6 +3,7 @@ import { overlongPenalty } from "../algorithms/overlong.ts";
 import { longestAnswer, withRewards, withStepShaping } from "../algorithms/reward-shaping.ts";
 import { klPenalty } from "../algorithms/kl-in-reward.ts";
 import { buildRows } from "../algorithms/rows.ts";
+import type { LogprobTemperature } from "../algorithms/step-logprobs.ts";
 import { mean } from "../algorithms/statistics.ts";
 import type { TrainingRow } from "../core/training-row.ts";
 import type { GroupMember, TrajectoryGroup } from "../core/trajectory.ts";
@@ -55,11 +56,12 @@ export async function shapeByKl(
   config: TrainConfig,
   { groups, metrics }: StepGroups,
   score: Score,
+  logprobTemperature: LogprobTemperature,
 ): Promise<StepGroups> {
   const { algorithm } = config;
   if (!algorithm.useKlInReward || groups.length === 0) return { groups, metrics };
   const nothing = groups.map(({ members }) => new Float64Array(members.length));
-  const { rows } = buildRows(groups, nothing);
+  const { rows } = buildRows(groups, nothing, { logprobTemperature });
   const policy = await score(rows, "current");
   const reference = await score(rows, "reference");
   const penalty = klPenalty(rows, policy, reference, algorithm.klPenalty);

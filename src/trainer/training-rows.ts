@@ -8,6 +8,7 @@ import { namesByRole } from "./config/role-map.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { correctRows } from "./correct-rows.ts";
 import { groupsOf, rowsOf } from "./episode-rows.ts";
+import { lackWarning, logprobTemperatureOf } from "./logprob-temperature.ts";
 import type { StepGroups } from "./step-groups.ts";
 import type { LoopContext } from "./loop-context.ts";
 import { episodesOf, type RolloutSet } from "./rollout-set.ts";
@@ -22,6 +23,19 @@ type RowsContext = Pick<LoopContext, "config" | "backend" | "signal" | "estimato
 
 /** Runs that have been warned. */
 const warned = new WeakSet<TrainConfig>();
+const warnedOfLacks = new WeakSet<TrainConfig>();
+
+function warnOfLacks(
+  { config, backend, emit }: RowsContext,
+  step: number,
+  rows: readonly TrainingRow[],
+): void {
+  if (warnedOfLacks.has(config)) return;
+  const message = lackWarning(rows, config, backend.capabilities);
+  if (message === null) return;
+  warnedOfLacks.add(config);
+  emit(step, { type: "warning", message });
+}
 
 /** A role that no rollout has is probably misspelt. */
 function warnOfRoles({ config, emit }: RowsContext, step: number, { groups }: StepGroups): void {
@@ -77,10 +91,12 @@ export async function trainingRows(
   const score: Score = async (rows, which) =>
     (await backend.forward?.(rows, which, signal)) ??
     rows.map(({ samplingLogprobs }) => samplingLogprobs);
-  const grouped = await shapeByKl(config, groupsOf(config, sets), score);
+  const temperature = logprobTemperatureOf(config, backend.capabilities);
+  const grouped = await shapeByKl(config, groupsOf(config, sets), score, temperature);
   warnOfRoles(context, step, grouped);
   warnOfChoices(context, step, sets);
-  const built = rowsOf(config, grouped, estimators);
+  const built = rowsOf(config, grouped, estimators, temperature);
+  warnOfLacks(context, step, built.rows);
   const corrected = await correctRows(
     built.rows,
     (rows) => score(rows, "current"),

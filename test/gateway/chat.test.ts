@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fromWireTrace } from "../../src/gateway/wire-read.ts";
 import { byteRenderer, scriptedLogprob } from "../../src/testing/index.ts";
 import { createTestGateway, userSays, weatherTool, type WireError } from "./function-client.ts";
 
@@ -95,6 +96,35 @@ describe("a plain call", () => {
     await session.complete({ messages, logprobs: false });
     const [, unasked] = await session.traces();
     expect(unasked?.logprobs).toHaveLength(3);
+  });
+
+  it("tells log-probabilities before and after an enforced temperature, and captures both", async () => {
+    const { open } = createTestGateway(() => "ab<stop>c", { chunkSize: 1 });
+    const session = await open({ sampling_params: { temperature: 0.5 } });
+    const messages = [userSays("x")];
+    // The scripted policy's, divided by the temperature; what comes after the stop string is cut.
+    const raw = [...bytes("ab<stop>")].map((token, i) => scriptedLogprob(token, i));
+    const tempered = raw.map((logprob) => Math.fround(logprob / 0.5));
+    const answer = await session.complete({ messages, logprobs: true, stop: ["<stop>"] });
+    expect(answer.choices[0]?.logprobs?.content.map(({ logprob }) => logprob)).toEqual(raw);
+    expect(answer.choices[0]?.logprobs?.content).toMatchObject(
+      tempered.map((logprob) => ({ sampling_logprob: logprob })),
+    );
+    const [wire] = await session.traces();
+    expect(wire).toMatchObject({ logprobs: raw, logprob_kind: "raw", tempered_logprobs: tempered });
+    expect(fromWireTrace(wire as unknown as Record<string, unknown>)).toMatchObject({
+      logprobs: Float32Array.from(raw),
+      temperedLogprobs: Float32Array.from(tempered),
+    });
+    // At temperature 1 there is one kind only.
+    const plain = await open({});
+    const other = await plain.complete({ messages, logprobs: true });
+    expect(other.choices[0]?.logprobs?.content[0]).not.toHaveProperty("sampling_logprob");
+    const [without] = await plain.traces();
+    expect(without).toMatchObject({ tempered_logprobs: null });
+    expect(fromWireTrace(without as unknown as Record<string, unknown>)).not.toHaveProperty(
+      "temperedLogprobs",
+    );
   });
 
   it("captures every choice of n", async () => {

@@ -156,6 +156,36 @@ it("scores prompts as training does, and ranks the likeliest tokens", async () =
   }
 });
 
+it.each([
+  [0.6, 1, []],
+  [1.5, 0.8, []],
+  [0, 1, []],
+  // Carried out in another way.
+  [0.6, 1, ["never to be said"]],
+])(
+  "tells log-probabilities of samples at temperature %d, top-p %d, as of the tempered distribution (stop %j)",
+  async (temperature, topP, stop) => {
+    const sampler = await model.createSampler();
+    const prompt = Int32Array.of(40, 41, 42);
+    const options = { maxTokens: 6, temperature, topP, stop, seed: 5 };
+    const { sequences } = await sampler.sample(prompt, options);
+    const { tokens: drawn, logprobs } = sequences[0]!;
+    const all = Int32Array.of(...prompt, ...drawn);
+    const { topPromptTokens } = await sampler.sample(all, {
+      maxTokens: 1,
+      topPromptLogprobs: 512,
+    });
+    expect(logprobs).toHaveLength(6);
+    for (const [i, id] of drawn.entries()) {
+      // Of the whole vocabulary at temperature 1; greedy counts as that.
+      const row = new Map(topPromptTokens![prompt.length + i]);
+      const T = temperature === 0 ? 1 : temperature;
+      const total = [...row.values()].reduce((sum, l) => sum + Math.exp(l / T), 0);
+      expect(logprobs![i]).toBeCloseTo(row.get(id)! / T - Math.log(total), 4);
+    }
+  },
+);
+
 it("ends at stop tokens and stop texts, which belong to the sequence", async () => {
   const sampler = await client.createSampler({ baseModel: "shop-tiny" });
   const prompt = Int32Array.of(40, 41, 42);

@@ -61,28 +61,84 @@ function changing(type: string, change: (bytes: Uint8Array) => Uint8Array<ArrayB
   };
 }
 
-it("scores samples again where a server gives log-probabilities after temperature", async () => {
-  const expected = await sampleVia(fetchOf(local.server));
-  const tempered = changing("Sample", (bytes) => {
-    const output = decodeSampleOutput(bytes);
-    if (output.promptLogprobs !== null) return encodeSampleOutput(output);
-    const sequences = output.sequences.map((sequence) => ({
-      ...sequence,
-      logprobs: sequence.logprobs!.map((l) => l / 3),
-    }));
-    return encodeSampleOutput({ ...output, sequences });
+it("scores samples again where a server gives log-probabilities after temperature, as ours does", async () => {
+  let scored = 0;
+  const counting: Fetch = (input, init) => {
+    if (input.endsWith("/asample")) {
+      const body = JSON.parse(init.body as string) as { prompt_logprobs?: boolean };
+      if (body.prompt_logprobs === true) scored += 1;
+    }
+    return fetchOf(local.server)(input, init);
+  };
+  await using backend = backendOf(counting);
+  const { sampler } = (await backend.start(context)) as SamplerTarget;
+  const probes = scored;
+  const { tokens, logprobs } = (await sampler.sample(request))[0]!;
+  expect(scored).toBe(probes + 1);
+  // Its losses know temperature 1 only: ratios are 1 at the first update.
+  const row = rowOf(Int32Array.of(...request.tokens, ...tokens), request.tokens.length, {
+    logprobs,
   });
-  const actual = await sampleVia(tempered);
-  expect(actual.tokens).toEqual(expected.tokens);
-  for (const [i, l] of expected.logprobs.entries()) expect(actual.logprobs[i]).toBeCloseTo(l, 4);
+  const [now] = await backend.forward([row], "current");
+  for (const [i, l] of logprobs.entries())
+    expect(now![request.tokens.length + i]).toBeCloseTo(l, 4);
+  const metrics = await backend.updatePolicy([row], defaultLoss, defaultOptim);
+  expect(metrics["logprob_abs_diff"]).toBeLessThan(1e-4);
+});
+
+it("takes those of a server that gives them at temperature 1 as they are", async () => {
+  // As SkyRL's servers: what ours told of a sample is replaced by what it makes of it as a prompt.
+  const client = await local.connect();
+  const scorer = await client.createSampler({ baseModel: "shop-tiny" });
+  let told = 0;
+  const raw: Fetch = async (input, init) => {
+    const answer = await fetchOf(local.server)(input, init);
+    const isSample = new Headers(init.headers).get("x-tinker-request-type") === "Sample";
+    if (!isSample || !(answer.headers.get("content-type") ?? "").includes("protobuf"))
+      return answer;
+    const output = decodeSampleOutput(new Uint8Array(await answer.arrayBuffer()));
+    const prompt = prompts.get(output.sequences[0]!.tokens.length) ?? request.tokens;
+    if (output.promptLogprobs === null) told += 1;
+    const sequences = await Promise.all(
+      output.sequences.map(async (sequence) => {
+        if (output.promptLogprobs !== null) return sequence;
+        const all = Int32Array.of(...prompt, ...sequence.tokens);
+        return {
+          ...sequence,
+          logprobs: (await scorer.computeLogprobs(all)).slice(prompt.length),
+        };
+      }),
+    );
+    return new Response(encodeSampleOutput({ ...output, sequences }), { headers: answer.headers });
+  };
+  // The probe's, by the number of tokens that it asks for.
+  const prompts = new Map([[8, Int32Array.of(5, 6, 7, 8)]]);
+  let scored = 0;
+  const counting: Fetch = (input, init) => {
+    if (input.endsWith("/asample") && (init.body as string).includes('"prompt_logprobs":true'))
+      scored += 1;
+    return raw(input, init);
+  };
+  await using backend = backendOf(counting);
+  const { sampler } = (await backend.start(context)) as SamplerTarget;
+  const probes = scored;
+  const { tokens, logprobs } = (await sampler.sample(request))[0]!;
+  expect(scored).toBe(probes);
+  expect(told).toBeGreaterThan(1);
+  const all = Int32Array.of(...request.tokens, ...tokens);
+  const expected = (await scorer.computeLogprobs(all)).slice(request.tokens.length);
+  for (const [i, l] of expected.entries()) expect(logprobs[i]).toBeCloseTo(l, 4);
+  client.close();
 });
 
 it("folds seeds for a server of 31 bits, and only for such a one", async () => {
   const seeds: number[] = [];
   const narrow: Fetch = (input, init) => {
     if (!input.endsWith("/asample")) return fetchOf(local.server)(input, init);
-    const body = JSON.parse(init.body as string) as { sampling_params: { seed: number } };
+    const body = JSON.parse(init.body as string) as { sampling_params: { seed?: number } };
     const { seed } = body.sampling_params;
+    // Of a request that only scores.
+    if (seed === undefined) return fetchOf(local.server)(input, init);
     if (seed >= 2 ** 31)
       return Promise.resolve(Response.json({ detail: "out of bounds" }, { status: 400 }));
     seeds.push(seed);

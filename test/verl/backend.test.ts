@@ -112,6 +112,27 @@ describe.skipIf(!hasPython)("the verl backend", () => {
     expect(metrics["loss"]).toBeCloseTo(0.5 * mean - 0.25 * entropy, 6);
   });
 
+  it("trains each row at its temperature", async () => {
+    const backend = await started();
+    const temperatures = [0.5, 1, 1.3];
+    const tempered = rows.map((row, i) => ({ ...row, temperature: temperatures[i]! }));
+    const found = await backend.forward(tempered);
+    for (const [i, T] of temperatures.entries()) {
+      const total = 26 * Math.exp(2 / T) + 234 * Math.exp(-2 / T);
+      expect(found[i]?.[1]).toBeCloseTo(2 / T - Math.log(total), 5);
+    }
+    const { loss } = await backend.updatePolicy(
+      tempered,
+      { ...ppo, name: "importance_sampling" },
+      fakeRun.optim,
+    );
+    const expected = tempered.map(
+      ({ samplingLogprobs, advantages }, i) =>
+        -Math.exp(found[i]![1]! - samplingLogprobs[1]!) * advantages[1]!,
+    );
+    expect(loss).toBeCloseTo(expected.reduce((sum, value) => sum + value, 0) / 3, 5);
+  });
+
   it("does not train twice when an answer is lost", async () => {
     const backend = await started();
     const real = globalThis.fetch;

@@ -24,3 +24,10 @@ it("writes columns one after the other, little-endian", () => {
   // A row without weights counts its trained tokens once.
   expect(floats.slice(10)).toEqual([0, 1, 1, 1, 0.5]);
 });
+
+it("writes temperatures where a row has another than 1", () => {
+  const body = encodeRows([{ ...rows[0]!, temperature: 0.7 }, rows[1]!], Float64Array.of(1, 1), {});
+  const size = new DataView(body.buffer).getUint32(0, true);
+  const header: unknown = JSON.parse(new TextDecoder().decode(body.subarray(4, 4 + size)));
+  expect(header).toMatchObject({ temperatures: [0.7, 1] });
+});

@@ -23,6 +23,21 @@ describe("options that verl has, too", () => {
     );
   });
 
+  it.each([
+    [1, "sampling", "raw"],
+    [0, "sampling", "raw"],
+    [0.7, "sampling", "processed"],
+    [0.7, "one", "raw"],
+  ] as const)(
+    "at temperature %d, %s, servers give %s log-probabilities",
+    (temperature, logprobTemperature, mode) => {
+      const run = { ...fakeRun, temperature, logprobTemperature };
+      expect(verlOverrides({ run })).toContain(
+        `actor_rollout_ref.rollout.logprobs_mode=${mode}_logprobs`,
+      );
+    },
+  );
+
   it("place servers beside training or apart from it", () => {
     const apart = verlOverrides({
       ...{ run: fakeRun, gpusPerNode: 6, placement: "disaggregated", inferenceGpusPerNode: 2 },

@@ -3,7 +3,8 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { VerlBackend } from "../../src/backends/verl/index.ts";
+import type { VerlBackend, VerlRunOptions } from "../../src/backends/verl/index.ts";
+import type { TrainerEvent } from "../../src/core/events.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
 import { AgentTrainer } from "../../src/trainer/agent-trainer.ts";
@@ -30,11 +31,13 @@ interface Options {
   readonly resume?: "auto";
   readonly placement?: "colocated" | "disaggregated";
   readonly set?: Readonly<Record<string, unknown>>;
+  readonly run?: Partial<VerlRunOptions>;
+  readonly onEvent?: (event: TrainerEvent) => void;
 }
 
 function trainer(options: Options): AgentTrainer {
   const { outputDir, steps, engineOptions = {}, placement = "colocated", set, ...rest } = options;
-  const run = { ...fakeRun, reference: true };
+  const run = { ...fakeRun, reference: true, ...options.run };
   const backend = fakeBackend({ run, engineOptions, placement });
   backends.push(backend);
   return new AgentTrainer({
@@ -77,6 +80,72 @@ describe.skipIf(!hasPython)("training through the bridge", { timeout: 60_000 }, 
     expect(lines.map((line) => line["weight_version"])).toEqual(lines.map((line) => line["step"]));
     // Sampled with the weights that are trained: fresh rollouts have no distance.
     for (const line of lines) expect(line["train/logprob_abs_diff"]).toBeLessThan(1e-6);
+  });
+
+  it.each([
+    ["the only update of a step", [2], 1, [1, 1, 2, 3]],
+    // Weights have changed by then: the next version wakes the servers.
+    ["the last of two", [4], 2, [1, 2, 3, 4]],
+    ["the first of two", [3], 2, [1, 2, 3, 4]],
+    ["both of two", [3, 4], 2, [1, 1, 2, 3]],
+  ])(
+    "colocated servers answer again after an update was skipped: %s",
+    async (_, not_finite_at, num_minibatches, versions) => {
+      const outputDir = newFolder();
+      const run = trainer({
+        outputDir,
+        steps: 4,
+        engineOptions: { not_finite_at },
+        set: {
+          "guards.on_non_finite": "skip",
+          "training.num_minibatches": num_minibatches,
+        },
+      });
+      expect(await run.train()).toMatchObject({ status: "completed", steps: 4 });
+      const lines = readLines(outputDir, "letters", "metrics.jsonl");
+      expect(lines.map((line) => line["train/skipped_updates"])).toEqual([
+        0,
+        not_finite_at.length,
+        0,
+        0,
+      ]);
+      expect(lines.map((line) => line["weight_version"])).toEqual(versions);
+      expect(lines.map((line) => line["rollout/failed"])).toEqual([0, 0, 0, 0]);
+    },
+  );
+
+  it("trains the policy that it samples at temperature 0.7", async () => {
+    const outputDir = newFolder();
+    const warnings: string[] = [];
+    const run = trainer({
+      outputDir,
+      steps: 4,
+      run: { temperature: 0.7 },
+      set: { "rollout.train.temperature": 0.7 },
+      onEvent: (event) => event.type === "warning" && warnings.push(event.message),
+    });
+    await run.train();
+    for (const line of readLines(outputDir, "letters", "metrics.jsonl")) {
+      expect(line["train/logprob_abs_diff"]).toBeLessThan(1e-6);
+      expect(line["train/ratio_mean"]).toBeCloseTo(1, 6);
+    }
+    expect(warnings).toEqual([]);
+  });
+
+  it("computes log-probabilities itself where servers give those before temperature", async () => {
+    const outputDir = newFolder();
+    const warnings: string[] = [];
+    const run = trainer({
+      outputDir,
+      steps: 3,
+      run: { temperature: 0.7, logprobTemperature: "one" },
+      set: { "rollout.train.temperature": 0.7 },
+      onEvent: (event) => event.type === "warning" && warnings.push(event.message),
+    });
+    await run.train();
+    for (const line of readLines(outputDir, "letters", "metrics.jsonl"))
+      expect(line["train/logprob_abs_diff"]).toBeLessThan(1e-6);
+    expect(warnings).toEqual([expect.stringMatching(/^\d+ of \d+ rows .+ before temperature/)]);
   });
 
   it("goes on with rollouts during updates where servers are apart, and corrects for older weights", async () => {

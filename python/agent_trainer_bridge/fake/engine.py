@@ -23,13 +23,20 @@ RANKS = 2
 CONTEXT_LENGTH = 2048
 STEP_SCALE = 40.0
 """Learning rates of neural networks would move a table of logits too little to see."""
-_OPTIONS = {"update_seconds", "fail_at_step"}
+_OPTIONS = {"update_seconds", "fail_at_step", "not_finite_at"}
+_ROLLOUT = "actor_rollout_ref.rollout"
 
 
 class FakeEngine:
-    """`update_seconds` makes updates slow, and `fail_at_step` breaks one: both are for tests."""
+    """Of verl's options it knows the placement and the kind of log-probabilities.
+
+    For tests, `update_seconds` makes updates slow, `fail_at_step` breaks one, and the gradients of the calls of
+    `update` that `not_finite_at` lists, from 1, are not finite.
+    """
 
     def __init__(self) -> None:
+        self._is_colocated = True
+        self._calls = 0
         self._policy = Policy()
         self._reference = Policy()
         self._server: InferenceServer | None = None
@@ -41,9 +48,12 @@ class FakeEngine:
         if unknown:
             raise UnsupportedError(f"The fake engine has no option {sorted(unknown)[0]!r}.")
         self._options = options.engine
-        self._server = InferenceServer(self._policy.copy(), CONTEXT_LENGTH)
+        overrides = dict(entry.split("=", 1) for entry in options.overrides if "=" in entry)
+        self._is_colocated = overrides.get("actor_rollout_ref.hybrid_engine", "true") != "false"
+        is_processed = overrides.get(f"{_ROLLOUT}.logprobs_mode") == "processed_logprobs"
+        self._server = InferenceServer(self._policy.copy(), CONTEXT_LENGTH, is_processed)
         return Started(
-            servers=[Server(self._server.url, "vllm", "raw")],
+            servers=[Server(self._server.url, "vllm", "processed" if is_processed else "raw")],
             data_parallel_size=RANKS,
             world_size=RANKS,
             versions={"python": platform.python_version()},
@@ -53,6 +63,8 @@ class FakeEngine:
     def update(self, rows: Sequence[Row], loss: Loss, learning_rate: float) -> Metrics:
         if self._options.get("fail_at_step") == self._updates + 1:
             raise RuntimeError("This step was told to fail.")
+        self._calls += 1
+        self.sleep()
         lengths = [len(row) for row in rows]
         packing = pack(lengths, RANKS)
         total = Gradient()
@@ -61,7 +73,7 @@ class FakeEngine:
             places = packing.order[rank * size : (rank + 1) * size]
             own = [rows[index] for index in places if index is not None]
             total.add(gradient_of(self._policy, own, loss, self._reference))
-        norm = total.norm
+        norm = math.nan if self._calls in self._options.get("not_finite_at", ()) else total.norm
         if not (math.isfinite(norm) and math.isfinite(total.loss)):
             raise NumericsError(f"The gradient's norm is {norm}.")
         self._descend(total, learning_rate * STEP_SCALE)
@@ -79,7 +91,7 @@ class FakeEngine:
         policy = self._reference if which == "reference" else self._policy
         return [
             [
-                0.0 if masked == 0 else policy.logprobs(row.tokens[at - 1])[row.tokens[at]]
+                0.0 if masked == 0 else policy.logprobs(row.tokens[at - 1], row.temperature)[row.tokens[at]]
                 for at, masked in enumerate(row.target_mask)
             ]
             for row in rows
@@ -90,10 +102,12 @@ class FakeEngine:
         return {}
 
     def sleep(self) -> None:
-        self._serving().is_asleep = True
+        if self._is_colocated:
+            self._serving().sleep()
 
     def wake(self) -> None:
-        self._serving().is_asleep = False
+        if self._serving().policy is None:
+            self._serving().serve(self._policy.copy())
 
     def save(self, folder: Path, step: int) -> None:
         (folder / "policy.json").write_text(json.dumps({"step": step, "logits": self._policy.logits}))

@@ -84,7 +84,7 @@ def gradient_of(policy: Policy, rows: Iterable[Row], loss: Loss, reference: Poli
     for row in rows:
         for at in range(1, len(row)):
             if row.target_mask[at] == 1:
-                _add_token(total, row, at, policy.logprobs(row.tokens[at - 1]), loss, reference)
+                _add_token(total, row, at, policy.logprobs(row.tokens[at - 1], row.temperature), loss, reference)
     return total
 
 
@@ -97,11 +97,12 @@ def _add_token(total: Gradient, row: Row, at: int, logprobs: list[float], loss: 
     total.measure("clip_fraction", float(slope == 0 and row.advantages[at] != 0))
     value, slope = value * row.weights[at], slope * row.weights[at]
     if loss.kl_coef is not None:
-        distance, by_now = token_kl(loss.kl_estimator, now, reference.logprobs(last)[token])
+        distance, by_now = token_kl(loss.kl_estimator, now, reference.logprobs(last, row.temperature)[token])
         total.measure("kl_reference", distance)
         value, slope = value + loss.kl_coef * distance, slope + loss.kl_coef * by_now
     own = total.logits.setdefault(last, [0.0] * VOCABULARY)
-    scale = row.factor * slope
+    # By a logit, of which the policy knows a part of 1 / temperature.
+    scale = row.factor * slope / row.temperature
     for other, logprob in enumerate(logprobs):
         own[other] -= scale * math.exp(logprob)
     own[token] += scale
@@ -110,7 +111,8 @@ def _add_token(total: Gradient, row: Row, at: int, logprobs: list[float], loss: 
         total.measure("policy_entropy", entropy)
         value -= loss.entropy_coef * entropy
         for other, logprob in enumerate(logprobs):
-            own[other] += row.factor * loss.entropy_coef * math.exp(logprob) * (logprob + entropy)
+            by_logit = math.exp(logprob) * (logprob + entropy) / row.temperature
+            own[other] += row.factor * loss.entropy_coef * by_logit
     total.loss += row.factor * value
 
 

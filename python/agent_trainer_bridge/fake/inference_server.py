@@ -25,14 +25,15 @@ def _text(token: int) -> str:
     return bytes([token]).decode("utf-8", "replace") if token < 256 else ""
 
 
-def _draw(policy: Policy, body: dict[str, Any], index: int) -> Iterator[dict[str, Any]]:
+def _draw(policy: Policy, body: dict[str, Any], index: int, is_processed: bool) -> Iterator[dict[str, Any]]:
     """One choice, a token at a time."""
     tokens = list(body["prompt"])
     draws = random.Random(f"{body.get('seed', 0)}/{index}/{tokens}")
     stops = set(body.get("stop_token_ids") or [])
     most = body.get("max_tokens", 16)
     for drawn in range(1, most + 1):
-        token, logprob = policy.sample(tokens, draws, body.get("temperature", 1.0))
+        token, raw, tempered = policy.sample(tokens, draws, body.get("temperature", 1.0))
+        logprob = tempered if is_processed else raw
         tokens.append(token)
         finish = "stop" if token in stops else "length" if drawn == most else None
         yield {
@@ -67,18 +68,24 @@ class _Server(ThreadingHTTPServer):
 
 
 class InferenceServer:
-    def __init__(self, policy: Policy, context_length: int) -> None:
-        self.policy = policy
+    """`is_processed`: log-probabilities are those after temperature, as by vLLM's `processed_logprobs`."""
+
+    def __init__(self, policy: Policy, context_length: int, is_processed: bool = False) -> None:
+        self.policy: Policy | None = policy
         self.context_length = context_length
-        self.is_asleep = False
+        self.is_processed = is_processed
         handler = type("Handler", (_Handler,), {"owner": self})
         self._http = _Server(("127.0.0.1", 0), handler)
         self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
         threading.Thread(target=self._http.serve_forever, args=(0.05,), name="inference", daemon=True).start()
 
     def serve(self, policy: Policy) -> None:
-        """Calls that have begun keep the policy that they began with."""
+        """Calls that have begun keep the policy that they began with. Ends a sleep."""
         self.policy = policy
+
+    def sleep(self) -> None:
+        """Gives its weights up: only `serve` wakes it."""
+        self.policy = None
 
     def close(self) -> None:
         self._http.shutdown()
@@ -105,14 +112,15 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", "0"))))
         problem = self._problem(body)
-        if self.owner.is_asleep:
+        policy = self.owner.policy
+        if policy is None:
             self._send(503, {"error": {"message": "The server sleeps."}})
         elif problem is not None:
             self._send(400, {"error": {"message": problem}})
         elif body.get("stream"):
-            self._stream(body)
+            self._stream(policy, body)
         else:
-            self._whole(body)
+            self._whole(policy, body)
 
     def _problem(self, body: dict[str, Any]) -> str | None:
         if self.path != "/v1/completions":
@@ -127,16 +135,15 @@ class _Handler(BaseHTTPRequestHandler):
                 return f"{name}={body[name]} is not supported."
         return None
 
-    def _whole(self, body: dict[str, Any]) -> None:
-        policy = self.owner.policy
-        choices = [_join(list(_draw(policy, body, index))) for index in range(body.get("n", 1))]
+    def _whole(self, policy: Policy, body: dict[str, Any]) -> None:
+        is_processed = self.owner.is_processed
+        choices = [_join(list(_draw(policy, body, index, is_processed))) for index in range(body.get("n", 1))]
         for choice in choices:
             choice["prompt_token_ids"] = body["prompt"]
         drawn = sum(len(choice["token_ids"]) for choice in choices)
         self._send(200, {**self._head(), "choices": choices, "usage": self._usage(body, drawn)})
 
-    def _stream(self, body: dict[str, Any]) -> None:
-        policy = self.owner.policy
+    def _stream(self, policy: Policy, body: dict[str, Any]) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
@@ -144,7 +151,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         drawn = 0
         for index in range(body.get("n", 1)):
-            for part in _draw(policy, body, index):
+            for part in _draw(policy, body, index, self.owner.is_processed):
                 drawn += 1
                 self._event({**self._head(), "choices": [part], "usage": self._usage(body, drawn)})
         self._event({**self._head(), "choices": [], "usage": self._usage(body, drawn)})

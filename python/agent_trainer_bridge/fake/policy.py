@@ -38,15 +38,17 @@ class Policy:
     def row(self, last: int) -> list[float]:
         return self.logits.get(last) or initial_logits()
 
-    def logprobs(self, last: int) -> list[float]:
-        return log_softmax(self.row(last))
+    def logprobs(self, last: int, temperature: float = 1.0) -> list[float]:
+        row = self.row(last)
+        return log_softmax(row if temperature == 1 else [value / temperature for value in row])
 
-    def sample(self, prompt: Sequence[int], draws: random.Random, temperature: float) -> tuple[int, float]:
-        """A token and its log-probability at temperature 1."""
-        logprobs = self.logprobs(prompt[-1])
+    def sample(self, prompt: Sequence[int], draws: random.Random, temperature: float) -> tuple[int, float, float]:
+        """A token, and its log-probabilities at temperature 1 and at `temperature`."""
+        last = prompt[-1]
+        logprobs = self.logprobs(last)
         if temperature == 0:
             token = max(range(VOCABULARY), key=logprobs.__getitem__)
-            return token, logprobs[token]
-        weights = [math.exp(value) for value in log_softmax([value / temperature for value in self.row(prompt[-1])])]
-        token = draws.choices(range(VOCABULARY), weights)[0]
-        return token, logprobs[token]
+            return token, logprobs[token], logprobs[token]
+        tempered = self.logprobs(last, temperature)
+        token = draws.choices(range(VOCABULARY), [math.exp(value) for value in tempered])[0]
+        return token, logprobs[token], tempered[token]

@@ -11,8 +11,6 @@ COLOCATED = "naive"
 """verl's name for handing weights on inside a process that trains and serves."""
 
 _FIXED = (
-    # Log-probabilities at temperature 1, as the rest of agent-trainer has them.
-    "actor_rollout_ref.rollout.logprobs_mode=raw_logprobs",
     "actor_rollout_ref.rollout.mode=async",
     "actor_rollout_ref.rollout.calculate_log_probs=true",
     # The loss, its aggregation and its penalties are those of objective.py.
@@ -57,6 +55,12 @@ def context_length(config: Any) -> int:
     return int(rollout.max_model_len or rollout.prompt_length + rollout.response_length)
 
 
+def logprob_kind(config: Any, server_kind: str) -> str:
+    """SGLang knows no other log-probabilities than those after temperature."""
+    mode = str(config.actor_rollout_ref.rollout.get("logprobs_mode", "raw_logprobs"))
+    return "processed" if server_kind == "sglang" or mode.startswith("processed") else "raw"
+
+
 def is_colocated(config: Any) -> bool:
     return bool(config.actor_rollout_ref.hybrid_engine)
 
@@ -73,8 +77,6 @@ def _check(config: Any) -> None:
             "Set actor_rollout_ref.model.lora.merge=true."
         )
     rollout = config.actor_rollout_ref.rollout
-    if rollout.name == "sglang" and rollout.temperature != 1:
-        raise UnsupportedError("SGLang tells log-probabilities after temperature, so sample at temperature 1 with it.")
     exchange = rollout.checkpoint_engine.backend
     if is_colocated(config) != (exchange == COLOCATED):
         raise UnsupportedError(

@@ -23,6 +23,7 @@ class VerlEngine:
         self._is_asleep = False
         self._loss: Loss | None = None
         self._has_adapter = False
+        self._version = 0
 
     def start(self, options: StartOptions) -> Started:
         versions = installed_versions()
@@ -31,7 +32,7 @@ class VerlEngine:
         if unknown:
             raise UnsupportedError(f"The verl engine has no option {sorted(unknown)[0]!r}.")
         from .cluster import Cluster, run_hook
-        from .config import compose, context_length, has_adapter
+        from .config import compose, context_length, has_adapter, logprob_kind
 
         if options.engine.get("setup_hook"):
             run_hook(options.engine["setup_hook"])
@@ -44,7 +45,7 @@ class VerlEngine:
         rollout = config.actor_rollout_ref.rollout.name
         kind = options.engine.get("server_kind", rollout)
         return Started(
-            servers=[Server(url, kind, "processed" if kind == "sglang" else "raw") for url in self._cluster.addresses],
+            servers=[Server(url, kind, logprob_kind(config, kind)) for url in self._cluster.addresses],
             data_parallel_size=self._cluster.data_parallel_size,
             world_size=self._cluster.world_size,
             versions=versions,
@@ -55,7 +56,7 @@ class VerlEngine:
         from verl.utils import tensordict_utils as tu
 
         from .metrics import own_metrics
-        from .tensors import to_tensordict, training_columns
+        from .tensors import set_temperature, to_tensordict, training_columns
         from .token_losses import TOKEN_LOSSES
 
         if loss.name not in TOKEN_LOSSES:
@@ -68,9 +69,9 @@ class VerlEngine:
         packing = pack(lengths, ranks)
         data = to_tensordict(rows, training_columns(rows, reference), packing)
         count = len(packing.order)
+        set_temperature(data, rows, packing)
         tu.assign_non_tensor(
             data,
-            temperature=1.0,
             calculate_entropy=loss.entropy_coef != 0,
             compute_loss=True,
             global_batch_size=count,
@@ -99,14 +100,15 @@ class VerlEngine:
     def forward(self, rows: Sequence[Row], which: str) -> list[list[float]]:
         from verl.utils import tensordict_utils as tu
 
-        from .tensors import response_values, to_tensordict
+        from .tensors import response_values, set_temperature, to_tensordict
 
         is_reference = which == "reference"
         if is_reference and not self._has_adapter and self._cluster.reference is None:
             raise UnsupportedError("The model as it was loaded is not kept. Start the bridge with reference.")
         packing = pack([len(row) for row in rows], self._cluster.data_parallel_size)
         data = to_tensordict(rows, {}, packing)
-        tu.assign_non_tensor(data, temperature=1.0, calculate_entropy=False, compute_loss=False)
+        set_temperature(data, rows, packing)
+        tu.assign_non_tensor(data, calculate_entropy=False, compute_loss=False)
         if is_reference and self._has_adapter:
             tu.assign_non_tensor(data, no_lora_adapter=True)
         if is_reference and not self._has_adapter:
@@ -119,6 +121,7 @@ class VerlEngine:
         self.sleep()
         self._cluster.exchange.update_weights(global_steps=version)
         self._is_asleep = False
+        self._version = version
         return {}
 
     def sleep(self) -> None:
@@ -128,9 +131,9 @@ class VerlEngine:
             self._is_asleep = True
 
     def wake(self) -> None:
+        """By handing weights on: those of colocated servers went with their memory, and verl refuses any other way."""
         if self._is_asleep:
-            self._cluster.exchange.wake_up_replicas()
-            self._is_asleep = False
+            self.sync(self._version)
 
     def save(self, folder: Path, step: int) -> None:
         self._cluster.save(folder / "actor", step)

@@ -71,6 +71,26 @@ def to_tensordict(rows: Sequence[Row], columns: Columns, packing: Packing) -> An
     return left_right_2_no_padding(TensorDict(batch, batch_size=[count]))
 
 
+def row_temperatures(rows: Sequence[Row], packing: Packing) -> float | list[float]:
+    """One for all where they are equal, as verl's fused kernels want it; else one for each place of `packing`."""
+    found = {row.temperature for row in rows}
+    if len(found) == 1:
+        return found.pop()
+    return [1.0 if index is None else rows[index].temperature for index in packing.order]
+
+
+def set_temperature(data: Any, rows: Sequence[Row], packing: Packing) -> None:
+    """What verl divides logits by."""
+    import torch
+    from verl.utils import tensordict_utils as tu
+
+    temperatures = row_temperatures(rows, packing)
+    if isinstance(temperatures, float):
+        tu.assign_non_tensor(data, temperature=temperatures)
+    else:
+        data["temperature"] = torch.tensor(temperatures, dtype=torch.float32)
+
+
 def response_values(output: Any, data: Any, rows: Sequence[Row], packing: Packing) -> list[list[float]]:
     """verl's log-probabilities, [row][length] in the order of `rows`; 0 outside the target mask."""
     from verl.workers.utils.padding import no_padding_2_padding

@@ -71,6 +71,26 @@ describe("the local backend", () => {
     await rm(folder, { recursive: true });
   });
 
+  it("trains the policy that it sampled at temperature 0.7: ratios are 1 at the first update", async () => {
+    await using backend = createLocalBackend({ threads: 1 });
+    const { sampler, renderer } = (await backend.start(run("builtin:shop-tiny"))) as SamplerTarget;
+    const { tokens } = renderer.render([{ role: "user", content: "How much do 3 lamps cost?" }]);
+    const temperature = 0.7;
+    const samples = await sampler.sample({ tokens, params: { ...params, temperature }, n: 4 });
+    const rows = samples.map((sample) => ({
+      ...drawn(tokens, { ...sample, logprobs: sample.temperedLogprobs! }),
+      temperature,
+    }));
+    const now = await backend.forward(rows);
+    for (const [r, row] of rows.entries())
+      for (let i = tokens.length; i < row.tokens.length; i++)
+        expect(Math.abs(now[r]![i]! - row.samplingLogprobs[i]!)).toBeLessThan(1e-4);
+    const metrics = await backend.updatePolicy(rows, defaultLoss, defaultOptim);
+    expect(metrics["logprob_abs_diff"]).toBeLessThan(1e-5);
+    expect(metrics["ratio_max"]).toBeCloseTo(1, 4);
+    expect(metrics["ratio_min"]).toBeCloseTo(1, 4);
+  });
+
   it("goes on to the bit with moments in bfloat16, in half of the space", async () => {
     const sizes: number[] = [];
     for (const momentPrecision of ["float32", "bfloat16"] as const) {

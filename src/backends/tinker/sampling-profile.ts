@@ -6,7 +6,7 @@ import type { SampleOutput } from "../../tinker-api/messages.ts";
 export interface SamplingProfile {
   /** Seeds are folded to at most this. */
   readonly largestSeed: number;
-  /** Log-probabilities of drawn tokens are those at temperature 1, whatever the temperature. */
+  /** Log-probabilities of sampled tokens are those at temperature 1, whatever the temperature. */
   readonly rawLogprobs: boolean;
 }
 
@@ -15,8 +15,11 @@ const ourLargestSeed = 2 ** 32 - 1;
 const smallLargestSeed = 2 ** 31 - 2 ** 12;
 /** Arbitrary small ids: every model has them. */
 const probePrompt = Int32Array.of(5, 6, 7, 8);
-/** Far from 1, so that the two kinds of log-probabilities are far apart. */
-const probeTemperature = 0.25;
+/**
+ * Far from 1, and above it: of a model that is nearly certain, both kinds of log-probabilities are about 0
+ * at a low temperature.
+ */
+const probeTemperature = 2;
 /** In nats; two computations of the same number may be this far apart in 16 bits. */
 const tolerance = 0.1;
 

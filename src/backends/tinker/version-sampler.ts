@@ -70,7 +70,8 @@ export class VersionSampler implements Sampler {
     return Promise.all(
       drawn.sequences.map(async (sequence, index) => {
         const { tokens, stopReason } = sequence;
-        // The server's are those of the distribution that it drew from; ours are at temperature 1.
+        // The server's are those of the distribution that it sampled from, but its losses know
+        // temperature 1 only: at any other, ratios would be wrong from the first update on.
         const logprobs = scored
           ? (await client.computeLogprobs(joined(prompt, tokens), options)).slice(prompt.length)
           : logprobsOf(sequence);

@@ -16,7 +16,7 @@ import type {
   WorkerKind,
 } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
-import { ConfigError, ModelError } from "../../core/errors.ts";
+import { ConfigError, ModelError, NumericsError } from "../../core/errors.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import { parseModelId } from "../../hub/model-id.ts";
@@ -62,6 +62,8 @@ export class VerlBackend implements TrainingBackend {
   #bridge: OpenBridge | undefined;
   #step = 0;
   #version = 0;
+  /** The weights have changed since they were served. */
+  #isAhead = false;
 
   constructor(options: VerlBackendOptions) {
     this.#options = options;
@@ -105,9 +107,21 @@ export class VerlBackend implements TrainingBackend {
     const { learningRate } = optim;
     const fields = { step, learning_rate: learningRate, loss: encodeLoss(loss) };
     const body = encodeRows(rows, factors, fields);
-    const { metrics } = (await this.#run("update", body)) as { metrics: UpdateMetrics };
+    const { metrics } = await this.#update(body);
     this.#step = step;
+    this.#isAhead = true;
     return metrics;
+  }
+
+  async #update(body: Uint8Array<ArrayBuffer>): Promise<{ readonly metrics: UpdateMetrics }> {
+    try {
+      return (await this.#run("update", body)) as { metrics: UpdateMetrics };
+    } catch (error) {
+      // Colocated servers fell asleep for it. Where an earlier update changed the weights, the next
+      // `publishWeights` wakes them; where none did, there may be none.
+      if (error instanceof NumericsError && !this.#isAhead) await this.#run("wake", {});
+      throw error;
+    }
   }
 
   async forward(
@@ -125,6 +139,7 @@ export class VerlBackend implements TrainingBackend {
     const version = this.#version + 1;
     await this.#run("sync", { weight_version: version });
     this.#version = version;
+    this.#isAhead = false;
     return version;
   }
 
@@ -137,6 +152,7 @@ export class VerlBackend implements TrainingBackend {
     const { step } = (await this.#run("load", body)) as { step: number };
     this.#step = step;
     this.#version = weightVersion;
+    this.#isAhead = false;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -178,8 +194,7 @@ export class VerlBackend implements TrainingBackend {
   #overridesFor({ lora }: ModelSpec): string[] {
     const { engine = "verl" } = this.#options;
     const overrides = verlOverrides(this.#options);
-    if (engine === "fake") return [];
-    if (lora === null) return overrides;
+    if (engine === "fake" || lora === null) return overrides;
     // Rollouts come over HTTP, where an adapter would have to be asked for by name: merged, all get it.
     return [
       ...overrides,

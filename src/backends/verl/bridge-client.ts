@@ -14,7 +14,7 @@ import { delay } from "../../util/abort.ts";
 import { VerlError, type VerlFailure } from "./verl-error.ts";
 
 /** The number that `python/agent_trainer_bridge/__init__.py` counts up. */
-export const bridgeProtocol = 2;
+export const bridgeProtocol = 3;
 
 export interface BridgeAddress {
   readonly url: string;

@@ -13,8 +13,14 @@ export function encodeRows(
   fields: object,
 ): Uint8Array<ArrayBuffer> {
   const lengths = rows.map(({ tokens }) => tokens.length);
+  const temperatures = rows.map(({ temperature = 1 }) => temperature);
   const header = new TextEncoder().encode(
-    JSON.stringify({ ...fields, lengths, factors: Array.from(factors) }),
+    JSON.stringify({
+      ...fields,
+      lengths,
+      factors: Array.from(factors),
+      ...(temperatures.every((temperature) => temperature === 1) ? {} : { temperatures }),
+    }),
   );
   const total = lengths.reduce((sum, length) => sum + length, 0);
   const body = new Uint8Array(4 + header.length + total * 17);

@@ -38,6 +38,15 @@ export const sharedKeys: readonly SharedKey[] = [
     theirs: `${rollout}.temperature`,
     value: (run) => run.temperature,
   },
+  {
+    ours: "algorithm.logprob_temperature",
+    theirs: `${rollout}.logprobs_mode`,
+    value: ({ temperature, logprobTemperature = "sampling" }) =>
+      // Greedy sampling counts as temperature 1.
+      logprobTemperature === "sampling" && temperature !== 1 && temperature !== 0
+        ? "processed_logprobs"
+        : "raw_logprobs",
+  },
   { ours: "rollout.train.top_p", theirs: `${rollout}.top_p`, value: (run) => run.topP },
   {
     ours: "rollout.train.top_k",

@@ -10,6 +10,8 @@ export interface VerlRunOptions {
   readonly batchSize: number;
   readonly groupSize: number;
   readonly temperature: number;
+  /** The policy that is trained: that at `temperature`, or that at 1. @default "sampling" */
+  readonly logprobTemperature?: "sampling" | "one";
   readonly topP: number;
   readonly topK: number;
   /** Most tokens that one call draws. */
@@ -68,7 +70,7 @@ export interface VerlBackendOptions {
   readonly setupHook?: string;
   /** Set in the bridge, and so in Ray's workers. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The engine's own switches; the fake one has `update_seconds` and `fail_at_step`. */
+  /** The engine's own switches; the fake one has some for tests. */
   readonly engineOptions?: Readonly<Record<string, unknown>>;
   /** @default read from the model's folder */
   readonly renderer?: Renderer;

@@ -37,7 +37,8 @@ describe("BatchSampler", () => {
     "gives each request the same bits alone, in any company and with any cache (%s, LoRA %j, %i tokens)",
     async (precision, lora, vocabSize) => {
       const model = (): PolicyModel => smallModel(lora, { ...smallConfig, vocabSize });
-      const paramsOf = (i: number): SamplingParams => params(i, i % 3 === 0 ? { topP: 0.9 } : {});
+      const paramsOf = (i: number): SamplingParams =>
+        params(i, [{ topP: 0.9 }, {}, {}, { temperature: 0.7 }][i % 4]);
       const prompts = Array.from({ length: 20 }, (_, i) => randomTokens(i, 3 + i * 14));
       // Prompts that share a beginning with others, across several blocks.
       prompts.push(
@@ -154,29 +155,46 @@ describe("BatchSampler", () => {
     ).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
 
-  it("crosses block and lane borders without a change in numbers: training agrees", async () => {
-    const policy = smallModel();
-    const sampler = await BatchSampler.create(policy, { threads: 2 });
-    const trainer = new PolicyTrainer(policy, { threads: 2, memoryMiB: 100 });
-    const prompts = [5, 31, 32, 33, 64, 100, 126, 127, 128, 129, 250, 256].map((length, i) =>
-      randomTokens(i, length),
-    );
-    const samples = await Promise.all(
-      prompts.map(async (tokens, i) => (await sampler.sample({ tokens, params: params(i) }))[0]!),
-    );
-    const rows = samples.map(({ tokens }, i) =>
-      rowOf(concat(prompts[i]!, tokens), prompts[i]!.length),
-    );
-    const logprobs = await trainer.forward(rows);
-    for (const [i, sample] of samples.entries()) {
-      expect(sample.tokens.length).toBe(40);
-      for (const [k, logprob] of sample.logprobs.entries()) {
-        expect(Math.abs(logprobs[i]![prompts[i]!.length + k]! - logprob)).toBeLessThan(1e-4);
+  it.each([[{}], [{ temperature: 0.7 }], [{ temperature: 1.3, topP: 0.9 }], [{ temperature: 0 }]])(
+    "crosses block and lane borders without a change in numbers: training agrees (%j)",
+    async (extra) => {
+      const policy = smallModel();
+      const sampler = await BatchSampler.create(policy, { threads: 2 });
+      const trainer = new PolicyTrainer(policy, { threads: 2, memoryMiB: 100 });
+      const prompts = [5, 31, 32, 33, 64, 100, 126, 127, 128, 129, 250, 256].map((length, i) =>
+        randomTokens(i, length),
+      );
+      const samples = await Promise.all(
+        prompts.map(
+          async (tokens, i) => (await sampler.sample({ tokens, params: params(i, extra) }))[0]!,
+        ),
+      );
+      const rows = samples.map(({ tokens }, i) =>
+        rowOf(concat(prompts[i]!, tokens), prompts[i]!.length),
+      );
+      const expectSame = async (
+        temperature: number,
+        told: (sample: Sample) => Float32Array,
+      ): Promise<void> => {
+        const logprobs = await trainer.forward(rows.map((row) => ({ ...row, temperature })));
+        for (const [i, sample] of samples.entries()) {
+          expect(told(sample).length).toBe(40);
+          for (const [k, logprob] of told(sample).entries()) {
+            expect(Math.abs(logprobs[i]![prompts[i]!.length + k]! - logprob)).toBeLessThan(1e-4);
+          }
+        }
+      };
+      await expectSame(1, ({ logprobs }) => logprobs);
+      const { temperature = 1 } = extra as Partial<SamplingParams>;
+      if (temperature === 1 || temperature === 0) {
+        for (const sample of samples) expect(sample).not.toHaveProperty("temperedLogprobs");
+      } else {
+        await expectSame(temperature, ({ temperedLogprobs }) => temperedLogprobs!);
       }
-    }
-    await sampler.close();
-    await trainer.close();
-  });
+      await sampler.close();
+      await trainer.close();
+    },
+  );
 
   it("draws n different sequences from one prompt, streams them in order, and reports the version", async () => {
     const sampler = await BatchSampler.create(smallModel(), { threads: 1 });

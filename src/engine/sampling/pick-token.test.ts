@@ -84,6 +84,20 @@ describe("pickToken", () => {
     }
   });
 
+  it("reports that of the full softmax at the temperature too, whatever else is filtered", () => {
+    // Squares of 1, 2, 3, over their sum.
+    for (const extra of [{}, { topK: 1 }, { topP: 0.5 }, { minP: 0.9 }]) {
+      const shape = { ...plain, temperature: 0.5, ...extra };
+      const { token, temperedLogprob } = pickToken(probabilities, shape, 0.9);
+      expect(token).toBe(2);
+      expect(temperedLogprob).toBeCloseTo(Math.log(9 / 14), 6);
+    }
+    for (const temperature of [0, 1])
+      expect(pickToken(probabilities, { ...plain, temperature }, 0.9)).not.toHaveProperty(
+        "temperedLogprob",
+      );
+  });
+
   it("filters a large vocabulary as sorting all of it would", () => {
     const random = createRandom(5);
     for (let round = 0; round < 60; round++) {

@@ -5,6 +5,8 @@ export interface PickedToken {
   readonly token: number;
   /** Natural log of p(token) under the full softmax at temperature 1. */
   readonly logprob: number;
+  /** The same under the full softmax at the sampling temperature; absent at temperature 1 and 0. */
+  readonly temperedLogprob?: number;
 }
 
 type Shape = Pick<SamplingParams, "temperature" | "topP" | "topK" | "minP">;
@@ -12,6 +14,11 @@ type Shape = Pick<SamplingParams, "temperature" | "topP" | "topK" | "minP">;
 /** Drawn from the model's distribution as it is. */
 export function isPlain(shape: Shape): boolean {
   return shape.temperature === 1 && isUnfiltered(shape);
+}
+
+/** Whether the policy that samples is another than that at temperature 1; greedy counts as the latter. */
+export function isTempered({ temperature }: Pick<Shape, "temperature">): boolean {
+  return temperature !== 1 && temperature !== 0;
 }
 
 function isUnfiltered({ topK, topP, minP }: Shape): boolean {
@@ -29,15 +36,21 @@ let scratch = new Float64Array(0);
  * doubles.
  */
 export function pickToken(probabilities: Float32Array, shape: Shape, uniform: number): PickedToken {
-  const token = choose(probabilities, shape, uniform);
-  return { token, logprob: Math.log(probabilities[token]!) };
+  const logprobOf = (token: number): number => Math.log(probabilities[token]!);
+  if (!isTempered(shape)) {
+    const token =
+      shape.temperature === 0 ? likeliest(probabilities) : choose(probabilities, shape, uniform);
+    return { token, logprob: logprobOf(token) };
+  }
+  const masses = tempered(probabilities, shape.temperature);
+  const sum = total(masses);
+  const token = choose(masses, shape, uniform, sum);
+  return { token, logprob: logprobOf(token), temperedLogprob: Math.log(masses[token]! / sum) };
 }
 
-function choose(probabilities: Float32Array, shape: Shape, uniform: number): number {
-  if (shape.temperature === 0) return likeliest(probabilities);
-  const masses =
-    shape.temperature === 1 ? probabilities : tempered(probabilities, shape.temperature);
-  return isUnfiltered(shape) ? draw(masses, uniform) : drawFiltered(masses, shape, uniform);
+function choose(masses: Masses, shape: Shape, uniform: number, sum?: number): number {
+  if (!isUnfiltered(shape)) return drawFiltered(masses, shape, uniform);
+  return draw(masses, uniform, sum ?? total(masses));
 }
 
 function likeliest(masses: Masses): number {
@@ -70,8 +83,9 @@ function total(masses: Masses): number {
   return a + b + c + d;
 }
 
-function draw(masses: Masses, uniform: number): number {
-  let rest = uniform * total(masses);
+/** @param sum of all masses */
+function draw(masses: Masses, uniform: number, sum: number): number {
+  let rest = uniform * sum;
   let last = 0;
   for (let v = 0; v < masses.length; v++) {
     const mass = masses[v]!;

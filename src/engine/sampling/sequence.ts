@@ -2,6 +2,7 @@
 import type { Sample, SampleRequest, StopReason, WeightChange } from "../../core/policy.ts";
 import { createRandom, deriveSeed } from "../../util/random.ts";
 import type { LaneSequence } from "./lane.ts";
+import { isTempered } from "./pick-token.ts";
 import type { PickedToken } from "./pick-token.ts";
 
 export interface QueuedRequest {
@@ -27,6 +28,8 @@ export interface Sequence extends LaneSequence {
   readonly limit: number;
   readonly tokens: number[];
   readonly logprobs: number[];
+  /** At the sampling temperature; null where `logprobs` are those. */
+  readonly temperedLogprobs: number[] | null;
   /** Of the latest token. */
   version: number;
   readonly changes: WeightChange[];
@@ -50,6 +53,7 @@ export function newSequence(
     limit: Math.min(params.maxTokens, contextLength - tokens.length),
     tokens: [],
     logprobs: [],
+    temperedLogprobs: isTempered(params) ? [] : null,
     version: request.weightVersion,
     changes: [],
     cached: tokens.length,
@@ -76,7 +80,7 @@ export function drawsNext({ tokens, cached, promptTokens }: Sequence): boolean {
 /** @returns why the sequence ends with it, or null. */
 export function recordToken(
   sequence: Sequence,
-  { token, logprob }: PickedToken,
+  { token, logprob, temperedLogprob }: PickedToken,
   weightVersion: number,
 ): StopReason | null {
   const { params, onChunk } = sequence.request.request;
@@ -86,6 +90,7 @@ export function recordToken(
   }
   sequence.tokens.push(token);
   sequence.logprobs.push(logprob);
+  sequence.temperedLogprobs?.push(temperedLogprob ?? logprob);
   sequence.pending = token;
   onChunk?.({
     index: sequence.index,
@@ -98,10 +103,11 @@ export function recordToken(
 
 /** Resolves the request with its last one. */
 export function finishSequence(sequence: Sequence, stopReason: StopReason): void {
-  const { request: queued, tokens, logprobs, changes } = sequence;
+  const { request: queued, tokens, logprobs, temperedLogprobs, changes } = sequence;
   queued.results[sequence.index] = {
     tokens: Int32Array.from(tokens),
     logprobs: Float32Array.from(logprobs),
+    ...(temperedLogprobs === null ? {} : { temperedLogprobs: Float32Array.from(temperedLogprobs) }),
     stopReason,
     weightVersion: queued.weightVersion,
     ...(changes.length === 0 ? {} : { weightChanges: changes }),

@@ -35,6 +35,8 @@ export type LossInput =
 /** One micro-batch of N tokens, R of them trained. */
 export interface MicroBatch {
   readonly modelInputs: Readonly<Record<ModelInput, Tensor>>;
+  /** What logits of each trained token are multiplied by, [R, 1]; null where all temperatures are 1. */
+  readonly inverseTemperatures: Tensor | null;
   readonly lossInputs: Readonly<Record<LossInput, Tensor>>;
   /** For each of the R trained tokens: its row's index in the batch's rows, and its place in that row. */
   readonly origins: readonly { readonly row: number; readonly position: number }[];
@@ -56,12 +58,14 @@ export function makeMicroBatches(
   limits: BatchLimits,
 ): readonly MicroBatch[] {
   const factors = rowFactors(rows, aggregation, aggregationLength);
+  // Of the call, not of the micro-batch, so that one graph does for all of them.
+  const tempered = rows.some(({ temperature = 1 }) => temperature !== 1);
   const longestFirst = rows
     .map((row, index) => ({ row, index }))
     .filter(({ index }) => factors[index] !== 0)
     .toSorted((a, b) => b.row.tokens.length - a.row.tokens.length || a.index - b.index);
   return gatherPacks(packRows(longestFirst, limits), limits).map(({ packs, extent }) => ({
-    ...layOut(packs, factors, limits.headChunkRows),
+    ...layOut(packs, factors, limits.headChunkRows, tempered),
     checkpointed: limits.fit(sizeOf(extent)) !== "kept",
   }));
 }
@@ -70,12 +74,14 @@ function layOut(
   packs: readonly Pack[],
   factors: Float64Array,
   headChunkRows: number,
+  tempered: boolean,
 ): Omit<MicroBatch, "checkpointed"> {
   const { tokens, trunk, branch } = placePacks(packs);
   const ids = new BigInt64Array(tokens);
   const positions = new BigInt64Array(tokens);
   const rowIndices: number[] = [];
   const targets: number[] = [];
+  const inverseTemperatures: number[] = [];
   const samplingLogprobs: number[] = [];
   const advantages: number[] = [];
   const weights: number[] = [];
@@ -96,6 +102,7 @@ function layOut(
         if (row.targetMask[at] !== 1) continue;
         rowIndices.push(place);
         targets.push(row.tokens[at]!);
+        inverseTemperatures.push(1 / (row.temperature ?? 1));
         samplingLogprobs.push(row.samplingLogprobs[at]!);
         advantages.push(row.advantages[at]!);
         weights.push(row.weights?.[at] ?? 1);
@@ -114,6 +121,9 @@ function layOut(
   return {
     origins,
     trainedTokens: count,
+    inverseTemperatures: tempered
+      ? { data: Float32Array.from(inverseTemperatures), shape: [count, 1] }
+      : null,
     modelInputs: {
       ids: { data: ids, shape: [tokens] },
       positions: { data: positions, shape: [tokens, 1] },

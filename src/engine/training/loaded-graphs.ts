@@ -48,20 +48,25 @@ export class LoadedGraphs {
     this.#options = options;
   }
 
-  /** Log-probabilities alone. */
-  async forward(which: WhichWeights): Promise<RunGraph> {
+  /** Log-probabilities alone. `tempered`: see `TrainingGraphOptions`. */
+  async forward(which: WhichWeights, tempered: boolean): Promise<RunGraph> {
     if (which === "reference") {
       this.#reference ??= referenceOf(this.#policy, this.#options.loadReference);
     }
     const policy = which === "reference" ? await this.#reference! : this.#policy;
-    return (await this.#graph(which, policy, { loss: null, checkpointed: false })).run;
+    const key = `${which} ${tempered}`;
+    return (await this.#graph(key, policy, { loss: null, checkpointed: false, tempered })).run;
   }
 
   /** A loss with its gradients. */
-  async gradient(loss: LossSpec, checkpointed: boolean): Promise<RunGraph> {
-    const key = `${objectiveKey(loss)} ${checkpointed}`;
+  async gradient(
+    loss: LossSpec,
+    shape: Pick<TrainingGraphOptions, "checkpointed" | "tempered">,
+  ): Promise<RunGraph> {
+    const { checkpointed, tempered = false } = shape;
+    const key = `${objectiveKey(loss)} ${checkpointed} ${tempered}`;
     await this.#makeRoom(key);
-    return (await this.#graph(key, this.#policy, { loss, checkpointed })).run;
+    return (await this.#graph(key, this.#policy, { loss, checkpointed, tempered })).run;
   }
 
   /** For the gradient graph `key`: each keeps the memory of its largest batch. */

@@ -58,10 +58,10 @@ export class PolicyTrainer {
     rows: readonly TrainingRow[],
     which: WhichWeights = "current",
   ): Promise<Float32Array[]> {
-    const run = await this.#graphs.forward(which);
     const result = rows.map((row) => new Float32Array(row.tokens.length));
     for (const batch of makeMicroBatches(rows, defaultLoss, this.#limits)) {
-      const { logprobs } = await run(batch.modelInputs);
+      const run = await this.#graphs.forward(which, batch.inverseTemperatures !== null);
+      const { logprobs } = await run(modelInputs(batch));
       for (const [i, { row, position }] of batch.origins.entries())
         result[row]![position] = logprobs![i]!;
     }
@@ -69,10 +69,10 @@ export class PolicyTrainer {
   }
 
   async #lossInputs(batch: MicroBatch, loss: LossSpec): Promise<Record<string, Tensor>> {
-    const inputs = { ...batch.modelInputs, ...batch.lossInputs, ...lossParameterTensors(loss) };
+    const inputs = { ...modelInputs(batch), ...batch.lossInputs, ...lossParameterTensors(loss) };
     if (loss.kl === undefined || loss.kl === null) return inputs;
-    const run = await this.#graphs.forward("reference");
-    const { logprobs } = await run(batch.modelInputs);
+    const run = await this.#graphs.forward("reference", batch.inverseTemperatures !== null);
+    const { logprobs } = await run(modelInputs(batch));
     const reference = { data: logprobs!, shape: [batch.trainedTokens] };
     return { ...inputs, reference_logprobs: reference };
   }
@@ -91,7 +91,9 @@ export class PolicyTrainer {
     const statistics = new RatioStatistics(loss);
     let total = 0;
     for (const batch of makeMicroBatches(rows, loss, this.#limits)) {
-      const run = await this.#graphs.gradient(loss, batch.checkpointed);
+      const { checkpointed, inverseTemperatures } = batch;
+      const tempered = inverseTemperatures !== null;
+      const run = await this.#graphs.gradient(loss, { checkpointed, tempered });
       const outputs = await run(await this.#lossInputs(batch, loss));
       const value = outputs["loss"]![0]!;
       if (!Number.isFinite(value)) {
@@ -138,6 +140,13 @@ export class PolicyTrainer {
   close(): Promise<void> {
     return this.#graphs.close();
   }
+}
+
+function modelInputs(batch: MicroBatch): Readonly<Record<string, Tensor>> {
+  const { modelInputs: inputs, inverseTemperatures } = batch;
+  return inverseTemperatures === null
+    ? inputs
+    : { ...inputs, inverse_temperatures: inverseTemperatures };
 }
 
 function sumsOf(

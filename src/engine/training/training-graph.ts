@@ -6,6 +6,7 @@ import type { HeadInputs } from "../graph/chunked-head.ts";
 import { Graph } from "../graph/graph.ts";
 import type { Operators } from "../graph/graph.ts";
 import { takeRows } from "../graph/model-ops.ts";
+import { multiply } from "../graph/ops.ts";
 import { buildObjective } from "../loss/objective.ts";
 import { embeddingName, headName } from "../model/parameters.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
@@ -34,6 +35,8 @@ export interface TrainingGraphOptions {
   readonly loss: LossSpec | null;
   /** Keep the layers' inputs only, and compute layers again for their gradients. */
   readonly checkpointed: boolean;
+  /** Logits of each trained token are multiplied by a further input, `inverse_temperatures` [R, 1]. @default false */
+  readonly tempered?: boolean;
   /** @default "fused" */
   readonly operators?: Operators;
 }
@@ -44,7 +47,7 @@ export interface TrainingGraphOptions {
  */
 export function buildTrainingGraph(
   policy: PolicyModel,
-  { loss, checkpointed, operators = "fused" }: TrainingGraphOptions,
+  { loss, checkpointed, tempered = false, operators = "fused" }: TrainingGraphOptions,
 ): BuiltGraph {
   const graph = new Graph({ operators });
   const weights = declareWeights(graph, { ...policy, differentiate: loss !== null });
@@ -58,8 +61,12 @@ export function buildTrainingGraph(
     attention,
     checkpointed: checkpointed && loss !== null,
   });
+  const taken = takeRows(hidden, rows);
   const head: HeadInputs = {
-    hidden: takeRows(hidden, rows),
+    // (h / T) W^T is logits / T, and [R, H] is far smaller than the logits.
+    hidden: tempered
+      ? multiply(taken, graph.input("inverse_temperatures", "float32", ["R", 1]))
+      : taken,
     matrix: weights.get(policy.config.tiedEmbeddings ? embeddingName : headName),
     targets: graph.input("targets", "int64", ["padded"]),
     chunks: graph.input("chunks", "int64", []),

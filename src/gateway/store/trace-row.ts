@@ -24,7 +24,7 @@ export interface TraceRow {
   /** The rest of the prompt. */
   readonly prompt: Uint8Array | null;
   readonly response: Uint8Array;
-  /** Little-endian float32. */
+  /** Little-endian float32: `logprobs`, then `temperedLogprobs`. */
   readonly logprobs: Uint8Array;
   readonly body: Uint8Array;
   readonly finished: number;
@@ -40,6 +40,8 @@ interface Body {
   /** Messages taken from `base`: those of its request, then its response. */
   readonly kept?: number;
   readonly messages?: readonly ChatMessage[];
+  /** Numbers at the end of the row's `logprobs` that are `temperedLogprobs`; absent without any. */
+  readonly tempered?: number;
   /** Absent when they are those of `base`, or none. */
   readonly tools?: readonly ToolDefinition[];
 }
@@ -56,6 +58,7 @@ function fieldsOf(trace: Trace): Fields {
     promptIds: _promptIds,
     responseIds: _responseIds,
     logprobs: _logprobs,
+    temperedLogprobs: _temperedLogprobs,
     finishedAt: _finishedAt,
     ...fields
   } = trace;
@@ -76,6 +79,22 @@ function unpackUid(uid: Uint8Array | string): string {
 
 function bytesOf(values: Float32Array): Uint8Array {
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+}
+
+function packLogprobs({ logprobs, temperedLogprobs }: Trace): Uint8Array {
+  if (temperedLogprobs === undefined) return bytesOf(logprobs);
+  return Buffer.concat([bytesOf(logprobs), bytesOf(temperedLogprobs)]);
+}
+
+function unpackLogprobs(
+  bytes: Uint8Array,
+  tempered: number | undefined,
+): Pick<Trace, "logprobs" | "temperedLogprobs"> {
+  // A copy, because bytes of a row may begin anywhere.
+  const all = new Float32Array(Uint8Array.from(bytes).buffer);
+  if (tempered === undefined) return { logprobs: all };
+  const at = all.length - tempered;
+  return { logprobs: all.subarray(0, at), temperedLogprobs: all.subarray(at) };
 }
 
 /** Prompt and response; without a copy where they lie side by side. */
@@ -135,6 +154,7 @@ function pack(
   shared: Pick<TraceRow, "head" | "base" | "kept" | "prompt">,
   body: Body,
 ): TraceRow {
+  const tempered = trace.temperedLogprobs?.length;
   return {
     id,
     uid: packUid(trace.id),
@@ -142,8 +162,8 @@ function pack(
     choice: trace.choice,
     ...shared,
     response: packIds(trace.responseIds),
-    logprobs: bytesOf(trace.logprobs),
-    body: packJson(body),
+    logprobs: packLogprobs(trace),
+    body: packJson(tempered === undefined ? body : { ...body, tempered }),
     finished: trace.finishedAt,
   };
 }
@@ -236,8 +256,7 @@ export function unpackTrace(
     tools: body.tools ?? origin?.trace.tools ?? [],
     promptIds: tokens.subarray(0, promptLength),
     responseIds: tokens.subarray(promptLength),
-    // A copy, because bytes of a row may begin anywhere.
-    logprobs: new Float32Array(Uint8Array.from(row.logprobs).buffer),
+    ...unpackLogprobs(row.logprobs, body.tempered),
     finishedAt: row.finished,
   } as unknown as Trace;
   return { id: row.id, trace, tokens };

@@ -75,7 +75,7 @@ class TokenCall {
   finish(sample: Sample, choice: number): FinishedChoice {
     const { request } = this.#call;
     const reader = this.#readers?.[choice];
-    const { tokens, logprobs, stopReason, weightVersion, weightChanges } =
+    const { tokens, logprobs, temperedLogprobs, stopReason, weightVersion, weightChanges } =
       reader?.finish(sample) ?? sample;
     const read = readMessage(this.#renderer, tokens, {
       raw: request.rawPrompt !== undefined,
@@ -91,6 +91,7 @@ class TokenCall {
       stopReason,
       tokens,
       logprobs,
+      ...(temperedLogprobs === undefined ? {} : { temperedLogprobs }),
       weightVersion,
       ...(weightChanges === undefined ? {} : { weightChanges }),
       ...(stopString !== undefined && request.stops.includes(stopString) ? { stopString } : {}),

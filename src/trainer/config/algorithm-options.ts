@@ -1,5 +1,6 @@
 /** The options of `algorithm`, as code reads them; their meaning stands in `schema/`. */
 import type { CustomName, EstimatorName } from "../../algorithms/catalog.ts";
+import type { LogprobTemperature } from "../../algorithms/step-logprobs.ts";
 import type { WeightMode } from "../../algorithms/rollout-correction/importance-weights.ts";
 import type { KlEstimator, LossAggregation, LossName } from "../../core/loss.ts";
 
@@ -36,6 +37,7 @@ export interface AlgorithmOptions {
   readonly droBeta: number;
   readonly sapoTauPos: number;
   readonly sapoTauNeg: number;
+  readonly logprobTemperature: LogprobTemperature;
   readonly klBeta: number;
   readonly klEstimator: KlEstimator;
   readonly entropyCoef: number;

@@ -30,21 +30,20 @@ export function startWarnings(config: TrainConfig, tasks: number, totalSteps: nu
       `algorithm.kl_beta=${klBeta} with algorithm.kl_estimator=k1 hardly constrains the policy: the gradient of k1 in a loss is 0 on average. Use k2 or k3, or k1 in the reward (algorithm.use_kl_in_reward).`,
     );
   }
-  warnings.push(...samplingWarnings(config));
+  warnings.push(...truncationWarnings(config));
   return warnings;
 }
 
-/** Tokens that are not drawn from the distribution that is trained. */
-function samplingWarnings({ rollout }: TrainConfig): string[] {
-  const { temperature, topP, topK, minP } = rollout.train;
+/** Tokens that are not sampled from the whole distribution that is trained. */
+function truncationWarnings({ rollout }: TrainConfig): string[] {
+  const { topP, topK, minP } = rollout.train;
   const changed = [
-    ...(temperature === 1 ? [] : [`temperature=${temperature}`]),
     ...(topP === 1 ? [] : [`top_p=${topP}`]),
     ...(topK === 0 ? [] : [`top_k=${topK}`]),
     ...(minP === 0 ? [] : [`min_p=${minP}`]),
   ];
   if (changed.length === 0) return [];
   return [
-    `rollout.train.${changed.join(", ")}: tokens are drawn from another distribution than the one that is trained, which is that at temperature 1. Log-probabilities are those at temperature 1 too, so neither the loss's ratios nor algorithm.rollout_correction correct for it, but where an inference server gives those after sampling parameters.`,
+    `rollout.train.${changed.join(", ")}: tokens are sampled from a part of the distribution that is trained, which is the whole one. Log-probabilities are those of the whole one too, so neither the loss's ratios nor algorithm.rollout_correction correct for it, but where an inference server gives those after sampling parameters.`,
   ];
 }

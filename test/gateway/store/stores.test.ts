@@ -78,6 +78,17 @@ describe.each(kinds)("$name store", ({ open }) => {
         logprobs: Float32Array.of(-0, Number.NEGATIVE_INFINITY, Math.fround(-0.1), 1e-45, NaN, -1),
       }),
       makeTrace({ sequence: 3, content: "x".repeat(40_000) } as Partial<Trace>),
+      makeTrace({ sequence: 4, temperedLogprobs: Float32Array.of(-0.2, -1e-12, -20) }),
+      // Two choices of one call, the second told of nothing.
+      makeTrace({ sequence: 5, temperedLogprobs: Float32Array.of(-0.3, 0, -2) }),
+      makeTrace({
+        sequence: 5,
+        choice: 1,
+        responseIds: Int32Array.of(1, 2),
+        logprobs: Float32Array.of(-1, -2),
+        temperedLogprobs: Float32Array.of(-1.5, -2.5),
+      }),
+      makeTrace({ sequence: 5, choice: 2, logprobs: new Float32Array(0) }),
     ];
     for (const trace of traces) await store.append([trace]);
     const again = await reopen();

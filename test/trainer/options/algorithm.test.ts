@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { TrainingBackend } from "../../../src/core/backend.ts";
+import { capabilityMatrix } from "../../../src/core/capabilities.ts";
 import type { TrainingRow } from "../../../src/core/training-row.ts";
 import { loadConfig } from "../../../src/trainer/config/load.ts";
 import { trainingRows } from "../../../src/trainer/training-rows.ts";
@@ -23,7 +24,10 @@ async function rowsWith(
     since: 1,
     episodes: episodes.filter(({ task }) => task.id === key),
   }));
-  const backend = { forward } as unknown as TrainingBackend;
+  const backend = {
+    forward,
+    capabilities: capabilityMatrix.local,
+  } as unknown as TrainingBackend;
   const { signal } = new AbortController();
   return trainingRows({ config, backend, signal, estimators: new Map(), emit: () => {} }, 1, sets);
 }

@@ -90,13 +90,13 @@ describe("options that have no effect", () => {
   });
   it("of sampling are said where log-probabilities do not see them", async () => {
     const { trainer, events } = coinTrainer({
-      set: { "rollout.train.temperature": 0.7, "trainer.total_batches": 1 },
+      set: { "rollout.train.top_p": 0.7, "trainer.total_batches": 1 },
     });
     await trainer.train();
     expect(events).toContainEqual(
       expect.objectContaining({
         type: "warning",
-        message: expect.stringContaining("rollout.train.temperature=0.7: tokens are drawn"),
+        message: expect.stringContaining("rollout.train.top_p=0.7: tokens are sampled from a part"),
       }),
     );
   });

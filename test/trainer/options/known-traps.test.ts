@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { defaultLoss, defaultOptim } from "../../../src/core/loss.ts";
 import { defaultSampling } from "../../../src/core/policy.ts";
 import type { TrainingBackend } from "../../../src/core/backend.ts";
+import { capabilityMatrix } from "../../../src/core/capabilities.ts";
 import type { TrainingRow } from "../../../src/core/training-row.ts";
 import { configFields } from "../../../src/trainer/config/fields.ts";
 import { loadConfig } from "../../../src/trainer/config/load.ts";
@@ -25,7 +26,7 @@ async function rowsWith(
 ): Promise<readonly TrainingRow[]> {
   const context = {
     config: load(...overrides).config,
-    backend: {} as TrainingBackend,
+    backend: { capabilities: capabilityMatrix.local } as TrainingBackend,
     signal: new AbortController().signal,
     estimators: new Map(),
     emit: () => {},
@@ -173,7 +174,7 @@ describe("rows", () => {
     const broken = { ...whole, trajectories: [{ ...whole.trajectories[0]!, steps }] };
     const context = {
       config: load("algorithm.adv_estimator=reinforce").config,
-      backend: {} as TrainingBackend,
+      backend: { capabilities: capabilityMatrix.local } as TrainingBackend,
       signal: new AbortController().signal,
       estimators: new Map(),
       emit: () => {},

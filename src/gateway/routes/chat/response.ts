@@ -15,10 +15,12 @@ function toWireToken(token: string, logprob: number | undefined): Wire {
   return { token, logprob, bytes: Array.from(Buffer.from(token)) };
 }
 
-/** Log-probabilities of the drawn tokens. */
+/** Log-probabilities of the drawn tokens; those at the sampling temperature too, by Fireworks' name. */
 export function toWireLogprobs(completion: Completion, renderer: Renderer): Wire {
+  const { logprobs, temperedLogprobs } = completion;
   const content = tokenTextsOf(completion, renderer).map(({ text, topLogprobs }, i) => ({
-    ...toWireToken(text, completion.logprobs[i]),
+    ...toWireToken(text, logprobs[i]),
+    ...(temperedLogprobs === undefined ? {} : { sampling_logprob: temperedLogprobs[i] }),
     top_logprobs: topLogprobs.map((top) => toWireToken(top.text, top.logprob)),
   }));
   return { content, refusal: null };

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { defaultLoss, klEstimators, lossAggregations, lossNames } from "../../../core/loss.ts";
 import { estimatorNames } from "../../../algorithms/catalog.ts";
+import { logprobTemperatures } from "../../../algorithms/step-logprobs.ts";
 import { roleMap } from "../role-map.ts";
 import { rolloutCorrection } from "./rollout-correction.ts";
 import { count, customName, share } from "./kinds.ts";
@@ -79,6 +80,12 @@ export const algorithmOptions: Section<"algorithm"> = z
       .gt(0)
       .default(1.05)
       .describe("Temperature of the gate in the loss sapo for tokens with a negative advantage."),
+    logprob_temperature: z
+      .enum(logprobTemperatures)
+      .default("sampling")
+      .describe(
+        "Which policy is trained when rollout.train.temperature is not 1: sampling is the one that samples, softmax(logits / temperature), as verl and TRL do; one is the policy at temperature 1, whose log-probabilities are not those of what was sampled.",
+      ),
     kl_beta: z
       .number()
       .min(0)
