@@ -79,9 +79,12 @@ export interface Episode {
   readonly trajectories: readonly Trajectory[];
   /** What the flow returned, when that was a plain value (a string, a number, an object). */
   readonly output: unknown;
-  /** null = not evaluated. */
+  /** null = nobody said. */
   readonly isCorrect: boolean | null;
-  /** The evaluator's reward; null = not evaluated or failed. */
+  /**
+   * The evaluator's, or the program's own where `rollout.reward_source` says so or there is no
+   * evaluator; `rollout.failure_reward` where the agent failed; null = no score.
+   */
   readonly reward: number | null;
   readonly terminationReason: TerminationReason;
   /** Numbers of this episode (`time/...`, signals); averaged into the step's metrics. */
@@ -109,7 +112,8 @@ export interface Signal {
 /** The full form of an evaluator's answer. */
 export interface EvalOutput {
   readonly reward: number;
-  readonly isCorrect: boolean;
+  /** null = as a plain number says: 1 is right, 0 is wrong, or what `rollout.solved_reward` says. */
+  readonly isCorrect: boolean | null;
   readonly signals?: readonly Signal[];
   readonly metadata?: Readonly<Record<string, unknown>>;
 }

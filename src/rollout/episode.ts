@@ -3,6 +3,7 @@ import type { Task } from "../core/task.ts";
 import type { Episode } from "../core/trajectory.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import { errorFacts } from "./error-facts.ts";
+import type { FailurePolicy } from "./failure-policy.ts";
 import type { RolloutRequest } from "./rollout-request.ts";
 
 type Unfinished = Omit<Episode, "terminationReason" | "error">;
@@ -39,15 +40,28 @@ export function returnedEpisode<Metadata>(
   };
 }
 
+/**
+ * What the agent itself made fail is a rollout like any other: it has a reward, and its calls can be
+ * trained on.
+ */
 export function failedEpisode<Metadata>(
   request: RolloutRequest<Metadata>,
-  { isTimeout, error }: AttemptOutcome & { readonly kind: "failed" },
+  { isTimeout, error, fault, trajectories, metrics }: AttemptOutcome & { readonly kind: "failed" },
   attempts: number,
+  { reward, retriesAgent }: FailurePolicy,
 ): Episode {
-  return {
+  const failed = {
     ...emptyEpisode(request, attempts),
     terminationReason: isTimeout ? "timeout" : "error",
     error: errorFacts(error),
+  } as const;
+  if (fault !== "agent" || retriesAgent) return failed;
+  return {
+    ...failed,
+    trajectories: trajectories.map((trajectory) => Object.assign({}, trajectory, { reward })),
+    metrics,
+    reward,
+    isCorrect: false,
   };
 }
 
