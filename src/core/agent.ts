@@ -64,7 +64,7 @@ export type AgentFlow<Metadata = Record<string, unknown>> =
   | AgentFlowObject<Metadata>;
 
 /**
- * `true`/`false` = reward 1/0; a number = reward, right where it is 1 and wrong where it is 0, or as
+ * `true`/`false` = reward 1/0; a number = reward, right from 1 on and wrong up to 0, or as
  * `rollout.solved_reward` says; a pair = [reward, isCorrect].
  */
 export type EvaluatorResult = EvalOutput | boolean | number | readonly [number, boolean];

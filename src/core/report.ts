@@ -47,7 +47,7 @@ export interface EpisodeReport {
   readonly kind: "episode";
   readonly trajectories: readonly TrajectoryReport[];
   readonly output?: unknown;
-  /** Read only where there is no evaluator. @default what a reward of 1 or 0 means, else nobody said */
+  /** Read only where there is no evaluator. @default as a plain number says */
   readonly isCorrect?: boolean;
   /** @default "completed" */
   readonly terminationReason?: TerminationReason;

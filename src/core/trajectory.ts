@@ -112,7 +112,7 @@ export interface Signal {
 /** The full form of an evaluator's answer. */
 export interface EvalOutput {
   readonly reward: number;
-  /** null = as a plain number says: 1 is right, 0 is wrong, or what `rollout.solved_reward` says. */
+  /** null = as a plain number says: from 1 on right, up to 0 wrong, or by `rollout.solved_reward`. */
   readonly isCorrect: boolean | null;
   readonly signals?: readonly Signal[];
   readonly metadata?: Readonly<Record<string, unknown>>;

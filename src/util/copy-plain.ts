@@ -3,9 +3,16 @@
  * of classes, proxies that refuse) is kept as it is, because a copy would be something else.
  */
 
-/** Lists, maps, sets, dates, byte arrays and plain objects are copied, cycles included. */
+/**
+ * Lists, maps, sets, dates, byte arrays and plain objects are copied, cycles included. Never throws: what
+ * cannot be walked through is given as it is.
+ */
 export function copyPlain<T>(value: T): T {
-  return copy(value, new Map()) as T;
+  try {
+    return copy(value, new Map()) as T;
+  } catch {
+    return value;
+  }
 }
 
 function copy(value: unknown, known: Map<object, unknown>): unknown {

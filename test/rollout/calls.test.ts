@@ -297,12 +297,14 @@ describe("known traps", () => {
     ]);
   });
 
-  it("W43: a reward of 1 is right, 0 is wrong, other numbers say nothing, whoever gives it", async () => {
+  it("W43: a reward from 1 on is right, up to 0 wrong, between nobody said, whoever gives it", async () => {
     const right = new Map([
+      [2, true],
       [1, true],
       [0, false],
+      [-1, false],
     ]);
-    for (const reward of [1, 0.5, 0, -1]) {
+    for (const reward of [2, 1, 0.9, 0.1, 0, -1]) {
       const evaluated = await runThroughGateway({ flow: () => "x", evaluator: () => reward });
       const program = runFunctionProgram(() => reward);
       const ran = await runThroughGateway({ program, evaluator: null });

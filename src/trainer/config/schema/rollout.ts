@@ -53,7 +53,7 @@ export const rolloutOptions: Section<"rollout"> = z
       .nullable()
       .default(null)
       .describe(
-        "A rollout that is scored with a plain number is right from this reward on; null takes 1 as right, 0 as wrong, and says nothing of other numbers.",
+        "A rollout that is scored with a plain number is right from this reward on; null takes at least 1 as right, at most 0 as wrong, and says nothing of what lies between.",
       ),
     failure_reward: z
       .number()
