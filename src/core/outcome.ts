@@ -35,8 +35,8 @@ export function isScored(episode: Ended): boolean {
 }
 
 /**
- * It counts against `trainer.max_failed_share`: it failed without a score, or before the model had
- * answered a single call, so that no training could make it better.
+ * It counts against `trainer.max_failed_share`: it failed without a score, or before a single model call
+ * had succeeded, so that no training could make it better.
  */
 export function isFault(episode: Ended & Pick<Episode, "metrics">): boolean {
   if (!isFailed(episode)) return false;

@@ -52,7 +52,7 @@ export function requireToken(
     throw new ApiError({
       status: 401,
       message:
-        "This session is closed: its rollout has ended, or reached its time limit. Calls that come later are not answered.",
+        "This session is closed: its rollout has ended, or reached its time limit. Later calls are refused.",
       reason: "session_closed",
     });
   }

@@ -5,16 +5,15 @@
 import { AgentTrainerError } from "../core/errors.ts";
 import type { RolloutSession, SessionHost, SessionOptions } from "../core/session.ts";
 import type { Task } from "../core/task.ts";
-import { defaultTrajectoryName } from "../core/trajectory.ts";
-import type { TerminationReason, Trajectory } from "../core/trajectory.ts";
+import type { TerminationReason } from "../core/trajectory.ts";
 import { raceAbort } from "../util/abort.ts";
 import { attributeTraces } from "./attribution.ts";
 import type { Attribution, AttributionContext } from "./attribution.ts";
-import { captureMetrics } from "./capture-metrics.ts";
+import { captureMetrics, contextOf, marksOf, nothingCaptured, salvage } from "./captured.ts";
+import type { Captured } from "./captured.ts";
 import { resolveClaims } from "./claims.ts";
 import { startDeadline } from "./deadline.ts";
 import { buildTrajectories } from "./enrich.ts";
-import type { TrainingMarks } from "./enrich.ts";
 import { verdictOf } from "./fault.ts";
 import type { Fault } from "./fault.ts";
 import { makeFlowConfig } from "./flow-config.ts";
@@ -41,14 +40,6 @@ export interface AttemptInput<Metadata> {
   readonly onWarning: (message: string) => void;
 }
 
-/** What the calls of an attempt left behind. */
-export interface Captured {
-  readonly trajectories: readonly Trajectory[];
-  readonly metrics: Readonly<Record<string, number>>;
-}
-
-export const nothingCaptured: Captured = { trajectories: [], metrics: {} };
-
 export type AttemptOutcome =
   | ({
       readonly kind: "returned";
@@ -63,9 +54,6 @@ export type AttemptOutcome =
       /** Another try would fail in the same way. */
       readonly isFinal: boolean;
     } & Captured);
-
-/** Reading back what a failed attempt left; a host that waits for calls in flight may take longer. */
-const salvageMs = 1_000;
 
 /**
  * Resolves at the deadline even if the program never returns; what it does after that is dropped. The
@@ -135,53 +123,6 @@ async function runInSession<Metadata>(
     terminationReason: result.terminationReason ?? endingOf(built),
     metrics: { "time/flow_s": seconds, ...result.metrics, ...captureMetrics(attribution) },
   };
-}
-
-/** What a failed attempt had done so far; nothing where that cannot be read. */
-async function salvage<Metadata>(
-  input: AttemptInput<Metadata>,
-  session: RolloutSession,
-  flow: FlowConfig,
-): Promise<Captured> {
-  const deadline = startDeadline("Reading what was captured", salvageMs, input.signal);
-  try {
-    const reading = (async () => await (session.recorded?.() ?? session.traces()))();
-    const traces = await raceAbort(reading, deadline.signal);
-    const context = contextOf(input, session, flow);
-    const attribution = attributeTraces(traces, context);
-    if (attribution.calls === 0) return nothingCaptured;
-    const marks = marksOf(input, flow);
-    return {
-      trajectories: buildTrajectories(attribution.trajectories, [], context, marks),
-      metrics: captureMetrics(attribution),
-    };
-  } catch {
-    return nothingCaptured;
-  } finally {
-    deadline.dispose();
-  }
-}
-
-function contextOf<Metadata>(
-  { program }: AttemptInput<Metadata>,
-  session: RolloutSession,
-  { known }: FlowConfig,
-): AttributionContext {
-  return {
-    sessionUid: session.uid,
-    defaultName: program.name ?? defaultTrajectoryName,
-    handles: new Map(Array.from(known, ([uid, { role }]) => [uid, role])),
-  };
-}
-
-function marksOf<Metadata>(
-  { untrainedRoles }: AttemptInput<Metadata>,
-  { known }: FlowConfig,
-): TrainingMarks {
-  const untrainedUids = new Set(
-    Array.from(known).flatMap(([uid, { train }]) => (train ? [] : uid)),
-  );
-  return { untrainedUids, untrainedRoles };
 }
 
 async function runProgram<Metadata>(

@@ -1,5 +1,5 @@
 /**
- * Whose fault it was that an attempt failed, by what was thrown and what the server answered. Decides what
+ * Whose fault it was that an attempt failed, by what was thrown and how the server responded. Decides what
  * is tried again and what is scored; never throws, whatever was thrown.
  */
 import { AgentTrainerError } from "../core/errors.ts";
@@ -45,7 +45,7 @@ export function verdictOf(
   isTimeout: boolean,
   serverError: string | null,
 ): Verdict {
-  const seen = isTimeout ? null : firstSign(thrown);
+  const seen = isTimeout ? null : firstSign(thrown, serverError);
   if (seen !== null) return seen;
   // An agent of plain fetch throws what it likes; the gateway knows what it answered.
   if (serverError !== null) return { fault: "infrastructure", isFinal: false };
@@ -53,12 +53,12 @@ export function verdictOf(
 }
 
 /** The outermost error that tells. */
-function firstSign(thrown: unknown): Verdict | null {
+function firstSign(thrown: unknown, serverError: string | null): Verdict | null {
   const queue: unknown[] = [thrown];
   for (let i = 0; i < queue.length && i < mostErrors; i++) {
     const error = queue[i];
     if (!isObject(error)) continue;
-    const verdict = signOf(error);
+    const verdict = signOf(error, serverError);
     if (verdict !== null) return verdict;
     const several = readField(error, "errors");
     queue.push(readField(error, "cause"), readField(error, "lastError"));
@@ -67,7 +67,7 @@ function firstSign(thrown: unknown): Verdict | null {
   return null;
 }
 
-function signOf(error: Fields): Verdict | null {
+function signOf(error: Fields, serverError: string | null): Verdict | null {
   const codes = codesOf(error);
   const infrastructure = { fault: "infrastructure", isFinal: false } as const;
   const isSocket = codes.some((code) => connectionCodes.has(code) || code.startsWith("UND_ERR_"));
@@ -77,7 +77,8 @@ function signOf(error: Fields): Verdict | null {
     return codes.some((code) => serverCode.test(code)) ? infrastructure : null;
   }
   // The gateway's own limit for one call: a time limit like the one of the whole attempt.
-  if (codes.includes("timeout")) return { fault: "agent", isFinal: false };
+  const isLimit = serverError === null && codes.includes("timeout_error");
+  if (codes.includes("timeout") || isLimit) return { fault: "agent", isFinal: false };
   if (status >= 500 || passing.has(status)) return infrastructure;
   return { fault: "agent", isFinal: true };
 }

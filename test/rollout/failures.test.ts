@@ -239,6 +239,11 @@ describe("verdictOf", () => {
       { fault: "agent", isFinal: true },
     ],
     ["the time limit of a call", error({ status: 504, error: { code: "timeout" } }), agent],
+    [
+      "the same as Anthropic's clients have it",
+      error({ status: 504, error: { type: "error", error: { type: "timeout_error" } } }),
+      agent,
+    ],
     ["the agent's own", new SyntaxError("JSON"), agent],
     ["no error at all", "text", agent],
     [

@@ -32,7 +32,7 @@ export const trainerOptions: Section<"trainer"> = z
     max_failed_share: share()
       .default(0.5)
       .describe(
-        "The run stops when more than this share of a step's rollouts failed; what the agent made fail after the model had answered is scored and does not count.",
+        "The run stops when more than this share of a step's rollouts failed; what the agent made fail after a model call had succeeded is scored and does not count.",
       ),
     keep_checkpoints: count(1).default(3).describe("Checkpoints kept; older ones are deleted."),
     keep_best: z
