@@ -44,25 +44,27 @@ export function returnedEpisode<Metadata>(
  * What the agent itself made fail is a rollout like any other: it has a reward, and its calls can be
  * trained on.
  */
+export function scoreFailure(episode: Episode, { reward, retriesAgent }: FailurePolicy): Episode {
+  if (retriesAgent) return { ...episode, trajectories: [], reward: null, isCorrect: null };
+  const trajectories = episode.trajectories.map((trajectory) =>
+    Object.assign({}, trajectory, { reward }),
+  );
+  return { ...episode, trajectories, reward, isCorrect: false };
+}
+
 export function failedEpisode<Metadata>(
   request: RolloutRequest<Metadata>,
   { isTimeout, error, fault, trajectories, metrics }: AttemptOutcome & { readonly kind: "failed" },
   attempts: number,
-  { reward, retriesAgent }: FailurePolicy,
+  policy: FailurePolicy,
 ): Episode {
-  const failed = {
+  const failed: Episode = {
     ...emptyEpisode(request, attempts),
     terminationReason: isTimeout ? "timeout" : "error",
     error: errorFacts(error),
-  } as const;
-  if (fault !== "agent" || retriesAgent) return failed;
-  return {
-    ...failed,
-    trajectories: trajectories.map((trajectory) => Object.assign({}, trajectory, { reward })),
-    metrics,
-    reward,
-    isCorrect: false,
   };
+  if (fault !== "agent" || policy.retriesAgent) return failed;
+  return scoreFailure({ ...failed, trajectories, metrics }, policy);
 }
 
 /** A rollout that was cut off, or never began, because too many others failed. */

@@ -9,7 +9,7 @@ import { deriveSeed } from "../util/random.ts";
 import { runAttempt } from "./attempt.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import { nothingCaptured } from "./captured.ts";
-import { failedEpisode, returnedEpisode } from "./episode.ts";
+import { failedEpisode, returnedEpisode, scoreFailure } from "./episode.ts";
 import { errorFacts } from "./error-facts.ts";
 import { defaultFailurePolicy } from "./failure-policy.ts";
 import type { FailurePolicy } from "./failure-policy.ts";
@@ -126,6 +126,10 @@ async function attemptOnce<Metadata>(
     const unscored = returnedEpisode(request, { ...outcome, metrics }, attempt);
     const evaluator = prepared.evaluator ?? setup.evaluator;
     const limitMs = limits.evaluatorTimeoutMs;
+    // It says itself that it failed, so there is nothing to evaluate.
+    if (outcome.terminationReason === "error") {
+      return { episode: scoreFailure(unscored, policyOf(setup, context)), failure: null };
+    }
     const { result } = outcome;
     const { scores: policy = defaultScorePolicy } = setup;
     const scoring = { evaluator, result, task: request.task, policy, limitMs, signal, emit };

@@ -16,7 +16,7 @@ export function terminationOf(thrown: unknown): TerminationReason | null {
   if (TerminationEvent.isInstance(thrown)) return thrown.reason === "error" ? null : thrown.reason;
   let error = thrown;
   for (let depth = 0; depth < deepestCause && isObject(error); depth++) {
-    if (codesOf(error).includes("context_length_exceeded")) return "max_prompt_length_exceeded";
+    if (isOverflow(error)) return "max_prompt_length_exceeded";
     error = readField(error, "cause");
   }
   return null;
@@ -35,12 +35,18 @@ export function endingOf(trajectories: readonly Trajectory[]): TerminationReason
 
 const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null;
 
-/** Of the error itself, of the body that it holds, and of the error in that body. */
-function codesOf(error: Fields): unknown[] {
+/** By OpenAI's code, or by the words that Anthropic's clients know it by. */
+function isOverflow(thrown: Fields): boolean {
+  return holdersOf(thrown).some((holder) => {
+    const [code, type, message] = ["code", "type", "message"].map((key) => readField(holder, key));
+    if (code === "context_length_exceeded" || type === "context_length_exceeded") return true;
+    return typeof message === "string" && message.startsWith("prompt is too long: ");
+  });
+}
+
+/** The error itself, the body that it holds, and the error in that body. */
+function holdersOf(error: Fields): Fields[] {
   const bodies = [readField(error, "error"), readField(error, "data")].filter(isObject);
   const inner = bodies.map((body) => readField(body, "error")).filter(isObject);
-  return [error, ...bodies, ...inner].flatMap((of) => [
-    readField(of, "code"),
-    readField(of, "type"),
-  ]);
+  return [error, ...bodies, ...inner];
 }

@@ -5,6 +5,7 @@
 import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { Task } from "../core/task.ts";
+import { redact } from "../util/redact.ts";
 import { createBatchPlan, stepsForEpochs } from "./batches.ts";
 import type { RunState } from "./checkpoint.ts";
 import { startWarnings } from "./config/start-warnings.ts";
@@ -120,7 +121,7 @@ async function journaledRun(opened: OpenedRun, emit: Emit): Promise<TrainResult>
       const before = { checkpoint, best: state.best, steps: state.step };
       return { ...run, ...nothing, ...before, status: "interrupted" };
     }
-    end("failed", error instanceof Error ? error.message : String(error));
+    end("failed", redact(error instanceof Error ? error.message : String(error)));
     throw error;
   }
 }

@@ -1,8 +1,10 @@
+import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { describe, expect, it, vi } from "vitest";
 import type { AgentConfig } from "../../src/core/agent.ts";
 import { AgentTrainerError } from "../../src/core/errors.ts";
 import { isFailed, isFault, isScored } from "../../src/core/outcome.ts";
+import { reportEpisode, reportTrajectory } from "../../src/core/report.ts";
 import { verdictOf } from "../../src/rollout/fault.ts";
 import { ask, retryingAgent, runThroughGateway } from "./gateway-run.ts";
 
@@ -87,6 +89,26 @@ describe("what an agent makes fail", () => {
     });
     expect(episode).toMatchObject({ terminationReason: "timeout", reward: 0, isCorrect: false });
     expect(episode.trajectories[0]?.steps.map(({ response }) => response.content)).toEqual(["one"]);
+    expect([isFailed(episode), isFault(episode)]).toEqual([true, false]);
+  });
+
+  it("is what it reports itself with the reason error: scored so, whatever the evaluator would say", async () => {
+    const flow = async (_task: unknown, config: AgentConfig) => {
+      await ask(config, "hi");
+      const trajectories = [reportTrajectory({ name: "agent", reward: 1 })];
+      return reportEpisode({ trajectories, terminationReason: "error", output: "gave up" });
+    };
+    const { episode } = await runThroughGateway({
+      flow,
+      failures: { reward: -1, retriesAgent: false },
+    });
+    expect(episode).toMatchObject({
+      terminationReason: "error",
+      output: "gave up",
+      reward: -1,
+      isCorrect: false,
+      trajectories: [{ name: "agent", reward: -1 }],
+    });
     expect([isFailed(episode), isFault(episode)]).toEqual([true, false]);
   });
 
@@ -210,6 +232,22 @@ it.each([false, true])(
     expect(episode).toMatchObject({ attempts: 1, terminationReason: "error" });
   },
 );
+
+it("ends where the prompt is too long, also with Anthropic's client", async () => {
+  const { episode } = await runThroughGateway({
+    contextLength: 8,
+    flow: async (_task, { baseUrl, apiKey, model }) => {
+      const baseURL = baseUrl.replace(/\/v1$/u, "");
+      const client = new Anthropic({ baseURL, apiKey, maxRetries: 0 });
+      await client.messages.create({
+        model,
+        max_tokens: 8,
+        messages: [{ role: "user", content: "far too long for eight tokens" }],
+      });
+    },
+  });
+  expect(episode).toMatchObject({ terminationReason: "max_prompt_length_exceeded", reward: 1 });
+});
 
 describe("verdictOf", () => {
   const error = (fields: object, cause?: unknown): Error =>
