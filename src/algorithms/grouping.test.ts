@@ -98,7 +98,8 @@ describe("groupTrajectories", () => {
       episode("a", [trajectory("x", 1)], "error"),
       episode("a", [trajectory("x", 1)], "evaluator_error"),
       episode("a", [trajectory("x", 1)], "aborted"),
-      episode("a", [trajectory("x", 1)], "timeout"),
+      // Ended by a limit of its own, and scored.
+      { ...episode("a", [trajectory("x", 1)], "timeout"), reward: 1 },
       episode("a", [
         trajectory("x", null),
         trajectory("x", NaN),

@@ -3,6 +3,7 @@
  * What cannot be compared or trained on is left out and counted by reason; nothing here throws, so one
  * bad rollout cannot end a run. Knows nothing of advantages.
  */
+import { isCutOff, isFailed, isScored } from "../core/outcome.ts";
 import type {
   Episode,
   GroupMember,
@@ -14,7 +15,10 @@ import { mean } from "./statistics.ts";
 import { stepDropReason } from "./trainable-step.ts";
 
 export interface GroupingOptions {
-  /** Episodes that ended so are left out whole. @default ["error", "evaluator_error", "aborted"] */
+  /**
+   * Episodes that ended so are left out whole, beside those that were cut off, or failed without a score.
+   * @default none
+   */
   readonly excludedReasons?: readonly TerminationReason[];
   /**
    * Which rollouts are compared with each other, where one task may have been rolled out several times.
@@ -43,12 +47,9 @@ export interface GroupingResult {
   readonly dropped: GroupingDrops;
 }
 
-/** Rollouts that failed. */
-export const defaultExcluded: readonly TerminationReason[] = [
-  "error",
-  "evaluator_error",
-  "aborted",
-];
+/** There is nothing to compare: it was cut off, or failed without a score. */
+const isUnusable = (episode: Episode): boolean =>
+  isCutOff(episode) || (isFailed(episode) && !isScored(episode));
 
 type TrajectoryDrop = Exclude<keyof GroupingDrops, "excluded_episodes">;
 
@@ -69,7 +70,7 @@ export function groupTrajectories(
   episodes: readonly Episode[],
   options: GroupingOptions = {},
 ): GroupingResult {
-  const excluded = new Set(options.excludedReasons ?? defaultExcluded);
+  const excluded = new Set(options.excludedReasons);
   const dropped = {
     excluded_episodes: 0,
     no_trainable_steps: 0,
@@ -84,7 +85,7 @@ export function groupTrajectories(
 
   for (const episode of episodes) {
     seen += episode.trajectories.length;
-    if (excluded.has(episode.terminationReason)) {
+    if (isUnusable(episode) || excluded.has(episode.terminationReason)) {
       dropped.excluded_episodes++;
       continue;
     }

@@ -29,7 +29,11 @@ const events: TrainerEvent[] = [
   { type: "warning", message: "careful\u001B[2J", step: 1, time: 0 },
 ];
 
-function shown(stream: { isTTY?: boolean; columns?: number }, isQuiet = false): string {
+function shown(
+  stream: { isTTY?: boolean; columns?: number },
+  isQuiet = false,
+  list: readonly TrainerEvent[] = events,
+): string {
   let text = "";
   const progress = createProgress({
     stream: { ...stream, write: (part: string) => (text += part) },
@@ -37,7 +41,7 @@ function shown(stream: { isTTY?: boolean; columns?: number }, isQuiet = false): 
     now: () => 0,
     env: { NO_COLOR: "1" },
   });
-  for (const event of events) progress.onEvent(event);
+  for (const event of list) progress.onEvent(event);
   progress.clear();
   return text;
 }
@@ -82,6 +86,45 @@ describe("createProgress", () => {
     expect(seen()).toBe("rollouts 2/2");
     progress.onEvent({ type: "rollouts-added", tasks: 1, rollouts: 2, step: 1, time: 0 });
     expect(seen()).toBe("rollouts 3/4");
+  });
+  describe("what did not go as it should", () => {
+    const stepEnd = (own: Record<string, number>): TrainerEvent => ({
+      ...{ type: "step-end", metrics: { ...metrics, ...own }, step: 1, time: 0 },
+    });
+    const start = events[0] as TrainerEvent;
+    const failing = stepEnd({
+      "rollout/episodes": 64,
+      "rollout/failed": 22,
+      "rollout/untrained": 30,
+    });
+
+    it("stands in the line of each step, and nothing does where all went well", () => {
+      expect(shown({}, false, [start, failing])).toContain(
+        "time 2.0s  failed 22/64  untrained 30\n",
+      );
+      expect(shown({ isTTY: true, columns: 90 }, false, [start, failing])).toContain(
+        "      2.0s  failed 22/64  untrained 30\n",
+      );
+      const fine = stepEnd({ "rollout/episodes": 64, "rollout/failed": 0, "rollout/untrained": 0 });
+      expect(shown({}, false, [start, fine])).toMatch(/time 2\.0s\n$/u);
+    });
+    it("has a reason where a step was skipped", () => {
+      const skipped = stepEnd({
+        "train/skipped_steps": 1,
+        "rollout/untrained": 8,
+        "train/skipped_because/equal_rewards": 1,
+      });
+      expect(shown({}, false, [start, skipped])).toContain(
+        "loss skipped  tok/s 100  time 2.0s  untrained 8  (rewards equal)\n",
+      );
+    });
+    it("is said at the end of a run that learned nothing, also when quiet", () => {
+      const message = "Nothing was learned: in 2 of 2 steps every rollout failed.";
+      const end: TrainerEvent = {
+        ...{ type: "run-end", status: "untrained", message, step: 2, time: 0 },
+      };
+      expect(shown({}, true, [start, end])).toBe(`warning: ${message}\n`);
+    });
   });
   it("prints only warnings when quiet", () => {
     expect(shown({}, true)).toBe("warning: careful\n");

@@ -3,6 +3,7 @@
  * step, otherwise one plain line per step. Owns no state of the run.
  */
 import type { TrainerEvent } from "../core/events.ts";
+import { shortReason } from "../trainer/learning.ts";
 import { canRewrite, type Colors, colorsFor, safeText, type TextStream } from "./terminal.ts";
 
 export interface Progress {
@@ -56,6 +57,18 @@ function stepCells(step: number, total: number, metrics: Metrics): string[] {
   ];
 }
 
+/** What did not go as it should: nothing where it did. */
+function stepNotes(metrics: Metrics): string[] {
+  const failed = metrics["rollout/failed"] ?? 0;
+  const untrained = metrics["rollout/untrained"] ?? 0;
+  const reason = shortReason(metrics);
+  return [
+    ...(failed > 0 ? [`failed ${failed}/${metrics["rollout/episodes"] ?? failed}`] : []),
+    ...(untrained > 0 ? [`untrained ${untrained}`] : []),
+    ...(reason === null ? [] : [`(${reason})`]),
+  ];
+}
+
 /** A display for one run. */
 export function createProgress(options: ProgressOptions): Progress {
   const { stream, isQuiet, now = Date.now, env = process.env } = options;
@@ -103,14 +116,16 @@ export function createProgress(options: ProgressOptions): Progress {
     lastSpeed = metrics["tokens/per_s"];
     if (isQuiet) return;
     const cells = stepCells(step, total, metrics);
+    const notes = stepNotes(metrics);
     if (!isLive) {
       const [name, ...rest] = cells;
-      print(`step ${name} ${rest.map((cell, i) => `${columns[i + 1]} ${cell}`).join("  ")}`);
+      const numbers = rest.map((cell, i) => `${columns[i + 1]} ${cell}`);
+      print(`step ${name} ${[...numbers, ...notes].join("  ")}`);
       return;
     }
     if (!hasHeader) print(colors.dim(row(columns)));
     hasHeader = true;
-    print(row(cells));
+    print([row(cells), ...notes].join("  "));
   }
 
   return {
@@ -165,8 +180,12 @@ export function createProgress(options: ProgressOptions): Progress {
               `${colors.yellow("evaluator:")} ${safeText(`task ${event.taskId}: ${event.error.message}`)}`,
             );
           return;
-        case "rollout-retry":
         case "run-end":
+          if (event.status === "untrained" && event.message !== null) {
+            print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
+          }
+          return;
+        case "rollout-retry":
           return;
       }
     },

@@ -63,7 +63,10 @@ export type AgentFlow<Metadata = Record<string, unknown>> =
   | AgentFlowFunction<Metadata>
   | AgentFlowObject<Metadata>;
 
-/** `true`/`false` = reward 1/0; a number = reward, correct when > 0; a pair = [reward, isCorrect]. */
+/**
+ * `true`/`false` = reward 1/0; a number = reward, right from 1 on and wrong up to 0, or as
+ * `rollout.solved_reward` says; a pair = [reward, isCorrect].
+ */
 export type EvaluatorResult = EvalOutput | boolean | number | readonly [number, boolean];
 
 export type EvaluatorFunction<Metadata = Record<string, unknown>> = (

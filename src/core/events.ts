@@ -62,7 +62,8 @@ export type TrainerEvent = EventBase &
     | { readonly type: "warning"; readonly message: string }
     | {
         readonly type: "run-end";
-        readonly status: "completed" | "interrupted" | "failed";
+        readonly status: "completed" | "untrained" | "interrupted" | "failed";
+        /** Why it failed, or why nothing was learned. */
         readonly message: string | null;
       }
   );

@@ -52,7 +52,7 @@ export interface EpisodeReport {
   readonly kind: "episode";
   readonly trajectories: readonly TrajectoryReport[];
   readonly output?: unknown;
-  /** Read only where there is no evaluator. @default reward > 0 */
+  /** Read only where there is no evaluator. @default as a plain number says */
   readonly isCorrect?: boolean;
   /** @default "completed" */
   readonly terminationReason?: TerminationReason;

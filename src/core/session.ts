@@ -23,6 +23,13 @@ export interface RolloutSession {
   trajectory(name: string): TrajectoryHandle;
   /** Everything captured so far, by order of dispatch. Resolves after calls in flight have been recorded or aborted. */
   traces(): Promise<readonly Trace[]>;
+  /**
+   * What is recorded now; calls in flight are not waited for. Optional: a host without it is asked for
+   * `traces`.
+   */
+  recorded?(): Promise<readonly Trace[]>;
+  /** What the last call was answered with, where that was an error of the server (5xx); else null. */
+  serverError?(): string | null;
   /** Idempotent. Aborts calls still in flight. */
   close(): Promise<void>;
 }

@@ -83,9 +83,12 @@ export interface Episode {
   readonly trajectories: readonly Trajectory[];
   /** What the flow returned, when that was a plain value (a string, a number, an object). */
   readonly output: unknown;
-  /** null = not evaluated. */
+  /** null = nobody said. */
   readonly isCorrect: boolean | null;
-  /** The evaluator's reward; null = not evaluated or failed. */
+  /**
+   * The evaluator's, or the program's own where `rollout.reward_source` says so or there is no
+   * evaluator; `rollout.failure_reward` where the agent failed; null = no score.
+   */
   readonly reward: number | null;
   readonly terminationReason: TerminationReason;
   /** Numbers of this episode (`time/...`, signals); averaged into the step's metrics. */
@@ -113,7 +116,8 @@ export interface Signal {
 /** The full form of an evaluator's answer. */
 export interface EvalOutput {
   readonly reward: number;
-  readonly isCorrect: boolean;
+  /** null = as a plain number says: from 1 on right, up to 0 wrong, or by `rollout.solved_reward`. */
+  readonly isCorrect: boolean | null;
   readonly signals?: readonly Signal[];
   readonly metadata?: Readonly<Record<string, unknown>>;
 }

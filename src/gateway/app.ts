@@ -36,7 +36,7 @@ async function answerSession(
 ): Promise<Reply> {
   const session = gateway.sessions.get(route.sessionUid);
   const open = session && !session.closed ? session : undefined;
-  requireToken(request, open?.keyDigest);
+  requireToken(request, open?.keyDigest, gateway.sessions.closedKey(route.sessionUid));
   if (!open) throw notFound();
   const protocol = findProtocol(route.rest);
   if (protocol) {

@@ -35,14 +35,27 @@ function tokenOf(headers: Headers): string {
 }
 
 /**
+ * @param closed of what the token opened until it was closed: only who holds it is told that.
  * @throws ApiError 401, the same one whether the token is missing, wrong, or there is nothing
  * that it could open (`expected` undefined).
  */
-export function requireToken(request: Request, expected: Buffer | undefined): void {
-  const given = tokenOf(request.headers);
+export function requireToken(
+  request: Request,
+  expected: Buffer | undefined,
+  closed?: Buffer,
+): void {
+  const given = digest(tokenOf(request.headers));
   // Hashing first makes lengths equal; comparing with `nobody` makes unknown sessions cost the same.
-  const same = timingSafeEqual(digest(given), expected ?? nobody);
+  const same = timingSafeEqual(given, expected ?? nobody);
   if (same && expected !== undefined) return;
+  if (timingSafeEqual(given, closed ?? nobody) && closed !== undefined) {
+    throw new ApiError({
+      status: 401,
+      message:
+        "This session is closed: its rollout has ended, or reached its time limit. Later calls are refused.",
+      reason: "session_closed",
+    });
+  }
   throw new ApiError({
     status: 401,
     message: "The bearer token is missing or does not open this URL.",

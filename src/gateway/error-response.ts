@@ -73,7 +73,9 @@ export function errorResponse(error: unknown, shape: ErrorShape = chatErrors): R
       // The official clients obey this header.
       ...(retry === undefined ? {} : { "x-should-retry": String(retry) }),
       ...(retryAfterS === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterS)) }),
-      ...(reason === "invalid_api_key" ? { "www-authenticate": "Bearer" } : {}),
+      ...(reason === "invalid_api_key" || reason === "session_closed"
+        ? { "www-authenticate": "Bearer" }
+        : {}),
     },
   });
 }

@@ -27,6 +27,8 @@ function toRolloutSession(
       return handle;
     },
     traces: () => session.traces(),
+    recorded: () => session.storedTraces(),
+    serverError: () => session.serverError,
     close: () => table.close(session),
   };
 }

@@ -20,9 +20,13 @@ export interface OpenedSession {
 }
 
 const longestSweepMs = 30_000;
+/** Closed sessions that are remembered, so that who held their token can be told. */
+const mostClosed = 10_000;
 
 export class SessionTable {
   readonly #sessions = new Map<string, CaptureSession>();
+  /** Digests of tokens, oldest first. */
+  readonly #closedKeys = new Map<string, Buffer>();
   readonly #options: SessionTableOptions;
   readonly #sweep: NodeJS.Timeout | undefined;
   #closed = false;
@@ -54,6 +58,11 @@ export class SessionTable {
 
   get(uid: string): CaptureSession | undefined {
     return this.#sessions.get(uid);
+  }
+
+  /** The digest of the token that opened a session until it was closed. */
+  closedKey(uid: string): Buffer | undefined {
+    return this.#closedKeys.get(uid);
   }
 
   /** Oldest first. */
@@ -103,6 +112,7 @@ export class SessionTable {
 
   /** The token stops working at once; the uid is free again when this resolves. */
   async close(session: CaptureSession): Promise<void> {
+    this.#rememberClosed(session);
     await session.close();
     if (this.#sessions.get(session.uid) === session) this.#sessions.delete(session.uid);
   }
@@ -113,6 +123,15 @@ export class SessionTable {
     clearInterval(this.#sweep);
     await Promise.all([...this.#sessions.values()].map((session) => session.suspend()));
     this.#sessions.clear();
+  }
+
+  #rememberClosed({ uid, keyDigest }: CaptureSession): void {
+    this.#closedKeys.delete(uid);
+    this.#closedKeys.set(uid, keyDigest);
+    const [oldest] = this.#closedKeys.keys();
+    if (this.#closedKeys.size > mostClosed && oldest !== undefined) {
+      this.#closedKeys.delete(oldest);
+    }
   }
 
   #closeIdle(since: number): void {

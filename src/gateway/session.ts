@@ -1,5 +1,6 @@
 /** The state of one open session: its conversation, its calls in flight. Knows no HTTP. */
 import { AgentTrainerError } from "../core/errors.ts";
+import { toApiError } from "./api-error.ts";
 import type { SessionOptions } from "../core/session.ts";
 import type { Trace } from "../core/trace.ts";
 import type { CallAbort } from "./call-abort.ts";
@@ -24,6 +25,8 @@ export class CaptureSession {
   readonly options: SessionOptions;
   readonly conversation: Conversation = new Conversation();
   readonly rawPrompts: RawPrompts = new RawPrompts();
+  /** What the last request was answered with, where that was an error of the server; else null. */
+  serverError: string | null = null;
   /** Performance clock, in milliseconds. */
   lastUsedAt: number = performance.now();
   readonly #services: SessionServices;
@@ -98,7 +101,15 @@ export class CaptureSession {
     this.#limiter.arrive();
     try {
       await this.ready();
-      return await work();
+      const answer = await work();
+      this.serverError = null;
+      return answer;
+    } catch (error) {
+      const { status, message, reason } = toApiError(error);
+      // Its own deadline is a limit, and an abort is the caller's doing.
+      const isOfServer = status >= 500 && reason !== "timeout" && reason !== "aborted";
+      this.serverError = isOfServer ? message : null;
+      throw error;
     } finally {
       this.#limiter.depart();
     }

@@ -1,28 +1,33 @@
 /**
- * One attempt at one task: a session of its own, the program within its deadline, and what was captured.
- * Knows nothing of retries or rewards.
+ * One attempt at one task: a session of its own, the program within its deadline, and what was captured,
+ * also where the program failed. Knows nothing of retries or rewards.
  */
 import { AgentTrainerError } from "../core/errors.ts";
 import type { RolloutSession, SessionHost, SessionOptions } from "../core/session.ts";
 import type { Task } from "../core/task.ts";
-import { defaultTrajectoryName } from "../core/trajectory.ts";
-import type { TerminationReason, Trajectory } from "../core/trajectory.ts";
+import type { TerminationReason } from "../core/trajectory.ts";
 import { raceAbort } from "../util/abort.ts";
 import { attributeTraces } from "./attribution.ts";
 import type { Attribution, AttributionContext } from "./attribution.ts";
+import { captureMetrics, contextOf, marksOf, nothingCaptured, salvage } from "./captured.ts";
+import type { Captured } from "./captured.ts";
 import { resolveClaims } from "./claims.ts";
 import { startDeadline } from "./deadline.ts";
 import { buildTrajectories } from "./enrich.ts";
+import { verdictOf } from "./fault.ts";
+import type { Fault } from "./fault.ts";
 import { makeFlowConfig } from "./flow-config.ts";
 import type { FlowConfig } from "./flow-config.ts";
 import type { FlowResult, RolloutProgram } from "./program.ts";
+import { requireRecordable } from "./recordable.ts";
 import { closeSession, openSession } from "./session.ts";
-import { terminationOf } from "./termination.ts";
+import { endingOf, terminationOf } from "./termination.ts";
 import { observeScopes } from "./trajectory-scope.ts";
 
 export interface AttemptInput<Metadata> {
   readonly host: SessionHost;
   readonly program: RolloutProgram<Metadata>;
+  /** This attempt's own. */
   readonly task: Task<Metadata>;
   readonly session: SessionOptions;
   readonly isValidation: boolean;
@@ -36,14 +41,19 @@ export interface AttemptInput<Metadata> {
 }
 
 export type AttemptOutcome =
-  | {
+  | ({
       readonly kind: "returned";
       readonly result: FlowResult;
-      readonly trajectories: readonly Trajectory[];
       readonly terminationReason: TerminationReason;
-      readonly metrics: Readonly<Record<string, number>>;
-    }
-  | { readonly kind: "failed"; readonly isTimeout: boolean; readonly error: unknown };
+    } & Captured)
+  | ({
+      readonly kind: "failed";
+      readonly isTimeout: boolean;
+      readonly error: unknown;
+      readonly fault: Fault;
+      /** Another try would fail in the same way. */
+      readonly isFinal: boolean;
+    } & Captured);
 
 /**
  * Resolves at the deadline even if the program never returns; what it does after that is dropped. The
@@ -53,15 +63,17 @@ export async function runAttempt<Metadata>(input: AttemptInput<Metadata>): Promi
   const what = `${input.program.what} on task "${input.task.id}"`;
   const deadline = startDeadline(what, input.timeoutMs, input.signal);
   let session: RolloutSession | undefined;
+  let flow: FlowConfig | undefined;
   try {
     session = await openSession(input.host, input.session, deadline.signal);
-    return await runInSession(input, session, deadline.signal);
+    const { isValidation, env } = input;
+    const { signal } = deadline;
+    flow = makeFlowConfig({ session, options: input.session, isValidation, signal, env });
+    return await runInSession(input, session, flow, signal);
   } catch (error) {
     input.signal.throwIfAborted();
     // A flow that heeds its signal rejects with an AbortError of its own; the deadline is the cause.
-    if (deadline.hasPassed()) {
-      return { kind: "failed", isTimeout: true, error: deadline.signal.reason };
-    }
+    const isTimeout = deadline.hasPassed();
     deadline.abort(
       new AgentTrainerError({
         code: "ABORTED",
@@ -69,7 +81,16 @@ export async function runAttempt<Metadata>(input: AttemptInput<Metadata>): Promi
         cause: error,
       }),
     );
-    return { kind: "failed", isTimeout: false, error };
+    const thrown: unknown = isTimeout ? deadline.signal.reason : error;
+    const failed = { kind: "failed", isTimeout, error: thrown } as const;
+    if (session === undefined || flow === undefined) {
+      return { ...failed, ...nothingCaptured, fault: "infrastructure", isFinal: false };
+    }
+    const verdict = verdictOf(thrown, isTimeout, session.serverError?.() ?? null);
+    const captured =
+      verdict.fault === "agent" ? await salvage(input, session, flow) : nothingCaptured;
+    input.signal.throwIfAborted();
+    return { ...failed, ...verdict, ...captured };
   } finally {
     deadline.dispose();
     const problem = session === undefined ? null : await closeSession(session);
@@ -80,19 +101,15 @@ export async function runAttempt<Metadata>(input: AttemptInput<Metadata>): Promi
 async function runInSession<Metadata>(
   input: AttemptInput<Metadata>,
   session: RolloutSession,
+  flow: FlowConfig,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
-  const { program, isValidation, env } = input;
-  const flow = makeFlowConfig({ session, options: input.session, isValidation, signal, env });
   const startedAt = performance.now();
   const result = await runProgram(input, flow, signal);
   const seconds = (performance.now() - startedAt) / 1000;
+  requireRecordable(input.program.what, result);
 
-  const context = {
-    sessionUid: session.uid,
-    defaultName: program.name ?? defaultTrajectoryName,
-    handles: new Map(Array.from(flow.known, ([uid, { role }]) => [uid, role])),
-  };
+  const context = contextOf(input, session, flow);
   const traces = await raceAbort(session.traces(), signal);
   const { reports, byResponse, choices } = resolveClaims(result.reports, traces, context);
   const outputs = [result.output, ...reports.map(({ output }) => output)];
@@ -102,15 +119,13 @@ async function runInSession<Metadata>(
   };
   const attribution = attributeTraces(traces, { ...context, claims: byResponse, evidence });
   requireScopedFetch(flow, attribution, context);
-  const untrainedUids = new Set(
-    Array.from(flow.known).flatMap(([uid, { train }]) => (train ? [] : [uid])),
-  );
-  const marks = { untrainedUids, untrainedRoles: input.untrainedRoles };
+  const { trajectories } = attribution;
+  const built = buildTrajectories(trajectories, reports, context, marksOf(input, flow));
   return {
     kind: "returned",
     result,
-    trajectories: buildTrajectories(attribution.trajectories, reports, context, marks),
-    terminationReason: result.terminationReason ?? "completed",
+    trajectories: built,
+    terminationReason: result.terminationReason ?? endingOf(built),
     metrics: { "time/flow_s": seconds, ...result.metrics, ...captureMetrics(attribution) },
   };
 }
@@ -148,19 +163,4 @@ function requireScopedFetch(
     hint: "Make the client with fetch: config.fetch, or with config.trajectory(name).baseUrl.",
     fields: { name },
   });
-}
-
-/** Numbers of what was captured; tokens are those of steps that can be trained on. */
-function captureMetrics(attribution: Attribution): Record<string, number> {
-  const traces = attribution.trajectories.flatMap((trajectory) => trajectory.traces);
-  return {
-    turns: attribution.calls,
-    "tokens/prompt": traces.reduce((sum, trace) => sum + trace.promptIds.length, 0),
-    "tokens/response": traces.reduce((sum, trace) => sum + trace.responseIds.length, 0),
-    truncated: traces.some((trace) => trace.stopReason === "length") ? 1 : 0,
-    "calls/untrainable": attribution.untrainable,
-    "calls/unattributed": attribution.unattributed,
-    "calls/unused_choices": attribution.unusedChoices,
-    "calls/undecided_choices": attribution.undecidedChoices,
-  };
 }

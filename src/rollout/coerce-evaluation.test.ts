@@ -7,9 +7,14 @@ describe("coerceEvaluation", () => {
   it.each([
     [true, { reward: 1, isCorrect: true }],
     [false, { reward: 0, isCorrect: false }],
-    [0.25, { reward: 0.25, isCorrect: true }],
-    [0, { reward: 0, isCorrect: false }],
-    [-1, { reward: -1, isCorrect: false }],
+    // A number alone does not say what is right.
+    [0.25, { reward: 0.25, isCorrect: null }],
+    [0, { reward: 0, isCorrect: null }],
+    [-1, { reward: -1, isCorrect: null }],
+    [
+      { reward: 0.5, isCorrect: null },
+      { reward: 0.5, isCorrect: null },
+    ],
     [[0.2, false], { reward: 0.2, isCorrect: false }],
     [full, full],
   ])("accepts %j", (returned, expected) => {

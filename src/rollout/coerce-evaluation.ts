@@ -7,7 +7,8 @@ const accepted =
   "Return true or false, a finite number, [reward, isCorrect], or { reward, isCorrect, signals?, metadata? }.";
 
 /**
- * `true`/`false` = reward 1/0; a number = reward, correct when > 0; a pair = [reward, isCorrect].
+ * `true`/`false` = reward 1/0; a number = reward, which says nothing of right and wrong by itself (see
+ * `judgeNumber`); a pair = [reward, isCorrect].
  * @param who for the message.
  * @throws AgentTrainerError (`EVALUATOR_FAILED`) naming the value and the task.
  */
@@ -25,7 +26,7 @@ export function coerceEvaluation(
     });
 
   if (typeof returned === "boolean") return { reward: returned ? 1 : 0, isCorrect: returned };
-  if (isFiniteNumber(returned)) return { reward: returned, isCorrect: returned > 0 };
+  if (isFiniteNumber(returned)) return { reward: returned, isCorrect: null };
   if (Array.isArray(returned)) {
     const [reward, isCorrect] = returned as readonly unknown[];
     if (returned.length === 2 && isFiniteNumber(reward) && typeof isCorrect === "boolean") {
@@ -39,7 +40,7 @@ export function coerceEvaluation(
 
   const { reward, isCorrect, signals, metadata } = returned as Readonly<Record<string, unknown>>;
   if (!isFiniteNumber(reward)) throw fail(`the reward ${describeValue(reward)}`, reward);
-  if (typeof isCorrect !== "boolean") {
+  if (typeof isCorrect !== "boolean" && isCorrect !== null) {
     throw fail(`isCorrect = ${describeValue(isCorrect)}`, isCorrect);
   }
   if (signals !== undefined && !Array.isArray(signals)) {

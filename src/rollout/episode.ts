@@ -3,6 +3,7 @@ import type { Task } from "../core/task.ts";
 import type { Episode } from "../core/trajectory.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import { errorFacts } from "./error-facts.ts";
+import type { FailurePolicy } from "./failure-policy.ts";
 import type { RolloutRequest } from "./rollout-request.ts";
 
 type Unfinished = Omit<Episode, "terminationReason" | "error">;
@@ -39,16 +40,31 @@ export function returnedEpisode<Metadata>(
   };
 }
 
+/**
+ * What the agent itself made fail is a rollout like any other: it has a reward, and its calls can be
+ * trained on.
+ */
+export function scoreFailure(episode: Episode, { reward, retriesAgent }: FailurePolicy): Episode {
+  if (retriesAgent) return { ...episode, trajectories: [], reward: null, isCorrect: null };
+  const trajectories = episode.trajectories.map((trajectory) =>
+    Object.assign({}, trajectory, { reward }),
+  );
+  return { ...episode, trajectories, reward, isCorrect: false };
+}
+
 export function failedEpisode<Metadata>(
   request: RolloutRequest<Metadata>,
-  { isTimeout, error }: AttemptOutcome & { readonly kind: "failed" },
+  { isTimeout, error, fault, trajectories, metrics }: AttemptOutcome & { readonly kind: "failed" },
   attempts: number,
+  policy: FailurePolicy,
 ): Episode {
-  return {
+  const failed: Episode = {
     ...emptyEpisode(request, attempts),
     terminationReason: isTimeout ? "timeout" : "error",
     error: errorFacts(error),
   };
+  if (fault !== "agent" || policy.retriesAgent) return failed;
+  return scoreFailure({ ...failed, trajectories, metrics }, policy);
 }
 
 /** A rollout that was cut off, or never began, because too many others failed. */

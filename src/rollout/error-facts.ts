@@ -1,6 +1,7 @@
 /** Anything that was thrown, and any value that was returned, as text. Never throws. */
 
 import { AgentTrainerError } from "../core/errors.ts";
+import { redact } from "../util/redact.ts";
 
 export interface ErrorFacts {
   readonly name: string;
@@ -12,21 +13,30 @@ export interface ErrorFacts {
 
 const longestText = 120;
 
-/** Name, message and stack of anything that was thrown. */
+/** Name, message and stack of anything that was thrown, without anything that looks like a key. */
 export function errorFacts(thrown: unknown): ErrorFacts {
-  if (!isErrorLike(thrown)) {
-    return { name: "NonError", message: `${describeValue(thrown)} was thrown` };
-  }
-  const { name, message, stack } = thrown;
-  return {
-    name,
-    message,
-    ...(stack === undefined ? {} : { stack }),
-    ...(AgentTrainerError.isInstance(thrown) ? { code: thrown.code } : {}),
-    ...(AgentTrainerError.isInstance(thrown) && thrown.hint !== undefined
-      ? { hint: thrown.hint }
-      : {}),
+  const { name, message, stack } = describeThrown(thrown);
+  const facts = {
+    name: redact(name),
+    message: redact(message),
+    ...(stack === undefined ? {} : { stack: redact(stack) }),
   };
+  if (!AgentTrainerError.isInstance(thrown)) return facts;
+  const { code, hint } = thrown;
+  return { ...facts, code, ...(hint === undefined ? {} : { hint: redact(hint) }) };
+}
+
+/** The same with every key in it, for code that looks inside. */
+export function describeThrown(thrown: unknown): Pick<ErrorFacts, "name" | "message" | "stack"> {
+  try {
+    if (!isErrorLike(thrown)) {
+      return { name: "NonError", message: `${describeValue(thrown)} was thrown` };
+    }
+    const { name, message, stack } = thrown;
+    return { name, message, ...(typeof stack === "string" ? { stack } : {}) };
+  } catch {
+    return { name: "NonError", message: "an error that cannot be read was thrown" };
+  }
 }
 
 /** By shape, because errors of another realm (a vm, a worker) are no instances of this `Error`. */

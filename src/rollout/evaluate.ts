@@ -4,9 +4,11 @@ import { AgentTrainerError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
 import type { Episode, EvalOutput } from "../core/trajectory.ts";
 import { raceAbort } from "../util/abort.ts";
+import { copyPlain } from "../util/copy-plain.ts";
 import { coerceEvaluation } from "./coerce-evaluation.ts";
 import { startDeadline } from "./deadline.ts";
 import { errorFacts } from "./error-facts.ts";
+import { whyUnrecordable } from "./recordable.ts";
 
 /**
  * @throws AgentTrainerError (`EVALUATOR_FAILED`) when it throws, is late, or returns something else
@@ -21,10 +23,14 @@ export async function evaluateEpisode<Metadata>(
 ): Promise<EvalOutput> {
   const deadline = startDeadline("The evaluator", limitMs, signal);
   // An async function, so that what a synchronous evaluator throws is a rejection too.
-  const ask = async (): Promise<unknown> =>
-    await (typeof evaluator === "function"
-      ? evaluator(task, episode)
-      : evaluator.evaluate(task, episode));
+  const ask = async (): Promise<unknown> => {
+    // The task as the data has it, whatever the agent did to its own; and a copy for the same reason.
+    const own = copyPlain(task);
+    const seen = { ...episode, task: own as unknown as Task };
+    return await (typeof evaluator === "function"
+      ? evaluator(own, seen)
+      : evaluator.evaluate(own, seen));
+  };
   let returned: unknown;
   try {
     returned = await raceAbort(ask(), deadline.signal);
@@ -40,7 +46,15 @@ export async function evaluateEpisode<Metadata>(
   } finally {
     deadline.dispose();
   }
-  return coerceEvaluation(returned, task.id);
+  const evaluation = coerceEvaluation(returned, task.id);
+  const why = whyUnrecordable(evaluation.metadata);
+  if (why === null) return evaluation;
+  throw new AgentTrainerError({
+    code: "EVALUATOR_FAILED",
+    message: `The evaluator returned ${why} in the metadata for task "${task.id}", which cannot be written to the run folder.`,
+    hint: "Return plain data: texts, numbers, lists and objects without cycles.",
+    fields: { taskId: task.id },
+  });
 }
 
 /**

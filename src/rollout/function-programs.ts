@@ -24,6 +24,7 @@ export function runFunctionProgram<Metadata>(
 ): RolloutProgram<Metadata> {
   return {
     what: "agentRunFunc",
+    scoresItself: true,
     run: async (task, config) => readRunResult(await run(task, config), task.id),
   };
 }

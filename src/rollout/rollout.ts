@@ -4,16 +4,21 @@ import type { TaskHooks, TaskSetup } from "../core/hooks.ts";
 import type { SessionHost, SessionOptions } from "../core/session.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { delay } from "../util/abort.ts";
+import { copyPlain } from "../util/copy-plain.ts";
 import { deriveSeed } from "../util/random.ts";
 import { runAttempt } from "./attempt.ts";
 import type { AttemptOutcome } from "./attempt.ts";
-import { failedEpisode, returnedEpisode } from "./episode.ts";
+import { nothingCaptured } from "./captured.ts";
+import { failedEpisode, returnedEpisode, scoreFailure } from "./episode.ts";
 import { errorFacts } from "./error-facts.ts";
+import { defaultFailurePolicy } from "./failure-policy.ts";
+import type { FailurePolicy } from "./failure-policy.ts";
 import type { RolloutLimits } from "./limits.ts";
 import type { RolloutProgram } from "./program.ts";
 import type { RolloutEvent } from "./rollout-event.ts";
 import type { RolloutRequest } from "./rollout-request.ts";
-import { addScore } from "./score.ts";
+import { addScore, defaultScorePolicy } from "./score.ts";
+import type { ScorePolicy } from "./score.ts";
 import { setUpTask, tearDownTask } from "./task-setup.ts";
 
 /** What all rollouts of a runner share. */
@@ -25,6 +30,10 @@ export interface RolloutSetup<Metadata> {
   readonly hooks?: TaskHooks<Metadata>;
   /** Roles that are sampled and scored, but not trained. @default none */
   readonly untrainedRoles?: readonly string[];
+  /** @default scored with 0, never tried again */
+  readonly failures?: FailurePolicy;
+  /** @default the evaluator's reward */
+  readonly scores?: ScorePolicy;
   readonly limits: RolloutLimits;
 }
 
@@ -51,7 +60,10 @@ export async function runRollout<Metadata>(
     const { episode, failure } = await attemptOnce(setup, request, attempt, context);
     if (episode !== null) return endRollout(episode, context);
     const { retries, retryDelayMs } = setup.limits;
-    if (attempt > retries) return endRollout(failedEpisode(request, failure, attempt), context);
+    const policy = policyOf(setup, context);
+    if (attempt > retries || !isWorthRetrying(failure, policy)) {
+      return endRollout(failedEpisode(request, failure, attempt, policy), context);
+    }
     const { name, message } = errorFacts(failure.error);
     emit({
       type: "rollout-retry",
@@ -63,6 +75,21 @@ export async function runRollout<Metadata>(
   }
 }
 
+/** A validation measures the agent as it is, so what it does is never tried again there. */
+function policyOf(
+  { failures = defaultFailurePolicy }: Pick<RolloutSetup<never>, "failures">,
+  { isValidation }: RolloutContext,
+): FailurePolicy {
+  return isValidation ? { ...failures, retriesAgent: false } : failures;
+}
+
+function isWorthRetrying(
+  { fault, isFinal }: AttemptOutcome & { readonly kind: "failed" },
+  { retriesAgent }: FailurePolicy,
+): boolean {
+  return !isFinal && (fault === "infrastructure" || retriesAgent);
+}
+
 /** Whatever was set up is torn down again, after the score. */
 async function attemptOnce<Metadata>(
   setup: RolloutSetup<Metadata>,
@@ -71,8 +98,10 @@ async function attemptOnce<Metadata>(
   context: RolloutContext,
 ): Promise<Attempted> {
   const { hooks, limits } = setup;
-  const { task, episodeId } = request;
+  const { episodeId } = request;
   const { signal, isValidation, emit } = context;
+  // What an attempt does to its task is nobody else's.
+  const task = copyPlain(request.task);
   const onWarning = (message: string): void => {
     emit({ type: "warning", message });
   };
@@ -84,20 +113,26 @@ async function attemptOnce<Metadata>(
       prepared = await setUpTask(hooks, task, info, limits, signal, onWarning);
     } catch (error) {
       signal.throwIfAborted();
-      const failure = { kind: "failed", isTimeout: isDeadline(error), error } as const;
-      return { episode: null, failure };
+      return { episode: null, failure: failedSetUp(error) };
     }
   }
   const setUpS = (performance.now() - startedAt) / 1000;
   try {
-    const outcome = await attemptSetUp(setup, request, attempt, context, prepared, onWarning);
+    const own = { ...request, task };
+    const outcome = await attemptSetUp(setup, own, attempt, context, prepared, onWarning);
     if (outcome.kind === "failed") return { episode: null, failure: outcome };
     const metrics =
       hooks === undefined ? outcome.metrics : { ...outcome.metrics, "time/setup_s": setUpS };
     const unscored = returnedEpisode(request, { ...outcome, metrics }, attempt);
     const evaluator = prepared.evaluator ?? setup.evaluator;
     const limitMs = limits.evaluatorTimeoutMs;
-    const scoring = { evaluator, result: outcome.result, task, limitMs, signal, emit };
+    // It says itself that it failed, so there is nothing to evaluate.
+    if (outcome.terminationReason === "error") {
+      return { episode: scoreFailure(unscored, policyOf(setup, context)), failure: null };
+    }
+    const { result } = outcome;
+    const { scores: policy = defaultScorePolicy } = setup;
+    const scoring = { evaluator, result, task: request.task, policy, limitMs, signal, emit };
     return { episode: await addScore(unscored, scoring), failure: null };
   } finally {
     await tearDownTask(prepared, task.id, limits, onWarning);
@@ -132,7 +167,14 @@ async function attemptSetUp<Metadata>(
   });
 }
 
-const isDeadline = (error: unknown): boolean => errorFacts(error).code === "TIMEOUT";
+const failedSetUp = (error: unknown): AttemptOutcome & { readonly kind: "failed" } => ({
+  kind: "failed",
+  isTimeout: errorFacts(error).code === "TIMEOUT",
+  error,
+  fault: "infrastructure",
+  isFinal: false,
+  ...nothingCaptured,
+});
 
 /** Tells that a rollout is over. */
 export function endRollout(episode: Episode, { emit, isValidation }: RolloutContext): Episode {

@@ -34,7 +34,7 @@ const isCorrectOf = (returned: unknown): boolean | undefined => {
   return typeof isCorrect === "boolean" ? isCorrect : undefined;
 };
 
-/** The mean reward of what is trained; correct when above 0, unless it is said. */
+/** The mean reward of what is trained. */
 export function evaluationOf(
   reports: readonly Pick<TrajectoryReport, "reward" | "train">[],
   isCorrect?: boolean,
@@ -44,5 +44,5 @@ export function evaluationOf(
   );
   const reward =
     rewards.length === 0 ? 0 : rewards.reduce((sum, one) => sum + one, 0) / rewards.length;
-  return { reward, isCorrect: isCorrect ?? reward > 0 };
+  return { reward, isCorrect: isCorrect ?? null };
 }

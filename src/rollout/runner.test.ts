@@ -7,6 +7,7 @@ import type { RolloutSession, SessionHost, SessionOptions } from "../core/sessio
 import type { Trace } from "../core/trace.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { deriveSeed } from "../util/random.ts";
+import type { FailurePolicy } from "./failure-policy.ts";
 import type { RolloutLimits } from "./limits.ts";
 import { flowProgram } from "./function-programs.ts";
 import type { RolloutEvent } from "./rollout-event.ts";
@@ -133,6 +134,8 @@ interface Scenario {
   readonly host?: FakeHost;
   readonly evaluator?: Evaluator;
   readonly limits?: Partial<RolloutLimits>;
+  /** @default what the agent does is tried again */
+  readonly failures?: FailurePolicy;
   readonly requests?: readonly RolloutRequest[];
   readonly signal?: AbortSignal;
   readonly events?: RolloutEvent[];
@@ -143,6 +146,7 @@ async function run(scenario: Scenario): Promise<readonly Episode[]> {
     host: scenario.host ?? new FakeHost(),
     program: flowProgram(scenario.flow),
     evaluator: scenario.evaluator ?? (() => true),
+    failures: scenario.failures ?? { reward: 0, retriesAgent: true },
     limits: { ...limits, ...scenario.limits },
   });
   return await runner.run(scenario.requests ?? [request("a")], {
@@ -209,7 +213,8 @@ describe("rollout runner", () => {
       output: 4,
       reward: 0.5,
       isCorrect: false,
-      terminationReason: "completed",
+      // The last response was cut off.
+      terminationReason: "max_response_length_exceeded",
       attempts: 1,
       metadata: { note: "n" },
       metrics: {
@@ -233,7 +238,7 @@ describe("rollout runner", () => {
         episodeId: "1/a/0",
         taskId: "a",
         reward: 0.5,
-        terminationReason: "completed",
+        terminationReason: "max_response_length_exceeded",
         isValidation: false,
       },
     ]);

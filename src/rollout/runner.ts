@@ -4,6 +4,7 @@
  */
 import { AgentTrainerError } from "../core/errors.ts";
 import type { SessionOptions } from "../core/session.ts";
+import { isFault } from "../core/outcome.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { mapConcurrent } from "../util/concurrency.ts";
 import { requireCallable } from "./callable.ts";
@@ -21,7 +22,8 @@ export interface RolloutRunOptions {
   readonly signal: AbortSignal;
   /**
    * Circuit breaker: as soon as more rollouts than this have failed for good, those under way are cut
-   * off, no more are started, and both come back as `aborted`. @default Infinity
+   * off, no more are started, and both come back as `aborted`. What the agent made fail after the model
+   * had answered does not count. @default Infinity
    */
   readonly maxFailures?: number;
   /** Called as things happen; must not throw. */
@@ -31,7 +33,7 @@ export interface RolloutRunOptions {
 export interface RolloutRunner<Metadata = Record<string, unknown>> {
   /**
    * One episode per request, in their order. A rollout that fails is an episode that says so, with
-   * `terminationReason` "error" or "timeout", and costs the others nothing.
+   * `terminationReason` "error" or "timeout", and costs the others nothing. `core/outcome.ts` tells which.
    */
   run(
     requests: readonly RolloutRequest<Metadata>[],
@@ -60,7 +62,7 @@ async function runAll<Metadata>(
   let breaker: AgentTrainerError | null = null;
 
   const count = (episode: Episode): Episode => {
-    if (hasFailed(episode) && ++failures > maxFailures && breaker === null) {
+    if (isFault(episode) && ++failures > maxFailures && breaker === null) {
       breaker = circuitOpen(failures, requests.length);
       emit({ type: "warning", message: breaker.message });
       for (const cut of cuts) cut.abort(breaker);
@@ -91,15 +93,6 @@ async function runAll<Metadata>(
       }
     },
     signal,
-  );
-}
-
-/** It left nothing to score. */
-function hasFailed({ terminationReason, reward }: Episode): boolean {
-  return (
-    terminationReason === "error" ||
-    terminationReason === "evaluator_error" ||
-    (terminationReason === "timeout" && reward === null)
   );
 }
 

@@ -2,16 +2,27 @@
 import type { Evaluator } from "../core/agent.ts";
 import { AgentTrainerError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
-import type { Episode } from "../core/trajectory.ts";
+import type { Episode, EvalOutput, Trajectory } from "../core/trajectory.ts";
 import { errorFacts } from "./error-facts.ts";
 import { evaluateEpisode, scoreEpisode } from "./evaluate.ts";
+import { judgeNumber } from "./judge-number.ts";
 import type { FlowResult } from "./program.ts";
 import type { RolloutEvent } from "./rollout-event.ts";
+
+export interface ScorePolicy {
+  /** Which reward trains where a program scores itself and an evaluator does too. */
+  readonly source: "evaluator" | "rollout";
+  /** From which reward on a rollout is right whose score is a plain number; null = see `judgeNumber`. */
+  readonly solvedReward: number | null;
+}
+
+export const defaultScorePolicy: ScorePolicy = { source: "evaluator", solvedReward: null };
 
 export interface Scoring<Metadata> {
   readonly evaluator: Evaluator<Metadata> | null;
   readonly result: FlowResult;
   readonly task: Task<Metadata>;
+  readonly policy: ScorePolicy;
   readonly limitMs: number;
   readonly signal: AbortSignal;
   readonly emit: (event: RolloutEvent) => void;
@@ -22,14 +33,18 @@ export async function addScore<Metadata>(
   unscored: Episode,
   scoring: Scoring<Metadata>,
 ): Promise<Episode> {
-  const { evaluator, result, task, limitMs, signal, emit } = scoring;
+  const { evaluator, result, task, policy, limitMs, signal, emit } = scoring;
   try {
-    if (evaluator === null) return scoreItself(unscored, result);
+    if (evaluator === null) return judged(scoreItself(unscored, result), policy);
     const startedAt = performance.now();
     const evaluation = await evaluateEpisode(evaluator, task, unscored, limitMs, signal);
     const seconds = (performance.now() - startedAt) / 1000;
     const metrics = { ...unscored.metrics, "time/evaluator_s": seconds };
-    return scoreEpisode({ ...unscored, metrics }, evaluation);
+    const timed = { ...unscored, metrics };
+    if (result.evaluation === undefined) return judged(scoreEpisode(timed, evaluation), policy);
+    return policy.source === "evaluator"
+      ? judged(overrule(timed, evaluation, result.evaluation.reward), policy)
+      : keepOwn(timed, evaluation, result, policy);
   } catch (thrown) {
     signal.throwIfAborted();
     const error = errorFacts(thrown);
@@ -42,6 +57,13 @@ export async function addScore<Metadata>(
     });
     return { ...unscored, terminationReason: "evaluator_error", error };
   }
+}
+
+/** Right or wrong by the reward, where nobody said it. */
+function judged(episode: Episode, { solvedReward }: ScorePolicy): Episode {
+  const { isCorrect, reward } = episode;
+  if (isCorrect !== null || reward === null) return episode;
+  return { ...episode, isCorrect: judgeNumber(reward, solvedReward) };
 }
 
 /** Rewards of its trajectories stand; a reward for the whole goes to all of them. */
@@ -62,6 +84,38 @@ function scoreItself(episode: Episode, { evaluation, reports }: FlowResult): Epi
     // What no report speaks of has no reward, and is left out of training for that.
     trajectories: scored.trajectories.map((trajectory, index) =>
       Object.assign({}, trajectory, { reward: trajectories[index]?.reward ?? null }),
+    ),
+  };
+}
+
+/** The evaluator's reward in place of the program's own, which stays as a number of the episode. */
+function overrule(episode: Episode, evaluation: EvalOutput, own: number): Episode {
+  const cleared: readonly Trajectory[] = episode.trajectories.map((trajectory) =>
+    Object.assign({}, trajectory, {
+      reward: null,
+      steps: trajectory.steps.map((step) => Object.assign({}, step, { reward: 0 })),
+    }),
+  );
+  const metrics = { ...episode.metrics, rollout_reward: own };
+  return scoreEpisode({ ...episode, trajectories: cleared, metrics }, evaluation);
+}
+
+/** The program's own rewards, with all else that the evaluator said. */
+function keepOwn(
+  episode: Episode,
+  evaluation: EvalOutput,
+  result: FlowResult,
+  policy: ScorePolicy,
+): Episode {
+  const metrics = { ...episode.metrics, evaluator_reward: evaluation.reward };
+  // A reward of null stays null here: it is told by reports alone.
+  const own = scoreItself({ ...episode, metrics }, result);
+  const theirs = judged(scoreEpisode(own, evaluation), policy);
+  return {
+    ...theirs,
+    reward: own.reward,
+    trajectories: theirs.trajectories.map((trajectory, index) =>
+      Object.assign({}, trajectory, { reward: own.trajectories[index]?.reward ?? null }),
     ),
   };
 }

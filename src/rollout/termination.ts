@@ -1,6 +1,7 @@
 /** Which thrown values end a rollout with a reason instead of failing the attempt. */
 import { TerminationEvent } from "../core/termination.ts";
-import type { TerminationReason } from "../core/trajectory.ts";
+import type { TerminationReason, Trajectory } from "../core/trajectory.ts";
+import { readField } from "../util/read-field.ts";
 
 /** Causes of causes that are looked at; SDKs wrap errors a few times. */
 const deepestCause = 4;
@@ -15,17 +16,37 @@ export function terminationOf(thrown: unknown): TerminationReason | null {
   if (TerminationEvent.isInstance(thrown)) return thrown.reason === "error" ? null : thrown.reason;
   let error = thrown;
   for (let depth = 0; depth < deepestCause && isObject(error); depth++) {
-    if (codesOf(error).includes("context_length_exceeded")) return "max_prompt_length_exceeded";
-    error = error["cause"];
+    if (isOverflow(error)) return "max_prompt_length_exceeded";
+    error = readField(error, "cause");
   }
   return null;
 }
 
+/**
+ * How a program ended that did not say so itself: by a response that was cut off where a trajectory that
+ * trains ends with one, else by returning.
+ */
+export function endingOf(trajectories: readonly Trajectory[]): TerminationReason {
+  const isCut = trajectories.some(
+    ({ untrained, steps }) => untrained === undefined && steps.at(-1)?.stopReason === "length",
+  );
+  return isCut ? "max_response_length_exceeded" : "completed";
+}
+
 const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null;
 
-/** Of the error itself, of the body that it holds, and of the error in that body. */
-function codesOf(error: Fields): unknown[] {
-  const bodies = [error["error"], error["data"]].filter(isObject);
-  const inner = bodies.map((body) => body["error"]).filter(isObject);
-  return [error, ...bodies, ...inner].flatMap(({ code, type }) => [code, type]);
+/** By OpenAI's code, or by the words that Anthropic's clients know it by. */
+function isOverflow(thrown: Fields): boolean {
+  return holdersOf(thrown).some((holder) => {
+    const [code, type, message] = ["code", "type", "message"].map((key) => readField(holder, key));
+    if (code === "context_length_exceeded" || type === "context_length_exceeded") return true;
+    return typeof message === "string" && message.startsWith("prompt is too long: ");
+  });
+}
+
+/** The error itself, the body that it holds, and the error in that body. */
+function holdersOf(error: Fields): Fields[] {
+  const bodies = [readField(error, "error"), readField(error, "data")].filter(isObject);
+  const inner = bodies.map((body) => readField(body, "error")).filter(isObject);
+  return [error, ...bodies, ...inner];
 }

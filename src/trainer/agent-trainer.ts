@@ -17,6 +17,7 @@ import { streamEvents } from "./event-stream.ts";
 import type { ResumeMode } from "./run-directory.ts";
 import { executeRun, type TrainResult } from "./run.ts";
 import { type DatasetInput, readDataset } from "./task.ts";
+import { wayNotices } from "./way-notices.ts";
 import { readWayIn, type Rollouts, type WaysIn } from "./ways-in.ts";
 
 /** What an {@link AgentTrainer} is made of. */
@@ -79,8 +80,8 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
     this.#rollouts = readWayIn(options);
     const resolved = resolveConfig(options.config);
     const named = nameAlgorithms(resolved, options.algorithm, options.backend.capabilities.losses);
-    this.#notices = noticesOf(resolved);
     this.config = named.config;
+    this.#notices = [...noticesOf(resolved), ...wayNotices(this.config, this.#rollouts)];
     this.#estimators = named.estimators;
     this.#losses = named.losses;
     if (options.partsFromConfig !== true) checkParts(this.config, options.backend);

@@ -5,7 +5,7 @@
 import type { Episode } from "../core/trajectory.ts";
 import { checkSets, runBatch } from "./batch-rollouts.ts";
 import type { LoopContext } from "./loop-context.ts";
-import { SolveCounts, solveOutcome } from "./rejection.ts";
+import { judgeSet, SolveCounts } from "./rejection.ts";
 import { episodesOf, type RolloutSet } from "./rollout-set.ts";
 
 export interface Collected {
@@ -27,7 +27,7 @@ export async function collectSets(
   left: readonly RolloutSet[],
 ): Promise<Collected> {
   const { config, emit, journal } = context;
-  const { enable, maxBatches, minTrajsPerGroup } = config.rejectionSample;
+  const { enable, maxBatches } = config.rejectionSample;
   const size = config.data.trainBatchSize;
   const needed = enable ? (config.rejectionSample.minPartialSolveTasks ?? size) : 1;
   const chosen = [...left];
@@ -45,9 +45,13 @@ export async function collectSets(
     journal.episodes(step, "train", episodes);
     checkSets(context, step, sets);
     for (const set of sets) {
-      const outcome = solveOutcome(set, minTrajsPerGroup);
-      counts.add(outcome);
-      if (!enable || outcome === "partial") chosen.push(set);
+      if (!enable) {
+        chosen.push(set);
+        continue;
+      }
+      const judged = judgeSet(config, set);
+      counts.add(judged);
+      if (judged.isUseful) chosen.push(set);
     }
   }
   if (!enable) {

@@ -1,4 +1,6 @@
 /** Numbers about a set of episodes. Metrics that depend on the clock live under `time/`. */
+import { mean } from "../algorithms/statistics.ts";
+import { isCutOff, isFailed, isScored } from "../core/outcome.ts";
 import type { Episode } from "../core/trajectory.ts";
 
 type Metrics = Record<string, number>;
@@ -8,29 +10,35 @@ export function meanOf(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : values.reduce((sum, v) => sum + v, 0) / values.length;
 }
 
-/** A rollout that gave nothing to learn from or to score. */
-export function isFailed(episode: Episode): boolean {
-  switch (episode.terminationReason) {
-    case "error":
-    case "evaluator_error":
-    case "aborted":
-      return true;
-    case "timeout":
-      return episode.reward === null;
-    default:
-      return false;
-  }
+/**
+ * The rewards that train, one for each episode that has one, failures of the agent's own among them. Where
+ * its trajectories have several, as a flow may report them, it is their mean.
+ */
+export function rewardsOf(episodes: readonly Episode[]): number[] {
+  return episodes.flatMap((episode) => {
+    const { reward, trajectories } = episode;
+    if (reward === null || !isScored(episode)) return [];
+    const own = trajectories.flatMap(({ reward: part, untrained, steps }) =>
+      part === null || untrained !== undefined || steps.length === 0 ? [] : [part],
+    );
+    return [own.length === 0 ? reward : mean(own)];
+  });
 }
 
-/** Rewards of the episodes that have one. */
-export function rewardsOf(episodes: readonly Episode[]): number[] {
-  return episodes.flatMap((e) => (e.reward === null || isFailed(e) ? [] : [e.reward]));
+/**
+ * Whether anybody said of one of them that it was right or wrong. That a rollout failed says nothing of
+ * how the others are judged.
+ */
+export function areJudged(episodes: readonly Episode[]): boolean {
+  const ended = episodes.filter((episode) => !isFailed(episode) && !isCutOff(episode));
+  return ended.some(({ isCorrect }) => isCorrect !== null);
 }
 
 /** Share of the episodes that were right; a failed one is not. `undefined` when none was judged. */
 export function passRate(episodes: readonly Episode[]): number | undefined {
-  if (episodes.every((episode) => episode.isCorrect === null)) return undefined;
-  return meanOf(episodes.map((episode) => (episode.isCorrect === true ? 1 : 0)));
+  if (!areJudged(episodes)) return undefined;
+  const ended = episodes.filter((episode) => !isCutOff(episode));
+  return meanOf(ended.map((episode) => (episode.isCorrect === true ? 1 : 0)));
 }
 
 /** Tokens that the policy drew. */
@@ -74,13 +82,14 @@ export function put(metrics: Metrics, key: string, value: number | undefined): v
 export function trainEpisodeMetrics(episodes: readonly Episode[]): Metrics {
   const metrics: Metrics = {};
   const rewards = rewardsOf(episodes);
-  const mean = meanOf(rewards);
-  put(metrics, "reward/mean", mean);
-  const variance = meanOf(rewards.map((reward) => (reward - (mean ?? 0)) ** 2));
+  const average = meanOf(rewards);
+  put(metrics, "reward/mean", average);
+  const variance = meanOf(rewards.map((reward) => (reward - (average ?? 0)) ** 2));
   put(metrics, "reward/std", variance === undefined ? undefined : Math.sqrt(variance));
   put(metrics, "reward/pass_rate", passRate(episodes));
   metrics["rollout/episodes"] = episodes.length;
   metrics["rollout/failed"] = episodes.filter(isFailed).length;
+  metrics["rollout/cut_off"] = episodes.filter(isCutOff).length;
   metrics["rollout/retries"] = episodes.reduce((sum, e) => sum + Math.max(0, e.attempts - 1), 0);
   for (const reason of new Set(episodes.map((episode) => episode.terminationReason))) {
     const ended = episodes.filter((episode) => episode.terminationReason === reason).length;

@@ -7,7 +7,7 @@ import type { AdvantageOptions } from "../algorithms/advantages.ts";
 import { findEstimator, groupRelative } from "../algorithms/catalog.ts";
 import type { CustomEstimators, EstimatorName } from "../algorithms/catalog.ts";
 import { dropUniform } from "../algorithms/filters.ts";
-import { defaultExcluded, groupTrajectories } from "../algorithms/grouping.ts";
+import { groupTrajectories } from "../algorithms/grouping.ts";
 import { precomputedAdvantages } from "../algorithms/precomputed.ts";
 import { buildRows } from "../algorithms/rows.ts";
 import type { MemberAdvantage } from "../algorithms/rows.ts";
@@ -21,9 +21,9 @@ import { episodesOf, type RolloutSet, setOfEpisodes } from "./rollout-set.ts";
 import { isPerStep, shapeOverlong } from "./shape-rewards.ts";
 import type { StepGroups } from "./step-groups.ts";
 
-/** Endings whose rollouts are left out whole. */
+/** Endings whose rollouts are left out whole, beside those that left nothing to compare. */
 export function excludedReasons({ compactFiltering }: TrainConfig): readonly TerminationReason[] {
-  if (!compactFiltering.enable) return defaultExcluded;
+  if (!compactFiltering.enable) return [];
   const flags: Partial<Record<TerminationReason, boolean>> = {
     max_prompt_length_exceeded: compactFiltering.maskMaxPromptLengthExceeded,
     max_response_length_exceeded: compactFiltering.maskMaxResponseLengthExceeded,
@@ -31,9 +31,10 @@ export function excludedReasons({ compactFiltering }: TrainConfig): readonly Ter
     max_turns_exceeded: compactFiltering.maskMaxTurnsExceeded,
     timeout: compactFiltering.maskTimeout,
     unknown: compactFiltering.maskUnknown,
+    error: compactFiltering.maskError,
   };
   const masked = Object.entries(flags).flatMap(([reason, isMasked]) => (isMasked ? [reason] : []));
-  return [...defaultExcluded, ...(masked as TerminationReason[])];
+  return masked as TerminationReason[];
 }
 
 /** Groups with the rewards that are trained on. */

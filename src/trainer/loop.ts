@@ -11,6 +11,7 @@ import {
   saveCheckpoint,
 } from "./checkpoint.ts";
 import { isBetter } from "./best-validation.ts";
+import { LearningRecord } from "./learning.ts";
 import type { LoopContext } from "./loop-context.ts";
 import { createTurns } from "./step.ts";
 import type { HeldRollouts } from "./held-rollouts.ts";
@@ -20,7 +21,10 @@ import { runValidation } from "./validate.ts";
 type Metrics = Readonly<Record<string, number>>;
 
 export interface LoopResult {
-  readonly status: "completed" | "interrupted";
+  /** `untrained`: it came to its end, and no step of it changed the weights; `message` says why. */
+  readonly status: "completed" | "untrained" | "interrupted";
+  /** Why nothing was learned, as a sentence; null where something was, or the run did not get so far. */
+  readonly message: string | null;
   /** Steps completed over the whole run, those before a resume included. */
   readonly steps: number;
   /** Metrics of the last step done now; null when none was. */
@@ -61,6 +65,7 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
   let metrics: Metrics | null = null;
   let validation: Metrics | null = null;
   let areWeightsWhole = true;
+  const learning = new LearningRecord(start.state.weightVersion > 0);
 
   const { position, hasUnservedWeights, resumeVersions } = state;
   const held = { rollouts: start.rollouts, position, hasUnservedWeights };
@@ -119,6 +124,7 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
       metrics = result.metrics;
       state = { ...state, ...result.state, step };
       areWeightsWhole = true;
+      learning.add(metrics);
       journal.metrics(step, "train", metrics);
       emit(step, { type: "step-end", metrics });
       await validateIfDue();
@@ -127,8 +133,9 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
     await save();
   }
 
-  const result = (status: LoopResult["status"]): LoopResult => ({
+  const result = (status: LoopResult["status"], message: string | null = null): LoopResult => ({
     status,
+    message,
     steps: state.step,
     metrics,
     validation,
@@ -137,7 +144,8 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
   });
   try {
     await steps();
-    return result("completed");
+    const why = valOnly ? null : learning.whyNothing;
+    return why === null ? result("completed") : result("untrained", why);
   } catch (error) {
     if (areWeightsWhole) await saveAfter(error);
     if (isInterrupt(error, signal)) return result("interrupted");

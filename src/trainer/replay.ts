@@ -4,7 +4,7 @@
  */
 import { createRandom, deriveSeed, shuffled } from "../util/random.ts";
 import type { TrainConfig } from "./config/train-config.ts";
-import { solveOutcome } from "./rejection.ts";
+import { hasContrast } from "./rejection.ts";
 import type { RolloutSet } from "./rollout-set.ts";
 
 /** Which of `kept` step `step` uses again, in the order in which they were kept. */
@@ -23,11 +23,12 @@ export function chooseReplay(
 export function keepForReplay(
   kept: readonly RolloutSet[],
   own: readonly RolloutSet[],
-  { replay }: Pick<TrainConfig, "replay">,
+  config: TrainConfig,
   step: number,
 ): readonly RolloutSet[] {
+  const { replay } = config;
   if (replay.tasks === 0) return [];
-  const useful = own.filter((set) => solveOutcome(set, 1) === "partial");
+  const useful = own.filter((set) => hasContrast(config, set));
   return [...kept, ...useful]
     .filter(({ since }) => step + 1 - since <= replay.maxAge)
     .slice(-replay.capacity);

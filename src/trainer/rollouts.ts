@@ -37,6 +37,7 @@ export const createRolloutService: OpenRollouts = async (options) => {
   const { rollouts, config, weightVersion = 0 } = options;
   const target = withPromptLimit(options.target, config.data.maxPromptLength);
   const { nParallelTasks, retryLimit, ...seconds } = config.workflow;
+  const { failureReward, retryAgentErrors, rewardSource, solvedReward } = config.rollout;
   const requestTimeoutMs = toMs(Math.min(seconds.callTimeoutS, seconds.timeoutS));
   const gateway = createGateway({ target, model: config.model.name, requestTimeoutMs });
   gateway.setWeightVersion(weightVersion);
@@ -44,6 +45,8 @@ export const createRolloutService: OpenRollouts = async (options) => {
     host: gateway.sessions,
     ...rollouts,
     untrainedRoles: config.rollout.untrainedRoles,
+    failures: { reward: failureReward, retriesAgent: retryAgentErrors },
+    scores: { source: rewardSource, solvedReward },
     limits: {
       ...defaultRolloutLimits,
       concurrency: nParallelTasks,

@@ -5,6 +5,7 @@
 import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { Task } from "../core/task.ts";
+import { redact } from "../util/redact.ts";
 import { createBatchPlan, stepsForEpochs } from "./batches.ts";
 import { resumedState, type RunState } from "./checkpoint.ts";
 import { startWarnings } from "./config/start-warnings.ts";
@@ -110,20 +111,21 @@ async function journaledRun(opened: OpenedRun, emit: Emit): Promise<TrainResult>
     lastStep = step;
     emit(step, body);
   };
-  const end = (status: "completed" | "interrupted" | "failed", message: string | null): void =>
+  const end = (status: LoopResult["status"] | "failed", message: string | null): void =>
     emit(lastStep, { type: "run-end", status, message });
   try {
     const result = await runWithServices(opened, counted, totalSteps);
     lastStep = result.steps;
-    end(result.status, null);
+    end(result.status, result.message);
     return { ...run, ...result };
   } catch (error) {
     if (isInterrupt(error, plan.signal)) {
       end("interrupted", null);
-      const nothing = { metrics: null, validation: null, checkpoint, best: state.best };
-      return { ...run, ...nothing, status: "interrupted", steps: state.step };
+      const nothing = { metrics: null, validation: null, message: null };
+      const before = { checkpoint, best: state.best, steps: state.step };
+      return { ...run, ...nothing, ...before, status: "interrupted" };
     }
-    end("failed", error instanceof Error ? error.message : String(error));
+    end("failed", redact(error instanceof Error ? error.message : String(error)));
     throw error;
   }
 }

@@ -46,6 +46,17 @@ describe("readDataset", () => {
     const rows = [{ id: "1", question: "a" }, { question: "b" }];
     await expect(readDataset(rows, "data")).rejects.toThrow('the id "1"');
   });
+  it("refuses what the run folder cannot hold, and takes functions and objects of classes", async () => {
+    const cycle: Record<string, unknown> = { question: "a" };
+    cycle["self"] = cycle;
+    await expect(readDataset([cycle], "data")).rejects.toThrow(
+      "row 1 of the data: the row holds a cycle, which cannot be written to the run folder.",
+    );
+    await expect(readDataset([{ question: "a", n: 1n }], "data")).rejects.toThrow("holds a BigInt");
+    const live = { question: "a", grade: () => 1, at: new (class At {})() };
+    const [task] = await readDataset([live], "data");
+    expect(task?.metadata).toBe(live);
+  });
   it("refuses an empty data set", async () => {
     await expect(readDataset([], "validation data")).rejects.toThrow("validation data has no rows");
   });

@@ -8,6 +8,7 @@
  */
 import { ConfigError } from "../core/errors.ts";
 import type { Task, TaskRow } from "../core/task.ts";
+import { whyUnrecordable } from "../rollout/recordable.ts";
 
 /** What `trainDataset` and `valDataset` take: tasks or rows, in anything that can be iterated. */
 export type DatasetInput<Metadata = Record<string, unknown>> =
@@ -94,6 +95,15 @@ export async function readDataset<Metadata>(
         locate(index),
         `the id ${JSON.stringify(task.id)} is already that of ${locate(earlier)}.`,
         "Ids must be unique within a data set: rollouts of one id are compared with each other.",
+        task.id,
+      );
+    }
+    const why = whyUnrecordable(task);
+    if (why !== null) {
+      throw rowError(
+        locate(index),
+        `the row holds ${why}, which cannot be written to the run folder.`,
+        "Use plain data; hand live objects to the agent with hooks.setUp.",
         task.id,
       );
     }

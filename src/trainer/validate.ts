@@ -1,7 +1,7 @@
 /** A validation: every validation task, with the same seeds each time, without training on it. */
+import { isFault } from "../core/outcome.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { deriveSeed } from "../util/random.ts";
-import { isFailed } from "./episode-metrics.ts";
 import { checkFailures } from "./failures.ts";
 import type { LoopContext, RolloutRequest } from "./loop-context.ts";
 import { validationMetrics } from "./validation-metrics.ts";
@@ -29,21 +29,25 @@ export async function runValidation(
   const { valBatchSize } = config.data;
   const chunk = valBatchSize === -1 ? requests.length : valBatchSize * config.rollout.nVal;
   const episodes: Episode[] = [];
-  for (let from = 0; from < requests.length; from += chunk) {
+  const mostFailed = requests.length * config.trainer.maxFailedShare;
+  let failed = 0;
+  for (let from = 0; from < requests.length && failed <= mostFailed; from += chunk) {
     const done = await context.rollouts(requests.slice(from, from + chunk), {
       isValidation: true,
       signal,
-      maxFailures:
-        requests.length * config.trainer.maxFailedShare - episodes.filter(isFailed).length,
+      maxFailures: mostFailed - failed,
       onEvent: (event) => emit(step, event),
     });
     signal.throwIfAborted();
     episodes.push(...done);
+    failed += done.filter(isFault).length;
   }
   journal.episodes(step, "validation", episodes);
-  checkFailures(episodes, config.trainer.maxFailedShare, `the validation after step ${step}`);
+  const where = `the validation after step ${step}`;
+  checkFailures(episodes, config.trainer.maxFailedShare, where, requests.length);
+  const { nVal, failureReward } = config.rollout;
   const metrics = {
-    ...validationMetrics(episodes, config.rollout.nVal),
+    ...validationMetrics(episodes, nVal, failureReward),
     "time/validation_s": (performance.now() - start) / 1000,
   };
   journal.metrics(step, "validation", metrics);

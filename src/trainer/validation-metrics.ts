@@ -1,6 +1,7 @@
 /** Numbers of a validation: rewards and pass@k, of all tasks and of each source of data. */
+import { isFailed, isScored } from "../core/outcome.ts";
 import type { Episode } from "../core/trajectory.ts";
-import { isFailed, meanOf, ownMetrics, put, rewardsOf } from "./episode-metrics.ts";
+import { areJudged, meanOf, ownMetrics, put } from "./episode-metrics.ts";
 import { passAtK } from "./pass-at-k.ts";
 
 type Metrics = Record<string, number>;
@@ -22,11 +23,26 @@ function byKey<K>(episodes: readonly Episode[], keyOf: (episode: Episode) => K):
   return groups;
 }
 
+interface Scale {
+  /** Rollouts per task. */
+  readonly n: number;
+  /** What a rollout that failed counts as, whoever is to blame, so that survivors never stand for all. */
+  readonly failureReward: number;
+}
+
 /** `reward/mean`, and `pass@k` for k from 1 to `n` where a rollout was judged; a failed one is wrong. */
-function scores(episodes: readonly Episode[], prefix: string, n: number): Metrics {
+function scores(
+  episodes: readonly Episode[],
+  prefix: string,
+  { n, failureReward }: Scale,
+): Metrics {
   const metrics: Metrics = {};
-  put(metrics, `${prefix}/reward/mean`, meanOf(rewardsOf(episodes)));
-  if (episodes.every(({ isCorrect }) => isCorrect === null)) return metrics;
+  const rewards = episodes.flatMap((episode) => {
+    if (episode.reward !== null && isScored(episode)) return [episode.reward];
+    return isFailed(episode) ? [failureReward] : [];
+  });
+  put(metrics, `${prefix}/reward/mean`, meanOf(rewards));
+  if (!areJudged(episodes)) return metrics;
   const tasks = [...byKey(episodes, ({ task }) => task.id).values()].map((own) => ({
     n: own.length,
     right: own.filter(({ isCorrect }) => isCorrect === true).length,
@@ -39,11 +55,16 @@ function scores(episodes: readonly Episode[], prefix: string, n: number): Metric
 }
 
 /** `val/...`, and `val/{source}/...` for each source that a task names. `n`: rollouts per task. */
-export function validationMetrics(episodes: readonly Episode[], n: number): Metrics {
-  const metrics = scores(episodes, "val", n);
+export function validationMetrics(
+  episodes: readonly Episode[],
+  n: number,
+  failureReward: number,
+): Metrics {
+  const scale = { n, failureReward };
+  const metrics = scores(episodes, "val", scale);
   for (const [source, own] of byKey(episodes, dataSource)) {
     if (source === null) continue;
-    Object.assign(metrics, scores(own, `val/${source}`, n), {
+    Object.assign(metrics, scores(own, `val/${source}`, scale), {
       [`val/${source}/episodes`]: own.length,
     });
   }

@@ -23,6 +23,8 @@ export function workflowProgram<Metadata>(
   checkOptions(args);
   return {
     what: "The workflow",
+    scoresItself: true,
+    limitsTurns: true,
     run: async (task, config) => await runWorkflow(workflowClass, args, task, config),
   };
 }
@@ -55,7 +57,8 @@ async function runWorkflow<Metadata>(
 
 interface Ending {
   readonly output: unknown;
-  readonly terminationReason: TerminationReason;
+  /** Absent where it returned: then its calls tell. */
+  readonly terminationReason?: TerminationReason;
 }
 
 async function endingOf<Metadata>(
@@ -66,7 +69,7 @@ async function endingOf<Metadata>(
 ): Promise<Ending> {
   try {
     const output = await raceAbort((async () => await workflow.run(task))(), deadline.signal);
-    return { output, terminationReason: "completed" };
+    return { output };
   } catch (error) {
     const reason = deadline.hasPassed() ? "timeout" : terminationOf(error);
     if (reason === null || config.signal.aborted) throw error;

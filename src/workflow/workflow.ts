@@ -31,7 +31,7 @@ export interface WorkflowOptions extends RewardShaping {
 export abstract class Workflow<Args extends object = object, Metadata = Record<string, unknown>> {
   protected readonly config: AgentConfig;
   protected readonly args: Readonly<Args & WorkflowOptions>;
-  /** Set it to say whether the rollout was right. @default the mean reward is above 0 */
+  /** Set it to say whether the rollout was right. @default by the mean reward, as a number */
   protected isCorrect: boolean | undefined;
   /** Numbers of this rollout, for the metrics `episode/{name}`. */
   protected readonly metrics: Record<string, number> = {};

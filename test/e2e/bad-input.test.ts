@@ -85,6 +85,18 @@ describe("what bad input gets", () => {
     expect(stderr).toMatch(/train-\d+/);
   });
 
+  it("rewards that are all equal: the run says that nothing was learned, and why", async () => {
+    const { code, stdout, stderr } = await withModule(
+      // No short limits: a rollout that is late has another reward.
+      { evaluator: "MINE#evaluator" },
+      "export function evaluator() { return true; }",
+    );
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/^untrained after /mu);
+    expect(stderr).toContain("(rewards equal)");
+    expect(stderr).toContain("Nothing was learned: in");
+  });
+
   it("an agent that fails now and then: the run goes on", async () => {
     const { code, stderr } = await withModule(
       { agent: "MINE#agent", workflow: quick },

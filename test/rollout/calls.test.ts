@@ -297,15 +297,21 @@ describe("known traps", () => {
     ]);
   });
 
-  it("W43: a reward above 0 is right, whoever gives it", async () => {
-    for (const reward of [0.5, 0, -1]) {
+  it("W43: a reward from 1 on is right, up to 0 wrong, between nobody said, whoever gives it", async () => {
+    const right = new Map([
+      [2, true],
+      [1, true],
+      [0, false],
+      [-1, false],
+    ]);
+    for (const reward of [2, 1, 0.9, 0.1, 0, -1]) {
       const evaluated = await runThroughGateway({ flow: () => "x", evaluator: () => reward });
       const program = runFunctionProgram(() => reward);
       const ran = await runThroughGateway({ program, evaluator: null });
       const report = runFunctionProgram(() => reportTrajectory({ name: "agent", reward }));
       const reported = await runThroughGateway({ program: report, evaluator: null });
       for (const { episode } of [evaluated, ran, reported]) {
-        expect([episode.reward, episode.isCorrect]).toEqual([reward, reward > 0]);
+        expect([episode.reward, episode.isCorrect]).toEqual([reward, right.get(reward) ?? null]);
       }
     }
   });
@@ -334,7 +340,7 @@ describe("agentRunFunc", () => {
       ["solver", 0.5, [0]],
       ["agent", null, [0]],
     ]);
-    expect([episode.reward, episode.isCorrect]).toEqual([0.5, true]);
+    expect([episode.reward, episode.isCorrect]).toEqual([0.5, null]);
   });
 
   it.each<[unknown, string]>([

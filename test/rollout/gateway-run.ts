@@ -4,10 +4,12 @@ import type { TaskHooks } from "../../src/core/hooks.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
 import { createGateway } from "../../src/gateway/index.ts";
 import { defaultRolloutLimits } from "../../src/rollout/limits.ts";
+import type { FailurePolicy } from "../../src/rollout/failure-policy.ts";
 import type { RolloutLimits } from "../../src/rollout/limits.ts";
 import { flowProgram } from "../../src/rollout/function-programs.ts";
 import type { RolloutProgram } from "../../src/rollout/program.ts";
 import type { RolloutEvent } from "../../src/rollout/rollout-event.ts";
+import type { ScorePolicy } from "../../src/rollout/score.ts";
 import { createRolloutRunner } from "../../src/rollout/runner.ts";
 import { scriptedTarget } from "../../src/testing/index.ts";
 import type { Script } from "../../src/testing/index.ts";
@@ -19,6 +21,9 @@ export interface GatewayRun {
   readonly evaluator?: Evaluator | null;
   readonly hooks?: TaskHooks;
   readonly limits?: Partial<RolloutLimits>;
+  readonly failures?: FailurePolicy;
+  readonly scores?: ScorePolicy;
+  readonly isValidation?: boolean;
   readonly untrainedRoles?: readonly string[];
   readonly maxFailures?: number;
   /** @default says "ok" */
@@ -55,6 +60,8 @@ export async function runThroughGateway(run: GatewayRun): Promise<GatewayRunResu
     evaluator: run.evaluator === undefined ? () => true : run.evaluator,
     ...(run.hooks === undefined ? {} : { hooks: run.hooks }),
     untrainedRoles: run.untrainedRoles ?? [],
+    ...(run.failures === undefined ? {} : { failures: run.failures }),
+    ...(run.scores === undefined ? {} : { scores: run.scores }),
     limits: { ...defaultRolloutLimits, retryDelayMs: 1, retries: 0, ...run.limits },
   });
   const requests = (run.tasks ?? ["a"]).map((id, rolloutIndex) => ({
@@ -65,13 +72,16 @@ export async function runThroughGateway(run: GatewayRun): Promise<GatewayRunResu
   }));
   const episodes = await runner.run(requests, {
     sampling: { temperature: 1, maxTokens: run.maxTokens ?? 64 },
-    isValidation: false,
+    isValidation: run.isValidation ?? false,
     signal: run.signal ?? new AbortController().signal,
     ...(run.maxFailures === undefined ? {} : { maxFailures: run.maxFailures }),
     onEvent: (event) => events.push(event),
   });
   return { episodes, episode: episodes[0]!, events };
 }
+
+/** What the agent made fail is tried again, as `rollout.retry_agent_errors` asks for. */
+export const retryingAgent: FailurePolicy = { reward: 0, retriesAgent: true };
 
 /** A chat completion by plain fetch; the answer and the id of its response. */
 export async function ask(

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { TaskHooks, TaskSetup } from "../../src/core/hooks.ts";
-import { ask, questions, runThroughGateway } from "./gateway-run.ts";
+import { ask, questions, retryingAgent, runThroughGateway } from "./gateway-run.ts";
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const aborted = (signal: AbortSignal): Promise<unknown> =>
@@ -15,6 +15,7 @@ describe("hooks", () => {
     const { episodes } = await runThroughGateway({
       tasks: ["a", "b"],
       limits: { retries: 1, concurrency: 1 },
+      failures: retryingAgent,
       evaluator: null,
       hooks: {
         setUp: async (task, { attempt, episodeId, isValidation, signal }) => {
@@ -174,6 +175,7 @@ describe("deadlines", () => {
     const done: string[] = [];
     const { episode } = await runThroughGateway({
       limits: { timeoutMs: 600, retries: 1 },
+      failures: retryingAgent,
       flow: async (_task, config) => {
         const isFirst = config.sessionUid.endsWith("#1");
         await ask(config, isFirst ? "early" : "clean");
@@ -230,6 +232,7 @@ describe("the circuit breaker", () => {
       tasks,
       maxFailures: 2,
       limits: { retries: 1 },
+      failures: retryingAgent,
       flow: (task) => {
         if (task.id === "t3" || task.id === "t4") throw new Error("always");
         return task.id;

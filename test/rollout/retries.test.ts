@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createRandom, deriveSeed } from "../../src/util/random.ts";
-import { ask, questions, runThroughGateway } from "./gateway-run.ts";
+import { ask, questions, retryingAgent, runThroughGateway } from "./gateway-run.ts";
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -15,6 +15,7 @@ it("keeps nothing of earlier attempts, whatever they still do", { timeout: 60_00
   const { episodes } = await runThroughGateway({
     tasks: Array.from({ length: 150 }, (_, i) => `t${i}`),
     limits: { concurrency: 50, retries: 4, timeoutMs: 400 },
+    failures: retryingAgent,
     script: async ({ index }) => {
       await wait((index * 7919) % 11);
       return "ok";

@@ -140,10 +140,43 @@ describe("the best step", () => {
   });
 
   it("needs a metric that validations have", async () => {
-    const { trainer } = run([0.1], { "trainer.best_metric": "val/pass@9" });
+    const { trainer } = run([1], { "trainer.best_metric": "val/pass@9" });
     await expect(trainer.train()).rejects.toMatchObject({
       code: "CONFIG_INVALID",
       message: expect.stringContaining("Did you mean val/pass@1?") as string,
     });
+  });
+
+  it("by a pass rate needs somebody who says what is right", async () => {
+    const set = { "trainer.best_metric": "val/pass@1" };
+    await expect(run([0.1], set).trainer.train()).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      hint: expect.stringContaining("rollout.solved_reward") as string,
+    });
+    const solved = run([0.1, 0.9, 0.2], { ...set, "rollout.solved_reward": 0.5 });
+    expect((await solved.trainer.train()).best).toEqual({ step: 2, value: 1 });
+    // Once it was there, a validation that nobody judged is only not the best.
+    expect((await run([1, 0.5], set).trainer.train()).best).toEqual({ step: 0, value: 1 });
+  });
+
+  it("is not that of survivors: rollouts that an evaluator choked on count", async () => {
+    const { trainer } = coinTrainer({
+      valDataset: coinTasks,
+      evaluator: (_task, { output }) => {
+        if (output !== "yes") throw new Error("cannot read that");
+        return true;
+      },
+      set: {
+        "trainer.max_failed_share": 1,
+        "trainer.total_batches": 1,
+        "rollout.n_val": 8,
+        "rollout.failure_reward": -1,
+      },
+    });
+    const { validation } = await trainer.train();
+    const failed = Number(validation?.["val/failed"]);
+    expect(failed).toBeGreaterThan(5);
+    expect(validation?.["val/reward/mean"]).toBeCloseTo(1 - (2 * failed) / 40, 12);
+    expect(validation?.["val/pass@1"]).toBeCloseTo(1 - failed / 40, 12);
   });
 });

@@ -9,7 +9,7 @@ import { shapeRewards } from "../../src/workflow/reward-shaping.ts";
 import { workflowProgram } from "../../src/workflow/workflow-program.ts";
 import { Workflow } from "../../src/workflow/workflow.ts";
 import type { WorkflowClass } from "../../src/workflow/workflow.ts";
-import { questions, runThroughGateway } from "../rollout/gateway-run.ts";
+import { questions, retryingAgent, runThroughGateway } from "../rollout/gateway-run.ts";
 import type { GatewayRun } from "../rollout/gateway-run.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -174,7 +174,14 @@ describe("Workflow", () => {
         if (this.#number === 1) throw new Error("once");
       }
     }
-    const { episode } = await run(Failing, {}, { limits: { retries: 1 } });
+    const { episode } = await run(
+      Failing,
+      {},
+      {
+        limits: { retries: 1 },
+        failures: retryingAgent,
+      },
+    );
     expect(log).toEqual(["1: second", "1: first", "2: second", "2: first"]);
     expect(questions(episode)).toEqual({ agent: ["attempt 2"] });
     expect(episode).toMatchObject({ attempts: 2, reward: 1 });

@@ -102,10 +102,10 @@ export async function demoCommand(flags: DemoFlags, io: CliIo): Promise<number> 
   });
   const run = await trainer.train();
   progress.clear();
-  if (run.status === "completed") showSamples("After training");
+  if (run.status !== "interrupted") showSamples("After training");
   const result = recorder.result(run);
   io.stdout.write(isJson ? `${JSON.stringify(result)}\n` : summary(result));
-  if (run.status === "completed") return exitCodes.done;
+  if (run.status !== "interrupted") return exitCodes.done;
   const again = commandLine(["demo", ...argumentsOf(flags), "--resume", run.runDir]);
   io.stderr.write(`To go on: ${again}\n`);
   return exitCodes.interrupted;

@@ -132,7 +132,7 @@ export async function trainCommand(
       `${result.status} after ${result.steps} of ${result.totalSteps} steps in ${duration(seconds)}\nrun folder: ${result.runDir}\n`,
     );
   }
-  if (result.status === "completed") return exitCodes.done;
+  if (result.status !== "interrupted") return exitCodes.done;
   const again = commandLine(["train", configFile, ...overrides, "--resume", result.runDir]);
   io.stderr.write(`To go on: ${again}\n`);
   return exitCodes.interrupted;

@@ -2,13 +2,14 @@
  * Keeps rollouts going while the model trains: begins tasks in the order of the data as far as the
  * buffer allows, `workflow.n_parallel_tasks` rollouts at a time. Knows nothing of updates.
  */
+import { isScored } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import { requestsOf, setKey } from "../batch-rollouts.ts";
 import type { DataPosition } from "../checkpoint.ts";
-import { isFailed, sampledTokens } from "../episode-metrics.ts";
+import { sampledTokens } from "../episode-metrics.ts";
 import { checkFailures } from "../failures.ts";
 import type { LoopContext, RolloutRequest } from "../loop-context.ts";
-import { SolveCounts, type SolveOutcome, solveOutcome } from "../rejection.ts";
+import { judgeSet, SolveCounts } from "../rejection.ts";
 import type { RolloutSet } from "../rollout-set.ts";
 import type { SetBuffer } from "./set-buffer.ts";
 import { exchangesBefore, type StalenessPlan } from "./staleness.ts";
@@ -198,16 +199,17 @@ export class Generator implements AsyncDisposable {
     this.#buffer.drop(place);
   }
 
-  #whyLeftOut(set: RolloutSet): "failed" | SolveOutcome | null {
-    if (set.episodes.every(isFailed)) return "failed";
-    const { enable, minTrajsPerGroup, maxBatches } = this.#context.config.rejectionSample;
+  #whyLeftOut(set: RolloutSet): "failed" | "useless" | null {
+    const { config } = this.#context;
+    if (!set.episodes.some(isScored)) return "failed";
+    const { enable, maxBatches } = config.rejectionSample;
     if (!enable) return null;
-    const outcome = solveOutcome(set, minTrajsPerGroup);
-    this.#since.counts.add(outcome);
-    if (outcome === "partial") return null;
+    const judged = judgeSet(config, set);
+    this.#since.counts.add(judged);
+    if (judged.isUseful) return null;
     // Where there is little to learn, a step takes what there is, as it does in turns.
     if (this.#since.leftOut >= (maxBatches - 1) * this.#plan.tasksPerStep) return null;
     this.#since.leftOut++;
-    return outcome;
+    return "useless";
   }
 }

@@ -37,6 +37,10 @@ export interface TrainConfig {
     readonly n: number;
     readonly nVal: number;
     readonly untrainedRoles: readonly string[];
+    readonly rewardSource: "evaluator" | "rollout";
+    readonly solvedReward: number | null;
+    readonly failureReward: number;
+    readonly retryAgentErrors: boolean;
     readonly train: RolloutSampling;
     readonly val: RolloutSampling;
   };

@@ -47,10 +47,26 @@ describe("compact_filtering", () => {
     { reward: 0, reason: "timeout" },
     { reward: 0, reason: "env_done" },
   ];
-  it("is off by default: only rollouts that failed are left out", async () => {
-    const { rows, metrics } = await rowsWith([], [...shapes, { reason: "error" }]);
+  it("is off by default: only rollouts that failed without a score are left out", async () => {
+    const { rows, metrics } = await rowsWith([], [...shapes, { reason: "error", reward: null }]);
     expect(rows).toHaveLength(5);
     expect(metrics["groups/dropped/excluded_episodes"]).toBe(1);
+  });
+  it("mask_error leaves out what the agent made fail, which trains with its reward otherwise", async () => {
+    const own: EpisodeShape[] = [won, lost, { reward: 0, reason: "error" }];
+    const { rows } = await rowsWith([], own);
+    expect(rows.map(sampled)).toEqual([
+      [0.666667, 0.666667],
+      [-0.333333, -0.333333],
+      [-0.333333, -0.333333],
+    ]);
+    const masked = await rowsWith(["compact_filtering.enable=true"], own);
+    expect(masked.rows.map(sampled)).toEqual([
+      [0.5, 0.5],
+      [-0.5, -0.5],
+    ]);
+    const unmasked = ["compact_filtering.enable=true", "compact_filtering.mask_error=false"];
+    expect((await rowsWith(unmasked, own)).rows).toHaveLength(3);
   });
   it("leaves rollouts out whole: they are no part of a baseline either", async () => {
     const { rows, metrics } = await rowsWith(["compact_filtering.enable=true"], shapes);

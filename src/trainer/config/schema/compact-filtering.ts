@@ -14,9 +14,12 @@ export const compactFilteringOptions: Section<"compactFiltering"> = z
     mask_max_prompt_length_exceeded: mask(true, "whose prompt became too long"),
     mask_max_response_length_exceeded: mask(true, "whose answer became too long"),
     mask_env_done: mask(false, "that the environment ended"),
-    mask_max_turns_exceeded: mask(true, "that ran out of turns"),
+    mask_max_turns_exceeded: mask(
+      true,
+      "that ran out of turns; functions have no such limit, and tell it with a TerminationEvent",
+    ),
     mask_timeout: mask(true, "that ran out of time"),
     mask_unknown: mask(false, "that ended in no known way"),
-    mask_error: mask(true, "that failed; these are always left out"),
+    mask_error: mask(true, "that failed by what the agent did; other failures are always left out"),
   })
   .prefault({});

@@ -1,4 +1,4 @@
-/** Options of choosing which tasks a step trains on, by how many of their rollouts were right. */
+/** Options of choosing which tasks a step trains on, by whether their rewards differ. */
 import { z } from "zod";
 import { count } from "./kinds.ts";
 import type { Section } from "./section.ts";
@@ -8,7 +8,7 @@ export const rejectionSampleOptions: Section<"rejectionSample"> = z
     enable: z
       .boolean()
       .default(false)
-      .describe("Leave out tasks whose rollouts were all right or all wrong, and roll out more."),
+      .describe("Leave out tasks whose rewards are all equal, and roll out more."),
     multiplier: z
       .number()
       .min(1)
@@ -19,7 +19,7 @@ export const rejectionSampleOptions: Section<"rejectionSample"> = z
       .nullable()
       .default(null)
       .describe(
-        "A step waits until so many partly solved tasks have come together; null is data.train_batch_size.",
+        "A step waits until so many tasks with differing rewards have come together; null is data.train_batch_size.",
       ),
     min_trajs_per_group: count(1)
       .default(1)

@@ -42,6 +42,31 @@ export const rolloutOptions: Section<"rollout"> = z
       .default([])
       .meta({ allowed: "a list of trajectory names" })
       .describe("Roles that are sampled and scored, but not trained."),
+    reward_source: z
+      .enum(["evaluator", "rollout"])
+      .default("evaluator")
+      .describe(
+        "Which reward trains where an evaluator scores rollouts that give rewards themselves, as workflows and environments do.",
+      ),
+    solved_reward: z
+      .number()
+      .nullable()
+      .default(null)
+      .describe(
+        "A rollout that is scored with a plain number is right from this reward on; null takes at least 1 as right, at most 0 as wrong, and says nothing of what lies between.",
+      ),
+    failure_reward: z
+      .number()
+      .default(0)
+      .describe(
+        "Reward of a rollout in which the agent threw or ran out of time; set it to the evaluator's lowest.",
+      ),
+    retry_agent_errors: z
+      .boolean()
+      .default(false)
+      .describe(
+        "In training, sample anew after what the agent threw or did too late, and leave out what still fails, instead of scoring it with failure_reward.",
+      ),
     train: sampling(),
     val: sampling(),
   })

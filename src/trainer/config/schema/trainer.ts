@@ -31,7 +31,9 @@ export const trainerOptions: Section<"trainer"> = z
     output_dir: words().default("runs").describe("Folder that holds the run folders."),
     max_failed_share: share()
       .default(0.5)
-      .describe("The run stops when more than this share of a step's rollouts failed."),
+      .describe(
+        "The run stops when more than this share of a step's rollouts failed; what the agent made fail after a model call had succeeded is scored and does not count.",
+      ),
     keep_checkpoints: count(1).default(3).describe("Checkpoints kept; older ones are deleted."),
     keep_best: z
       .boolean()

@@ -6,7 +6,11 @@ import type { Section } from "./section.ts";
 export const workflowOptions: Section<"workflow"> = z
   .strictObject({
     n_parallel_tasks: count(1).default(64).describe("Rollouts that run at the same time."),
-    retry_limit: count(0).default(2).describe("Further attempts after a rollout failed."),
+    retry_limit: count(0)
+      .default(2)
+      .describe(
+        "Further attempts after a connection, the inference server or the set-up failed; see rollout.retry_agent_errors.",
+      ),
     timeout_s: z.number().gt(0).max(604_800).default(600).describe("Seconds for one attempt."),
     setup_timeout_s: z
       .number()

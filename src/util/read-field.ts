@@ -1,0 +1,8 @@
+/** A field of something foreign, whose getters may throw. */
+export function readField(holder: object, key: string): unknown {
+  try {
+    return (holder as Readonly<Record<string, unknown>>)[key];
+  } catch {
+    return undefined;
+  }
+}

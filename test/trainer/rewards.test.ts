@@ -1,0 +1,450 @@
+/** Which rewards reach the loss: what is rejected, who scores, what failures are worth. */
+import { describe, expect, it } from "vitest";
+import type { AgentConfig } from "../../src/core/agent.ts";
+import type { TrainerEvent } from "../../src/core/events.ts";
+import type { Task } from "../../src/core/task.ts";
+import type { Agent, Environment } from "../../src/workflow/agent-environment.ts";
+import type { WireMessage } from "../../src/workflow/model-call.ts";
+import { Workflow } from "../../src/workflow/workflow.ts";
+import { coinBackend, type CoinBackend } from "./coin-backend.ts";
+import {
+  coinAgent,
+  coinTasks,
+  coinTrainer,
+  type CoinTrainerOptions,
+  newFolder,
+  readLines,
+} from "./coin-run.ts";
+
+const warnings = (events: readonly TrainerEvent[]): string[] =>
+  events.flatMap((event) => (event.type === "warning" ? [event.message] : []));
+
+const trainLines = (runDir: string) =>
+  readLines(runDir, "metrics.jsonl").filter((line) => line["phase"] === "train");
+
+/** The advantages that each "yes" and each "no" got, over all updates. */
+function advantagesOf({ updates }: CoinBackend): { yes: number[]; no: number[] } {
+  const found = { yes: [] as number[], no: [] as number[] };
+  for (const { rows } of updates) {
+    for (const { tokens, targetMask, advantages } of rows) {
+      const at = targetMask.indexOf(1);
+      found[tokens[at] === "y".charCodeAt(0) ? "yes" : "no"].push(advantages[at] ?? Number.NaN);
+    }
+  }
+  return found;
+}
+
+/** Graded by number: no rollout is "solved", and every task has something to compare. */
+const graded = (_task: Task, episode: { output: unknown }): number =>
+  episode.output === "yes" ? 0.9 : 0.1;
+
+/** As a workflow would say it. */
+class Graded extends Workflow {
+  async run(task: Task): Promise<string> {
+    const agent = this.trajectory();
+    const { content } = await agent.call([{ role: "user", content: task.instruction }]);
+    agent.mark({ reward: content === "yes" ? 0.9 : 0.1 });
+    return content;
+  }
+}
+
+describe("rewards of 0.9 and 0.1 are something to learn from", () => {
+  const flow: CoinTrainerOptions = { evaluator: graded };
+  // As a way of its own, it takes the place of the flow and its evaluator.
+  const workflow = {
+    agentFlow: undefined,
+    evaluator: undefined,
+    workflow: Graded,
+  } as unknown as CoinTrainerOptions;
+
+  it.each([
+    ["a flow", flow, {}],
+    ["a workflow", workflow, {}],
+    ["a flow, overlapped", flow, { "async_training.enable": true }],
+    ["a workflow, overlapped", workflow, { "async_training.enable": true }],
+  ])("with rejection sampling: %s", async (_, way, mode) => {
+    const backend = coinBackend();
+    const { trainer } = coinTrainer({
+      ...way,
+      backend,
+      set: { "rejection_sample.enable": true, ...mode },
+    });
+    const { runDir, status, message } = await trainer.train();
+    expect([status, message]).toEqual(["completed", null]);
+    expect(backend.updates).toHaveLength(4);
+    const { yes, no } = advantagesOf(backend);
+    expect(yes.every((value) => value > 0)).toBe(true);
+    expect(no.every((value) => value < 0)).toBe(true);
+    // Nobody said what is solved, and nothing is called so.
+    // Overlapped, rollouts may all have ended before the last step.
+    const lines = trainLines(runDir).filter((line) => line["batch/num_tasks"] !== 0);
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) {
+      expect(line).toMatchObject({ "batch/solve_all": 0, "batch/solve_partial": 0 });
+      expect(Number(line["batch/unjudged"]) + Number(line["batch/solve_none"])).toBe(1);
+    }
+  });
+
+  it("is kept for replay", async () => {
+    const { trainer } = coinTrainer({ evaluator: graded, set: { "replay.tasks": 1 } });
+    const { runDir } = await trainer.train();
+    expect(trainLines(runDir).at(-1)).toMatchObject({ "replay/used_tasks": 1 });
+  });
+
+  it("leaves out equal rewards, whatever is right among them", async () => {
+    const backend = coinBackend();
+    const { trainer } = coinTrainer({
+      backend,
+      evaluator: (_task, { rolloutIndex }) => ({ reward: 0.5, isCorrect: rolloutIndex % 2 === 0 }),
+      set: { "rejection_sample.enable": true, "rejection_sample.max_batches": 1 },
+    });
+    const { runDir, status } = await trainer.train();
+    expect([backend.updates.length, status]).toEqual([0, "untrained"]);
+    expect(trainLines(runDir)[0]).toMatchObject({
+      "batch/solve_partial": 1,
+      "batch/equal_rewards": 1,
+    });
+  });
+
+  it.each([
+    [null, "absent"],
+    [0.5, "yes"],
+  ])("rollout.solved_reward=%s says what is solved (%s)", async (solved, which) => {
+    const { trainer, events } = coinTrainer({
+      evaluator: graded,
+      valDataset: coinTasks,
+      set: { "rollout.solved_reward": solved, "rejection_sample.enable": true },
+    });
+    const { runDir, validation } = await trainer.train();
+    const [first] = trainLines(runDir);
+    const share = (line: Record<string, unknown>): number =>
+      (Number(line["reward/mean"]) - 0.1) / 0.8;
+    if (which === "absent") {
+      expect(first).not.toHaveProperty("reward/pass_rate");
+      expect(validation).not.toHaveProperty("val/pass@1");
+    } else {
+      expect(first?.["reward/pass_rate"]).toBeCloseTo(share(first ?? {}), 10);
+      expect(Number(first?.["batch/solve_partial"])).toBeGreaterThan(0);
+      const mean = Number(validation?.["val/reward/mean"]);
+      expect(validation?.["val/pass@1"]).toBeCloseTo((mean - 0.1) / 0.8, 10);
+    }
+    expect(warnings(events)).toEqual([]);
+  });
+});
+
+class Guesser implements Agent {
+  readonly chatCompletions: WireMessage[] = [];
+  updateFromEnv(observation: unknown): void {
+    this.chatCompletions.push({ role: "user", content: String(observation) });
+  }
+  updateFromModel(text: string): string {
+    return text;
+  }
+}
+
+/** Ends at once, and gives the same reward whatever was said. */
+class Indifferent implements Environment {
+  reset() {
+    return { observation: "yes or no?" };
+  }
+  step() {
+    return { observation: "over", reward: 0, done: true };
+  }
+}
+
+/** Marks 0, and what the evaluator likes is told by the output alone. */
+class Marking extends Workflow {
+  async run(task: Task): Promise<string> {
+    const agent = this.trajectory();
+    const { content } = await agent.call([{ role: "user", content: task.instruction }]);
+    agent.mark({ reward: 0 });
+    return content;
+  }
+}
+
+describe("an evaluator beside rollouts that give rewards themselves", () => {
+  const saysYes = (_task: Task, { trajectories }: { trajectories: readonly unknown[] }): boolean =>
+    JSON.stringify(trajectories).includes('"content":"yes"');
+  const ways = [
+    ["agent and env", { agent: Guesser, env: Indifferent }],
+    ["a workflow that marks 0", { workflow: Marking }],
+  ] as const;
+
+  it.each(ways)("%s: its reward trains, and reward/mean is that reward", async (_, way) => {
+    const backend = coinBackend();
+    const { trainer } = coinTrainer({
+      ...({ agentFlow: undefined, ...way } as unknown as CoinTrainerOptions),
+      backend,
+      evaluator: saysYes,
+    });
+    const { runDir } = await trainer.train();
+    expect(backend.updates.length).toBeGreaterThan(0);
+    const { yes, no } = advantagesOf(backend);
+    expect(yes.every((value) => value > 0)).toBe(true);
+    expect(no.every((value) => value < 0)).toBe(true);
+    const [first] = trainLines(runDir);
+    const episodes = readLines(runDir, "episodes", "000001.jsonl") as unknown as {
+      trajectories: { reward: number; steps: { response: { content: string } }[] }[];
+    }[];
+    const said = episodes.map(({ trajectories: [own] }) => own?.steps[0]?.response.content);
+    const share = said.filter((text) => text === "yes").length / said.length;
+    expect(share).toBeGreaterThan(0);
+    expect(share).toBeLessThan(1);
+    expect(first?.["reward/mean"]).toBe(share);
+    expect(first?.["episode/rollout_reward"]).toBe(0);
+  });
+
+  it.each(ways)("%s: rollout.reward_source=rollout trains the rollout's own", async (_, way) => {
+    const backend = coinBackend();
+    const { trainer, events } = coinTrainer({
+      ...({ agentFlow: undefined, ...way } as unknown as CoinTrainerOptions),
+      backend,
+      evaluator: saysYes,
+      set: { "rollout.reward_source": "rollout" },
+    });
+    const { runDir, status } = await trainer.train();
+    // All rewards are 0, so there is nothing to learn; the evaluator's number is shown aside.
+    expect([backend.updates.length, status]).toEqual([0, "untrained"]);
+    const [first] = trainLines(runDir);
+    expect(first?.["reward/mean"]).toBe(0);
+    expect(first?.["episode/evaluator_reward"]).toBe(first?.["reward/pass_rate"]);
+    expect(warnings(events).filter((text) => text.includes("reward_source"))).toEqual([]);
+  });
+
+  it.each([
+    ["an agent flow", {}],
+    ["no evaluator", { agentFlow: undefined, evaluator: undefined, workflow: Marking }],
+  ])("reward_source without an effect is told: %s", async (_, way) => {
+    const { trainer, events } = coinTrainer({
+      ...(way as unknown as CoinTrainerOptions),
+      set: { "rollout.reward_source": "rollout", "trainer.total_batches": 1 },
+    });
+    await trainer.train();
+    expect(warnings(events)[0]).toContain("rollout.reward_source=rollout has no effect");
+  });
+});
+
+/** Reads what the model says as a word of a protocol, and throws on anything else. */
+async function strictAgent(task: Task, config: AgentConfig): Promise<string> {
+  const text = await coinAgent(task, config);
+  if (text !== "yes") throw new SyntaxError(`malformed: ${text}`);
+  return text;
+}
+
+describe("an agent that throws on malformed output", () => {
+  it.each([
+    ["in turns", {}],
+    ["overlapped", { "async_training.enable": true }],
+  ])("learns not to produce it, %s, and validations count it", async (_, mode) => {
+    const backend = coinBackend();
+    const { trainer } = coinTrainer({
+      backend,
+      agentFlow: strictAgent,
+      evaluator: () => true,
+      valDataset: coinTasks,
+      set: {
+        ...mode,
+        "workflow.retry_limit": 2,
+        "rollout.n_val": 8,
+        "trainer.total_batches": 8,
+        "trainer.keep_best": true,
+      },
+    });
+    const { runDir, validation, best } = await trainer.train();
+    // A coin of weight 0 says "yes" half of the time; survivors alone would show 1.
+    const [before] = readLines(runDir, "metrics.jsonl");
+    const episodes = readLines(runDir, "episodes", "val-000000.jsonl");
+    const failed = episodes.filter((line) => line["terminationReason"] === "error").length;
+    expect(failed).toBeGreaterThan(5);
+    expect(before).toMatchObject({
+      "val/reward/mean": 1 - failed / 40,
+      "val/pass@1": 1 - failed / 40,
+      "val/failed": failed,
+    });
+    expect(episodes.every((line) => line["attempts"] === 1)).toBe(true);
+    const { yes, no } = advantagesOf(backend);
+    expect(no.length).toBeGreaterThan(0);
+    expect(yes.every((value) => value > 0)).toBe(true);
+    expect(no.every((value) => value < 0)).toBe(true);
+    expect(backend.weight).toBeGreaterThan(1);
+    expect(validation?.["val/reward/mean"]).toBeGreaterThan(Number(before?.["val/reward/mean"]));
+    expect(best?.value).toBe(validation?.["val/reward/mean"]);
+    const [first] = trainLines(runDir);
+    expect(first?.["reward/mean"]).toBe(1 - Number(first?.["rollout/failed"]) / 8);
+  });
+
+  it("is sampled away with rollout.retry_agent_errors, as it was before, but not in validations", async () => {
+    const backend = coinBackend();
+    const { trainer } = coinTrainer({
+      backend,
+      agentFlow: strictAgent,
+      evaluator: () => true,
+      valDataset: coinTasks,
+      set: {
+        "workflow.retry_limit": 6,
+        "rollout.retry_agent_errors": true,
+        "rollout.n_val": 8,
+        "trainer.total_batches": 1,
+        "trainer.max_failed_share": 1,
+      },
+    });
+    const { runDir, metrics, status } = await trainer.train();
+    expect([backend.updates.length, status]).toEqual([0, "untrained"]);
+    expect(metrics).toMatchObject({ "reward/mean": 1 });
+    const [before] = readLines(runDir, "metrics.jsonl");
+    expect(before?.["val/reward/mean"]).toBeLessThan(0.9);
+  });
+
+  it("scores failures with failure_reward, and says where failing would be rewarded", async () => {
+    const { trainer, events } = coinTrainer({
+      agentFlow: strictAgent,
+      evaluator: () => -1,
+      set: { "rollout.failure_reward": -0.5, "trainer.total_batches": 2 },
+    });
+    await trainer.train();
+    const told = warnings(events).filter((text) => text.includes("failing is rewarded"));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain("rollout.failure_reward=-0.5, more than the -1");
+  });
+
+  it("goes on where every rollout of a step fails after the model has answered, and says so", async () => {
+    const { trainer, events } = coinTrainer({
+      agentFlow: async (task, config) => {
+        await coinAgent(task, config);
+        throw new RangeError("never good enough");
+      },
+    });
+    const result = await trainer.train();
+    expect(result).toMatchObject({ status: "untrained", steps: 4 });
+    expect(result.message).toContain("in 4 of 4 steps every rollout failed");
+    expect(warnings(events)).toEqual([
+      "All 8 rollouts of step 1 failed. The last error: RangeError: never good enough",
+    ]);
+  });
+});
+
+it("counts what was cut off apart from what failed", async () => {
+  const { trainer, events } = coinTrainer({
+    agentFlow: () => {
+      throw new Error("broken agent");
+    },
+    set: { "workflow.n_parallel_tasks": 1, "trainer.max_failed_share": 0.25 },
+  });
+  await expect(trainer.train()).rejects.toMatchObject({
+    code: "TOO_MANY_FAILURES",
+    message:
+      "3 of 8 rollouts of step 1 failed, more than trainer.max_failed_share=0.25 allows. 5 others were cut off for that. The last error: Error: broken agent",
+    fields: { failed: 3, cutOff: 5, rollouts: 8 },
+  });
+  expect(events.at(-1)).toMatchObject({ type: "run-end", status: "failed" });
+});
+
+it("begins no further part of a validation that has failed", async () => {
+  let started = 0;
+  const { trainer } = coinTrainer({
+    valDataset: coinTasks,
+    agentFlow: () => {
+      started++;
+      throw new Error("broken agent");
+    },
+    set: { "data.val_batch_size": 1, "workflow.n_parallel_tasks": 1 },
+  });
+  await expect(trainer.train()).rejects.toMatchObject({
+    message: expect.stringMatching(
+      /^3 of 5 rollouts of the validation .* 2 others were/u,
+    ) as string,
+  });
+  expect(started).toBe(3);
+});
+
+describe("endings of flows", () => {
+  /** Every response is one token, of three, so all are cut. */
+  const cut = { "rollout.train.max_tokens": 1, "trainer.total_batches": 1 };
+
+  it.each(["agentFlow", "agentRunFunc"] as const)(
+    "%s: mask_max_response_length_exceeded leaves out what was cut",
+    async (way) => {
+      const score = async (task: Task, config: AgentConfig): Promise<number> =>
+        (await coinAgent(task, config)) === "y" ? 1 : 0;
+      const parts =
+        way === "agentFlow"
+          ? { evaluator: (_task: Task, { output }: { output: unknown }) => output === "y" }
+          : { agentFlow: undefined, evaluator: undefined, agentRunFunc: score };
+      const run = async (set: Record<string, unknown>) => {
+        const backend = coinBackend();
+        const { trainer } = coinTrainer({
+          ...(parts as unknown as CoinTrainerOptions),
+          backend,
+          set: { ...cut, ...set },
+        });
+        const result = await trainer.train();
+        return { ...result, updates: backend.updates.length };
+      };
+      const masked = await run({ "compact_filtering.enable": true });
+      expect(masked).toMatchObject({ updates: 0, status: "untrained" });
+      expect(masked.metrics).toMatchObject({
+        "rollout/termination/max_response_length_exceeded": 1,
+        "groups/dropped/excluded_episodes": 8,
+        "train/skipped_because/left_out": 1,
+      });
+      // Without it, only the name of the ending differs.
+      expect(await run({})).toMatchObject({ updates: 1, status: "completed" });
+    },
+  );
+
+  it("mask_max_turns_exceeded works by TerminationEvent, and a notice says so", async () => {
+    const { trainer, events } = coinTrainer({
+      set: { "compact_filtering.enable": true, "trainer.total_batches": 1 },
+    });
+    await trainer.train();
+    expect(warnings(events)).toContainEqual(
+      expect.stringContaining("mask_max_turns_exceeded knows of no limit on turns here"),
+    );
+  });
+});
+
+describe("a run that learns nothing", () => {
+  it("says why, in its result, its last event and every step", async () => {
+    const outputDir = newFolder();
+    const made = coinTrainer({ outputDir, evaluator: () => true });
+    const result = await made.trainer.train();
+    expect(result.status).toBe("untrained");
+    expect(result.message).toMatch(
+      /^Nothing was learned: in 4 of 4 steps the rewards within each group were equal/u,
+    );
+    expect(made.events.at(-1)).toMatchObject({
+      type: "run-end",
+      status: "untrained",
+      message: result.message,
+    });
+    for (const line of trainLines(result.runDir)) {
+      expect(line).toMatchObject({
+        "train/skipped_because/equal_rewards": 1,
+        "rollout/untrained": 8,
+      });
+    }
+    // A later process that does nothing more does not call it learned.
+    const again = coinTrainer({ outputDir, evaluator: () => true, resume: "auto" });
+    expect(await again.trainer.train()).toMatchObject({ status: "untrained", steps: 4 });
+  });
+
+  it("is told as well where updates of nothing but zeros were made", async () => {
+    const { trainer } = coinTrainer({
+      evaluator: () => true,
+      set: { "algorithm.filter_uniform_groups": false },
+    });
+    expect(await trainer.train()).toMatchObject({ status: "untrained" });
+  });
+
+  it("is not said of a run that learned before it was interrupted", async () => {
+    const outputDir = newFolder();
+    await coinTrainer({ outputDir, set: { "trainer.total_batches": 2 } }).trainer.train();
+    const again = coinTrainer({
+      outputDir,
+      resume: "auto",
+      evaluator: () => true,
+      set: { "trainer.total_batches": 4 },
+    });
+    expect(await again.trainer.train()).toMatchObject({ status: "completed", steps: 4 });
+  });
+});
