@@ -82,12 +82,6 @@ describe("checkCapabilities", () => {
       `The backend "b" does not honour ${option}=`,
     );
   });
-  it("refuses a dual clip with a loss that has none", () => {
-    const config = configOf("algorithm.clip_ratio_c=3", "algorithm.loss_fn=gspo");
-    expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(
-      "does not honour algorithm.clip_ratio_c=3",
-    );
-  });
   it("refuses GAE by name: no backend has a model of values", () => {
     const config = configOf("algorithm.adv_estimator=gae");
     expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(

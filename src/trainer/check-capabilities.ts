@@ -80,8 +80,10 @@ export const capabilityRules: readonly CapabilityRule[] = [
     value: (config) => config.algorithm.clipRatioC,
     honoured: (capabilities, { algorithm }) =>
       algorithm.clipRatioC === null ||
-      ((capabilities.dualClip === true || takesSlopes(capabilities)) &&
-        [algorithm.lossFn, ...namesByRole(algorithm.lossFnMap).values()].includes("ppo")),
+      // Other losses have no dual clip: a warning says that it has no effect.
+      ![algorithm.lossFn, ...namesByRole(algorithm.lossFnMap).values()].includes("ppo") ||
+      capabilities.dualClip === true ||
+      takesSlopes(capabilities),
   },
   {
     option: "algorithm.kl_beta",

@@ -68,8 +68,10 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
     : createTurns(context, held);
 
   const isValidationDue = (): boolean => {
-    if (context.valTasks.length === 0 || state.validatedStep === state.step) return false;
-    if (valOnly) return true;
+    if (context.valTasks.length === 0) return false;
+    // A resumed run was asked to validate the weights that it restored, however it was left.
+    if (valOnly) return validation === null;
+    if (state.validatedStep === state.step) return false;
     if (state.step === 0) return valBeforeTrain;
     return state.step >= totalSteps || (testFreq > 0 && state.step % testFreq === 0);
   };

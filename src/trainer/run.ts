@@ -8,6 +8,9 @@ import type { Task } from "../core/task.ts";
 import { createBatchPlan, stepsForEpochs } from "./batches.ts";
 import type { RunState } from "./checkpoint.ts";
 import { startWarnings } from "./config/start-warnings.ts";
+import { validationNotices } from "./config/switches.ts";
+import { checkValidation } from "./check-validation.ts";
+import { resumedState } from "./resumed-state.ts";
 import { curriculumRank } from "./curriculum.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import type { CustomLosses } from "./custom-algorithms.ts";
@@ -34,6 +37,8 @@ export interface RunPlan {
   readonly trainTasks: readonly Task[];
   readonly valTasks: readonly Task[];
   readonly resume: ResumeMode;
+  /** Options that decide what the run computes may change on resume. */
+  readonly allowChanges: boolean;
   readonly signal: AbortSignal;
   readonly listeners: readonly EventListener[];
   readonly estimators: CustomEstimators;
@@ -65,15 +70,19 @@ export async function executeRun(
   plan: RunPlan,
   openRollouts: OpenRollouts = createRolloutService,
 ): Promise<TrainResult> {
+  checkValidation(plan.config, plan.valTasks);
   const fresh = atStart(plan);
   const directory = await openRunDirectory({
     config: plan.config,
     resume: plan.resume,
+    allowChanges: plan.allowChanges,
     dataHash: fresh.dataHash,
   });
   try {
     const emit = createEmitter((event) => directory.journal.event(event), plan.listeners);
-    const state = directory.checkpoint?.state ?? fresh;
+    const { checkpoint, changes } = directory;
+    const state =
+      checkpoint === null ? fresh : resumedState(checkpoint.state, plan.config, changes);
     return await journaledRun({ plan, directory, state, openRollouts }, emit);
   } finally {
     directory.close();
@@ -94,10 +103,20 @@ async function journaledRun(opened: OpenedRun, emit: Emit): Promise<TrainResult>
   const run = { runDir: directory.path, seed: plan.config.trainer.seed, totalSteps };
   const checkpoint = directory.checkpoint?.path ?? null;
   emit(state.step, { type: "run-start", ...run, resumedFrom: checkpoint });
+  const { changes } = directory;
+  if (changes.length > 0) emit(state.step, { type: "config-change", changes });
+  const { best } = directory.checkpoint?.state ?? state;
+  if (best !== null && state.best === null) {
+    emit(state.step, {
+      type: "warning",
+      message: `The best validation so far, that of step ${best.step}, was measured with other options; the search for the best begins anew.`,
+    });
+  }
   for (const message of [
     ...directory.warnings,
     ...plan.notices,
     ...startWarnings(plan.config, plan.trainTasks.length, totalSteps),
+    ...(plan.valTasks.length === 0 ? validationNotices(plan.config) : []),
   ]) {
     emit(state.step, { type: "warning", message });
   }

@@ -20,6 +20,8 @@ import { commandLine } from "../resume-command.ts";
 export interface TrainFlags {
   /** `true`: the flag without a value. */
   readonly resume?: string | boolean;
+  /** Of options that decide what a resumed run computes. */
+  readonly allowChanges?: boolean;
   readonly dryRun?: boolean;
   /** An option to tell about. */
   readonly explain?: string;
@@ -119,6 +121,7 @@ export async function trainCommand(
     config: loaded.config,
     partsFromConfig: true,
     resume,
+    allowChanges: flags.allowChanges === true,
     signal: interrupt.signal,
     onEvent: (event) => progress.onEvent(event),
   });
