@@ -248,7 +248,7 @@ describe("a run that is resumed with other options", () => {
       ],
     });
     // 3 batches of 2 are 6 tasks: one whole batch of 5.
-    const [first] = events.filter(({ type }) => type === "step-start");
+    const first = events.find(({ type }) => type === "step-start");
     expect(first).toMatchObject({ step: 4, tasks: 5, rollouts: 10 });
     const epoch = new Set(
       events.flatMap((e) => (e.type === "rollout-end" && e.step === 4 ? [e.taskId] : [])),
