@@ -183,7 +183,7 @@ export async function openRunDirectory(options: OpenRunOptions): Promise<RunDire
     for (const name of readdirSync(checkpoints).filter((entry) => entry.startsWith(".tmp-"))) {
       await rm(join(checkpoints, name), { recursive: true, force: true });
     }
-    cutJournal(path, checkpoint?.state.step ?? -1);
+    warnings.push(...cutJournal(path, checkpoint?.state.step ?? -1));
     writeConfig(path, options.config);
     const journal = openJournal(path);
     return {

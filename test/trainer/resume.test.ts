@@ -115,6 +115,23 @@ describe("interrupt and resume", () => {
     expect(numbers(runDir)).toEqual(numbers(expected.runDir));
   });
 
+  it("tells of damaged lines of the record, and keeps them aside", async () => {
+    const outputDir = newFolder();
+    const { runDir } = await interrupted(outputDir, (t, s) => t === "step-end" && s === 5);
+    const file = join(runDir, "metrics.jsonl");
+    const lines = readFileSync(file, "utf8").split("\n");
+    const broken = lines[2]!.replace("{", "[");
+    writeFileSync(file, lines.with(2, broken).join("\n"));
+    const { events } = await resumed(outputDir);
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        type: "warning",
+        message: expect.stringContaining(`${file}:3 is damaged`) as string,
+      }),
+    );
+    expect(readFileSync(`${file}.damaged`, "utf8")).toBe(`${broken}\n`);
+  });
+
   it("refuses a folder without a checkpoint, but auto starts it over", async () => {
     const outputDir = newFolder();
     const { runDir } = await interrupted(outputDir, (t, s) => t === "rollout-end" && s === 1);
