@@ -5,6 +5,7 @@
 import type { KlEstimator, LossAggregation, LossName, LossSpec, OptimSpec } from "./loss.ts";
 import type { Renderer, Sampler } from "./policy.ts";
 import type { TrainingRow } from "./training-row.ts";
+import type { UpdateLimits } from "./update-limits.ts";
 
 /** Norm before clipping; estimated KL from the sampling weights; mean ratio to them. */
 export type MeasuredMetric = "grad_norm" | "kl_k3" | "ratio_mean";
@@ -140,12 +141,17 @@ export interface TrainingBackend extends AsyncDisposable {
   readonly capabilities: BackendCapabilities;
   /** Loads the model; called once, before anything else. */
   start(run: RunContext): Promise<InferenceTarget>;
-  /** One optimizer step on all rows. Weights being served do not change until `publishWeights`. */
+  /**
+   * One optimizer step on all rows. Weights being served do not change until `publishWeights`.
+   * @param limits a backend that measures before it steps leaves everything as it was beyond them and
+   * throws what `refuseBeyond` (`update-limits.ts`) throws; others need not read them.
+   */
   updatePolicy(
     rows: readonly TrainingRow[],
     loss: LossSpec,
     optim: OptimSpec,
     signal?: AbortSignal,
+    limits?: UpdateLimits,
   ): Promise<UpdateMetrics>;
   /**
    * [row][length] log-probability of each token under the weights being trained, or under the

@@ -138,8 +138,11 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     return this.#timed(() => this.#trainer.forwardBackward(rows, loss));
   }
 
-  optimStep(optim: OptimSpec): Promise<Record<string, number>> {
-    return this.#timed(() => this.#trainer.optimStep(optim));
+  optimStep(
+    optim: OptimSpec,
+    before?: (metrics: Readonly<Record<string, number>>) => void,
+  ): Promise<Record<string, number>> {
+    return this.#timed(() => this.#trainer.optimStep(optim, before));
   }
 
   /** Serves the trained weights from the next step on; resolves with their version. */

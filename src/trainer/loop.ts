@@ -122,6 +122,8 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
       areWeightsWhole = true;
       journal.metrics(step, "train", metrics);
       emit(step, { type: "step-end", metrics });
+      // It is saved below, as after any error between two steps.
+      if (result.stop !== null) throw result.stop;
       await validateIfDue();
       if (saveFreq > 0 && step % saveFreq === 0) await save();
     }

@@ -102,6 +102,7 @@ export function createOverlapped(context: LoopContext, before: Held, steps: numb
     const batches = Math.floor(position.next / tasks);
     return {
       state: { weightVersion, position, skippedUpdates: trained.skippedInARow },
+      stop: trained.stop,
       metrics: {
         ...trainEpisodeMetrics(episodes),
         ...trained.metrics,
