@@ -5,10 +5,9 @@
 import type { KlEstimator, LossAggregation, LossName, LossSpec, OptimSpec } from "./loss.ts";
 import type { Renderer, Sampler } from "./policy.ts";
 import type { TrainingRow } from "./training-row.ts";
-import type { UpdateLimits } from "./update-limits.ts";
+import type { MeasuredMetric, UpdateLimits } from "./update-limits.ts";
 
-/** Norm before clipping; estimated KL from the sampling weights; mean ratio to them. */
-export type MeasuredMetric = "grad_norm" | "kl_k3" | "ratio_mean";
+export type { MeasuredMetric } from "./update-limits.ts";
 
 /** What a backend honours. An option outside of it is refused at start, by name. */
 export interface BackendCapabilities {

@@ -1,6 +1,10 @@
 /** Limits on what an update measures, beyond which it is not wanted. */
-import type { MeasuredMetric, UpdateMetrics } from "./backend.ts";
 import { AgentTrainerError } from "./errors.ts";
+
+/** Norm before clipping; estimated KL from the sampling weights; mean ratio to them. */
+export type MeasuredMetric = "grad_norm" | "kl_k3" | "ratio_mean";
+
+type UpdateMetrics = Readonly<Record<string, number>>;
 
 /** Each is off where it is null. */
 export interface UpdateLimits {

@@ -15,7 +15,7 @@ import { loadBackend } from "../load-backend.ts";
 import { loadDataset } from "../load-dataset.ts";
 import { loadAlgorithms } from "../load-algorithms.ts";
 import { createProgress, duration } from "../progress.ts";
-import { commandLine } from "../resume-command.ts";
+import { nextCommand } from "../resume-command.ts";
 
 export interface TrainFlags {
   /** `true`: the flag without a value. */
@@ -136,7 +136,7 @@ export async function trainCommand(
     );
   }
   if (result.status === "completed") return exitCodes.done;
-  const again = commandLine(["train", configFile, ...overrides, "--resume", result.runDir]);
-  io.stderr.write(`To go on: ${again}\n`);
+  const isNamed = trainer.config.trainer.experimentName !== null;
+  io.stderr.write(`${nextCommand(result, ["train", configFile, ...overrides], isNamed)}\n`);
   return exitCodes.interrupted;
 }
