@@ -27,10 +27,17 @@ export interface BackendCapabilities {
   readonly forward: boolean;
   /** `forward` knows the reference. @default false */
   readonly reference?: boolean;
-  /** Metrics of an update that limits can be held against; each is in every update. @default none */
+  /**
+   * Metrics of an update that limits can be held against; each is in every update, apart from ratios and
+   * KL where the backend computes `cross_entropy`, which has none. @default none
+   */
   readonly measures?: readonly MeasuredMetric[];
   /** Calls are answered while an update is under way. @default false */
   readonly servesWhileTraining?: boolean;
+  /** `SamplingParams.minP`. @default true */
+  readonly minP?: boolean;
+  /** The only `LoraSpec.alpha` there is. @default null, any */
+  readonly loraAlpha?: number | null;
   /** AdamW fields that can be set; others must keep their default. */
   readonly optimizer: readonly (keyof OptimSpec)[];
 }

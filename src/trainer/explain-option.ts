@@ -95,6 +95,8 @@ function valuesOf({ key, allowed, default: usual }: ConfigField): readonly unkno
     ?.split(", ");
   if (listed !== undefined) return key === "algorithm.adv_estimator" ? [...listed, "gae"] : listed;
   if (allowed.startsWith("true or false")) return [true, false];
+  // Its default is the only one that some backends have.
+  if (key === "model.lora_alpha") return [usual, 16];
   const other = samples.find((value) => value !== usual && configOf(probeOf(key, value)) !== null);
   return other === undefined ? [] : [other];
 }
