@@ -89,7 +89,9 @@ function configOf({ overrides }: OptionProbe): TrainConfig | null {
 }
 
 /** Values of an option to ask about: those it lists, or one that is not its default. */
-function valuesOf({ key, allowed, default: usual }: ConfigField): readonly unknown[] {
+function valuesOf({ key, allowed, default: standard, inherits }: ConfigField): readonly unknown[] {
+  const inherited = configFields().find((field) => field.key === inherits);
+  const usual = inherited === undefined ? standard : inherited.default;
   const listed = /^one of ([\w, -]+?)(?:, or (?:null|path#export.*))?$/u
     .exec(allowed)?.[1]
     ?.split(", ");

@@ -76,6 +76,16 @@ const reports =
       expect(metrics[metric], metric).toBeGreaterThan(0);
     });
 
+/** The penalty is measured, and changes the update. */
+const pullsToReference: Question["ask"] = (asked, config) =>
+  unlessRefused(async () => {
+    const plain = await updateAsAsked(asked, configOf({}));
+    const pulled = await updateAsAsked(asked, config);
+    expect(Number.isFinite(pulled["kl_reference"])).toBe(true);
+    const gradient = ({ grad_norm: norm, loss }: UpdateMetrics) => [norm, loss];
+    expect(gradient(pulled)).not.toEqual(gradient(plain));
+  });
+
 const knows =
   (which: "current" | "reference"): Question["ask"] =>
   async ({ backend, rows }) => {
@@ -177,14 +187,7 @@ const questions: readonly Question[] = [
   ...klEstimators.map((estimator): Question => ({
     option: "algorithm.kl_beta",
     set: { "algorithm.kl_beta": 0.5, "algorithm.kl_estimator": estimator },
-    ask: (asked, config) =>
-      unlessRefused(async () => {
-        const plain = await updateAsAsked(asked, configOf({}));
-        const pulled = await updateAsAsked(asked, config);
-        expect(Number.isFinite(pulled["kl_reference"])).toBe(true);
-        const gradient = ({ grad_norm: norm, loss }: UpdateMetrics) => [norm, loss];
-        expect(gradient(pulled)).not.toEqual(gradient(plain));
-      }),
+    ask: pullsToReference,
   })),
   {
     option: "algorithm.entropy_coef",
