@@ -144,6 +144,7 @@ export type UpdateMetrics = Readonly<Record<string, number>>;
 
 export interface TrainingBackend extends AsyncDisposable {
   readonly name: string;
+  /** Looked at before `start` and after it, where a backend that has asked its server may know better. */
   readonly capabilities: BackendCapabilities;
   /** Loads the model; called once, before anything else. */
   start(run: RunContext): Promise<InferenceTarget>;

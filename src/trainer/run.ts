@@ -9,6 +9,7 @@ import { createBatchPlan, stepsForEpochs } from "./batches.ts";
 import type { RunState } from "./checkpoint.ts";
 import { startWarnings } from "./config/start-warnings.ts";
 import { validationNotices } from "./config/switches.ts";
+import { checkCapabilities } from "./check-capabilities.ts";
 import { checkValidation } from "./check-validation.ts";
 import { resumedState } from "./resumed-state.ts";
 import { curriculumRank } from "./curriculum.ts";
@@ -156,6 +157,8 @@ async function runWithServices(
     model: { name, lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha } },
     signal,
   });
+  // Some backends know what they support only after they have asked their server.
+  checkCapabilities(config, backend);
   if (directory.checkpoint !== null) {
     await backend.loadState(directory.checkpoint.weights, state.weightVersion);
   }

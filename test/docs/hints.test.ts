@@ -25,11 +25,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
   "trainer/config/start-warnings.ts": ["rollout.n", "algorithm.adv_estimator"],
   "engine/sampling/int8-weights.ts": ["model.lora_rank"],
   // What a server cannot do, found out before the first update; on resume with --allow-changes.
-  "backends/tinker/backend.ts": [
-    "model.name",
-    "algorithm.eps_clip",
-    "algorithm.eps_clip_high",
-  ],
+  "backends/tinker/backend.ts": ["model.name", "algorithm.eps_clip", "algorithm.eps_clip_high"],
   "backends/tinker/datums.ts": ["algorithm.loss_agg_mode", "algorithm.loss_fn"],
 };
 

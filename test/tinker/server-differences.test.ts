@@ -132,6 +132,7 @@ it("does not train under samples where samplers share the adapter that is traine
   await using backend = backendOf(averaging);
   const { sampler } = (await backend.start(context)) as SamplerTarget;
   expect(backend.capabilities.losses).not.toContain("cross_entropy");
+  expect(backend.capabilities.servesWhileTraining).toBe(false);
   const long = sampler.sample({ ...request, params: { ...request.params, maxTokens: 300 } });
   const row = rowOf(Int32Array.of(1, 2, 3), 1);
   const loss = { ...defaultLoss, name: "importance_sampling" as const };

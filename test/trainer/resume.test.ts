@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { RunContext } from "../../src/core/backend.ts";
 import { coinBackend } from "./coin-backend.ts";
 import {
   coinTasks,
@@ -282,6 +283,29 @@ describe("a run that is resumed with other options", () => {
         message: expect.stringContaining("the search for the best begins anew") as string,
       }),
     ]);
+  });
+});
+
+describe("a backend that learns at its start what it supports", () => {
+  it("refuses the option there, before anything is rolled out", async () => {
+    let hasStarted = false;
+    const coin = coinBackend();
+    const backend = {
+      ...coin,
+      get capabilities() {
+        return { ...coin.capabilities, servesWhileTraining: !hasStarted };
+      },
+      start: (run: RunContext) => {
+        hasStarted = true;
+        return coin.start(run);
+      },
+    };
+    const { trainer, events } = coinTrainer({ backend, set: { "async_training.enable": true } });
+    await expect(trainer.train()).rejects.toMatchObject({
+      code: "OPTION_UNSUPPORTED",
+      message: expect.stringContaining("async_training.enable=true") as string,
+    });
+    expect(events.filter(({ type }) => type === "rollout-end")).toEqual([]);
   });
 });
 

@@ -19,5 +19,10 @@ export function capabilitiesOn(profile: ServerProfile | null): BackendCapabiliti
   const row = capabilityMatrix.tinker;
   if (profile === null) return row;
   const without = unusable(profile);
-  return { ...row, losses: row.losses.filter((name) => !without.includes(name)) };
+  return {
+    ...row,
+    losses: row.losses.filter((name) => !without.includes(name)),
+    // Samples under way would go on from weights that are being changed.
+    servesWhileTraining: row.servesWhileTraining === true && !profile.samplesWhatIsTrained,
+  };
 }
