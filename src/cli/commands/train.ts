@@ -47,6 +47,12 @@ export function readArguments(positional: readonly string[], flags: TrainFlags):
     rest.push(resume);
     resume = "auto";
   }
+  if (flags.allowChanges === true && resume === false) {
+    throw new ConfigError({
+      message: "--allow-changes has no effect without --resume: a new run may have any options.",
+      hint: "Leave it out, or add --resume.",
+    });
+  }
   const [configFile, ...overrides] = rest;
   if (configFile === undefined) {
     throw new ConfigError({

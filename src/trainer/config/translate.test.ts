@@ -161,6 +161,8 @@ describe("keys of others", () => {
   it.each([
     [{ "rllm.algorithm.router_replay": "R2" }, 'It may only be "disabled"'],
     [{ "rllm.disable_thinking": true }, "rllm.disable_thinking=true is not honoured"],
+    // Not an argument of the chat template: the gateway refuses those where it renders.
+    [{ "rllm.disable_thinking": true }, "such as /no_think at the end of a message for Qwen3"],
     [{ "algorithm.gamma": 0.99 }, "use stepwise_advantage.gamma"],
     [{ "rllm.trainer.logger": ["console", "wandb"] }, "trackers are not built in"],
   ])("%j is refused by name", (tree, message) => {
