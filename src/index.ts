@@ -94,7 +94,7 @@ export type {
   ToolDefinition,
 } from "./core/message.ts";
 export type { Protocol, Trace } from "./core/trace.ts";
-export type { TrainerEvent, TrainerEventType } from "./core/events.ts";
+export type { ConfigChange, TrainerEvent, TrainerEventType } from "./core/events.ts";
 
 // Errors
 export {
@@ -121,6 +121,8 @@ export type {
   TrainingBackend,
   UpdateMetrics,
 } from "./core/backend.ts";
+export { refuseBeyond } from "./core/update-limits.ts";
+export type { MeasuredMetric, UpdateLimits } from "./core/update-limits.ts";
 export {
   defaultLoss,
   defaultOptim,

@@ -102,6 +102,21 @@ describe("agent-trainer", { timeout: 60_000 }, () => {
     expect(JSON.parse(next.out)).toMatchObject({ status: "completed", steps: step + 1 });
   });
 
+  it("says at Ctrl-C before the first step that nothing was saved, and how to start again", async () => {
+    const folder = coinProject();
+    const file = join(folder, "run.yaml");
+    const args = ["train", file, "trainer.total_batches=100000"];
+    const { code, err } = await start(args, (text) => text.includes("seed 0"));
+    expect(code).toBe(130);
+    expect(readdirSync(join(folder, "runs/coin/checkpoints"))).toEqual([]);
+    expect(err).not.toContain("To go on");
+    expect(err).toMatch(/Nothing was saved, .* To start again: .* --resume\n/u);
+    const next = await start(["train", file, "--resume", "--json"]);
+    expect(next.code, next.err).toBe(0);
+    expect(next.err).toContain("warning: There is no run to resume in ");
+    expect(JSON.parse(next.out)).toMatchObject({ status: "completed", steps: 3 });
+  });
+
   it("fails with 1 and one sentence when the agent always fails", async () => {
     const folder = coinProject();
     const { code, out, err } = await start([

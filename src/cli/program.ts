@@ -111,6 +111,10 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
     .argument("[config]", "the YAML file")
     .argument("[overrides...]", "key=value, over what the file says")
     .option("--resume [runDir]", "go on with a run; without a folder, with the latest one")
+    .option(
+      "--allow-changes",
+      "resume with other options that decide what the run computes, and record them",
+    )
     .option("--dry-run", "print the resolved options and where each came from, then stop")
     .option("--explain <key>", "tell what an option means and which backends honour it, then stop")
     .option("--seed <n>", "trainer.seed", wholeNumber(0))

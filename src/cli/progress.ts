@@ -174,6 +174,13 @@ export function createProgress(options: ProgressOptions): Progress {
         case "warning":
           print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
           return;
+        case "config-change":
+          if (!isQuiet)
+            for (const { option, before, after } of event.changes)
+              print(
+                colors.dim(`${option} was ${JSON.stringify(before)}, is ${JSON.stringify(after)}`),
+              );
+          return;
         case "evaluator-error":
           if (!isQuiet)
             print(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { commandLine } from "./resume-command.ts";
+import { commandLine, nextCommand } from "./resume-command.ts";
 
 const cwd = "/home/me/project";
 
@@ -31,5 +31,22 @@ describe("commandLine", () => {
     expect(commandLine(["train", "my file.yaml", "it's"], start)).toBe(
       "agent-trainer train 'my file.yaml' 'it'\\''s'",
     );
+  });
+});
+
+describe("nextCommand", () => {
+  const after = (checkpoint: string | null, isNamed: boolean): string =>
+    nextCommand({ runDir: "runs/a", checkpoint }, ["train", "a.yaml", "rollout.n=2"], isNamed);
+
+  it("resumes where there is a checkpoint", () => {
+    expect(after("runs/a/checkpoints/000003", true)).toMatch(
+      /^To go on: .*train a\.yaml rollout\.n=2 --resume runs\/a$/u,
+    );
+  });
+  it("starts again where there is none, without advice that would be refused", () => {
+    expect(after(null, false)).toMatch(
+      /^Nothing was saved, .* To start again: .*train a\.yaml rollout\.n=2$/u,
+    );
+    expect(after(null, true)).toMatch(/ To start again: .*train a\.yaml rollout\.n=2 --resume$/u);
   });
 });

@@ -9,6 +9,25 @@ export function shellQuote(argument: string): string {
   return isPlain.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
 }
 
+interface Stopped {
+  readonly runDir: string;
+  readonly checkpoint: string | null;
+}
+
+/**
+ * What to type after a run was interrupted, as a sentence.
+ * @param isNamed the run's folder is its own: without `--resume` it would be refused as taken.
+ */
+export function nextCommand(
+  { runDir, checkpoint }: Stopped,
+  args: readonly string[],
+  isNamed: boolean,
+): string {
+  if (checkpoint !== null) return `To go on: ${commandLine([...args, "--resume", runDir])}`;
+  const again = commandLine([...args, ...(isNamed ? ["--resume"] : [])]);
+  return `Nothing was saved, since no step was completed. To start again: ${again}`;
+}
+
 /** How this process was started, as a person would type it again; `args` follow. */
 export function commandLine(
   args: readonly string[],

@@ -5,9 +5,9 @@
 import type { KlEstimator, LossAggregation, LossName, LossSpec, OptimSpec } from "./loss.ts";
 import type { Renderer, Sampler } from "./policy.ts";
 import type { TrainingRow } from "./training-row.ts";
+import type { MeasuredMetric, UpdateLimits } from "./update-limits.ts";
 
-/** Norm before clipping; estimated KL from the sampling weights; mean ratio to them. */
-export type MeasuredMetric = "grad_norm" | "kl_k3" | "ratio_mean";
+export type { MeasuredMetric } from "./update-limits.ts";
 
 /** What a backend honours. An option outside of it is refused at start, by name. */
 export interface BackendCapabilities {
@@ -29,10 +29,17 @@ export interface BackendCapabilities {
   readonly forward: boolean;
   /** `forward` knows the reference. @default false */
   readonly reference?: boolean;
-  /** Metrics of an update that limits can be held against; each is in every update. @default none */
+  /**
+   * Metrics of an update that limits can be held against; each is in every update, apart from ratios and
+   * KL where the backend computes `cross_entropy`, which has none. @default none
+   */
   readonly measures?: readonly MeasuredMetric[];
   /** Calls are answered while an update is under way. @default false */
   readonly servesWhileTraining?: boolean;
+  /** `SamplingParams.minP`. @default true */
+  readonly minP?: boolean;
+  /** The only `LoraSpec.alpha` there is. @default null, any */
+  readonly loraAlpha?: number | null;
   /** AdamW fields that can be set; others must keep their default. */
   readonly optimizer: readonly (keyof OptimSpec)[];
 }
@@ -139,15 +146,21 @@ export type UpdateMetrics = Readonly<Record<string, number>>;
 
 export interface TrainingBackend extends AsyncDisposable {
   readonly name: string;
+  /** Looked at before `start` and after it, where a backend that has asked its server may know better. */
   readonly capabilities: BackendCapabilities;
   /** Loads the model; called once, before anything else. */
   start(run: RunContext): Promise<InferenceTarget>;
-  /** One optimizer step on all rows. Weights being served do not change until `publishWeights`. */
+  /**
+   * One optimizer step on all rows. Weights being served do not change until `publishWeights`.
+   * @param limits a backend that measures before it steps leaves everything as it was beyond them and
+   * throws what `refuseBeyond` (`update-limits.ts`) throws; others need not read them.
+   */
   updatePolicy(
     rows: readonly TrainingRow[],
     loss: LossSpec,
     optim: OptimSpec,
     signal?: AbortSignal,
+    limits?: UpdateLimits,
   ): Promise<UpdateMetrics>;
   /**
    * [row][length] log-probability of each token under the weights being trained, or under the

@@ -41,6 +41,10 @@ export const capabilityMatrix: Readonly<Record<OwnBackend, BackendCapabilities>>
     reference: true,
     measures: ["kl_k3", "ratio_mean"],
     servesWhileTraining: true,
+    // The API has no field for it.
+    minP: false,
+    // The scale of every adapter on Tinker is this over its rank.
+    loraAlpha: 32,
     optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
   },
   verl: {

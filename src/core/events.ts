@@ -5,6 +5,15 @@
  */
 import type { Episode } from "./trajectory.ts";
 
+/** An option that is not what it was before a run was resumed. */
+export interface ConfigChange {
+  readonly option: string;
+  readonly before: unknown;
+  readonly after: unknown;
+  /** It decides what the run computes, and the change was allowed explicitly. */
+  readonly isFixed: boolean;
+}
+
 interface EventBase {
   readonly step: number;
   readonly time: number;
@@ -59,6 +68,8 @@ export type TrainerEvent = EventBase &
         readonly episodes: readonly Episode[];
       }
     | { readonly type: "checkpoint-save"; readonly path: string }
+    /** The run was resumed with other options. */
+    | { readonly type: "config-change"; readonly changes: readonly ConfigChange[] }
     | { readonly type: "warning"; readonly message: string }
     | {
         readonly type: "run-end";

@@ -140,9 +140,12 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
   }
 
   /** A step that comes while weights are saved waits: moments must be those of the weights beside them. */
-  async optimStep(optim: OptimSpec): Promise<Record<string, number>> {
+  async optimStep(
+    optim: OptimSpec,
+    before?: (metrics: Readonly<Record<string, number>>) => void,
+  ): Promise<Record<string, number>> {
     await this.#saving;
-    return this.#timed(() => this.#trainer.optimStep(optim));
+    return this.#timed(() => this.#trainer.optimStep(optim, before));
   }
 
   /** Serves the trained weights from the next step on; resolves with their version. */

@@ -46,6 +46,11 @@ export interface AgentTrainerOptions<Metadata = Record<string, unknown>> extends
    * @default false
    */
   readonly resume?: ResumeMode;
+  /**
+   * Lets a resumed run have other values of options that decide what it computes, such as `rollout.n`.
+   * The change is recorded in `events.jsonl`. @default false
+   */
+  readonly allowChanges?: boolean;
   /** Ends the run early: the last completed step is saved and the result says `interrupted`. */
   readonly signal?: AbortSignal;
   /** Hears every event, synchronously. */
@@ -133,6 +138,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
       trainTasks: trainTasks as readonly unknown[] as readonly Task[],
       valTasks: valTasks as readonly unknown[] as readonly Task[],
       resume: resume ?? false,
+      allowChanges: this.#options.allowChanges === true,
       signal: signal ?? new AbortController().signal,
       listeners: onEvent === undefined ? more : [...more, onEvent],
     });

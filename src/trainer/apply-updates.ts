@@ -3,10 +3,11 @@
  * wrong. Knows nothing of how rows came about, and does not publish weights.
  */
 import type { UpdateMetrics } from "../core/backend.ts";
-import { NumericsError } from "../core/errors.ts";
+import { type AgentTrainerError, NumericsError } from "../core/errors.ts";
 import type { TrainingRow } from "../core/training-row.ts";
+import { refusedLimits } from "../core/update-limits.ts";
 import { deriveSeed } from "../util/random.ts";
-import { checkFinite, describeTrip, tripError, tripped } from "./guards.ts";
+import { checkFinite, describeTrip, limitsBefore, tripError, tripped } from "./guards.ts";
 import type { LoopContext } from "./loop-context.ts";
 import { planLoss } from "./loss-plan.ts";
 import { miniBatches } from "./mini-batches.ts";
@@ -21,6 +22,8 @@ export interface Updates {
   readonly hasChanged: boolean;
   /** Updates that were skipped in a row, those of earlier steps included. */
   readonly skippedInARow: number;
+  /** Ends the run after this step; null goes on. */
+  readonly stop: AgentTrainerError | null;
 }
 
 /** Totals; extremes aside, everything else is a mean per token or per update. */
@@ -47,7 +50,7 @@ function combined(all: readonly UpdateMetrics[]): Record<string, number> {
 
 /**
  * Trains on `rows` as the options say.
- * @throws NumericsError, or TRIPWIRE, where the options say that the run ends.
+ * @throws NumericsError, or TRIPWIRE before anything changed, where the options say that the run ends.
  */
 export async function applyUpdates(
   context: LoopContext,
@@ -68,7 +71,9 @@ export async function applyUpdates(
     epochs: training.ppoEpochs,
     seed: deriveSeed(trainer.seed, "update", step),
   });
+  const limits = limitsBefore(guards);
   let wasTripped = false;
+  let stop: AgentTrainerError | null = null;
   for (const part of parts) {
     guard.begin();
     let metrics: UpdateMetrics;
@@ -76,9 +81,18 @@ export async function applyUpdates(
       // Not given the signal: a step whose update has begun is finished, so the state stays whole.
       metrics =
         byRole === null
-          ? await backend.updatePolicy(part, spec, optim)
-          : await updateBySlopes(backend, part, { spec, lossOfRole: byRole }, optim);
+          ? await backend.updatePolicy(part, spec, optim, undefined, limits)
+          : await updateBySlopes(backend, part, { spec, lossOfRole: byRole }, optim, limits);
     } catch (error) {
+      const refused = refusedLimits(error);
+      if (refused !== null) {
+        // The weights are those of the last completed step, or of the updates before this one.
+        if (done.length === 0) guard.unchanged();
+        stop = tripError(refused, done.length === 0 ? "refused" : "refused-later");
+        if (done.length === 0) throw stop;
+        wasTripped = true;
+        break;
+      }
       if (!(error instanceof NumericsError)) throw error;
       if (done.length === 0) guard.unchanged();
       if (guards.onNonFinite === "raise" || skippedInARow >= guards.maxSkippedUpdates) throw error;
@@ -92,14 +106,18 @@ export async function applyUpdates(
     done.push(metrics);
     const trips = tripped(metrics, guards);
     if (trips.length === 0) continue;
-    if (guards.action === "stop") throw tripError(trips);
     wasTripped = true;
+    if (guards.action === "stop") {
+      stop = tripError(trips, "applied");
+      break;
+    }
     for (const trip of trips) emit(step, { type: "warning", message: describeTrip(trip) });
     if (guards.action === "end_step") break;
   }
   return {
     hasChanged: done.length > 0,
     skippedInARow,
+    stop,
     metrics: {
       ...combined(done),
       "train/updates": done.length,

@@ -48,6 +48,9 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
     "algorithm.rollout_correction.rollout_token_veto_threshold=1e-4",
     { forward: false },
   ],
+  "model.lora_alpha": ["model={lora_rank: 8, lora_alpha: 16}", { loraAlpha: 32 }],
+  "rollout.train.min_p": ["rollout={train: {min_p: 0.1}, val: {min_p: 0}}", { minP: false }],
+  "rollout.val.min_p": ["rollout.val.min_p=0.1", { minP: false }],
   "guards.grad_norm": ["guards.grad_norm=10", { measures: ["kl_k3"] }],
   "guards.kl": ["guards.kl=0.1", { measures: ["grad_norm"] }],
   "guards.ratio": ["guards.ratio=2", { measures: [] }],
@@ -82,12 +85,21 @@ describe("checkCapabilities", () => {
       `The backend "b" does not honour ${option}=`,
     );
   });
-  it("refuses a dual clip with a loss that has none", () => {
-    const config = configOf("algorithm.clip_ratio_c=3", "algorithm.loss_fn=gspo");
-    expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(
-      "does not honour algorithm.clip_ratio_c=3",
-    );
-  });
+  it.each(["guards.kl=1", "guards.ratio=2"])(
+    "refuses %s with cross_entropy, which has no ratios, unless the trainer computes the loss",
+    (guard) => {
+      const config = configOf(guard, "algorithm.loss_fn=cross_entropy");
+      expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(
+        `does not honour ${guard}`,
+      );
+      const mixed = configOf(
+        guard,
+        "algorithm.loss_fn=cross_entropy",
+        "algorithm.loss_fn_map={judge: ppo}",
+      );
+      expect(() => checkCapabilities(mixed, { name: "b", capabilities: all })).not.toThrow();
+    },
+  );
   it("refuses GAE by name: no backend has a model of values", () => {
     const config = configOf("algorithm.adv_estimator=gae");
     expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(

@@ -1,12 +1,12 @@
 /** Refuses options that the backend would not honour, before anything starts. Knows no backend by name. */
-import type { BackendCapabilities, TrainingBackend } from "../core/backend.ts";
+import type { BackendCapabilities, MeasuredMetric, TrainingBackend } from "../core/backend.ts";
 import { backendsThat } from "../core/capabilities.ts";
 import { UnsupportedOptionError } from "../core/errors.ts";
 import { defaultOptim, type OptimSpec } from "../core/loss.ts";
 import { namesByRole } from "./config/role-map.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { guardMetrics, guardNames, guardOptions } from "./guards.ts";
-import { takesSlopes } from "./loss-plan.ts";
+import { isBackendLoss, takesSlopes } from "./loss-plan.ts";
 
 /** An option that not every backend honours. */
 export interface CapabilityRule {
@@ -44,8 +44,27 @@ const correctionRules = needForward.map(([name, read]): CapabilityRule => ({
 const guardRules = guardNames.map((name): CapabilityRule => ({
   option: guardOptions[name],
   value: ({ guards }) => guards[name],
-  honoured: ({ measures = [] }, { guards }) =>
-    guards[name] === null || measures.includes(guardMetrics[name]),
+  honoured: (capabilities, config) =>
+    config.guards[name] === null || isMeasured(guardMetrics[name], capabilities, config),
+}));
+
+/** The trainer measures ratios itself where it computes the loss. */
+function isMeasured(
+  metric: MeasuredMetric,
+  capabilities: BackendCapabilities,
+  config: TrainConfig,
+): boolean {
+  const isOfRatios = metric !== "grad_norm";
+  if (isOfRatios && !isBackendLoss(config, capabilities)) return takesSlopes(capabilities);
+  const hasRatios = config.algorithm.lossFn !== "cross_entropy";
+  return (capabilities.measures ?? []).includes(metric) && (hasRatios || !isOfRatios);
+}
+
+/** Sampling options that not every backend has a word for. */
+const minPRules = (["train", "val"] as const).map((phase): CapabilityRule => ({
+  option: `rollout.${phase}.min_p`,
+  value: ({ rollout }) => rollout[phase].minP,
+  honoured: ({ minP = true }, { rollout }) => rollout[phase].minP === 0 || minP,
 }));
 
 /** Every option whose honouring depends on the backend. */
@@ -80,8 +99,10 @@ export const capabilityRules: readonly CapabilityRule[] = [
     value: (config) => config.algorithm.clipRatioC,
     honoured: (capabilities, { algorithm }) =>
       algorithm.clipRatioC === null ||
-      ((capabilities.dualClip === true || takesSlopes(capabilities)) &&
-        [algorithm.lossFn, ...namesByRole(algorithm.lossFnMap).values()].includes("ppo")),
+      // Other losses have no dual clip: a warning says that it has no effect.
+      ![algorithm.lossFn, ...namesByRole(algorithm.lossFnMap).values()].includes("ppo") ||
+      capabilities.dualClip === true ||
+      takesSlopes(capabilities),
   },
   {
     option: "algorithm.kl_beta",
@@ -115,6 +136,13 @@ export const capabilityRules: readonly CapabilityRule[] = [
     honoured: (capabilities, config) =>
       config.model.loraRank === 0 ? capabilities.fullFineTune : capabilities.lora,
   },
+  {
+    option: "model.lora_alpha",
+    value: (config) => config.model.loraAlpha,
+    honoured: ({ loraAlpha = null }, { model }) =>
+      model.loraRank === 0 || loraAlpha === null || model.loraAlpha === loraAlpha,
+  },
+  ...minPRules,
   {
     option: "training.lr_schedule",
     value: (config) => config.training.lrSchedule,

@@ -85,6 +85,40 @@ describe("a checkpoint", () => {
     },
   );
 
+  it.each(["state.json", "state.sha256"])(
+    "is refused for every bit of %s that flips",
+    async (name) => {
+      const root = folder();
+      const file = join(await save(root, 4, rollouts), name);
+      const bytes = readFileSync(file);
+      let accepted = 0;
+      for (let bit = 0; bit < 8 * bytes.length; bit++) {
+        const flipped = Buffer.from(bytes);
+        flipped[bit >> 3]! ^= 1 << (bit & 7);
+        writeFileSync(file, flipped);
+        accepted += await readCheckpoint(root, 4).then(
+          () => 1,
+          (error: unknown) => {
+            expect(error).toMatchObject({ code: "CHECKPOINT_INVALID" });
+            return 0;
+          },
+        );
+      }
+      expect(accepted).toBe(0);
+      rmSync(file);
+      await expect(readCheckpoint(root, 4)).rejects.toThrow(`${name} is missing`);
+    },
+  );
+
+  it("of an earlier version, whose state has no hash, is read", async () => {
+    const root = folder();
+    const path = await save(root, 4);
+    const file = join(path, "state.json");
+    writeFileSync(file, readFileSync(file, "utf8").replace("checkpoint/3", "checkpoint/2"));
+    rmSync(join(path, "state.sha256"));
+    expect((await readCheckpoint(root, 4)).state).toEqual(stateOf(4));
+  });
+
   it("of the best step stays when older ones go", async () => {
     const root = folder();
     for (const step of [1, 2, 3, 4]) await save(root, step);

@@ -1,7 +1,8 @@
 /**
  * Checkpoints of a run: `checkpoints/000010/` with `weights/` (written by the backend),
- * `rollouts.jsonl` where the run holds rollouts for later, and `state.json`. Made under another name, synced to disk and renamed, so a folder with a proper name is
- * complete; hashes in `state.json` show when it was damaged later. Knows nothing of the loop.
+ * `rollouts.jsonl` where the run holds rollouts for later, `state.json` and its hash in `state.sha256`.
+ * Made under another name, synced to disk and renamed, so a folder with a proper name is complete;
+ * hashes of every file show when it was damaged later. Knows nothing of the loop.
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -13,7 +14,11 @@ import type { HeldRollouts } from "./held-rollouts.ts";
 import { nothingHeld } from "./held-rollouts.ts";
 import { packRollouts, unpackRollouts } from "./stored-rollouts.ts";
 
-const format = "agent-trainer/checkpoint/2";
+const format = "agent-trainer/checkpoint/3";
+/** Had no `state.sha256`. */
+const formatWithoutHash = "agent-trainer/checkpoint/2";
+const stateFile = "state.json";
+const hashFileName = "state.sha256";
 const rolloutFile = "rollouts.jsonl";
 
 /** How far the tasks have been used. */
@@ -56,7 +61,7 @@ export interface RunState {
  * What a resumed run starts from: it serves the weights of the checkpoint. Where those had not been
  * served before they are a version of their own, so that a version never names two sets of weights.
  */
-export function resumedState(state: RunState): RunState {
+export function servedState(state: RunState): RunState {
   if (!state.hasUnservedWeights) return state;
   const weightVersion = state.weightVersion + 1;
   return {
@@ -122,6 +127,11 @@ async function writeSynced(path: string, text: string): Promise<void> {
   }
 }
 
+/** As `sha256sum` writes and checks it. */
+function hashLine(state: string | Buffer): string {
+  return `${createHash("sha256").update(state).digest("hex")}  ${stateFile}\n`;
+}
+
 /**
  * Saves a checkpoint; `writeWeights` fills an empty folder. Returns the checkpoint's path. What is held
  * is read before the first wait, as rollouts go on during the rest.
@@ -152,7 +162,9 @@ export async function saveCheckpoint(
     files,
     rollouts: held === "" ? null : await hashFile(rolloutPath),
   };
-  await writeSynced(join(aside, "state.json"), `${JSON.stringify(content, null, 2)}\n`);
+  const text = `${JSON.stringify(content, null, 2)}\n`;
+  await writeSynced(join(aside, stateFile), text);
+  await writeSynced(join(aside, hashFileName), hashLine(text));
   await syncPath(weights);
   await syncPath(aside);
   const path = join(root, name);
@@ -197,14 +209,21 @@ export async function readCheckpoint(root: string, step: number): Promise<Checkp
       fields: { path, what },
     });
   let content: StateFile;
+  let bytes: Buffer;
+  const hash = await readFile(join(path, hashFileName)).catch(() => null);
   try {
-    content = JSON.parse(await readFile(join(path, "state.json"), "utf8")) as StateFile;
+    bytes = await readFile(join(path, stateFile));
+    content = JSON.parse(bytes.toString("utf8")) as StateFile;
   } catch (error) {
     throw damaged("state.json is missing or broken", error);
   }
-  if (content.format !== format) {
+  if (hash !== null && !hash.equals(Buffer.from(hashLine(bytes)))) {
+    throw damaged("the content of state.json is not what state.sha256 says");
+  }
+  if (content.format !== format && content.format !== formatWithoutHash) {
     throw damaged(`its format is ${JSON.stringify(content.format)}, not "${format}"`);
   }
+  if (hash === null && content.format === format) throw damaged("state.sha256 is missing");
   if (content.step !== step) throw damaged(`state.json speaks of step ${content.step}`);
   const check = async (name: string, expected: FileFacts): Promise<void> => {
     const found = await hashFile(join(path, name)).catch((error: unknown) => {

@@ -93,12 +93,16 @@ function configOf({ overrides }: OptionProbe): TrainConfig | null {
 }
 
 /** Values of an option to ask about: those it lists, or one that is not its default. */
-function valuesOf({ key, allowed, default: usual }: ConfigField): readonly unknown[] {
+function valuesOf({ key, allowed, default: standard, inherits }: ConfigField): readonly unknown[] {
+  const inherited = configFields().find((field) => field.key === inherits);
+  const usual = inherited === undefined ? standard : inherited.default;
   const listed = /^one of ([\w, -]+?)(?:, or (?:null|path#export.*))?$/u
     .exec(allowed)?.[1]
     ?.split(", ");
   if (listed !== undefined) return key === "algorithm.adv_estimator" ? [...listed, "gae"] : listed;
   if (allowed.startsWith("true or false")) return [true, false];
+  // Its default is the only one that some backends have.
+  if (key === "model.lora_alpha") return [usual, 16];
   const other = samples.find((value) => value !== usual && configOf(probeOf(key, value)) !== null);
   return other === undefined ? [] : [other];
 }

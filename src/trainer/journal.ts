@@ -3,7 +3,7 @@
  * has its step, so the record can be cut back to a checkpoint. Knows nothing of checkpoints.
  */
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { TrainerEvent } from "../core/events.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { appendLines, cutLines, toLine } from "./json-lines.ts";
@@ -64,15 +64,24 @@ export function openJournal(folder: string): Journal {
   };
 }
 
-/** Removes everything after `step`; -1 removes all. */
-export function cutJournal(folder: string, step: number): void {
-  const keep = (line: Record<string, unknown>): boolean => Number(line["step"]) <= step;
-  cutLines(join(folder, "events.jsonl"), keep);
-  cutLines(join(folder, "metrics.jsonl"), keep);
+/**
+ * Removes everything after `step`; -1 removes all. Returns warnings about lines that cannot be read:
+ * they are kept in a file beside the record.
+ */
+export function cutJournal(folder: string, step: number): readonly string[] {
+  const keep = ({ step: at }: Record<string, unknown>): boolean | null =>
+    Number.isSafeInteger(at) ? Number(at) <= step : null;
+  const warnings = ["events.jsonl", "metrics.jsonl"].flatMap((name) =>
+    cutLines(join(folder, name), keep).map(
+      ({ line, aside }) =>
+        `${join(folder, name)}:${line} is damaged: it was moved to ${basename(aside)}, and what it said is missing from the record.`,
+    ),
+  );
   const episodeFolder = join(folder, "episodes");
   mkdirSync(episodeFolder, { recursive: true });
   for (const name of readdirSync(episodeFolder)) {
     const number = /^(?:val-)?(\d+)\.jsonl$/u.exec(name)?.[1];
     if (number !== undefined && Number(number) > step) rmSync(join(episodeFolder, name));
   }
+  return warnings;
 }

@@ -1,6 +1,7 @@
 /** Append-only files of one JSON value per line, that can be cut back to what a predicate keeps. */
 import { randomUUID } from "node:crypto";
 import {
+  appendFileSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -60,20 +61,68 @@ export function appendLines(path: string): LineWriter {
   };
 }
 
-/** Keeps the lines that `keep` accepts; a line that a kill cut short goes too. */
-export function cutLines(path: string, keep: (value: Record<string, unknown>) => boolean): void {
-  if (!existsSync(path)) return;
-  const kept = readFileSync(path, "utf8")
-    .split("\n")
-    .filter((line) => {
-      if (line === "") return false;
-      try {
-        return keep(JSON.parse(line) as Record<string, unknown>);
-      } catch {
-        return false;
-      }
-    });
+/** A line that cannot be read. */
+export interface DamagedLine {
+  /** From 1, as it was before the file was cut. */
+  readonly line: number;
+  /** File that it was moved to. */
+  readonly aside: string;
+}
+
+const lineFeed = 0x0a;
+const newLine = Buffer.of(lineFeed);
+
+/** The file's lines as bytes; `isWhole` is false for a last one that has no line feed. */
+function* linesOf(bytes: Buffer): Generator<{ readonly line: Buffer; readonly isWhole: boolean }> {
+  let from = 0;
+  while (from < bytes.length) {
+    const at = bytes.indexOf(lineFeed, from);
+    const end = at === -1 ? bytes.length : at;
+    yield { line: bytes.subarray(from, end), isWhole: at !== -1 };
+    from = end + 1;
+  }
+}
+
+function parseLine(line: Buffer): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(line));
+    const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isMap ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Keeps the lines that `keep` accepts. Lines that cannot be read, or of which `keep` cannot tell (null),
+ * are moved to a file beside it and returned. A last line without a line feed was cut short by a kill
+ * before anything counted on it, and goes.
+ */
+export function cutLines(
+  path: string,
+  keep: (value: Record<string, unknown>) => boolean | null,
+): readonly DamagedLine[] {
+  if (!existsSync(path)) return [];
+  const kept: Buffer[] = [];
+  const damaged: Buffer[] = [];
+  const found: DamagedLine[] = [];
+  const damagedFile = `${path}.damaged`;
+  let number = 0;
+  for (const { line, isWhole } of linesOf(readFileSync(path))) {
+    number++;
+    if (line.length === 0) continue;
+    const value = parseLine(line);
+    if (value === null && !isWhole) continue;
+    const isKept = value === null ? null : keep(value);
+    if (isKept === true) kept.push(line, newLine);
+    if (isKept !== null) continue;
+    damaged.push(line, newLine);
+    found.push({ line: number, aside: damagedFile });
+  }
+  // First what would be lost otherwise.
+  if (damaged.length > 0) appendFileSync(damagedFile, Buffer.concat(damaged), { flush: true });
   const aside = `${path}.tmp`;
-  writeFileSync(aside, kept.map((line) => `${line}\n`).join(""), { flush: true });
+  writeFileSync(aside, Buffer.concat(kept), { flush: true });
   renameSync(aside, path);
+  return found;
 }

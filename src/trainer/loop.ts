@@ -74,8 +74,10 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
     : createTurns(context, held);
 
   const isValidationDue = (): boolean => {
-    if (context.valTasks.length === 0 || state.validatedStep === state.step) return false;
-    if (valOnly) return true;
+    if (context.valTasks.length === 0) return false;
+    // A resumed run was asked to validate the weights that it restored, however it was left.
+    if (valOnly) return validation === null;
+    if (state.validatedStep === state.step) return false;
     if (state.step === 0) return valBeforeTrain;
     return state.step >= totalSteps || (testFreq > 0 && state.step % testFreq === 0);
   };
@@ -127,6 +129,8 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
       learning.add(metrics);
       journal.metrics(step, "train", metrics);
       emit(step, { type: "step-end", metrics });
+      // It is saved below, as after any error between two steps.
+      if (result.stop !== null) throw result.stop;
       await validateIfDue();
       if (saveFreq > 0 && step % saveFreq === 0) await save();
     }

@@ -27,7 +27,10 @@ export function takesSlopes({ forward, losses }: BackendCapabilities): boolean {
 }
 
 /** Whether the backend computes all that is asked for by itself. */
-function isItsOwn({ losses, dualClip }: BackendCapabilities, { algorithm }: TrainConfig): boolean {
+export function isBackendLoss(
+  { algorithm }: Pick<TrainConfig, "algorithm">,
+  { losses, dualClip }: BackendCapabilities,
+): boolean {
   const { lossFn, lossFnMap, clipRatioC } = algorithm;
   return (
     [...namesByRole(lossFnMap).values()].every((name) => name === lossFn) &&
@@ -42,7 +45,7 @@ export function planLoss(
   custom: CustomLosses,
 ): LossPlan {
   const spec = lossOf(config);
-  if (isItsOwn(capabilities, config)) return { spec, byRole: null };
+  if (isBackendLoss(config, capabilities)) return { spec, byRole: null };
   const find = (name: string): RowLoss => {
     const given = custom.get(name);
     if (given !== undefined) return toRowLoss(given);

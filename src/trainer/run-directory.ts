@@ -16,12 +16,13 @@ import { rm } from "node:fs/promises";
 import { join, resolve as resolvePath } from "node:path";
 import { parse, stringify } from "yaml";
 import { CheckpointError, ConfigError } from "../core/errors.ts";
-import { type Checkpoint, newestCheckpoint } from "./checkpoint.ts";
-import { isTree } from "./config/camel-keys.ts";
+import type { ConfigChange } from "../core/events.ts";
+import { type Checkpoint, listCheckpoints, newestCheckpoint } from "./checkpoint.ts";
+import { isTree, type Tree } from "./config/camel-keys.ts";
 import { configTree } from "./config/parse.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { cutJournal, type Journal, openJournal } from "./journal.ts";
-import { checkSameConfig } from "./run-identity.ts";
+import { checkChanges, configChanges } from "./run-identity.ts";
 import { lockRun } from "./run-lock.ts";
 
 /**
@@ -38,6 +39,10 @@ export interface RunDirectory {
   readonly checkpoint: Checkpoint | null;
   /** What was found wrong on the way. */
   readonly warnings: readonly string[];
+  /** How the run was configured before; null for a new one. */
+  readonly before: Tree | null;
+  /** Options that differ from then. */
+  readonly changes: readonly ConfigChange[];
   /** Closes the journal and gives the lock back. Idempotent. */
   close(): void;
 }
@@ -45,6 +50,8 @@ export interface RunDirectory {
 export interface OpenRunOptions {
   readonly config: TrainConfig;
   readonly resume: ResumeMode;
+  /** Options that decide what the run computes may differ from those of the earlier run. */
+  readonly allowChanges: boolean;
   readonly dataHash: string;
 }
 
@@ -100,34 +107,58 @@ function locate({ config, resume }: OpenRunOptions): string {
   return named ?? resolvePath(outputDir, newName());
 }
 
+interface Found {
+  readonly checkpoint: Checkpoint | null;
+  readonly before: Tree | null;
+  readonly changes: readonly ConfigChange[];
+}
+
+const nothingFound: Found = { checkpoint: null, before: null, changes: [] };
+
 async function findCheckpoint(
   path: string,
   options: OpenRunOptions,
   warnings: string[],
-): Promise<Checkpoint | null> {
-  const isOptional = options.resume === "auto" || options.resume === false;
-  if (isOptional && !(holdsRun(path) && hasProgress(path))) return null;
-  const before: unknown = parse(readFileSync(join(path, configFile), "utf8"));
-  checkSameConfig(isTree(before) ? before : {}, options.config, path);
-  const checkpoint = await newestCheckpoint(join(path, "checkpoints"), (error) => {
+): Promise<Found> {
+  const { resume, config, allowChanges, dataHash } = options;
+  const isOptional = resume === "auto" || resume === false;
+  const root = join(path, "checkpoints");
+  if (isOptional && !(holdsRun(path) && hasProgress(path))) {
+    if (resume === "auto") {
+      const { experimentName, outputDir } = config.trainer;
+      const where = experimentName === null ? resolvePath(outputDir) : path;
+      warnings.push(`There is no run to resume in ${where}; a new one begins in ${path}.`);
+    }
+    return nothingFound;
+  }
+  const parsed: unknown = parse(readFileSync(join(path, configFile), "utf8"));
+  const before = isTree(parsed) ? parsed : {};
+  const changes = configChanges(before, config);
+  // A run that starts over need not be the same.
+  const startsOver = isOptional && (await listCheckpoints(root)).length === 0;
+  if (!startsOver) checkChanges(changes, path, allowChanges);
+  const checkpoint = await newestCheckpoint(root, (error) => {
     warnings.push(error.message);
   });
   if (checkpoint === null) {
-    if (options.resume === "auto") return null;
+    if (isOptional) {
+      warnings.push(`The run in ${path} has no checkpoint to resume from; it starts over.`);
+      return nothingFound;
+    }
     throw new CheckpointError({
       message: `The run in ${path} has no checkpoint that can be used.`,
-      hint: 'Start a new run, or use resume: "auto" to start this one over.',
+      hint: 'Start a new run. To start this one over, use --resume without a folder (in code: resume: "auto") and trainer.experiment_name.',
       fields: { path, warnings },
     });
   }
-  if (checkpoint.state.dataHash !== options.dataHash) {
+  if (checkpoint.state.dataHash !== dataHash) {
     throw new CheckpointError({
       message: `The run in ${path} was trained on other tasks: ids, instructions or their order differ.`,
       hint: "Use the same training data, or start a new run.",
       fields: { path },
     });
   }
-  return checkpoint;
+  return { checkpoint, before, changes };
 }
 
 function writeConfig(path: string, config: TrainConfig): void {
@@ -147,18 +178,19 @@ export async function openRunDirectory(options: OpenRunOptions): Promise<RunDire
   const unlock = lockRun(path);
   try {
     const warnings: string[] = [];
-    const checkpoint = await findCheckpoint(path, options, warnings);
+    const found = await findCheckpoint(path, options, warnings);
+    const { checkpoint } = found;
     for (const name of readdirSync(checkpoints).filter((entry) => entry.startsWith(".tmp-"))) {
       await rm(join(checkpoints, name), { recursive: true, force: true });
     }
-    cutJournal(path, checkpoint?.state.step ?? -1);
+    warnings.push(...cutJournal(path, checkpoint?.state.step ?? -1));
     writeConfig(path, options.config);
     const journal = openJournal(path);
     return {
       path,
       checkpoints,
       journal,
-      checkpoint,
+      ...found,
       warnings,
       close() {
         journal.close();

@@ -1,37 +1,20 @@
 /** Whether two configurations and data sets make the same run: what a resumed run must have in common. */
 import { createHash } from "node:crypto";
 import { CheckpointError } from "../core/errors.ts";
+import type { ConfigChange } from "../core/events.ts";
 import type { Task } from "../core/task.ts";
 import type { Tree } from "./config/camel-keys.ts";
-import { configFields } from "./config/fields.ts";
+import { type ConfigField, configFields } from "./config/fields.ts";
 import { configTree } from "./config/parse.ts";
 import { valueAt } from "./config/tree.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 
-/**
- * Options that may change when a run continues: its length, how often it reports, where it lies,
- * how much of it is remembered. A learning-rate schedule follows the new length from there on.
- */
-export const changeableOptions: readonly string[] = [
-  "trainer.total_epochs",
-  "trainer.total_batches",
-  "trainer.test_freq",
-  "trainer.val_before_train",
-  "trainer.val_only",
-  "trainer.save_freq",
-  "trainer.project_name",
-  "trainer.experiment_name",
-  "trainer.output_dir",
-  "trainer.keep_checkpoints",
-  "trainer.keep_best",
-  "workflow.n_parallel_tasks",
-  "local.cache_memory_mib",
-];
+/** Options that may change when a run is resumed; the schema says so of each. */
+export const freeOptions = (): readonly string[] =>
+  configFields().flatMap(({ key, resume }) => (resume === "free" ? [key] : []));
 
 const fixedKeys = (): string[] =>
-  configFields()
-    .map((field) => field.key)
-    .filter((key) => !changeableOptions.includes(key));
+  configFields().flatMap(({ key, resume }) => (resume === "free" ? [] : [key]));
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -51,24 +34,63 @@ export function hashDataset(tasks: readonly Task[], rank?: (task: Task) => numbe
   return sha256(JSON.stringify(facts));
 }
 
-/**
- * An option that the earlier run did not know was at its default.
- * @throws CheckpointError naming each option that differs from the earlier run.
- */
-export function checkSameConfig(before: Tree, config: TrainConfig, folder: string): void {
+/** What an earlier run had; an option that it did not know was at its default. */
+export function valueBefore(
+  before: Tree,
+  { key, default: standard, inherits }: ConfigField,
+): unknown {
+  const usual = inherits === undefined ? standard : valueAt(before, inherits);
+  return valueAt(before, key) ?? usual;
+}
+
+/** Every option that differs from the earlier run. */
+export function configChanges(before: Tree, config: TrainConfig): readonly ConfigChange[] {
   const now = configTree(config);
-  const defaults = new Map(configFields().map((field) => [field.key, field.default]));
-  const valueBefore = (key: string): unknown => valueAt(before, key) ?? defaults.get(key);
-  const differences = fixedKeys()
-    .map((key) => ({ key, before: valueBefore(key), now: valueAt(now, key) }))
-    .filter((entry) => JSON.stringify(entry.before) !== JSON.stringify(entry.now));
-  if (differences.length === 0) return;
-  const list = differences
-    .map((d) => `${d.key} was ${JSON.stringify(d.before)} and is ${JSON.stringify(d.now)}`)
+  return configFields().flatMap((field) => {
+    const change = {
+      option: field.key,
+      before: valueBefore(before, field),
+      after: valueAt(now, field.key),
+    };
+    return JSON.stringify(change.before) === JSON.stringify(change.after)
+      ? []
+      : [{ ...change, isFixed: field.resume !== "free" }];
+  });
+}
+
+const listed = (changes: readonly ConfigChange[]): string =>
+  changes
+    .map(
+      ({ option, before, after }) =>
+        `${option} was ${JSON.stringify(before)} and is ${JSON.stringify(after)}`,
+    )
     .join("; ");
+
+/**
+ * @param allowChanges lets options change that decide what the run computes.
+ * @throws CheckpointError naming each option that may not change.
+ */
+export function checkChanges(
+  changes: readonly ConfigChange[],
+  folder: string,
+  allowChanges: boolean,
+): void {
+  const never = new Set(
+    configFields().flatMap(({ key, resume }) => (resume === "never" ? [key] : [])),
+  );
+  const impossible = changes.filter(({ option }) => never.has(option));
+  if (impossible.length > 0) {
+    throw new CheckpointError({
+      message: `The run in ${folder} cannot be resumed with another configuration: ${listed(impossible)}. Its checkpoints have no meaning there.`,
+      hint: "Use the same values, or start a new run.",
+      fields: { folder, differences: impossible },
+    });
+  }
+  const fixed = changes.filter(({ isFixed }) => isFixed);
+  if (fixed.length === 0 || allowChanges) return;
   throw new CheckpointError({
-    message: `The run in ${folder} cannot be continued with another configuration: ${list}.`,
-    hint: `Use the same values, or start a new run. What may change: ${changeableOptions.join(", ")}.`,
-    fields: { folder, differences },
+    message: `The run in ${folder} cannot be resumed with another configuration: ${listed(fixed)}.`,
+    hint: "Use the same values, start a new run, or allow it with --allow-changes (in code: allowChanges: true), which records the change in events.jsonl. Options of speed, limits, learning rate and validation may change freely: see docs/configuration.md#resuming.",
+    fields: { folder, differences: fixed },
   });
 }

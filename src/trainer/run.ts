@@ -7,8 +7,12 @@ import type { TrainingBackend } from "../core/backend.ts";
 import type { Task } from "../core/task.ts";
 import { redact } from "../util/redact.ts";
 import { createBatchPlan, stepsForEpochs } from "./batches.ts";
-import { resumedState, type RunState } from "./checkpoint.ts";
+import { servedState, type RunState } from "./checkpoint.ts";
 import { startWarnings } from "./config/start-warnings.ts";
+import { validationNotices } from "./config/switches.ts";
+import { checkCapabilities } from "./check-capabilities.ts";
+import { checkValidation } from "./check-validation.ts";
+import { resumedState } from "./resumed-state.ts";
 import { curriculumRank } from "./curriculum.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import type { CustomLosses } from "./custom-algorithms.ts";
@@ -36,6 +40,8 @@ export interface RunPlan {
   readonly trainTasks: readonly Task[];
   readonly valTasks: readonly Task[];
   readonly resume: ResumeMode;
+  /** Options that decide what the run computes may change on resume. */
+  readonly allowChanges: boolean;
   readonly signal: AbortSignal;
   readonly listeners: readonly EventListener[];
   readonly estimators: CustomEstimators;
@@ -69,15 +75,21 @@ export async function executeRun(
   plan: RunPlan,
   openRollouts: OpenRollouts = createRolloutService,
 ): Promise<TrainResult> {
+  checkValidation(plan.config, plan.valTasks);
   const fresh = atStart(plan);
   const directory = await openRunDirectory({
     config: plan.config,
     resume: plan.resume,
+    allowChanges: plan.allowChanges,
     dataHash: fresh.dataHash,
   });
   try {
     const emit = createEmitter((event) => directory.journal.event(event), plan.listeners);
-    const state = directory.checkpoint === null ? fresh : resumedState(directory.checkpoint.state);
+    const { checkpoint, changes } = directory;
+    const state =
+      checkpoint === null
+        ? fresh
+        : resumedState(servedState(checkpoint.state), plan.config, changes);
     return await journaledRun({ plan, directory, state, openRollouts }, emit);
   } finally {
     directory.close();
@@ -98,11 +110,21 @@ async function journaledRun(opened: OpenedRun, emit: Emit): Promise<TrainResult>
   const run = { runDir: directory.path, seed: plan.config.trainer.seed, totalSteps };
   const checkpoint = directory.checkpoint?.path ?? null;
   emit(state.step, { type: "run-start", ...run, resumedFrom: checkpoint });
+  const { changes } = directory;
+  if (changes.length > 0) emit(state.step, { type: "config-change", changes });
+  const { best } = directory.checkpoint?.state ?? state;
+  if (best !== null && state.best === null) {
+    emit(state.step, {
+      type: "warning",
+      message: `The best validation so far, that of step ${best.step}, was measured with other options; the search for the best begins anew.`,
+    });
+  }
   for (const message of [
     ...directory.warnings,
     ...plan.notices,
     ...startWarnings(plan.config, plan.trainTasks.length, totalSteps),
     ...temperatureWarnings(plan.config, plan.backend),
+    ...(plan.valTasks.length === 0 ? validationNotices(plan.config) : []),
   ]) {
     emit(state.step, { type: "warning", message });
   }
@@ -143,6 +165,8 @@ async function runWithServices(
     model: { name, lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha } },
     signal,
   });
+  // Some backends know what they support only after they have asked their server.
+  checkCapabilities(config, backend);
   if (directory.checkpoint !== null) {
     await backend.loadState(directory.checkpoint.weights, state.weightVersion);
   }

@@ -40,6 +40,7 @@ export function createTurns(context: LoopContext, before: Held): Stepper {
     position = { next: collected.batches, pending: [] };
     return {
       state: { weightVersion, position, skippedUpdates: trained.skippedInARow },
+      stop: trained.stop,
       metrics: {
         ...episodeMetrics,
         ...collected.metrics,

@@ -1,4 +1,5 @@
 /** What makes steps, as the loop sees it: the same loop runs either, one after the other or overlapping. */
+import type { AgentTrainerError } from "../core/errors.ts";
 import type { RunState } from "./checkpoint.ts";
 import type { HeldRollouts } from "./held-rollouts.ts";
 
@@ -23,6 +24,8 @@ export type StepState = Pick<RunState, "weightVersion" | "position" | "skippedUp
 export interface StepResult {
   readonly state: StepState;
   readonly metrics: Readonly<Record<string, number>>;
+  /** Why the run ends after this step; null goes on. */
+  readonly stop: AgentTrainerError | null;
 }
 
 export interface Stepper extends AsyncDisposable {

@@ -10,6 +10,7 @@ import type { TrainingBackend, UpdateMetrics } from "../core/backend.ts";
 import type { LossSpec, OptimSpec } from "../core/loss.ts";
 import { RatioMetrics } from "../core/ratio-metrics.ts";
 import type { TrainingRow } from "../core/training-row.ts";
+import { refuseBeyond, type UpdateLimits } from "../core/update-limits.ts";
 
 interface SlopedRow {
   readonly row: TrainingRow;
@@ -55,23 +56,27 @@ function slopedRow(
 
 /**
  * @param lossOfRole of each row, by its trajectory's name.
- * @throws NumericsError for a loss that is no finite number.
+ * @throws NumericsError for a loss that is no finite number; TRIPWIRE beyond `limits`, with nothing changed.
  */
 export async function updateBySlopes(
   backend: Pick<TrainingBackend, "forward" | "updatePolicy">,
   rows: readonly TrainingRow[],
   { spec, lossOfRole }: { readonly spec: LossSpec; readonly lossOfRole: (role: string) => RowLoss },
   optim: OptimSpec,
+  limits?: UpdateLimits,
 ): Promise<UpdateMetrics> {
   // A backend without it was refused at start.
   const now = (await backend.forward?.(rows, "current")) ?? [];
   const ratios = new RatioMetrics();
   const sloped = rows.map((row, i) => slopedRow(row, now[i]!, lossOfRole, ratios));
+  refuseBeyond(limits, ratios.summary());
   const { dualClip: _, ...shared } = spec;
   const metrics = await backend.updatePolicy(
     sloped.map(({ row }) => row),
     { ...shared, name: "importance_sampling" },
     optim,
+    undefined,
+    limits,
   );
   const factors = rowFactors(rows, spec.aggregation, spec.aggregationLength);
   const counts = sloped.flatMap(({ clipped }) => (clipped === undefined ? [] : [clipped]));

@@ -3,16 +3,21 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTinkerBackend } from "../../src/backends/tinker/index.ts";
 import type { TinkerBackend } from "../../src/backends/tinker/index.ts";
 import type { RunContext, SamplerTarget } from "../../src/core/backend.ts";
+import { capabilityMatrix } from "../../src/core/capabilities.ts";
 import { defaultLoss, defaultOptim } from "../../src/core/loss.ts";
 import { defaultSampling } from "../../src/core/policy.ts";
 import type { SampleRequest } from "../../src/core/policy.ts";
 import {
   decodeForwardBackwardOutput,
+  decodeForwardBackwardRequest,
   decodeSampleOutput,
   encodeForwardBackwardOutput,
   encodeSampleOutput,
 } from "../../src/tinker-api/proto-codec.ts";
 import { floatTensor } from "../../src/tinker-api/tensor.ts";
+import { loadConfig } from "../../src/trainer/config/load.ts";
+import { planLoss } from "../../src/trainer/loss-plan.ts";
+import { updateBySlopes } from "../../src/trainer/update-by-slopes.ts";
 import { rowOf } from "../engine/small-model.ts";
 import { fetchOf, modelPath, startServer, token } from "./local-server.ts";
 import type { Fetch, LocalServer } from "./local-server.ts";
@@ -182,6 +187,8 @@ it("does not train under samples where samplers share the adapter that is traine
   });
   await using backend = backendOf(averaging);
   const { sampler } = (await backend.start(context)) as SamplerTarget;
+  expect(backend.capabilities.losses).not.toContain("cross_entropy");
+  expect(backend.capabilities.servesWhileTraining).toBe(false);
   const long = sampler.sample({ ...request, params: { ...request.params, maxTokens: 300 } });
   const row = rowOf(Int32Array.of(1, 2, 3), 1);
   const loss = { ...defaultLoss, name: "importance_sampling" as const };
@@ -189,6 +196,42 @@ it("does not train under samples where samplers share the adapter that is traine
   await expect(update).rejects.toThrow("Samples are under way (1)");
   await long;
   expect(await backend.updatePolicy([row], loss, defaultOptim)).toMatchObject({ tokens: 2 });
+});
+
+it("leaves dro and cross_entropy to the trainer where a server would compute others", async () => {
+  const dro = { ...defaultLoss, name: "dro" as const };
+  const rows = [rowOf(Int32Array.of(1, 2, 3, 4), 1)];
+  /** As the service is documented: policy losses take no weights. */
+  const withoutWeights: Fetch = (input, init) => {
+    const body = init.body;
+    if (/\/forward(?:_backward)?$/u.test(input) && body instanceof Uint8Array) {
+      const { lossFn, data } = decodeForwardBackwardRequest(body);
+      if (lossFn !== "cross_entropy" && data.some(({ lossInputs }) => "weights" in lossInputs))
+        return Promise.resolve(Response.json({ detail: "unknown input weights" }, { status: 422 }));
+    }
+    return fetchOf(local.server)(input, init);
+  };
+  await using backend = backendOf(withoutWeights);
+  expect(backend.capabilities.losses).toContain("dro");
+  await backend.start(context);
+  expect(backend.capabilities.losses).not.toContain("dro");
+  expect(backend.capabilities.losses).toContain("cross_entropy");
+  const config = loadConfig({
+    overrides: ["model.name=m", "model.lora_rank=4", "algorithm.loss_fn=dro"],
+  }).config;
+  const { spec, byRole } = planLoss(config, backend.capabilities, new Map());
+  expect(spec).toMatchObject(dro);
+  const now = await backend.forward(rows, "current");
+  const still = { ...defaultOptim, learningRate: 0 };
+  const { loss } = await updateBySlopes(backend, rows, { spec, lossOfRole: byRole! }, still);
+  // Sampled with log-probabilities of 0 and the advantage 1: -(l - 0.5 * 0.05 * l^2), on average.
+  const l = [...now[0]!].slice(1);
+  const byHand = l.reduce((sum, value) => sum - (value - 0.025 * value ** 2), 0) / l.length;
+  expect(loss).toBeCloseTo(byHand, 4);
+
+  await using plain = backendOf(fetchOf(local.server));
+  await plain.start(context);
+  expect(plain.capabilities).toEqual(capabilityMatrix.tinker);
 });
 
 it("refuses a server that averages in a way that is not known", async () => {

@@ -8,6 +8,7 @@ import type { BackendCapabilities, TrainingBackend } from "../../src/core/backen
 import { CheckpointError } from "../../src/core/errors.ts";
 import { lossAggregations, lossNames, type LossSpec, type OptimSpec } from "../../src/core/loss.ts";
 import type { TrainingRow } from "../../src/core/training-row.ts";
+import { refuseBeyond } from "../../src/core/update-limits.ts";
 import { scriptedTarget } from "../../src/testing/index.ts";
 import { createRandom } from "../../src/util/random.ts";
 
@@ -34,6 +35,8 @@ export interface CoinOptions {
   readonly metrics?: () => Record<string, number>;
   /** Further metrics of each update. */
   readonly report?: () => Record<string, number>;
+  /** Measures before it steps, and leaves everything as it was beyond the limits, as `local` does. */
+  readonly refuses?: boolean;
 }
 
 export interface CoinUpdate {
@@ -73,9 +76,11 @@ export function coinBackend(options: CoinOptions = {}): CoinBackend {
         ({ params }) => (createRandom(params.seed)() < 1 / (1 + Math.exp(-served)) ? "yes" : "no"),
         { weightVersion: () => version },
       ),
-    async updatePolicy(rows, loss, optim) {
+    async updatePolicy(rows, loss, optim, _signal, limits) {
       const update = { rows, loss, optim };
       options.onUpdate?.(update);
+      const reported = options.report?.() ?? {};
+      if (options.refuses === true) refuseBeyond(limits, reported);
       updates.push(update);
       let gradient = 0;
       for (const row of rows) {
@@ -85,7 +90,7 @@ export function coinBackend(options: CoinOptions = {}): CoinBackend {
       momentum = 0.9 * momentum + gradient / rows.length;
       weight += optim.learningRate * momentum;
       count++;
-      return { loss: -gradient / rows.length, weight, ...options.report?.() };
+      return { loss: -gradient / rows.length, weight, ...reported };
     },
     async publishWeights() {
       served = weight;

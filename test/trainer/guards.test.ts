@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { NumericsError } from "../../src/core/errors.ts";
@@ -98,22 +98,93 @@ describe("tripwires", () => {
     return { report: () => ({ [metric]: values[updates++ % values.length] as number }) };
   };
 
-  it.each([
+  const limits = [
     ["guards.kl", 0.1, "kl_k3", [0.05, 0.2]],
     ["guards.grad_norm", 10, "grad_norm", [1, 11]],
     ["guards.ratio", 2, "ratio_mean", [1.9, 2.1]],
     ["guards.ratio", 2, "ratio_mean", [0.6, 0.4]],
-  ])("%s=%d stops the run before the step is saved", async (option, limit, metric, values) => {
-    const set = { [option]: limit, "trainer.save_freq": 1 };
-    const { trainer, runDir } = trainerOf(reports(metric, values), set);
+  ] as const;
+  /** No checkpoint is due before the run ends. */
+  const seldom = { "trainer.save_freq": 0, "trainer.total_batches": 6 };
+
+  it.each(limits)(
+    "%s=%d: an update that is refused leaves the step before it, which is saved",
+    async (option, limit, metric, values) => {
+      const set = { ...seldom, [option]: limit };
+      const { trainer, backend, runDir } = trainerOf(
+        { ...reports(metric, values), refuses: true },
+        set,
+      );
+      await expect(trainer.train()).rejects.toMatchObject({
+        code: "TRIPWIRE",
+        message: `train/${metric} is ${values[1]}, beyond ${option}=${limit}. The update was not applied; the step before it is saved.`,
+      });
+      expect(backend.updates).toHaveLength(1);
+      expect(readdirSync(join(runDir, "checkpoints"))).toEqual(["000001"]);
+      const saved = readFileSync(
+        join(runDir, "checkpoints", "000001", "weights", "coin.json"),
+        "utf8",
+      );
+      expect(JSON.parse(saved)).toMatchObject({ weight: backend.weight, updates: 1 });
+      expect(steps(runDir)).toHaveLength(1);
+    },
+  );
+
+  it.each(limits)(
+    "%s=%d: an update that was applied ends its step, which is saved and flagged",
+    async (option, limit, metric, values) => {
+      const set = { ...seldom, [option]: limit };
+      const { trainer, backend, runDir } = trainerOf(reports(metric, values), set);
+      await expect(trainer.train()).rejects.toMatchObject({
+        code: "TRIPWIRE",
+        message: `train/${metric} is ${values[1]}, beyond ${option}=${limit}. The update had been applied by then; the step ends with it and is saved.`,
+      });
+      expect(readdirSync(join(runDir, "checkpoints"))).toEqual(["000002"]);
+      expect(steps(runDir).map((line) => line["train/tripped"])).toEqual([0, 1]);
+      const saved = readFileSync(
+        join(runDir, "checkpoints", "000002", "weights", "coin.json"),
+        "utf8",
+      );
+      expect(JSON.parse(saved)).toMatchObject({ weight: backend.weight, updates: 2 });
+    },
+  );
+
+  it("a refused update in the middle of a step leaves the updates before it", async () => {
+    const set = { ...seldom, "guards.kl": 0.1, "training.ppo_epochs": 4 };
+    const options = { ...reports("kl_k3", [0.01, 0.02, 0.2]), refuses: true };
+    const { trainer, backend, runDir } = trainerOf(options, set);
     await expect(trainer.train()).rejects.toMatchObject({
       code: "TRIPWIRE",
-      message: expect.stringContaining(
-        `train/${metric} is ${values[1]}, beyond ${option}=${limit}.`,
-      ) as string,
+      message: expect.stringContaining("the step ends with the updates before it") as string,
     });
+    expect(backend.updates).toHaveLength(2);
+    expect(steps(runDir)).toEqual([
+      expect.objectContaining({ step: 1, "train/updates": 2, "train/tripped": 1 }),
+    ]);
     expect(readdirSync(join(runDir, "checkpoints"))).toEqual(["000001"]);
   });
+
+  it.each([true, false])(
+    "what the error advises works: resumed with a lower rate (refused before: %s)",
+    async (refuses) => {
+      const set = { ...seldom, "guards.kl": 0.1 };
+      const options = { ...reports("kl_k3", [0.05, 0.05, 0.2]), refuses };
+      const { trainer, runDir } = trainerOf(options, set);
+      await expect(trainer.train()).rejects.toMatchObject({
+        hint: expect.stringContaining("then resume") as string,
+      });
+      const again = coinTrainer({
+        resume: runDir,
+        outputDir: join(runDir, ".."),
+        set: { ...always, ...set, "training.learning_rate": 0.1 },
+      });
+      expect(await again.trainer.train()).toMatchObject({ status: "completed", steps: 6 });
+      expect(steps(runDir).map((line) => line["step"])).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(steps(runDir).map((line) => line["progress/lr"])).toEqual(
+        refuses ? [0.5, 0.5, 0.1, 0.1, 0.1, 0.1] : [0.5, 0.5, 0.5, 0.1, 0.1, 0.1],
+      );
+    },
+  );
 
   it("leave out the rest of a step, or only warn", async () => {
     const set = { "guards.kl": 0.1, "training.ppo_epochs": 4 };

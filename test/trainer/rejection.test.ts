@@ -90,13 +90,6 @@ describe("rejection sampling", () => {
   });
 
   it.each([
-    ["rejection_sample.multiplier", 2, "needs rejection_sample.enable=true"],
-    ["rejection_sample.min_partial_solve_tasks", 1, "needs rejection_sample.enable=true"],
-  ])("refuses %s=%d without it", (option, value, message) => {
-    expect(() => coinTrainer({ set: { [option]: value } })).toThrow(message);
-  });
-
-  it.each([
     [{ "rejection_sample.min_partial_solve_tasks": 3 }, "all that a step takes"],
     [{ "rejection_sample.min_trajs_per_group": 5 }, "more than rollout.n=4"],
   ])("refuses %j", (set, message) => {

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { RunContext } from "../../src/core/backend.ts";
 import { coinBackend } from "./coin-backend.ts";
 import {
   coinTasks,
@@ -115,6 +116,23 @@ describe("interrupt and resume", () => {
     expect(numbers(runDir)).toEqual(numbers(expected.runDir));
   });
 
+  it("tells of damaged lines of the record, and keeps them aside", async () => {
+    const outputDir = newFolder();
+    const { runDir } = await interrupted(outputDir, (t, s) => t === "step-end" && s === 5);
+    const file = join(runDir, "metrics.jsonl");
+    const lines = readFileSync(file, "utf8").split("\n");
+    const broken = lines[2]!.replace("{", "[");
+    writeFileSync(file, lines.with(2, broken).join("\n"));
+    const { events } = await resumed(outputDir);
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        type: "warning",
+        message: expect.stringContaining(`${file}:3 is damaged`) as string,
+      }),
+    );
+    expect(readFileSync(`${file}.damaged`, "utf8")).toBe(`${broken}\n`);
+  });
+
   it("refuses a folder without a checkpoint, but auto starts it over", async () => {
     const outputDir = newFolder();
     const { runDir } = await interrupted(outputDir, (t, s) => t === "rollout-end" && s === 1);
@@ -187,5 +205,171 @@ describe("interrupt and resume", () => {
   it("W22: refuses a backend that cannot resume exactly", () => {
     const backend = coinBackend({ capabilities: { exactResume: false } });
     expect(() => coinTrainer({ backend, resume: "auto" })).toThrow('"coin" does not honour resume');
+  });
+});
+
+describe("a run that is resumed with other options", () => {
+  async function stoppedAt(step: number) {
+    const outputDir = newFolder();
+    const run = await interrupted(outputDir, (t, s) => t === "step-end" && s === step);
+    return { outputDir, ...run };
+  }
+
+  it("takes new limits, rates and validation settings, and records them", async () => {
+    const { outputDir, runDir } = await stoppedAt(2);
+    const set = {
+      ...shared.set,
+      "training.learning_rate": 0.25,
+      "guards.kl": 5,
+      "workflow.timeout_s": 30,
+      "workflow.retry_limit": 1,
+      "rollout.n_val": 2,
+      "training.ppo_epochs": 2,
+    };
+    const { result, backend, events } = await resumed(outputDir, { set });
+    expect(result).toMatchObject({ status: "completed", steps: 8 });
+    expect(new Set(backend.updates.map(({ optim }) => optim.learningRate))).toEqual(
+      new Set([0.25]),
+    );
+    const change = events.find(({ type }) => type === "config-change");
+    expect(change).toMatchObject({
+      step: 2,
+      changes: [
+        { option: "rollout.n_val", before: 1, after: 2, isFixed: false },
+        { option: "training.learning_rate", before: 0.5, after: 0.25, isFixed: false },
+        { option: "training.ppo_epochs", before: 1, after: 2, isFixed: false },
+        { option: "guards.kl", before: null, after: 5, isFixed: false },
+        { option: "workflow.retry_limit", before: 0, after: 1, isFixed: false },
+        { option: "workflow.timeout_s", before: 600, after: 30, isFixed: false },
+      ],
+    });
+    const recorded = readLines(runDir, "events.jsonl").filter((e) => e["type"] === "config-change");
+    expect(recorded).toEqual([change]);
+    expect(readFileSync(join(runDir, "config.resolved.yaml"), "utf8")).toContain(
+      "learning_rate: 0.25",
+    );
+  });
+
+  it("may compute something else where that is allowed, from the same place in the data", async () => {
+    const { outputDir } = await stoppedAt(3);
+    const set = { ...shared.set, "data.train_batch_size": 5, "rollout.n": 2 };
+    await expect(resumed(outputDir, { set })).rejects.toMatchObject({
+      message: expect.stringContaining("data.train_batch_size was 2 and is 5") as string,
+      hint: expect.stringContaining("--allow-changes") as string,
+    });
+    const { result, events } = await resumed(outputDir, { set, allowChanges: true });
+    expect(result.steps).toBe(8);
+    expect(events.find(({ type }) => type === "config-change")).toMatchObject({
+      changes: [
+        { option: "data.train_batch_size", before: 2, after: 5, isFixed: true },
+        { option: "rollout.n", before: 4, after: 2, isFixed: true },
+      ],
+    });
+    // 3 batches of 2 are 6 tasks: one whole batch of 5.
+    const first = events.find(({ type }) => type === "step-start");
+    expect(first).toMatchObject({ step: 4, tasks: 5, rollouts: 10 });
+    const epoch = new Set(
+      events.flatMap((e) => (e.type === "rollout-end" && e.step === 4 ? [e.taskId] : [])),
+    );
+    expect(epoch.size).toBe(5);
+  });
+
+  it("searches for the best validation anew when that means something else", async () => {
+    const { outputDir } = await stoppedAt(5);
+    const set = { ...shared.set, "trainer.best_metric": "val/pass@1" };
+    const { events } = await resumed(outputDir, { set });
+    expect(events.filter(({ type }) => type === "warning")).toEqual([
+      expect.objectContaining({
+        message: expect.stringContaining("the search for the best begins anew") as string,
+      }),
+    ]);
+  });
+});
+
+describe("a backend that learns at its start what it supports", () => {
+  it("refuses the option there, before anything is rolled out", async () => {
+    let hasStarted = false;
+    const coin = coinBackend();
+    const backend = {
+      ...coin,
+      get capabilities() {
+        return { ...coin.capabilities, servesWhileTraining: !hasStarted };
+      },
+      start: (run: RunContext) => {
+        hasStarted = true;
+        return coin.start(run);
+      },
+    };
+    const { trainer, events } = coinTrainer({ backend, set: { "async_training.enable": true } });
+    await expect(trainer.train()).rejects.toMatchObject({
+      code: "OPTION_UNSUPPORTED",
+      message: expect.stringContaining("async_training.enable=true") as string,
+    });
+    expect(events.filter(({ type }) => type === "rollout-end")).toEqual([]);
+  });
+});
+
+describe("validating alone", () => {
+  const alone = { ...shared.set, "trainer.val_only": true };
+
+  it("measures the weights of a run that is complete", async () => {
+    const outputDir = newFolder();
+    const first = await coinTrainer({ ...shared, outputDir }).trainer.train();
+    const { result, backend, events } = await resumed(outputDir, { set: alone });
+    expect(result).toMatchObject({ status: "completed", steps: 8, metrics: null });
+    expect(result.validation).toMatchObject({
+      "val/episodes": 2,
+      "val/reward/mean": first.validation?.["val/reward/mean"],
+    });
+    expect(backend.updates).toEqual([]);
+    expect(events.filter(({ type }) => type === "validation-end")).toHaveLength(1);
+  });
+
+  it.each([
+    ["trainer.val_only", true],
+    ["trainer.keep_best", true],
+  ])("%s is refused without validation data", async (option, value) => {
+    const outputDir = newFolder();
+    const { trainer } = coinTrainer({ outputDir, set: { [option]: value } });
+    await expect(trainer.train()).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: `${option}=true cannot do anything without validation data.`,
+    });
+    expect(readdirSync(outputDir)).toEqual([]);
+  });
+
+  it("options of validations give a warning without validation data, only where they were set", async () => {
+    const set = { "trainer.test_freq": 3, "rollout.n_val": 4, "rollout.val.temperature": 0.5 };
+    const { trainer, events } = coinTrainer({ set });
+    await trainer.train();
+    const warnings = events.flatMap((e) => (e.type === "warning" ? [e.message] : []));
+    expect(warnings.filter((text) => text.includes("validation data"))).toEqual([
+      "rollout.n_val=4 has no effect: it needs validation data.",
+      "rollout.val.temperature=0.5 has no effect: it needs validation data.",
+      "trainer.test_freq=3 has no effect: it needs validation data.",
+    ]);
+  });
+});
+
+describe("nothing to resume", () => {
+  const warningsOf = (events: readonly { type: string }[]) =>
+    events.flatMap((e) => (e.type === "warning" ? [(e as { message?: string }).message] : []));
+
+  it("is said when a new run begins", async () => {
+    const outputDir = newFolder();
+    const { events, result } = await resumed(outputDir);
+    expect(warningsOf(events)).toEqual([
+      `There is no run to resume in ${result.runDir}; a new one begins in ${result.runDir}.`,
+    ]);
+  });
+
+  it("is said when a run without a checkpoint starts over, with whatever options", async () => {
+    const outputDir = newFolder();
+    await interrupted(outputDir, (t, s) => t === "rollout-end" && s === 1);
+    const { events, result } = await resumed(outputDir, { set: { ...shared.set, "rollout.n": 3 } });
+    expect(warningsOf(events)).toEqual([
+      `The run in ${result.runDir} has no checkpoint to resume from; it starts over.`,
+    ]);
+    expect(events[0]).toMatchObject({ type: "run-start", step: 0, resumedFrom: null });
   });
 });

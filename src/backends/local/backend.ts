@@ -15,6 +15,7 @@ import { ContextOverflowError } from "../../core/errors.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss.ts";
 import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
+import type { UpdateLimits } from "../../core/update-limits.ts";
 import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
 import type { Provider } from "../../engine/provider.ts";
@@ -101,8 +102,10 @@ export class LocalBackend implements TrainingBackend {
     rows: readonly TrainingRow[],
     loss: LossSpec,
     optim: OptimSpec,
+    _signal?: AbortSignal,
+    limits?: UpdateLimits,
   ): Promise<UpdateMetrics> {
-    return this.#client.call("update", { rows, loss, optim });
+    return this.#client.call("update", { rows, loss, optim, limits });
   }
 
   forward(

@@ -7,6 +7,7 @@ import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
 import type { Provider } from "../../engine/provider.ts";
 import type { SamplingPrecision } from "../../engine/sampling/sampling-session.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
+import type { UpdateLimits } from "../../core/update-limits.ts";
 
 /** What the worker can be asked; each answers once. */
 export interface WorkerCalls {
@@ -39,6 +40,7 @@ export interface WorkerCalls {
     rows: readonly TrainingRow[];
     loss: LossSpec;
     optim: OptimSpec;
+    limits: UpdateLimits | undefined;
   }) => Record<string, number>;
   publish: (version: number | null) => number;
   save: (folder: string) => null;

@@ -3,7 +3,9 @@
  * a matrix product.
  */
 import { parentPort } from "node:worker_threads";
+import type { UpdateMetrics } from "../../core/backend.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
+import { refuseBeyond } from "../../core/update-limits.ts";
 import { loadPolicyModel } from "../../engine/model/policy-model.ts";
 import { PolicyEngine } from "../../engine/policy-engine.ts";
 import { requireProvider } from "../../engine/require-provider.ts";
@@ -48,9 +50,12 @@ const handlers: Handlers = {
     });
   },
   forward: ({ rows, which }) => loaded().forward(rows, which),
-  async update({ rows, loss, optim }) {
+  async update({ rows, loss, optim, limits }) {
     const metrics = await loaded().forwardBackward(rows, loss);
-    return { ...metrics, ...(await loaded().optimStep(optim)) };
+    const check = (measured: UpdateMetrics): void =>
+      refuseBeyond(limits, { ...metrics, ...measured });
+    const stepped = await loaded().optimStep(optim, limits === undefined ? undefined : check);
+    return { ...metrics, ...stepped };
   },
   publish: (version) => loaded().publish(version ?? undefined),
   async save(folder) {

@@ -10,7 +10,7 @@ import type {
   TrainingBackend,
   UpdateMetrics,
 } from "../../core/backend.ts";
-import { backendsThat, capabilityMatrix } from "../../core/capabilities.ts";
+import { backendsThat } from "../../core/capabilities.ts";
 import { CheckpointError, ConfigError, UnsupportedOptionError } from "../../core/errors.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
@@ -28,11 +28,10 @@ import type { TinkerBackendOptions } from "./options.ts";
 import { probeSampling } from "./sampling-profile.ts";
 import { probeClipping, probeServer } from "./server-profile.ts";
 import type { ServerProfile } from "./server-profile.ts";
+import { capabilitiesOn } from "./server-capabilities.ts";
 import { serverMetrics, updateMetrics } from "./update-metrics.ts";
 import { VersionSampler } from "./version-sampler.ts";
 
-/** The scale of every adapter on Tinker is this over its rank. */
-const loraAlpha = 32;
 /** At the end of a run; a server that is away ends the session by itself. */
 const unloadMs = 5_000;
 /** Prompts scored at the same time. */
@@ -51,7 +50,6 @@ interface Started {
 
 export class TinkerBackend implements TrainingBackend {
   readonly name = "tinker";
-  readonly capabilities: BackendCapabilities = capabilityMatrix.tinker;
   readonly #options: TinkerBackendOptions;
   readonly #checkedClips = new Set<string>();
   #started: Started | undefined;
@@ -60,6 +58,11 @@ export class TinkerBackend implements TrainingBackend {
 
   constructor(options: TinkerBackendOptions = {}) {
     this.#options = options;
+  }
+
+  /** Known exactly once the server has been asked. */
+  get capabilities(): BackendCapabilities {
+    return capabilitiesOn(this.#started?.profile ?? null);
   }
 
   get #run(): Started {
@@ -78,7 +81,7 @@ export class TinkerBackend implements TrainingBackend {
         this.name,
         backendsThat(({ fullFineTune }) => fullFineTune),
       );
-    if (lora.alpha !== loraAlpha)
+    if (lora.alpha !== this.capabilities.loraAlpha)
       throw new UnsupportedOptionError("model.lora_alpha", lora.alpha, this.name, ["local"]);
     const { baseUrl, apiKey, onNotice, client: clientOptions = {} } = this.#options;
     const client = await TinkerClient.connect({

@@ -10,7 +10,7 @@ import type { CliIo } from "../io.ts";
 import { loadBackend } from "../load-backend.ts";
 import { loadDemo } from "../load-demo.ts";
 import { createProgress, duration } from "../progress.ts";
-import { commandLine } from "../resume-command.ts";
+import { commandLine, nextCommand } from "../resume-command.ts";
 import { colorsFor } from "../terminal.ts";
 import { formatEpisode } from "../transcript.ts";
 
@@ -106,7 +106,7 @@ export async function demoCommand(flags: DemoFlags, io: CliIo): Promise<number> 
   const result = recorder.result(run);
   io.stdout.write(isJson ? `${JSON.stringify(result)}\n` : summary(result));
   if (run.status !== "interrupted") return exitCodes.done;
-  const again = commandLine(["demo", ...argumentsOf(flags), "--resume", run.runDir]);
-  io.stderr.write(`To go on: ${again}\n`);
+  const isNamed = config.trainer.experimentName !== null;
+  io.stderr.write(`${nextCommand(run, ["demo", ...argumentsOf(flags)], isNamed)}\n`);
   return exitCodes.interrupted;
 }

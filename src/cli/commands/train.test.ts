@@ -13,4 +13,11 @@ describe("readArguments", () => {
   ])("%s", (_, positional, flags, [configFile, overrides, resume]) => {
     expect(readArguments(positional, flags)).toEqual({ configFile, overrides, resume });
   });
+  it("--allow-changes alone is refused", () => {
+    expect(() => readArguments(["c.yaml"], { allowChanges: true })).toThrow(
+      "no effect without --resume",
+    );
+    const both = readArguments(["c.yaml"], { allowChanges: true, resume: true });
+    expect(both).toMatchObject({ resume: "auto" });
+  });
 });

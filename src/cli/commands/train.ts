@@ -15,11 +15,13 @@ import { loadBackend } from "../load-backend.ts";
 import { loadDataset } from "../load-dataset.ts";
 import { loadAlgorithms } from "../load-algorithms.ts";
 import { createProgress, duration } from "../progress.ts";
-import { commandLine } from "../resume-command.ts";
+import { nextCommand } from "../resume-command.ts";
 
 export interface TrainFlags {
   /** `true`: the flag without a value. */
   readonly resume?: string | boolean;
+  /** Of options that decide what a resumed run computes. */
+  readonly allowChanges?: boolean;
   readonly dryRun?: boolean;
   /** An option to tell about. */
   readonly explain?: string;
@@ -44,6 +46,12 @@ export function readArguments(positional: readonly string[], flags: TrainFlags):
   } else if (resume !== false && /^[+~]|^[\w.]+=/u.test(resume)) {
     rest.push(resume);
     resume = "auto";
+  }
+  if (flags.allowChanges === true && resume === false) {
+    throw new ConfigError({
+      message: "--allow-changes has no effect without --resume: a new run may have any options.",
+      hint: "Leave it out, or add --resume.",
+    });
   }
   const [configFile, ...overrides] = rest;
   if (configFile === undefined) {
@@ -119,6 +127,7 @@ export async function trainCommand(
     config: loaded.config,
     partsFromConfig: true,
     resume,
+    allowChanges: flags.allowChanges === true,
     signal: interrupt.signal,
     onEvent: (event) => progress.onEvent(event),
   });
@@ -133,7 +142,7 @@ export async function trainCommand(
     );
   }
   if (result.status !== "interrupted") return exitCodes.done;
-  const again = commandLine(["train", configFile, ...overrides, "--resume", result.runDir]);
-  io.stderr.write(`To go on: ${again}\n`);
+  const isNamed = trainer.config.trainer.experimentName !== null;
+  io.stderr.write(`${nextCommand(result, ["train", configFile, ...overrides], isNamed)}\n`);
   return exitCodes.interrupted;
 }

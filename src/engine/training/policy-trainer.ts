@@ -10,7 +10,7 @@ import { objectiveSums } from "../loss/objective.ts";
 import type { ObjectiveSum } from "../loss/objective.ts";
 import { lossParameterTensors } from "../loss/parameters.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
-import { adamStep, createAdamState } from "../optimizer/adamw.ts";
+import { adamStep, createAdamState, globalNorm } from "../optimizer/adamw.ts";
 import type { AdamState } from "../optimizer/adamw.ts";
 import type { MomentPrecision } from "../optimizer/moments.ts";
 import type { Tensor } from "../runtime.ts";
@@ -122,11 +122,16 @@ export class PolicyTrainer {
 
   /**
    * Steps on the accumulated gradient and forgets it.
+   * @param before gets what the step will report; when it throws, the weights stay as they were.
    * @throws NumericsError when it is not finite; the weights stay as they were.
    */
-  optimStep(optim: OptimSpec): Record<string, number> {
+  optimStep(
+    optim: OptimSpec,
+    before?: (metrics: Readonly<Record<string, number>>) => void,
+  ): Record<string, number> {
     if (this.#accumulated === 0) return { grad_norm: 0 };
     this.#clear();
+    before?.({ grad_norm: globalNorm(this.#gradients) });
     const norm = adamStep(
       this.#policy.trained,
       this.#policy.data,

@@ -123,6 +123,7 @@ export function createOverlapped(
     const batches = Math.floor(position.next / tasks);
     return {
       state: { weightVersion, position, skippedUpdates: trained.skippedInARow },
+      stop: trained.stop,
       metrics: {
         ...trainEpisodeMetrics(episodes),
         ...trained.metrics,

@@ -2,21 +2,12 @@
 import { parseRejection } from "../../algorithms/rollout-correction/rejection.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { loopProblems } from "./loop-combinations.ts";
-import type { RolloutCorrectionOptions, StepwiseAdvantageOptions } from "./algorithm-options.ts";
+import type { RolloutCorrectionOptions } from "./algorithm-options.ts";
 import type { TrainConfig } from "./train-config.ts";
 
 /** What is wrong, as sentences. */
 export function combinationProblems(config: TrainConfig): string[] {
-  return [
-    ...correctionProblems(config.algorithm.rolloutCorrection),
-    ...stepwiseProblems(config.stepwiseAdvantage),
-    ...loopProblems(config),
-  ];
-}
-
-function stepwiseProblems({ enable, mode }: StepwiseAdvantageOptions): string[] {
-  if (mode === "broadcast" || enable) return [];
-  return ["stepwise_advantage.mode=per_step needs stepwise_advantage.enable=true."];
+  return [...correctionProblems(config.algorithm.rolloutCorrection), ...loopProblems(config)];
 }
 
 function correctionProblems(correction: RolloutCorrectionOptions): string[] {
@@ -27,9 +18,9 @@ function correctionProblems(correction: RolloutCorrectionOptions): string[] {
       `algorithm.rollout_correction.tis_mode=${tisMode} with bypass_mode=true would count the same ratio twice: in bypass mode the loss has it already. Leave one of them out.`,
     );
   }
-  if ((rolloutRs === null) !== (rolloutRsThreshold === null)) {
+  if (rolloutRs !== null && rolloutRsThreshold === null) {
     problems.push(
-      "algorithm.rollout_correction.rollout_rs and rollout_rs_threshold need each other: set both, or none.",
+      "algorithm.rollout_correction.rollout_rs needs algorithm.rollout_correction.rollout_rs_threshold: set both, or none.",
     );
   }
   if (rolloutRs !== null && rolloutRsThreshold !== null) {

@@ -1,5 +1,6 @@
 /** The schema as a flat list of keys, for docs, help and messages. Knows no particular key. */
 import { configJsonSchema } from "./schema.ts";
+import type { OptionMeta, Requirement, ResumeRule } from "./schema/option-meta.ts";
 
 /** One key of the tree, for docs, help and messages. */
 export interface ConfigField {
@@ -12,10 +13,16 @@ export interface ConfigField {
   readonly allowed: string;
   /** Whether text is among them. */
   readonly isText: boolean;
+  /** Whether it may change when a run is resumed. */
+  readonly resume: ResumeRule;
+  /** What must hold for it to have an effect. */
+  readonly requires: readonly Requirement[];
+  /** The option whose value it takes where it is not set. */
+  readonly inherits: string | undefined;
 }
 
 /** A JSON Schema node, as far as this file reads one. */
-interface JsonSchema {
+interface JsonSchema extends OptionMeta {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly JsonSchema[];
@@ -76,6 +83,9 @@ function collect(node: JsonSchema, path: string, into: ConfigField[]): void {
       default: node.default,
       allowed: allowedText(node),
       isText: takesText(node),
+      resume: node.resume ?? "fixed",
+      requires: node.requires ?? [],
+      inherits: node.inherits,
     });
     return;
   }

@@ -51,6 +51,9 @@ const klNames = byName({ kl: "k1", mse: "k2", low_var_kl: "k3" });
 const actor = "actor_rollout_ref.actor";
 const rollout = "actor_rollout_ref.rollout";
 const model = "actor_rollout_ref.model";
+/** Chat templates get no arguments where prompts are rendered here. */
+const withoutThinking =
+  "put what the model knows into the prompt, such as /no_think at the end of a message for Qwen3; chat_template_kwargs reach only servers that render prompts themselves";
 const legacy = "rLLM's trainer does not read it either";
 
 /** A name that ends in `.*` stands for everything below it that has no entry of its own. */
@@ -103,6 +106,22 @@ export const foreignKeys: readonly ForeignKey[] = [
   { from: "algorithm.warmup_steps_ratio", to: "training.warmup_steps_ratio" },
   { from: "algorithm.use_rllm", idle: legacy },
   {
+    from: "algorithm.env_loss_coef",
+    only: [null, 0],
+    why: "only sampled tokens are trained, not what the environment says",
+  },
+  ...[
+    "mask_verifier_timeout",
+    "mask_grading_error",
+    "mask_sandbox_error",
+    "mask_agent_setup_timeout",
+    "mask_env_start_timeout",
+    "mask_model_error",
+  ].map((name) => ({
+    from: `compact_filtering.${name}`,
+    idle: "rollouts end as error or timeout then, and are left out in any case",
+  })),
+  {
     from: "algorithm.router_replay",
     only: ["disabled", false, null],
     why: "routing of experts is not captured",
@@ -112,7 +131,7 @@ export const foreignKeys: readonly ForeignKey[] = [
   {
     from: "disable_thinking",
     only: [false],
-    why: "the agent says so in its own calls, by its chat template's arguments",
+    why: withoutThinking,
   },
   {
     from: "accumulate_reasoning",
@@ -176,7 +195,7 @@ export const foreignKeys: readonly ForeignKey[] = [
   {
     from: "rollout_engine.disable_thinking",
     only: [false],
-    why: "the agent says so in its own calls, by its chat template's arguments",
+    why: withoutThinking,
   },
   { from: "rollout_engine.*", idle: "the agent's calls and the model's family decide" },
   { from: "fuse_forward_backward_and_optim_step", idle: "both are sent together where that helps" },
@@ -274,10 +293,3 @@ export const rllmValues: Readonly<Record<string, (value: unknown) => unknown>> =
 
 /** Below this, options of verl that have no entry above are verl's own. */
 export const verlOwn = "actor_rollout_ref.";
-
-/** Sections whose other options count only with `enable`. */
-export const switchedSections: readonly string[] = [
-  "async_training",
-  "rejection_sample",
-  "stepwise_advantage",
-];

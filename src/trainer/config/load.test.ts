@@ -137,8 +137,7 @@ describe("algorithm.rollout_correction", () => {
   });
   it.each([
     [{ bypass_mode: true, tis_mode: "token" }, "would count the same ratio twice"],
-    [{ rollout_rs: "token_k1" }, "need each other"],
-    [{ rollout_rs_threshold: 2 }, "need each other"],
+    [{ rollout_rs: "token_k1" }, "needs algorithm.rollout_correction.rollout_rs_threshold"],
     [{ rollout_rs: "token_k4", rollout_rs_threshold: 2 }, 'no rejection "token_k4"'],
     [
       { rollout_rs: "token_k1,token_k2", rollout_rs_threshold: 2 },

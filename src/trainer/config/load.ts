@@ -11,6 +11,7 @@ import { nearestKey } from "./issues.ts";
 import { type ConfigOrigin, type ConfigSource, type Layer, resolveLayers } from "./layers.ts";
 import { applyOverride, type Override, type Overrides, readOverrides } from "./overrides.ts";
 import { configTree, parseConfigTree } from "./parse.ts";
+import { switchNotices } from "./switches.ts";
 import type { TrainConfig } from "./train-config.ts";
 import { plainKey } from "./translate.ts";
 
@@ -97,11 +98,12 @@ function overrideLayer(override: Override): Layer {
   return { source: "override", label: "override", tree, removed: remove ? [key] : [] };
 }
 
+/** Of layers; a configuration alone does not tell them. */
 const noticesByConfig = new WeakMap<TrainConfig, readonly string[]>();
 
 /** What {@link LoadedConfig.notices} was for this configuration. */
 export function noticesOf(config: TrainConfig): readonly string[] {
-  return noticesByConfig.get(config) ?? [];
+  return [...(noticesByConfig.get(config) ?? []), ...switchNotices(config)];
 }
 
 function loadLayers(file: string | undefined, overrides: readonly Override[]): LoadedConfig {
@@ -117,7 +119,7 @@ function loadLayers(file: string | undefined, overrides: readonly Override[]): L
     tree: configTree(config),
     sources: each(({ source }) => source),
     origins: each(({ text }) => text),
-    notices,
+    notices: noticesOf(config),
   };
 }
 
@@ -134,7 +136,7 @@ export function resolveConfig(input: ConfigInput): TrainConfig {
   // A TrainConfig may have been spread and changed since it was made, so it is checked again.
   if (!isTrainConfig(input)) return loadConfig({ overrides: input }).config;
   const config = parseConfigTree(snakeKeys(input));
-  noticesByConfig.set(config, noticesOf(input));
+  noticesByConfig.set(config, noticesByConfig.get(input) ?? []);
   return config;
 }
 

@@ -8,11 +8,7 @@ export function loopProblems(config: TrainConfig): string[] {
 
 function asyncProblems({ asyncTraining, trainer, rejectionSample, replay }: TrainConfig): string[] {
   const { enable, triggerParameterSyncStep: every } = asyncTraining;
-  if (!enable) {
-    return asyncTraining.miniBatchSize === null
-      ? []
-      : ["async_training.mini_batch_size needs async_training.enable=true."];
-  }
+  if (!enable) return [];
   const problems: string[] = [];
   if (trainer.testFreq % every !== 0) {
     problems.push(
@@ -38,17 +34,9 @@ function asyncProblems({ asyncTraining, trainer, rejectionSample, replay }: Trai
 }
 
 function rejectionProblems({ rejectionSample, data, rollout }: TrainConfig): string[] {
-  const { enable, multiplier, minPartialSolveTasks, minTrajsPerGroup } = rejectionSample;
+  const { enable, minPartialSolveTasks, minTrajsPerGroup } = rejectionSample;
   const problems: string[] = [];
-  if (!enable) {
-    if (multiplier !== 1) {
-      problems.push("rejection_sample.multiplier needs rejection_sample.enable=true.");
-    }
-    if (minPartialSolveTasks !== null) {
-      problems.push("rejection_sample.min_partial_solve_tasks needs rejection_sample.enable=true.");
-    }
-    return problems;
-  }
+  if (!enable) return problems;
   if (rollout.n === 1) {
     problems.push(
       "rejection_sample.enable=true with rollout.n=1 would leave out every task: one rollout is either right or wrong.",

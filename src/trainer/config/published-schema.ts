@@ -14,12 +14,15 @@ const reference = { type: "string", pattern: "\\$\\{.+\\}", description: "A refe
 /** Keywords that speak of values, and not of the option. */
 const about = new Set(["description", "default", "title"]);
 
+/** Keywords that only this package reads. */
+const internal = new Set(["allowed", "resume", "requires", "inherits"]);
+
 function withReference(node: Tree): Tree {
   const rest: Tree = {};
   const values: Tree = {};
   for (const [key, value] of Object.entries(node)) {
     if (about.has(key)) rest[key] = value;
-    else if (key !== "allowed") values[key] = value;
+    else if (!internal.has(key)) values[key] = value;
   }
   const choices = Array.isArray(values["anyOf"]) ? (values["anyOf"] as unknown[]) : [values];
   return { ...rest, anyOf: [...choices, reference] };

@@ -23,6 +23,7 @@ import { trainingOptions } from "./schema/training.ts";
 import { verlOptions } from "./schema/verl.ts";
 import { workflowOptions } from "./schema/workflow.ts";
 import { words } from "./schema/kinds.ts";
+import { free } from "./schema/option-meta.ts";
 import type { TrainConfig } from "./train-config.ts";
 
 const schema = z.strictObject({
@@ -43,12 +44,14 @@ const schema = z.strictObject({
     .default("local")
     .describe(
       "What holds the weights: local, tinker, verl, or path#export of a function that makes a backend. Command line only.",
-    ),
+    )
+    .meta({ resume: "never" }),
   local: localOptions,
   tinker_base_url: words()
     .nullable()
     .default(null)
-    .describe("The Tinker server; null is TINKER_BASE_URL, or the hosted service."),
+    .describe("The Tinker server; null is TINKER_BASE_URL, or the hosted service.")
+    .meta(free),
   tinker: tinkerOptions,
   verl: verlOptions,
   agent: words()

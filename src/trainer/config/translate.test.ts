@@ -17,7 +17,7 @@ rllm:
   workflow:
     use_workflow: false
     name: single_turn_workflow
-    workflow_args: {agent_cls: null, timeout: 1000, gamma: 0.0}
+    workflow_args: {agent_cls: null, agent_args: {}, env_cls: null, env_args: {}, timeout: 1e6, gamma: 0.0, reward_bonus_coeff: 0.0}
     n_parallel_tasks: 256
     retry_limit: 3
     raise_on_error: true
@@ -50,6 +50,7 @@ rllm:
     kl_beta: 0.0
     eps_clip: 0.2
     eps_clip_high: null
+    env_loss_coef: null
     router_replay: disabled
     rollout_correction: {bypass_mode: null, tis_mode: null, tis_cap: 2.0}
   stepwise_advantage: {enable: false, mode: broadcast, normalize_by_steps: false}
@@ -57,7 +58,7 @@ rllm:
   accumulate_reasoning: false
   mask_truncated_samples: false
   filter_token_mismatch: true
-  compact_filtering: {enable: false, mask_timeout: true}
+  compact_filtering: {enable: false, mask_max_prompt_length_exceeded: true, mask_max_response_length_exceeded: true, mask_env_done: false, mask_max_turns_exceeded: true, mask_timeout: true, mask_unknown: false, mask_error: true, mask_verifier_timeout: true, mask_grading_error: true, mask_sandbox_error: true, mask_agent_setup_timeout: true, mask_env_start_timeout: true, mask_model_error: true}
   rejection_sample: {enable: false, multiplier: 1, min_partial_solve_tasks: 1, min_trajs_per_group: 2, filter_uniform_groups: false}
   remote_runtime: {enabled: false, backend: agentcore, session_timeout: 300}
   gateway: {port: 9090, host: null, tunnel: null, store: memory, cumulative_token_mode: false}
@@ -91,12 +92,20 @@ describe("a file of rLLM", () => {
       warmupSteps: 0,
       warmupStepsRatio: 0.1,
     });
-    expect(config.workflow).toMatchObject({ nParallelTasks: 256, retryLimit: 2, timeoutS: 1000 });
+    expect(config.workflow).toMatchObject({
+      nParallelTasks: 256,
+      retryLimit: 2,
+      timeoutS: 1_000_000,
+    });
     expect(config.trainer).toMatchObject({ maxFailedShare: 0, totalEpochs: 10, testFreq: 5 });
     expect(config.algorithm.filterUniformGroups).toBe(false);
     expect(config.algorithm.lossFn).toBe("ppo");
     expect(notices.join("\n")).toContain("rllm.agent.name has no effect");
     expect(notices.join("\n")).toContain("rllm.gateway.port has no effect");
+    // It sets options of what it switches off.
+    expect(notices).toContain(
+      "async_training.mini_batch_size=64 has no effect: it needs async_training.enable=true.",
+    );
   });
 });
 
@@ -152,6 +161,8 @@ describe("keys of others", () => {
   it.each([
     [{ "rllm.algorithm.router_replay": "R2" }, 'It may only be "disabled"'],
     [{ "rllm.disable_thinking": true }, "rllm.disable_thinking=true is not honoured"],
+    // Not an argument of the chat template: the gateway refuses those where it renders.
+    [{ "rllm.disable_thinking": true }, "such as /no_think at the end of a message for Qwen3"],
     [{ "algorithm.gamma": 0.99 }, "use stepwise_advantage.gamma"],
     [{ "rllm.trainer.logger": ["console", "wandb"] }, "trackers are not built in"],
   ])("%j is refused by name", (tree, message) => {

@@ -6,11 +6,10 @@ import {
   foreignKeys,
   foreignValues,
   rllmValues,
-  switchedSections,
   unset,
   verlOwn,
 } from "./foreign-keys.ts";
-import { deleteAt, setAt, valueAt } from "./tree.ts";
+import { setAt, valueAt } from "./tree.ts";
 
 /** A value as it was written. */
 export interface Written {
@@ -124,22 +123,6 @@ class Translator {
     setAt(this.tree, key, value);
     this.origins.set(key, written);
   }
-
-  /** rLLM's files set options of what is switched off; here that would be a contradiction. */
-  dropSwitchedOff(): void {
-    for (const [key, { path }] of this.origins) {
-      const section = key.split(".")[0] as string;
-      const isOff = switchedSections.includes(section) && !this.#isOn(section);
-      if (!isOff || key === `${section}.enable` || path === plainKey(path)) continue;
-      deleteAt(this.tree, key);
-      this.origins.delete(key);
-      this.notices.push(`${path} has no effect: ${section}.enable is not true.`);
-    }
-  }
-
-  #isOn(section: string): boolean {
-    return valueAt(this.tree, `${section}.enable`) === true;
-  }
 }
 
 /**
@@ -150,7 +133,6 @@ export function translate(written: readonly Written[], known: ReadonlySet<string
   const translator = new Translator(known);
   const inOrder = [...written].sort((a, b) => a.layer - b.layer);
   for (const one of inOrder) translator.read(one);
-  translator.dropSwitchedOff();
   const { problems } = translator;
   if (problems.length === 0) return translator;
   throw new ConfigError({

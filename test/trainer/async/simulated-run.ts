@@ -9,7 +9,7 @@ import type { TrainingRow } from "../../../src/core/training-row.ts";
 import type { Episode, Step } from "../../../src/core/trajectory.ts";
 import { createOverlapped } from "../../../src/trainer/async/overlapped.ts";
 import { createBatchPlan } from "../../../src/trainer/batches.ts";
-import { newestCheckpoint, resumedState, type RunState } from "../../../src/trainer/checkpoint.ts";
+import { newestCheckpoint, servedState, type RunState } from "../../../src/trainer/checkpoint.ts";
 import { loadConfig } from "../../../src/trainer/config/load.ts";
 import { type LoopResult, runLoop } from "../../../src/trainer/loop.ts";
 import type { LoopContext, RolloutRequest } from "../../../src/trainer/loop-context.ts";
@@ -269,7 +269,7 @@ export class Simulation {
     this.#served = { version: 0, updates: 0 };
     if (checkpoint === null) this.trained.length = 0;
     const context = this.context();
-    const state = checkpoint === null ? atStart : resumedState(checkpoint.state);
+    const state = checkpoint === null ? atStart : servedState(checkpoint.state);
     if (checkpoint !== null)
       await context.backend.loadState(checkpoint.weights, state.weightVersion);
     const work = runLoop(context, {

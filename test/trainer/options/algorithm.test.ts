@@ -307,11 +307,6 @@ describe("stepwise_advantage", () => {
       [-1, -1],
     ]);
   });
-  it("per_step needs to be enabled", () => {
-    expect(() =>
-      loadConfig({ overrides: ["model.name=m", "stepwise_advantage.mode=per_step"] }),
-    ).toThrow("stepwise_advantage.enable=true");
-  });
 });
 
 describe("algorithm.use_kl_in_reward", () => {

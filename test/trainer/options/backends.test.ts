@@ -56,7 +56,7 @@ describe("options and backends", () => {
         backendNames.map((backend) => honouredValues(field, backend)),
       );
     }
-  });
+  }, 60_000);
 
   it("has a column for every backend", () => {
     const [, header] = /\| (backends \|.*) \|\n/u.exec(page) ?? [];

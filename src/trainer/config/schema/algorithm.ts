@@ -7,6 +7,7 @@ import { roleMap } from "../role-map.ts";
 import { rolloutCorrection } from "./rollout-correction.ts";
 import { count, customName, share } from "./kinds.ts";
 import type { Section } from "./section.ts";
+import { isOn, needs } from "./option-meta.ts";
 
 const estimatorName = z.union([z.enum(estimatorNames), customName()]);
 const lossName = z.union([z.enum(lossNames), customName()]);
@@ -21,7 +22,10 @@ export const algorithmOptions: Section<"algorithm"> = z
     norm_adv_by_std_in_grpo: z
       .boolean()
       .default(true)
-      .describe("GRPO divides by the group's standard deviation; false is Dr. GRPO."),
+      .describe("GRPO divides by the group's standard deviation; false is Dr. GRPO.")
+      .meta(
+        needs({ option: "algorithm.adv_estimator", is: ["grpo", "grpo_passk", "path#export"] }),
+      ),
     estimator_map: roleMap(estimatorName, "estimator").describe(
       "Estimators of single roles, over adv_estimator.",
     ),
@@ -47,7 +51,8 @@ export const algorithmOptions: Section<"algorithm"> = z
       .default(null)
       .describe(
         "Losses with a clip limit probability ratios below 1 - eps_clip; null is the loss's own default: 0.2, and 3e-4 for gspo.",
-      ),
+      )
+      .meta(needs({ option: "algorithm.loss_fn", is: ["ppo", "cispo", "gspo", "gmpo"] })),
     eps_clip_high: z
       .number()
       .min(0)
@@ -56,7 +61,8 @@ export const algorithmOptions: Section<"algorithm"> = z
       .default(null)
       .describe(
         "Losses with a clip limit probability ratios above 1 + eps_clip_high; null uses eps_clip, and where that is null the loss's own default: 0.2, and 4e-4 for gspo.",
-      ),
+      )
+      .meta(needs({ option: "algorithm.loss_fn", is: ["ppo", "cispo", "gspo", "gmpo"] })),
     clip_ratio_c: z
       .number()
       .gt(1)
@@ -64,7 +70,8 @@ export const algorithmOptions: Section<"algorithm"> = z
       .default(null)
       .describe(
         "Dual clip: a token with a negative advantage A loses at most clip_ratio_c times its size; null is off. For ppo.",
-      ),
+      )
+      .meta(needs({ option: "algorithm.loss_fn", is: ["ppo"] })),
     dro_beta: z
       .number()
       .gt(0)
@@ -94,7 +101,8 @@ export const algorithmOptions: Section<"algorithm"> = z
     kl_estimator: z
       .enum(klEstimators)
       .default("k3")
-      .describe("How the KL penalty is estimated from sampled tokens."),
+      .describe("How the KL penalty is estimated from sampled tokens.")
+      .meta(needs({ option: "algorithm.kl_beta", above: 0 })),
     entropy_coef: z
       .number()
       .min(0)
@@ -120,10 +128,16 @@ export const algorithmOptions: Section<"algorithm"> = z
     kl_penalty: z
       .enum(klEstimators)
       .default("k1")
-      .describe("How use_kl_in_reward estimates the distance."),
+      .describe("How use_kl_in_reward estimates the distance.")
+      .meta(needs(isOn("algorithm.use_kl_in_reward"))),
     kl_ctrl: z
       .strictObject({
-        kl_coef: z.number().min(0).default(0.001).describe("Weight of use_kl_in_reward."),
+        kl_coef: z
+          .number()
+          .min(0)
+          .default(0.001)
+          .describe("Weight of use_kl_in_reward.")
+          .meta(needs(isOn("algorithm.use_kl_in_reward"))),
       })
       .prefault({}),
     overlong_buffer: z
@@ -132,12 +146,21 @@ export const algorithmOptions: Section<"algorithm"> = z
           .boolean()
           .default(false)
           .describe("Take something off the reward of answers that come near their limit (DAPO)."),
-        len: count(1).default(128).describe("Tokens before the limit from which on it grows."),
-        penalty_factor: z.number().min(0).default(1).describe("What it is at the limit."),
+        len: count(1)
+          .default(128)
+          .describe("Tokens before the limit from which on it grows.")
+          .meta(needs(isOn("algorithm.overlong_buffer.enable"))),
+        penalty_factor: z
+          .number()
+          .min(0)
+          .default(1)
+          .describe("What it is at the limit.")
+          .meta(needs(isOn("algorithm.overlong_buffer.enable"))),
         max_length: count(1)
           .nullable()
           .default(null)
-          .describe("The limit in tokens of one answer; null is rollout.train.max_tokens."),
+          .describe("The limit in tokens of one answer; null is rollout.train.max_tokens.")
+          .meta(needs(isOn("algorithm.overlong_buffer.enable"))),
       })
       .prefault({}),
     mask_truncated_samples: z

@@ -1,9 +1,14 @@
 /** Options of which rollouts are left out by how they ended. */
 import { z } from "zod";
+import { isOn, needs } from "./option-meta.ts";
 import type { Section } from "./section.ts";
 
 const mask = (isMasked: boolean, how: string) =>
-  z.boolean().default(isMasked).describe(`Those ${how}.`);
+  z
+    .boolean()
+    .default(isMasked)
+    .describe(`Those ${how}.`)
+    .meta(needs(isOn("compact_filtering.enable")));
 
 export const compactFilteringOptions: Section<"compactFiltering"> = z
   .strictObject({

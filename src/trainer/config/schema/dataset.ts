@@ -2,16 +2,19 @@
 import { z } from "zod";
 import { words } from "./kinds.ts";
 import type { Section } from "./section.ts";
+import { free } from "./option-meta.ts";
 
 export const datasetOptions: Section<"dataset"> = z
   .strictObject({
     train: words()
       .nullable()
       .default(null)
-      .describe("Training tasks: .jsonl, .json or path#export. Command line only."),
+      .describe("Training tasks: .jsonl, .json or path#export. Command line only.")
+      .meta(free),
     val: words()
       .nullable()
       .default(null)
-      .describe("Validation tasks, in the same forms. Command line only."),
+      .describe("Validation tasks, in the same forms. Command line only.")
+      .meta(free),
   })
   .prefault({});

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { count, words } from "./kinds.ts";
 import type { Section } from "./section.ts";
+import { needs } from "./option-meta.ts";
 
 export const modelOptions: Section<"model"> = z
   .strictObject({
@@ -13,6 +14,7 @@ export const modelOptions: Section<"model"> = z
       .number()
       .gt(0)
       .default(32)
-      .describe("LoRA updates are scaled by lora_alpha / lora_rank."),
+      .describe("LoRA updates are scaled by lora_alpha / lora_rank.")
+      .meta(needs({ option: "model.lora_rank", above: 0 })),
   })
   .prefault({} as { name: string });

@@ -7,6 +7,7 @@ import {
 import { rejectionNames } from "../../../algorithms/rollout-correction/rejection.ts";
 import type { RolloutCorrectionOptions } from "../algorithm-options.ts";
 import type { SnakeKeys } from "../camel-keys.ts";
+import { needs } from "./option-meta.ts";
 
 const limit = () =>
   z
@@ -46,11 +47,13 @@ export const rolloutCorrection: z.ZodPrefault<z.ZodType<SnakeKeys<RolloutCorrect
       ),
     tis_cap: limit()
       .default(2)
-      .describe("Largest such weight; low_high sets weights outside of it to 0 instead."),
+      .describe("Largest such weight; low_high sets weights outside of it to 0 instead.")
+      .meta(needs({ option: "algorithm.rollout_correction.tis_mode", not: null })),
     rollout_is_batch_normalize: z
       .boolean()
       .default(false)
-      .describe("Divide these weights by their mean over the step."),
+      .describe("Divide these weights by their mean over the step.")
+      .meta(needs({ option: "algorithm.rollout_correction.tis_mode", not: null })),
     rollout_rs: listed()
       .meta({ allowed: `a list of ${rejectionNames.join(", ")}, or null` })
       .describe(
@@ -60,7 +63,8 @@ export const rolloutCorrection: z.ZodPrefault<z.ZodType<SnakeKeys<RolloutCorrect
       .meta({ allowed: "a list of numbers above 0, or of low_high, or null" })
       .describe(
         "One bound for each entry of rollout_rs; of k1 they are bounds of the sampler's probability over the trainer's, as in verl from 0.7.1 on.",
-      ),
+      )
+      .meta(needs({ option: "algorithm.rollout_correction.rollout_rs", not: null })),
     rollout_token_veto_threshold: z
       .number()
       .gt(0)

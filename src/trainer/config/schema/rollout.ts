@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { defaultSampling } from "../../../core/policy.ts";
 import { count, share, words } from "./kinds.ts";
+import { freeAndNeeds, validationData } from "./option-meta.ts";
 import type { Section } from "./section.ts";
 
 const sampling = () =>
@@ -31,12 +32,58 @@ const sampling = () =>
     })
     .prefault({});
 
+/** What is not set is taken from `rollout.train`, apart from the temperature. */
+const validationSampling = () =>
+  z
+    .strictObject({
+      temperature: z
+        .number()
+        .min(0)
+        .max(10)
+        .default(defaultSampling.temperature)
+        .describe("Sampling temperature of validations; 0 is greedy.")
+        .meta(freeAndNeeds(validationData)),
+      top_p: z
+        .number()
+        .gt(0)
+        .max(1)
+        .nullable()
+        .default(null)
+        .describe("Nucleus mass of validations; 1 is off, null is rollout.train.top_p.")
+        .meta(asInTraining("top_p")),
+      top_k: count(0)
+        .nullable()
+        .default(null)
+        .describe("Top-k of validations; 0 is off, null is rollout.train.top_k.")
+        .meta(asInTraining("top_k")),
+      min_p: share()
+        .nullable()
+        .default(null)
+        .describe("Min-p of validations; 0 is off, null is rollout.train.min_p.")
+        .meta(asInTraining("min_p")),
+      max_tokens: count(1)
+        .nullable()
+        .default(null)
+        .describe(
+          "Most tokens that one model call of a validation may sample; null is rollout.train.max_tokens.",
+        )
+        .meta(asInTraining("max_tokens")),
+    })
+    .prefault({});
+
+function asInTraining(name: string): ReturnType<typeof freeAndNeeds> {
+  return { ...freeAndNeeds(validationData), inherits: `rollout.train.${name}` };
+}
+
 export const rolloutOptions: Section<"rollout"> = z
   .strictObject({
     n: count(1)
       .default(8)
       .describe("Rollouts of each task in a step; they are compared with each other."),
-    n_val: count(1).default(1).describe("Rollouts of each task in a validation."),
+    n_val: count(1)
+      .default(1)
+      .describe("Rollouts of each task in a validation.")
+      .meta(freeAndNeeds(validationData)),
     untrained_roles: z
       .array(words())
       .default([])
@@ -68,6 +115,16 @@ export const rolloutOptions: Section<"rollout"> = z
         "In training, sample anew after what the agent threw or did too late, and leave out what still fails, instead of scoring it with failure_reward.",
       ),
     train: sampling(),
-    val: sampling(),
+    val: validationSampling(),
   })
+  .transform(({ val, ...rest }) => ({
+    ...rest,
+    val: {
+      temperature: val.temperature,
+      top_p: val.top_p ?? rest.train.top_p,
+      top_k: val.top_k ?? rest.train.top_k,
+      min_p: val.min_p ?? rest.train.min_p,
+      max_tokens: val.max_tokens ?? rest.train.max_tokens,
+    },
+  }))
   .prefault({});

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { isTree, type Tree } from "../camel-keys.ts";
 import { count, words } from "./kinds.ts";
 import type { Section } from "./section.ts";
+import { free, freeAndNeeds } from "./option-meta.ts";
 
 /** `{a: {b: 1}}` → `["a.b=1"]`, as Hydra takes it. Keys are not ours, so their case must stay. */
 function hydraOverrides(tree: Tree, path = ""): string[] {
@@ -28,11 +29,13 @@ export const verlOptions: Section<"verl"> = z
     python: words()
       .nullable()
       .default(null)
-      .describe("Python with verl; null is what `agent-trainer verl setup` made, else python3."),
+      .describe("Python with verl; null is what `agent-trainer verl setup` made, else python3.")
+      .meta(free),
     launcher: z
       .enum(["process", "job", "attach"])
       .default("process")
-      .describe("The bridge as a child process, as a Ray job, or one that runs already."),
+      .describe("The bridge as a child process, as a Ray job, or one that runs already.")
+      .meta(free),
     engine: z
       .enum(["verl", "fake"])
       .default("verl")
@@ -42,11 +45,13 @@ export const verlOptions: Section<"verl"> = z
       .default(null)
       .describe(
         "The bridge to attach to, whose token is in AGENT_TRAINER_BRIDGE_TOKEN, or Ray's dashboard for a job; null is http://127.0.0.1:8265.",
-      ),
+      )
+      .meta(freeAndNeeds({ option: "verl.launcher", is: ["job", "attach"] })),
     ray_address: words()
       .nullable()
       .default(null)
-      .describe("Ray's head as HOST:6379; null is RAY_ADDRESS, else a Ray of its own."),
+      .describe("Ray's head as HOST:6379; null is RAY_ADDRESS, else a Ray of its own.")
+      .meta(free),
     gpus_per_node: count(1).default(8).describe("GPUs of each machine."),
     nodes: count(1).default(1).describe("Machines."),
     placement: z
@@ -60,32 +65,38 @@ export const verlOptions: Section<"verl"> = z
       .default(null)
       .describe(
         "Disaggregated: GPUs that sample, on each machine that does; null is gpus_per_node.",
-      ),
+      )
+      .meta(freeAndNeeds({ option: "verl.placement", is: ["disaggregated"] })),
     inference_nodes: count(1)
       .default(1)
-      .describe("Disaggregated: machines that sample, or parts of machines."),
+      .describe("Disaggregated: machines that sample, or parts of machines.")
+      .meta(freeAndNeeds({ option: "verl.placement", is: ["disaggregated"] })),
     inference: words()
       .default("vllm")
       .describe("What samples: vllm, sglang, or another that verl knows."),
     tensor_parallel: count(1)
       .default(1)
-      .describe("GPUs that share one copy of the model while sampling."),
+      .describe("GPUs that share one copy of the model while sampling.")
+      .meta(free),
     setup_hook: words()
       .nullable()
       .default(null)
-      .describe("A module.function that every process calls before it uses verl."),
+      .describe("A module.function that every process calls before it uses verl.")
+      .meta(free),
     start_timeout_s: z
       .number()
       .gt(0)
       .max(86_400)
       .default(1800)
-      .describe("Seconds until models are loaded and servers are up."),
+      .describe("Seconds until models are loaded and servers are up.")
+      .meta(free),
     timeout_s: z
       .number()
       .gt(0)
       .max(86_400)
       .default(3600)
-      .describe("Seconds for an update, an exchange of weights, or a checkpoint."),
+      .describe("Seconds for an update, an exchange of weights, or a checkpoint.")
+      .meta(free),
     config: verlConfig(),
   })
   .prefault({})

@@ -1,0 +1,70 @@
+/** Limits on what an update measures, beyond which it is not wanted. */
+import { AgentTrainerError } from "./errors.ts";
+
+/** Norm before clipping; estimated KL from the sampling weights; mean ratio to them. */
+export type MeasuredMetric = "grad_norm" | "kl_k3" | "ratio_mean";
+
+type UpdateMetrics = Readonly<Record<string, number>>;
+
+/** Each is off where it is null. */
+export interface UpdateLimits {
+  /** On `grad_norm`, the norm before clipping. */
+  readonly gradNorm: number | null;
+  /** On `kl_k3`. */
+  readonly kl: number | null;
+  /** On `ratio_mean`: also its inverse. */
+  readonly ratio: number | null;
+}
+
+export type LimitName = keyof UpdateLimits;
+
+/** The metric that each limit is held against. */
+export const limitMetrics: Readonly<Record<LimitName, MeasuredMetric>> = {
+  gradNorm: "grad_norm",
+  kl: "kl_k3",
+  ratio: "ratio_mean",
+};
+
+export const limitNames: readonly LimitName[] = ["gradNorm", "kl", "ratio"];
+
+/** A limit that was passed. */
+export interface PassedLimit {
+  readonly name: LimitName;
+  readonly value: number;
+  readonly limit: number;
+}
+
+const isBeyond = (name: LimitName, value: number, limit: number): boolean =>
+  value > limit || (name === "ratio" && value < 1 / limit);
+
+/** Limits that these metrics are beyond; one whose metric is missing says nothing. */
+export function passedLimits(metrics: UpdateMetrics, limits: UpdateLimits): readonly PassedLimit[] {
+  return limitNames.flatMap((name) => {
+    const limit = limits[name];
+    const value = metrics[limitMetrics[name]];
+    if (limit === null || value === undefined || !isBeyond(name, value, limit)) return [];
+    return [{ name, value, limit }];
+  });
+}
+
+/**
+ * For backends that measure an update before they apply it.
+ * @throws AgentTrainerError TRIPWIRE when the metrics are beyond a limit; `refusedLimits` reads it.
+ */
+export function refuseBeyond(limits: UpdateLimits | undefined, metrics: UpdateMetrics): void {
+  const passed = limits === undefined ? [] : passedLimits(metrics, limits);
+  if (passed.length === 0) return;
+  const list = passed.map(({ name, value, limit }) => `${name} ${value} is beyond ${limit}`);
+  throw new AgentTrainerError({
+    code: "TRIPWIRE",
+    message: `The update was not applied: ${list.join(", ")}.`,
+    fields: { passed },
+  });
+}
+
+/** What a backend refused an update for; null for any other error. */
+export function refusedLimits(error: unknown): readonly PassedLimit[] | null {
+  if (!AgentTrainerError.isInstance(error) || error.code !== "TRIPWIRE") return null;
+  const { passed } = error.fields;
+  return Array.isArray(passed) ? (passed as readonly PassedLimit[]) : null;
+}

@@ -1,0 +1,101 @@
+/** What error messages advise to change must be accepted when the run is resumed. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { configFields } from "../../src/trainer/config/fields.ts";
+import { freeOptions } from "../../src/trainer/run-identity.ts";
+import { readPage, root, tableRows } from "./pages.ts";
+
+/** Advice that only a run without a checkpoint can hear: the configuration is refused at start. */
+const atStartOnly: Readonly<Record<string, readonly string[]>> = {
+  "trainer/curriculum.ts": ["data.curriculum", "data.difficulty_key"],
+  "trainer/config/check-combinations.ts": [
+    "algorithm.rollout_correction.tis_mode",
+    "algorithm.rollout_correction.rollout_rs",
+    "algorithm.rollout_correction.rollout_rs_threshold",
+  ],
+  "trainer/config/loop-combinations.ts": [
+    "async_training.enable",
+    "replay.tasks",
+    "rejection_sample.enable",
+    "rejection_sample.multiplier",
+    "rejection_sample.min_partial_solve_tasks",
+    "rollout.n",
+  ],
+  "trainer/config/start-warnings.ts": ["rollout.n", "algorithm.adv_estimator"],
+  "engine/sampling/int8-weights.ts": ["model.lora_rank"],
+  // What a server cannot do, found out before the first update; on resume with --allow-changes.
+  "backends/tinker/backend.ts": ["model.name", "algorithm.eps_clip", "algorithm.eps_clip_high"],
+  "backends/tinker/datums.ts": ["algorithm.loss_agg_mode", "algorithm.loss_fn"],
+};
+
+/** Options that messages name in words. */
+const inWords: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/learning rate/u, ["training.learning_rate"]],
+  [/updates per step/u, ["training.ppo_epochs", "training.num_minibatches"]],
+];
+
+const advises =
+  /\b(?:raise|lower|set|choose|use|leave|increase|reduce|turn|shorten|name another)\b/iu;
+const literals = /"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/gu;
+const keys = configFields().flatMap(({ key }) => (key.includes(".") ? [key] : []));
+
+function namedOptions(text: string): readonly string[] {
+  const dotted = keys.filter((key) =>
+    new RegExp(`(?<![\\w.])${key.replaceAll(".", "\\.")}(?!\\w|\\.\\w)`, "u").test(text),
+  );
+  return [...dotted, ...inWords.flatMap(([words, options]) => (words.test(text) ? options : []))];
+}
+
+interface Advice {
+  readonly from: string;
+  readonly text: string;
+  readonly option: string;
+}
+
+function adviceIn(from: string, text: string): readonly Advice[] {
+  return namedOptions(text).map((option) => ({ from, text, option }));
+}
+
+const folder = join(root, "src");
+const sources = readdirSync(folder, { recursive: true, encoding: "utf8" })
+  .map((file) => file.replaceAll("\\", "/"))
+  .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+  // They describe options, and advise nothing.
+  .filter((file) => !/^trainer\/config\/(?:schema|foreign-keys)/u.test(file));
+
+const inSource = sources.flatMap((file) =>
+  [...readFileSync(join(folder, file), "utf8").matchAll(literals)].flatMap(([text]) =>
+    advises.test(text) ? adviceIn(file, text) : [],
+  ),
+);
+const inDocs = tableRows(readPage("docs/errors.md"), "code").flatMap((row) =>
+  adviceIn(`docs/errors.md ${row[0]}`, row.at(-1) ?? ""),
+);
+
+describe("options that messages advise to change", () => {
+  const free = new Set(freeOptions());
+
+  it("are found", () => {
+    const found = new Set([...inSource, ...inDocs].map(({ option }) => option));
+    expect([...found]).toEqual(
+      expect.arrayContaining([
+        "training.learning_rate",
+        "training.ppo_epochs",
+        "guards.action",
+        "workflow.timeout_s",
+        "local.training_memory_mib",
+        "verl.timeout_s",
+        "tinker.context_length",
+      ]),
+    );
+  });
+
+  it.each([...inSource, ...inDocs].map((one) => [one.option, one] as const))(
+    "%s may change on resume, or the advice comes before there is a checkpoint",
+    (option, { from, text }) => {
+      const isAllowed = free.has(option) || atStartOnly[from]?.includes(option) === true;
+      expect(isAllowed, `${from}: ${text}`).toBe(true);
+    },
+  );
+});

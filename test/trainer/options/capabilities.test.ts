@@ -1,0 +1,338 @@
+/** The capability rows against the backends themselves: what a rule allows is done, what it forbids is not. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { SamplerTarget, UpdateMetrics } from "../../../src/core/backend.ts";
+import { AgentTrainerError, UnsupportedOptionError } from "../../../src/core/errors.ts";
+import {
+  defaultOptim,
+  klEstimators,
+  lossAggregations,
+  lossNames,
+  type OptimSpec,
+} from "../../../src/core/loss.ts";
+import { defaultSampling } from "../../../src/core/policy.ts";
+import { capabilityRules } from "../../../src/trainer/check-capabilities.ts";
+import { loadConfig } from "../../../src/trainer/config/load.ts";
+import type { TrainConfig } from "../../../src/trainer/config/train-config.ts";
+import { isBackendLoss } from "../../../src/trainer/loss-plan.ts";
+import { lossOf } from "../../../src/trainer/update-spec.ts";
+import { hasPython } from "../../verl/fake-bridge.ts";
+import {
+  type Asked,
+  askLocal,
+  askTinker,
+  askVerl,
+  lossByHand,
+  lossesOfBridge,
+  newFolder,
+  still,
+  updateAsAsked,
+} from "./asked-backends.ts";
+
+type Set = Readonly<Record<string, unknown>>;
+
+const configOf = (set: Set): TrainConfig =>
+  loadConfig({ overrides: { "model.name": "m", "model.lora_rank": 4, ...set } }).config;
+
+/** A question to a backend: whether it does what the configuration asks for. */
+interface Question {
+  readonly option: string;
+  readonly set: Set;
+  /** False where it refuses by name; anything else that is not done throws. */
+  readonly ask: (asked: Asked, config: TrainConfig) => Promise<boolean>;
+  /** @default every backend */
+  readonly of?: readonly Asked["name"][];
+}
+
+async function unlessRefused(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (error instanceof UnsupportedOptionError) return false;
+    throw error;
+  }
+}
+
+/** The loss has its formula's value. */
+const hasTheLoss: Question["ask"] = (asked, config) =>
+  unlessRefused(async () => {
+    const metrics = await updateAsAsked(asked, config);
+    const expected = await lossByHand(asked, lossOf(config));
+    expect(metrics["loss"]).toBeCloseTo(expected, 3);
+  });
+
+/** The metric is in the update. */
+const measures =
+  (metric: string): Question["ask"] =>
+  async (asked, config) =>
+    Number.isFinite((await updateAsAsked(asked, config))[metric]);
+
+/** A metric that only this option brings. */
+const reports =
+  (metric: string): Question["ask"] =>
+  (asked, config) =>
+    unlessRefused(async () => {
+      const metrics = await updateAsAsked(asked, config);
+      expect(metrics[metric], metric).toBeGreaterThan(0);
+    });
+
+/** The penalty is measured, and changes the update. */
+const pullsToReference: Question["ask"] = (asked, config) =>
+  unlessRefused(async () => {
+    const plain = await updateAsAsked(asked, configOf({}));
+    const pulled = await updateAsAsked(asked, config);
+    expect(Number.isFinite(pulled["kl_reference"])).toBe(true);
+    const gradient = ({ grad_norm: norm, loss }: UpdateMetrics) => [norm, loss];
+    expect(gradient(pulled)).not.toEqual(gradient(plain));
+  });
+
+const knows =
+  (which: "current" | "reference"): Question["ask"] =>
+  async ({ backend, rows }) => {
+    const logprobs = await backend.forward!(rows, which);
+    const sum = logprobs.reduce((total, row) => total + row.reduce((a, b) => a + b, 0), 0);
+    return Number.isFinite(sum) && sum < 0;
+  };
+
+/** What two updates with the option leave is not what they leave without it. */
+function steers(field: keyof OptimSpec, value: number): Question["ask"] {
+  return async (asked, config) => {
+    const { backend, rows } = asked;
+    const folder = newFolder();
+    await backend.saveState(folder);
+    const trained = async (optim: OptimSpec): Promise<number[]> => {
+      await backend.loadState(folder, 0);
+      for (let step = 0; step < 2; step++) await updateAsAsked(asked, config, optim);
+      return (await backend.forward!(rows, "current")).flatMap((row) => [...row]);
+    };
+    const usual = { ...defaultOptim, learningRate: 0.01 };
+    const first = await trained(usual);
+    expect(await trained(usual), "a run that is resumed is the same").toEqual(first);
+    const changed = await trained({ ...usual, [field]: value });
+    await backend.loadState(folder, 0);
+    return changed.some((value_, i) => value_ !== first[i]);
+  };
+}
+
+/** The likeliest token alone is left. */
+const samplesGreedily: Question["ask"] = ({ target }) =>
+  unlessRefused(async () => {
+    const { sampler } = target as SamplerTarget;
+    const drawn = async (minP: number): Promise<number> => {
+      const seen = new Set<string>();
+      for (let seed = 0; seed < 6; seed++) {
+        const params = { ...defaultSampling, minP, maxTokens: 4, stopTokenIds: [], seed };
+        const [sample] = await sampler.sample({ tokens: Int32Array.of(40, 41, 42), params });
+        seen.add(sample!.tokens.join());
+      }
+      return seen.size;
+    };
+    expect(await drawn(0)).toBeGreaterThan(1);
+    expect(await drawn(1)).toBe(1);
+  });
+
+/** A sample that is asked for during an update comes back. */
+const servesWhileTraining: Question["ask"] = async ({ target, backend, rows }) => {
+  const { sampler } = target as SamplerTarget;
+  const update = backend.updatePolicy(rows, lossOf(configOf({})), still);
+  const params = { ...defaultSampling, maxTokens: 4, stopTokenIds: [], seed: 1 };
+  const [[sample]] = await Promise.all([
+    sampler.sample({ tokens: Int32Array.of(40, 41, 42), params }),
+    update,
+  ]);
+  return sample!.tokens.length > 0;
+};
+
+const starts =
+  (rank: number, alpha: number): Question["ask"] =>
+  (asked) =>
+    unlessRefused(() => asked.startWith(rank === 0 ? null : { rank, alpha }));
+
+/** Backends whose model and optimizer are real. */
+const real = ["local", "tinker"] as const;
+const fakeLosses = ["ppo", "importance_sampling"];
+const correction = "algorithm.rollout_correction";
+
+const questions: readonly Question[] = [
+  ...lossNames.map((name): Question => ({
+    option: "algorithm.loss_fn",
+    set: { "algorithm.loss_fn": name },
+    ask: hasTheLoss,
+    ...(fakeLosses.includes(name) ? {} : { of: real }),
+  })),
+  {
+    option: "algorithm.loss_fn_map",
+    set: { "algorithm.loss_fn_map": { agent: "importance_sampling" } },
+    ask: async (asked, config) => {
+      const same = configOf({ "algorithm.loss_fn": "importance_sampling" });
+      const metrics = await updateAsAsked(asked, config);
+      expect(metrics["loss"]).toBeCloseTo(await lossByHand(asked, lossOf(same)), 3);
+      return true;
+    },
+  },
+  ...lossAggregations.map((mode): Question => ({
+    option: "algorithm.loss_agg_mode",
+    set: { "algorithm.loss_agg_mode": mode },
+    ask: hasTheLoss,
+  })),
+  {
+    option: "algorithm.clip_ratio_c",
+    set: { "algorithm.clip_ratio_c": 1.05 },
+    ask: async (asked, config) => {
+      const without = await lossByHand(asked, lossOf(configOf({})));
+      expect(Math.abs((await lossByHand(asked, lossOf(config))) - without)).toBeGreaterThan(1e-2);
+      return hasTheLoss(asked, config);
+    },
+  },
+  ...klEstimators.map((estimator): Question => ({
+    option: "algorithm.kl_beta",
+    set: { "algorithm.kl_beta": 0.5, "algorithm.kl_estimator": estimator },
+    ask: pullsToReference,
+  })),
+  {
+    option: "algorithm.entropy_coef",
+    set: { "algorithm.entropy_coef": 0.1 },
+    ask: reports("policy_entropy"),
+  },
+  {
+    option: "algorithm.use_kl_in_reward",
+    set: { "algorithm.use_kl_in_reward": true },
+    ask: knows("reference"),
+  },
+  ...[
+    { [`${correction}.bypass_mode`]: false },
+    { [`${correction}.tis_mode`]: "token" },
+    { [`${correction}.rollout_rs`]: "token_k1", [`${correction}.rollout_rs_threshold`]: "2" },
+    { [`${correction}.rollout_token_veto_threshold`]: 1e-4 },
+  ].map((set): Question => ({ option: Object.keys(set)[0]!, set, ask: knows("current") })),
+  ...lossNames.flatMap((name): Question[] => {
+    const of = fakeLosses.includes(name) ? {} : { of: real };
+    const loss = { "algorithm.loss_fn": name };
+    return [
+      { option: "guards.kl", set: { ...loss, "guards.kl": 1 }, ask: measures("kl_k3"), ...of },
+      {
+        option: "guards.ratio",
+        set: { ...loss, "guards.ratio": 2 },
+        ask: measures("ratio_mean"),
+        ...of,
+      },
+    ];
+  }),
+  {
+    option: "guards.grad_norm",
+    set: { "guards.grad_norm": 1 },
+    // A server of the Tinker API may report it; the service does not.
+    of: ["local", "verl"],
+    ask: measures("grad_norm"),
+  },
+  {
+    option: "async_training.enable",
+    set: { "async_training.enable": true },
+    of: real,
+    ask: servesWhileTraining,
+  },
+  { option: "model.lora_rank", set: { "model.lora_rank": 0 }, of: real, ask: starts(0, 32) },
+  { option: "model.lora_rank", set: { "model.lora_rank": 4 }, of: real, ask: starts(4, 32) },
+  { option: "model.lora_alpha", set: { "model.lora_alpha": 16 }, of: real, ask: starts(4, 16) },
+  ...["train", "val"].map((phase): Question => ({
+    option: `rollout.${phase}.min_p`,
+    set: { [`rollout.${phase}.min_p`]: 1 },
+    of: real,
+    ask: samplesGreedily,
+  })),
+  ...(["training.lr_schedule", "training.warmup_steps"] as const).map((option): Question => ({
+    option,
+    set: { [option]: option.endsWith("steps") ? 3 : "cosine" },
+    of: real,
+    ask: steers("learningRate", 0.02),
+  })),
+  ...(
+    [
+      ["learning_rate", "learningRate", 0.02],
+      ["beta1", "beta1", 0.5],
+      ["beta2", "beta2", 0.5],
+      ["eps", "eps", 0.01],
+      ["weight_decay", "weightDecay", 0.5],
+      ["max_grad_norm", "maxGradNorm", 1e-3],
+    ] as const
+  ).map(([name, field, value]): Question => ({
+    option: `training.${name}`,
+    set: { [`training.${name}`]: value },
+    of: real,
+    ask: steers(field, value),
+  })),
+];
+
+const rules = new Map(capabilityRules.map((rule) => [rule.option, rule]));
+
+it("has a question for every rule that depends on the backend", () => {
+  const asked = new Set(questions.map(({ option }) => option));
+  // No backend has a model of values.
+  expect([...asked, "algorithm.adv_estimator"].sort()).toEqual([...rules.keys()].sort());
+});
+
+it("lists losses of verl that the bridge has", () => {
+  expect([...lossesOfBridge()].sort()).toEqual([...lossNames].sort());
+});
+
+for (const [name, open] of [
+  ["local", askLocal],
+  ["tinker", askTinker],
+  ["verl", askVerl],
+] as const) {
+  describe.skipIf(name === "verl" && !hasPython)(`the row of ${name}`, () => {
+    let asked: Asked;
+    beforeAll(async () => {
+      asked = await open();
+    }, 120_000);
+    afterAll(() => asked[Symbol.asyncDispose]());
+
+    const own = questions.filter(({ of }) => of === undefined || of.includes(name));
+    it.each(own.map((question) => [JSON.stringify(question.set), question] as const))(
+      "%s is done or refused as the rule says",
+      async (_, { option, set, ask }) => {
+        const config = configOf(set);
+        const isAllowed = rules.get(option)!.honoured(asked.backend.capabilities, config);
+        expect(await ask(asked, config)).toBe(isAllowed);
+      },
+      60_000,
+    );
+
+    it("has losses of its own where it says so, and refuses the others by name", async () => {
+      const names = name === "verl" ? fakeLosses : lossNames;
+      for (const loss of names) {
+        const config = configOf({ "algorithm.loss_fn": loss });
+        const update = asked.backend.updatePolicy(asked.rows, lossOf(config), still);
+        if (isBackendLoss(config, asked.backend.capabilities)) await update;
+        else await expect(update).rejects.toMatchObject({ code: "OPTION_UNSUPPORTED" });
+      }
+    }, 60_000);
+  });
+}
+
+describe("limits on an update", () => {
+  it("are looked at before it is applied: weights and moments stay as they were", async () => {
+    await using asked = await askLocal();
+    const { backend, rows } = asked;
+    const loss = lossOf(configOf({}));
+    const optim = { ...defaultOptim, learningRate: 0.01 };
+    const folder = newFolder();
+    await backend.saveState(folder);
+    const off = { gradNorm: null, kl: null, ratio: null };
+    const { grad_norm: norm = 0, kl_k3: kl = 0 } = await backend.updatePolicy(rows, loss, optim);
+    const expected = await backend.forward!(rows, "current");
+    await backend.loadState(folder, 0);
+    for (const limits of [
+      { ...off, gradNorm: norm / 2 },
+      { ...off, kl: kl / 2 },
+      { ...off, ratio: 1.0001 },
+    ]) {
+      const refused = backend.updatePolicy(rows, loss, optim, undefined, limits);
+      await expect(refused).rejects.toMatchObject({ code: "TRIPWIRE" });
+      await expect(refused).rejects.toBeInstanceOf(AgentTrainerError);
+    }
+    const loose = { gradNorm: norm * 2, kl: kl * 2, ratio: 100 };
+    await backend.updatePolicy(rows, loss, optim, undefined, loose);
+    expect(await backend.forward!(rows, "current")).toEqual(expected);
+  }, 60_000);
+});
