@@ -2,9 +2,10 @@
  * Any model with a Jinja chat template. A later prompt is what the template writes after an assistant's
  * turn; where the template would also write the past anew, there is none and the caller renders afresh.
  */
+import { ModelError } from "../core/errors.ts";
 import type { ChatMessage, ToolDefinition } from "../core/message.ts";
 import type { ParsedCompletion, Renderer } from "../core/policy.ts";
-import { createChatTemplate, type GuardedText } from "./jinja-template.ts";
+import { createChatTemplate, isLimitError, type GuardedText } from "./jinja-template.ts";
 import { parseWithReasoning, thinkEnd, thinkStart } from "./reasoning.ts";
 import { buildTokens, markup } from "./token-builder.ts";
 import type { TextTokenizer } from "./tokenizer.ts";
@@ -16,6 +17,8 @@ import { appendTokens, hiddenTokens } from "./turn-renderer.ts";
 
 export interface JinjaRendererOptions {
   readonly template: string;
+  /** Where it comes from, for messages. @default "the model" */
+  readonly source?: string;
   /** For requests with tools. @default `template` */
   readonly toolTemplate?: string;
   /** Ends an answer beside what the template writes after one. @default none */
@@ -52,14 +55,15 @@ function answerBefore(messages: Messages): ChatMessage {
   return { role: "assistant", content: "", toolCalls };
 }
 
-/** @throws ModelError when the template is no Jinja. */
+/** @throws ModelError when the template is no Jinja, or takes more work for a question than any may. */
 export function createJinjaRenderer(
   tokenizer: TextTokenizer,
   options: JinjaRendererOptions,
 ): Renderer {
-  const { template, toolTemplate, eosToken, variables = {} } = options;
+  const { template, source = "the model", toolTemplate, eosToken, variables = {} } = options;
   const write = createChatTemplate({
     template,
+    source,
     ...(toolTemplate === undefined ? {} : { toolTemplate }),
     controls: tokenizer.controls.byText.keys(),
     variables: { eos_token: eosToken ?? "", ...variables },
@@ -67,14 +71,27 @@ export function createJinjaRenderer(
   const attempt = (messages: Messages, tools: readonly ToolDefinition[] = [], open = false) => {
     try {
       return write({ messages, tools, open });
-    } catch {
+    } catch (error) {
+      if (isLimitError(error)) throw error;
       return null;
     }
   };
   const encode = ({ text, mark }: GuardedText): number[] =>
     buildTokens(tokenizer, [markup(text)], mark);
 
-  const answered = attempt([question, { role: "assistant", content: answerText }])?.text ?? "";
+  const tried = (messages: Messages, open = false): string | undefined => {
+    try {
+      return attempt(messages, [], open)?.text;
+    } catch (cause) {
+      throw new ModelError({
+        message: (cause as Error).message,
+        hint: "Use another chat template: this one would hold up every request.",
+        cause,
+        fields: { source },
+      });
+    }
+  };
+  const answered = tried([question, { role: "assistant", content: answerText }]) ?? "";
   const answerAt = answered.lastIndexOf(answerText);
   /** What the template writes after an answer; null when it cannot be told. */
   const closing = answerAt === -1 ? null : answered.slice(answerAt + answerText.length);
@@ -86,8 +103,8 @@ export function createJinjaRenderer(
   /** Whole turns of plain text end where the next one begins. */
   const stopText = stopIds.length === 0 ? (closing ?? "").trimEnd() : "";
 
-  const opened = attempt([question], [], true)?.text ?? "";
-  const opening = opened.slice(attempt([question])?.text.length ?? opened.length);
+  const opened = tried([question], true) ?? "";
+  const opening = opened.slice(tried([question])?.length ?? opened.length);
   const thinks = template.includes(thinkEnd);
   const startsInside = opening.lastIndexOf(thinkStart) > opening.lastIndexOf(thinkEnd);
   const parseCalls = detectParse(`${template}${toolTemplate ?? ""}`);
