@@ -9,7 +9,7 @@ function isPrintable(byte: number): boolean {
   return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
 }
 
-function byteAlphabet(): ReadonlyMap<string, number> {
+export function byteAlphabet(): ReadonlyMap<string, number> {
   const alphabet = new Map<string, number>();
   let moved = 256;
   for (let byte = 0; byte < 256; byte++) {

@@ -7,7 +7,8 @@ import type { ChatMessage, ToolDefinition } from "../core/message.ts";
 import type { ParsedCompletion, Renderer } from "../core/policy.ts";
 import { createChatTemplate, isLimitError, type GuardedText } from "./jinja-template.ts";
 import { parseWithReasoning, thinkEnd, thinkStart } from "./reasoning.ts";
-import { buildTokens, markup } from "./token-builder.ts";
+import { createRenderer, roomAfter } from "./create-renderer.ts";
+import { buildTokens, encodeNow, markup } from "./token-builder.ts";
 import type { TextTokenizer } from "./tokenizer.ts";
 import { hermesTools } from "./tool-formats/hermes.ts";
 import { llamaTools, pythonTag } from "./tool-formats/llama-json.ts";
@@ -76,8 +77,11 @@ export function createJinjaRenderer(
       return null;
     }
   };
-  const encode = ({ text, mark }: GuardedText): number[] =>
-    buildTokens(tokenizer, [markup(text)], mark);
+  const encode = (
+    { text, mark }: GuardedText,
+    contextLength?: number,
+  ): ReturnType<typeof buildTokens> =>
+    buildTokens(tokenizer, [markup(text)], { dropped: mark, contextLength });
 
   const tried = (messages: Messages, open = false): string | undefined => {
     try {
@@ -95,7 +99,8 @@ export function createJinjaRenderer(
   const answerAt = answered.lastIndexOf(answerText);
   /** What the template writes after an answer; null when it cannot be told. */
   const closing = answerAt === -1 ? null : answered.slice(answerAt + answerText.length);
-  const closingIds = closing === null ? [] : encode({ text: closing, mark: "" });
+  const closingIds =
+    closing === null ? [] : encodeNow(tokenizer, encode({ text: closing, mark: "" }));
   const controlIds = new Set([...tokenizer.controls.byText.values()].map(({ id }) => id));
   const eosId = eosToken === undefined ? undefined : tokenizer.controls.byText.get(eosToken)?.id;
   const endId = closingIds.find((id) => controlIds.has(id));
@@ -113,13 +118,14 @@ export function createJinjaRenderer(
   const visible = (tokens: Int32Array): string =>
     tokenizer.decode(tokens.filter((id) => !hidden.has(id)));
 
-  return {
+  return createRenderer(tokenizer, {
     family: "jinja",
     stop: { tokenIds: stopIds, strings: stopText === "" ? [] : [stopText] },
-    render: (messages, { tools = [] } = {}) => ({
-      tokens: Int32Array.from(encode(write({ messages, tools, open: true }))),
-    }),
-    extend(previous, newMessages, { tools = [] } = {}) {
+    *render(messages, { tools = [], contextLength }) {
+      const written = write({ messages, tools, open: true });
+      return { tokens: Int32Array.from(yield* encode(written, contextLength)) };
+    },
+    *extend(previous, newMessages, { tools = [], contextLength }) {
       if (closing === null) return null;
       const past = [question, answerBefore(newMessages)];
       const asked = attempt([question], tools, true);
@@ -129,7 +135,9 @@ export function createJinjaRenderer(
       // The prefix property: prompt and answer stand in what is written later, unchanged.
       if (!before.text.startsWith(asked.text) || !before.text.endsWith(closing)) return null;
       if (!after.text.startsWith(before.text)) return null;
-      const added = encode({ ...after, text: closing + after.text.slice(before.text.length) });
+      const text = closing + after.text.slice(before.text.length);
+      const room = roomAfter(previous, contextLength);
+      const added = yield* encode({ ...after, text }, room);
       const ended = stopIds.includes(previous.at(-1) ?? -1);
       const skipped = ended && endId !== undefined ? closingIds.indexOf(endId) + 1 : 0;
       return { tokens: appendTokens(previous, added.slice(skipped)) };
@@ -138,7 +146,6 @@ export function createJinjaRenderer(
       const text = visible(tokens);
       return thinks ? parseWithReasoning(text, parseCalls, startsInside) : parseCalls(text);
     },
-    encode: (text) => Int32Array.from(tokenizer.encode(text)),
     decode: visible,
-  };
+  });
 }
