@@ -117,8 +117,8 @@ function rebuild({ name, code, message, hint, fields = {} }: WireError): Error {
       return new ConfigError(details);
     case "NUMERICS":
       // Of a training step; a sequence that was given up has another message.
-      if (fields["tensor"] === undefined) return new AgentTrainerError({ code, ...details });
-      return new NumericsError(String(fields["tensor"]), Number(fields["value"]));
+      if (typeof fields["tensor"] !== "string") return new AgentTrainerError({ code, ...details });
+      return new NumericsError(fields["tensor"], Number(fields["value"]));
     default:
       return new AgentTrainerError({ code, ...details });
   }

@@ -63,11 +63,11 @@ async function healthDuring<T>(
   work: Promise<T>,
 ): Promise<{ readonly longest: number; readonly result: T }> {
   let longest = 0;
-  let isOver = false;
+  const state = { isOver: false };
   const over = work.finally(() => {
-    isOver = true;
+    state.isOver = true;
   });
-  while (!isOver) {
+  while (!state.isOver) {
     const start = performance.now();
     expect((await fetch(`${url}/health`)).status).toBe(200);
     longest = Math.max(longest, performance.now() - start);

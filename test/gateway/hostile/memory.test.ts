@@ -34,7 +34,7 @@ describe("60 bodies at once, of more bytes than the heap has", () => {
     );
     const [line] = (await once(createInterface(running.stdout), "line")) as [string];
     const { url, sessions } = JSON.parse(line) as Started;
-    // 60 times 3 MiB as text, and more as values. As ids they are more than the model's context has.
+    // 60 times 3 MiB as text, and more as values.
     const body = JSON.stringify({
       model: "m",
       prompt: Array.from({ length: 1.5 * mebibyte }, () => 1),
@@ -60,7 +60,7 @@ describe("60 bodies at once, of more bytes than the heap has", () => {
     expect(refused.length).toBeGreaterThan(10);
     for (const answer of answers) {
       if (answer.status === 400) {
-        expect(answer.body).toMatchObject({ error: { code: "context_length_exceeded" } });
+        expect(answer.body).toMatchObject({ error: { message: "No." } });
         continue;
       }
       expect([429, 503]).toContain(answer.status);
