@@ -1,9 +1,10 @@
 /** Tasks for the command line: `.jsonl` and `.json` files, or a module's export. */
 import { existsSync, readFileSync } from "node:fs";
 import { extname, resolve } from "node:path";
-import { ConfigError } from "../core/errors.ts";
+import { AgentTrainerError, ConfigError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
 import { readDataset } from "../trainer/task.ts";
+import { checkWholeFile, readLines } from "./json-lines-file.ts";
 import { loadExport, splitSpec } from "./load-module.ts";
 
 interface Rows {
@@ -12,10 +13,24 @@ interface Rows {
   readonly locate: (index: number) => string;
 }
 
+function checked(key: string, value: unknown, at: string): unknown {
+  if (key !== "__proto__") return value;
+  throw new ConfigError({
+    message: `${at}: a row must not have the key "__proto__".`,
+    hint: "Rename it: copying such a row would lose or change it.",
+    fields: { at },
+  });
+}
+
 function parseJson(text: string, at: string): unknown {
   try {
-    return JSON.parse(text);
+    // A reviver costs more than reading; the name may be written with escapes.
+    const isSuspect = text.includes("__proto__") || text.includes("\\u005");
+    return isSuspect
+      ? JSON.parse(text, (key, value: unknown) => checked(key, value, at))
+      : JSON.parse(text);
   } catch (error) {
+    if (AgentTrainerError.isInstance(error)) throw error;
     throw new ConfigError({
       message: `${at}: not valid JSON: ${(error as Error).message}.`,
       cause: error,
@@ -27,13 +42,11 @@ function parseJson(text: string, at: string): unknown {
 function readJsonLines(file: string): Rows {
   const rows: unknown[] = [];
   const lineNumbers: number[] = [];
-  readFileSync(file, "utf8")
-    .split(/\r?\n/u)
-    .forEach((line, index) => {
-      if (line.trim() === "") return;
-      rows.push(parseJson(line, `${file}:${index + 1}`));
-      lineNumbers.push(index + 1);
-    });
+  for (const { text, number } of readLines(file)) {
+    if (text.trim() === "") continue;
+    rows.push(parseJson(text, `${file}:${number}`));
+    lineNumbers.push(number);
+  }
   return { rows, locate: (index) => `${file}:${lineNumbers[index] ?? "?"}` };
 }
 
@@ -58,6 +71,7 @@ async function readRows(spec: string, folder: string, option: string): Promise<R
     });
   }
   if (kind === ".jsonl") return readJsonLines(file);
+  if (kind === ".json") checkWholeFile(file);
   const value =
     kind === ".json"
       ? parseJson(readFileSync(file, "utf8"), file)

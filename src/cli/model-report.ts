@@ -84,7 +84,8 @@ export async function reportModel({
   const files = await attempt(problems, () => loadTokenizerFiles(basePath));
   const renderer =
     files === null ? null : await attempt(problems, () => loadModelRenderer(basePath));
-  const [architecture = "unknown"] = (source.config["architectures"] ?? []) as readonly string[];
+  const named: unknown = source.config["architectures"];
+  const architecture = Array.isArray(named) ? String(named[0] ?? "unknown") : "unknown";
   const { ropeFrequencies: _, ...shape } = fitted?.config ?? { ropeFrequencies: [] };
   return {
     path: basePath,
@@ -109,8 +110,9 @@ function describeTokenizer(file: Readonly<Record<string, unknown>>): ModelReport
   };
   const vocab = model?.vocab ?? {};
   const words = Array.isArray(vocab) ? vocab.length : Object.keys(vocab).length;
-  const extra = Array.isArray(vocab)
-    ? 0
-    : added.filter(({ content }) => !(content in vocab)).length;
+  const extra =
+    Array.isArray(vocab) || !Array.isArray(added)
+      ? 0
+      : added.filter(({ content }) => !(content in vocab)).length;
   return { kind: model?.type ?? "unknown", tokens: words + extra };
 }

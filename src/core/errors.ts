@@ -93,10 +93,11 @@ export class ModelError extends AgentTrainerError {
 /** A prompt leaves no room for an answer in the context window. */
 export class ContextOverflowError extends AgentTrainerError {
   override readonly name = "ContextOverflowError";
-  constructor(promptTokens: number, contextLength: number) {
+  /** @param counted `least` where the prompt was too long to be counted */
+  constructor(promptTokens: number, contextLength: number, counted: "all" | "least" = "all") {
     super({
       code: "CONTEXT_OVERFLOW",
-      message: `The prompt has ${promptTokens} tokens, but the context window has ${contextLength}, so no token can follow it.`,
+      message: `The prompt has ${counted === "least" ? "at least " : ""}${promptTokens} tokens, but the context window has ${contextLength}, so no token can follow it.`,
       hint: "Shorten the conversation, or use a model with a longer context.",
       fields: { promptTokens, contextLength },
     });

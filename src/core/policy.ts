@@ -106,6 +106,27 @@ export interface RenderedPrompt {
 
 export interface RenderOptions {
   readonly tools?: readonly ToolDefinition[];
+  /**
+   * The prompt must have fewer tokens than this: one that certainly has more is refused before its text
+   * is encoded. @default no limit
+   */
+  readonly contextLength?: number;
+}
+
+/** `Renderer`'s methods for long texts: what takes time is done elsewhere, and others get their turn. */
+export interface LongTextRenderer {
+  render(
+    messages: readonly ChatMessage[],
+    options: RenderOptions,
+    signal: AbortSignal,
+  ): Promise<RenderedPrompt>;
+  extend(
+    previous: Int32Array,
+    newMessages: readonly ChatMessage[],
+    options: RenderOptions,
+    signal: AbortSignal,
+  ): Promise<RenderedPrompt | null>;
+  encode(text: string, options: RenderOptions, signal: AbortSignal): Promise<Int32Array>;
 }
 
 /** A completion read back as a message. */
@@ -145,4 +166,8 @@ export interface Renderer {
   encode?(text: string): Int32Array;
   /** Text of these tokens, special tokens left out. */
   decode(tokens: Int32Array): string;
+  /** Most bytes of UTF-8 that one token stands for; absent where a token may stand for any number. */
+  readonly longestToken?: number;
+  /** The same results without holding up the thread; absent where a family has no such way. */
+  readonly long?: LongTextRenderer;
 }

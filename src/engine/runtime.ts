@@ -4,6 +4,7 @@
  */
 import type * as Ort from "onnxruntime-node";
 import { AgentTrainerError } from "../core/errors.ts";
+import { turnTelemetryOff } from "./telemetry.ts";
 
 /** A dense array with its shape; the data is used in place, not copied. */
 export interface Tensor {
@@ -37,6 +38,7 @@ export interface Session {
 let loading: Promise<typeof Ort> | undefined;
 
 function loadRuntime(): Promise<typeof Ort> {
+  turnTelemetryOff();
   loading ??= import("onnxruntime-node").then(
     (module) => module,
     (cause: unknown) => {

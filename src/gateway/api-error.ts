@@ -66,7 +66,16 @@ export function toApiError(error: unknown): ApiError {
         cause: error,
       });
     }
-    if (code === "REQUEST_INVALID") return new ApiError({ status: 400, message, cause: error });
+    if (code === "REQUEST_INVALID") {
+      const { param } = error.fields;
+      const at = typeof param === "string" ? { param } : {};
+      return new ApiError({ status: 400, message, ...at, cause: error });
+    }
+    // The same prompt would fail again.
+    if (code === "NUMERICS") {
+      const reason = "model_diverged";
+      return new ApiError({ status: 500, message, reason, retry: false, code, cause: error });
+    }
     if (code === "TIMEOUT") {
       return new ApiError({
         status: 504,

@@ -45,7 +45,12 @@ async function answerSession(
       if (gateway.gate.paused !== null) {
         await gateway.gate.admit(gateway.requestTimeoutMs, request.signal);
       }
-      return protocol({ gateway, session: open, route, request });
+      const lease = await gateway.bodyBudget.admit(open.uid, request);
+      try {
+        return await protocol({ gateway, session: open, route, request, lease });
+      } finally {
+        lease.end();
+      }
     });
   }
   const [first, second] = route.rest;

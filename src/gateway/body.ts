@@ -1,5 +1,6 @@
 /** Request bodies: JSON objects of bounded size, read in bounded time. */
 import { ApiError, badRequest } from "./api-error.ts";
+import { counterOf } from "./body-budget.ts";
 import { isJsonObject, type JsonFields } from "./json-fields.ts";
 
 function tooLarge(limit: number): ApiError {
@@ -10,7 +11,11 @@ function tooLarge(limit: number): ApiError {
   });
 }
 
-async function readStream(body: ReadableStream<Uint8Array>, limit: number): Promise<string> {
+async function readStream(
+  body: ReadableStream<Uint8Array>,
+  limit: number,
+  count: (bytes: number) => void,
+): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = body.getReader();
@@ -21,6 +26,12 @@ async function readStream(body: ReadableStream<Uint8Array>, limit: number): Prom
     if (size > limit) {
       await reader.cancel();
       throw tooLarge(limit);
+    }
+    try {
+      count(value.byteLength);
+    } catch (error) {
+      await reader.cancel();
+      throw error;
     }
     chunks.push(value);
   }
@@ -34,7 +45,8 @@ export interface BodyLimits {
 
 async function readText(request: Request, limit: number): Promise<string> {
   const declared = request.headers.get("content-length");
-  if (declared === null) return request.body ? readStream(request.body, limit) : "";
+  if (declared === null)
+    return request.body ? readStream(request.body, limit, counterOf(request)) : "";
   if (Number(declared) > limit) throw tooLarge(limit);
   // A socket holds the client to its content-length, so the whole body can be read at once.
   const text = await request.text();

@@ -1,5 +1,6 @@
 /** The parts of a gateway that its routes share. */
 import type { BodyLimits } from "./body.ts";
+import type { BodyBudget } from "./body-budget.ts";
 import type { CallGate } from "./call-gate.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import type { SessionTable } from "./session-table.ts";
@@ -14,6 +15,7 @@ export interface GatewayContext extends BodyLimits {
   readonly sessions: SessionTable;
   readonly store: TraceStore;
   readonly gate: CallGate;
+  readonly bodyBudget: BodyBudget;
   readonly metrics: GatewayMetrics;
   /** Absent where the target has no workers. */
   readonly workers?: WorkerAdmin;

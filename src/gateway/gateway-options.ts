@@ -1,6 +1,7 @@
 /** What a gateway can be told, with defaults and bounds. */
 import type { InferenceTarget } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
+import { defaultBytesInFlight } from "./body-budget.ts";
 import type { TraceStore } from "./trace-store.ts";
 import type { WorkerAdmin } from "./worker-admin.ts";
 
@@ -23,6 +24,17 @@ export interface GatewayOptions {
   readonly headersTimeoutMs?: number;
   /** Largest request body, at least 1. @default 32 MiB */
   readonly maxBodyBytes?: number;
+  /**
+   * Bytes of request bodies that all sessions together may have in flight, at least 1; further calls wait
+   * for half of `bodyTimeoutMs` and are then refused with 503. One call always has room.
+   * @default a twelfth of the heap's limit, at least `maxBodyBytes`
+   */
+  readonly maxBytesInFlight?: number;
+  /**
+   * The same for one session, at least 1; what is more is refused with 429.
+   * @default half of `maxBytesInFlight`, at least `maxBodyBytes`
+   */
+  readonly maxSessionBytesInFlight?: number;
   /** Largest headers of a request, its URL included, at least 1. @default 16 KiB */
   readonly maxHeaderBytes?: number;
   /** Longest URL, at least 1. @default 8 KiB */
@@ -54,9 +66,12 @@ export const defaultLimits = {
   maxConcurrentCalls: 1024,
 };
 
-export type GatewayLimits = typeof defaultLimits;
+export type GatewayLimits = typeof defaultLimits &
+  Pick<Required<GatewayOptions>, "maxBytesInFlight" | "maxSessionBytesInFlight">;
 
 const bounds: Readonly<Record<keyof GatewayLimits | "sessionIdleMs", number>> = {
+  maxBytesInFlight: anyCount,
+  maxSessionBytesInFlight: anyCount,
   requestTimeoutMs: longestTimeoutMs,
   bodyTimeoutMs: longestTimeoutMs,
   headersTimeoutMs: longestTimeoutMs,
@@ -85,9 +100,17 @@ export function checkLimits(options: GatewayOptions): GatewayLimits {
       fields: { option: "maxCallsPerSecond", value: rate },
     });
   }
-  const names = Object.keys(defaultLimits) as (keyof GatewayLimits)[];
+  const names = Object.keys(defaultLimits) as (keyof typeof defaultLimits)[];
   const given = names.filter((name) => options[name] !== undefined);
-  return { ...defaultLimits, ...Object.fromEntries(given.map((name) => [name, options[name]])) };
+  const limits = {
+    ...defaultLimits,
+    ...Object.fromEntries(given.map((name) => [name, options[name]])),
+  };
+  const { maxBodyBytes } = limits;
+  const { maxBytesInFlight = defaultBytesInFlight(maxBodyBytes) } = options;
+  const half = Math.max(maxBodyBytes, Math.floor(maxBytesInFlight / 2));
+  const { maxSessionBytesInFlight = half } = options;
+  return { ...limits, maxBytesInFlight, maxSessionBytesInFlight };
 }
 
 /** @throws ConfigError */

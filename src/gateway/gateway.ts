@@ -4,6 +4,7 @@ import type { SessionHost } from "../core/session.ts";
 import { toApiError } from "./api-error.ts";
 import { createApp } from "./app.ts";
 import { createToken, tokenDigest } from "./auth.ts";
+import { BodyBudget } from "./body-budget.ts";
 import { CallGate } from "./call-gate.ts";
 import { checkAdminToken, checkLimits, isLoopback } from "./gateway-options.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
@@ -103,6 +104,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     sessions,
     store,
     gate,
+    bodyBudget: new BodyBudget(limits),
     metrics,
     ...(workers ? { workers } : {}),
     adminDigest: tokenDigest(adminToken),

@@ -1,5 +1,6 @@
 /** A call's prompt, sampling and seed: everything that is decided before a token is drawn. */
 import { ContextOverflowError } from "../core/errors.ts";
+import type { ChatMessage } from "../core/message.ts";
 import { defaultSampling, type Renderer, type SamplingParams } from "../core/policy.ts";
 import { deriveSeed } from "../util/random.ts";
 import { badRequest } from "./api-error.ts";
@@ -32,26 +33,71 @@ export function startsWith(tokens: Int32Array, start: Int32Array): boolean {
   return true;
 }
 
-function render(
-  policy: PromptPolicy,
+/** Characters of text beyond which others are to get their turn while it is encoded. */
+const longText = 16_384;
+
+function textLength(content: ChatMessage["content"]): number {
+  if (typeof content === "string") return content.length;
+  return content.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0);
+}
+
+function isLong({ messages, rawPrompt }: CallRequest): boolean {
+  if (rawPrompt !== undefined) return rawPrompt.length > longText;
+  let length = 0;
+  for (const { content, reasoning = "", toolCalls = [] } of messages) {
+    length += reasoning.length + textLength(content);
+    for (const call of toolCalls) length += call.name.length + call.arguments.length;
+    if (length > longText) return true;
+  }
+  return false;
+}
+
+/** From the length of its texts alone, before anything walks them. @throws ContextOverflowError */
+function checkLength(
+  { messages, rawPrompt }: CallRequest,
+  { renderer, contextLength }: PromptPolicy,
+): void {
+  const { longestToken } = renderer;
+  if (longestToken === undefined || Array.isArray(rawPrompt)) return;
+  // A template may leave out what a model wrote.
+  const texts = messages.filter(({ role }) => role !== "assistant");
+  const characters = texts.reduce((sum, { content }) => sum + textLength(content), 0);
+  const least = Math.floor(characters / longestToken);
+  if (least >= contextLength) throw new ContextOverflowError(least, contextLength, "least");
+}
+
+async function render(
+  { renderer, contextLength }: PromptPolicy,
   session: CaptureSession,
   request: CallRequest,
   chain: MessageChain,
   trajectoryUid: string | null,
-): { tokens: Int32Array; parentId: string | null } {
+  signal: AbortSignal,
+): Promise<{ tokens: Int32Array; parentId: string | null }> {
   const { messages, tools, rawPrompt } = request;
-  if (rawPrompt !== undefined) return session.rawPrompts.render(rawPrompt, policy.renderer);
+  const options = { tools, contextLength };
+  const long = isLong(request) ? renderer.long : undefined;
+  if (rawPrompt !== undefined) {
+    return session.rawPrompts.render(rawPrompt, renderer, (text) =>
+      long ? long.encode(text, options, signal) : renderer.encode?.(text),
+    );
+  }
   const match = session.conversation.match(messages, chain, trajectoryUid);
   if (match) {
     const previous = match.node.tokens;
     const added = messages.slice(match.covered);
-    const extended = policy.renderer.extend(previous, added, { tools });
+    const extended = long
+      ? await long.extend(previous, added, options, signal)
+      : renderer.extend(previous, added, options);
     // Trainers merge rows on the strength of `parentId`, so it is checked, not believed.
     if (extended && startsWith(extended.tokens, previous)) {
       return { tokens: extended.tokens, parentId: match.node.traceId };
     }
   }
-  return { tokens: policy.renderer.render(messages, { tools }).tokens, parentId: null };
+  const { tokens } = long
+    ? await long.render(messages, options, signal)
+    : renderer.render(messages, options);
+  return { tokens, parentId: null };
 }
 
 /** What is really used; `maxTokens` is Infinity where nobody chose. */
@@ -71,15 +117,20 @@ export function mergeSampling(client: SamplingChoice, enforced: SamplingChoice):
   };
 }
 
-/** @throws ContextOverflowError, or what the renderer throws for messages it cannot render. */
-export function prepareCall(
+/**
+ * Others are answered while a long prompt is encoded; short ones are prepared at once.
+ * @throws ContextOverflowError, or what the renderer throws for messages it cannot render.
+ */
+export async function prepareCall(
   policy: PromptPolicy,
   session: CaptureSession,
   request: CallRequest,
   trajectoryUid: string | null,
-): PreparedCall {
+  signal: AbortSignal,
+): Promise<PreparedCall> {
+  checkLength(request, policy);
   const chain = chainMessages(request.messages, request.tools);
-  const { tokens, parentId } = render(policy, session, request, chain, trajectoryUid);
+  const { tokens, parentId } = await render(policy, session, request, chain, trajectoryUid, signal);
   const { contextLength } = policy;
   const room = contextLength - tokens.length;
   if (room < 1) throw new ContextOverflowError(tokens.length, contextLength);

@@ -17,8 +17,12 @@ export interface RawMatch {
   readonly parentId: string | null;
 }
 
-function encode(renderer: Renderer, text: string): Int32Array {
-  if (renderer.encode) return renderer.encode(text);
+/** Undefined where the renderer encodes no plain text. */
+export type EncodeText = (text: string) => Int32Array | Promise<Int32Array> | undefined;
+
+async function encoded(renderer: Renderer, encode: EncodeText, text: string): Promise<Int32Array> {
+  const tokens = await encode(text);
+  if (tokens) return tokens;
   throw badRequest(
     "prompt",
     `prompt must be token ids, because the renderer "${renderer.family}" encodes no plain text.`,
@@ -45,7 +49,11 @@ export class RawPrompts {
   }
 
   /** @throws ApiError 400 when there is no way to encode text. */
-  render(prompt: string | readonly number[], renderer: Renderer): RawMatch {
+  async render(
+    prompt: string | readonly number[],
+    renderer: Renderer,
+    encode: EncodeText,
+  ): Promise<RawMatch> {
     if (typeof prompt !== "string") {
       const tokens = Int32Array.from(prompt);
       return { tokens, parentId: this.parentOf(tokens) };
@@ -55,8 +63,8 @@ export class RawPrompts {
       if (call.text === null || call.text.length < (best?.text?.length ?? 0)) continue;
       if (prompt.length > call.text.length && prompt.startsWith(call.text)) best = call;
     }
-    if (!best) return { tokens: encode(renderer, prompt), parentId: null };
-    const added = encode(renderer, prompt.slice(best.text?.length));
+    if (!best) return { tokens: await encoded(renderer, encode, prompt), parentId: null };
+    const added = await encoded(renderer, encode, prompt.slice(best.text?.length));
     const tokens = new Int32Array(best.tokens.length + added.length);
     tokens.set(best.tokens);
     tokens.set(added, best.tokens.length);

@@ -9,7 +9,7 @@ function isPrintable(byte: number): boolean {
   return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
 }
 
-function byteAlphabet(): ReadonlyMap<string, number> {
+export function byteAlphabet(): ReadonlyMap<string, number> {
   const alphabet = new Map<string, number>();
   let moved = 256;
   for (let byte = 0; byte < 256; byte++) {
@@ -38,8 +38,7 @@ export function createByteDecoder(file: TokenizerFile): (ids: ArrayLike<number>)
 
   const nothing = new Uint8Array(0);
   const bytesOf = (id: number): Uint8Array => {
-    const word = words[id];
-    if (word === undefined) return nothing;
+    const word = words[id] ?? "";
     const own = Array.from(word, (letter) => alphabet.get(letter));
     const known = own.filter((byte) => byte !== undefined);
     // A word that is not in the alphabet is there as it is.
@@ -51,7 +50,8 @@ export function createByteDecoder(file: TokenizerFile): (ids: ArrayLike<number>)
     let length = 0;
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i] as number;
-      const part = (bytes[id] ??= bytesOf(id));
+      // Only what the vocabulary has is kept: ids may come from anybody.
+      const part = bytes[id] ?? (words[id] === undefined ? nothing : (bytes[id] = bytesOf(id)));
       parts.push(part);
       length += part.length;
     }

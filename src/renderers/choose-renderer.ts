@@ -74,6 +74,7 @@ export function chooseRenderer(
   );
   const jinja = createJinjaRenderer(tokenizer, {
     template: fixedTemplate ?? template,
+    source,
     ...(fixedToolTemplate === undefined ? {} : { toolTemplate: fixedToolTemplate }),
     ...(eosToken === undefined ? {} : { eosToken }),
     variables: {

@@ -3,6 +3,7 @@
  * invisible mark is put behind the characters that begin such tokens, and before a text that could
  * complete one. The mark is a private-use character that occurs in none of the inputs.
  */
+import { AgentTrainerError } from "../core/errors.ts";
 import type { JsonValue } from "../core/message.ts";
 
 export interface Guard {
@@ -14,8 +15,14 @@ export interface Guard {
   value(value: JsonValue): JsonValue;
 }
 
+/** Texts by their characters, so that comparing with all of them costs the length of one. */
+interface Trie {
+  readonly next: Map<string, Trie>;
+  isEnd: boolean;
+}
+
 export interface GuardTokens {
-  readonly tokens: readonly string[];
+  readonly tokens: Trie;
   /** First characters, as a pattern. */
   readonly firsts: RegExp;
   /** What may complete a token that the template began, by first character. */
@@ -39,20 +46,69 @@ export function prepareGuard(controls: Iterable<string>): GuardTokens {
     }
   }
   const pattern = firsts.map((first) => first.replaceAll(/[\\^\-\]]/g, "\\$&")).join("");
-  return { tokens, firsts: pattern === "" ? /(?!)/g : new RegExp(`[${pattern}]`, "gu"), suffixes };
+  return {
+    tokens: createTrie(tokens),
+    firsts: pattern === "" ? /(?!)/g : new RegExp(`[${pattern}]`, "gu"),
+    suffixes,
+  };
 }
+
+function createTrie(texts: readonly string[]): Trie {
+  const root: Trie = { next: new Map(), isEnd: false };
+  for (const text of texts) {
+    let node = root;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charAt(i);
+      let inner = node.next.get(unit);
+      if (inner === undefined) {
+        inner = { next: new Map(), isEnd: false };
+        node.next.set(unit, inner);
+      }
+      node = inner;
+    }
+    node.isEnd = true;
+  }
+  return root;
+}
+
+/** Whether a token stands at `at`, or begins there and `end`, after which is only space, cuts it off. */
+function beginsToken(trie: Trie, text: string, at: number, end: number): boolean {
+  let node: Trie | undefined = trie;
+  for (let i = at; ; i++) {
+    if (node.isEnd || i === end) return true;
+    node = node.next.get(text.charAt(i));
+    if (node === undefined) return false;
+  }
+}
+
+const [firstPrivate, lastPrivate] = [0xe000, 0xf8ff];
 
 /** A private-use character that is not in `inputs`. */
-function pickMark(inputs: string): string {
-  for (let code = 0xe000; code <= 0xf8ff; code++) {
-    const mark = String.fromCharCode(code);
-    if (!inputs.includes(mark)) return mark;
+function pickMark(inputs: readonly string[]): string {
+  const isUsed = new Uint8Array(lastPrivate - firstPrivate + 1);
+  for (const input of inputs) {
+    for (let i = 0; i < input.length; i++) {
+      const code = input.charCodeAt(i);
+      if (code >= firstPrivate && code <= lastPrivate) isUsed[code - firstPrivate] = 1;
+    }
   }
-  throw new RangeError("The messages hold every private-use character.");
+  const free = isUsed.indexOf(0);
+  if (free >= 0) return String.fromCharCode(firstPrivate + free);
+  throw new AgentTrainerError({
+    code: "REQUEST_INVALID",
+    message: "The messages hold every private-use character of Unicode, so none can mark text.",
+    hint: "Leave some out.",
+  });
 }
 
+/** Deeper values would fill the stack of whoever walks them. */
+const deepest = 256;
+
 /** @param inputs everything that will be guarded, and the template */
-export function createGuard({ tokens, firsts, suffixes }: GuardTokens, inputs: string): Guard {
+export function createGuard(
+  { tokens, firsts, suffixes }: GuardTokens,
+  inputs: readonly string[],
+): Guard {
   const mark = pickMark(inputs);
 
   const completes = (text: string): boolean =>
@@ -68,19 +124,23 @@ export function createGuard({ tokens, firsts, suffixes }: GuardTokens, inputs: s
     const leads = core !== "" && (completes(core) || completes(text));
     return leads ? body.slice(0, space) + mark + body.slice(space) : body;
   };
-  const careful = (text: string): string =>
-    marked(text, (at) => {
-      const rest = text.slice(at);
-      const open = rest.trimEnd();
-      return tokens.some((token) => rest.startsWith(token) || token.startsWith(open));
-    });
-  const value = (item: JsonValue): JsonValue => {
+  const careful = (text: string): string => {
+    const end = text.trimEnd().length;
+    return marked(text, (at) => beginsToken(tokens, text, at, end));
+  };
+  const value = (item: JsonValue, depth = 0): JsonValue => {
     if (typeof item === "string") return careful(item);
     if (typeof item !== "object" || item === null) return item;
-    if (Array.isArray(item)) return item.map(value);
+    if (depth === deepest) {
+      throw new AgentTrainerError({
+        code: "REQUEST_INVALID",
+        message: `A tool or the arguments of a tool call are nested more than ${deepest} levels deep.`,
+      });
+    }
+    if (Array.isArray(item)) return item.map((inner) => value(inner, depth + 1));
     return Object.fromEntries(
-      Object.entries(item).map(([key, inner]) => [careful(key), value(inner)]),
+      Object.entries(item).map(([key, inner]) => [careful(key), value(inner, depth + 1)]),
     );
   };
-  return { mark, text: (text) => marked(text, () => true), value };
+  return { mark, text: (text) => marked(text, () => true), value: (item) => value(item) };
 }

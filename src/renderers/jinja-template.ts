@@ -3,11 +3,14 @@ import { Template } from "@huggingface/jinja";
 import { AgentTrainerError, ModelError } from "../core/errors.ts";
 import type { ChatMessage, JsonValue, ToolDefinition } from "../core/message.ts";
 import { createGuard, prepareGuard, type Guard } from "./jinja-guard.ts";
+import { limitsFor, limitTemplate, TemplateLimitError } from "./jinja-limits.ts";
 import { textOf } from "./message-text.ts";
 import { splitReasoning, thinkEnd } from "./reasoning.ts";
 
 export interface ChatTemplateOptions {
   readonly template: string;
+  /** Where the template comes from, for messages. */
+  readonly source: string;
   /** A template of its own for requests with tools, as some models have. */
   readonly toolTemplate?: string;
   /** Texts of the tokenizer's added tokens. */
@@ -37,23 +40,32 @@ function readArguments(text: string): JsonValue {
   }
 }
 
-function toTemplateMessage(message: ChatMessage, guard: Guard): Readonly<Record<string, unknown>> {
+const roles: ReadonlySet<string> = new Set(["system", "developer", "user", "assistant", "tool"]);
+
+/** A message whose calls' arguments have been read. */
+interface ReadMessage {
+  readonly message: ChatMessage;
+  readonly readArguments: readonly JsonValue[];
+}
+
+function toTemplateMessage(
+  { message, readArguments: read }: ReadMessage,
+  guard: Guard,
+): Readonly<Record<string, unknown>> {
   const { role, toolCalls = [], toolCallId, name } = message;
   const text = textOf(message);
   const split =
     role === "assistant" && message.reasoning === undefined && text.includes(thinkEnd)
       ? splitReasoning(text)
       : { reasoning: message.reasoning, rest: text };
-  const calls = toolCalls.map((call) => ({
-    id: call.id,
+  const calls = toolCalls.map((call, i) => ({
+    id: guard.value(call.id),
     type: "function",
-    function: {
-      name: guard.value(call.name),
-      arguments: guard.value(readArguments(call.arguments)),
-    },
+    function: { name: guard.value(call.name), arguments: guard.value(read[i]!) },
   }));
   return {
-    role,
+    // Templates compare those that there are.
+    role: roles.has(role) ? role : guard.value(role),
     content: guard.text(split.rest),
     ...(split.reasoning === undefined ? {} : { reasoning_content: guard.text(split.reasoning) }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
@@ -62,11 +74,25 @@ function toTemplateMessage(message: ChatMessage, guard: Guard): Readonly<Record<
   };
 }
 
-function compile(template: string): Template {
+/** Those of published models have some ten thousand characters. */
+const longestTemplate = 2 ** 20;
+
+function compile(template: string, source: string): ReturnType<typeof limitTemplate> {
+  const fields = { source };
+  if (template.length > longestTemplate) {
+    throw new ModelError({
+      message: `${source}: the chat template has ${template.length} characters, but ${longestTemplate} is the limit.`,
+      fields,
+    });
+  }
   try {
-    return new Template(template);
+    return limitTemplate(new Template(template));
   } catch (cause) {
-    throw new ModelError({ message: "The model's chat template cannot be read.", cause });
+    throw new ModelError({
+      message: `${source}: the model's chat template cannot be read: ${(cause as Error).message}`,
+      cause,
+      fields,
+    });
   }
 }
 
@@ -74,16 +100,21 @@ function compile(template: string): Template {
 export function createChatTemplate(
   options: ChatTemplateOptions,
 ): (input: TemplateInput) => GuardedText {
-  const plainTemplate = compile(options.template);
+  const { source } = options;
+  const plainTemplate = compile(options.template, source);
   const toolTemplate =
-    options.toolTemplate === undefined ? plainTemplate : compile(options.toolTemplate);
+    options.toolTemplate === undefined ? plainTemplate : compile(options.toolTemplate, source);
   const guardTokens = prepareGuard(options.controls);
   return ({ messages, tools, open }) => {
-    const inputs = JSON.stringify([messages, tools]) + options.template;
-    const guard = createGuard(guardTokens, inputs);
+    const read = messages.map((message) => ({
+      message,
+      readArguments: (message.toolCalls ?? []).map((call) => readArguments(call.arguments)),
+    }));
+    const inputs = stringify([read, tools]);
+    const guard = createGuard(guardTokens, [inputs, options.template, options.toolTemplate ?? ""]);
     const context = {
       ...options.variables,
-      messages: messages.map((message) => toTemplateMessage(message, guard)),
+      messages: read.map((message) => toTemplateMessage(message, guard)),
       add_generation_prompt: open,
       ...(tools.length === 0
         ? {}
@@ -93,15 +124,38 @@ export function createChatTemplate(
             ),
           }),
     };
+    const limits = limitsFor(inputs.length, messages.length);
     try {
-      const text = (tools.length > 0 ? toolTemplate : plainTemplate).render(context);
+      const text = (tools.length > 0 ? toolTemplate : plainTemplate)(context, limits);
       return { text, mark: guard.mark };
     } catch (cause) {
+      const isLimit = cause instanceof TemplateLimitError;
+      const reason = (cause as Error).message;
       throw new AgentTrainerError({
         code: "REQUEST_INVALID",
-        message: `The model's chat template refuses these messages: ${(cause as Error).message}`,
+        message: isLimit
+          ? `The chat template of ${source} was stopped at these messages: ${reason}.`
+          : `The model's chat template refuses these messages: ${reason}`,
         cause,
+        fields: { source },
       });
     }
   };
+}
+
+/** Whether an error of a template is its own excess, not what the messages lack. */
+export function isLimitError(error: unknown): error is AgentTrainerError {
+  return AgentTrainerError.isInstance(error) && error.cause instanceof TemplateLimitError;
+}
+
+function stringify(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    throw new AgentTrainerError({
+      code: "REQUEST_INVALID",
+      message: "A tool or the arguments of a tool call are nested too deep.",
+      cause,
+    });
+  }
 }

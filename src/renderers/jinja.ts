@@ -2,11 +2,13 @@
  * Any model with a Jinja chat template. A later prompt is what the template writes after an assistant's
  * turn; where the template would also write the past anew, there is none and the caller renders afresh.
  */
+import { ModelError } from "../core/errors.ts";
 import type { ChatMessage, ToolDefinition } from "../core/message.ts";
 import type { ParsedCompletion, Renderer } from "../core/policy.ts";
-import { createChatTemplate, type GuardedText } from "./jinja-template.ts";
+import { createChatTemplate, isLimitError, type GuardedText } from "./jinja-template.ts";
 import { parseWithReasoning, thinkEnd, thinkStart } from "./reasoning.ts";
-import { buildTokens, markup } from "./token-builder.ts";
+import { createRenderer, roomAfter } from "./create-renderer.ts";
+import { buildTokens, encodeNow, markup } from "./token-builder.ts";
 import type { TextTokenizer } from "./tokenizer.ts";
 import { hermesTools } from "./tool-formats/hermes.ts";
 import { llamaTools, pythonTag } from "./tool-formats/llama-json.ts";
@@ -16,6 +18,8 @@ import { appendTokens, hiddenTokens } from "./turn-renderer.ts";
 
 export interface JinjaRendererOptions {
   readonly template: string;
+  /** Where it comes from, for messages. @default "the model" */
+  readonly source?: string;
   /** For requests with tools. @default `template` */
   readonly toolTemplate?: string;
   /** Ends an answer beside what the template writes after one. @default none */
@@ -52,14 +56,15 @@ function answerBefore(messages: Messages): ChatMessage {
   return { role: "assistant", content: "", toolCalls };
 }
 
-/** @throws ModelError when the template is no Jinja. */
+/** @throws ModelError when the template is no Jinja, or takes more work for a question than any may. */
 export function createJinjaRenderer(
   tokenizer: TextTokenizer,
   options: JinjaRendererOptions,
 ): Renderer {
-  const { template, toolTemplate, eosToken, variables = {} } = options;
+  const { template, source = "the model", toolTemplate, eosToken, variables = {} } = options;
   const write = createChatTemplate({
     template,
+    source,
     ...(toolTemplate === undefined ? {} : { toolTemplate }),
     controls: tokenizer.controls.byText.keys(),
     variables: { eos_token: eosToken ?? "", ...variables },
@@ -67,18 +72,35 @@ export function createJinjaRenderer(
   const attempt = (messages: Messages, tools: readonly ToolDefinition[] = [], open = false) => {
     try {
       return write({ messages, tools, open });
-    } catch {
+    } catch (error) {
+      if (isLimitError(error)) throw error;
       return null;
     }
   };
-  const encode = ({ text, mark }: GuardedText): number[] =>
-    buildTokens(tokenizer, [markup(text)], mark);
+  const encode = (
+    { text, mark }: GuardedText,
+    contextLength?: number,
+  ): ReturnType<typeof buildTokens> =>
+    buildTokens(tokenizer, [markup(text)], { dropped: mark, contextLength });
 
-  const answered = attempt([question, { role: "assistant", content: answerText }])?.text ?? "";
+  const tried = (messages: Messages, open = false): string | undefined => {
+    try {
+      return attempt(messages, [], open)?.text;
+    } catch (cause) {
+      throw new ModelError({
+        message: (cause as Error).message,
+        hint: "Use another chat template: this one would hold up every request.",
+        cause,
+        fields: { source },
+      });
+    }
+  };
+  const answered = tried([question, { role: "assistant", content: answerText }]) ?? "";
   const answerAt = answered.lastIndexOf(answerText);
   /** What the template writes after an answer; null when it cannot be told. */
   const closing = answerAt === -1 ? null : answered.slice(answerAt + answerText.length);
-  const closingIds = closing === null ? [] : encode({ text: closing, mark: "" });
+  const closingIds =
+    closing === null ? [] : encodeNow(tokenizer, encode({ text: closing, mark: "" }));
   const controlIds = new Set([...tokenizer.controls.byText.values()].map(({ id }) => id));
   const eosId = eosToken === undefined ? undefined : tokenizer.controls.byText.get(eosToken)?.id;
   const endId = closingIds.find((id) => controlIds.has(id));
@@ -86,8 +108,8 @@ export function createJinjaRenderer(
   /** Whole turns of plain text end where the next one begins. */
   const stopText = stopIds.length === 0 ? (closing ?? "").trimEnd() : "";
 
-  const opened = attempt([question], [], true)?.text ?? "";
-  const opening = opened.slice(attempt([question])?.text.length ?? opened.length);
+  const opened = tried([question], true) ?? "";
+  const opening = opened.slice(tried([question])?.length ?? opened.length);
   const thinks = template.includes(thinkEnd);
   const startsInside = opening.lastIndexOf(thinkStart) > opening.lastIndexOf(thinkEnd);
   const parseCalls = detectParse(`${template}${toolTemplate ?? ""}`);
@@ -96,13 +118,14 @@ export function createJinjaRenderer(
   const visible = (tokens: Int32Array): string =>
     tokenizer.decode(tokens.filter((id) => !hidden.has(id)));
 
-  return {
+  return createRenderer(tokenizer, {
     family: "jinja",
     stop: { tokenIds: stopIds, strings: stopText === "" ? [] : [stopText] },
-    render: (messages, { tools = [] } = {}) => ({
-      tokens: Int32Array.from(encode(write({ messages, tools, open: true }))),
-    }),
-    extend(previous, newMessages, { tools = [] } = {}) {
+    *render(messages, { tools = [], contextLength }) {
+      const written = write({ messages, tools, open: true });
+      return { tokens: Int32Array.from(yield* encode(written, contextLength)) };
+    },
+    *extend(previous, newMessages, { tools = [], contextLength }) {
       if (closing === null) return null;
       const past = [question, answerBefore(newMessages)];
       const asked = attempt([question], tools, true);
@@ -112,7 +135,9 @@ export function createJinjaRenderer(
       // The prefix property: prompt and answer stand in what is written later, unchanged.
       if (!before.text.startsWith(asked.text) || !before.text.endsWith(closing)) return null;
       if (!after.text.startsWith(before.text)) return null;
-      const added = encode({ ...after, text: closing + after.text.slice(before.text.length) });
+      const text = closing + after.text.slice(before.text.length);
+      const room = roomAfter(previous, contextLength);
+      const added = yield* encode({ ...after, text }, room);
       const ended = stopIds.includes(previous.at(-1) ?? -1);
       const skipped = ended && endId !== undefined ? closingIds.indexOf(endId) + 1 : 0;
       return { tokens: appendTokens(previous, added.slice(skipped)) };
@@ -121,7 +146,6 @@ export function createJinjaRenderer(
       const text = visible(tokens);
       return thinks ? parseWithReasoning(text, parseCalls, startsInside) : parseCalls(text);
     },
-    encode: (text) => Int32Array.from(tokenizer.encode(text)),
     decode: visible,
-  };
+  });
 }

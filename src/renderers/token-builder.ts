@@ -3,6 +3,7 @@
  * they look like; in plain text, which anybody may have written, nothing is. Texts between control
  * tokens are encoded in one piece, as they would be in a whole prompt.
  */
+import { ContextOverflowError } from "../core/errors.ts";
 import type { ControlToken } from "./control-tokens.ts";
 import type { TextTokenizer } from "./tokenizer.ts";
 
@@ -35,20 +36,82 @@ function* splitMarkup(
   yield text.slice(end);
 }
 
-/** @param dropped a character that marks what is no control token, and is not encoded itself */
-export function buildTokens(
+export interface BuildOptions {
+  /** A character that marks what is no control token, and is not encoded itself. @default none */
+  readonly dropped?: string;
+  /** As in `RenderOptions`; without the tokens that come before. @default no limit */
+  readonly contextLength?: number | undefined;
+}
+
+/** Yields each text that is to be encoded, and is given its ids. */
+export type Encoding<T> = Generator<string, T, Iterable<number>>;
+
+/** @throws ContextOverflowError before anything is encoded. */
+export function* buildTokens(
   tokenizer: TextTokenizer,
   parts: readonly Part[],
-  dropped = "",
-): number[] {
+  { dropped = "", contextLength = Infinity }: BuildOptions = {},
+): Encoding<number[]> {
+  const pieces = cutParts(tokenizer, parts, dropped);
+  if (contextLength < Infinity) {
+    let least = 0;
+    for (const piece of pieces)
+      least += typeof piece === "number" ? 1 : tokenizer.leastTokens(piece);
+    if (least >= contextLength)
+      throw new ContextOverflowError(Math.ceil(least), contextLength, "least");
+  }
   const out: number[] = [];
+  for (const piece of pieces) {
+    if (typeof piece === "number") out.push(piece);
+    else for (const id of yield piece) out.push(id);
+  }
+  return out;
+}
+
+/** Here and now. */
+export function encodeNow<T>(tokenizer: TextTokenizer, encoding: Encoding<T>): T {
+  let step = encoding.next();
+  while (step.done !== true) step = encoding.next(tokenizer.encode(step.value));
+  return step.value;
+}
+
+/** Of short texts, between which others get their turn. */
+const charactersPerTurn = 8192;
+
+/** Long texts in another thread. */
+export async function encodeLater<T>(
+  tokenizer: TextTokenizer,
+  encoding: Encoding<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  let step = encoding.next();
+  let characters = 0;
+  while (step.done !== true) {
+    characters += step.value.length;
+    if (characters > charactersPerTurn) {
+      await new Promise((resolve) => setImmediate(resolve));
+      signal.throwIfAborted();
+      characters = 0;
+    }
+    step = encoding.next(await tokenizer.encodeLater(step.value, signal));
+  }
+  return step.value;
+}
+
+/** Ids of control tokens, and the texts between them. */
+function cutParts(
+  tokenizer: TextTokenizer,
+  parts: readonly Part[],
+  dropped: string,
+): readonly (string | number)[] {
+  const out: (string | number)[] = [];
   let text = "";
   let stripNext = false;
   const flush = (before?: ControlToken): void => {
     let own = dropped === "" ? text : text.replaceAll(dropped, "");
     if (stripNext) own = own.trimStart();
     if (before?.lstrip === true) own = own.trimEnd();
-    for (const id of tokenizer.encode(own)) out.push(id);
+    if (own !== "") out.push(own);
     text = "";
   };
   for (const part of parts) {

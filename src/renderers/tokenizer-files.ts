@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ModelError } from "../core/errors.ts";
 import { readJsonFile } from "../util/json-file.ts";
+import { checkFile } from "../util/regular-file.ts";
 import type { TokenizerFiles } from "./gguf-tokenizer.ts";
 
 /**
@@ -24,10 +25,16 @@ export async function readTokenizerFiles(folder: string): Promise<TokenizerFiles
 
 async function readOptional(file: string): Promise<string | null> {
   try {
+    await checkFile(file);
     return await readFile(file, "utf8");
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw new ModelError({ message: `${file} cannot be read.`, cause, fields: { file } });
+    const reason = (cause as Error).message;
+    throw new ModelError({
+      message: `${file} cannot be read: ${reason}.`,
+      cause,
+      fields: { file },
+    });
   }
 }
 

@@ -2,6 +2,8 @@
 import { Tokenizer as HubTokenizer } from "@huggingface/tokenizers";
 import { ModelError } from "../core/errors.ts";
 import { createByteDecoder, isByteLevel } from "./byte-decoder.ts";
+import { createTokenBound } from "./token-bound.ts";
+import { TokenizerThread } from "./tokenizer-thread.ts";
 import { cutUnicodeDigits } from "./unicode-digits.ts";
 import { readControlTokens, type ControlTokens, type TokenizerFile } from "./control-tokens.ts";
 
@@ -24,7 +26,16 @@ export interface TextTokenizer {
   special(token: string): number;
   /** The added tokens: what a template may write and a message may not. */
   readonly controls: ControlTokens;
+  /** As `encode`, in another thread where the text is long. */
+  encodeLater(text: string, signal: AbortSignal): Promise<Iterable<number>>;
+  /** Most bytes of UTF-8 that one token stands for; Infinity where nothing can be said. */
+  readonly longestToken: number;
+  /** A number of tokens that `encode` cannot go below; takes a small part of its time. */
+  leastTokens(text: string): number;
 }
+
+/** Characters from which on encoding takes longer than handing it to another thread. */
+const longText = 8192;
 
 /** Text of ids, character by character: without the library's tidying of spaces before punctuation. */
 function createDecoder(json: TokenizerFile): TextTokenizer["decode"] {
@@ -51,9 +62,15 @@ export function createTokenizer(json: object, source: string): TextTokenizer {
       fields: { source },
     });
   }
+  const encode = (text: string): number[] =>
+    text === "" ? [] : plain.encode(text, { add_special_tokens: false }).ids;
+  const thread = new TokenizerThread(json, source);
   return {
     controls,
-    encode: (text) => (text === "" ? [] : plain.encode(text, { add_special_tokens: false }).ids),
+    encode,
+    encodeLater: (text, signal) =>
+      text.length < longText ? Promise.resolve(encode(text)) : thread.encode(text, signal),
+    ...createTokenBound(json),
     decode,
     special(token) {
       const id = controls.byText.get(token)?.id ?? plain.token_to_id(token);

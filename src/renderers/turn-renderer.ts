@@ -4,6 +4,7 @@
  */
 import type { ChatMessage, ToolDefinition } from "../core/message.ts";
 import type { ParsedCompletion, Renderer } from "../core/policy.ts";
+import { createRenderer, roomAfter } from "./create-renderer.ts";
 import { buildTokens, markup, type Part } from "./token-builder.ts";
 import type { TextTokenizer } from "./tokenizer.ts";
 
@@ -59,14 +60,14 @@ export function createTurnRenderer(tokenizer: TextTokenizer, format: TurnFormat)
     tokenizer.decode(tokens.filter((id) => id !== end && !hidden.has(id)));
   const opening = markup(format.opening);
 
-  return {
+  return createRenderer(tokenizer, {
     family: format.family,
     stop: { tokenIds: stopIds, strings: [] },
-    render(messages, options) {
-      const parts = format.whole(messages, options?.tools ?? []);
-      return { tokens: Int32Array.from(buildTokens(tokenizer, [...parts, opening])) };
+    *render(messages, { tools = [], contextLength }) {
+      const parts = [...format.whole(messages, tools), opening];
+      return { tokens: Int32Array.from(yield* buildTokens(tokenizer, parts, { contextLength })) };
     },
-    extend(previous, newMessages) {
+    *extend(previous, newMessages, { contextLength }) {
       // An answer cut short by its token limit has not been closed.
       const closed = ends.has(previous.at(-1) ?? -1);
       const parts = [
@@ -74,10 +75,12 @@ export function createTurnRenderer(tokenizer: TextTokenizer, format: TurnFormat)
         ...format.more(newMessages),
         opening,
       ];
-      return { tokens: appendTokens(previous, buildTokens(tokenizer, parts)) };
+      const added = yield* buildTokens(tokenizer, parts, {
+        contextLength: roomAfter(previous, contextLength),
+      });
+      return { tokens: appendTokens(previous, added) };
     },
     parse: (tokens) => format.parse(visible(tokens)),
-    encode: (text) => Int32Array.from(tokenizer.encode(text)),
     decode: visible,
-  };
+  });
 }

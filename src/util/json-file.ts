@@ -1,10 +1,27 @@
 /** Reads JSON files (uses node:fs). */
 import { readFile } from "node:fs/promises";
+import { checkFile } from "./regular-file.ts";
 
-/** @throws Error whose message is the file and what is wrong with it. */
-export async function readJsonFile(file: string): Promise<unknown> {
+/** Tokenizers of large vocabularies have some ten. */
+const mostBytes = 256 * 2 ** 20;
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
+}
+
+/**
+ * A file that holds an object, as all that we read do.
+ * @throws Error whose message is the file and what is wrong with it.
+ */
+export async function readJsonFile(file: string): Promise<Readonly<Record<string, unknown>>> {
   try {
-    return JSON.parse(await readFile(file, "utf8"));
+    const size = await checkFile(file);
+    if (size > mostBytes) throw new Error(`it has ${size} bytes, but ${mostBytes} is the limit`);
+    const value: unknown = JSON.parse(await readFile(file, "utf8"));
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return value as Readonly<Record<string, unknown>>;
+    throw new Error(`it must hold an object, but holds ${kindOf(value)}`);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`${file} cannot be read: ${reason}`, { cause });

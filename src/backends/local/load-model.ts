@@ -1,4 +1,7 @@
 /** What belongs to a model besides its weights, for each format: tokenizer, renderer, companion files. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { ModelError } from "../../core/errors.ts";
 import type { Renderer } from "../../core/policy.ts";
 import { findCompanions, jsonText } from "../../engine/checkpoint/companion-files.ts";
 import type { CompanionFiles } from "../../engine/checkpoint/companion-files.ts";
@@ -7,12 +10,28 @@ import { openModelSource } from "../../engine/checkpoint/open-model-source.ts";
 import { readGgufTokenizer } from "../../renderers/gguf-tokenizer.ts";
 import type { TokenizerFiles } from "../../renderers/gguf-tokenizer.ts";
 import { loadGgufRenderer, loadRenderer } from "../../renderers/load.ts";
+import { checkVocabulary } from "../../renderers/check-vocabulary.ts";
 import { readTokenizerFiles } from "../../renderers/tokenizer-files.ts";
+import { readJsonFile } from "../../util/json-file.ts";
 
 /** @param path a model folder or a `.gguf` file. @throws ModelError */
 export async function loadModelRenderer(path: string): Promise<Renderer> {
-  if (!isGgufPath(path)) return loadRenderer(path);
-  return loadGgufRenderer((await openGguf(path)).metadata, path);
+  if (isGgufPath(path)) {
+    const { metadata, tensors } = await openGguf(path);
+    const { tokenizer } = readGgufTokenizer(metadata, path);
+    checkVocabulary(tokenizer, tensors.get("token_embd.weight")?.shape[0], path);
+    return loadGgufRenderer(metadata, path);
+  }
+  const config = join(path, "config.json");
+  // A folder that has a tokenizer alone serves a gateway before other servers.
+  if (existsSync(config)) {
+    const { tokenizer } = await readTokenizerFiles(path);
+    const { vocab_size: size } = await readJsonFile(config).catch((cause: Error) => {
+      throw new ModelError({ message: cause.message, cause, fields: { file: config } });
+    });
+    checkVocabulary(tokenizer, size, join(path, "tokenizer.json"));
+  }
+  return loadRenderer(path);
 }
 
 /** @throws ModelError */

@@ -8,6 +8,7 @@ import {
   NumericsError,
 } from "../../core/errors.ts";
 import type { SampleChunk } from "../../core/policy.ts";
+import { turnTelemetryOff } from "../../engine/telemetry.ts";
 import { startThread } from "../../util/start-thread.ts";
 import type { CallName, FromWorker, ToWorker, WireError, WorkerCalls } from "./protocol.ts";
 
@@ -31,6 +32,7 @@ export class WorkerClient {
   #failure: Error | undefined;
 
   constructor() {
+    turnTelemetryOff();
     this.#worker = startThread("./worker", import.meta.url);
     this.#worker.on("message", (message: FromWorker) => this.#receive(message));
     this.#worker.on("error", (error) => this.#fail(error));
@@ -114,7 +116,9 @@ function rebuild({ name, code, message, hint, fields = {} }: WireError): Error {
     case "CONFIG_INVALID":
       return new ConfigError(details);
     case "NUMERICS":
-      return new NumericsError(String(fields["tensor"]), Number(fields["value"]));
+      // Of a training step; a sequence that was given up has another message.
+      if (typeof fields["tensor"] !== "string") return new AgentTrainerError({ code, ...details });
+      return new NumericsError(fields["tensor"], Number(fields["value"]));
     default:
       return new AgentTrainerError({ code, ...details });
   }

@@ -1,5 +1,5 @@
 /** The files that make a folder of weights a model: configuration, tokenizer, chat template. */
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -27,7 +27,7 @@ export function findCompanions(folder: string): CompanionFiles {
   return new Map(
     names
       .map((name) => [name, { copyOf: join(folder, name) }] as const)
-      .filter(([, { copyOf }]) => existsSync(copyOf)),
+      .filter(([, { copyOf }]) => statSync(copyOf, { throwIfNoEntry: false })?.isFile() === true),
   );
 }
 

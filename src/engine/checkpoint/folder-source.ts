@@ -20,7 +20,7 @@ export async function openFolderSource(folder: string): Promise<ModelSource> {
   return {
     format: "safetensors",
     path: folder,
-    config: config as ModelSource["config"],
+    config,
     configFile,
     tensors: new Map(
       Array.from(stored, ([name, { dtype, shape, length }]) => [

@@ -2,8 +2,8 @@
  * The header of a GGUF file: metadata, and where each tensor lies. The format is parsed by
  * `@huggingface/gguf`, loaded on first use; here its answer is checked against the file's size.
  */
-import { stat } from "node:fs/promises";
 import { ModelError } from "../../core/errors.ts";
+import { checkFile } from "../../util/regular-file.ts";
 import { ggmlTypeNames, ggmlTypes } from "./ggml-types.ts";
 import type { GgmlType } from "./ggml-types.ts";
 import type { ByteRange } from "./read-chunks.ts";
@@ -55,9 +55,8 @@ function refuse(path: string, why: string, hint?: string, cause?: unknown): neve
 
 /** @throws ModelError naming what is missing, broken or not supported. */
 export async function openGguf(path: string): Promise<GgufFile> {
-  const size = await stat(path).then(
-    (found) => found.size,
-    (cause: Error) => refuse(path, cause.message, undefined, cause),
+  const size = await checkFile(path).catch((cause: Error) =>
+    refuse(path, cause.message, undefined, cause),
   );
   const library = (await import("@huggingface/gguf")) as unknown as GgufLibrary;
   const header = await library.gguf(path, { allowLocalFile: true }).catch((cause: unknown) => {

@@ -56,9 +56,9 @@ export async function readLoraAdapter(folder: string): Promise<LoraAdapter> {
   const refuse = (what: string, cause?: unknown): never => {
     throw new ModelError({ message: `${file}: ${what}.`, cause, fields: { file } });
   };
-  const config = (await readJsonFile(file).catch((cause: Error) =>
+  const config: Raw = await readJsonFile(file).catch((cause: Error) =>
     refuse(cause.message, cause),
-  )) as Raw;
+  );
   if (config["peft_type"] !== "LORA")
     refuse(
       `an adapter of type ${JSON.stringify(config["peft_type"])} is not supported; supported: "LORA"`,

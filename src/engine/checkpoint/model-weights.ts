@@ -24,7 +24,7 @@ export async function findWeights(folder: string): Promise<ReadonlyMap<string, S
     const entries = await readHeader(join(folder, file)).catch((cause: unknown) => {
       if (ModelError.isInstance(cause)) throw cause;
       throw new ModelError({
-        message: `${join(folder, file)} cannot be read.`,
+        message: `${join(folder, file)} cannot be read: ${(cause as Error).message}.`,
         cause,
         fields: { file },
       });
@@ -39,12 +39,23 @@ async function weightFiles(folder: string): Promise<readonly string[]> {
   const file = join(folder, index);
   const json = (await readJsonFile(file).catch((cause: Error) => {
     throw new ModelError({ message: cause.message, cause, fields: { file } });
-  })) as { weight_map?: Readonly<Record<string, string>> };
-  const shards = new Set(Object.values(json.weight_map ?? {}));
+  })) as { weight_map?: unknown };
+  const map = json.weight_map;
+  const isMap = typeof map === "object" && map !== null && !Array.isArray(map);
+  const shards = new Set<unknown>(isMap ? Object.values(map) : []);
   if (shards.size === 0) {
-    throw new ModelError({ message: `${file} has no "weight_map".`, fields: { file } });
+    throw new ModelError({
+      message: `${file} has no "weight_map" from tensors to files.`,
+      fields: { file },
+    });
   }
   for (const shard of shards) {
+    if (typeof shard !== "string") {
+      throw new ModelError({
+        message: `${file} names ${JSON.stringify(shard)} in its "weight_map", which is not the name of a file.`,
+        fields: { file, shard },
+      });
+    }
     if (basename(shard) !== shard) {
       throw new ModelError({
         message: `${file} names a file outside of its folder: "${shard}".`,
@@ -52,7 +63,7 @@ async function weightFiles(folder: string): Promise<readonly string[]> {
       });
     }
   }
-  return [...shards].toSorted();
+  return ([...shards] as string[]).toSorted();
 }
 
 /** The named tensors as 32-bit floats, one at a time, so that no file is in memory as a whole. */

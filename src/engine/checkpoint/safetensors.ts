@@ -4,6 +4,7 @@
  */
 import { open, readFile } from "node:fs/promises";
 import { ModelError } from "../../core/errors.ts";
+import { checkFile } from "../../util/regular-file.ts";
 import { fromBfloat16, fromHalf } from "./half-floats.ts";
 
 export type StoredType = "F32" | "F16" | "BF16";
@@ -36,6 +37,7 @@ function fail(file: string, why: string): never {
 
 /** Reads only the header. @throws ModelError */
 export async function readHeader(file: string): Promise<ReadonlyMap<string, TensorEntry>> {
+  await checkFile(file);
   const handle = await open(file, "r");
   try {
     const { size } = await handle.stat();
@@ -65,27 +67,27 @@ function parseHeader(
   } catch {
     fail(file, "its header is not JSON");
   }
+  if (typeof header !== "object" || header === null || Array.isArray(header))
+    fail(file, "its header is not a JSON object");
   const entries = new Map<string, TensorEntry>();
-  for (const [name, value] of Object.entries(header as Record<string, unknown>)) {
+  for (const [name, value] of Object.entries(header)) {
     if (name === "__metadata__") continue;
-    const {
-      dtype,
-      shape,
-      data_offsets: range,
-    } = value as {
-      dtype: string;
-      shape: number[];
-      data_offsets: [number, number];
-    };
-    if (!(dtype in bytesPerElement))
-      fail(file, `tensor "${name}" has type ${dtype}; F32, F16 and BF16 can be read`);
+    const { dtype, shape, data_offsets: range } = (value ?? {}) as Partial<Record<string, unknown>>;
+    if (typeof dtype !== "string" || !Object.hasOwn(bytesPerElement, dtype))
+      fail(file, `tensor "${name}" has type ${String(dtype)}; F32, F16 and BF16 can be read`);
+    if (!isCounts(shape) || !isCounts(range) || range.length !== 2)
+      fail(file, `tensor "${name}" has no shape or no place that is made of whole numbers`);
     const stored = dtype as StoredType;
     const length = shape.reduce((product, dim) => product * dim, 1) * bytesPerElement[stored];
-    if (range[1] - range[0] !== length || start + range[1] > size)
+    if (range[1]! - range[0]! !== length || start + range[1]! > size)
       fail(file, `tensor "${name}" does not fit`);
-    entries.set(name, { dtype: stored, shape, offset: start + range[0], length });
+    entries.set(name, { dtype: stored, shape, offset: start + range[0]!, length });
   }
   return entries;
+}
+
+function isCounts(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && item >= 0);
 }
 
 /** Reads every tensor as 32-bit floats. @throws ModelError */

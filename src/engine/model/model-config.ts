@@ -34,23 +34,37 @@ const architectures: Readonly<Record<string, Pick<ModelConfig, "attentionBias" |
 /** The rotary tables are part of the graph; longer ones would cost more than they serve on a CPU. */
 export const maxContextLength = 16_384;
 
+/** Far beyond any model that this engine could run; what is larger is a mistake, and would be built all the same. */
+const most = {
+  vocab_size: 2 ** 22,
+  hidden_size: 2 ** 17,
+  num_hidden_layers: 1024,
+  num_attention_heads: 4096,
+  num_key_value_heads: 4096,
+  head_dim: 4096,
+  intermediate_size: 2 ** 20,
+  max_position_embeddings: Number.MAX_SAFE_INTEGER,
+} as const;
+
 /** @throws ModelError naming what is missing or not supported. */
 export function parseModelConfig(json: unknown, source: string): ModelConfig {
-  const raw = json as Readonly<Record<string, unknown>>;
+  const raw = (json ?? {}) as Readonly<Record<string, unknown>>;
   const refuse = (what: string): never => {
     throw new ModelError({ message: `${source}: ${what}.`, fields: { source } });
   };
   const name = Array.isArray(raw["architectures"]) ? String(raw["architectures"][0]) : "none";
-  const architecture = architectures[name];
+  const architecture = Object.hasOwn(architectures, name) ? architectures[name] : undefined;
   if (architecture === undefined) {
     const supported = Object.keys(architectures).join(", ");
     return refuse(`architecture "${name}" is not supported; supported: ${supported}`);
   }
-  const integer = (key: string, fallback?: number): number => {
+  const integer = (key: keyof typeof most, fallback?: number): number => {
     const value = raw[key] ?? fallback;
     if (typeof value !== "number" || !Number.isInteger(value) || value < 1) {
       return refuse(`"${key}" is ${JSON.stringify(value)}, but must be a positive integer`);
     }
+    if (value > most[key])
+      refuse(`"${key}" is ${value}, but ${most[key]} is the most there can be`);
     return value;
   };
   const epsilon = raw["rms_norm_eps"] ?? 1e-6;

@@ -35,6 +35,10 @@ export class Admission {
     return [...this.#running, ...this.#parked];
   }
 
+  isRunning(sequence: Sequence): boolean {
+    return this.#running.has(sequence);
+  }
+
   /** Whether a sequence with so many cached tokens may run too; one always may. */
   #hasRoom(cached: number): boolean {
     if (this.#running.size === 0) return true;

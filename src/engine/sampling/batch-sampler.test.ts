@@ -304,6 +304,116 @@ describe("BatchSampler", () => {
     await sampler.close();
   });
 
+  it.each([smallConfig.vocabSize, -1, 2 ** 31 - 1])(
+    "refuses the prompt id %i by name, and draws for the others as without it",
+    async (id) => {
+      const sampler = await BatchSampler.create(smallModel(), { threads: 1 });
+      const good = { tokens: randomTokens(1, 70), params: params(1) };
+      const [alone] = await sampler.sample(good);
+      const bad = { tokens: Int32Array.of(3, 4, id, 5), params: params(2) };
+      const [refused, drawn] = await Promise.allSettled([
+        sampler.sample(bad),
+        sampler.sample(good),
+      ]);
+      expect(refused).toMatchObject({
+        status: "rejected",
+        reason: { code: "REQUEST_INVALID", fields: { position: 2, id, vocabSize: 48 } },
+      });
+      expect(drawn).toEqual({ status: "fulfilled", value: [alone] });
+      await sampler.close();
+    },
+  );
+
+  it.each([
+    ["a block of its prompt", { newTokens: 64, at: 128 }],
+    ["a token of its answer", { newTokens: 1, at: 300 + 20 }],
+  ])("fails one request whose run fails at %s, and no other", async (_where, { newTokens, at }) => {
+    const prompts = [300, 10, 200, 270, 265].map((length, i) => randomTokens(i, length));
+    const ask = (sampler: BatchSampler): Promise<PromiseSettledResult<readonly Sample[]>[]> =>
+      Promise.allSettled(
+        prompts.map((tokens, i) => sampler.sample({ tokens, params: params(i), n: 2 })),
+      );
+    const sampler = await BatchSampler.create(smallModel(), { threads: 1 });
+    const expected = await ask(sampler);
+    await sampler.close();
+
+    const victim = prompts[0]!;
+    const step = SamplingSession.prototype.step;
+    const isHit = ({ ids, positions, ...input }: Parameters<typeof step>[0]): boolean => {
+      if (input.newTokens !== newTokens) return false;
+      const hit = (_: bigint, i: number): boolean =>
+        newTokens === 1
+          ? positions[i] === BigInt(at)
+          : i % newTokens === 0 &&
+            ids[i] === BigInt(victim[at]!) &&
+            ids[i + 1] === BigInt(victim[at + 1]!);
+      return ids.some(hit);
+    };
+    const fails = vi.spyOn(SamplingSession.prototype, "step").mockImplementation(function (
+      this: SamplingSession,
+      input,
+    ) {
+      return isHit(input) ? Promise.reject(new Error("out of range")) : step.call(this, input);
+    });
+    const hurt = await BatchSampler.create(smallModel(), { threads: 1 });
+    const [failed, ...others] = await ask(hurt);
+    expect(fails.mock.calls.some(([input]) => isHit(input) && input.sequences > 2)).toBe(true);
+    fails.mockRestore();
+    expect(failed).toMatchObject({ status: "rejected", reason: { message: "out of range" } });
+    expect(others).toEqual(expected.slice(1));
+    // And nothing of it is left behind.
+    expect(await ask(hurt)).toEqual(expected);
+    await hurt.close();
+  });
+
+  it.each([{}, { cacheBytes: 200_000 }])(
+    "fails sequences without numbers alone, and leaves none to the others (%j)",
+    async (options) => {
+      const model = (): PolicyModel => {
+        const policy = smallModel(null, { ...smallConfig, tiedEmbeddings: false });
+        const [poisoned, width] = [47, smallConfig.hiddenSize];
+        policy.data
+          .get("model.embed_tokens.weight")!
+          .fill(NaN, poisoned * width, (poisoned + 1) * width);
+        return policy;
+      };
+      const prompts = Array.from({ length: 16 }, (_, i) =>
+        randomTokens(i, 5 + i * 14).map((id) => (id === 47 && i % 4 !== 0 ? 1 : id)),
+      );
+      const ask = (sampler: BatchSampler, i: number): ReturnType<BatchSampler["sample"]> =>
+        sampler.sample({ tokens: prompts[i]!, params: params(i, { maxTokens: 60 }) });
+      const alone: PromiseSettledResult<readonly Sample[]>[] = [];
+      for (const i of prompts.keys()) {
+        const sampler = await BatchSampler.create(model(), { threads: 1 });
+        alone.push(...(await Promise.allSettled([ask(sampler, i)])));
+        await sampler.close();
+      }
+      const failures = alone.filter(({ status }) => status === "rejected");
+      expect(failures.length).toBeGreaterThan(3);
+      expect(failures.length).toBeLessThan(alone.length - 3);
+      for (const failure of failures)
+        expect(failure).toMatchObject({ reason: { code: "NUMERICS" } });
+      const sampler = await BatchSampler.create(model(), { threads: 1, ...options });
+      for (let round = 0; round < 2; round++)
+        expect(await Promise.allSettled(prompts.map((_, i) => ask(sampler, i)))).toEqual(alone);
+      await sampler.close();
+    },
+  );
+
+  it("fails only the request whose listener throws", async () => {
+    const sampler = await BatchSampler.create(smallModel(), { threads: 1 });
+    const onChunk = (): void => {
+      throw new Error("listener");
+    };
+    const [bad, good] = await Promise.allSettled([
+      sampler.sample({ tokens: randomTokens(1, 10), params: params(1), n: 3, onChunk }),
+      sampler.sample({ tokens: randomTokens(2, 10), params: params(2) }),
+    ]);
+    expect(bad).toMatchObject({ status: "rejected", reason: { message: "listener" } });
+    expect(good.status).toBe("fulfilled");
+    await sampler.close();
+  });
+
   it("rejects a change of weights that throws, and keeps serving the old ones", async () => {
     const sampler = await BatchSampler.create(smallModel(), { threads: 1 });
     const broken = (): void => {
@@ -323,8 +433,8 @@ describe("BatchSampler", () => {
     const norm = policy.data.get("model.layers.0.input_layernorm.weight")!;
     const healthy = norm.slice();
     await sampler.swapWeights(() => norm.fill(NaN), 1);
-    const [broken] = await sampler.sample({ ...request, n: 6 });
-    expect(broken!.logprobs.every(Number.isNaN)).toBe(true);
+    await expect(sampler.sample({ ...request, n: 6 })).rejects.toMatchObject({ code: "NUMERICS" });
+    expect(sampler.totals.tokens).toBe(before!.tokens.length);
     await sampler.swapWeights(() => norm.set(healthy), 2);
     const [after] = await sampler.sample({ ...request, n: 6 });
     expect([...after!.logprobs]).toEqual([...before!.logprobs]);

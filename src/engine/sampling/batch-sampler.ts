@@ -9,9 +9,11 @@ import { memoryLimit } from "../../util/memory-limit.ts";
 import type { ModelConfig } from "../model/model-config.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import type { Provider } from "../provider.ts";
+import { checkPromptIds } from "../token-ids.ts";
 import { Admission } from "./admission.ts";
 import type { Lane } from "./lane.ts";
 import { laneLength, Lanes } from "./lanes.ts";
+import { areNumbers, notNumbers } from "./not-numbers.ts";
 import { isPlain, pickToken } from "./pick-token.ts";
 import type { PickedToken } from "./pick-token.ts";
 import { Prefill } from "./prefill.ts";
@@ -56,7 +58,7 @@ export class BatchSampler implements Sampler {
   readonly #lanes: Lanes<Sequence>;
   #begun = 0;
   #lastStep = 0;
-  /** Something was drawn from what is no distribution. */
+  /** A sequence was given up because there were no numbers. */
   #hasDiverged = false;
   #working = false;
   #weightVersion = 0;
@@ -101,6 +103,11 @@ export class BatchSampler implements Sampler {
       return Promise.reject(new RangeError("A prompt needs at least one token."));
     if (tokens.length >= this.contextLength) {
       return Promise.reject(new ContextOverflowError(tokens.length, this.contextLength));
+    }
+    try {
+      checkPromptIds(tokens, this.#config.vocabSize);
+    } catch (error) {
+      return Promise.reject(error);
     }
     return new Promise((resolve, reject) => {
       const n = request.n ?? 1;
@@ -176,9 +183,23 @@ export class BatchSampler implements Sampler {
     this.#admit();
     if (this.#admission.runningCount === this.#prefill.waiting.length)
       this.#lastStep = performance.now();
-    for (const ready of await this.#prefill.advance()) this.#begin(ready);
+    const { completed, failed } = await this.#prefill.advance();
+    for (const { request, error } of failed) this.#fail(request.request, error);
+    for (const ready of completed) this.#begin(ready);
     if (this.#isDecodingNext) await this.#decode();
     this.#lanes.trim();
+  }
+
+  /** Ends this request alone: the numbers of others never depended on it. */
+  #fail(queued: QueuedRequest, error: unknown): void {
+    const place = this.#queue.indexOf(queued);
+    if (place >= 0) this.#queue.splice(place, 1);
+    for (const sequence of this.#admission.all) {
+      if (sequence.request !== queued) continue;
+      this.#admission.remove(sequence);
+      this.#stop(sequence);
+    }
+    queued.reject(error);
   }
 
   #failAll(error: unknown): void {
@@ -232,7 +253,13 @@ export class BatchSampler implements Sampler {
   }
 
   #begin({ request: sequence, node }: Prefilled<Sequence>): void {
-    if (!this.#goOn(sequence, node.probabilities)) this.#lanes.addFromPrompt(sequence, node);
+    // Its request may have failed with another of its sequences.
+    if (!this.#admission.isRunning(sequence)) return;
+    try {
+      if (!this.#goOn(sequence, node.probabilities)) this.#lanes.addFromPrompt(sequence, node);
+    } catch (error) {
+      this.#fail(sequence.request, error);
+    }
   }
 
   async #advance(lane: Lane<Sequence>): Promise<void> {
@@ -241,19 +268,55 @@ export class BatchSampler implements Sampler {
       this.#session.draws && drawsNext(sequence) && isPlain(sequence.request.request.params);
     // By the sequence alone, not by its company: the two ways differ in rare draws.
     const uniforms = lane.sequences.map((s) => (isDrawnInside(s) ? s.uniform() : undefined));
-    const needsRows = lane.sequences.some((s, i) => drawsNext(s) && uniforms[i] === undefined);
-    const { probabilities, drawn } = await lane.step(this.#session, uniforms, needsRows);
-    const V = this.#config.vocabSize;
+    const rows = await this.#stepApart(lane, uniforms);
+    const failed = new Map<QueuedRequest, unknown>();
     for (let i = lane.sequences.length - 1; i >= 0; i--) {
-      const hasEnded =
-        uniforms[i] === undefined
-          ? this.#goOn(lane.sequences[i]!, probabilities.subarray(i * V, (i + 1) * V))
-          : this.#record(lane.sequences[i]!, pickedInside(drawn!, i));
-      if (hasEnded) lane.remove(i);
+      const sequence = lane.sequences[i]!;
+      try {
+        if (this.#follow(sequence, rows[i]!)) lane.remove(i);
+      } catch (error) {
+        // At once: another that ends would have it moved, and leave a copy behind.
+        lane.discard(i);
+        failed.set(sequence.request, error);
+      }
     }
+    for (const [queued, error] of failed) this.#fail(queued, error);
     this.#makeRoom();
     for (let i = lane.sequences.length - 1; i >= 0; i--)
       if (laneLength(lane.sequences[i]!.cached) > lane.cachedTokens) this.#lanes.moveOn(lane, i);
+  }
+
+  /** A step of every sequence; where the run fails, each has one of its own, so that it fails alone. */
+  async #stepApart(
+    lane: Lane<Sequence>,
+    uniforms: readonly (number | undefined)[],
+  ): Promise<readonly StepRow[]> {
+    const needsRows = lane.sequences.some((s, i) => drawsNext(s) && uniforms[i] === undefined);
+    try {
+      const { probabilities, drawn } = await lane.step(this.#session, uniforms, needsRows);
+      const V = this.#config.vocabSize;
+      return lane.sequences.map((_, i) => ({
+        probabilities: probabilities.subarray(i * V, (i + 1) * V),
+        picked: uniforms[i] === undefined ? null : pickedInside(drawn!, i),
+      }));
+    } catch (error) {
+      const count = lane.sequences.length;
+      if (count === 1) return [{ error }];
+      const rows: StepRow[] = [];
+      for (let i = 0; i < count; i++) {
+        const alone = lane.alone(i);
+        rows.push(...(await this.#stepApart(alone, [uniforms[i]])));
+        lane.takeFrom(alone, i);
+      }
+      return rows;
+    }
+  }
+
+  /** @returns whether the sequence has ended. @throws where it cannot go on. */
+  #follow(sequence: Sequence, row: StepRow): boolean {
+    if ("error" in row) throw row.error;
+    if (row.picked === null) return this.#goOn(sequence, row.probabilities);
+    return this.#record(sequence, row.picked);
   }
 
   /** The youngest give way to those that have outgrown their lane. */
@@ -272,13 +335,14 @@ export class BatchSampler implements Sampler {
       sequence.pending = known;
       return false;
     }
+    if (!areNumbers(probabilities)) throw this.#diverged(sequence);
     const { params } = sequence.request.request;
     return this.#record(sequence, pickToken(probabilities, params, sequence.uniform()));
   }
 
   #record(sequence: Sequence, picked: PickedToken): boolean {
+    if (!Number.isFinite(picked.logprob)) throw this.#diverged(sequence);
     this.totals.tokens += 1;
-    if (Number.isNaN(picked.logprob)) this.#hasDiverged = true;
     const stopReason = recordToken(sequence, picked, this.#weightVersion);
     if (stopReason === null) return false;
     this.#admission.remove(sequence);
@@ -286,10 +350,24 @@ export class BatchSampler implements Sampler {
     return true;
   }
 
+  #diverged({ tokens }: Sequence): Error {
+    this.#hasDiverged = true;
+    return notNumbers(`after ${tokens.length} sampled tokens`);
+  }
+
   close(): Promise<void> {
     return this.#session.close();
   }
 }
+
+/** What a step gave one sequence. */
+type StepRow =
+  | { readonly error: unknown }
+  | {
+      /** Empty where nothing is drawn from it outside of the graph. */
+      readonly probabilities: Float32Array;
+      readonly picked: PickedToken | null;
+    };
 
 function pickedInside({ tokens, chances }: DrawnRows, row: number): PickedToken {
   return { token: tokens[row]!, logprob: Math.log(chances[row]!) };

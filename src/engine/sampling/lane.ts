@@ -55,7 +55,6 @@ export class Lane<S extends LaneSequence> {
 
   /** Array by array, so that old and new ones are not all there at once. */
   #resize(capacity: number): void {
-    this.#capacity = capacity;
     const used = this.sequences.length * this.#slot;
     for (const arrays of [this.#keys, this.#values]) {
       for (const [layer, old] of arrays.entries()) {
@@ -63,6 +62,8 @@ export class Lane<S extends LaneSequence> {
         arrays[layer].set(old.subarray(0, used));
       }
     }
+    // Last: memory that cannot be had must leave a lane that still works.
+    this.#capacity = capacity;
   }
 
   #reserve(): number {
@@ -106,6 +107,33 @@ export class Lane<S extends LaneSequence> {
       }
     }
     this.sequences.push(source.sequences[index]!);
+  }
+
+  /** Removes sequence `index` and what it cached: a mask hides numbers that are left behind, but no NaN. */
+  discard(index: number): void {
+    const slot = this.#slot;
+    for (const arrays of [this.#keys, this.#values])
+      for (const array of arrays) array.fill(0, index * slot, (index + 1) * slot);
+    this.remove(index);
+  }
+
+  /** A lane of the same length with sequence `index` alone, in a copy of its cache. */
+  alone(index: number): Lane<S> {
+    const lane = new Lane<S>(this.cachedTokens, this.#config, 1);
+    lane.addFromLane(this, index);
+    return lane;
+  }
+
+  /** Takes the cache of `alone(index)` over after a step. */
+  takeFrom(alone: Lane<S>, index: number): void {
+    const slot = this.#slot;
+    for (const [own, other] of [
+      [this.#keys, alone.#keys],
+      [this.#values, alone.#values],
+    ] as const) {
+      for (const [layer, array] of own.entries())
+        array.set(other[layer]!.subarray(0, slot), index * slot);
+    }
   }
 
   /** Removes sequence `index`; the last one takes its place. */

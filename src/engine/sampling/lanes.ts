@@ -64,10 +64,11 @@ export class Lanes<S extends LaneSequence> {
     lane.remove(index);
   }
 
+  /** One that has not come to its end: what it leaves behind may be no numbers. */
   remove(sequence: S): void {
     for (const lane of this) {
       const index = lane.sequences.indexOf(sequence);
-      if (index >= 0) lane.remove(index);
+      if (index >= 0) lane.discard(index);
     }
   }
 

@@ -5,6 +5,7 @@
  */
 import type { ModelConfig } from "../model/model-config.ts";
 import { maskedScore } from "../model/attention.ts";
+import { areNumbers, notNumbers } from "./not-numbers.ts";
 import { blockKey, blockTokens, cutIntoBlocks } from "./prefix-tree.ts";
 import type { PrefixNode, PrefixTree } from "./prefix-tree.ts";
 import { ScratchCache } from "./prompt-cache.ts";
@@ -32,6 +33,18 @@ interface Job {
 export interface Prefilled<R> {
   readonly request: R;
   readonly node: PrefixNode;
+}
+
+/** A request whose prompt cannot be computed. */
+export interface FailedPrompt<R> {
+  readonly request: R;
+  readonly error: unknown;
+}
+
+/** Both wait no longer. */
+export interface Advance<R> {
+  readonly completed: readonly Prefilled<R>[];
+  readonly failed: readonly FailedPrompt<R>[];
 }
 
 export class Prefill<R> {
@@ -69,16 +82,39 @@ export class Prefill<R> {
     for (const cursor of this.#cursors) Object.assign(cursor, { node: null, next: 0 });
   }
 
-  /** At most one run. @returns prompts that are complete, which wait no longer. */
-  async advance(): Promise<readonly Prefilled<R>[]> {
+  /** At most one run, unless it fails: then each of its blocks has one of its own. */
+  async advance(): Promise<Advance<R>> {
     const cached = this.#takeComplete();
     const [oldest] = this.#cursors;
-    if (oldest === undefined) return cached;
-    await this.#compute(this.#jobsLike(oldest));
+    if (oldest === undefined) return { completed: cached, failed: [] };
+    const failed = await this.#computeApart(this.#jobsLike(oldest));
     const completed = [...cached, ...this.#takeComplete()];
     const held = [...this.#cursors, ...completed].map(({ node }) => node);
     this.#tree.trim(new Set(held));
-    return completed;
+    return { completed, failed };
+  }
+
+  /** What fails together is tried one by one, so that it fails alone. */
+  async #computeApart(jobs: readonly Job[]): Promise<readonly FailedPrompt<R>[]> {
+    try {
+      const spoiled = await this.#compute(jobs);
+      return spoiled.flatMap((job) => this.#takeFailed(job, notNumbers("in the prompt")));
+    } catch (error) {
+      if (jobs.length === 1) return this.#takeFailed(jobs[0]!, error);
+      const failed: FailedPrompt<R>[] = [];
+      for (const job of jobs) failed.push(...(await this.#computeApart([job])));
+      return failed;
+    }
+  }
+
+  /** All that wait for this block. */
+  #takeFailed({ parent, tokens }: Job, error: unknown): readonly FailedPrompt<R>[] {
+    const key = blockKey(tokens);
+    const isFailed = ({ node, blocks, next }: Cursor<R>): boolean =>
+      node === parent && blockKey(blocks[next]!) === key;
+    const failed = this.#cursors.filter(isFailed).map(({ request }) => ({ request, error }));
+    this.#cursors = this.#cursors.filter((cursor) => !isFailed(cursor));
+    return failed;
   }
 
   /** Follows the tree as far as it goes. */
@@ -118,8 +154,8 @@ export class Prefill<R> {
     return jobs;
   }
 
-  /** Jobs of the same shape. */
-  async #compute(jobs: readonly Job[]): Promise<void> {
+  /** Jobs of the same shape. @returns those that gave no numbers, which are not kept. */
+  async #compute(jobs: readonly Job[]): Promise<readonly Job[]> {
     const sequences = jobs.length;
     const newTokens = paddedTokens(jobs[0]!.tokens);
     const pasts = jobs.map((job) => depthOf(job) * blockTokens);
@@ -150,7 +186,13 @@ export class Prefill<R> {
         cachedTokens,
       ),
     });
+    const spoiled: Job[] = [];
     for (const [b, job] of jobs.entries()) {
+      const probabilities = rowOf(output, b, this.#config);
+      if (!areNumbers(probabilities)) {
+        spoiled.push(job);
+        continue;
+      }
       const own = (layer: Float32Array): Float32Array =>
         ownTokens(layer, b, job.tokens.length, newTokens, this.#config);
       this.#tree.insert({
@@ -158,9 +200,10 @@ export class Prefill<R> {
         tokens: job.tokens.slice(),
         keys: output.keys.map(own),
         values: output.values.map(own),
-        probabilities: rowOf(output, b, this.#config),
+        probabilities,
       });
     }
+    return spoiled;
   }
 }
 

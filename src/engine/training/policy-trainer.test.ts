@@ -257,4 +257,31 @@ describe("PolicyTrainer", () => {
     expect(policy.data.get("model.norm.weight")).toEqual(before);
     await trainer.close();
   });
+
+  it("refuses rows with ids that the model does not have, by name, and stays as it was", async () => {
+    const policy = smallModel();
+    const rows = await rowsFor(policy);
+    const trainer = new PolicyTrainer(policy, options);
+    const expected = await trainer.forwardBackward(rows, spec("ppo"));
+    const before = new Map(
+      [...trainer.accumulatedGradients].map(([name, data]) => [name, data.slice()]),
+    );
+    for (const id of [smallConfig.vocabSize, -1]) {
+      const stray = { ...rows[2]!, tokens: rows[2]!.tokens.with(5, id) };
+      const refusal = {
+        code: "REQUEST_INVALID",
+        message: expect.stringContaining(
+          `Training row 1 (task "t", episode "e") has the token id ${id} at position 5`,
+        ),
+        fields: { position: 5, id, vocabSize: smallConfig.vocabSize },
+      };
+      await expect(trainer.forward([rows[0]!, stray])).rejects.toMatchObject(refusal);
+      const both = trainer.forwardBackward([rows[0]!, stray], spec("ppo"));
+      await expect(both).rejects.toMatchObject(refusal);
+    }
+    expect(trainer.accumulatedGradients).toEqual(before);
+    trainer.optimStep({ ...defaultOptim, learningRate: 0 });
+    expect(await trainer.forwardBackward(rows, spec("ppo"))).toEqual(expected);
+    await trainer.close();
+  });
 });

@@ -14,6 +14,7 @@ import { adamStep, createAdamState, globalNorm } from "../optimizer/adamw.ts";
 import type { AdamState } from "../optimizer/adamw.ts";
 import type { MomentPrecision } from "../optimizer/moments.ts";
 import type { Tensor } from "../runtime.ts";
+import { checkRowIds } from "../token-ids.ts";
 import { makeMicroBatches } from "./batch.ts";
 import type { BatchLimits } from "./batch-limits.ts";
 import type { MicroBatch } from "./batch.ts";
@@ -53,11 +54,15 @@ export class PolicyTrainer {
     return this.#accumulated === 0 ? new Map() : this.#gradients;
   }
 
-  /** [row][length] log-probabilities; 0 outside the target mask. */
+  /**
+   * [row][length] log-probabilities; 0 outside the target mask.
+   * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have.
+   */
   async forward(
     rows: readonly TrainingRow[],
     which: WhichWeights = "current",
   ): Promise<Float32Array[]> {
+    checkRowIds(rows, this.#policy.config.vocabSize);
     const result = rows.map((row) => new Float32Array(row.tokens.length));
     for (const batch of makeMicroBatches(rows, defaultLoss, this.#limits)) {
       const run = await this.#graphs.forward(which, batch.inverseTemperatures !== null);
@@ -83,11 +88,14 @@ export class PolicyTrainer {
    * the loss measures (`clip_fraction`, `kl_reference`, `policy_entropy`).
    * @throws NumericsError when the loss is not finite; the accumulated gradient is dropped.
    * @throws ConfigError when a number of the loss is out of bounds.
+   * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have; what has
+   * been accumulated stays.
    */
   async forwardBackward(
     rows: readonly TrainingRow[],
     loss: LossSpec,
   ): Promise<Record<string, number>> {
+    checkRowIds(rows, this.#policy.config.vocabSize);
     const statistics = new RatioStatistics(loss);
     let total = 0;
     for (const batch of makeMicroBatches(rows, loss, this.#limits)) {

@@ -2,6 +2,7 @@
  * From a parsed request to the HTTP answer, for every protocol: the call with its deadline, and the
  * choice between a whole answer and a stream. Knows no wire format.
  */
+import type { BodyLease } from "../body-budget.ts";
 import { CallAbort } from "../call-abort.ts";
 import type { CallRequest } from "../call-request.ts";
 import { runCall, type CallContext, type FinishedCall } from "../call.ts";
@@ -18,6 +19,8 @@ export interface RouteContext {
   readonly session: CaptureSession;
   readonly route: SessionRoute;
   readonly request: Request;
+  /** Of the request's bytes; ends with the route, or later where it says so. */
+  readonly lease: Pick<BodyLease, "until">;
 }
 
 /** A running call as one protocol streams it. */
@@ -40,7 +43,7 @@ export interface ProtocolCall {
 }
 
 async function answerStream(
-  gateway: GatewayContext,
+  { gateway, lease }: RouteContext,
   call: CallContext,
   open: (events: EventStream) => CallStream,
 ): Promise<Response> {
@@ -65,6 +68,7 @@ async function answerStream(
       },
     }),
   );
+  lease.until(running);
   // Until there is text, a failure can still have a status of its own.
   await Promise.race([firstText, running]);
   running
@@ -94,6 +98,6 @@ export async function answerCall(
   const { target } = gateway;
   const { trajectoryUid } = route;
   const call: CallContext = { target, session, trajectoryUid, request, abort, responseId };
-  if (stream) return answerStream(gateway, call, stream);
+  if (stream) return answerStream(context, call, stream);
   return new JsonReply(whole(await session.track(abort, () => runCall(call))));
 }

@@ -57,6 +57,8 @@ export interface Target extends AsyncDisposable {
   /** Of the policy; one that reads nothing where the server renders. */
   readonly renderer: Renderer;
   readonly abilities: TargetAbilities;
+  /** Longest prompt + completion, in tokens. @default not known */
+  readonly contextLength?: number;
   /** Absent where there are no workers. */
   readonly workers?: WorkerAdmin;
   /**

@@ -125,18 +125,35 @@ class TokenCall {
   }
 }
 
+/** Prompts of more than so many contexts are not counted. */
+const countedContexts = 8;
+const countLimitMs = 60_000;
+
 /** What is drawn from `source`, rendered and read by `renderer`. */
 export function createTokenTarget(source: TokenSource, renderer: Renderer): Target {
   return {
     renderer,
     // A renderer makes tokens of text only, and nothing but ids and sampling leaves the gateway.
     abilities: { images: false, topLogprobs: false, serverFields: false },
-    countTokens: (messages, tools) => renderer.render(messages, { tools }).tokens.length,
+    async countTokens(messages, tools) {
+      // Beyond it nobody needs the number, and counting would take minutes.
+      const options = { tools, contextLength: countedContexts * source.contextLength };
+      const { tokens } = renderer.long
+        ? await renderer.long.render(messages, options, AbortSignal.timeout(countLimitMs))
+        : renderer.render(messages, options);
+      return tokens.length;
+    },
+    get contextLength() {
+      return source.contextLength;
+    },
     async run(call) {
       const { session, request, trajectoryUid } = call;
       if (source.ready) await call.abort.wait(source.ready());
       const policy = { renderer, contextLength: source.contextLength };
-      const prepared = prepareCall(policy, session, request, trajectoryUid);
+      const { abort } = call;
+      const prepared = await abort.wait(
+        prepareCall(policy, session, request, trajectoryUid, abort.signal),
+      );
       call.onPrompt?.(prepared.tokens.length);
       const running = new TokenCall(call, prepared, renderer);
       const { samples, ...drawn } = await running.draw(source);

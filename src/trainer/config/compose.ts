@@ -11,10 +11,13 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { parse, YAMLParseError } from "yaml";
+import { YAMLParseError } from "yaml";
 import { ConfigError } from "../../core/errors.ts";
+import { checkFileSync } from "../../util/regular-file.ts";
 import { isTree, type Tree } from "./camel-keys.ts";
+import { checkTree } from "./check-tree.ts";
 import { setAt } from "./tree.ts";
+import { parseYaml } from "./yaml-text.ts";
 
 /** Options from one file, in the place where they belong. */
 export interface FileLayer {
@@ -39,9 +42,14 @@ interface RawFile {
   readonly text: string;
 }
 
+/** No configuration comes near; what is larger is some other file. */
+const mostBytes = 4 * 2 ** 20;
+
 function readYaml(file: string, from?: string): RawFile {
   let text: string;
   try {
+    const size = checkFileSync(file);
+    if (size > mostBytes) throw new Error(`it has ${size} bytes, but ${mostBytes} is the limit`);
     text = readFileSync(file, "utf8");
   } catch (error) {
     throw new ConfigError({
@@ -56,7 +64,7 @@ function readYaml(file: string, from?: string): RawFile {
   }
   let tree: unknown;
   try {
-    tree = parse(text);
+    tree = parseYaml(text);
   } catch (error) {
     const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
     throw new ConfigError({
@@ -72,6 +80,7 @@ function readYaml(file: string, from?: string): RawFile {
       fields: { file },
     });
   }
+  checkTree(tree, file);
   return { tree, text };
 }
 
@@ -116,7 +125,7 @@ function readEntry(file: string, entry: unknown): Entry {
   };
 }
 
-const header = /^\s*#\s*@package\s+(\S+)/mu;
+const header = /^[^\S\n]*#[^\S\n]*@package\s+(\S+)/mu;
 
 /** Where a file's options go: what the entry says, then its header, then its group; `outer` is where the list's own go. */
 function packageOf({ target, group }: Entry, text: string, outer: string): string {
@@ -127,11 +136,15 @@ function packageOf({ target, group }: Entry, text: string, outer: string): strin
   return [outer, inner].filter((part) => part !== "").join(".");
 }
 
+/** In one composition; a list of a few lines could otherwise name billions. */
+const mostFiles = 1000;
+
 class Composer {
   readonly #root: string;
   readonly #choices: Map<string, string | null>;
   readonly groups = new Set<string>();
   readonly layers: FileLayer[] = [];
+  #read = 0;
 
   constructor(root: string, choices: ReadonlyMap<string, string | null>) {
     this.#root = root;
@@ -143,6 +156,14 @@ class Composer {
       throw new ConfigError({
         message: `The defaults of ${file} lead back to itself: ${[...chain, file].join(" -> ")}.`,
         fields: { chain },
+      });
+    }
+    this.#read += 1;
+    if (this.#read > mostFiles) {
+      throw new ConfigError({
+        message: `The defaults of ${chain[0] ?? file} name more than ${mostFiles} files, counting those that are named again.`,
+        hint: `Look at ${file}: files that name each other twice double at every step.`,
+        fields: { file, chain },
       });
     }
     const { defaults, ...own } = raw.tree;

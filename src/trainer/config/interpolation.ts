@@ -4,10 +4,10 @@
  * environment variable, `${oc.select:a.b,default}` an option that may be unset. `\\${` is plain text.
  * A text that is one reference takes its value and type; otherwise values become part of the text.
  */
-import { parse } from "yaml";
 import { ConfigError } from "../../core/errors.ts";
 import { isTree, type Tree } from "./camel-keys.ts";
 import { setAt, valueAt } from "./tree.ts";
+import { parseYaml } from "./yaml-text.ts";
 
 export interface InterpolationOptions {
   /** Value of an option that no layer sets; `undefined` when there is no such option. */
@@ -45,12 +45,16 @@ function findReference(text: string, from: number): Reference | null {
 
 const unescaped = (text: string): string => text.replaceAll("\\${", "${");
 
+/** Of one configuration, counting those that are followed again. */
+const mostReferences = 10_000;
+
 class Resolver {
   readonly #tree: Tree;
   readonly #options: InterpolationOptions;
   /** Options that are being resolved, outermost first. */
   readonly #path: string[] = [];
   readonly references = new Map<string, string>();
+  #resolved = 0;
 
   constructor(tree: Tree, options: InterpolationOptions) {
     this.#tree = tree;
@@ -72,6 +76,13 @@ class Resolver {
     if (this.#path.includes(key)) {
       const path = [...this.#path, key].join(" -> ");
       throw failed(`${key} refers to itself: ${path}`, value);
+    }
+    this.#resolved += 1;
+    if (this.#resolved > mostReferences) {
+      throw failed(
+        `${key} leads to more than ${mostReferences} references, as options that name each other twice do`,
+        value,
+      );
     }
     this.#path.push(key);
     const result = this.#text(value, key);
@@ -107,7 +118,7 @@ class Resolver {
     if (name === "oc.select") {
       const value = this.#find(first.trim(), key);
       if (value !== undefined) return value;
-      return fallback === undefined ? null : (parse(fallback) as unknown);
+      return fallback === undefined ? null : parseYaml(fallback);
     }
     throw failed(`${key} uses \${${name}:...}, which is not known`, text);
   }
@@ -116,7 +127,7 @@ class Resolver {
     const value = this.#options.env[name] ?? fallback;
     if (value === undefined)
       throw failed(`${key} needs the environment variable ${name}, which is not set`, text);
-    return this.#options.isText(key) && value !== "null" ? value : (parse(value) as unknown);
+    return this.#options.isText(key) && value !== "null" ? value : parseYaml(value);
   }
 
   #option(path: string, key: string, text: string): unknown {

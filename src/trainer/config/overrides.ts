@@ -3,10 +3,11 @@
  * set a value, `~key` takes an option back to its default; values are YAML (`[a,b]`, `{a:1}`, `null`).
  * As data they are a map whose keys may be dotted, nested or both. Knows no particular option.
  */
-import { parse } from "yaml";
 import { ConfigError } from "../../core/errors.ts";
 import { isTree, type Tree } from "./camel-keys.ts";
+import { checkKeyParts, checkTree } from "./check-tree.ts";
 import { deleteAt, setAt } from "./tree.ts";
+import { parseYaml } from "./yaml-text.ts";
 
 /** Overrides in any of their forms. */
 export type Overrides = readonly string[] | Readonly<Record<string, unknown>>;
@@ -18,8 +19,9 @@ function parseValue(text: string, override: string): unknown {
   const yaml = /^\s*[{[]/u.test(text)
     ? text.replaceAll(flowKey, (match, key?: string) => (key === undefined ? match : `${key} `))
     : text;
+  let value: unknown;
   try {
-    return parse(yaml) as unknown;
+    value = parseYaml(yaml);
   } catch (error) {
     throw new ConfigError({
       message: `The override ${JSON.stringify(override)} has a value that is not YAML.`,
@@ -28,11 +30,14 @@ function parseValue(text: string, override: string): unknown {
       fields: { override },
     });
   }
+  checkTree(value, `The override ${JSON.stringify(override)}`);
+  return value;
 }
 
 const keyPattern = /^[A-Za-z_][\w-]*(?:[./][A-Za-z_][\w-]*)*$/u;
 
 function checkKey(key: string, override: string): string {
+  checkKeyParts(key, `The override ${JSON.stringify(override)}`);
   if (keyPattern.test(key)) return key;
   throw new ConfigError({
     message: `The override ${JSON.stringify(override)} has no option name before "=".`,
@@ -77,6 +82,7 @@ export function parseOverride(text: string): Override {
 /** Overrides in any form, as a list in the order in which they apply. */
 export function readOverrides(overrides: Overrides): Override[] {
   if (isTextList(overrides)) return overrides.map(parseOverride);
+  checkTree(overrides, "The map of options");
   return Object.entries(overrides).map(([key, value]) => ({ key, remove: false, value }));
 }
 

@@ -1,4 +1,5 @@
 /** `POST .../v1/completions`. */
+import { ContextOverflowError } from "../../../core/errors.ts";
 import { readJsonObject } from "../../body.ts";
 import { createResponseId } from "../../call.ts";
 import type { Reply } from "../../reply.ts";
@@ -11,9 +12,12 @@ export async function answerCompletions(context: RouteContext): Promise<Reply> {
   const { gateway, request } = context;
   const { renderer, abilities } = gateway.target;
   const body = await readJsonObject(request, gateway);
-  const parsed = parseCompletionsRequest(body, gateway.model, abilities, (ids) =>
-    renderer.decode(ids),
-  );
+  const { contextLength = Infinity } = gateway.target;
+  const parsed = parseCompletionsRequest(body, gateway.model, abilities, (ids) => {
+    // Before millions of ids become text.
+    if (ids.length >= contextLength) throw new ContextOverflowError(ids.length, contextLength);
+    return renderer.decode(ids);
+  });
   const { call, stream, includeUsage, logprobs } = parsed;
   const responseId = createResponseId("cmpl-");
   const options = { model: gateway.model, renderer, logprobs };

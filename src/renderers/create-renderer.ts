@@ -1,0 +1,48 @@
+/** A renderer from steps that yield what is to be encoded: at once, or with long texts in another thread. */
+import type { ChatMessage } from "../core/message.ts";
+import type { Renderer, RenderedPrompt, RenderOptions } from "../core/policy.ts";
+import { buildTokens, encodeLater, encodeNow, plain, type Encoding } from "./token-builder.ts";
+import type { TextTokenizer } from "./tokenizer.ts";
+
+/** `Renderer`, with encodings in place of what they encode to. */
+export interface RendererSteps extends Pick<Renderer, "family" | "stop" | "parse" | "decode"> {
+  render(messages: readonly ChatMessage[], options: RenderOptions): Encoding<RenderedPrompt>;
+  extend(
+    previous: Int32Array,
+    newMessages: readonly ChatMessage[],
+    options: RenderOptions,
+  ): Encoding<RenderedPrompt | null>;
+}
+
+/** What is left of a context for new tokens. */
+export function roomAfter(
+  previous: Int32Array,
+  contextLength: number | undefined,
+): number | undefined {
+  return contextLength === undefined ? undefined : Math.max(0, contextLength - previous.length);
+}
+
+export function createRenderer(tokenizer: TextTokenizer, steps: RendererSteps): Renderer {
+  const { family, stop, parse, decode } = steps;
+  const now = <T>(encoding: Encoding<T>): T => encodeNow(tokenizer, encoding);
+  return {
+    family,
+    stop,
+    parse: (tokens) => parse(tokens),
+    decode: (tokens) => decode(tokens),
+    render: (messages, options = {}) => now(steps.render(messages, options)),
+    extend: (previous, messages, options = {}) => now(steps.extend(previous, messages, options)),
+    ...(Number.isFinite(tokenizer.longestToken) ? { longestToken: tokenizer.longestToken } : {}),
+    encode: (text) => Int32Array.from(tokenizer.encode(text)),
+    long: {
+      render: (messages, options, signal) =>
+        encodeLater(tokenizer, steps.render(messages, options), signal),
+      extend: (previous, messages, options, signal) =>
+        encodeLater(tokenizer, steps.extend(previous, messages, options), signal),
+      async encode(text, { contextLength }, signal) {
+        const encoding = buildTokens(tokenizer, [plain(text)], { contextLength });
+        return Int32Array.from(await encodeLater(tokenizer, encoding, signal));
+      },
+    },
+  };
+}

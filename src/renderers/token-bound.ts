@@ -1,0 +1,64 @@
+/**
+ * How few tokens a text can have, from its bytes alone. A token of n bytes has n times 1/n; each of its
+ * bytes is counted here with 1 over the length of the longest token that has this byte, which is no more.
+ */
+import type { TokenizerFile } from "./control-tokens.ts";
+import { byteAlphabet, isByteLevel } from "./byte-decoder.ts";
+
+/** Bytes of text that a normal form may make one of. */
+const mostJoined = 4;
+const joiningForms = new Set(["NFC", "NFD", "NFKC", "NFKD"]);
+
+/** How many bytes of a text at most become one; Infinity where nobody knows. */
+function shrinkage(normalizer: unknown): number {
+  if (normalizer === null || normalizer === undefined) return 1;
+  const { type, normalizers } = normalizer as { type?: unknown; normalizers?: unknown };
+  if (type === "Sequence" && Array.isArray(normalizers))
+    return normalizers.reduce((product: number, part) => product * shrinkage(part), 1);
+  return typeof type === "string" && joiningForms.has(type) ? mostJoined : Infinity;
+}
+
+export interface TokenBound {
+  /** Most bytes that one token stands for; Infinity where nothing can be said. */
+  readonly longestToken: number;
+  /** A number of tokens that `text` cannot have fewer of; 0 where nothing can be said. */
+  leastTokens(text: string): number;
+}
+
+/** Of a `tokenizer.json`. */
+export function createTokenBound(json: object): TokenBound {
+  const file = json as TokenizerFile & {
+    readonly normalizer?: unknown;
+    readonly pre_tokenizer?: unknown;
+  };
+  const shrinks = shrinkage(file.normalizer);
+  // Other kinds have tokens for what they do not know, of any length.
+  const cutting = JSON.stringify(file.pre_tokenizer ?? null);
+  const drops = /"Removed"|Whitespace|Bert|CharDelimiter/.test(cutting);
+  if (!isByteLevel(file) || !Number.isFinite(shrinks) || drops)
+    return { longestToken: Infinity, leastTokens: () => 0 };
+  const longest = new Float64Array(256);
+  const alphabet = byteAlphabet();
+  const vocabulary = file.model?.vocab ?? {};
+  // A byte that is no token by itself can be left out.
+  for (const [letter, byte] of alphabet)
+    longest[byte] = Object.hasOwn(vocabulary, letter) ? 1 : Infinity;
+  for (const word of Object.keys(vocabulary)) {
+    const letters = Array.from(word);
+    for (const letter of letters) {
+      const byte = alphabet.get(letter);
+      if (byte !== undefined) longest[byte] = Math.max(longest[byte]!, letters.length);
+    }
+  }
+  const shares = longest.map((length) => 1 / (length * shrinks));
+  return {
+    longestToken: Math.max(...longest) * shrinks,
+    leastTokens(text) {
+      const bytes = Buffer.from(text, "utf8");
+      let sum = 0;
+      for (let i = 0; i < bytes.length; i++) sum += shares[bytes[i]!]!;
+      // Rounding must not make a token of many parts more than one.
+      return Math.floor(sum * (1 - 1e-9));
+    },
+  };
+}

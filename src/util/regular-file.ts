@@ -1,0 +1,26 @@
+/** Files as strangers leave them: a pipe, a socket or a device where a file should be would hold up whoever reads it. */
+import { statSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import type { Stats } from "node:fs";
+
+function kindOf(found: Stats): string {
+  if (found.isDirectory()) return "a folder";
+  if (found.isFIFO()) return "a pipe";
+  if (found.isSocket()) return "a socket";
+  return "a device";
+}
+
+function requireFile(file: string, found: Stats): number {
+  if (found.isFile()) return found.size;
+  throw new Error(`${file} is ${kindOf(found)}, not a file`);
+}
+
+/** @returns its size. @throws what `stat` throws, or an error that says what it is instead. */
+export async function checkFile(file: string): Promise<number> {
+  return requireFile(file, await stat(file));
+}
+
+/** As `checkFile`. */
+export function checkFileSync(file: string): number {
+  return requireFile(file, statSync(file));
+}
