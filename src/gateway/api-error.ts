@@ -12,6 +12,8 @@ export interface ApiErrorDetails {
   readonly retry?: boolean;
   /** When it is worth sending again, in seconds. */
   readonly retryAfterS?: number;
+  /** What a protocol tells machines beside the message. */
+  readonly details?: Readonly<Record<string, unknown>>;
   /** @default "REQUEST_INVALID" */
   readonly code?: ErrorCode;
   readonly cause?: unknown;
@@ -25,6 +27,7 @@ export class ApiError extends AgentTrainerError {
   readonly param: string | null;
   readonly retry: boolean | undefined;
   readonly retryAfterS: number | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
 
   constructor(details: ApiErrorDetails) {
     super({
@@ -38,6 +41,7 @@ export class ApiError extends AgentTrainerError {
     this.param = details.param ?? null;
     this.retry = details.retry;
     this.retryAfterS = details.retryAfterS;
+    this.details = details.details;
   }
 }
 

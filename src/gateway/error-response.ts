@@ -35,11 +35,12 @@ const anthropicTypes: Readonly<Record<number, string>> = {
 };
 
 export const messagesErrors: ErrorShape = (error) => {
-  const { status, message, code } = error;
+  const { status, message, code, details } = error;
   const type = anthropicTypes[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
   // Anthropic's clients recognise an overflow by these words.
   const prefix = code === "CONTEXT_OVERFLOW" ? "prompt is too long: " : "";
-  return { type: "error", error: { type, message: prefix + message } };
+  const more = details === undefined ? {} : { details };
+  return { type: "error", error: { type, message: prefix + message, ...more } };
 };
 
 /** The shape that a client at this URL can read. */

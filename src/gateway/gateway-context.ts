@@ -1,6 +1,7 @@
 /** The parts of a gateway that its routes share. */
 import type { BodyLimits } from "./body.ts";
 import type { CallGate } from "./call-gate.ts";
+import type { IgnoredFields } from "./ignored-fields.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import type { SessionTable } from "./session-table.ts";
 import type { Target } from "./targets/target.ts";
@@ -15,6 +16,8 @@ export interface GatewayContext extends BodyLimits {
   readonly store: TraceStore;
   readonly gate: CallGate;
   readonly metrics: GatewayMetrics;
+  /** Fields of requests without an effect. */
+  readonly ignored: IgnoredFields;
   /** Absent where the target has no workers. */
   readonly workers?: WorkerAdmin;
   readonly adminDigest: Buffer;

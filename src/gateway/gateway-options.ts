@@ -37,6 +37,8 @@ export interface GatewayOptions {
   readonly maxCallsPerSecond?: number;
   /** Told of failures that clients only see as a 5xx. @default nobody */
   readonly onError?: (error: unknown) => void;
+  /** Told, once each, of what clients ask for in vain. @default nobody */
+  readonly onWarning?: (message: string) => void;
 }
 
 // setTimeout's own bound: beyond it a timer fires at once.

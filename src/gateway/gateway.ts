@@ -7,6 +7,7 @@ import { createToken, tokenDigest } from "./auth.ts";
 import { CallGate } from "./call-gate.ts";
 import { checkAdminToken, checkLimits, isLoopback } from "./gateway-options.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
+import { IgnoredFields } from "./ignored-fields.ts";
 import { createMemoryTraceStore } from "./memory-trace-store.ts";
 import { GatewayMetrics } from "./metrics.ts";
 import { toResponse } from "./reply.ts";
@@ -66,6 +67,7 @@ function checkHost(host: string, isTokenChosen: boolean): void {
 export function createGateway(options: GatewayOptions): Gateway {
   const { model, store = createMemoryTraceStore() } = options;
   const { adminToken = createToken("admin"), onError = () => undefined } = options;
+  const { onWarning = () => undefined } = options;
   const { sessionIdleMs, maxCallsPerSecond = Infinity } = options;
   const limits = checkLimits(options);
   checkAdminToken(adminToken);
@@ -76,6 +78,13 @@ export function createGateway(options: GatewayOptions): Gateway {
       onError(error);
     } catch {
       // A listener that fails must not fail the answer.
+    }
+  };
+  const warn = (message: string): void => {
+    try {
+      onWarning(message);
+    } catch {
+      // As above.
     }
   };
   const gate = new CallGate();
@@ -104,6 +113,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     store,
     gate,
     metrics,
+    ignored: new IgnoredFields(metrics, warn),
     ...(workers ? { workers } : {}),
     adminDigest: tokenDigest(adminToken),
     report,

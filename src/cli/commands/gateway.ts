@@ -66,6 +66,9 @@ export async function gatewayCommand(flags: GatewayFlags, io: CliIo): Promise<nu
       ...(store ? { store } : {}),
       ...(token === undefined || token === "" ? {} : { adminToken: token }),
       ...(flags.sessionIdle === undefined ? {} : { sessionIdleMs: flags.sessionIdle * 1000 }),
+      onWarning: (message) => {
+        io.stderr.write(`warning: ${redact(message)}\n`);
+      },
       onError: (error) => {
         io.stderr.write(redact(formatError(error, colors, flags.verbose === true)));
       },
