@@ -174,7 +174,12 @@ describe("every field that an official client can send stands in the table", () 
   it.each(official)("%s", (file, name, { supported, refused, ignored, silent }) => {
     const fields = officialFields(file, name);
     expect(fields.length).toBeGreaterThan(10);
-    const known = [...supported, ...Object.keys(refused), ...Object.keys(ignored), ...silent];
-    expect(fields.filter((field) => !known.includes(field))).toEqual([]);
+    const known = new Set([
+      ...supported,
+      ...Object.keys(refused),
+      ...Object.keys(ignored),
+      ...silent,
+    ]);
+    expect(fields.filter((field) => !known.has(field))).toEqual([]);
   });
 });
