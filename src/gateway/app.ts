@@ -41,12 +41,7 @@ async function answerSession(
   const protocol = findProtocol(route.rest);
   if (protocol) {
     requireMethod(request, "POST");
-    return open.answer(async () => {
-      if (gateway.gate.paused !== null) {
-        await gateway.gate.admit(gateway.requestTimeoutMs, request.signal);
-      }
-      return protocol({ gateway, session: open, route, request });
-    });
+    return open.answer(() => protocol({ gateway, session: open, route, request }));
   }
   const [first, second] = route.rest;
   if (first === "models" && route.rest.length <= 2) {

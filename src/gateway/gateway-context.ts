@@ -23,6 +23,9 @@ export interface GatewayContext extends BodyLimits {
   readonly adminDigest: Buffer;
   readonly requestTimeoutMs: number;
   readonly maxUrlBytes: number;
+  /** How long a call may be silent before its answer begins, and then between two signs of life. */
+  readonly headersAfterMs: number;
+  readonly keepAliveMs: number;
   /** Tells the owner of failures that clients only see as a 5xx. Never throws. */
   report(error: unknown): void;
 }

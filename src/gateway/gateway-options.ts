@@ -17,6 +17,14 @@ export interface GatewayOptions {
   readonly adminToken?: string;
   /** Longest duration of one model call, in milliseconds, at least 1. @default 600_000 */
   readonly requestTimeoutMs?: number;
+  /**
+   * How long a call may take until its answer begins with status 200, since clients give up on silence
+   * (Node's fetch after 300 s); at least 1. A later failure is told in the body, and the connection is cut.
+   * @default 60_000
+   */
+  readonly headersAfterMs?: number;
+  /** Then, a sign of life this often: white space before JSON, a comment in a stream. @default 15_000 */
+  readonly keepAliveMs?: number;
   /** How long a request's body may take to arrive, at least 1. @default 60_000 */
   readonly bodyTimeoutMs?: number;
   /** How long a request's headers may take to arrive, at least 1. @default 10_000 */
@@ -47,6 +55,8 @@ const anyCount = Number.MAX_SAFE_INTEGER;
 
 export const defaultLimits = {
   requestTimeoutMs: 600_000,
+  headersAfterMs: 60_000,
+  keepAliveMs: 15_000,
   bodyTimeoutMs: 60_000,
   headersTimeoutMs: 10_000,
   maxBodyBytes: 33_554_432,
@@ -60,6 +70,8 @@ export type GatewayLimits = typeof defaultLimits;
 
 const bounds: Readonly<Record<keyof GatewayLimits | "sessionIdleMs", number>> = {
   requestTimeoutMs: longestTimeoutMs,
+  headersAfterMs: longestTimeoutMs,
+  keepAliveMs: longestTimeoutMs,
   bodyTimeoutMs: longestTimeoutMs,
   headersTimeoutMs: longestTimeoutMs,
   maxBodyBytes: anyCount,
