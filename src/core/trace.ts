@@ -38,8 +38,8 @@ export interface Trace {
   /** `raw`: full softmax at temperature 1; `processed`: after temperature and truncation. */
   readonly logprobKind: "raw" | "processed";
   readonly stopReason: StopReason;
-  /** Version of the weights when the call was dispatched. */
-  readonly weightVersion: number;
+  /** Version of the weights when the call was dispatched; null where nobody told the gateway. */
+  readonly weightVersion: number | null;
   /** Later versions that drew a part of the response, ascending; absent when none did. */
   readonly weightChanges?: readonly WeightChange[];
   /** What was really used, after the trainer's overrides. */

@@ -55,6 +55,15 @@ export function badRequest(param: string | undefined, message: string, reason?: 
   });
 }
 
+export function nestedTooDeeply(cause?: unknown): ApiError {
+  return new ApiError({
+    status: 400,
+    message: "The request holds JSON that is nested too deeply: 512 levels are the most.",
+    reason: "nested_too_deeply",
+    cause,
+  });
+}
+
 /** What a client is told about any failure; what is not meant for it becomes a plain 500. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
@@ -112,6 +121,10 @@ export function toApiError(error: unknown): ApiError {
         cause: error,
       });
     }
+  }
+  // Only what a client sent goes down so far: JSON in the arguments of a tool call, for one.
+  if (error instanceof RangeError && /call stack/i.test(error.message)) {
+    return nestedTooDeeply(error);
   }
   return new ApiError({
     status: 500,

@@ -1,5 +1,6 @@
 /** Request bodies: JSON objects of bounded size, read in bounded time. */
-import { ApiError, badRequest } from "./api-error.ts";
+import { ApiError, badRequest, nestedTooDeeply } from "./api-error.ts";
+import { bodyEncoding, decompress } from "./content-encoding.ts";
 import { isJsonObject, type JsonFields } from "./json-fields.ts";
 
 function tooLarge(limit: number): ApiError {
@@ -10,13 +11,13 @@ function tooLarge(limit: number): ApiError {
   });
 }
 
-async function readStream(body: ReadableStream<Uint8Array>, limit: number): Promise<string> {
+async function readStream(body: ReadableStream<Uint8Array>, limit: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks).toString("utf8");
+    if (done) return Buffer.concat(chunks);
     size += value.byteLength;
     if (size > limit) {
       await reader.cancel();
@@ -26,6 +27,21 @@ async function readStream(body: ReadableStream<Uint8Array>, limit: number): Prom
   }
 }
 
+/** No schema or message is nested as deeply as this; code that follows it down would have no stack left. */
+const mostLevels = 512;
+
+function isTooDeep(value: unknown): boolean {
+  const isNested = (each: unknown): each is object => typeof each === "object" && each !== null;
+  let level = [value].filter(isNested);
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth >= mostLevels) return true;
+    level = level.flatMap((each) =>
+      (Array.isArray(each) ? (each as unknown[]) : Object.values(each)).filter(isNested),
+    );
+  }
+  return false;
+}
+
 /** What a body is held to. */
 export interface BodyLimits {
   readonly maxBodyBytes: number;
@@ -33,13 +49,24 @@ export interface BodyLimits {
 }
 
 async function readText(request: Request, limit: number): Promise<string> {
+  const encoding = bodyEncoding(request.headers);
+  if (encoding !== null) return readCompressed(request, encoding, limit);
   const declared = request.headers.get("content-length");
-  if (declared === null) return request.body ? readStream(request.body, limit) : "";
+  if (declared === null) {
+    return request.body ? (await readStream(request.body, limit)).toString("utf8") : "";
+  }
   if (Number(declared) > limit) throw tooLarge(limit);
   // A socket holds the client to its content-length, so the whole body can be read at once.
   const text = await request.text();
   if (text.length > limit) throw tooLarge(limit);
   return text;
+}
+
+async function readCompressed(request: Request, encoding: string, limit: number): Promise<string> {
+  const declared = Number(request.headers.get("content-length") ?? 0);
+  if (declared > limit) throw tooLarge(limit);
+  const packed = request.body ? await readStream(request.body, limit) : Buffer.alloc(0);
+  return (await decompress(packed, encoding, limit, () => tooLarge(limit))).toString("utf8");
 }
 
 /** A body that trickles in must not outlive the limit. */
@@ -74,6 +101,7 @@ export async function readJsonObject(request: Request, limits: BodyLimits): Prom
     const reason = cause instanceof Error ? cause.message : "unreadable";
     throw badRequest(undefined, `The request body is not JSON: ${reason}`, "invalid_json");
   }
+  if (isTooDeep(value)) throw nestedTooDeeply();
   if (isJsonObject(value)) return value;
   throw badRequest(undefined, "The request body must be a JSON object.", "invalid_json");
 }

@@ -19,6 +19,8 @@ export interface RecordedCall {
   readonly startedMark: number;
   readonly logprobKind: Trace["logprobKind"];
   readonly worker?: string;
+  /** Nobody told the version of the weights. */
+  readonly isVersionUnknown?: true;
   /** By `performance.now()`. */
   readonly firstTokenMark?: number;
 }
@@ -64,7 +66,7 @@ export async function recordCall(
       logprobs: completion.logprobs.slice(0, completion.tokens.length),
       logprobKind: call.logprobKind,
       stopReason: completion.stopReason,
-      weightVersion: completion.weightVersion,
+      weightVersion: call.isVersionUnknown === true ? null : completion.weightVersion,
       ...(completion.weightChanges ? { weightChanges: completion.weightChanges } : {}),
       sampling: prepared.sampling,
       parentId: prepared.parentId,

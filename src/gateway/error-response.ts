@@ -45,10 +45,16 @@ export const messagesErrors: ErrorShape = (error) => {
 
 /** The shape that a client at this URL can read. */
 export function errorShapeOf(url: string): ErrorShape {
-  const path = url.replace(/[?#].*$/s, "");
+  // As paths are read: see `parsePath`.
+  const path = url
+    .replace(/[?#].*$/s, "")
+    .replace(/\/{2,}/g, "/")
+    .replace(/\/$/, "");
   if (/\/v1\/messages(\/count_tokens)?$/.test(path)) return messagesErrors;
-  if (path.endsWith("/v1/responses")) return responsesErrors;
-  if (path.endsWith("/v1/completions")) return completionsErrors;
+  if (/\/v1\/responses(\/|$)/.test(path)) return responsesErrors;
+  if (path.endsWith("/completions") && !path.endsWith("/chat/completions")) {
+    return completionsErrors;
+  }
   return chatErrors;
 }
 

@@ -21,6 +21,8 @@ export interface GatewayContext extends BodyLimits {
   /** Absent where the target has no workers. */
   readonly workers?: WorkerAdmin;
   readonly adminDigest: Buffer;
+  /** Whether no token is asked for. */
+  readonly isOpen: boolean;
   readonly requestTimeoutMs: number;
   readonly maxUrlBytes: number;
   /** How long a call may be silent before its answer begins, and then between two signs of life. */

@@ -15,6 +15,11 @@ export interface GatewayOptions {
   readonly workers?: WorkerAdmin;
   /** Opens the admin routes. @default made at random; see `Gateway.adminToken` */
   readonly adminToken?: string;
+  /**
+   * Asks for no tokens, neither for sessions nor for the admin routes, and lets the first call of a session
+   * open it: for clients that cannot send a token. Only on this machine's own address. @default false
+   */
+  readonly open?: boolean;
   /** Longest duration of one model call, in milliseconds, at least 1. @default 600_000 */
   readonly requestTimeoutMs?: number;
   /**

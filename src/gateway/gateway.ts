@@ -54,7 +54,14 @@ export interface Gateway extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-function checkHost(host: string, isTokenChosen: boolean): void {
+function checkHost(host: string, isTokenChosen: boolean, isOpen: boolean): void {
+  if (isOpen && !isLoopback(host)) {
+    throw new ConfigError({
+      message: `The gateway would answer anybody who reaches ${host}, since it asks for no tokens.`,
+      hint: "Leave out --open (in code: open), or listen on 127.0.0.1.",
+      fields: { option: "host", value: host },
+    });
+  }
   if (isTokenChosen || isLoopback(host)) return;
   throw new ConfigError({
     message: `The gateway would be open to other machines at ${host}, but its admin token was not chosen.`,
@@ -116,6 +123,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ignored: new IgnoredFields(metrics, warn),
     ...(workers ? { workers } : {}),
     adminDigest: tokenDigest(adminToken),
+    isOpen: options.open === true,
     report,
   });
   let starting: Promise<HttpServer> | undefined;
@@ -149,7 +157,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           hint: "Call listen() once, or create another gateway.",
         });
       }
-      checkHost(host, options.adminToken !== undefined);
+      checkHost(host, options.adminToken !== undefined, options.open === true);
       starting = serve(app, { ...limits, host, port });
       try {
         server = await starting;

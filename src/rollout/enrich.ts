@@ -18,7 +18,7 @@ function toStep(trace: Trace, isLast: boolean, reports: readonly StepReport[]): 
     logprobs: trace.logprobs,
     stopReason: trace.stopReason,
     sampling: trace.sampling,
-    weightVersion: trace.weightVersion,
+    weightVersion: trace.weightVersion ?? 0,
     ...(trace.weightChanges === undefined ? {} : { weightChanges: trace.weightChanges }),
     ...(action === undefined ? {} : { action }),
     reward: reports.reduce((sum, { reward = 0 }) => sum + reward, 0),
