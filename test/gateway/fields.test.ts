@@ -183,3 +183,26 @@ describe("every field that an official client can send stands in the table", () 
     expect(fields.filter((field) => !known.has(field))).toEqual([]);
   });
 });
+
+describe("docs/gateway.md", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/gateway.md"), "utf8");
+  const rowOf = (name: string): readonly (readonly string[])[] => {
+    const line = page.split("\n").find((each) => each.startsWith(`| ${name} | `)) ?? "";
+    const [refused = "", ignored = ""] = line.split(" | ").slice(1);
+    return [refused, ignored].map((cell) =>
+      [...cell.matchAll(/`(\w+)`/g)].map(([, f]) => f as string),
+    );
+  };
+  const [shared = []] = rowOf("all");
+
+  it.each<readonly [string, FieldTable]>([
+    ["Chat Completions", chatFields],
+    ["Completions", completionsFields],
+    ["Responses", responsesFields],
+    ["Messages", messagesFields],
+  ])("names what is refused and ignored of %s", (name, { refused, ignored }) => {
+    const [ownRefused = [], ownIgnored = []] = rowOf(name);
+    expect([...shared, ...ownRefused].sort()).toEqual(Object.keys(refused).sort());
+    expect([...ownIgnored].sort()).toEqual(Object.keys(ignored).sort());
+  });
+});

@@ -1,4 +1,6 @@
 /** What clients of all kinds do that is not in the book: it works, or is refused with a sentence. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import OpenAI, { AzureOpenAI } from "openai";
 import Anthropic from "@anthropic-ai/sdk";
@@ -303,5 +305,35 @@ describe("JSON that is nested without end", () => {
     for (let i = 0; i < 100; i++) schema = { type: "object", properties: { a: schema } };
     const tool = { type: "function", function: { name: "f", parameters: schema } };
     expect((await session.post({ messages, tools: [tool] })).status).toBe(200);
+  });
+});
+
+describe("docs/gateway.md", () => {
+  /** Row of its table to the test that holds it, here or in `open.test.ts`. */
+  const tests: Readonly<Record<string, string>> = {
+    "compressed bodies": "are held to the limit by what they stand for",
+    "trailing and double slashes": "base URLs may end in %j",
+    "a slash in a session's id": "may be written as it is, or escaped",
+    "the key": "Azure's client names the model in the path",
+    "Azure's paths": "Azure's client names the model in the path",
+    "`HEAD`": "HEAD answers as GET does",
+    "`X-Forwarded-Proto`, `X-Forwarded-Host`": "a proxy's scheme and host",
+    "several prompts in one completions call": "several prompts in one completions call",
+    "`echo`": '"echo"',
+    "an answer that the agent has begun (Anthropic's prefill)": "has begun for the model",
+    "`GET` or `DELETE` of `responses/{id}`": "fetching a response again",
+    "an answer that was cut, in the stream of Responses": "the stream helper of responses ends",
+    "embeddings, files and all else of OpenAI's API": '"embeddings"',
+  };
+
+  it("says of each of these what happens, and of nothing else", () => {
+    const read = (path: string): string => readFileSync(join(import.meta.dirname, path), "utf8");
+    const page = read("../../docs/gateway.md");
+    const start = page.indexOf("## What clients of all kinds send");
+    const section = page.slice(start, page.indexOf("\n## ", start));
+    const rows = [...section.matchAll(/^\| ([^|]+) \|/gm)].map(([, cell]) => cell as string);
+    expect(rows.slice(2)).toEqual(Object.keys(tests));
+    const sources = read("odd-clients.test.ts").split("docs/gateway.md")[0] + read("open.test.ts");
+    for (const name of Object.values(tests)) expect(sources).toContain(name);
   });
 });

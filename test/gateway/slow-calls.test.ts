@@ -7,7 +7,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, streamText } from "ai";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createGateway, type Gateway } from "../../src/gateway/index.ts";
+import { createGateway, GatewayClient, type Gateway } from "../../src/gateway/index.ts";
 import { callModel } from "../../src/workflow/model-call.ts";
 import { scriptedTarget, type Script } from "../../src/testing/index.ts";
 
@@ -205,4 +205,36 @@ it("a client that leaves after the headers ends its call", async () => {
   await expect(answer.text()).rejects.toThrow(/abort/i);
   await expect.poll(() => world.traceCount()).toBeLessThanOrEqual(1);
   expect(world.errors).toEqual([]);
+});
+
+describe("the trainer's client", () => {
+  it.each([
+    [600_000, true],
+    [200_000, false],
+  ])("waits as long as it was told (%i ms: %s)", async (timeoutMs, isPatient) => {
+    await using world = await open(slow, 60_000);
+    const { gateway, baseURL, apiKey } = world;
+    const calling = fetch(`${baseURL}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${apiKey}` },
+      body: JSON.stringify({ messages }),
+    });
+    // Under way, so that it is waited for.
+    await delay(200);
+    const key = Symbol.for("undici.globalDispatcher.1");
+    const dispatchers = globalThis as unknown as Record<symbol, Dispatcher | undefined>;
+    const before = dispatchers[key];
+    dispatchers[key] = impatient;
+    try {
+      const { adminToken } = gateway;
+      const client = new GatewayClient({ url: new URL(baseURL).origin, adminToken, timeoutMs });
+      // Answered when the call has ended.
+      const traces = client.traces("s");
+      if (isPatient) expect(await traces).toHaveLength(1);
+      else await expect(traces).rejects.toThrow(/cannot be reached/);
+    } finally {
+      dispatchers[key] = before;
+    }
+    expect((await calling).status).toBe(200);
+  });
 });
