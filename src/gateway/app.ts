@@ -98,7 +98,8 @@ function checkUrl(url: string, limit: number): void {
 /** Without tokens, any page that a browser shows could ask: by its own origin, or by a name that it chose. */
 function refuseBrowsers(request: Request): void {
   const { hostname } = new URL(request.url);
-  const isForeign = !isLoopback(hostname.replace(/^\[|\]$/g, ""));
+  const isForeign =
+    !isLoopback(hostname.replace(/^\[|\]$/g, "")) && hostname !== "host.docker.internal";
   if (!isForeign && request.headers.get("origin") === null) return;
   throw new ApiError({
     status: 403,

@@ -1,7 +1,7 @@
 /** Request bodies: JSON objects of bounded size, read in bounded time. */
 import { ApiError, badRequest, nestedTooDeeply } from "./api-error.ts";
 import { bodyEncoding, decompress } from "./content-encoding.ts";
-import { isJsonObject, type JsonFields } from "./json-fields.ts";
+import { isJsonObject, isTooDeep, type JsonFields } from "./json-fields.ts";
 
 function tooLarge(limit: number): ApiError {
   return new ApiError({
@@ -25,21 +25,6 @@ async function readStream(body: ReadableStream<Uint8Array>, limit: number): Prom
     }
     chunks.push(value);
   }
-}
-
-/** No schema or message is nested as deeply as this; code that follows it down would have no stack left. */
-const mostLevels = 512;
-
-function isTooDeep(value: unknown): boolean {
-  const isNested = (each: unknown): each is object => typeof each === "object" && each !== null;
-  let level = [value].filter(isNested);
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth >= mostLevels) return true;
-    level = level.flatMap((each) =>
-      (Array.isArray(each) ? (each as unknown[]) : Object.values(each)).filter(isNested),
-    );
-  }
-  return false;
 }
 
 /** What a body is held to. */

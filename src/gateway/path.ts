@@ -74,7 +74,8 @@ export function parsePath(pathname: string): Route | null {
  * that makes, its own token has to open it.
  */
 function parseSession(raw: readonly string[]): SessionRoute | null {
-  const versionAt = raw.indexOf("v1", 2);
+  const isNamed = raw[2] === "trajectories" && raw[4] === "v1";
+  const versionAt = raw[2] !== "v1" && isNamed ? 4 : raw.indexOf("v1", 2);
   if (versionAt === -1) return null;
   const named = versionAt >= 4 && raw[versionAt - 2] === "trajectories";
   const uid = raw.slice(1, named ? versionAt - 2 : versionAt);

@@ -287,6 +287,20 @@ describe("JSON that is nested without end", () => {
     for (const { status } of [first, second]) expect([200, 400]).toContain(status);
   });
 
+  it("is handed over as text where the model wrote it", async () => {
+    const deep = `${'{"a":'.repeat(2_000)}1${"}".repeat(2_000)}`;
+    const called = `<tool_call>\n{"name": "f", "arguments": ${deep}}\n</tool_call>`;
+    const session = await createTestGateway(() => called).open();
+    const tools = [{ name: "f", input_schema: { type: "object" } }];
+    const ask = { messages, max_tokens: 60_000, tools };
+    for (const stream of [false, true]) {
+      const answer = await session.post({ ...ask, stream }, { path: "/messages" });
+      expect(answer.status).toBe(200);
+      expect(await answer.text()).toContain("tool_use");
+    }
+    expect(await session.traces()).toHaveLength(2);
+  });
+
   it("is a 400 of the admin's routes", async () => {
     const { gateway } = createTestGateway(() => "ok");
     const answer = await gateway.fetch(

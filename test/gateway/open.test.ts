@@ -128,6 +128,21 @@ describe("a slash in a session's id", () => {
     expect(await (await admin("DELETE", "/sessions/task/1:0")).json()).toEqual({ deleted: 1 });
   });
 
+  it("leaves the names of trajectories as they are", async () => {
+    const { gateway, admin } = createTestGateway(() => "ok");
+    const opened = (await (await admin("POST", "/sessions", { session_id: "v1" })).json()) as {
+      api_key: string;
+    };
+    const headers = { authorization: `Bearer ${opened.api_key}` };
+    for (const name of ["v1", "trajectories", "sessions"]) {
+      const url = `${origin}/sessions/v1/trajectories/${name}/v1/chat/completions`;
+      const call = new Request(url, { method: "POST", headers, body });
+      expect((await gateway.fetch(call)).status).toBe(200);
+    }
+    const traces = (await (await admin("GET", "/sessions/v1/traces")).json()) as WireTrace[];
+    expect(traces.map(({ trajectory_id: id }) => id)).toEqual(["v1", "trajectories", "sessions"]);
+  });
+
   it("opens nothing that another session's token does not", async () => {
     const { gateway, admin } = createTestGateway(() => "ok");
     const keyOf = async (uid: string): Promise<string> =>
