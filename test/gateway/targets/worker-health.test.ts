@@ -80,6 +80,17 @@ describe("llama.cpp's server", () => {
     },
   );
 
+  it("leaves out what belongs to a stop string: not trained on, and answered", async () => {
+    await using upstream = await startUpstream({ kind, script: () => "one, two" });
+    await using world = await openWorld({ workers: [{ url: upstream.url }] });
+    for (let i = 0; i < 4; i++) {
+      expect(await contentOf(await world.post({ messages, stop: [", t"] }))).toBe("one");
+    }
+    expect(upstream.calls).toHaveLength(4);
+    const traces = await world.session.traces();
+    expect(traces.every(({ untrainable }) => untrainable !== undefined)).toBe(true);
+  });
+
   it("refuses an image in its own words, and answers other sessions meanwhile", async () => {
     await using upstream = await startUpstream({ kind, script: () => "ok" });
     await using world = await openWorld({ workers: [{ url: upstream.url, id: "w" }] });

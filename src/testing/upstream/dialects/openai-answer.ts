@@ -98,12 +98,19 @@ function toldOf({ tokens }: Drawn, ids: Ids): readonly boolean[] | undefined {
   return ids === "logprobs" ? completesCharacter(tokens) : undefined;
 }
 
+/** Of a whole answer, they leave out the stop string, too. */
+function toldOfWhole(drawn: Drawn, ids: Ids): readonly boolean[] | undefined {
+  const { stop, tokens } = drawn;
+  const end = tokens.length - (stop === undefined ? 0 : Buffer.byteLength(stop));
+  return toldOf(drawn, ids)?.map((isTold, i) => isTold && i < end);
+}
+
 function wholeChoice(drawn: Drawn, index: number, ask: UpstreamAsk, ids: Ids): object {
   const message = isChat(ask) ? messageOf(drawn, ask) : undefined;
   return {
     index,
     ...(message ? { message } : { text: visibleText(drawn) }),
-    logprobs: logprobsOf(drawn, ask, ids, toldOf(drawn, ids)),
+    logprobs: logprobsOf(drawn, ask, ids, toldOfWhole(drawn, ids)),
     ...finishOf(drawn, message?.tool_calls ?? []),
     ...(ids === "choice" ? { token_ids: Array.from(drawn.tokens) } : {}),
   };
