@@ -44,6 +44,7 @@ describe("an open gateway", () => {
       const traces = (await (await fetch(`${world.url}/sessions/x/traces`)).json()) as WireTrace[];
       seeds.push(traces[0]?.sampling_params["seed"]);
     }
+    expect(seeds[0]).toEqual(expect.any(Number));
     expect(seeds[0]).toBe(seeds[1]);
   });
 
