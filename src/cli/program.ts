@@ -153,6 +153,7 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--port <n>", "port to listen on; 0 takes a free one", portNumber, 9090)
     .option("--admin-token <token>", `opens the admin routes [env: ${adminTokenVariable}]`)
+    .option("--open", "ask for no tokens; only on this machine, for clients that cannot send one")
     .option("--model <name>", "name of the model that answers carry")
     .option("--session-idle <s>", "forget sessions without a call for so long", wholeNumber(1))
     .addHelpText("after", gatewayHelp)

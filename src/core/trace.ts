@@ -40,8 +40,8 @@ export interface Trace {
   /** @see Sample.temperedLogprobs */
   readonly temperedLogprobs?: Float32Array;
   readonly stopReason: StopReason;
-  /** Version of the weights when the call was dispatched. */
-  readonly weightVersion: number;
+  /** Version of the weights when the call was dispatched; null where nobody told the gateway. */
+  readonly weightVersion: number | null;
   /** Later versions that drew a part of the response, ascending; absent when none did. */
   readonly weightChanges?: readonly WeightChange[];
   /** What was really used, after the trainer's overrides. */

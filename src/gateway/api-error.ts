@@ -12,6 +12,8 @@ export interface ApiErrorDetails {
   readonly retry?: boolean;
   /** When it is worth sending again, in seconds. */
   readonly retryAfterS?: number;
+  /** What a protocol tells machines beside the message. */
+  readonly details?: Readonly<Record<string, unknown>>;
   /** @default "REQUEST_INVALID" */
   readonly code?: ErrorCode;
   readonly cause?: unknown;
@@ -25,6 +27,7 @@ export class ApiError extends AgentTrainerError {
   readonly param: string | null;
   readonly retry: boolean | undefined;
   readonly retryAfterS: number | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
 
   constructor(details: ApiErrorDetails) {
     super({
@@ -38,6 +41,7 @@ export class ApiError extends AgentTrainerError {
     this.param = details.param ?? null;
     this.retry = details.retry;
     this.retryAfterS = details.retryAfterS;
+    this.details = details.details;
   }
 }
 
@@ -48,6 +52,15 @@ export function badRequest(param: string | undefined, message: string, reason?: 
     message,
     ...(param === undefined ? {} : { param }),
     ...(reason === undefined ? {} : { reason }),
+  });
+}
+
+export function nestedTooDeeply(cause?: unknown): ApiError {
+  return new ApiError({
+    status: 400,
+    message: "The request holds JSON that is nested too deeply: 512 levels are the most.",
+    reason: "nested_too_deeply",
+    cause,
   });
 }
 
@@ -117,6 +130,10 @@ export function toApiError(error: unknown): ApiError {
         cause: error,
       });
     }
+  }
+  // Only what a client sent goes down so far: JSON in the arguments of a tool call, for one.
+  if (error instanceof RangeError && /call stack/i.test(error.message)) {
+    return nestedTooDeeply(error);
   }
   return new ApiError({
     status: 500,

@@ -6,17 +6,41 @@ import { ApiError, toApiError } from "./api-error.ts";
 import { requireToken } from "./auth.ts";
 import { errorResponse, errorShapeOf } from "./error-response.ts";
 import type { GatewayContext } from "./gateway-context.ts";
-import { parsePath, type SessionRoute } from "./path.ts";
-import type { Reply } from "./reply.ts";
+import { isLoopback } from "./gateway-options.ts";
+import { joinUid, parsePath, type SessionRoute } from "./path.ts";
+import { toResponse, type Reply } from "./reply.ts";
 import { answerOwn } from "./routes/admin/routes.ts";
 import { listModels, retrieveModel } from "./routes/models.ts";
-import { findProtocol } from "./routes/protocols.ts";
+import { findProtocol, offered } from "./routes/protocols.ts";
+import { deriveSeed } from "../util/random.ts";
+import { show } from "./json-fields.ts";
+import type { CaptureSession } from "./session.ts";
 
 function notFound(): ApiError {
   return new ApiError({
     status: 404,
     message: "There is nothing at this URL. Models answer at /sessions/{uid}/v1.",
     reason: "not_found",
+  });
+}
+
+/** Under a session, whose token the client has. */
+function nothingHere(rest: readonly string[]): ApiError {
+  const [first, second] = rest;
+  if (first === "responses" && second !== undefined) {
+    return new ApiError({
+      status: 404,
+      message:
+        "Responses cannot be fetched, listed, cancelled or deleted by their id here. Continue one with previous_response_id; what was captured is at GET /sessions/{uid}/traces, for admins.",
+      reason: "not_found",
+      retry: false,
+    });
+  }
+  return new ApiError({
+    status: 404,
+    message: `There is nothing at ${show(rest.join("/"))}. A session offers ${offered}.`,
+    reason: "not_found",
+    retry: false,
   });
 }
 
@@ -29,22 +53,31 @@ function requireMethod(request: Request, allowed: string): void {
   });
 }
 
+/** Where no token is asked for, the first call of a session opens it. */
+async function findSession(
+  gateway: GatewayContext,
+  uid: string,
+): Promise<CaptureSession | undefined> {
+  const session = gateway.sessions.get(uid);
+  if (session && !session.closed) return session;
+  if (!gateway.isOpen || session) return undefined;
+  await gateway.sessions.open({ uid, seed: deriveSeed(0, uid), sampling: {} });
+  return gateway.sessions.get(uid);
+}
+
 async function answerSession(
   gateway: GatewayContext,
   route: SessionRoute,
   request: Request,
 ): Promise<Reply> {
-  const session = gateway.sessions.get(route.sessionUid);
-  const open = session && !session.closed ? session : undefined;
-  requireToken(request, open?.keyDigest, gateway.sessions.closedKey(route.sessionUid));
+  const open = await findSession(gateway, route.sessionUid);
+  const closed = gateway.sessions.closedKey(route.sessionUid);
+  if (!gateway.isOpen) requireToken(request, open?.keyDigest, closed);
   if (!open) throw notFound();
   const protocol = findProtocol(route.rest);
   if (protocol) {
     requireMethod(request, "POST");
     return open.answer(async () => {
-      if (gateway.gate.paused !== null) {
-        await gateway.gate.admit(gateway.requestTimeoutMs, request.signal);
-      }
       const lease = await gateway.bodyBudget.admit(open.uid, request);
       try {
         return await protocol({ gateway, session: open, route, request, lease });
@@ -58,7 +91,7 @@ async function answerSession(
     requireMethod(request, "GET");
     return second === undefined ? listModels(gateway.model) : retrieveModel(gateway.model, second);
   }
-  throw notFound();
+  throw nothingHere(route.rest);
 }
 
 function checkUrl(url: string, limit: number): void {
@@ -70,19 +103,41 @@ function checkUrl(url: string, limit: number): void {
   });
 }
 
+/** Without tokens, any page that a browser shows could ask: by its own origin, or by a name that it chose. */
+function refuseBrowsers(request: Request): void {
+  const { hostname } = new URL(request.url);
+  const isForeign =
+    !isLoopback(hostname.replace(/^\[|\]$/g, "")) && hostname !== "host.docker.internal";
+  if (!isForeign && request.headers.get("origin") === null) return;
+  throw new ApiError({
+    status: 403,
+    message:
+      "This gateway asks for no tokens (--open), so it answers programs of this machine only: under localhost or 127.0.0.1, and without an Origin header, as browsers send it.",
+    reason: "forbidden",
+  });
+}
+
 async function answer(gateway: GatewayContext, request: Request): Promise<Reply> {
   checkUrl(request.url, gateway.maxUrlBytes);
+  if (gateway.isOpen) refuseBrowsers(request);
   const route = parsePath(new URL(request.url).pathname);
   if (route?.kind === "session") return answerSession(gateway, route, request);
-  const response = route && answerOwn({ gateway, request }, route.segments);
+  const hasUid = request.method === "GET" || request.method === "DELETE";
+  const segments = route && hasUid ? joinUid(route.segments) : route?.segments;
+  const response = segments && answerOwn({ gateway, request }, segments);
   if (!response) throw notFound();
   return response;
+}
+
+function toParts(reply: Reply): Pick<Response, "body" | "headers" | "status"> {
+  const { body, headers, status } = toResponse(reply);
+  return { body, headers, status };
 }
 
 /** Never rejects: every failure becomes a response. */
 export function createApp(gateway: GatewayContext): (request: Request) => Promise<Reply> {
   const { metrics } = gateway;
-  return async (request) => {
+  const respond = async (request: Request): Promise<Reply> => {
     try {
       const reply = await answer(gateway, request);
       metrics.responded(reply instanceof Response ? reply.status : 200);
@@ -94,5 +149,12 @@ export function createApp(gateway: GatewayContext): (request: Request) => Promis
       metrics.refused(reason ?? "invalid_request");
       return errorResponse(error, errorShapeOf(request.url));
     }
+  };
+  return async (request) => {
+    if (request.method !== "HEAD") return respond(request);
+    const { url, headers, signal } = request;
+    const { body, ...told } = toParts(await respond(new Request(url, { headers, signal })));
+    await body?.cancel();
+    return new Response(null, told);
   };
 }

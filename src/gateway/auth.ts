@@ -30,8 +30,9 @@ function basicPassword(header: string): string | undefined {
 function tokenOf(headers: Headers): string {
   const header = headers.get("authorization") ?? "";
   const bearer = /^bearer +(\S+) *$/i.exec(header)?.[1] ?? basicPassword(header);
-  // Anthropic's clients send their key in a header of its own.
-  return bearer ?? headers.get("x-api-key")?.trim() ?? "";
+  // Clients of Anthropic and of Azure send their key in headers of their own.
+  const own = headers.get("x-api-key") ?? headers.get("api-key");
+  return bearer ?? own?.trim() ?? "";
 }
 
 /**

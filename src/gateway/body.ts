@@ -1,7 +1,8 @@
 /** Request bodies: JSON objects of bounded size, read in bounded time. */
-import { ApiError, badRequest } from "./api-error.ts";
+import { ApiError, badRequest, nestedTooDeeply } from "./api-error.ts";
 import { counterOf } from "./body-budget.ts";
-import { isJsonObject, type JsonFields } from "./json-fields.ts";
+import { bodyEncoding, decompress } from "./content-encoding.ts";
+import { isJsonObject, isTooDeep, type JsonFields } from "./json-fields.ts";
 
 function tooLarge(limit: number): ApiError {
   return new ApiError({
@@ -15,13 +16,13 @@ async function readStream(
   body: ReadableStream<Uint8Array>,
   limit: number,
   count: (bytes: number) => void,
-): Promise<string> {
+): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks).toString("utf8");
+    if (done) return Buffer.concat(chunks);
     size += value.byteLength;
     if (size > limit) {
       await reader.cancel();
@@ -44,14 +45,26 @@ export interface BodyLimits {
 }
 
 async function readText(request: Request, limit: number): Promise<string> {
+  const encoding = bodyEncoding(request.headers);
+  if (encoding !== null) return readCompressed(request, encoding, limit);
   const declared = request.headers.get("content-length");
-  if (declared === null)
-    return request.body ? readStream(request.body, limit, counterOf(request)) : "";
+  if (declared === null) {
+    if (!request.body) return "";
+    return (await readStream(request.body, limit, counterOf(request))).toString("utf8");
+  }
   if (Number(declared) > limit) throw tooLarge(limit);
   // A socket holds the client to its content-length, so the whole body can be read at once.
   const text = await request.text();
   if (text.length > limit) throw tooLarge(limit);
   return text;
+}
+
+async function readCompressed(request: Request, encoding: string, limit: number): Promise<string> {
+  const declared = Number(request.headers.get("content-length") ?? 0);
+  if (declared > limit) throw tooLarge(limit);
+  const count = counterOf(request);
+  const packed = request.body ? await readStream(request.body, limit, count) : Buffer.alloc(0);
+  return (await decompress(packed, encoding, limit, () => tooLarge(limit))).toString("utf8");
 }
 
 /** A body that trickles in must not outlive the limit. */
@@ -86,6 +99,7 @@ export async function readJsonObject(request: Request, limits: BodyLimits): Prom
     const reason = cause instanceof Error ? cause.message : "unreadable";
     throw badRequest(undefined, `The request body is not JSON: ${reason}`, "invalid_json");
   }
+  if (isTooDeep(value)) throw nestedTooDeeply();
   if (isJsonObject(value)) return value;
   throw badRequest(undefined, "The request body must be a JSON object.", "invalid_json");
 }

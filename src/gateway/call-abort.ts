@@ -13,19 +13,25 @@ export class CallAbort {
   /** Ends the wait itself. */
   readonly #wait = new AbortController();
   readonly #limitMs: number;
-  readonly #endsAt: number;
-  readonly #deadline: NodeJS.Timeout;
+  #endsAt: number;
+  #deadline: NodeJS.Timeout | undefined;
   #grace: NodeJS.Timeout | undefined;
   #cause: AbortCause | null = null;
   #disposed = false;
   #unfollow: (() => void) | undefined;
 
+  /** The deadline is set by `start`. */
   constructor(limitMs: number) {
     this.#limitMs = limitMs;
     this.#endsAt = performance.now() + limitMs;
+  }
+
+  /** The call begins, and its time with it. */
+  start(): void {
+    this.#endsAt = performance.now() + this.#limitMs;
     this.#deadline = setTimeout(() => {
       this.abort("deadline");
-    }, limitMs);
+    }, this.#limitMs);
   }
 
   /** For the sampler. */

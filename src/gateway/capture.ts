@@ -19,6 +19,8 @@ export interface RecordedCall {
   readonly startedMark: number;
   readonly logprobKind: Trace["logprobKind"];
   readonly worker?: string;
+  /** Nobody told the version of the weights. */
+  readonly isVersionUnknown?: true;
   /** By `performance.now()`. */
   readonly firstTokenMark?: number;
 }
@@ -67,7 +69,7 @@ export async function recordCall(
         ? {}
         : { temperedLogprobs: completion.temperedLogprobs.slice(0, completion.tokens.length) }),
       stopReason: completion.stopReason,
-      weightVersion: completion.weightVersion,
+      weightVersion: call.isVersionUnknown === true ? null : completion.weightVersion,
       ...(completion.weightChanges ? { weightChanges: completion.weightChanges } : {}),
       sampling: prepared.sampling,
       parentId: prepared.parentId,

@@ -2,6 +2,7 @@
 import { AgentTrainerError, ConfigError, DeadlineError } from "../core/errors.ts";
 import { ApiError } from "./api-error.ts";
 import { isJsonObject } from "./json-fields.ts";
+import { patientFetch } from "./patient-fetch.ts";
 import { redact } from "./redact.ts";
 
 export interface ClientOptions {
@@ -53,6 +54,9 @@ async function errorOf(response: Response, path: string): Promise<ApiError> {
   });
 }
 
+/** Node's fetch waits for headers no longer than 300 s. */
+const impatientMs = 290_000;
+
 export class ClientRequests {
   readonly #options: ClientOptions;
   readonly #base: string;
@@ -84,7 +88,7 @@ export class ClientRequests {
     if (call.signal?.aborted === true) onAbort();
     else call.signal?.addEventListener("abort", onAbort, { once: true });
     try {
-      const response = await this.#fetch(call, ending.signal);
+      const response = await this.#fetch(call, ending.signal, limitMs);
       if (!response.ok) throw await errorOf(response, call.path);
       return await read(response);
     } catch (error) {
@@ -108,8 +112,9 @@ export class ClientRequests {
     });
   }
 
-  async #fetch(call: ClientCall, signal: AbortSignal): Promise<Response> {
-    const { fetch: send = fetch, adminToken } = this.#options;
+  async #fetch(call: ClientCall, signal: AbortSignal, limitMs: number): Promise<Response> {
+    const { adminToken } = this.#options;
+    const send = this.#options.fetch ?? (limitMs < impatientMs ? fetch : patientFetch);
     const { method = "GET", path, query = {}, body, headers } = call;
     const url = new URL(this.#base + path);
     for (const [name, value] of Object.entries(query)) {

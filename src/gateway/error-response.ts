@@ -35,19 +35,26 @@ const anthropicTypes: Readonly<Record<number, string>> = {
 };
 
 export const messagesErrors: ErrorShape = (error) => {
-  const { status, message, code } = error;
+  const { status, message, code, details } = error;
   const type = anthropicTypes[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
   // Anthropic's clients recognise an overflow by these words.
   const prefix = code === "CONTEXT_OVERFLOW" ? "prompt is too long: " : "";
-  return { type: "error", error: { type, message: prefix + message } };
+  const more = details === undefined ? {} : { details };
+  return { type: "error", error: { type, message: prefix + message, ...more } };
 };
 
 /** The shape that a client at this URL can read. */
 export function errorShapeOf(url: string): ErrorShape {
-  const path = url.replace(/[?#].*$/s, "");
+  // As paths are read: see `parsePath`.
+  const path = url
+    .replace(/[?#].*$/s, "")
+    .replace(/\/{2,}/g, "/")
+    .replace(/\/$/, "");
   if (/\/v1\/messages(\/count_tokens)?$/.test(path)) return messagesErrors;
-  if (path.endsWith("/v1/responses")) return responsesErrors;
-  if (path.endsWith("/v1/completions")) return completionsErrors;
+  if (/\/v1\/responses(\/|$)/.test(path)) return responsesErrors;
+  if (path.endsWith("/completions") && !path.endsWith("/chat/completions")) {
+    return completionsErrors;
+  }
   return chatErrors;
 }
 

@@ -2,6 +2,7 @@
 import type { BodyLimits } from "./body.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { CallGate } from "./call-gate.ts";
+import type { IgnoredFields } from "./ignored-fields.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import type { SessionTable } from "./session-table.ts";
 import type { Target } from "./targets/target.ts";
@@ -17,11 +18,18 @@ export interface GatewayContext extends BodyLimits {
   readonly gate: CallGate;
   readonly bodyBudget: BodyBudget;
   readonly metrics: GatewayMetrics;
+  /** Fields of requests without an effect. */
+  readonly ignored: IgnoredFields;
   /** Absent where the target has no workers. */
   readonly workers?: WorkerAdmin;
   readonly adminDigest: Buffer;
+  /** Whether no token is asked for. */
+  readonly isOpen: boolean;
   readonly requestTimeoutMs: number;
   readonly maxUrlBytes: number;
+  /** How long a call may be silent before its answer begins, and then between two signs of life. */
+  readonly headersAfterMs: number;
+  readonly keepAliveMs: number;
   /** Tells the owner of failures that clients only see as a 5xx. Never throws. */
   report(error: unknown): void;
 }

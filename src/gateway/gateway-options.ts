@@ -16,8 +16,21 @@ export interface GatewayOptions {
   readonly workers?: WorkerAdmin;
   /** Opens the admin routes. @default made at random; see `Gateway.adminToken` */
   readonly adminToken?: string;
+  /**
+   * Asks for no tokens, neither for sessions nor for the admin routes, and lets the first call of a session
+   * open it: for clients that cannot send a token. Only on this machine's own address. @default false
+   */
+  readonly open?: boolean;
   /** Longest duration of one model call, in milliseconds, at least 1. @default 600_000 */
   readonly requestTimeoutMs?: number;
+  /**
+   * How long a call may take until its answer begins with status 200, since clients give up on silence
+   * (Node's fetch after 300 s); at least 1. A later failure is told in the body, and the connection is cut.
+   * @default 60_000
+   */
+  readonly headersAfterMs?: number;
+  /** Then, a sign of life this often: white space before JSON, a comment in a stream. @default 15_000 */
+  readonly keepAliveMs?: number;
   /** How long a request's body may take to arrive, at least 1. @default 60_000 */
   readonly bodyTimeoutMs?: number;
   /** How long a request's headers may take to arrive, at least 1. @default 10_000 */
@@ -49,6 +62,8 @@ export interface GatewayOptions {
   readonly maxCallsPerSecond?: number;
   /** Told of failures that clients only see as a 5xx. @default nobody */
   readonly onError?: (error: unknown) => void;
+  /** Told, once each, of what clients ask for in vain. @default nobody */
+  readonly onWarning?: (message: string) => void;
 }
 
 // setTimeout's own bound: beyond it a timer fires at once.
@@ -57,6 +72,8 @@ const anyCount = Number.MAX_SAFE_INTEGER;
 
 export const defaultLimits = {
   requestTimeoutMs: 600_000,
+  headersAfterMs: 60_000,
+  keepAliveMs: 15_000,
   bodyTimeoutMs: 60_000,
   headersTimeoutMs: 10_000,
   maxBodyBytes: 33_554_432,
@@ -73,6 +90,8 @@ const bounds: Readonly<Record<keyof GatewayLimits | "sessionIdleMs", number>> = 
   maxBytesInFlight: anyCount,
   maxSessionBytesInFlight: anyCount,
   requestTimeoutMs: longestTimeoutMs,
+  headersAfterMs: longestTimeoutMs,
+  keepAliveMs: longestTimeoutMs,
   bodyTimeoutMs: longestTimeoutMs,
   headersTimeoutMs: longestTimeoutMs,
   maxBodyBytes: anyCount,

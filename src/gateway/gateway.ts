@@ -8,6 +8,7 @@ import { BodyBudget } from "./body-budget.ts";
 import { CallGate } from "./call-gate.ts";
 import { checkAdminToken, checkLimits, isLoopback } from "./gateway-options.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
+import { IgnoredFields } from "./ignored-fields.ts";
 import { createMemoryTraceStore } from "./memory-trace-store.ts";
 import { GatewayMetrics } from "./metrics.ts";
 import { toResponse } from "./reply.ts";
@@ -54,7 +55,14 @@ export interface Gateway extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-function checkHost(host: string, isTokenChosen: boolean): void {
+function checkHost(host: string, isTokenChosen: boolean, isOpen: boolean): void {
+  if (isOpen && !isLoopback(host)) {
+    throw new ConfigError({
+      message: `The gateway would answer anybody who reaches ${host}, since it asks for no tokens.`,
+      hint: "Leave out --open (in code: open), or listen on 127.0.0.1.",
+      fields: { option: "host", value: host },
+    });
+  }
   if (isTokenChosen || isLoopback(host)) return;
   throw new ConfigError({
     message: `The gateway would be open to other machines at ${host}, but its admin token was not chosen.`,
@@ -67,6 +75,7 @@ function checkHost(host: string, isTokenChosen: boolean): void {
 export function createGateway(options: GatewayOptions): Gateway {
   const { model, store = createMemoryTraceStore() } = options;
   const { adminToken = createToken("admin"), onError = () => undefined } = options;
+  const { onWarning = () => undefined } = options;
   const { sessionIdleMs, maxCallsPerSecond = Infinity } = options;
   const limits = checkLimits(options);
   checkAdminToken(adminToken);
@@ -77,6 +86,13 @@ export function createGateway(options: GatewayOptions): Gateway {
       onError(error);
     } catch {
       // A listener that fails must not fail the answer.
+    }
+  };
+  const warn = (message: string): void => {
+    try {
+      onWarning(message);
+    } catch {
+      // As above.
     }
   };
   const gate = new CallGate();
@@ -106,8 +122,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     gate,
     bodyBudget: new BodyBudget(limits),
     metrics,
+    ignored: new IgnoredFields(metrics, warn),
     ...(workers ? { workers } : {}),
     adminDigest: tokenDigest(adminToken),
+    isOpen: options.open === true,
     report,
   });
   let starting: Promise<HttpServer> | undefined;
@@ -141,7 +159,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           hint: "Call listen() once, or create another gateway.",
         });
       }
-      checkHost(host, options.adminToken !== undefined);
+      checkHost(host, options.adminToken !== undefined, options.open === true);
       starting = serve(app, { ...limits, host, port });
       try {
         server = await starting;

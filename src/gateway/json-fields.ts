@@ -83,3 +83,18 @@ export function readArray(
   if (Array.isArray(value)) return value;
   throw badRequest(at, `${at} must be a list, but it is ${show(value)}.`);
 }
+
+/** No schema or message is nested as deeply as this; code that follows it down would have no stack left. */
+const mostLevels = 512;
+
+export function isTooDeep(value: unknown): boolean {
+  const isNested = (each: unknown): each is object => typeof each === "object" && each !== null;
+  let level = [value].filter(isNested);
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth >= mostLevels) return true;
+    level = level.flatMap((each) =>
+      (Array.isArray(each) ? (each as unknown[]) : Object.values(each)).filter(isNested),
+    );
+  }
+  return false;
+}

@@ -21,6 +21,7 @@ export class GatewayMetrics {
   readonly #tokens: Counter<"kind">;
   readonly #traces: Counter<"protocol" | "trainable">;
   readonly #expired: Counter;
+  readonly #ignored: Counter<"protocol" | "field">;
 
   constructor(sources: MetricSources) {
     const registers = [this.#registry];
@@ -33,6 +34,10 @@ export class GatewayMetrics {
     this.#refused = counter("refused_total", "Requests refused, by reason.", ["reason"]);
     this.#tokens = counter("tokens_total", "Tokens captured.", ["kind"]);
     this.#traces = counter("traces_total", "Traces stored.", ["protocol", "trainable"]);
+    this.#ignored = counter("ignored_fields_total", "Fields of requests without an effect here.", [
+      "protocol",
+      "field",
+    ]);
     this.#expired = counter("sessions_expired_total", "Sessions closed because idle.", []);
     this.#calls = new Histogram({
       name: `${prefix}call_seconds`,
@@ -67,6 +72,10 @@ export class GatewayMetrics {
 
   called(durationMs: number, outcome: "done" | "failed"): void {
     this.#calls.observe({ outcome }, durationMs / 1000);
+  }
+
+  ignored(protocol: string, field: string): void {
+    this.#ignored.inc({ protocol, field });
   }
 
   expired(): void {

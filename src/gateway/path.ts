@@ -54,8 +54,8 @@ export function sessionPath(sessionUid: string, trajectoryUid?: string): string 
 
 /** `null` for a path that means nothing here. */
 export function parsePath(pathname: string): Route | null {
-  const raw = pathname.split("/");
-  if (raw.shift() !== "" || raw.includes("")) return null;
+  // Clients join base URLs and paths with one slash too many; an empty uid is written as "~".
+  const raw = pathname.split("/").filter((segment) => segment !== "");
   if (!ownRoots.has(raw[0] as string)) return null;
   try {
     return (
@@ -69,14 +69,29 @@ export function parsePath(pathname: string): Route | null {
   }
 }
 
+/**
+ * Clients of other gateways write a uid with slashes as it is: it ends before the first "v1". Whatever uid
+ * that makes, its own token has to open it.
+ */
 function parseSession(raw: readonly string[]): SessionRoute | null {
-  const named = raw[2] === "trajectories" && raw.length > 4;
-  const versionAt = named ? 4 : 2;
-  if (raw[versionAt] !== "v1") return null;
+  const isNamed = raw[2] === "trajectories" && raw[4] === "v1";
+  const versionAt = raw[2] !== "v1" && isNamed ? 4 : raw.indexOf("v1", 2);
+  if (versionAt === -1) return null;
+  const named = versionAt >= 4 && raw[versionAt - 2] === "trajectories";
+  const uid = raw.slice(1, named ? versionAt - 2 : versionAt);
   return {
     kind: "session",
-    sessionUid: decodeSegment(raw[1] as string),
-    trajectoryUid: named ? decodeSegment(raw[3] as string) : null,
+    sessionUid: uid.map(decodeSegment).join("/"),
+    trajectoryUid: named ? decodeSegment(raw[versionAt - 1] as string) : null,
     rest: raw.slice(versionAt + 1).map(decodeSegment),
   };
+}
+
+/** Segments of an own route, those of a session's uid with slashes made one. */
+export function joinUid(segments: readonly string[]): readonly string[] {
+  const [root, ...rest] = segments;
+  if (root !== "sessions" || rest.length < 2) return segments;
+  const isTraces = rest.at(-1) === "traces";
+  const uid = isTraces ? rest.slice(0, -1) : rest;
+  return [root, uid.join("/"), ...(isTraces ? ["traces"] : [])];
 }

@@ -12,10 +12,85 @@ export class JsonReply {
   }
 }
 
-export type Reply = JsonReply | Response;
+/** How a reply that has begun ends. */
+export interface EarlyOutcome {
+  readonly text: string;
+  /** False for an error: its text is sent, and then the connection is cut, since the status was 200. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Status 200 before the JSON is known. White space comes before it, which JSON allows, so that clients that
+ * give up on a silent server do not.
+ */
+export class EarlyReply {
+  /** Never rejects. */
+  readonly outcome: Promise<EarlyOutcome>;
+  /** Between two pieces of white space. */
+  readonly everyMs: number;
+  /** Called when nobody reads any more. */
+  readonly onLeave: () => void;
+
+  constructor(outcome: Promise<EarlyOutcome>, everyMs: number, onLeave: () => void) {
+    this.outcome = outcome;
+    this.everyMs = everyMs;
+    this.onLeave = onLeave;
+  }
+}
+
+export type Reply = EarlyReply | JsonReply | Response;
 
 export const jsonHeaders: Readonly<Record<string, string>> = { "content-type": "application/json" };
 
+/** Sends white space to `write` until the outcome is known, and then hands that to `end`. */
+export function writeEarly(
+  { outcome, everyMs }: EarlyReply,
+  write: () => void,
+  end: (outcome: EarlyOutcome) => void,
+): { readonly stop: () => void } {
+  write();
+  const timer = setInterval(write, everyMs);
+  let isStopped = false;
+  const stop = (): void => {
+    isStopped = true;
+    clearInterval(timer);
+  };
+  void outcome.then((known) => {
+    if (isStopped) return;
+    stop();
+    end(known);
+  });
+  return { stop };
+}
+
+function earlyResponse(reply: EarlyReply): Response {
+  const encoder = new TextEncoder();
+  let writing: { readonly stop: () => void } | undefined;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      writing = writeEarly(
+        reply,
+        () => {
+          controller.enqueue(encoder.encode(" "));
+        },
+        ({ text, isWhole }) => {
+          if (isWhole) {
+            controller.enqueue(encoder.encode(text));
+            controller.close();
+          } else controller.error(new Error(text));
+        },
+      );
+    },
+    cancel() {
+      writing?.stop();
+      reply.onLeave();
+    },
+  });
+  return new Response(body, { headers: jsonHeaders });
+}
+
 export function toResponse(reply: Reply): Response {
-  return reply instanceof Response ? reply : new Response(reply.text, { headers: jsonHeaders });
+  if (reply instanceof Response) return reply;
+  if (reply instanceof EarlyReply) return earlyResponse(reply);
+  return new Response(reply.text, { headers: jsonHeaders });
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ConfigError } from "../core/errors.ts";
-import { jsonHeaders, type JsonReply, type Reply } from "./reply.ts";
+import { EarlyReply, jsonHeaders, type JsonReply, type Reply, writeEarly } from "./reply.ts";
 
 export interface HttpServer {
   readonly url: string;
@@ -63,6 +63,26 @@ function send({ text }: JsonReply, outgoing: ServerResponse): Response {
   return RESPONSE_ALREADY_SENT;
 }
 
+function sendEarly(reply: EarlyReply, outgoing: ServerResponse): Response {
+  outgoing.writeHead(200, jsonHeaders);
+  const { stop } = writeEarly(
+    reply,
+    () => {
+      outgoing.write(" ");
+    },
+    ({ text, isWhole }) => {
+      if (isWhole) outgoing.end(text);
+      // Without the end of the body no client takes the error for an answer.
+      else outgoing.write(text, () => outgoing.destroy());
+    },
+  );
+  outgoing.once("close", () => {
+    stop();
+    if (!outgoing.writableFinished) reply.onLeave();
+  });
+  return RESPONSE_ALREADY_SENT;
+}
+
 /** @throws ConfigError when the address cannot be had. */
 export async function serve(
   app: (request: Request) => Promise<Reply>,
@@ -73,7 +93,9 @@ export async function serve(
   const listener = getRequestListener(
     async (request, { outgoing }) => {
       const reply = await app(request);
-      return reply instanceof Response ? reply : send(reply, outgoing as ServerResponse);
+      if (reply instanceof Response) return reply;
+      const response = outgoing as ServerResponse;
+      return reply instanceof EarlyReply ? sendEarly(reply, response) : send(reply, response);
     },
     { overrideGlobalObjects: false, hostname: host },
   );

@@ -20,7 +20,7 @@ function toStep(trace: Trace, isLast: boolean, reports: readonly StepReport[]): 
     ...(trace.temperedLogprobs === undefined ? {} : { temperedLogprobs: trace.temperedLogprobs }),
     stopReason: trace.stopReason,
     sampling: trace.sampling,
-    weightVersion: trace.weightVersion,
+    weightVersion: trace.weightVersion ?? 0,
     ...(trace.weightChanges === undefined ? {} : { weightChanges: trace.weightChanges }),
     ...(action === undefined ? {} : { action }),
     reward: reports.reduce((sum, { reward = 0 }) => sum + reward, 0),

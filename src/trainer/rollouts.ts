@@ -8,7 +8,7 @@ import { defaultRolloutLimits } from "../rollout/limits.ts";
 import { createRolloutRunner } from "../rollout/runner.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { heldBackend } from "./held-backend.ts";
-import type { RunRollouts } from "./loop-context.ts";
+import type { RolloutOptions, RunRollouts } from "./loop-context.ts";
 import { withPromptLimit } from "./prompt-limit.ts";
 import type { Rollouts } from "./ways-in.ts";
 
@@ -27,6 +27,23 @@ export interface RolloutServiceOptions {
   readonly weightVersion?: number;
 }
 
+/** What the gateway warns of while rollouts run, as events of the run. */
+class HeldWarnings {
+  readonly #held: string[] = [];
+  #onEvent: RolloutOptions["onEvent"] | undefined;
+
+  /** Of the rollouts that began last. */
+  follow(onEvent: RolloutOptions["onEvent"]): void {
+    this.#onEvent = onEvent;
+    for (const message of this.#held.splice(0)) this.tell(message);
+  }
+
+  tell(message: string): void {
+    if (this.#onEvent) this.#onEvent({ type: "warning", message });
+    else this.#held.push(message);
+  }
+}
+
 const toMs = (seconds: number): number => Math.ceil(seconds * 1000);
 
 /** Opens what runs rollouts. */
@@ -39,7 +56,13 @@ export const createRolloutService: OpenRollouts = async (options) => {
   const { nParallelTasks, retryLimit, ...seconds } = config.workflow;
   const { failureReward, retryAgentErrors, rewardSource, solvedReward } = config.rollout;
   const requestTimeoutMs = toMs(Math.min(seconds.callTimeoutS, seconds.timeoutS));
-  const gateway = createGateway({ target, model: config.model.name, requestTimeoutMs });
+  const warnings = new HeldWarnings();
+  const gateway = createGateway({
+    target,
+    model: config.model.name,
+    requestTimeoutMs,
+    onWarning: (message) => warnings.tell(message),
+  });
   gateway.setWeightVersion(weightVersion);
   const runner = createRolloutRunner({
     host: gateway.sessions,
@@ -60,6 +83,7 @@ export const createRolloutService: OpenRollouts = async (options) => {
   await gateway.listen();
   return {
     run: (requests, how) => {
+      warnings.follow(how.onEvent);
       const sampling = how.isValidation ? config.rollout.val : config.rollout.train;
       return runner.run(requests, { ...how, sampling });
     },

@@ -116,7 +116,6 @@ describe("paths", () => {
       "/sessions",
       "/sessions/%",
       "/SESSIONS/session-1/v1/chat/completions",
-      "/sessions/session-0/v1/chat/completions/",
       "/sessions/session-0/v1/chat%2fcompletions",
       "/v1/chat/completions",
     ];

@@ -32,6 +32,20 @@ describe("bad options", () => {
       [["--kind", "vllm", "--store", "memory"], /there is no --worker/],
       [["--builtin", "builtin:shop-tiny", "--port", "70000"], /port/],
       [["--builtin", "builtin:shop-tiny", "--store", foreign], /foreign\.sqlite is not a trace/],
+      [
+        [
+          "--worker",
+          "http://a",
+          "--model",
+          "m",
+          "--open",
+          "--host",
+          "0.0.0.0",
+          "--store",
+          "memory",
+        ],
+        /asks for no tokens/,
+      ],
       [["--builtin", "x", "--store", join(folder, "no/such.sqlite")], /cannot be created/],
     ];
     for (const [args, message] of cases) {
@@ -44,7 +58,14 @@ describe("bad options", () => {
   it("are explained by --help", async () => {
     const { code, out } = await run("--help");
     expect(code).toBe(0);
-    for (const word of ["--worker", "--store", "9090", "AGENT_TRAINER_ADMIN_TOKEN", "Examples:"]) {
+    for (const word of [
+      "--worker",
+      "--open",
+      "--store",
+      "9090",
+      "AGENT_TRAINER_ADMIN_TOKEN",
+      "Examples:",
+    ]) {
       expect(out).toContain(word);
     }
   });

@@ -15,6 +15,8 @@ export interface GatewayFlags extends SourceFlags {
   readonly host: string;
   readonly port: number;
   readonly adminToken?: string;
+  /** No tokens, for clients that cannot send one. */
+  readonly open?: boolean;
   readonly sessionIdle?: number;
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -32,12 +34,17 @@ function openStore({ store, storeSync }: GatewayFlags): TraceStore | undefined {
   return openSqliteTraceStore(store, { synchronous: storeSync });
 }
 
+const openNotice = `warning: --open: no token is asked for. Every program on this machine can use the model, read
+warning: all traces and change the workers. Use it for clients that cannot send a token, and nothing else.
+`;
+
 function announce(gateway: Gateway, url: string, flags: GatewayFlags, io: CliIo): void {
   if (flags.json === true) io.stdout.write(`${JSON.stringify({ url, store: flags.store })}\n`);
   else io.stdout.write(`${url}\n`);
   const isChosen = (flags.adminToken ?? process.env[adminTokenVariable] ?? "") !== "";
   // The only place where it is ever shown.
-  if (!isChosen) io.stderr.write(`admin token: ${gateway.adminToken}\n`);
+  if (flags.open === true) io.stderr.write(openNotice);
+  else if (!isChosen) io.stderr.write(`admin token: ${gateway.adminToken}\n`);
   if (flags.quiet === true) return;
   io.stderr.write(
     `Traces go to ${flags.store}. POST ${url}/sessions opens a session; Ctrl-C stops the gateway.\n`,
@@ -65,7 +72,11 @@ export async function gatewayCommand(flags: GatewayFlags, io: CliIo): Promise<nu
       model: flags.model ?? source.model,
       ...(store ? { store } : {}),
       ...(token === undefined || token === "" ? {} : { adminToken: token }),
+      ...(flags.open === true ? { open: true } : {}),
       ...(flags.sessionIdle === undefined ? {} : { sessionIdleMs: flags.sessionIdle * 1000 }),
+      onWarning: (message) => {
+        io.stderr.write(`warning: ${redact(message)}\n`);
+      },
       onError: (error) => {
         io.stderr.write(redact(formatError(error, colors, flags.verbose === true)));
       },

@@ -11,6 +11,7 @@ import type { GatewayContext } from "../gateway-context.ts";
 import type { SessionRoute } from "../path.ts";
 import { JsonReply, type Reply } from "../reply.ts";
 import type { CaptureSession } from "../session.ts";
+import { replyInTime } from "./early-json.ts";
 import { EventStream } from "./event-stream.ts";
 
 /** What every route of a session gets. The caller has checked that the session is the client's. */
@@ -42,35 +43,56 @@ export interface ProtocolCall {
   readonly whole: (call: FinishedCall) => object;
 }
 
+/** Runs the call once the gateway lets it begin. */
+async function begin(context: RouteContext, call: CallContext): Promise<FinishedCall> {
+  const { gateway, session } = context;
+  const { abort } = call;
+  if (gateway.gate.paused !== null) {
+    try {
+      await gateway.gate.admit(gateway.requestTimeoutMs, abort.signal);
+    } catch (error) {
+      abort.dispose();
+      throw error;
+    }
+  }
+  abort.start();
+  return session.track(abort, () => runCall(call));
+}
+
 async function answerStream(
-  { gateway, lease }: RouteContext,
+  context: RouteContext,
   call: CallContext,
   open: (events: EventStream) => CallStream,
 ): Promise<Response> {
-  const { abort } = call;
+  const { gateway } = context;
   const events = new EventStream(() => {
-    abort.abort("client");
+    call.abort.abort("client");
   });
   const stream = open(events);
   let sendHeaders: (() => void) | undefined;
-  const firstText = new Promise<void>((resolve) => {
+  const begun = new Promise<void>((resolve) => {
     sendHeaders = resolve;
   });
-  const running = call.session.track(abort, () =>
-    runCall({
-      ...call,
-      onPrompt: (promptTokens) => {
-        stream.begin(promptTokens);
-      },
-      onDelta: (choice, delta) => {
-        stream.delta(choice, delta);
-        sendHeaders?.();
-      },
-    }),
-  );
-  lease.until(running);
+  // Clients give up on a server that is silent for too long.
+  const late = setTimeout(() => sendHeaders?.(), gateway.headersAfterMs);
+  const running = begin(context, {
+    ...call,
+    onPrompt: (promptTokens) => {
+      stream.begin(promptTokens);
+    },
+    onDelta: (choice, delta) => {
+      stream.delta(choice, delta);
+      sendHeaders?.();
+    },
+  });
+  context.lease.until(running);
   // Until there is text, a failure can still have a status of its own.
-  await Promise.race([firstText, running]);
+  try {
+    await Promise.race([begun, running]);
+  } finally {
+    clearTimeout(late);
+  }
+  events.keepAlive(gateway.keepAliveMs);
   running
     .then((result) => {
       stream.finish(result);
@@ -99,5 +121,9 @@ export async function answerCall(
   const { trajectoryUid } = route;
   const call: CallContext = { target, session, trajectoryUid, request, abort, responseId };
   if (stream) return answerStream(context, call, stream);
-  return new JsonReply(whole(await session.track(abort, () => runCall(call))));
+  const work = begin(context, call).then((result) => new JsonReply(whole(result)));
+  context.lease.until(work);
+  return replyInTime(gateway, context.request.url, work, () => {
+    abort.abort("client");
+  });
 }

@@ -11,6 +11,9 @@ export class EventStream {
   readonly body: ReadableStream<Uint8Array>;
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   #waiting = "";
+  #pings: NodeJS.Timeout | undefined;
+  /** Nothing was written since the last ping was due. */
+  #isQuiet = true;
 
   constructor(onCancel: () => void) {
     this.body = new ReadableStream({
@@ -19,6 +22,7 @@ export class EventStream {
       },
       cancel: () => {
         this.#controller = null;
+        clearInterval(this.#pings);
         onCancel();
       },
     });
@@ -36,7 +40,16 @@ export class EventStream {
     this.write(JSON.stringify({ type, ...fields }), type);
   }
 
+  /** A comment, which clients skip, whenever nothing was written for so long. */
+  keepAlive(everyMs: number): void {
+    this.#pings = setInterval(() => {
+      if (!this.#isQuiet) this.#isQuiet = true;
+      else this.#controller?.enqueue(encoder.encode(": still here\n\n"));
+    }, everyMs);
+  }
+
   close(): void {
+    clearInterval(this.#pings);
     this.#flush();
     this.#controller?.close();
     this.#controller = null;
@@ -44,6 +57,7 @@ export class EventStream {
 
   #flush(): void {
     if (this.#waiting === "") return;
+    this.#isQuiet = false;
     this.#controller?.enqueue(encoder.encode(this.#waiting));
     this.#waiting = "";
   }

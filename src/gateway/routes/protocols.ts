@@ -18,11 +18,16 @@ const routes: Readonly<Record<string, ProtocolRoute>> = {
   "messages/count_tokens": countMessageTokens,
 };
 
+/** What a session offers, for clients that look for something else. */
+export const offered: string =
+  "POST chat/completions, completions, responses, messages and messages/count_tokens, and GET models";
+
 /** The route of these path segments; undefined when no protocol has it. */
 export function findProtocol(segments: readonly string[]): ProtocolRoute | undefined {
   // A segment was decoded once; a slash in it separates nothing.
   if (segments.some((segment) => segment.includes("/"))) return undefined;
-  // Anthropic's clients add "/v1" of their own to the base URL.
-  const path = (segments[0] === "v1" ? segments.slice(1) : segments).join("/");
+  // Anthropic's clients add "/v1" of their own to the base URL, Azure's the name of the model.
+  const own = segments[0] === "v1" ? segments.slice(1) : segments;
+  const path = own.join("/").replace(/^deployments\/.+?\/(?=(?:chat\/)?completions$)/, "");
   return Object.hasOwn(routes, path) ? routes[path] : undefined;
 }

@@ -5,7 +5,7 @@
 import type { JsonObject, JsonValue } from "../../core/message.ts";
 import { isJsonObject, readNumber, type JsonFields } from "../json-fields.ts";
 import type { TargetAbilities } from "../targets/target.ts";
-import { unsupported, type IsNeutral } from "./refusals.ts";
+import { formatRemedy, unsupported, type IsNeutral } from "./refusals.ts";
 
 export interface ServerField {
   /** As the client wrote it. */
@@ -18,7 +18,14 @@ export interface ServerField {
   readonly toChat?: (value: unknown) => JsonValue | undefined;
 }
 
-const remedy = "Leave it out: only servers that render messages themselves honour it.";
+const remedy = "Leave it out: only servers that render messages themselves support it.";
+
+const remedies: Readonly<Record<ServerField["name"], string>> = {
+  response_format: formatRemedy,
+  tool_choice:
+    'Leave it out, or use "auto" or "none", and say in the prompt which tool to call: only servers that render messages themselves can force one, and such answers are not trained on.',
+  chat_template_kwargs: remedy,
+};
 
 /** @throws ApiError 400 naming the field. */
 export function readServerFields(
@@ -29,7 +36,7 @@ export function readServerFields(
   for (const { at, value, isNeutral, name, toChat } of fields) {
     if (value === undefined || value === null || isNeutral(value)) continue;
     const wire = toChat ? toChat(value) : (value as JsonValue);
-    if (!isHonoured || wire === undefined) throw unsupported(at, value, remedy);
+    if (!isHonoured || wire === undefined) throw unsupported(at, value, remedies[name]);
     serverFields[name] = wire;
   }
   return Object.keys(serverFields).length === 0 ? {} : { serverFields };

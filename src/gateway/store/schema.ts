@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import type Libsql from "libsql";
 import type { Database } from "libsql";
 import { ConfigError } from "../../core/errors.ts";
+import { identityLockPath, requireOneName } from "./file-identity.ts";
 import { lockStore, lockWaitMs, type StoreLock } from "./store-lock.ts";
 
 /** "ATTS" in `PRAGMA application_id`. */
@@ -139,10 +140,19 @@ export function writerSetup(synchronous: Synchronous, maxBytes: number | undefin
 /** For reading. @throws ConfigError when the file is not a trace store of this version, or is in use. */
 export function openDatabase(path: string): StoreFile {
   const db = openFile(path, 0);
-  let lock: StoreLock | undefined;
+  const locks: StoreLock[] = [];
+  const lock: StoreLock = {
+    release: () => {
+      for (const each of locks) each.release();
+    },
+  };
   try {
-    // By its one true name, whatever links lead to it.
-    lock = lockStore(openFile(`${realpathSync(path)}-lock`, lockWaitMs), path);
+    // By its one true name, whatever links lead to it, which holds wherever folders are shared.
+    locks.push(lockStore(openFile(`${realpathSync(path)}-lock`, lockWaitMs), path));
+    // By what it is, for a file that got another name meanwhile.
+    const identity = identityLockPath(path);
+    if (identity !== null) locks.push(lockStore(openFile(identity, lockWaitMs), path));
+    requireOneName(path);
     db.exec(`PRAGMA page_size = ${pageSize}`);
     if (isEmpty(db)) {
       pragma(db, "journal_mode = WAL");
@@ -153,7 +163,7 @@ export function openDatabase(path: string): StoreFile {
     return { db, lock };
   } catch (error) {
     db.close();
-    lock?.release();
+    lock.release();
     const { code } = error as { code?: unknown };
     if (code === "SQLITE_NOTADB" || code === "SQLITE_CORRUPT") {
       throw foreign(path, "is not a trace store, or it is damaged", another, error);

@@ -1,6 +1,7 @@
 /**
- * One gateway per trace store: a file beside it that SQLite holds a lock on. The system drops the lock
- * when a process ends, however it ends, so nothing is ever left behind that would have to be judged.
+ * One gateway per trace store: files that SQLite holds locks on, one beside the store for its name and one
+ * for the file that it is. The system drops a lock when a process ends, however it ends, so nothing is
+ * ever left behind that would have to be judged.
  */
 import type { Database } from "libsql";
 import { ConfigError } from "../../core/errors.ts";

@@ -34,6 +34,8 @@ export interface TargetAnswer {
   readonly logprobKind: Trace["logprobKind"];
   /** Id of the worker that answered. */
   readonly worker?: string;
+  /** Nobody has told the version of the weights. */
+  readonly isVersionUnknown?: true;
   /** When the first piece of the answer was there, by `performance.now()`. */
   readonly firstTokenMark?: number;
   /** Why the call cannot be trained on: what the server did not tell. */

@@ -20,6 +20,8 @@ export interface Draw {
   readonly logprobKind: Trace["logprobKind"];
   /** Id of the worker that drew. */
   readonly worker?: string;
+  /** Nobody has told the version of the weights. */
+  readonly isVersionUnknown?: true;
   /** Why it cannot be trained on. */
   readonly untrainable?: string;
 }

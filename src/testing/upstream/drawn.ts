@@ -33,3 +33,19 @@ export function visibleText({ tokens, stop }: Drawn): string {
   const all = renderer.decode(tokens);
   return stop === undefined ? all : all.slice(0, all.indexOf(stop));
 }
+
+const continues = (byte: number | undefined): boolean =>
+  byte !== undefined && byte >= 0x80 && byte < 0xc0;
+
+function characterLength(lead: number): number {
+  return lead < 0xc0 || lead > 0xff ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+}
+
+/** Of each token, whether it completes a character, so that the text so far is text. */
+export function completesCharacter(tokens: Int32Array): readonly boolean[] {
+  let missing = 0;
+  return Array.from(tokens, (token) => {
+    missing = missing > 0 && continues(token) ? missing - 1 : characterLength(token) - 1;
+    return missing === 0;
+  });
+}

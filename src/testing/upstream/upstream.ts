@@ -85,6 +85,11 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
 
   async function draw(ask: UpstreamAsk, response: ServerResponse, call: number): Promise<void> {
     const { prompt, n, stops, stream } = ask;
+    const refusal = dialect.refuse?.(ask);
+    if (refusal) {
+      sendJson(response, refusal.status, refusal.body);
+      return;
+    }
     const room = contextLength - prompt.length;
     const { maxTokens = room } = ask;
     const isChat = ask.body["messages"] !== undefined;

@@ -106,7 +106,7 @@ describe.each(places.flatMap((place) => [false, true].map((stream) => ({ ...plac
 );
 
 const final: readonly (readonly [string, Fault, number, string])[] = [
-  ["500s", { type: "status", status: 500 }, 502, "upstream_failed"],
+  ["500s", { type: "status", status: 500 }, 500, "upstream_failed"],
   ["503s", { type: "status", status: 503 }, 503, "upstream_failed"],
   ["429s", { type: "status", status: 429 }, 429, "rate_limit_exceeded"],
   ["resets", { type: "reset" }, 502, "upstream_unreachable"],

@@ -1,6 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Libsql from "libsql";
@@ -13,6 +21,7 @@ import { drawIds, makeSession, makeTrace } from "./make-trace.ts";
 const folder = mkdtempSync(join(tmpdir(), "sqlite-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const storeModule = new URL("../../../src/gateway/index.ts", import.meta.url).href;
+const traceModule = new URL("make-trace.ts", import.meta.url).href;
 const file = (name: string): string => join(folder, name);
 
 describe("files that are no trace store", () => {
@@ -129,6 +138,48 @@ describe("a second gateway", () => {
     }
     await store.append([makeTrace()]);
     await store.close();
+    const next = openSqliteTraceStore(path);
+    expect(await next.bySession("s")).toHaveLength(1);
+    await next.close();
+  });
+
+  it("is refused by a hard link, and by the name that the file got meanwhile", async () => {
+    const path = file("first-name.sqlite");
+    const other = file("second-name.sqlite");
+    const store = openSqliteTraceStore(path);
+    await store.append([makeTrace()]);
+    linkSync(path, other);
+    expect(() => openSqliteTraceStore(other)).toThrow(/Another gateway uses the trace store/);
+    // As "mv" does it; the log stays under the old name.
+    rmSync(path);
+    expect(() => openSqliteTraceStore(other)).toThrow(/Another gateway uses the trace store/);
+    linkSync(other, path);
+    rmSync(other);
+    await store.append([makeTrace({ sequence: 1 })]);
+    await store.close();
+    const next = openSqliteTraceStore(path);
+    expect(await next.bySession("s")).toHaveLength(2);
+    await next.close();
+  });
+
+  it("cannot open a file that has two names, since its log has one", async () => {
+    const path = file("named.sqlite");
+    const other = file("alias.sqlite");
+    const code =
+      `const { openSqliteTraceStore } = await import(${JSON.stringify(storeModule)});` +
+      `const { makeTrace } = await import(${JSON.stringify(traceModule)});` +
+      `globalThis.store = openSqliteTraceStore(${JSON.stringify(path)});` +
+      `await store.append([makeTrace()]); console.log("open"); setInterval(() => {}, 1000);`;
+    const flags = ["--import", "tsx", "--conditions=agent-trainer-source", "--input-type=module"];
+    const child = spawn(process.execPath, [...flags, "-e", code]);
+    await once(child.stdout, "data");
+    linkSync(path, other);
+    expect(() => openSqliteTraceStore(other)).toThrow(/Another gateway/);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    // The acknowledged call is in the log of the first name.
+    expect(() => openSqliteTraceStore(other)).toThrow(/has 2 names \(hard links\)/);
+    rmSync(other);
     const next = openSqliteTraceStore(path);
     expect(await next.bySession("s")).toHaveLength(1);
     await next.close();

@@ -55,6 +55,7 @@ describe.each(kinds)("$name store", ({ open }) => {
       makeTrace({
         sequence: 2,
         untrainable: "client disconnected",
+        weightVersion: null,
         messages: [
           { role: "system", content: "ü 😀 \u0000" },
           {

@@ -36,15 +36,20 @@ function expectDrawn(trace: Trace | undefined, said: string): void {
 }
 
 describe.each(["vllm", "sglang", "llamacpp"] as const)("prompts as token ids to %s", (kind) => {
+  // It tells nothing of the first byte of an é.
+  const word = kind === "llamacpp" ? "hello" : "héllo";
   it.each([false, true])("are drawn from, and continued by id (streamed: %s)", async (stream) => {
-    await using upstream = await startUpstream({ kind, script });
+    await using upstream = await startUpstream({
+      kind,
+      script: ({ index, choice }) => `<think>so</think>${word} ${index}${choice}`,
+    });
     await using world = await openWorld({ workers: [{ url: upstream.url }], renderer });
-    expect(await textOf(await world.post({ messages, stream }))).toBe("héllo 00");
-    const later = [...messages, { role: "assistant", content: "héllo 00" }, ...messages];
-    expect(await textOf(await world.post({ messages: later, stream }))).toBe("héllo 10");
+    expect(await textOf(await world.post({ messages, stream }))).toBe(`${word} 00`);
+    const later = [...messages, { role: "assistant", content: `${word} 00` }, ...messages];
+    expect(await textOf(await world.post({ messages: later, stream }))).toBe(`${word} 10`);
     const [first, second] = (await world.session.traces()) as [Trace, Trace];
-    expectDrawn(first, "<think>so</think>héllo 00");
-    expectDrawn(second, "<think>so</think>héllo 10");
+    expectDrawn(first, `<think>so</think>${word} 00`);
+    expectDrawn(second, `<think>so</think>${word} 10`);
     expect(first.promptIds).toEqual(renderer.render([{ role: "user", content: "q" }]).tokens);
     expect(second.parentId).toBe(first.id);
     const before = [...first.promptIds, ...first.responseIds];

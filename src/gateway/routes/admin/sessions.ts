@@ -22,6 +22,16 @@ export function requireSession(gateway: GatewayContext, uid: string): CaptureSes
   });
 }
 
+/** What a proxy in front says of itself counts, since its address is the one that was reached. */
+function originOf({ url, headers }: Request): string {
+  const { protocol, host } = new URL(url);
+  const said = (name: string): string => (headers.get(name) ?? "").split(",")[0]?.trim() ?? "";
+  const scheme = said("x-forwarded-proto").toLowerCase();
+  const origin = `${/^https?$/.test(scheme) ? `${scheme}:` : protocol}//`;
+  const forwarded = said("x-forwarded-host");
+  return origin + (/^[\w.:[\]-]+$/.test(forwarded) ? forwarded : host);
+}
+
 export async function openSession({ gateway, request }: OwnContext): Promise<Response> {
   const body = await readJsonObject(request, gateway);
   const uid = readString(body, "session_id") ?? randomUUID();
@@ -52,7 +62,7 @@ export async function openSession({ gateway, request }: OwnContext): Promise<Res
   const options = { uid, seed, sampling, ...(metadata ? { metadata } : {}) };
   const { apiKey } = await gateway.sessions.open(options);
   // The host that the caller reached us by is the one that its agents can use, too.
-  const url = new URL(request.url).origin + sessionPath(uid);
+  const url = originOf(request) + sessionPath(uid);
   return Response.json(
     { session_id: uid, url, api_key: apiKey, model: gateway.model },
     { status: 201 },

@@ -3,6 +3,8 @@ import { readJsonObject } from "../../body.ts";
 import { createResponseId } from "../../call.ts";
 import type { Reply } from "../../reply.ts";
 import { answerCall, type RouteContext } from "../answer-call.ts";
+import { ignoredFields } from "../field-table.ts";
+import { chatFields } from "./refusals.ts";
 import { parseChatRequest } from "./request.ts";
 import { toWireCompletion } from "./response.ts";
 import { ChatStream } from "./stream.ts";
@@ -15,6 +17,7 @@ export async function answerChat(context: RouteContext): Promise<Reply> {
     gateway.model,
     gateway.target.abilities,
   );
+  gateway.ignored.note("openai-chat", ignoredFields(body, chatFields));
   const responseId = createResponseId("chatcmpl-");
   const options = { model: gateway.model, renderer: gateway.target.renderer, logprobs };
   return answerCall(context, {

@@ -1,20 +1,44 @@
-/** Fields of a chat request that are not honoured. */
-import { is, isEmpty, never, neutralSampling, type NeutralValues } from "../refusals.ts";
+/** What becomes of the fields of a chat request. */
+import {
+  captureFields,
+  sharedFields,
+  sharedIgnored,
+  sharedSilent,
+  type FieldTable,
+} from "../field-table.ts";
+import { is, isEmpty, never, neutralSampling } from "../refusals.ts";
 
 const isTextOnly = (value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => item === "text");
 
-/** @see NeutralValues */
-export const neutralChat: NeutralValues = {
-  ...neutralSampling,
-  functions: isEmpty,
-  function_call: is("none"),
-  modalities: isTextOnly,
-  audio: never,
-  prediction: never,
-  web_search_options: never,
-  chat_template: never,
-  add_generation_prompt: is(true),
-  continue_final_message: is(false),
-  documents: isEmpty,
+export const chatFields: FieldTable = {
+  supported: [
+    ...sharedFields,
+    "chat_template_kwargs",
+    "logprobs",
+    "messages",
+    "n",
+    "response_format",
+    "stop",
+    "stream_options",
+    "tool_choice",
+    "tools",
+    "top_logprobs",
+  ],
+  refused: {
+    ...neutralSampling,
+    functions: isEmpty,
+    function_call: is("none"),
+    modalities: isTextOnly,
+    audio: never,
+    prediction: never,
+    web_search_options: never,
+    chat_template: never,
+    add_generation_prompt: is(true),
+    continue_final_message: is(false),
+    echo: is(false),
+    documents: isEmpty,
+  },
+  ignored: { ...sharedIgnored, ...captureFields },
+  silent: [...sharedSilent, "store"],
 };

@@ -25,7 +25,7 @@ import {
 import { readSampling } from "../sampling-fields.ts";
 import { readServerFields, readTopLogprobs, type ServerField } from "../server-fields.ts";
 import { parseMessages } from "./messages.ts";
-import { neutralChat } from "./refusals.ts";
+import { chatFields } from "./refusals.ts";
 
 export interface ChatRequest extends StreamFields {
   readonly call: CallRequest;
@@ -60,7 +60,7 @@ export function parseChatRequest(
   defaultModel: string,
   abilities: TargetAbilities,
 ): ChatRequest {
-  refuseUnsupported(body, neutralChat);
+  refuseUnsupported(body, chatFields.refused);
   const tools = (readArray(body, "tools") ?? []).map((tool, i) => parseTool(tool, `tools[${i}]`));
   const top = readTopLogprobs(body, "top_logprobs", abilities) ?? 0;
   const logprobs = (readBoolean(body, "logprobs") ?? false) || top > 0;

@@ -4,7 +4,8 @@ import { readJsonObject } from "../../body.ts";
 import { createResponseId } from "../../call.ts";
 import type { Reply } from "../../reply.ts";
 import { answerCall, type RouteContext } from "../answer-call.ts";
-import { parseCompletionsRequest } from "./request.ts";
+import { ignoredFields } from "../field-table.ts";
+import { completionsFields, parseCompletionsRequest } from "./request.ts";
 import { toTextCompletion } from "./response.ts";
 import { CompletionsStream } from "./stream.ts";
 
@@ -19,6 +20,7 @@ export async function answerCompletions(context: RouteContext): Promise<Reply> {
     return renderer.decode(ids);
   });
   const { call, stream, includeUsage, logprobs } = parsed;
+  gateway.ignored.note("openai-completions", ignoredFields(body, completionsFields));
   const responseId = createResponseId("cmpl-");
   const options = { model: gateway.model, renderer, logprobs };
   return answerCall(context, {

@@ -3,6 +3,7 @@ import { badRequest } from "../../api-error.ts";
 import type { CallRequest } from "../../call-request.ts";
 import { readString, show, type JsonFields } from "../../json-fields.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
+import { captureFields, sharedFields, sharedSilent, type FieldTable } from "../field-table.ts";
 import { is, isEmpty, isText, neutralSampling, refuseUnsupported } from "../refusals.ts";
 import {
   readChoiceCount,
@@ -22,7 +23,20 @@ export interface CompletionsRequest extends StreamFields {
 /** OpenAI's own default of this protocol. */
 const defaultMaxTokens = 16;
 
-const neutral = { ...neutralSampling, echo: is(false), suffix: isEmpty };
+export const completionsFields: FieldTable = {
+  supported: [
+    ...sharedFields,
+    "logprobs",
+    "n",
+    "prompt",
+    "response_format",
+    "stop",
+    "stream_options",
+  ],
+  refused: { ...neutralSampling, echo: is(false), suffix: isEmpty },
+  ignored: captureFields,
+  silent: sharedSilent,
+};
 
 function isIds(value: unknown): value is readonly number[] {
   const isId = (item: unknown): boolean =>
@@ -58,7 +72,7 @@ export function parseCompletionsRequest(
   abilities: TargetAbilities,
   decode: (tokens: Int32Array) => string,
 ): CompletionsRequest {
-  refuseUnsupported(body, neutral);
+  refuseUnsupported(body, completionsFields.refused);
   const at = "response_format";
   const format = { at, name: at, value: body[at], isNeutral: isText } as const;
   const rawPrompt = parsePrompt(body);

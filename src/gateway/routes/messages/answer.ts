@@ -3,7 +3,8 @@ import { readJsonObject } from "../../body.ts";
 import { createResponseId } from "../../call.ts";
 import type { Reply } from "../../reply.ts";
 import { answerCall, type RouteContext } from "../answer-call.ts";
-import { parseMessagesRequest } from "./request.ts";
+import { ignoredFields } from "../field-table.ts";
+import { messagesFields, parseMessagesRequest } from "./request.ts";
 import { toWireAnswer } from "./response.ts";
 import { MessagesStream } from "./stream.ts";
 
@@ -12,6 +13,7 @@ export async function answerMessages(context: RouteContext): Promise<Reply> {
   const { model } = gateway;
   const body = await readJsonObject(request, gateway);
   const { call, stream } = parseMessagesRequest(body, model, gateway.target.abilities);
+  gateway.ignored.note("anthropic-messages", ignoredFields(body, messagesFields));
   const responseId = createResponseId("msg_");
   return answerCall(context, {
     call,

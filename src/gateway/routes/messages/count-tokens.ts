@@ -6,5 +6,7 @@ import { parsePrompt } from "./request.ts";
 export async function countMessageTokens({ gateway, request }: RouteContext): Promise<Response> {
   const body = await readJsonObject(request, gateway);
   const { messages, tools } = parsePrompt(body, gateway.target.abilities);
-  return Response.json({ input_tokens: await gateway.target.countTokens(messages, tools) });
+  const { gate, requestTimeoutMs, target } = gateway;
+  if (gate.paused !== null) await gate.admit(requestTimeoutMs, request.signal);
+  return Response.json({ input_tokens: await target.countTokens(messages, tools) });
 }

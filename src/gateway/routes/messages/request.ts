@@ -1,6 +1,6 @@
 /** The body of an Anthropic Messages request to a call, and to how its answer is to be written. */
 import type { JsonValue, ToolDefinition } from "../../../core/message.ts";
-import { badRequest } from "../../api-error.ts";
+import { ApiError, badRequest } from "../../api-error.ts";
 import type { CallRequest } from "../../call-request.ts";
 import {
   isJsonObject,
@@ -13,7 +13,15 @@ import {
   type JsonFields,
 } from "../../json-fields.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
-import { isEmpty, never, neutralSampling, refuseUnsupported } from "../refusals.ts";
+import { sharedFields, sharedSilent, type FieldTable } from "../field-table.ts";
+import {
+  is,
+  isEmpty,
+  never,
+  neutralSampling,
+  refuseUnsupported,
+  type IsNeutral,
+} from "../refusals.ts";
 import { readStops, readTool, type ContentOptions } from "../request-fields.ts";
 import { readSampling } from "../sampling-fields.ts";
 import { flatFormat, readServerFields, type ServerField } from "../server-fields.ts";
@@ -24,12 +32,70 @@ export interface MessagesRequest {
   readonly stream: boolean;
 }
 
-// What it asks for beside these (effort, thinking, cache control ...) is a hint to other models.
-const neutral = {
-  ...neutralSampling,
-  mcp_servers: isEmpty,
-  container: never,
+const keepsAll = (edit: unknown): boolean => isJsonObject(edit) && edit.keep === "all";
+
+/** Edits that leave everything as it is, as clients ask for that keep all thinking. */
+const editsNothing: IsNeutral = (value) =>
+  isEmpty(value) ||
+  (isJsonObject(value) && Array.isArray(value.edits) && value.edits.every(keepsAll));
+
+/** Nothing beside the format, which is read. */
+const formatOnly: IsNeutral = (value) =>
+  isJsonObject(value) && Object.keys(value).every((name) => name === "format");
+
+export const messagesFields: FieldTable = {
+  supported: [
+    ...sharedFields,
+    "messages",
+    "output_format",
+    "stop_sequences",
+    "system",
+    "thread",
+    "tool_choice",
+    "tools",
+  ],
+  refused: {
+    ...neutralSampling,
+    compaction: never,
+    container: never,
+    context_management: editsNothing,
+    mcp_servers: isEmpty,
+  },
+  ignored: {
+    fallbacks: isEmpty,
+    inference_geo: never,
+    output_config: formatOnly,
+    speed: is("standard"),
+    thinking: never,
+  },
+  silent: [
+    ...sharedSilent,
+    "betas",
+    "billing_policy",
+    "cache_control",
+    "diagnostics",
+    "fallback_credit_token",
+    "user_profile_id",
+    "workspace_id",
+  ],
 };
+
+/**
+ * A thread keeps the conversation on the server, and requests send only what is new. Clients that get this
+ * refusal send the whole conversation instead.
+ */
+function refuseThread({ thread }: JsonFields): void {
+  if (thread === undefined || thread === null) return;
+  throw new ApiError({
+    status: 400,
+    message:
+      "thread is not supported by this gateway. Send the whole conversation without it, as clients do that are told so.",
+    reason: "thread_unsupported_request",
+    param: "thread",
+    retry: false,
+    details: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
+  });
+}
 
 function parseTool(tool: unknown, at: string): ToolDefinition {
   if (!isJsonObject(tool)) {
@@ -96,7 +162,8 @@ export function parseMessagesRequest(
   defaultModel: string,
   abilities: TargetAbilities,
 ): MessagesRequest {
-  refuseUnsupported(body, neutral);
+  refuseThread(body);
+  refuseUnsupported(body, messagesFields.refused);
   const bounds = { min: 1, max: Number.MAX_SAFE_INTEGER, integer: true };
   if (readNumber(body, "max_tokens", bounds) === undefined) {
     throw badRequest("max_tokens", "max_tokens is missing.");

@@ -1,7 +1,7 @@
 /** A finished call in Anthropic's shape of a message. */
 import type { ToolCall } from "../../../core/message.ts";
 import { usageOf, type CallResult, type CallUsage, type Completion } from "../../call-request.ts";
-import { isJsonObject } from "../../json-fields.ts";
+import { isJsonObject, isTooDeep } from "../../json-fields.ts";
 import { textOf } from "../../message-text.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
@@ -13,7 +13,8 @@ export const signature = "unsigned";
 export function inputText(call: ToolCall): string {
   try {
     const value: unknown = JSON.parse(call.arguments);
-    if (isJsonObject(value)) return call.arguments;
+    // What is too deep to be written again is handed over as text.
+    if (isJsonObject(value) && !isTooDeep(value)) return call.arguments;
   } catch {
     // Not JSON: wrapped as well.
   }

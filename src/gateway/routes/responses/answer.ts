@@ -5,8 +5,9 @@ import { readString } from "../../json-fields.ts";
 import type { Reply } from "../../reply.ts";
 import { answerCall, type CallStream, type RouteContext } from "../answer-call.ts";
 import type { EventStream } from "../event-stream.ts";
+import { ignoredFields } from "../field-table.ts";
 import { recallMessages, rememberResponse } from "./memory.ts";
-import { parseResponsesRequest } from "./request.ts";
+import { responsesFields, parseResponsesRequest } from "./request.ts";
 import { toResponse } from "./response.ts";
 import { ResponsesStream } from "./stream.ts";
 
@@ -17,6 +18,7 @@ export async function answerResponses(context: RouteContext): Promise<Reply> {
   const previousId = readString(body, "previous_response_id");
   const recalled = previousId === undefined ? [] : await recallMessages(session, previousId);
   const parsed = parseResponsesRequest(body, model, target.abilities, recalled);
+  gateway.ignored.note("openai-responses", ignoredFields(body, responsesFields));
   const responseId = createResponseId("resp_");
   const { renderer } = target;
   const options = { responseId, model, renderer, logprobs: parsed.logprobs, body };

@@ -13,7 +13,16 @@ import {
   type JsonFields,
 } from "../../json-fields.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
-import { is, isText, never, neutralSampling, refuseUnsupported } from "../refusals.ts";
+import { sharedFields, sharedIgnored, sharedSilent, type FieldTable } from "../field-table.ts";
+import {
+  is,
+  isEmpty,
+  isText,
+  never,
+  neutralSampling,
+  refuseUnsupported,
+  type IsNeutral,
+} from "../refusals.ts";
 import { allowedTools, readSeed, readStops, readTool } from "../request-fields.ts";
 import { readSampling } from "../sampling-fields.ts";
 import {
@@ -37,13 +46,36 @@ const logprobsPath = "message.output_text.logprobs";
 /** What `include` may ask for and what never occurs here, so that leaving it out loses nothing. */
 const harmlessIncludes = [logprobsPath, "reasoning.encrypted_content"];
 
-const neutral = {
-  ...neutralSampling,
-  background: is(false),
-  conversation: never,
-  prompt: never,
-  max_tool_calls: never,
-  context_management: never,
+/** Nothing beside the format, which is read. */
+const formatOnly: IsNeutral = (value) =>
+  isJsonObject(value) && Object.keys(value).every((name) => name === "format");
+
+export const responsesFields: FieldTable = {
+  supported: [
+    ...sharedFields,
+    "include",
+    "input",
+    "instructions",
+    "max_output_tokens",
+    "previous_response_id",
+    "stop",
+    "store",
+    "stream_options",
+    "tool_choice",
+    "tools",
+    "top_logprobs",
+  ],
+  refused: {
+    ...neutralSampling,
+    background: is(false),
+    context_management: isEmpty,
+    conversation: never,
+    max_tool_calls: never,
+    prompt: never,
+    truncation: is("disabled"),
+  },
+  ignored: { ...sharedIgnored, reasoning: isEmpty, text: formatOnly },
+  silent: sharedSilent,
 };
 
 function parseTool(tool: unknown, at: string): ToolDefinition {
@@ -113,7 +145,7 @@ export function parseResponsesRequest(
   abilities: TargetAbilities,
   recalled: readonly ChatMessage[],
 ): ResponsesRequest {
-  refuseUnsupported(body, neutral);
+  refuseUnsupported(body, responsesFields.refused);
   const top = readTopLogprobs(body, "top_logprobs", abilities) ?? 0;
   const logprobs = readLogprobs(body);
   const instructions = readString(body, "instructions");

@@ -38,6 +38,8 @@ export class AnswerCollector {
   /** Why what was captured is not the whole truth; undefined when nothing speaks against it. */
   doubt(): string | undefined {
     if (this.promptChanged) return "the server used another prompt than it was given";
+    const missingIds = this.choices.reduce((sum, choice) => sum + choice.missingIds, 0);
+    if (missingIds > 0) return `the server left out the ids of ${missingIds} tokens`;
     if (this.choices.some(({ missingLogprobs }) => missingLogprobs > 0)) {
       return "the server gave no log-probability of some tokens";
     }

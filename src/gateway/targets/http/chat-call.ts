@@ -30,8 +30,10 @@ export async function callChat(
   { exchanges, call, params, requestTimeoutMs, onBegin, onCommit }: ChatCallOptions,
 ): Promise<AnswerCollector> {
   const { request, abort, onDelta } = call;
-  const stream = onDelta !== undefined;
   const { kind, model } = facts;
+  // llama.cpp's server tells no log-probabilities in a stream with tools, so it is asked for the whole.
+  const isWhole = kind === "llamacpp" && request.tools.length > 0;
+  const stream = onDelta !== undefined && !isWhole;
   const ask = { request, params, kind, model, stream };
   const collector = new AnswerCollector(worker.id, request.n);
   const { signal } = abort;

@@ -120,7 +120,7 @@ export function createChatTarget(options: ChatTargetOptions): Target {
     const plan = planCall(call);
     let isCommitted = false;
     let isBegun = false;
-    let version = gate.weightVersion ?? 0;
+    let { weightVersion } = gate;
     let logprobKind: TargetAnswer["logprobKind"] = "raw";
     let contextLength = Infinity;
     let workerId: string | undefined;
@@ -144,7 +144,7 @@ export function createChatTarget(options: ChatTargetOptions): Target {
     try {
       answer = await abort.wait(
         dispatcher.run(dispatched, (worker, facts) => {
-          version = gate.weightVersion ?? 0;
+          ({ weightVersion } = gate);
           logprobKind = logprobKindOf(worker, facts);
           contextLength = facts.contextLength;
           workerId = worker.id;
@@ -168,8 +168,11 @@ export function createChatTarget(options: ChatTargetOptions): Target {
         tokens,
         parentId: parentOf(call, plan.chain, tokens),
       },
-      completions: answer.choices.map((choice, i) => finishChoice(choice, i, call, plan, version)),
+      completions: answer.choices.map((choice, i) =>
+        finishChoice(choice, i, call, plan, weightVersion ?? 0),
+      ),
       logprobKind,
+      ...(weightVersion === null ? { isVersionUnknown: true } : {}),
       ...(workerId === undefined ? {} : { worker: workerId }),
       ...(firstTokenMark === undefined ? {} : { firstTokenMark }),
       ...(untrainable === undefined ? {} : { untrainable }),

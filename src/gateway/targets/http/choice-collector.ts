@@ -25,6 +25,9 @@ export class ChoiceCollector {
   missingLogprobs = 0;
   /** Logprobs that came without their token. */
   missingTokens = 0;
+  /** Tokens that the server counted and did not tell. */
+  missingIds = 0;
+  #counted = 0;
   readonly #workerId: string;
   readonly #toolCalls = new Map<number, OpenToolCall>();
   #finish: string | undefined;
@@ -72,6 +75,7 @@ export class ChoiceCollector {
       failure: "cut",
       message: `The worker "${this.#workerId}" ended its answer before it was complete.`,
       workerId: this.#workerId,
+      isConnection: false,
     });
   }
 
@@ -82,7 +86,9 @@ export class ChoiceCollector {
       // All so far, or what is new, or what had come before.
       if (tokens.length === drawn) skip = Math.min(known, drawn);
       else if (known + tokens.length > drawn) return 0;
-      else if (known + tokens.length < drawn) throw malformed(this.#workerId, "left out tokens");
+      else if (this.missingIds > 0 && drawn <= this.#counted) return 0;
+      else this.missingIds = drawn - known - tokens.length;
+      this.#counted = drawn;
       if (!this.#beginsWith(tokens, skip)) {
         throw malformed(this.#workerId, "changed tokens that it had sent");
       }

@@ -44,6 +44,9 @@ export class Dispatcher {
   /** @throws UpstreamError, or the signal's reason. */
   async run<T>(call: DispatchedCall, attempt: Attempt<T>): Promise<T> {
     const tried = new Set<Worker>();
+    // However often one call fails at a worker, it says one thing about it.
+    const blamed = new Set<Worker>();
+    const doubted = new Set<Worker>();
     let waits = 0;
     let stale = 0;
     let last: UpstreamError | undefined;
@@ -54,11 +57,16 @@ export class Dispatcher {
       }
       call.signal.throwIfAborted();
       const worker = this.#fleet.pick(call.affinity, tried);
-      if (!worker) throw this.#unavailable(last);
+      // What a worker said of this call tells more than that nobody else is there.
+      if (!worker) throw last?.isAnswer === true ? last : this.#unavailable(last);
       // Nobody else is left to ask, so this is a second time.
       if (tried.has(worker) && last) await this.#wait(call, last, waits++);
       try {
-        return await this.#try(worker, call, attempt, tries);
+        const result = await this.#try(worker, call, attempt, { tries, blamed });
+        // What another one could do was not the call's fault.
+        doubted.delete(worker);
+        for (const failed of doubted) failed.circuit.fail();
+        return result;
       } catch (error) {
         if (call.signal.aborted || !(error instanceof UpstreamError)) throw error;
         // That connection is gone now; there are only so many of its kind.
@@ -70,6 +78,7 @@ export class Dispatcher {
           throw error;
         last = error;
         tried.add(worker);
+        if (!error.isFault && error.isBadAnswer) doubted.add(worker);
       }
     }
   }
@@ -78,7 +87,7 @@ export class Dispatcher {
     worker: Worker,
     call: DispatchedCall,
     attempt: Attempt<T>,
-    tries: number,
+    { tries, blamed }: { readonly tries: number; readonly blamed: Set<Worker> },
   ): Promise<T> {
     const leave = worker.enter();
     try {
@@ -88,9 +97,12 @@ export class Dispatcher {
       return result;
     } catch (error) {
       if (call.signal.aborted || !(error instanceof UpstreamError)) worker.circuit.cancel();
-      else if (error.isFault) worker.circuit.fail();
-      else if (error.failure === "refused") worker.circuit.succeed();
-      else worker.circuit.cancel();
+      else if (error.isFault && !blamed.has(worker)) {
+        blamed.add(worker);
+        worker.circuit.fail();
+      } else if (error.failure === "refused" || error.failure === "malformed") {
+        worker.circuit.succeed();
+      } else worker.circuit.cancel();
       throw withoutKey(error, worker);
     } finally {
       leave();
@@ -125,7 +137,7 @@ function withoutKey(error: unknown, worker: Worker): unknown {
   if (!(error instanceof UpstreamError)) return error;
   const message = worker.redact(error.message);
   if (message === error.message) return error;
-  const { failure, status, code, workerId, reason, param, retryAfterS } = error;
+  const { failure, status, code, workerId, reason, param, retryAfterS, retry } = error;
   return new UpstreamError({
     failure,
     status,
@@ -135,5 +147,6 @@ function withoutKey(error: unknown, worker: Worker): unknown {
     ...(reason === null ? {} : { reason }),
     ...(param === null ? {} : { param }),
     ...(retryAfterS === undefined ? {} : { retryAfterS }),
+    ...(retry === undefined ? {} : { retry }),
   });
 }

@@ -118,7 +118,8 @@ export function httpTokenSource(options: TokenSourceOptions): TokenSource {
   async function drawOnce(worker: Worker, facts: WorkerFacts, request: DrawRequest): Promise<Draw> {
     const dialect = tokenDialects[facts.kind];
     if (!dialect) throw noTokenPrompts(worker, facts);
-    const version = gate.weightVersion ?? 0;
+    const { weightVersion } = gate;
+    const version = weightVersion ?? 0;
     const { signal } = request;
     const limits = { exchanges, requestTimeoutMs };
     const answers = await askAll({ ...limits, worker, facts, dialect, request, signal });
@@ -132,6 +133,7 @@ export function httpTokenSource(options: TokenSourceOptions): TokenSource {
       samples: answers.flatMap(({ choices }) => choices.map((choice) => toSample(choice, version))),
       logprobKind: logprobKindOf(worker, facts),
       worker: worker.id,
+      ...(weightVersion === null ? { isVersionUnknown: true } : {}),
       ...(untrainable === undefined ? {} : { untrainable }),
     };
   }

@@ -43,8 +43,17 @@ export function statusError({ workerId, status, retryAfter, body }: FailedStatus
     return new UpstreamError({ failure, status, reason, message: answered, workerId, ...wait });
   }
   if (status >= 500 || status < 400) {
-    const shown = status === 503 ? { status } : {};
-    return new UpstreamError({ failure: "failed", message: answered, workerId, ...shown, ...wait });
+    const shown = status >= 500 && status <= 599 ? { status } : {};
+    // Other than the statuses of load and of proxies, it has been tried often enough by then.
+    const final = status === 500 || status === 501 ? { retry: false } : {};
+    return new UpstreamError({
+      failure: "failed",
+      message: answered,
+      workerId,
+      ...shown,
+      ...final,
+      ...wait,
+    });
   }
   if (gatewayFaults.has(status)) {
     // Passed on as it is, the client would take it for a fault of its own token or URL.

@@ -30,6 +30,10 @@ export interface UpstreamErrorDetails {
   readonly reason?: string;
   readonly param?: string;
   readonly retryAfterS?: number;
+  /** @see ApiErrorDetails.retry */
+  readonly retry?: boolean;
+  /** False where the worker ended its answer as it should, too early though. @default true */
+  readonly isConnection?: boolean;
   readonly code?: ErrorCode;
   readonly cause?: unknown;
 }
@@ -46,24 +50,23 @@ const statuses: Readonly<Record<UpstreamFailure, number>> = {
   stale: 502,
 };
 
-/** Failures that say something about the worker rather than about one request or its load. */
-const faults: ReadonlySet<UpstreamFailure> = new Set([
-  "unreachable",
-  "timeout",
-  "failed",
-  "malformed",
-  "cut",
-]);
+/**
+ * Failures of the connection. What a worker answers, a 500 included, may be the fault of one request, so
+ * alone it takes the worker from nobody.
+ */
+const faults: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "timeout", "cut"]);
 
 /** A worker's failure as clients are told of it. */
 export class UpstreamError extends ApiError {
   readonly failure: UpstreamFailure;
   readonly workerId: string | undefined;
+  readonly #isConnection: boolean;
 
   constructor(details: UpstreamErrorDetails) {
     const { failure, message, workerId } = details;
     const { status = statuses[failure], reason = `upstream_${failure}` } = details;
-    const { code = "UPSTREAM_FAILED", param, retryAfterS, cause } = details;
+    const { code = "UPSTREAM_FAILED", param, retryAfterS, retry, cause } = details;
+    const { isConnection = true } = details;
     super({
       status,
       reason,
@@ -71,8 +74,10 @@ export class UpstreamError extends ApiError {
       message: redact(message),
       ...(param === undefined ? {} : { param }),
       ...(retryAfterS === undefined ? {} : { retryAfterS }),
+      ...(retry === undefined ? {} : { retry }),
       ...(cause === undefined ? {} : { cause }),
     });
+    this.#isConnection = isConnection;
     this.failure = failure;
     this.workerId = workerId;
   }
@@ -84,7 +89,17 @@ export class UpstreamError extends ApiError {
 
   /** Whether it counts against the worker. */
   get isFault(): boolean {
-    return faults.has(this.failure);
+    return this.#isConnection && faults.has(this.failure);
+  }
+
+  /** Whether the worker broke on a call, or wrote what cannot be read. */
+  get isBadAnswer(): boolean {
+    return this.failure === "failed" || this.failure === "malformed" || this.failure === "cut";
+  }
+
+  /** Whether it is the worker's own word. */
+  get isAnswer(): boolean {
+    return this.failure === "failed" || this.failure === "overloaded";
   }
 }
 

@@ -17,6 +17,8 @@ export type WireBody = Readonly<Record<string, unknown>>;
 export interface UpstreamDialect {
   /** What a GET at this path answers; undefined for none. */
   probe(path: string, model: string, contextLength: number): object | undefined;
+  /** What the server does not do, as it says so; undefined when it does. */
+  refuse?(ask: UpstreamAsk): { readonly status: number; readonly body: object } | undefined;
   /** Null where calls do not go to this path. */
   read(path: string, body: WireBody): UpstreamAsk | null;
   whole(ask: UpstreamAsk, drawn: readonly Drawn[], model: string): unknown;

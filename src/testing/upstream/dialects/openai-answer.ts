@@ -4,7 +4,7 @@
  * prompt's (vLLM); among the log-probabilities (llama.cpp); nowhere.
  */
 import { byteRenderer } from "../../byte-renderer.ts";
-import { visibleText, type Drawn } from "../drawn.ts";
+import { completesCharacter, visibleText, type Drawn } from "../drawn.ts";
 import type { UpstreamAsk, UpstreamDialect } from "./dialect.ts";
 
 export interface OpenAiAnswerOptions {
@@ -42,13 +42,23 @@ function toChatToken(id: number, logprob: number | undefined, count: number, ids
   return { ...own, token, logprob, bytes: null, top_logprobs: tops.slice(0, count) };
 }
 
-function logprobsOf({ tokens, logprobs }: Drawn, ask: UpstreamAsk, where: Ids): object | null {
+/** `told`: of which tokens; of all where absent. */
+function logprobsOf(
+  { tokens, logprobs }: Drawn,
+  ask: UpstreamAsk,
+  where: Ids,
+  told?: readonly boolean[],
+): object | null {
   const asked = ask.body["logprobs"];
   if (asked === undefined || asked === false || asked === null) return null;
   const ids = Array.from(tokens);
   if (isChat(ask)) {
     const count = Number(ask.body["top_logprobs"] ?? 0);
-    return { content: ids.map((id, i) => toChatToken(id, logprobs[i], count, where)) };
+    return {
+      content: ids.flatMap((id, i) =>
+        told?.[i] === false ? [] : [toChatToken(id, logprobs[i], count, where)],
+      ),
+    };
   }
   return {
     tokens: ids.map((id) =>
@@ -83,12 +93,24 @@ function finishOf({ stopReason, stop }: Drawn, calls: readonly WireCall[]): obje
   return { finish_reason: reason, stop_reason: stop ?? null };
 }
 
+/** Servers that tell ids among the log-probabilities tell them by the character. */
+function toldOf({ tokens }: Drawn, ids: Ids): readonly boolean[] | undefined {
+  return ids === "logprobs" ? completesCharacter(tokens) : undefined;
+}
+
+/** Of a whole answer, they leave out the stop string, too. */
+function toldOfWhole(drawn: Drawn, ids: Ids): readonly boolean[] | undefined {
+  const { stop, tokens } = drawn;
+  const end = tokens.length - (stop === undefined ? 0 : Buffer.byteLength(stop));
+  return toldOf(drawn, ids)?.map((isTold, i) => isTold && i < end);
+}
+
 function wholeChoice(drawn: Drawn, index: number, ask: UpstreamAsk, ids: Ids): object {
   const message = isChat(ask) ? messageOf(drawn, ask) : undefined;
   return {
     index,
     ...(message ? { message } : { text: visibleText(drawn) }),
-    logprobs: logprobsOf(drawn, ask, ids),
+    logprobs: logprobsOf(drawn, ask, ids, toldOfWhole(drawn, ids)),
     ...finishOf(drawn, message?.tool_calls ?? []),
     ...(ids === "choice" ? { token_ids: Array.from(drawn.tokens) } : {}),
   };
@@ -120,11 +142,12 @@ function* deltasOf(drawn: Drawn, ask: UpstreamAsk): Generator<object> {
 /** Ids are spread over the events of a choice; the last one has what is left, and the end. */
 function eventsOf(drawn: Drawn, index: number, ask: UpstreamAsk, ids: Ids): object[] {
   const deltas = [...deltasOf(drawn, ask)];
+  const told = toldOf(drawn, ids);
   const slice = (from: number, to?: number): object => {
     const tokens = drawn.tokens.slice(from, to);
     const own = { ...drawn, tokens, logprobs: drawn.logprobs.slice(from, to) };
     return {
-      logprobs: tokens.length === 0 ? null : logprobsOf(own, ask, ids),
+      logprobs: tokens.length === 0 ? null : logprobsOf(own, ask, ids, told?.slice(from, to)),
       ...(ids === "choice" ? { token_ids: Array.from(tokens) } : {}),
     };
   };

@@ -31,7 +31,8 @@ export function toWireError(error: unknown): WireError {
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
     return { isUpstream: false, message, stack };
   }
-  const { failure, message, workerId, status, reason, param, retryAfterS, code, cause } = error;
+  const { failure, message, workerId, status, reason, param, retryAfterS, retry, code, cause } =
+    error;
   return {
     isUpstream: true,
     details: {
@@ -43,6 +44,7 @@ export function toWireError(error: unknown): WireError {
       ...(reason === null ? {} : { reason }),
       ...(param === null ? {} : { param }),
       ...(retryAfterS === undefined ? {} : { retryAfterS }),
+      ...(retry === undefined ? {} : { retry }),
       ...(cause instanceof Error ? { cause: `${cause.name}: ${cause.message}` } : {}),
     },
   };

@@ -1,0 +1,230 @@
+/** What takes a worker from other sessions, and what does not: bad answers are the trouble of one call. */
+import { describe, expect, it } from "vitest";
+import { startUpstream, type Fault, type UpstreamOptions } from "../../../src/testing/index.ts";
+import { openWorld, renderer, type HttpWorld } from "../http-world.ts";
+
+const messages = [{ role: "user", content: "q" }];
+const image = [
+  {
+    role: "user",
+    content: [{ type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } }],
+  },
+];
+const tools = [
+  {
+    type: "function",
+    function: { name: "add", description: "adds", parameters: { type: "object" } },
+  },
+];
+
+interface WireError {
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+async function contentOf(answer: Response): Promise<string> {
+  const { choices } = (await answer.json()) as { choices: { message: { content: string } }[] };
+  return choices[0]?.message.content ?? "";
+}
+
+interface WireChoice {
+  readonly delta: {
+    readonly content?: string;
+    readonly tool_calls?: readonly { function: { name?: string; arguments?: string } }[];
+  };
+  readonly finish_reason: string | null;
+}
+
+async function streamedChoices(answer: Response): Promise<readonly WireChoice[]> {
+  return (await answer.text())
+    .split("\n\n")
+    .filter((event) => event.startsWith("data: {"))
+    .flatMap((event) => (JSON.parse(event.slice(6)) as { choices: WireChoice[] }).choices);
+}
+
+async function streamedText(answer: Response): Promise<string> {
+  return (await streamedChoices(answer)).map(({ delta }) => delta.content ?? "").join("");
+}
+
+const healthy = async (world: HttpWorld): Promise<unknown> =>
+  ((await world.admin("GET", "/admin/workers")) as { healthy: boolean }[]).map(
+    (worker) => worker.healthy,
+  );
+
+describe("llama.cpp's server", () => {
+  const kind: NonNullable<UpstreamOptions["kind"]> = "llamacpp";
+
+  it.each([
+    ["server", false, /prompt/],
+    ["server", true, /prompt/],
+    ["cumulative", false, /no log-probability of some tokens/],
+    ["cumulative", true, /no log-probability of some tokens/],
+  ] as const)(
+    "answers with an emoji: one call that is not trained on (%s, streamed: %s)",
+    async (tokenMode, stream, why) => {
+      await using upstream = await startUpstream({ kind, script: () => "fine 👍🏽 yes" });
+      const own = tokenMode === "server" ? {} : { renderer };
+      await using world = await openWorld({ workers: [{ url: upstream.url }], tokenMode, ...own });
+      for (let i = 0; i < 5; i++) {
+        const answer = await world.post({ messages, stream });
+        expect(answer.status).toBe(200);
+        const said = stream ? await streamedText(answer) : await contentOf(answer);
+        expect(said).toBe("fine 👍🏽 yes");
+      }
+      expect(upstream.calls).toHaveLength(5);
+      expect(await healthy(world)).toEqual([true]);
+      const traces = await world.session.traces();
+      expect(traces.map(({ untrainable }) => untrainable)).toEqual(
+        Array.from({ length: 5 }, () => expect.stringMatching(why)),
+      );
+      expect(traces[0]?.response.content).toBe("fine 👍🏽 yes");
+    },
+  );
+
+  it("leaves out what belongs to a stop string: not trained on, and answered", async () => {
+    await using upstream = await startUpstream({ kind, script: () => "one, two" });
+    await using world = await openWorld({ workers: [{ url: upstream.url }] });
+    for (let i = 0; i < 4; i++) {
+      expect(await contentOf(await world.post({ messages, stop: [", t"] }))).toBe("one");
+    }
+    expect(upstream.calls).toHaveLength(4);
+    const traces = await world.session.traces();
+    expect(traces.every(({ untrainable }) => untrainable !== undefined)).toBe(true);
+  });
+
+  it("refuses an image in its own words, and answers other sessions meanwhile", async () => {
+    await using upstream = await startUpstream({ kind, script: () => "ok" });
+    await using world = await openWorld({ workers: [{ url: upstream.url, id: "w" }] });
+    for (let i = 0; i < 4; i++) {
+      const refused = await world.post({ messages: image }, { uid: `image${i}` });
+      expect(refused.status).toBe(500);
+      expect(refused.headers.get("x-should-retry")).toBe("false");
+      const { error } = (await refused.json()) as WireError;
+      expect(error.message).toBe(
+        'The worker "w" answered 500: image input is not supported - hint: if this is unexpected, you may need to provide the mmproj',
+      );
+      expect(await contentOf(await world.post({ messages }, { uid: `other${i}` }))).toBe("ok");
+    }
+    expect(await healthy(world)).toEqual([true]);
+  });
+
+  it("is asked for the whole where tools are offered in a stream, and that is streamed", async () => {
+    const call = '<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>';
+    await using upstream = await startUpstream({ kind, script: () => `hi ${call}` });
+    await using world = await openWorld({ workers: [{ url: upstream.url }] });
+    const answer = await world.post({ messages, tools, stream: true });
+    expect(answer.headers.get("content-type")).toContain("text/event-stream");
+    const choices = await streamedChoices(answer);
+    expect(choices.map(({ delta }) => delta.content ?? "").join("")).toBe("hi");
+    const calls = choices.flatMap(({ delta }) => delta.tool_calls ?? []);
+    expect(calls.map((each) => each.function.name ?? "").join("")).toBe("add");
+    expect(JSON.parse(calls.map((each) => each.function.arguments ?? "").join(""))).toEqual({
+      a: 1,
+    });
+    expect(choices.at(-1)?.finish_reason).toBe("tool_calls");
+    expect(upstream.calls.map(({ body }) => [body["stream"], body["logprobs"]])).toEqual([
+      [false, true],
+    ]);
+    const [trace] = await world.session.traces();
+    expect(trace?.responseIds).toHaveLength(trace?.logprobs.length ?? -1);
+    expect(trace?.responseIds.length).toBeGreaterThan(0);
+  });
+});
+
+describe("a worker's own status", () => {
+  const said = (status: number): Fault => ({
+    type: "status",
+    status,
+    body: JSON.stringify({ error: { message: "out of cheese" } }),
+  });
+
+  it.each([
+    [400, 400],
+    [422, 422],
+    [500, 500],
+    [502, 502],
+    [503, 503],
+    [504, 504],
+    [507, 507],
+    // Of the gateway's own key and routes there, which are not the client's.
+    [401, 502],
+    [404, 502],
+  ])("%i reaches the client as %i with its message", async (status, seen) => {
+    await using upstream = await startUpstream({ script: () => "x", fault: () => said(status) });
+    await using world = await openWorld({
+      workers: [{ url: upstream.url, id: "w" }],
+      maxAttempts: 2,
+      failuresToOpen: 1,
+    });
+    for (let i = 0; i < 3; i++) {
+      const answer = await world.post({ messages });
+      expect(answer.status).toBe(seen);
+      const { error } = (await answer.json()) as WireError;
+      expect(error.message).toBe(`The worker "w" answered ${status}: out of cheese`);
+    }
+    expect(await healthy(world)).toEqual([true]);
+  });
+
+  it("5xx is tried at another worker first", async () => {
+    await using broken = await startUpstream({ script: () => "x", fault: () => said(500) });
+    await using well = await startUpstream({ script: () => "ok" });
+    const workers = [{ url: broken.url }, { url: well.url }];
+    await using world = await openWorld({ workers, renderer });
+    for (let i = 0; i < 6; i++) {
+      expect(await contentOf(await world.post({ messages }, { uid: `s${i}` }))).toBe("ok");
+    }
+    // Each call that began there went on elsewhere at once.
+    expect(well.calls).toHaveLength(6);
+    expect(broken.calls.length).toBeGreaterThan(0);
+    expect(broken.calls.length).toBeLessThanOrEqual(6);
+  });
+});
+
+describe("answers that cannot be read", () => {
+  it.each<readonly [string, Fault]>([
+    ["an error page", { type: "content-type", contentType: "text/html" }],
+    ["half a JSON that ends as it should", { type: "cut", after: 60 }],
+    ["something else", { type: "rewrite", rewrite: () => ({ hello: "world" }) }],
+  ])("%s fails one call and no other", async (_name, fault) => {
+    await using upstream = await startUpstream({
+      script: () => "ok",
+      fault: (call) => (call < 6 ? fault : undefined),
+    });
+    await using world = await openWorld({
+      workers: [{ url: upstream.url }],
+      renderer,
+      maxAttempts: 3,
+      failuresToOpen: 1,
+    });
+    for (let i = 0; i < 2; i++) expect((await world.post({ messages })).status).toBe(502);
+    expect(await healthy(world)).toEqual([true]);
+    expect((await world.post({ messages })).status).toBe(200);
+  });
+});
+
+it("the retries of one call are one failure of its worker", async () => {
+  // Health checks are answered; only calls lose their connection.
+  await using upstream = await startUpstream({
+    script: () => "ok",
+    fault: (call) => (call < 12 ? { type: "reset" } : undefined),
+  });
+  await using world = await openWorld({
+    workers: [{ url: upstream.url }],
+    renderer,
+    maxAttempts: 4,
+    failuresToOpen: 3,
+    healthIntervalMs: 60_000,
+    reopenAfterMs: 60_000,
+  });
+  const codes: string[] = [];
+  for (let i = 0; i < 4; i++) {
+    codes.push(((await (await world.post({ messages })).json()) as WireError).error.code);
+    if (i === 1) expect(await healthy(world)).toEqual([true]);
+  }
+  // Two calls with four tries each leave it open; the third call's first failure shuts it.
+  expect(codes).toEqual([
+    "upstream_unreachable",
+    "upstream_unreachable",
+    "no_healthy_worker",
+    "no_healthy_worker",
+  ]);
+});
