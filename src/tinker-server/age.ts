@@ -101,7 +101,7 @@ export function encryptToRecipients(
   const mac = createHmac("sha256", macKey).update(header).digest();
   const nonce = randomBytes(16);
   const key = derive(fileKey, nonce, "payload");
-  const parts = [Buffer.from(`${header} ${unpadded(mac)}\n`), nonce];
+  const parts: Uint8Array[] = [Buffer.from(`${header} ${unpadded(mac)}\n`), nonce];
   const chunks = Math.max(1, Math.ceil(content.length / chunkBytes));
   for (let i = 0; i < chunks; i++) {
     // Eleven bytes count, the twelfth marks the last.

@@ -40,7 +40,10 @@ export class SessionTable implements Disposable {
   create(userMetadata: Session["userMetadata"]): Session {
     this.endSilent();
     if (this.#sessions.size >= maxSessions)
-      throw new RequestError(429, `${maxSessions} sessions are open, and there is room for no more.`);
+      throw new RequestError(
+        429,
+        `${maxSessions} sessions are open, and there is room for no more.`,
+      );
     const session: Session = {
       id: randomUUID(),
       modelIds: [],

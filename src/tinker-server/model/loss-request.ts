@@ -128,8 +128,7 @@ function readDatum(
   const ratioTokens = read(ratioMask, 1);
   if (required.includes(ratioMask)) {
     const stray = advantages.findIndex((value, i) => value !== 0 && ratioTokens[i] === 0);
-    if (stray >= 0)
-      refuse(`position ${stray} has an advantage, but is outside of "${ratioMask}".`);
+    if (stray >= 0) refuse(`position ${stray} has an advantage, but is outside of "${ratioMask}".`);
   }
   return {
     tokens,

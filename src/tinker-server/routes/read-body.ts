@@ -143,7 +143,10 @@ export function parseJson(text: string): unknown {
     const [found] = noNumbers.exec(text) ?? [];
     noNumbers.lastIndex = 0;
     if (found !== undefined)
-      throw new RequestError(422, `NonFiniteInTensor: the body holds ${found}, which is no number.`);
+      throw new RequestError(
+        422,
+        `NonFiniteInTensor: the body holds ${found}, which is no number.`,
+      );
     throw new RequestError(422, "The body is no JSON.");
   }
 }

@@ -8,12 +8,7 @@ import { RequestError } from "../request-error.ts";
 import { fingerprintOf } from "../service.ts";
 import type { LoadedModel, TinkerService } from "../service.ts";
 import { inTurn } from "./in-turn.ts";
-import {
-  bodyText,
-  metadataSchema as metadata,
-  readBody,
-  ttlSchema as ttl,
-} from "./read-body.ts";
+import { bodyText, metadataSchema as metadata, readBody, ttlSchema as ttl } from "./read-body.ts";
 
 const saveBody = z.object({
   model_id: z.string(),

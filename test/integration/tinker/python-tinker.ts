@@ -6,8 +6,9 @@ import { pythonEnvironment } from "../python-environment.ts";
 
 const recipe = {
   name: "tinker",
-  packages: ["tinker==0.38.0", "tinker-cookbook[math-rl]==0.5.8"],
-  overrides: ["torch==2.11.0"],
+  packages: ["tinker==0.38.0", "tinker-cookbook[math-rl]==0.6.1"],
+  // The newest of its renderers that is published; they are for models that are not served here.
+  overrides: ["torch==2.11.0", "tml-renderers==0.2.1"],
 };
 
 /** The last line of stdout as JSON; the rest goes to stderr. The server may be in this very process. */
