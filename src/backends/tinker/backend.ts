@@ -20,7 +20,7 @@ import { TinkerError, TinkerStatusError } from "../../tinker-api/tinker-error.ts
 import type { TrainingClient } from "../../tinker-api/training-client.ts";
 import { mapConcurrent } from "../../util/concurrency.ts";
 import { readCheckpointFile, writeCheckpointFile } from "./checkpoint-file.ts";
-import { makeDatums } from "./datums.ts";
+import { makeDatums, serverHas } from "./datums.ts";
 import { findRenderer } from "./find-renderer.ts";
 import { foldPenalty } from "./kl-penalty.ts";
 import { tinkerLoss } from "./losses.ts";
@@ -51,7 +51,6 @@ interface Started {
 
 export class TinkerBackend implements TrainingBackend {
   readonly name = "tinker";
-  readonly capabilities: BackendCapabilities = capabilityMatrix.tinker;
   readonly #options: TinkerBackendOptions;
   readonly #checkedClips = new Set<string>();
   #started: Started | undefined;
@@ -60,6 +59,14 @@ export class TinkerBackend implements TrainingBackend {
 
   constructor(options: TinkerBackendOptions = {}) {
     this.#options = options;
+  }
+
+  /** From the start on without what this very server lacks: the trainer computes such losses itself. */
+  get capabilities(): BackendCapabilities {
+    const row = capabilityMatrix.tinker;
+    if (this.#started === undefined) return row;
+    const { profile } = this.#started;
+    return { ...row, losses: row.losses.filter((name) => serverHas(name, profile)) };
   }
 
   get #run(): Started {

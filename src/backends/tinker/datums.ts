@@ -3,12 +3,21 @@
  * weights; a server that averages is compensated for.
  */
 import { countTargets, rowFactors } from "../../core/aggregation.ts";
-import type { LossSpec } from "../../core/loss.ts";
+import type { LossName, LossSpec } from "../../core/loss.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import type { Datum } from "../../tinker-api/messages.ts";
 import { floatTensor, idTensor } from "../../tinker-api/tensor.ts";
 import { TinkerError } from "../../tinker-api/tinker-error.ts";
 import type { ServerProfile } from "./server-profile.ts";
+
+/**
+ * Whether the server computes the loss as it is meant. `dro` needs weights, since its quadratic term
+ * would pull prompts, too; a server that divides by the sum of the weights does not do every mean.
+ */
+export function serverHas(name: LossName, profile: ServerProfile): boolean {
+  if (name === "dro") return profile.weighsPolicyLosses;
+  return name !== "cross_entropy" || profile.reduction === "sum";
+}
 
 export interface PreparedBatch {
   readonly data: readonly Datum[];
