@@ -56,8 +56,8 @@ export function readRecipient(text: string): Uint8Array {
   const prefix = "age";
   const word = text === text.toUpperCase() ? text.toLowerCase() : text;
   if (!word.startsWith(`${prefix}1`) || word.length !== prefix.length + 1 + 52 + 6) return refuse();
-  const values = [...word.slice(prefix.length + 1)].map((char) => alphabet.indexOf(char));
-  const codes = [...prefix].map((char) => char.codePointAt(0)!);
+  const values = Array.from(word.slice(prefix.length + 1), (char) => alphabet.indexOf(char));
+  const codes = Array.from(prefix, (char) => char.codePointAt(0)!);
   const expanded = [...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31)];
   if (values.includes(-1) || checksum([...expanded, ...values]) !== 1) return refuse();
   let bits = 0;

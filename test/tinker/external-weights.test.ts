@@ -24,7 +24,7 @@ afterAll(() => local[Symbol.asyncDispose]());
 
 const key = { "x-api-key": token };
 
-async function export_(modelId: string, seqId: number, name: string, more: Json = {}) {
+async function exportWeights(modelId: string, seqId: number, name: string, more: Json = {}) {
   const body = { model_id: modelId, seq_id: seqId, path: name, ttl_seconds: 3600, ...more };
   return raw.resultOf(await raw.post("save_weights_external", body));
 }
@@ -46,7 +46,7 @@ function fetchBytes(url: string): Promise<Response> {
 
 it("gives each file of an adapter a URL that needs no key, until the checkpoint is deleted", async () => {
   const modelId = await raw.createModel();
-  const saved = await export_(modelId, 1, "first");
+  const saved = await exportWeights(modelId, 1, "first");
   const path = `tinker://${modelId}/external_weights/first`;
   expect(saved).toMatchObject({ type: "save_weights_external", path });
   expect(saved["size_bytes"]).toBeGreaterThan(1000);
@@ -74,7 +74,7 @@ it("gives each file of an adapter a URL that needs no key, until the checkpoint 
 
 it("loads and samples from other kinds, and says so", async () => {
   const modelId = await raw.createModel();
-  await export_(modelId, 1, "only");
+  await exportWeights(modelId, 1, "only");
   const path = `tinker://${modelId}/external_weights/only`;
   const load = await raw.post("load_weights", {
     model_id: modelId,
@@ -176,8 +176,10 @@ it.each([0, 1, 65_535, 65_536, 65_537, 200_000])("encrypts %d bytes as age does"
 it("encrypts exports to the keys that a client names", async () => {
   const modelId = await raw.createModel();
   const { recipient, decrypt } = identity();
-  await export_(modelId, 1, "plain");
-  const saved = await export_(modelId, 2, "secret", { age_encryption_recipients: [recipient] });
+  await exportWeights(modelId, 1, "plain");
+  const saved = await exportWeights(modelId, 2, "secret", {
+    age_encryption_recipients: [recipient],
+  });
   expect(saved).toMatchObject({ type: "save_weights_external" });
   const plain = await urlsOf(modelId, "plain");
   const secret = await urlsOf(modelId, "secret");
@@ -198,7 +200,7 @@ it("refuses recipients that it cannot encrypt to, by name", async () => {
   const wrong = [known.replace("ql3", "qm3"), "ssh-ed25519 AAAA", "age1", ""];
   for (const [i, recipient] of wrong.entries()) {
     const more = { age_encryption_recipients: [recipient] };
-    expect(await export_(modelId, i + 1, "x", more)).toMatchObject({
+    expect(await exportWeights(modelId, i + 1, "x", more)).toMatchObject({
       category: "user",
       error: expect.stringContaining("is no recipient"),
     });

@@ -58,7 +58,7 @@ export function rawClient({ fetch }: TinkerServer): RawClient {
       });
       const result = await client.resultOf(answer);
       if (typeof result["model_id"] === "string") return result["model_id"];
-      throw new Error(String(result["error"] ?? JSON.stringify(result)));
+      throw new Error(JSON.stringify(result));
     },
   };
   return client;
