@@ -83,7 +83,8 @@ export function readBfloat16(bytes: Uint8Array): Float32Array {
 function copyOf(bytes: Uint8Array, unit: number): ArrayBuffer {
   if (bytes.length % unit !== 0)
     throw new TinkerWireError(`${bytes.length} bytes are no array of ${unit}-byte numbers.`);
-  return bytes.slice().buffer;
+  // Not `slice`, which for a Buffer is a view.
+  return new Uint8Array(bytes).buffer;
 }
 
 /** Cells of a sparse matrix that are worth to be held. */

@@ -33,6 +33,9 @@ export interface TinkerServerOptions {
   readonly pollMs?: number;
   /** A session without a heartbeat for so long ends, and its models with it. @default 600_000 */
   readonly sessionTimeoutMs?: number;
-  /** Longest wait for a sequence number that was skipped. @default 60_000 */
+  /**
+   * Longest wait for a sequence number that was skipped. Clients send one request after the other, so
+   * that mostly it never comes: they refused it themselves. @default 10_000
+   */
   readonly gapMs?: number;
 }

@@ -55,7 +55,7 @@ export async function createTinkerServer(
       maxRank: options.maxRank ?? 256,
       maxModels: options.maxModels ?? defaultMaxModels,
       sessionTimeoutMs: options.sessionTimeoutMs ?? 600_000,
-      gapMs: options.gapMs ?? 60_000,
+      gapMs: options.gapMs ?? 10_000,
       samplers: options.maxSamplers ?? 32,
     },
   });

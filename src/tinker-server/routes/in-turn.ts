@@ -45,10 +45,10 @@ function turnOfJson(text: string): Turn | null {
   return checkTurn(modelId, seqId === undefined ? undefined : Number(seqId));
 }
 
-const refusals = [400, 413, 415, 422];
+const refusals = new Set([400, 413, 415, 422]);
 
 function isRefusal(error: unknown): error is Error {
-  if (error instanceof RequestError) return refusals.includes(error.status);
+  if (error instanceof RequestError) return refusals.has(error.status);
   return error instanceof TinkerWireError;
 }
 

@@ -114,9 +114,19 @@ async function readBytes(
     if (size > drained * limit) break;
   }
   if (ends === null)
-    return { bytes: parts.length === 1 ? parts[0]! : Buffer.concat(parts), error: null };
+    return { bytes: parts.length === 1 ? parts[0]! : joined(parts, size), error: null };
   const error = new BodyTooLargeError(limit, Buffer.concat([ends.head, ends.tail]));
   return { bytes: ends.head, error };
+}
+
+function joined(parts: readonly Uint8Array[], size: number): Uint8Array {
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 /** @throws RequestError 413 */
