@@ -180,6 +180,8 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
     .option("--port <n>", "port to listen on; 0 takes a free one", portNumber, 8100)
     .option("--token <token>", `what clients must send [env: ${serveTokenVariable}]`)
     .option("--threads <n>", "threads inside one operation", wholeNumber(1))
+    .option("--max-models <n>", "models loaded at the same time (default: 32)", wholeNumber(1))
+    .option("--max-body-mib <n>", "largest request in MiB (default: 64)", wholeNumber(1))
     .addHelpText("after", serveHelp)
     .action(async (flags: ServeFlags) => {
       onExit(await serveCommand(flags, io));

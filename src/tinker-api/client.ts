@@ -37,6 +37,7 @@ interface ServerFlags {
 }
 
 const heartbeatTimeoutMs = 10_000;
+const finishTimeoutMs = 5_000;
 /** Without a heartbeat for so long, the server may end the session. */
 const heartbeatWarningMs = 120_000;
 
@@ -46,6 +47,7 @@ export class TinkerClient implements AsyncDisposable {
   readonly #context: RequestContext;
   readonly #limits: ChunkLimits;
   readonly #heartbeat: NodeJS.Timeout;
+  #finished: Promise<void> | undefined;
   #nextModel = 0;
   #nextSampler = 0;
   #lastHeartbeat = Date.now();
@@ -197,13 +199,28 @@ export class TinkerClient implements AsyncDisposable {
     return new SamplingClient(this.#context, id);
   }
 
-  /** Ends the heartbeats; the server ends the session after a while. Checkpoints stay. */
+  /** Ends the session, and its models with it. Checkpoints stay. */
   close(): void {
-    clearInterval(this.#heartbeat);
+    void this[Symbol.asyncDispose]();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.close();
+  /** The same, and waits until the server knows. */
+  [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#heartbeat);
+    this.#finished ??= this.#finish();
+    return this.#finished;
+  }
+
+  /** A server that does not know of it, or is away, ends the session for want of heartbeats. */
+  async #finish(): Promise<void> {
+    const call = {
+      method: "POST",
+      path: `/api/v1/sessions/${encodeURIComponent(this.sessionId)}/finish`,
+      body: JSON.stringify({ reason: { type: "success" } }),
+      timeoutMs: finishTimeoutMs,
+      once: true,
+    } as const;
+    await this.#context.transport.send(call).catch(() => undefined);
   }
 }
 

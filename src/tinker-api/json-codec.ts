@@ -68,12 +68,20 @@ function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   throw new TinkerWireError(`${what}: ${path.join(".")}: ${message}`, { path });
 }
 
+/** @throws TinkerWireError for what an id cannot be; a typed array would round it or cut it off. */
+function toIds(values: readonly number[], what: string): Int32Array {
+  const stray = values.find((value) => (value | 0) !== value);
+  if (stray !== undefined)
+    throw new TinkerWireError(`${what}: ${stray} is no whole number of 32 bits.`, { stray });
+  return Int32Array.from(values);
+}
+
 function toTensor(wire: z.output<typeof tensorSchema>): TinkerTensor {
   const shape = wire.shape ?? [wire.data.length];
   const tensor: TinkerTensor =
     wire.dtype === "float32"
       ? { dtype: "float32", data: Float32Array.from(wire.data), shape }
-      : { dtype: "int64", data: Int32Array.from(wire.data), shape };
+      : { dtype: "int64", data: toIds(wire.data, "A tensor of int64"), shape };
   const { sparse_crow_indices: rows, sparse_col_indices: columns } = wire;
   return rows && columns ? densify(tensor, rows, columns) : tensor;
 }
@@ -89,7 +97,7 @@ export function tokensOf(input: unknown): Int32Array {
     chunks.map((chunk) => {
       if (chunk.type !== "encoded_text")
         throw new TinkerWireError(`Only text can be given to a model here, not ${chunk.type}.`);
-      return Int32Array.from(check(z.array(z.int()), chunk["tokens"], "tokens"));
+      return toIds(check(z.array(z.number()), chunk["tokens"], "tokens"), "tokens");
     }),
   );
 }

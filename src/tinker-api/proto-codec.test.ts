@@ -114,3 +114,28 @@ test("integers beyond 32 bits, images and broken bytes are refused", () => {
   ).toThrow(TinkerWireError);
   expect(() => decodeSampleOutput(bytes("0aff"))).toThrow(TinkerWireError);
 });
+
+test("reads messages that lie in the middle of a Buffer", () => {
+  const whole = {
+    modelId: "m",
+    seqId: 1,
+    data: [
+      {
+        tokens: Int32Array.of(7, 8, 9),
+        lossInputs: {
+          target_tokens: idTensor(Int32Array.of(8, 9, 10)),
+          weights: floatTensor(Float32Array.of(1, 0.5, 0)),
+        },
+      },
+    ],
+    lossFn: "cross_entropy",
+    lossConfig: {},
+    forwardOnly: false,
+  };
+  const message = encodeForwardBackwardRequest(whole);
+  for (const before of [0, 1, 2, 3]) {
+    const buffer = Buffer.concat([Buffer.alloc(before, 0xff), message, Buffer.alloc(5, 0xff)]);
+    const part = buffer.subarray(before, before + message.length);
+    expect(decodeForwardBackwardRequest(part)).toEqual(whole);
+  }
+});

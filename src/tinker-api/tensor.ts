@@ -83,16 +83,34 @@ export function readBfloat16(bytes: Uint8Array): Float32Array {
 function copyOf(bytes: Uint8Array, unit: number): ArrayBuffer {
   if (bytes.length % unit !== 0)
     throw new TinkerWireError(`${bytes.length} bytes are no array of ${unit}-byte numbers.`);
-  return bytes.slice().buffer;
+  // Not `slice`, which for a Buffer is a view.
+  return new Uint8Array(bytes).buffer;
 }
 
-/** A dense tensor of a compressed sparse row matrix. */
+/** Cells of a sparse matrix that are worth to be held. */
+const largestMatrix = 2 ** 26;
+
+/** A dense tensor of a compressed sparse row matrix. @throws TinkerWireError when its indices do not fit. */
 export function densify(
   values: TinkerTensor,
   rowStarts: ArrayLike<number>,
   columns: ArrayLike<number>,
 ): TinkerTensor {
   const [rows = 0, width = 0] = values.shape;
+  const isFitting =
+    values.shape.length === 2 &&
+    rows >= 0 &&
+    width >= 0 &&
+    rows * width <= largestMatrix &&
+    rowStarts.length === rows + 1 &&
+    columns.length === values.data.length &&
+    Array.from(columns).every((column) => column >= 0 && column < width) &&
+    Array.from(rowStarts).every((start, i) => start >= (rowStarts[i - 1] ?? 0)) &&
+    rowStarts[rows] === columns.length;
+  if (!isFitting)
+    throw new TinkerWireError(
+      `The indices of a sparse tensor do not fit its shape [${values.shape.join()}].`,
+    );
   const data: Float32Array | Int32Array =
     values.dtype === "float32" ? new Float32Array(rows * width) : new Int32Array(rows * width);
   for (let row = 0; row < rows; row++) {

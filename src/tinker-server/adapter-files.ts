@@ -1,5 +1,5 @@
 /** Adapters to and from checkpoint folders, in the engine's format: PEFT names, moments beside them. */
-import { rm } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   loadPolicyState,
@@ -8,6 +8,7 @@ import {
 } from "../engine/checkpoint/policy-state.ts";
 import { readSafetensors } from "../engine/checkpoint/safetensors.ts";
 import { createAdamState } from "../engine/optimizer/adamw.ts";
+import { encryptToRecipients } from "./age.ts";
 import type { Adapter, AdapterWeights } from "./model/adapter.ts";
 import type { Checkpoint } from "./checkpoint-store.ts";
 import { RequestError } from "./request-error.ts";
@@ -29,6 +30,18 @@ export async function saveAdapter(
   adam.step = adapter.adam.step;
   await savePolicyState(policy, adam, { name: baseModel, companions: new Map() }, folder);
   if (!withOptimizer) await rm(join(folder, optimizerFile));
+}
+
+/** Each file becomes one that ends in `.age`. */
+export async function encryptFiles(
+  folder: string,
+  recipients: readonly Uint8Array[],
+): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const file = join(folder, name);
+    await writeFile(`${file}.age`, encryptToRecipients(await readFile(file), recipients));
+    await rm(file);
+  }
 }
 
 /** @throws RequestError 400 when the checkpoint does not fit the adapter. */

@@ -3,6 +3,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
 import { TinkerWireError } from "../tinker-api/tinker-error.ts";
 import { RequestError } from "./request-error.ts";
+import { Archives } from "./routes/archive-routes.ts";
+import { limitBodies } from "./routes/read-body.ts";
 import { restRoutes } from "./routes/rest-routes.ts";
 import { samplingRoutes } from "./routes/sampling-routes.ts";
 import { serviceRoutes } from "./routes/service-routes.ts";
@@ -14,9 +16,13 @@ export interface AppOptions {
   readonly token: string | null;
   readonly pollMs: number;
   readonly tokenizer: string;
+  readonly maxBodyBytes: number;
   /** Failures that are this server's own. */
   readonly onError?: (error: unknown) => void;
 }
+
+/** Bodies that are worked on at the same time take at most so many times one body's limit. */
+const bodiesTogether = 8;
 
 /** In constant time, whatever the lengths. */
 function isEqual(a: string, b: string): boolean {
@@ -24,23 +30,24 @@ function isEqual(a: string, b: string): boolean {
   return timingSafeEqual(hash(a), hash(b));
 }
 
-function isOpen(path: string): boolean {
-  return path.endsWith("/healthz") || path.includes("/archives/");
-}
-
 export function createApp(service: TinkerService, options: AppOptions): Hono {
-  const { token, pollMs, tokenizer, onError } = options;
+  const { token, pollMs, tokenizer, maxBodyBytes, onError } = options;
+  const archives = new Archives(service.store);
   const app = new Hono().basePath("/api/v1");
+  // What stands before the key needs none. It is told by route: names of checkpoints are in paths, too.
+  app.get("/healthz", (c) => c.json({ status: "ok" }));
+  app.route("/", archives.routes());
   app.use(async (c, next) => {
-    if (token !== null && !isOpen(c.req.path) && !isEqual(c.req.header("x-api-key") ?? "", token))
+    if (token !== null && !isEqual(c.req.header("x-api-key") ?? "", token))
       throw new RequestError(401, "The key in X-API-Key is not that of this server.");
     await next();
   });
+  app.use(limitBodies({ each: maxBodyBytes, together: bodiesTogether * maxBodyBytes }));
   app.route("/", serviceRoutes(service, pollMs));
-  app.route("/", trainingRoutes(service, tokenizer));
+  app.route("/", trainingRoutes(service, { tokenizer, maxBodyBytes }));
   app.route("/", weightsRoutes(service));
   app.route("/", samplingRoutes(service));
-  app.route("/", restRoutes(service));
+  app.route("/", restRoutes(service, archives));
   app.notFound((c) => c.json({ detail: `There is no ${c.req.method} ${c.req.path} here.` }, 404));
   app.onError((error) => {
     if (error instanceof RequestError)

@@ -1,7 +1,7 @@
 /** Names of checkpoints: `tinker://<run>/<kind>/<name>`. A run's id may hold colons, so no URL parser. */
 import { RequestError } from "./request-error.ts";
 
-export const checkpointKinds = ["weights", "sampler_weights"] as const;
+export const checkpointKinds = ["weights", "sampler_weights", "external_weights"] as const;
 export type CheckpointKind = (typeof checkpointKinds)[number];
 
 export interface CheckpointPath {

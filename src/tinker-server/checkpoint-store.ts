@@ -31,7 +31,8 @@ export interface Checkpoint extends CheckpointPath {
 }
 
 const runFile = "run.json";
-const checkpointFile = "checkpoint.json";
+/** What the store knows of a checkpoint, beside its content. */
+export const checkpointFile = "checkpoint.json";
 
 export class CheckpointStore {
   readonly #root: string;

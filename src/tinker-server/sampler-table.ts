@@ -18,6 +18,8 @@ export interface SamplerSession {
   readonly known: Map<string, KnownRequest>;
   /** Clients that use it, the first included; each counts from numbers of its own. */
   clients: number;
+  /** What is being sampled; ended together with it. */
+  readonly running: Set<AbortController>;
 }
 
 /** A retry comes within minutes; what is older is not asked for again. */
@@ -54,6 +56,7 @@ export class SamplerTable {
   }
 
   delete(id: string): void {
+    for (const one of this.#samplers.get(id)?.running ?? []) one.abort();
     this.#samplers.delete(id);
   }
 

@@ -17,7 +17,7 @@ export interface SamplersOptions {
   /** Of a checkpoint, or with null of the base model. */
   readonly weightsOf: (modelPath: string | null) => Promise<AdapterWeights>;
   /** Makes a future of what is running. */
-  readonly start: (running: Promise<unknown>) => string;
+  readonly start: (running: Promise<unknown>, sampler: SamplerSession) => string;
 }
 
 export class Samplers {
@@ -50,7 +50,7 @@ export class Samplers {
     const loaded = weights ?? (await this.#options.weightsOf(modelPath));
     // The base model's cost nothing, so its samplers are never dropped.
     const weightsNow = loaded === baseWeights ? null : Promise.resolve(loaded);
-    const sampler = { id, modelPath, weights: weightsNow, known: new Map(), clients: 1 };
+    const sampler = newSampler(id, modelPath, weightsNow);
     this.#table.add(sampler);
     return sampler;
   }
@@ -81,6 +81,7 @@ export class Samplers {
     if (before !== undefined)
       throw new RequestError(409, `The sequence number ${key} was used for another sample.`);
     const cancel = new AbortController();
+    sampler.running.add(cancel);
     const weights = sampler.weights ?? weightsOf(sampler.modelPath);
     if (sampler.modelPath !== null) sampler.weights = weights;
     const run = async (): Promise<unknown> => {
@@ -90,9 +91,14 @@ export class Samplers {
       return output;
     };
     const running = run();
-    const future = start(running);
+    const future = start(running, sampler);
     this.#cancels.set(future, cancel);
-    void running.catch(() => undefined).then(() => this.#cancels.delete(future));
+    void running
+      .catch(() => undefined)
+      .then(() => {
+        this.#cancels.delete(future);
+        sampler.running.delete(cancel);
+      });
     if (key !== null) remember(sampler, key, { fingerprint, future });
     return future;
   }
@@ -106,4 +112,13 @@ export class Samplers {
   stop(): void {
     this.#stop.abort();
   }
+}
+
+/** @param weights null: those of the base model, or to be read from the checkpoint. */
+export function newSampler(
+  id: string,
+  modelPath: string | null,
+  weights: Promise<AdapterWeights> | null,
+): SamplerSession {
+  return { id, modelPath, weights, known: new Map(), clients: 1, running: new Set() };
 }

@@ -1,6 +1,9 @@
 /** What a Tinker server is made of. */
 import type { Renderer } from "../core/policy.ts";
 
+export const defaultMaxModels = 32;
+export const defaultMaxBodyMiB = 64;
+
 export interface TinkerServerOptions {
   /** A model folder in Hugging Face layout, or a `.gguf` file. */
   readonly modelPath: string;
@@ -20,14 +23,19 @@ export interface TinkerServerOptions {
   readonly memoryMiB?: number;
   /** Highest rank of an adapter. @default 256 */
   readonly maxRank?: number;
-  /** Models that may be loaded at the same time. @default 32 */
+  /** Models that may be loaded at the same time, at least 1. @default 32 */
   readonly maxModels?: number;
+  /** Largest body of a request, in MiB; above 0. @default 64 */
+  readonly maxBodyMiB?: number;
   /** Samplers that keep their weights in memory; of others, those of checkpoints are read again. @default 32 */
   readonly maxSamplers?: number;
   /** How long a request for a result is held before the client is told to ask again. @default 20_000 */
   readonly pollMs?: number;
   /** A session without a heartbeat for so long ends, and its models with it. @default 600_000 */
   readonly sessionTimeoutMs?: number;
-  /** Longest wait for a sequence number that was skipped. @default 60_000 */
+  /**
+   * Longest wait for a sequence number that was skipped. Clients send one request after the other, so
+   * that mostly it never comes: they refused it themselves. @default 10_000
+   */
   readonly gapMs?: number;
 }

@@ -11,6 +11,7 @@ import { createApp } from "./app.ts";
 import { CheckpointStore } from "./checkpoint-store.ts";
 import { findEndTokens } from "./end-tokens.ts";
 import { BaseModel } from "./model/base-model.ts";
+import { defaultMaxBodyMiB, defaultMaxModels } from "./server-options.ts";
 import type { TinkerServerOptions } from "./server-options.ts";
 import { TinkerService } from "./service.ts";
 
@@ -52,9 +53,9 @@ export async function createTinkerServer(
     store: new CheckpointStore(folder),
     limits: {
       maxRank: options.maxRank ?? 256,
-      maxModels: options.maxModels ?? 32,
+      maxModels: options.maxModels ?? defaultMaxModels,
       sessionTimeoutMs: options.sessionTimeoutMs ?? 600_000,
-      gapMs: options.gapMs ?? 60_000,
+      gapMs: options.gapMs ?? 10_000,
       samplers: options.maxSamplers ?? 32,
     },
   });
@@ -62,6 +63,7 @@ export async function createTinkerServer(
     token: options.token,
     pollMs: options.pollMs ?? 20_000,
     tokenizer: options.tokenizer ?? modelPath,
+    maxBodyBytes: (options.maxBodyMiB ?? defaultMaxBodyMiB) * 2 ** 20,
     ...(onError === undefined ? {} : { onError }),
   });
   const fetch = async (request: Request): Promise<Response> => app.fetch(request);

@@ -2,14 +2,15 @@
  * Sessions, models and checkpoints of one server: what requests act on. Knows neither HTTP nor how
  * messages are encoded, and nothing of drawing tokens.
  */
-import { createHash, randomInt, randomUUID } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 import { AgentTrainerError } from "../core/errors.ts";
 import type { OptimSpec } from "../core/loss.ts";
 import type { ForwardBackwardRequest } from "../tinker-api/messages.ts";
-import { loadAdapter, readWeights, saveAdapter } from "./adapter-files.ts";
+import { TinkerWireError } from "../tinker-api/tinker-error.ts";
+import { encryptFiles, loadAdapter, readWeights, saveAdapter } from "./adapter-files.ts";
 import { checkName, formatPath, parsePath } from "./checkpoint-path.ts";
-import type { CheckpointKind } from "./checkpoint-path.ts";
-import type { CheckpointStore } from "./checkpoint-store.ts";
+import type { CheckpointKind, CheckpointPath } from "./checkpoint-path.ts";
+import type { Checkpoint, CheckpointStore } from "./checkpoint-store.ts";
 import { Futures } from "./futures.ts";
 import type { FutureOutcome } from "./futures.ts";
 import { baseWeights } from "./model/adapter.ts";
@@ -20,14 +21,8 @@ import { RequestError } from "./request-error.ts";
 import { Samplers } from "./samplers.ts";
 import type { SamplingContext } from "./sampling.ts";
 import type { SamplerSession } from "./sampler-table.ts";
-
-export interface Session {
-  readonly id: string;
-  readonly modelIds: string[];
-  readonly samplerIds: string[];
-  readonly userMetadata: Readonly<Record<string, unknown>> | null;
-  lastHeartbeat: number;
-}
+import { SessionTable } from "./session-table.ts";
+import type { Session } from "./session-table.ts";
 
 export interface LoadedModel {
   readonly id: string;
@@ -35,6 +30,8 @@ export interface LoadedModel {
   readonly adapter: Adapter;
   readonly requests: OrderedRequests;
   readonly userMetadata: Readonly<Record<string, unknown>> | null;
+  /** Of the last `forward_backward` that failed. */
+  failure: string | null;
 }
 
 export interface ServiceLimits {
@@ -57,6 +54,8 @@ export interface SaveOptions {
   readonly kind: CheckpointKind;
   readonly ttlSeconds: number | null;
   readonly overwrite: boolean;
+  /** Public keys that its files are encrypted to. @default none: they are written as they are */
+  readonly recipients?: readonly Uint8Array[];
   readonly userMetadata: Readonly<Record<string, unknown>> | null;
 }
 
@@ -68,8 +67,10 @@ export function fingerprintOf(kind: string, body: string | Uint8Array): string {
 export class TinkerService implements AsyncDisposable {
   readonly parts: ServiceParts;
   readonly futures: Futures = new Futures();
-  readonly #sessions = new Map<string, Session>();
+  readonly sessions: SessionTable;
   readonly #models = new Map<string, LoadedModel>();
+  /** Models that are being made. */
+  #making = 0;
   readonly samplers: Samplers;
   /** Futures of requests that make something, by what they make. */
   readonly #made = new Map<string, { readonly fingerprint: string; readonly future: string }>();
@@ -80,7 +81,11 @@ export class TinkerService implements AsyncDisposable {
       context: parts,
       limit: parts.limits.samplers,
       weightsOf: (path) => this.weightsOf(path),
-      start: (running) => this.start(running),
+      start: (running, sampler) => this.start(running, sessionOf(sampler.id)),
+    });
+    this.sessions = new SessionTable({
+      timeoutMs: parts.limits.sessionTimeoutMs,
+      onEnd: (session) => this.#free(session),
     });
   }
 
@@ -92,51 +97,20 @@ export class TinkerService implements AsyncDisposable {
     return this.parts.store;
   }
 
-  start(running: Promise<unknown>): string {
-    return this.futures.add(running, describeFailure);
+  start(running: Promise<unknown>, sessionId: string): string {
+    return this.futures.add(running, describeFailure, sessionId);
   }
 
-  // Sessions
-
-  createSession(userMetadata: Session["userMetadata"]): Session {
-    this.#endStaleSessions();
-    const session: Session = {
-      id: randomUUID(),
-      modelIds: [],
-      samplerIds: [],
-      userMetadata,
-      lastHeartbeat: Date.now(),
-    };
-    this.#sessions.set(session.id, session);
-    return session;
-  }
-
-  /** @throws RequestError 404 */
-  session(id: string): Session {
-    const session = this.#sessions.get(id);
-    if (session === undefined) throw new RequestError(404, `There is no session "${id}".`);
-    return session;
-  }
-
-  sessionIds(): readonly string[] {
-    return [...this.#sessions.keys()].toReversed();
-  }
-
-  heartbeat(id: string): void {
-    this.session(id).lastHeartbeat = Date.now();
-    this.#endStaleSessions();
-  }
-
-  #endStaleSessions(): void {
-    const oldest = Date.now() - this.parts.limits.sessionTimeoutMs;
-    for (const session of this.#sessions.values()) {
-      if (session.lastHeartbeat >= oldest) continue;
-      this.#sessions.delete(session.id);
-      for (const id of session.modelIds) this.#models.delete(id);
-      for (const id of session.samplerIds) this.samplers.delete(id);
-      for (const key of this.#made.keys())
-        if (key.startsWith(`${session.id}:`)) this.#made.delete(key);
+  /** All that a session had, at once; checkpoints stay. */
+  #free(session: Session): void {
+    const ended = new RequestError(410, `Session "${session.id}" has ended.`);
+    for (const id of session.modelIds) {
+      this.#models.get(id)?.requests.close(ended);
+      this.#models.delete(id);
     }
+    for (const id of session.samplerIds) this.samplers.delete(id);
+    for (const key of this.#made.keys()) if (sessionOf(key) === session.id) this.#made.delete(key);
+    this.futures.forgetOf(session.id);
   }
 
   // Models
@@ -146,6 +120,7 @@ export class TinkerService implements AsyncDisposable {
     const model = this.#models.get(id);
     if (model === undefined)
       throw new RequestError(404, `Model "${id}" is not loaded. Create it, or load a checkpoint.`);
+    this.sessions.use(model.sessionId);
     return model;
   }
 
@@ -156,7 +131,7 @@ export class TinkerService implements AsyncDisposable {
   }
 
   checkSpec({ rank, trainAttention, trainMlp }: AdapterSpec): void {
-    const { maxRank, maxModels } = this.parts.limits;
+    const { maxRank } = this.parts.limits;
     if (!(rank >= 1 && rank <= maxRank))
       throw new RequestError(400, `lora_config.rank is ${rank}, but must be from 1 to ${maxRank}.`);
     if (!trainAttention && !trainMlp)
@@ -164,8 +139,23 @@ export class TinkerService implements AsyncDisposable {
         400,
         "This server adapts attention and MLP layers; neither is chosen.",
       );
-    if (this.#models.size >= maxModels)
-      throw new RequestError(429, `${maxModels} models are loaded, and more do not fit.`);
+  }
+
+  /** Counted before the first wait, so that models that are made at the same time keep to it, too. */
+  async #withRoom<T>(make: () => Promise<T>): Promise<T> {
+    const { maxModels } = this.parts.limits;
+    this.sessions.endSilent();
+    if (this.#models.size + this.#making >= maxModels)
+      throw new RequestError(
+        429,
+        `${maxModels} models are loaded, and more do not fit. Close sessions that are done, or start the server with a larger --max-models.`,
+      );
+    this.#making += 1;
+    try {
+      return await make();
+    } finally {
+      this.#making -= 1;
+    }
   }
 
   /** The same key with the same fingerprint is the same request. @throws RequestError 409 */
@@ -174,7 +164,7 @@ export class TinkerService implements AsyncDisposable {
     if (before?.fingerprint === fingerprint) return before.future;
     if (before !== undefined)
       throw new RequestError(409, `The sequence number of ${key} was used for something else.`);
-    const future = this.start(work());
+    const future = this.start(work(), sessionOf(key));
     this.#made.set(key, { fingerprint, future });
     return future;
   }
@@ -185,15 +175,20 @@ export class TinkerService implements AsyncDisposable {
     spec: AdapterSpec,
     userMetadata: LoadedModel["userMetadata"],
   ): Promise<LoadedModel> {
-    const adapter = this.parts.base.createAdapter(spec);
-    const requests = new OrderedRequests({ gapMs: this.parts.limits.gapMs });
-    const model = { id, sessionId, adapter, requests, userMetadata };
-    const baseModel = this.modelName;
-    const createdAt = new Date().toISOString();
-    await this.store.addRun({ id, sessionId, baseModel, spec, userMetadata, createdAt });
-    this.#models.set(id, model);
-    this.#sessions.get(sessionId)?.modelIds.push(id);
-    return model;
+    return this.#withRoom(async () => {
+      const adapter = this.parts.base.createAdapter(spec);
+      const requests = new OrderedRequests({
+        gapMs: this.parts.limits.gapMs,
+        onLost: (error) => adapter.refuseStep(error),
+      });
+      const model = { id, sessionId, adapter, requests, userMetadata, failure: null };
+      const baseModel = this.modelName;
+      const createdAt = new Date().toISOString();
+      await this.store.addRun({ id, sessionId, baseModel, spec, userMetadata, createdAt });
+      this.sessions.use(sessionId).modelIds.push(id);
+      this.#models.set(id, model);
+      return model;
+    });
   }
 
   unload(id: string): void {
@@ -204,19 +199,29 @@ export class TinkerService implements AsyncDisposable {
   forwardBackward(request: ForwardBackwardRequest, fingerprint: string): string {
     const model = this.model(request.modelId);
     const { base } = this.parts;
+    // Whoever was told of the failure and sends anew does not mean what came before it.
+    const isAnew = model.failure !== null && this.futures.wasClaimed(model.failure);
     const work = async (): Promise<unknown> => {
+      if (isAnew && !request.forwardOnly) model.adapter.allowStep();
       try {
         const lossRequest = readLossRequest(request, base.limits);
         return await base.forwardBackward(model.adapter, lossRequest, !request.forwardOnly);
       } catch (error) {
-        // A step on part of a batch would be a step that nobody asked for.
-        if (!request.forwardOnly) model.adapter.refuseStep(error);
+        if (!request.forwardOnly) this.refuseStep(model, error, () => future);
         throw error;
       }
     };
-    return model.requests.submit(request.seqId, fingerprint, work, (running) =>
-      this.start(running),
-    );
+    const future: string = this.#submit(model, request.seqId, fingerprint, work);
+    return future;
+  }
+
+  /**
+   * A step on part of a batch would be a step that nobody asked for.
+   * @param future of the request that failed.
+   */
+  refuseStep(model: LoadedModel, reason: unknown, future: () => string): void {
+    model.adapter.refuseStep(reason);
+    model.failure = future();
   }
 
   /** Runs `work` in the model's order. */
@@ -227,12 +232,16 @@ export class TinkerService implements AsyncDisposable {
     work: (model: LoadedModel) => unknown,
   ): string {
     const model = this.model(modelId);
-    return model.requests.submit(
-      seqId,
-      fingerprint,
-      async () => work(model),
-      (running) => this.start(running),
-    );
+    return this.#submit(model, seqId, fingerprint, async () => work(model));
+  }
+
+  #submit(
+    { requests, sessionId }: LoadedModel,
+    seqId: number | null,
+    fingerprint: string,
+    work: () => Promise<unknown>,
+  ): string {
+    return requests.submit(seqId, fingerprint, work, (running) => this.start(running, sessionId));
   }
 
   optimStep(model: LoadedModel, optim: OptimSpec): Record<string, number> {
@@ -243,23 +252,34 @@ export class TinkerService implements AsyncDisposable {
 
   /** @returns its path. */
   async save(model: LoadedModel, options: SaveOptions): Promise<string> {
-    const { name, kind, ttlSeconds, overwrite, userMetadata } = options;
+    const { name, kind, ttlSeconds, overwrite, userMetadata, recipients = [] } = options;
     const path = { runId: model.id, kind, name: checkName(name) };
     const { spec } = model.adapter;
     const expiresAt =
       ttlSeconds === null ? null : new Date(Date.now() + ttlSeconds * 1000).toISOString();
     const entry = { ...path, expiresAt, baseModel: this.modelName, spec, userMetadata };
-    await this.store.save(entry, overwrite, (folder) =>
-      saveAdapter(model.adapter, this.modelName, kind === "weights", folder),
-    );
+    await this.store.save(entry, overwrite, async (folder) => {
+      await saveAdapter(model.adapter, this.modelName, kind === "weights", folder);
+      if (recipients.length > 0) await encryptFiles(folder, recipients);
+    });
     return formatPath(path);
   }
 
   async load(model: LoadedModel, path: string, withOptimizer: boolean): Promise<void> {
     const parsed = parsePath(path);
-    const checkpoint = await this.store.find(parsed);
-    this.checkBase(checkpoint.baseModel);
+    const checkpoint = await this.#findLoadable(parsed);
     await loadAdapter(model.adapter, checkpoint, this.store.folderOf(parsed), withOptimizer);
+  }
+
+  /** @throws RequestError 404, 400 */
+  async #findLoadable(path: CheckpointPath): Promise<Checkpoint> {
+    const checkpoint = await this.store.find(path);
+    this.checkBase(checkpoint.baseModel);
+    if (path.kind !== "external_weights") return checkpoint;
+    throw new RequestError(
+      400,
+      `${formatPath(path)} is for download. Load what save_weights or save_weights_for_sampler made.`,
+    );
   }
 
   // Sampling
@@ -276,19 +296,20 @@ export class TinkerService implements AsyncDisposable {
       modelPath,
       weights ?? null,
     );
-    this.#sessions.get(sessionId)?.samplerIds.push(sampler.id);
+    if (!this.sessions.has(sessionId)) this.samplers.delete(sampler.id);
+    this.sessions.use(sessionId).samplerIds.push(sampler.id);
     return sampler;
   }
 
   async weightsOf(modelPath: string | null): Promise<AdapterWeights> {
     if (modelPath === null) return baseWeights;
     const parsed = parsePath(modelPath);
-    const checkpoint = await this.store.find(parsed);
-    this.checkBase(checkpoint.baseModel);
+    const checkpoint = await this.#findLoadable(parsed);
     return readWeights(checkpoint, this.store.folderOf(parsed));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.sessions[Symbol.dispose]();
     this.samplers.stop();
     await this.parts.base[Symbol.asyncDispose]();
   }
@@ -298,6 +319,7 @@ function describeFailure(error: unknown): Extract<FutureOutcome, { kind: "failed
   const message = error instanceof Error ? error.message : String(error);
   const isTheirs =
     (error instanceof RequestError && error.status < 500) ||
+    error instanceof TinkerWireError ||
     (AgentTrainerError.isInstance(error) && error.code === "NUMERICS");
   return { kind: "failed", message, category: isTheirs ? "user" : "server" };
 }
@@ -305,4 +327,9 @@ function describeFailure(error: unknown): Extract<FutureOutcome, { kind: "failed
 /** A seed for an adapter whose client names none. */
 export function drawSeed(): number {
   return randomInt(2 ** 32);
+}
+
+/** Of a model or a sampler: the part of its id that names its session. */
+export function sessionOf(id: string): string {
+  return id.slice(0, Math.max(0, id.indexOf(":")));
 }

@@ -32,7 +32,10 @@ export function heldBackend(
   };
   return {
     name: backend.name,
-    capabilities: backend.capabilities,
+    // Read anew each time: a backend may know more of its server once it has started.
+    get capabilities() {
+      return backend.capabilities;
+    },
     start: (run) => backend.start(run),
     async updatePolicy(...update) {
       if (backend.capabilities.servesWhileTraining === true) return backend.updatePolicy(...update);

@@ -1,5 +1,6 @@
 /** Servers that do things differently, played by ours with answers changed on the way. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { rowLossOf } from "../../src/algorithms/losses/catalog.ts";
 import { createTinkerBackend } from "../../src/backends/tinker/index.ts";
 import type { TinkerBackend } from "../../src/backends/tinker/index.ts";
 import type { RunContext, SamplerTarget } from "../../src/core/backend.ts";
@@ -175,16 +176,49 @@ it("refuses a server that clips elsewhere, with what it does", async () => {
   await expect(update).rejects.toThrow("limits ratios to 2, though 1.2 was asked for");
 });
 
-it("does not train under samples where samplers share the adapter that is trained", async () => {
-  // As SkyRL's server on JAX answers: losses per token, and no sum.
-  const averaging = changing("Forward", (bytes) => {
+// As SkyRL's server on JAX answers: losses per token, and no sum.
+const averaging = changing("Forward", (bytes) => {
+  const output = decodeForwardBackwardOutput(bytes);
+  const outputs = output.outputs.map(({ logprobs }) => ({
+    logprobs: logprobs!,
+    elementwise_loss: floatTensor(Float32Array.from(logprobs!.data, (l) => -l)),
+  }));
+  return encodeForwardBackwardOutput({ ...output, outputs, metrics: {} });
+});
+
+it("offers only the losses that the server at hand computes as they are meant", async () => {
+  const losses = async (fetch: Fetch): Promise<readonly string[]> => {
+    await using backend = backendOf(fetch);
+    await backend.start(context);
+    return backend.capabilities.losses;
+  };
+  const all = ["importance_sampling", "ppo", "cispo", "dro", "cross_entropy"];
+  expect(await losses(fetchOf(local.server))).toEqual(all);
+  expect(await losses(averaging)).toEqual(["importance_sampling", "ppo", "cispo"]);
+  // As a server that does not know weights beside advantages.
+  const weightless = changing("Forward", (bytes) => {
     const output = decodeForwardBackwardOutput(bytes);
-    const outputs = output.outputs.map(({ logprobs }) => ({
-      logprobs: logprobs!,
-      elementwise_loss: floatTensor(Float32Array.from(logprobs!.data, (l) => -l)),
-    }));
-    return encodeForwardBackwardOutput({ ...output, outputs, metrics: {} });
+    const isProbe = Math.abs(output.metrics["loss:sum"]! + 1.5) < 1e-3;
+    return encodeForwardBackwardOutput(
+      isProbe ? { ...output, metrics: { "loss:sum": -4 } } : output,
+    );
   });
+  expect(await losses(weightless)).toEqual(all.filter((name) => name !== "dro"));
+});
+
+it("trains on a loss that the server lacks: by slopes", async () => {
+  await using backend = backendOf(averaging);
+  await backend.start(context);
+  const row = { ...rowOf(Int32Array.of(1, 2, 3), 1), weights: Float32Array.of(1, 0.5, 2) };
+  const spec = { ...defaultLoss, name: "dro" as const, aggregation: "token-sum" as const };
+  const refused = backend.updatePolicy([row], spec, defaultOptim);
+  await expect(refused).rejects.toThrow("dro has no weights");
+  const lossOfRole = () => rowLossOf("dro", spec);
+  const metrics = await updateBySlopes(backend, [row], { spec, lossOfRole }, defaultOptim);
+  expect(metrics["grad_norm"]).toBeGreaterThan(0);
+});
+
+it("does not train under samples where samplers share the adapter that is trained", async () => {
   await using backend = backendOf(averaging);
   const { sampler } = (await backend.start(context)) as SamplerTarget;
   expect(backend.capabilities.losses).not.toContain("cross_entropy");

@@ -284,7 +284,7 @@ export class TinkerBackend implements TrainingBackend {
     this.#started = undefined;
     if (run === undefined) return;
     await run.model.unload({ signal: AbortSignal.timeout(unloadMs) }).catch(() => undefined);
-    run.client.close();
+    await run.client[Symbol.asyncDispose]();
   }
 }
 

@@ -20,6 +20,8 @@ export interface ServeFlags {
   readonly port: number;
   readonly token?: string;
   readonly threads?: number;
+  readonly maxModels?: number;
+  readonly maxBodyMib?: number;
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
@@ -69,6 +71,8 @@ export async function serveCommand(flags: ServeFlags, io: CliIo): Promise<number
       folder: flags.folder,
       token,
       ...(flags.threads === undefined ? {} : { threads: flags.threads }),
+      ...(flags.maxModels === undefined ? {} : { maxModels: flags.maxModels }),
+      ...(flags.maxBodyMib === undefined ? {} : { maxBodyMiB: flags.maxBodyMib }),
     },
     (error) => void io.stderr.write(formatError(error, colors, flags.verbose === true)),
   );

@@ -6,6 +6,7 @@ import type { OptimSpec } from "../../core/loss.ts";
 import { adamStep, createAdamState } from "../../engine/optimizer/adamw.ts";
 import type { AdamState } from "../../engine/optimizer/adamw.ts";
 import type { PolicyModel } from "../../engine/model/policy-model.ts";
+import { RequestError } from "../request-error.ts";
 
 export interface AdapterSpec {
   readonly rank: number;
@@ -33,6 +34,7 @@ export class Adapter {
   adam: AdamState;
   readonly #gradients: Map<string, Float32Array>;
   #refusal: unknown = null;
+  #hasGradient = false;
 
   constructor(spec: AdapterSpec, policy: PolicyModel) {
     this.spec = spec;
@@ -45,6 +47,7 @@ export class Adapter {
 
   /** All or nothing: hand over the gradient of a whole request. */
   accumulate(gradients: ReadonlyMap<string, Float32Array>): void {
+    this.#hasGradient = true;
     for (const [name, sum] of this.#gradients) {
       const gradient = gradients.get(name)!;
       for (let i = 0; i < sum.length; i++) sum[i]! += gradient[i]!;
@@ -56,6 +59,11 @@ export class Adapter {
     this.#refusal = reason;
   }
 
+  /** The batch is begun anew: the next step is whole again, unless parts of the last one are in it. */
+  allowStep(): void {
+    if (!this.#hasGradient) this.#refusal = null;
+  }
+
   /**
    * Steps on what has been accumulated, and forgets it. Without any, momentum alone moves the weights.
    * @returns the gradient's norm before clipping.
@@ -65,9 +73,14 @@ export class Adapter {
     const refusal = this.#refusal;
     this.#refusal = null;
     try {
-      if (refusal !== null) throw refusal;
+      if (refusal !== null)
+        throw new RequestError(
+          400,
+          `The step was not taken, since a request before it failed (${messageOf(refusal)}) and its gradient is missing. All gradients were dropped: send the batch again.`,
+        );
       return adamStep(this.policy.trained, this.policy.data, this.#gradients, this.adam, optim);
     } finally {
+      this.#hasGradient = false;
       for (const sum of this.#gradients.values()) sum.fill(0);
     }
   }
@@ -82,4 +95,8 @@ export class Adapter {
       factors.set(name, this.policy.data.get(name)!.slice());
     return { rank: this.spec.rank, factors };
   }
+}
+
+function messageOf(reason: unknown): string {
+  return reason instanceof Error ? reason.message.replace(/\.$/u, "") : String(reason);
 }

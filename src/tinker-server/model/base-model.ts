@@ -26,6 +26,7 @@ import { makeDatumBatches } from "./datum-batch.ts";
 import type { LossRequest, ModelLimits } from "./loss-request.ts";
 import { PinnedSampler } from "./pinned-sampler.ts";
 import { PromptScorer } from "./prompt-scorer.ts";
+import { SessionCache } from "./session-cache.ts";
 
 export interface BaseModelOptions {
   /** A folder in Hugging Face layout, or a `.gguf` file. */
@@ -39,14 +40,20 @@ export interface BaseModelOptions {
 interface LoadedGraph {
   readonly session: Session;
   readonly fed: readonly string[];
+  close(): Promise<void>;
 }
+
+/** Training graphs that stay loaded: a few ranks and losses. */
+const graphsKept = 6;
+/** Samplers and scorers, one of each for a rank: the base model's and a few adapters'. */
+const samplersKept = 3;
 
 export class BaseModel implements AsyncDisposable {
   readonly #options: BaseModelOptions;
   readonly #base: PolicyModel;
-  readonly #graphs = new Map<string, Promise<LoadedGraph>>();
-  readonly #samplers = new Map<number, Promise<PinnedSampler>>();
-  readonly #scorers = new Map<number, Promise<PromptScorer>>();
+  readonly #graphs = new SessionCache<LoadedGraph>(graphsKept);
+  readonly #samplers = new SessionCache<PinnedSampler>(samplersKept);
+  readonly #scorers = new SessionCache<PromptScorer>(samplersKept);
 
   private constructor(options: BaseModelOptions, base: PolicyModel) {
     this.#options = options;
@@ -76,23 +83,27 @@ export class BaseModel implements AsyncDisposable {
     });
   }
 
-  #graph(policy: PolicyModel, options: TrainingGraphOptions): Promise<LoadedGraph> {
+  #withGraph<T>(
+    policy: PolicyModel,
+    options: TrainingGraphOptions,
+    run: (graph: LoadedGraph) => Promise<T>,
+  ): Promise<T> {
     const { loss, checkpointed } = options;
     const trained = policy.trained.map(({ name }) => name).join();
     const objective = loss === null ? "" : objectiveKey(loss);
     const key = `${policy.lora?.rank ?? 0} ${objective} ${checkpointed} ${trained}`;
-    let loaded = this.#graphs.get(key);
-    if (loaded === undefined) {
-      const { model, fed } = buildTrainingGraph(policy, options);
-      const folder = policy.mappedFolder;
-      loaded = createSession(model, {
-        threads: this.#options.threads,
-        prepack: false,
-        ...(folder === null ? {} : { externalFolder: folder }),
-      }).then((session) => ({ session, fed }));
-      this.#graphs.set(key, loaded);
-    }
-    return loaded;
+    return this.#graphs.use(key, () => this.#loadGraph(policy, options), run);
+  }
+
+  async #loadGraph(policy: PolicyModel, options: TrainingGraphOptions): Promise<LoadedGraph> {
+    const { model, fed } = buildTrainingGraph(policy, options);
+    const folder = policy.mappedFolder;
+    const session = await createSession(model, {
+      threads: this.#options.threads,
+      prepack: false,
+      ...(folder === null ? {} : { externalFolder: folder }),
+    });
+    return { session, fed, close: () => session.close() };
   }
 
   /**
@@ -110,16 +121,15 @@ export class BaseModel implements AsyncDisposable {
     const gradients = new Map<string, Float32Array>();
     let total = 0;
     for (const batch of makeDatumBatches(rows, limits)) {
-      const { session, fed } = await this.#graph(policy, {
-        loss,
-        checkpointed: batch.checkpointed,
-      });
-      const outputs = await session.run({
-        ...batch.modelInputs,
-        ...batch.lossInputs,
-        ...lossParameterTensors(loss),
-        ...feedParameters(policy, fed),
-      });
+      const { checkpointed } = batch;
+      const outputs = await this.#withGraph(policy, { loss, checkpointed }, ({ session, fed }) =>
+        session.run({
+          ...batch.modelInputs,
+          ...batch.lossInputs,
+          ...lossParameterTensors(loss),
+          ...feedParameters(policy, fed),
+        }),
+      );
       const value = outputs["loss"]![0]!;
       if (!Number.isFinite(value)) throw new NumericsError("The loss", value);
       total += value;
@@ -152,10 +162,12 @@ export class BaseModel implements AsyncDisposable {
   }
 
   async sample(weights: AdapterWeights, request: SampleRequest): Promise<readonly Sample[]> {
-    const sampler = await getOrMake(this.#samplers, weights.rank, async () =>
-      PinnedSampler.create(await this.#policyOf(weights.rank), this.#options.threads),
+    const { rank } = weights;
+    return this.#samplers.use(
+      String(rank),
+      async () => PinnedSampler.create(await this.#policyOf(rank), this.#options.threads),
+      (sampler) => sampler.sample(weights, request),
     );
-    return sampler.sample(weights, request);
   }
 
   /** [prompt] log-probability of each token after those before it; NaN for the first. */
@@ -164,10 +176,6 @@ export class BaseModel implements AsyncDisposable {
     if (prompt.length < 2) return scores;
     const policy = await this.#policyOf(weights.rank);
     for (const [name, values] of weights.factors) policy.data.set(name, values);
-    const { session, fed } = await this.#graph(
-      { ...policy, trained: [] },
-      { loss: null, checkpointed: false },
-    );
     const rest = prompt.length - 1;
     const nothing = new Float32Array(rest);
     const row = {
@@ -179,7 +187,11 @@ export class BaseModel implements AsyncDisposable {
     };
     const limits = batchLimits(policy.config, this.#options.memoryMiB);
     for (const { modelInputs } of makeDatumBatches([row], limits)) {
-      const outputs = await session.run({ ...modelInputs, ...feedParameters(policy, fed) });
+      const outputs = await this.#withGraph(
+        { ...policy, trained: [] },
+        { loss: null, checkpointed: false },
+        ({ session, fed }) => session.run({ ...modelInputs, ...feedParameters(policy, fed) }),
+      );
       scores.set(outputs["logprobs"]!.subarray(0, rest), 1);
     }
     return scores;
@@ -190,35 +202,18 @@ export class BaseModel implements AsyncDisposable {
     prompt: Int32Array,
     k: number,
   ): Promise<TopTokens[]> {
-    const scorer = await getOrMake(this.#scorers, weights.rank, async () =>
-      PromptScorer.create(await this.#policyOf(weights.rank), this.#options.threads),
+    const { rank } = weights;
+    return this.#scorers.use(
+      String(rank),
+      async () => PromptScorer.create(await this.#policyOf(rank), this.#options.threads),
+      (scorer) => scorer.topTokens(weights, prompt, k),
     );
-    return scorer.topTokens(weights, prompt, k);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const open = await Promise.all([...this.#samplers.values(), ...this.#scorers.values()]);
-    const graphs = await Promise.all(this.#graphs.values());
-    await Promise.all([
-      ...open.map((session) => session.close()),
-      ...graphs.map(({ session }) => session.close()),
-    ]);
+    await Promise.all([this.#samplers.close(), this.#scorers.close(), this.#graphs.close()]);
     this.#base.scratch?.[Symbol.dispose]();
   }
-}
-
-function getOrMake<Key, Value>(
-  map: Map<Key, Promise<Value>>,
-  key: Key,
-  make: () => Promise<Value>,
-): Promise<Value> {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = make();
-    map.set(key, value);
-    value.catch(() => map.delete(key));
-  }
-  return value;
 }
 
 function addGradients(

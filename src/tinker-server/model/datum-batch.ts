@@ -16,6 +16,8 @@ export interface LossRow {
   readonly weights: Float32Array;
   readonly advantages: Float32Array;
   readonly samplingLogprobs: Float32Array;
+  /** Not 0: the token is one of those that a sequence's ratio is the mean over. @default all */
+  readonly ratioTokens?: Float32Array;
 }
 
 export interface DatumBatch {
@@ -62,7 +64,8 @@ function layOut(
   const chunk = Math.ceil(count / chunks);
   const targets = new BigInt64Array(chunks * chunk);
   const rowOf = new BigInt64Array(count);
-  const rowShares = new Float32Array(members.length);
+  // The last stands for tokens that are no part of any sequence's ratio.
+  const rowShares = new Float32Array(members.length + 1);
   const perToken = {
     sampling_logprobs: new Float32Array(count),
     advantages: new Float32Array(count),
@@ -80,9 +83,9 @@ function layOut(
       ids[at] = BigInt(row.tokens[s]!);
       positions[at] = BigInt(s);
       targets[at] = BigInt(row.targets[s]!);
-      rowOf[at] = BigInt(b);
+      rowOf[at] = BigInt(row.ratioTokens?.[s] === 0 ? members.length : b);
     }
-    rowShares[b] = 1 / length;
+    rowShares[b] = 1 / Math.max(1, row.ratioTokens?.filter((mark) => mark !== 0).length ?? length);
   }
   return {
     members: members.map(({ index }) => index),
@@ -102,7 +105,7 @@ function layOut(
       // Tinker's losses are plain sums.
       factors: { data: new Float32Array(count).fill(1), shape: [count] },
       row_of: { data: rowOf, shape: [count] },
-      row_shares: { data: rowShares, shape: [members.length] },
+      row_shares: { data: rowShares, shape: [rowShares.length] },
     },
   };
 }

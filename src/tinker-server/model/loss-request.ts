@@ -12,10 +12,12 @@ interface TinkerLoss {
 }
 
 const policyInputs = ["target_tokens", "logprobs", "advantages"];
+/** Marks the tokens over which a sequence's ratio is taken. */
+const ratioMask = "sequence_ratio_mask";
 const clip = { clip_low_threshold: 0.8, clip_high_threshold: 1.2 };
 
 const losses: Readonly<Partial<Record<LossName, TinkerLoss>>> = {
-  cross_entropy: { required: ["target_tokens", "weights"], options: {} },
+  cross_entropy: { required: ["target_tokens"], options: {} },
   importance_sampling: { required: policyInputs, options: {} },
   ppo: { required: policyInputs, options: clip },
   cispo: {
@@ -23,7 +25,16 @@ const losses: Readonly<Partial<Record<LossName, TinkerLoss>>> = {
     options: { clip_low_threshold: 0, clip_high_threshold: 4 },
   },
   dro: { required: policyInputs, options: { beta: 0.05 } },
+  gspo: {
+    required: [...policyInputs, ratioMask],
+    // The paper's: a ratio of whole sequences is much closer to 1 than one of tokens.
+    options: { clip_low_threshold: 1 - 3e-4, clip_high_threshold: 1 + 4e-4 },
+  },
 };
+
+/** What to do where the cookbook's recipes ask for a loss whose formula is not published. */
+export const noStableReinforce =
+  'this server has no stable_reinforce, whose formula is not published. Set loss_fn to "importance_sampling", "ppo", "cispo" or "gspo", and leave record_stability_info off.';
 
 export interface LossRequest {
   readonly loss: LossSpec;
@@ -38,6 +49,8 @@ export interface ModelLimits {
 /** @throws RequestError saying what is wrong with which datum. */
 export function readLossRequest(request: ForwardBackwardRequest, limits: ModelLimits): LossRequest {
   const known = Object.hasOwn(losses, request.lossFn) ? losses[request.lossFn as LossName] : null;
+  if (request.lossFn === "stable_reinforce")
+    throw new RequestError(422, `stable_reinforce: ${noStableReinforce}`);
   if (!known) {
     const names = Object.keys(losses).join(", ");
     throw new RequestError(422, `There is no loss "${request.lossFn}". There are: ${names}.`);
@@ -59,8 +72,9 @@ function lossSpec(
       const allowed = Object.keys(known.options).join(", ") || "none";
       throw new RequestError(422, `${name} has no option "${option}". It has: ${allowed}.`);
     }
-    if (!(value >= 0) || value > 1e6)
-      throw new RequestError(422, `${option} is ${value}, but must be a number from 0.`);
+    const lowest = option === "beta" ? 1e-6 : 0;
+    if (!(value >= lowest) || value > 1e6)
+      throw new RequestError(422, `${option} is ${value}, but must be from ${lowest} to 1e6.`);
   }
   const options = { ...known.options, ...config };
   const { clip_low_threshold: low = 0.8, clip_high_threshold: high = 1.2, beta } = options;
@@ -76,8 +90,6 @@ function lossSpec(
   };
 }
 
-const optionalInputs = ["weights"];
-
 function readDatum(
   datum: Datum,
   index: number,
@@ -92,8 +104,8 @@ function readDatum(
   if (tokens.length > limits.contextLength)
     refuse(`${tokens.length} tokens exceed the context window of ${limits.contextLength}.`);
   for (const [name, { data, shape }] of Object.entries(lossInputs)) {
-    if (![...required, ...optionalInputs].includes(name))
-      refuse(`this loss does not know "${name}"; it reads ${required.join(", ")}.`);
+    if (![...required, "weights"].includes(name))
+      refuse(`this loss does not know "${name}"; it reads ${required.join(", ")}, weights.`);
     if (data.length !== tokens.length || shape.length !== 1)
       refuse(`"${name}" has shape [${shape.join()}], but there are ${tokens.length} tokens.`);
     if (data.some((value) => !Number.isFinite(value)))
@@ -112,11 +124,19 @@ function readDatum(
     if (stray !== undefined)
       refuse(`token ${stray} is outside of the vocabulary of ${limits.vocabularySize}.`);
   }
+  const advantages = read("advantages", 0);
+  const ratioTokens = read(ratioMask, 1);
+  if (required.includes(ratioMask)) {
+    const stray = advantages.findIndex((value, i) => value !== 0 && ratioTokens[i] === 0);
+    if (stray >= 0) refuse(`position ${stray} has an advantage, but is outside of "${ratioMask}".`);
+  }
   return {
     tokens,
     targets: targetTokens.data,
+    // Without them every position counts, that of the prompt, too.
     weights: read("weights", 1),
-    advantages: read("advantages", 0),
+    advantages,
     samplingLogprobs: read("logprobs", 0),
+    ratioTokens,
   };
 }

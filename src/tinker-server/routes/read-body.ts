@@ -1,16 +1,182 @@
-/** A JSON body, checked. */
-import type { z } from "zod";
+/** Bodies of requests: read once, up to a limit, and checked. */
+import type { Context, MiddlewareHandler } from "hono";
+import { z } from "zod";
 import { RequestError } from "../request-error.ts";
+
+const largestMetadata = 64 * 1024;
+
+/** What clients attach to what they make. */
+export const metadataSchema: z.ZodType<Record<string, unknown> | null | undefined> = z
+  .record(z.string(), z.unknown())
+  .refine(
+    (value) => JSON.stringify(value).length <= largestMetadata,
+    `It must have at most ${largestMetadata} characters as JSON.`,
+  )
+  .nullish();
+
+const tenYears = 10 * 366 * 86_400;
+
+/** Seconds until a checkpoint may be deleted. */
+export const ttlSchema: z.ZodType<number | null | undefined> = z
+  .int()
+  .positive()
+  .max(tenYears)
+  .nullish();
+
+const mebi = 2 ** 20;
+/** Of a body that is too large, so much of its begin and of its end is kept: they name its turn. */
+const keptBytes = 64 * 1024;
+/** A client that is still sending would not read the refusal: so many times the limit is read on. */
+const drained = 8;
+
+export class BodyTooLargeError extends RequestError {
+  readonly ends: Uint8Array;
+
+  constructor(limit: number, ends: Uint8Array) {
+    const allowed = limit < mebi ? `${limit} bytes` : `${limit / mebi} MiB`;
+    super(
+      413,
+      `The body is larger than ${allowed}. Send less at once, or start the server with a larger --max-body-mib.`,
+    );
+    this.ends = ends;
+  }
+}
+
+export interface BodyLimits {
+  /** Bytes of one body. */
+  readonly each: number;
+  /** Bytes of all bodies that are being worked on. */
+  readonly together: number;
+}
+
+interface Body {
+  readonly bytes: Uint8Array;
+  readonly error: RequestError | null;
+  /** What still works on it after the answer. */
+  until: Promise<unknown> | null;
+}
+
+const bodies = new WeakMap<Request, Body>();
+
+/** Reads every body before its route runs. */
+export function limitBodies(limits: BodyLimits): MiddlewareHandler {
+  let held = 0;
+  return async (c, next) => {
+    const { raw } = c.req;
+    if (raw.body === null) return next();
+    let own = 0;
+    const release = (): void => {
+      held -= own;
+      own = 0;
+    };
+    const take = (bytes: number): void => {
+      own += bytes;
+      held += bytes;
+      if (held > limits.together)
+        throw new RequestError(429, "This server is busy with other large requests. Try again.");
+    };
+    try {
+      const body: Body = { ...(await readBytes(raw, limits.each, take)), until: null };
+      if (body.error !== null) release();
+      bodies.set(raw, body);
+      await next();
+    } finally {
+      const until = bodies.get(raw)?.until ?? null;
+      if (until === null) release();
+      else void until.then(release, release);
+    }
+  };
+}
+
+/** Counts the body as held until `work` is over. */
+export function holdBody(c: Context, work: Promise<unknown>): void {
+  const body = bodies.get(c.req.raw);
+  if (body !== undefined) body.until = work;
+}
+
+async function readBytes(
+  request: Request,
+  limit: number,
+  take: (bytes: number) => void,
+): Promise<Pick<Body, "bytes" | "error">> {
+  const parts: Uint8Array[] = [];
+  let ends: { head: Uint8Array; tail: Uint8Array } | null = null;
+  let size = 0;
+  for await (const part of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += part.length;
+    if (size <= limit) {
+      take(part.length);
+      parts.push(part);
+      continue;
+    }
+    ends ??= { head: Buffer.concat([...parts.splice(0), part]).subarray(0, keptBytes), tail: part };
+    ends.tail = Buffer.concat([ends.tail.subarray(-keptBytes), part]).subarray(-keptBytes);
+    if (size > drained * limit) break;
+  }
+  if (ends === null)
+    return { bytes: parts.length === 1 ? parts[0]! : joined(parts, size), error: null };
+  const error = new BodyTooLargeError(limit, Buffer.concat([ends.head, ends.tail]));
+  return { bytes: ends.head, error };
+}
+
+function joined(parts: readonly Uint8Array[], size: number): Uint8Array {
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/** @throws RequestError 413 */
+export function bodyBytes(c: Context): Uint8Array {
+  const body = bodies.get(c.req.raw);
+  if (body === undefined) return new Uint8Array(0);
+  if (body.error !== null) throw body.error;
+  return body.bytes;
+}
+
+/** @throws RequestError 413 */
+export function bodyText(c: Context): string {
+  return new TextDecoder().decode(bodyBytes(c));
+}
+
+/** As Python writes them, though JSON has no words for them. */
+const noNumbers = /(?<=[[,:]\s*)(?:NaN|-?Infinity)(?=\s*[,\]}])/gu;
+
+/** @throws RequestError 422 */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const [found] = noNumbers.exec(text) ?? [];
+    noNumbers.lastIndex = 0;
+    if (found !== undefined)
+      throw new RequestError(
+        422,
+        `NonFiniteInTensor: the body holds ${found}, which is no number.`,
+      );
+    throw new RequestError(422, "The body is no JSON.");
+  }
+}
+
+/** Its JSON with numbers that are none as null; null where it cannot be read at all. */
+export function parseLeniently(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    try {
+      return JSON.parse(text.replaceAll(noNumbers, "null"));
+    } catch {
+      return null;
+    }
+  }
+}
 
 /** @throws RequestError 422 naming the field. */
 export function readBody<T>(schema: z.ZodType<T>, text: string): T {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw new RequestError(422, "The body is no JSON.");
-  }
-  const result = schema.safeParse(json);
+  const result = schema.safeParse(parseJson(text));
   if (result.success) return result.data;
   const { path, message } = result.error.issues[0]!;
   throw new RequestError(422, `${path.join(".") || "body"}: ${message}`);

@@ -1,6 +1,5 @@
 /** What there is: sessions, runs, checkpoints and their archives. */
 import { z } from "zod";
-import { randomBytes } from "node:crypto";
 import { Hono } from "hono";
 import type { Context } from "hono";
 import { checkpointKinds, formatPath, parsePath } from "../checkpoint-path.ts";
@@ -8,21 +7,23 @@ import type { CheckpointKind, CheckpointPath } from "../checkpoint-path.ts";
 import type { Checkpoint, TrainingRun } from "../checkpoint-store.ts";
 import { RequestError } from "../request-error.ts";
 import type { TinkerService } from "../service.ts";
-import { tarOfFolder } from "../tar.ts";
-import { readBody } from "./read-body.ts";
-
-const ttl = z.int().positive().nullish();
+import type { Archives } from "./archive-routes.ts";
+import { bodyText, readBody, ttlSchema as ttl } from "./read-body.ts";
 
 const pathBody = z.object({ tinker_path: z.string() });
 
 const ttlBody = z.object({ ttl_seconds: ttl });
 
-const archiveMs = 15 * 60_000;
+const types: Readonly<Record<CheckpointKind, string>> = {
+  weights: "training",
+  sampler_weights: "sampler",
+  external_weights: "external",
+};
 
 function checkpointJson(checkpoint: Checkpoint): object {
   return {
     checkpoint_id: `${checkpoint.kind}/${checkpoint.name}`,
-    checkpoint_type: checkpoint.kind === "weights" ? "training" : "sampler",
+    checkpoint_type: types[checkpoint.kind],
     time: checkpoint.time,
     tinker_path: formatPath(checkpoint),
     size_bytes: checkpoint.sizeBytes,
@@ -66,21 +67,20 @@ function pathOf(c: Context): CheckpointPath {
   return parsePath(`tinker://${run}/${kind}/${name}`);
 }
 
-export function restRoutes(service: TinkerService): Hono {
+export function restRoutes(service: TinkerService, archives: Archives): Hono {
   const app = new Hono();
   const { store } = service;
-  const archives = new Map<string, { path: CheckpointPath; until: number }>();
 
   app.get("/sessions", (c) => {
     const { offset, limit } = page(c, 20);
-    return c.json({ sessions: service.sessionIds().slice(offset, offset + limit) });
+    return c.json({ sessions: service.sessions.ids().slice(offset, offset + limit) });
   });
   app.get("/sessions/:id", (c) => {
-    const { modelIds, samplerIds } = service.session(c.req.param("id"));
+    const { modelIds, samplerIds } = service.sessions.find(c.req.param("id"));
     return c.json({ training_run_ids: modelIds, sampler_ids: samplerIds });
   });
   app.post("/sessions/:id/finish", (c) => {
-    service.session(c.req.param("id"));
+    service.sessions.end(c.req.param("id"));
     return c.json({});
   });
   app.get("/training_runs", async (c) => {
@@ -111,7 +111,7 @@ export function restRoutes(service: TinkerService): Hono {
     });
   });
   app.post("/weights_info", async (c) => {
-    const { tinker_path: path } = readBody(pathBody, await c.req.text());
+    const { tinker_path: path } = readBody(pathBody, bodyText(c));
     const { spec, baseModel } = await store.find(parsePath(path));
     return c.json({
       base_model: baseModel,
@@ -141,29 +141,27 @@ export function restRoutes(service: TinkerService): Hono {
   app.post(`${one}/publish`, (c) => publish(c, true));
   app.delete(`${one}/publish`, (c) => publish(c, false));
   app.put(`${one}/ttl`, async (c) => {
-    const { ttl_seconds: seconds } = readBody(ttlBody, await c.req.text());
+    const { ttl_seconds: seconds } = readBody(ttlBody, bodyText(c));
     const expiresAt = seconds ? new Date(Date.now() + seconds * 1000).toISOString() : null;
     await store.change(pathOf(c), { expiresAt });
     return c.json({});
   });
   app.get(`${one}/archive`, async (c) => {
-    const path = pathOf(c);
-    await store.find(path);
-    const ticket = randomBytes(24).toString("base64url");
-    const until = Date.now() + archiveMs;
-    archives.set(ticket, { path, until });
-    const location = new URL(c.req.url);
-    location.pathname = location.pathname.replace(/\/training_runs\/.*$/u, `/archives/${ticket}`);
-    c.header("expires", new Date(until).toUTCString());
-    return c.redirect(location.href, 302);
+    const { url, expires } = await archives.urlOf(c, pathOf(c));
+    c.header("expires", expires.toUTCString());
+    return c.redirect(url, 302);
   });
-  // The ticket is the permission: whoever fetches it sends no key.
-  app.get("/archives/:ticket", async (c) => {
-    const archive = archives.get(c.req.param("ticket"));
-    if (archive === undefined || archive.until < Date.now())
-      throw new RequestError(404, "This archive is gone. Ask for it again.");
-    const tar = await tarOfFolder(store.folderOf(archive.path));
-    return new Response(new Uint8Array(tar), { headers: { "content-type": "application/x-tar" } });
+  app.get(`${one}/external_weights_urls`, async (c) => {
+    const path = pathOf(c);
+    if (path.kind !== "external_weights")
+      throw new RequestError(
+        400,
+        `${formatPath(path)} is none of external_weights; save_weights_external makes them.`,
+      );
+    const { url, expires } = await archives.urlOf(c, path);
+    const files = await archives.filesOf(path);
+    const urls = Object.fromEntries(files.map((file) => [file, `${url}/${file}`]));
+    return c.json({ urls, expires: expires.toISOString() });
   });
   return app;
 }

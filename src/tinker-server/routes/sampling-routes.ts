@@ -2,12 +2,14 @@
 import { z } from "zod";
 import { Hono } from "hono";
 import { tokensOf } from "../../tinker-api/json-codec.ts";
+import { noStableReinforce } from "../model/loss-request.ts";
 import { RequestError } from "../request-error.ts";
+import { newSampler } from "../samplers.ts";
 import type { SamplingJob } from "../sampling.ts";
 import type { SamplerSession } from "../sampler-table.ts";
 import { fingerprintOf } from "../service.ts";
 import type { TinkerService } from "../service.ts";
-import { readBody } from "./read-body.ts";
+import { bodyText, readBody } from "./read-body.ts";
 
 const createSamplerBody = z.object({
   session_id: z.string(),
@@ -20,14 +22,21 @@ const joinBody = z.object({ sampling_session_id: z.string() });
 
 const cancelBody = z.object({ request_id: z.string() });
 
+/** Below 0.001 it is greedy to the last bit and only divides by almost nothing. */
+const temperature = z
+  .number()
+  .max(1000)
+  .refine((value) => value === 0 || value >= 1e-3, "It must be 0, or from 0.001 to 1000.")
+  .default(1);
+
 const sampleBody = z.object({
   num_samples: z.int().min(1).max(1024).default(1),
   prompt: z.unknown(),
   sampling_params: z.object({
     max_tokens: z.int().nullish(),
-    seed: z.int().nullish(),
+    seed: z.int().min(0).nullish(),
     stop: z.union([z.string(), z.array(z.string()), z.array(z.int())]).nullish(),
-    temperature: z.number().min(0).default(1),
+    temperature,
     top_k: z.int().default(-1),
     top_p: z.number().gt(0).max(1).default(1),
   }),
@@ -52,10 +61,11 @@ const unsupported = [
   "topk_sample_logprobs",
   "prompt_alt_tokens_k",
   "target_prompt_logprobs",
-  "record_stability_info",
 ] as const satisfies readonly (keyof SampleBody)[];
 
 function jobOf(body: SampleBody): SamplingJob {
+  if (body.record_stability_info)
+    throw new RequestError(400, `record_stability_info: ${noStableReinforce}`);
   for (const name of unsupported)
     if (body[name]) throw new RequestError(400, `This server does not do ${name}.`);
   const { sampling_params: params, topk_prompt_logprobs: top } = body;
@@ -85,7 +95,7 @@ async function samplerOf(service: TinkerService, body: SampleBody): Promise<Samp
     );
   const modelPath = body.model_path ?? null;
   const weights = service.weightsOf(modelPath);
-  return { id: "", modelPath, weights, known: new Map(), clients: 1 };
+  return newSampler("", modelPath, weights);
 }
 
 /** A number that was rounded does not tell requests apart; their bodies, digits and all, do. */
@@ -97,8 +107,8 @@ function keyOf(seqId: number | null | undefined, fingerprint: string): string | 
 export function samplingRoutes(service: TinkerService): Hono {
   const app = new Hono();
   app.post("/create_sampling_session", async (c) => {
-    const body = readBody(createSamplerBody, await c.req.text());
-    service.session(body.session_id);
+    const body = readBody(createSamplerBody, bodyText(c));
+    service.sessions.use(body.session_id);
     if (body.base_model) service.checkBase(body.base_model);
     else if (!body.model_path)
       throw new RequestError(422, "base_model: it is needed, or a model_path.");
@@ -110,7 +120,7 @@ export function samplingRoutes(service: TinkerService): Hono {
     return c.json({ type: "create_sampling_session", sampling_session_id: id });
   });
   app.post("/asample", async (c) => {
-    const text = await c.req.text();
+    const text = bodyText(c);
     const body = readBody(sampleBody, text);
     const sampler = await samplerOf(service, body);
     const fingerprint = fingerprintOf(c.req.path, text);
@@ -121,12 +131,12 @@ export function samplingRoutes(service: TinkerService): Hono {
     return c.json({ request_id: future, sample_sequence_ids: sequenceIds });
   });
   app.post("/join_sampling_session", async (c) => {
-    const { sampling_session_id: id } = readBody(joinBody, await c.req.text());
+    const { sampling_session_id: id } = readBody(joinBody, bodyText(c));
     const sampler = service.samplers.find(id);
     return c.json({ type: "join_sampling_session", client_counter: sampler.clients++ });
   });
   app.post("/cancel_future", async (c) => {
-    service.samplers.cancel(readBody(cancelBody, await c.req.text()).request_id);
+    service.samplers.cancel(readBody(cancelBody, bodyText(c)).request_id);
     return c.body(null, 204);
   });
   app.get("/samplers/:id", (c) => {

@@ -10,9 +10,7 @@ import {
 } from "../../tinker-api/proto-codec.ts";
 import type { TinkerService } from "../service.ts";
 import { RequestError } from "../request-error.ts";
-import { readBody } from "./read-body.ts";
-
-const metadata = z.record(z.string(), z.unknown()).nullish();
+import { bodyText, metadataSchema as metadata, readBody } from "./read-body.ts";
 
 const createSessionBody = z.object({ user_metadata: metadata });
 
@@ -46,7 +44,6 @@ function encodeResult(result: unknown, asProto: boolean): Response {
 
 export function serviceRoutes(service: TinkerService, pollMs: number): Hono {
   const app = new Hono();
-  app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/get_server_capabilities", (c) =>
     c.json({
       supported_models: [
@@ -72,8 +69,8 @@ export function serviceRoutes(service: TinkerService, pollMs: number): Hono {
   );
   app.post("/telemetry", (c) => c.json({ status: "accepted" }));
   app.post("/create_session", async (c) => {
-    const body = readBody(createSessionBody, await c.req.text());
-    const { id } = service.createSession(body.user_metadata ?? null);
+    const body = readBody(createSessionBody, bodyText(c));
+    const { id } = service.sessions.create(body.user_metadata ?? null);
     return c.json({
       type: "create_session",
       session_id: id,
@@ -83,11 +80,11 @@ export function serviceRoutes(service: TinkerService, pollMs: number): Hono {
     });
   });
   app.post("/session_heartbeat", async (c) => {
-    service.heartbeat(readBody(sessionBody, await c.req.text()).session_id);
+    service.sessions.use(readBody(sessionBody, bodyText(c)).session_id);
     return c.json({ type: "session_heartbeat" });
   });
   app.post("/retrieve_future", async (c) => {
-    const { request_id: id } = readBody(retrieveBody, await c.req.text());
+    const { request_id: id } = readBody(retrieveBody, bodyText(c));
     const outcome = await service.futures.wait(id, pollMs);
     if (outcome === null)
       throw new RequestError(410, `The result of request ${id} is gone, or never was.`);

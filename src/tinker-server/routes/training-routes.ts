@@ -9,10 +9,15 @@ import { RequestError } from "../request-error.ts";
 import { drawSeed, fingerprintOf } from "../service.ts";
 import type { LoadedModel, TinkerService } from "../service.ts";
 import { inTurn } from "./in-turn.ts";
-import { readBody } from "./read-body.ts";
+import {
+  bodyBytes,
+  bodyText,
+  holdBody,
+  metadataSchema as metadata,
+  parseJson,
+  readBody,
+} from "./read-body.ts";
 import { zstdDecompressSync } from "./zstd.ts";
-
-const metadata = z.record(z.string(), z.unknown()).nullish();
 
 const modelBody = z.object({ model_id: z.string() });
 
@@ -33,11 +38,12 @@ const createModelBody = z.object({
 });
 
 const adamParams = z.object({
-  learning_rate: z.number().min(0).default(1e-4),
+  learning_rate: z.number().min(0).max(100).default(1e-4),
   beta1: z.number().min(0).lt(1).default(0.9),
   beta2: z.number().min(0).lt(1).default(0.95),
-  eps: z.number().min(0).default(1e-12),
-  weight_decay: z.number().min(0).default(0),
+  // Without it, a gradient of 0 would be divided by 0.
+  eps: z.number().gt(0).max(1).default(1e-12),
+  weight_decay: z.number().min(0).max(100).default(0),
   grad_clip_norm: z.number().min(0).default(0),
 });
 
@@ -47,16 +53,21 @@ const optimStepBody = z.object({
   adam_params: adamParams,
 });
 
-async function readForwardBackward(
+function isProto(c: Context): boolean {
+  return (c.req.header("content-type") ?? "").includes(protoMediaType);
+}
+
+function readForwardBackward(
   c: Context,
   forwardOnly: boolean,
-): Promise<{ request: ForwardBackwardRequest; fingerprint: string }> {
-  const raw = new Uint8Array(await c.req.arrayBuffer());
-  const bytes = c.req.header("content-encoding") === "zstd" ? zstdDecompressSync(raw) : raw;
-  const isProto = (c.req.header("content-type") ?? "").includes(protoMediaType);
-  const request = isProto
+  maxBytes: number,
+): { request: ForwardBackwardRequest; fingerprint: string } {
+  const raw = bodyBytes(c);
+  const isPacked = c.req.header("content-encoding") === "zstd";
+  const bytes = isPacked ? zstdDecompressSync(raw, maxBytes) : raw;
+  const request = isProto(c)
     ? decodeForwardBackwardRequest(bytes)
-    : forwardBackwardFromJson(JSON.parse(new TextDecoder().decode(bytes)), forwardOnly);
+    : forwardBackwardFromJson(parseJson(new TextDecoder().decode(bytes)), forwardOnly);
   return { request, fingerprint: fingerprintOf(c.req.path, bytes) };
 }
 
@@ -71,20 +82,38 @@ function infoOf(service: TinkerService, model: LoadedModel, tokenizer: string): 
   };
 }
 
-export function trainingRoutes(service: TinkerService, tokenizer: string): Hono {
+export interface TrainingRouteOptions {
+  readonly tokenizer: string;
+  /** Of a body, once it is unpacked. */
+  readonly maxBodyBytes: number;
+}
+
+export function trainingRoutes(
+  service: TinkerService,
+  { tokenizer, maxBodyBytes }: TrainingRouteOptions,
+): Hono {
   const app = new Hono();
-  const forward = async (c: Context, forwardOnly: boolean): Promise<Response> => {
-    const { request, fingerprint } = await readForwardBackward(c, forwardOnly);
+  const forward = (c: Context, forwardOnly: boolean): Response => {
+    const { request, fingerprint } = readForwardBackward(c, forwardOnly, maxBodyBytes);
     const future = service.forwardBackward(request, fingerprint);
+    holdBody(c, service.futures.settled(future));
     return c.json({ request_id: future, model_id: request.modelId });
   };
-  app.post("/forward_backward", (c) => forward(c, false));
-  app.post("/forward", (c) => forward(c, true));
+  const refuse: Parameters<typeof inTurn>[2] = (model, error, future) =>
+    service.refuseStep(model, error, future);
+  app.post(
+    "/forward_backward",
+    inTurn(service, (c) => forward(c, false), refuse),
+  );
+  app.post(
+    "/forward",
+    inTurn(service, (c) => forward(c, true)),
+  );
 
   app.post("/create_model", async (c) => {
-    const text = await c.req.text();
+    const text = bodyText(c);
     const body = readBody(createModelBody, text);
-    service.session(body.session_id);
+    service.sessions.use(body.session_id);
     service.checkBase(body.base_model);
     if (!body.lora_config)
       throw new RequestError(400, "lora_config is missing: this server trains LoRA adapters only.");
@@ -103,12 +132,12 @@ export function trainingRoutes(service: TinkerService, tokenizer: string): Hono 
   });
 
   app.post("/get_info", async (c) => {
-    const { model_id: id } = readBody(modelBody, await c.req.text());
+    const { model_id: id } = readBody(modelBody, bodyText(c));
     return c.json(infoOf(service, service.model(id), tokenizer));
   });
 
   app.post("/unload_model", async (c) => {
-    const { model_id: id } = readBody(modelBody, await c.req.text());
+    const { model_id: id } = readBody(modelBody, bodyText(c));
     const future = service.inOrder(id, null, "", () => {
       service.unload(id);
       return { type: "unload_model", model_id: id };
@@ -116,7 +145,8 @@ export function trainingRoutes(service: TinkerService, tokenizer: string): Hono 
     return c.json({ request_id: future, model_id: id });
   });
 
-  const step = (c: Context, text: string): Response => {
+  const step = (c: Context): Response => {
+    const text = bodyText(c);
     const { model_id: id, seq_id: seqId, adam_params: adam } = readBody(optimStepBody, text);
     const optim = {
       learningRate: adam.learning_rate,

@@ -2,15 +2,13 @@
 import { z } from "zod";
 import { Hono } from "hono";
 import type { Context } from "hono";
+import { readRecipient } from "../age.ts";
 import { parsePath } from "../checkpoint-path.ts";
 import { RequestError } from "../request-error.ts";
 import { fingerprintOf } from "../service.ts";
 import type { LoadedModel, TinkerService } from "../service.ts";
 import { inTurn } from "./in-turn.ts";
-import { readBody } from "./read-body.ts";
-
-const metadata = z.record(z.string(), z.unknown()).nullish();
-const ttl = z.int().positive().nullish();
+import { bodyText, metadataSchema as metadata, readBody, ttlSchema as ttl } from "./read-body.ts";
 
 const saveBody = z.object({
   model_id: z.string(),
@@ -20,6 +18,16 @@ const saveBody = z.object({
   kind: z.enum(["snapshot", "inflight"]).default("snapshot"),
   ttl_seconds: ttl,
   overwrite: z.boolean().default(false),
+  user_metadata: metadata,
+});
+
+const externalBody = z.object({
+  model_id: z.string(),
+  seq_id: z.int().nullish(),
+  path: z.string().min(1),
+  ttl_seconds: ttl,
+  overwrite: z.boolean().default(false),
+  age_encryption_recipients: z.array(z.string()).max(10).nullish(),
   user_metadata: metadata,
 });
 
@@ -36,7 +44,8 @@ const loadBody = z.object({
 
 export function weightsRoutes(service: TinkerService): Hono {
   const app = new Hono();
-  const save = (c: Context, text: string): Response => {
+  const save = (c: Context): Response => {
+    const text = bodyText(c);
     const body = readBody(saveBody, text);
     const { path: name } = body;
     if (!name) throw new RequestError(422, "path: a checkpoint needs a name.");
@@ -53,7 +62,8 @@ export function weightsRoutes(service: TinkerService): Hono {
   };
   app.post("/save_weights", inTurn(service, save));
 
-  const saveForSampler = (c: Context, text: string): Response => {
+  const saveForSampler = (c: Context): Response => {
+    const text = bodyText(c);
     const body = readBody(saveBody, text);
     if (body.kind !== "snapshot")
       throw new RequestError(
@@ -82,15 +92,29 @@ export function weightsRoutes(service: TinkerService): Hono {
   };
   app.post("/save_weights_for_sampler", inTurn(service, saveForSampler));
 
-  const saveExternal = (): never => {
-    throw new RequestError(
-      400,
-      "This server saves no external weights; save_weights_for_sampler gives a PEFT adapter.",
+  const saveExternal = (c: Context): Response => {
+    const text = bodyText(c);
+    const body = readBody(externalBody, text);
+    const recipients = (body.age_encryption_recipients ?? []).map(readRecipient);
+    const { path: name, model_id: id } = body;
+    const future = service.inOrder(
+      id,
+      body.seq_id ?? null,
+      fingerprintOf(c.req.path, text),
+      async (model) => {
+        const kind = "external_weights";
+        const options = { ...saveOptions(body), name, kind, recipients } as const;
+        const path = await service.save(model, options);
+        const { sizeBytes } = await service.store.find(parsePath(path));
+        return { type: "save_weights_external", path, size_bytes: sizeBytes };
+      },
     );
+    return c.json({ request_id: future, model_id: id });
   };
   app.post("/save_weights_external", inTurn(service, saveExternal));
 
-  const load = (c: Context, text: string): Response => {
+  const load = (c: Context): Response => {
+    const text = bodyText(c);
     const body = readBody(loadBody, text);
     const fingerprint = fingerprintOf(c.req.path, text);
     const { model_id: id, session_id: sessionId, path, optimizer } = body;
@@ -103,7 +127,7 @@ export function weightsRoutes(service: TinkerService): Hono {
     }
     if (!sessionId || body.model_seq_id === undefined)
       throw new RequestError(422, "model_id: a model is needed, or session_id and model_seq_id.");
-    service.session(sessionId);
+    service.sessions.use(sessionId);
     const newId = `${sessionId}:train:${body.model_seq_id}`;
     const future = service.once(newId, fingerprint, async () => {
       const { spec } = await service.store.find(parsePath(path));
@@ -119,7 +143,7 @@ export function weightsRoutes(service: TinkerService): Hono {
   return app;
 }
 
-type SaveBody = z.output<typeof saveBody>;
+type SaveBody = Pick<z.output<typeof saveBody>, "ttl_seconds" | "overwrite" | "user_metadata">;
 
 function saveOptions(body: SaveBody): {
   ttlSeconds: number | null;

@@ -13,6 +13,7 @@ import math
 import pickle
 import sys
 import traceback
+import urllib.request
 import warnings
 
 warnings.filterwarnings("ignore")
@@ -148,6 +149,10 @@ def losses_have_their_worked_values():
     clipped = [1.2, 0.8, 1.0, 0.8]
     cispo = wait(training.forward(rows, "cispo", {"clip_low_threshold": 0.8, "clip_high_threshold": 1.2}))
     near(cispo.metrics["loss:sum"], -sum(c * l * a for c, l, a in zip(clipped, now, advantages)))
+    marked = [datum(logprobs=[l - r for l, r in zip(now, ratios)], advantages=advantages, sequence_ratio_mask=[1.0] * 4)]
+    wide = {"clip_low_threshold": 0.1, "clip_high_threshold": 10.0}
+    gspo = wait(training.forward(marked, "gspo", wide))
+    near(gspo.metrics["loss:sum"], -math.exp(sum(ratios) / 4) * sum(advantages))
     dro = wait(training.forward(rows, "dro", {"beta": 0.05}))
     near(dro.metrics["loss:sum"], -sum(l * a - 0.025 * r * r for l, a, r in zip(now, advantages, ratios)))
 
@@ -348,8 +353,11 @@ def what_is_not_offered_is_refused_at_once():
     model = wait(service.create_lora_training_client(base_model=base_model, rank=2))
     path = wait(model.save_state("refused")).path
     session = model.model_id.split(":")[0]
-    refused(lambda: model.save_weights_external("x"), "no external weights")
     refused(lambda: rest.get_external_weights_urls(f"tinker://{model.model_id}/external_weights/x"), "404")
+    recording = wait(model.save_weights_and_get_sampling_client(record_stability_info=True))
+    params = types.SamplingParams(max_tokens=2)
+    refused(lambda: recording.sample(PROMPT, 1, params), "importance_sampling")
+    refused(lambda: model.forward(NLL, "stable_reinforce"), "importance_sampling")
     owner = ServiceClient(base_url=url, api_key=key, project_id="project")
     refused(lambda: owner.copy_weights(path), "404")
     refused(lambda: rest.copy_weights(path, "project"), "404")
@@ -385,11 +393,50 @@ def a_refused_request_holds_up_none_after_it():
 
 
 @case
+def a_refused_forward_backward_holds_up_none_after_it():
+    model = wait(service.create_lora_training_client(base_model=base_model, rank=2))
+    image = types.ModelInput(chunks=[types.ImageChunk(data=b"\x89PNG", format="png", expected_tokens=4)])
+    shown = types.Datum(model_input=image, loss_fn_inputs=NLL[0].loss_fn_inputs)
+    nan = datum(weights=[1.0, math.nan, 1.0, 1.0])
+    for data, loss in (([shown], "cross_entropy"), ([nan], "cross_entropy"), (NLL, "hinge")):
+        refused(lambda: model.forward_backward(data, loss))
+        # Whoever was told sends the batch again, and its step is taken.
+        train(model)
+    wrong, step = model.forward_backward([nan], "cross_entropy"), model.optim_step(ADAM)
+    refused(lambda: wrong, "NonFinite")
+    refused(lambda: step, "step was not taken")
+    train(model)
+
+
+@case
+def adapters_are_downloaded():
+    model = wait(service.create_lora_training_client(base_model=base_model, rank=2))
+    path = wait(model.save_weights_external("adapter", ttl_seconds=3600)).path
+    assert path == f"tinker://{model.model_id}/external_weights/adapter", path
+    answer = wait(rest.get_external_weights_urls(path))
+    files = {name: urllib.request.urlopen(one).read() for name, one in answer.urls.items()}
+    assert json.loads(files["adapter_config.json"])["r"] == 2
+    assert len(files["adapter_model.safetensors"]) > 1000
+    (listed,) = wait(rest.list_checkpoints(model.model_id)).checkpoints
+    assert (listed.checkpoint_type, listed.tinker_path) == ("external", path)
+    wait(rest.delete_checkpoint_from_tinker_path(path))
+    refused(lambda: rest.get_external_weights_urls(path), "404")
+
+
+@case
+def closed_clients_make_room():
+    for _ in range(40):
+        own = ServiceClient(base_url=url, api_key=key)
+        wait(own.create_lora_training_client(base_model=base_model, rank=2))
+        wait(own.close("success"))
+
+
+@case
 def mistakes_are_named():
     refused(lambda: service.create_lora_training_client(base_model="Qwen/Qwen3-8B"), "Qwen/Qwen3-8B")
     refused(lambda: service.create_lora_training_client(base_model=base_model, rank=0), "rank is 0")
     refused(lambda: service.create_sampling_client(model_path="tinker://a/weights/b"), "no checkpoint")
-    refused(lambda: training.forward(NLL, "gspo"), "gspo")
+    refused(lambda: training.forward(NLL, "gspo"), "missing")
     refused(lambda: training.forward([datum()], "ppo"), "missing")
     long = types.ModelInput.from_ints([1] * 600)
     sampler = wait(service.create_sampling_client(base_model=base_model))

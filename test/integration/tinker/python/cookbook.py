@@ -1,6 +1,8 @@
 """Recipes of the tinker-cookbook, as they are, on a data set made here.
 
-    python cookbook.py sl|rl LOG_FOLDER STEPS LEARNING_RATE
+    python cookbook.py sl LOG_FOLDER STEPS LEARNING_RATE
+    python cookbook.py LOSS LOG_FOLDER STEPS LEARNING_RATE     (the recipe by rewards, with that loss)
+    python cookbook.py download TINKER_PATH FOLDER
 
 The working directory holds the model's files at Qwen/Qwen3-8B: a name that the cookbook has a renderer
 for. Prints the metrics of every step as JSON.
@@ -33,6 +35,13 @@ def load_dataset(name, *_):
 
 datasets.load_dataset = load_dataset
 
+if sys.argv[1] == "download":
+    from tinker_cookbook import weights
+
+    weights.download(tinker_path=sys.argv[2], output_dir=sys.argv[3])
+    print(json.dumps(sorted(path.name for path in Path(sys.argv[3]).iterdir())))
+    sys.exit()
+
 kind, log_path, steps, rate = sys.argv[1:]
 shared = dict(
     model_name="Qwen/Qwen3-8B",
@@ -52,6 +61,6 @@ else:
 
     # The recipe grades maths, which so small a model never gets right: small letters are in its reach.
     rl_loop.get_reward = lambda text, _answer: sum(c.islower() for c in text) / max(1, len(text))
-    rl_loop.main(rl_loop.Config(**shared, group_size=8, max_tokens=16))
+    rl_loop.main(rl_loop.Config(**shared, group_size=8, max_tokens=16, loss_fn=kind))
 
 print(json.dumps([json.loads(line) for line in Path(log_path, "metrics.jsonl").read_text().splitlines()]))
