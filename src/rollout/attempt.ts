@@ -11,12 +11,13 @@ import { raceAbort } from "../util/abort.ts";
 import { attributeTraces } from "./attribution.ts";
 import type { Attribution, AttributionContext } from "./attribution.ts";
 import { resolveClaims } from "./claims.ts";
-import { startDeadline } from "./deadline.ts";
+import { type Deadline, startDeadline } from "./deadline.ts";
 import { buildTrajectories } from "./enrich.ts";
 import { makeFlowConfig } from "./flow-config.ts";
 import type { FlowConfig } from "./flow-config.ts";
 import type { FlowResult, RolloutProgram } from "./program.ts";
 import { closeSession, openSession } from "./session.ts";
+import { raceUserCode } from "./stray-errors.ts";
 import { terminationOf } from "./termination.ts";
 import { observeScopes } from "./trajectory-scope.ts";
 
@@ -55,7 +56,7 @@ export async function runAttempt<Metadata>(input: AttemptInput<Metadata>): Promi
   let session: RolloutSession | undefined;
   try {
     session = await openSession(input.host, input.session, deadline.signal);
-    return await runInSession(input, session, deadline.signal);
+    return await runInSession(input, session, deadline);
   } catch (error) {
     input.signal.throwIfAborted();
     // A flow that heeds its signal rejects with an AbortError of its own; the deadline is the cause.
@@ -80,12 +81,13 @@ export async function runAttempt<Metadata>(input: AttemptInput<Metadata>): Promi
 async function runInSession<Metadata>(
   input: AttemptInput<Metadata>,
   session: RolloutSession,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<AttemptOutcome> {
   const { program, isValidation, env } = input;
+  const { signal } = deadline;
   const flow = makeFlowConfig({ session, options: input.session, isValidation, signal, env });
   const startedAt = performance.now();
-  const result = await runProgram(input, flow, signal);
+  const result = await runProgram(input, flow, deadline);
   const seconds = (performance.now() - startedAt) / 1000;
 
   const context = {
@@ -113,15 +115,15 @@ async function runInSession<Metadata>(
 async function runProgram<Metadata>(
   { program, task }: AttemptInput<Metadata>,
   { config, scopes }: FlowConfig,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<FlowResult> {
   // An async function, so that what a synchronous program throws is a rejection too.
   const run = async (): Promise<FlowResult> =>
     await observeScopes(scopes, () => program.run(task, config));
   try {
-    return await raceAbort(run(), signal);
+    return await raceUserCode(run, deadline);
   } catch (error) {
-    const terminationReason = signal.aborted ? null : terminationOf(error);
+    const terminationReason = deadline.signal.aborted ? null : terminationOf(error);
     if (terminationReason === null) throw error;
     return { reports: [], output: undefined, terminationReason };
   }

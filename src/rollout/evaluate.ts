@@ -3,10 +3,10 @@ import type { Evaluator } from "../core/agent.ts";
 import { AgentTrainerError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
 import type { Episode, EvalOutput } from "../core/trajectory.ts";
-import { raceAbort } from "../util/abort.ts";
 import { coerceEvaluation } from "./coerce-evaluation.ts";
 import { startDeadline } from "./deadline.ts";
 import { errorFacts } from "./error-facts.ts";
+import { raceUserCode } from "./stray-errors.ts";
 
 /**
  * @throws AgentTrainerError (`EVALUATOR_FAILED`) when it throws, is late, or returns something else
@@ -27,7 +27,7 @@ export async function evaluateEpisode<Metadata>(
       : evaluator.evaluate(task, episode));
   let returned: unknown;
   try {
-    returned = await raceAbort(ask(), deadline.signal);
+    returned = await raceUserCode(ask, deadline);
   } catch (error) {
     signal.throwIfAborted();
     const { name, message } = errorFacts(error);

@@ -15,6 +15,7 @@ import { createEmitter, type Emit, type EventListener } from "./emitter.ts";
 import { isInterrupt, type LoopResult, runLoop } from "./loop.ts";
 import { batchSizeOf } from "./loop-context.ts";
 import { createRolloutService, type OpenRollouts } from "./rollouts.ts";
+import { guardRun, type RunExit } from "./run-exit.ts";
 import { openRunDirectory, type ResumeMode, type RunDirectory } from "./run-directory.ts";
 import { hashConfig, hashDataset } from "./run-identity.ts";
 import { nothingHeld } from "./held-rollouts.ts";
@@ -80,6 +81,20 @@ export async function executeRun(
   }
 }
 
+/** What can still be done while the process exits: the record says so, and the lock is given back. */
+function leave(directory: RunDirectory, end: () => void, { status, message }: RunExit): void {
+  try {
+    end();
+  } catch {
+    // Where the record cannot be written, the lock is given back all the same.
+  }
+  directory.close();
+  if (status !== "failed") return;
+  process.stderr.write(
+    `error: ${message} It has no result; resume goes on from the last saved step of ${directory.path}.\n`,
+  );
+}
+
 interface OpenedRun {
   readonly plan: RunPlan;
   readonly directory: RunDirectory;
@@ -108,19 +123,34 @@ async function journaledRun(opened: OpenedRun, emit: Emit): Promise<TrainResult>
   };
   const end = (status: "completed" | "interrupted" | "failed", message: string | null): void =>
     emit(lastStep, { type: "run-end", status, message });
+  using guard = guardRun((exit) => leave(directory, () => end(exit.status, exit.message), exit));
+  const signal = AbortSignal.any([plan.signal, guard.signal]);
   try {
-    const result = await runWithServices(opened, counted, totalSteps);
+    const result = await runWithServices(
+      { ...opened, plan: { ...plan, signal } },
+      counted,
+      totalSteps,
+    );
     lastStep = result.steps;
+    if (guard.failure !== null) {
+      if (result.status !== "completed") throw guard.failure;
+      emit(lastStep, { type: "warning", message: guard.failure.message });
+    }
     end(result.status, null);
     return { ...run, ...result };
   } catch (error) {
-    if (isInterrupt(error, plan.signal)) {
+    if (guard.failure === null && isInterrupt(error, plan.signal)) {
       end("interrupted", null);
       const nothing = { metrics: null, validation: null, checkpoint, best: state.best };
       return { ...run, ...nothing, status: "interrupted", steps: state.step };
     }
-    end("failed", error instanceof Error ? error.message : String(error));
-    throw error;
+    const failure = guard.failure ?? error;
+    try {
+      end("failed", failure instanceof Error ? failure.message : String(failure));
+    } catch {
+      // A full disk takes the record, too; what ended the run matters more.
+    }
+    throw failure;
   }
 }
 
