@@ -8,6 +8,7 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { CheckpointError } from "../core/errors.ts";
+import { fileError } from "../core/file-error.ts";
 import { stepName } from "./journal.ts";
 import type { HeldRollouts } from "./held-rollouts.ts";
 import { nothingHeld } from "./held-rollouts.ts";
@@ -111,6 +112,23 @@ export async function saveCheckpoint(
 ): Promise<string> {
   const name = stepName(state.step);
   const aside = join(root, `.tmp-${name}`);
+  try {
+    return await fillCheckpoint(root, name, aside, state, writeWeights, rollouts);
+  } catch (error) {
+    // On a full disk its space is what is needed to go on.
+    await rm(aside, { recursive: true, force: true }).catch(() => undefined);
+    throw fileError(error, { path: aside }) ?? error;
+  }
+}
+
+async function fillCheckpoint(
+  root: string,
+  name: string,
+  aside: string,
+  state: RunState,
+  writeWeights: (folder: string) => Promise<void>,
+  rollouts: HeldRollouts,
+): Promise<string> {
   const weights = join(aside, "weights");
   await rm(aside, { recursive: true, force: true });
   await mkdir(weights, { recursive: true });

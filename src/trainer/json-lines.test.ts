@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { toLine } from "./json-lines.ts";
+import { appendLines, toLine } from "./json-lines.ts";
 
 it("writes typed arrays as arrays of numbers, wherever they are", () => {
   const value = {
@@ -17,4 +17,10 @@ it("writes typed arrays as arrays of numbers, wherever they are", () => {
     })}\n`,
   );
   expect(toLine({ odd: Float32Array.of(1, Number.NaN, Infinity) })).toBe('{"odd":[1,null,null]}\n');
+});
+
+it.runIf(process.platform === "linux")("says which file the full disk did not take", () => {
+  const lines = appendLines("/dev/full");
+  const write = (): void => lines.write({ step: 1 });
+  expect(write).toThrow("Cannot write /dev/full: the disk is full (ENOSPC).");
 });

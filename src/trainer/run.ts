@@ -4,6 +4,7 @@
  */
 import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainingBackend } from "../core/backend.ts";
+import { fileError } from "../core/file-error.ts";
 import type { Task } from "../core/task.ts";
 import { createBatchPlan, stepsForEpochs } from "./batches.ts";
 import type { RunState } from "./checkpoint.ts";
@@ -76,6 +77,8 @@ export async function executeRun(
     const emit = createEmitter((event) => directory.journal.event(event), plan.listeners);
     const state = directory.checkpoint?.state ?? fresh;
     return await journaledRun({ plan, directory, state, openRollouts }, emit);
+  } catch (error) {
+    throw fileError(error) ?? error;
   } finally {
     directory.close();
   }
