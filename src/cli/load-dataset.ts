@@ -47,7 +47,7 @@ function requireArray(value: unknown, at: string): readonly unknown[] {
 }
 
 async function readRows(spec: string, folder: string, option: string): Promise<Rows> {
-  const { path } = splitSpec(spec);
+  const { path } = splitSpec(spec, folder);
   const file = resolve(folder, path);
   const kind = extname(path);
   if ((kind === ".jsonl" || kind === ".json") && !existsSync(file)) {
