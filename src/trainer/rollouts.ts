@@ -6,6 +6,7 @@ import type { InferenceTarget, TrainingBackend } from "../core/backend.ts";
 import { createGateway } from "../gateway/index.ts";
 import { defaultRolloutLimits } from "../rollout/limits.ts";
 import { createRolloutRunner } from "../rollout/runner.ts";
+import { shortModelName } from "../util/model-name.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { heldBackend } from "./held-backend.ts";
 import type { RunRollouts } from "./loop-context.ts";
@@ -38,7 +39,8 @@ export const createRolloutService: OpenRollouts = async (options) => {
   const target = withPromptLimit(options.target, config.data.maxPromptLength);
   const { nParallelTasks, retryLimit, ...seconds } = config.workflow;
   const requestTimeoutMs = toMs(Math.min(seconds.callTimeoutS, seconds.timeoutS));
-  const gateway = createGateway({ target, model: config.model.name, requestTimeoutMs });
+  const model = shortModelName(config.model.name);
+  const gateway = createGateway({ target, model, requestTimeoutMs });
   gateway.setWeightVersion(weightVersion);
   const runner = createRolloutRunner({
     host: gateway.sessions,
