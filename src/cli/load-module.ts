@@ -69,7 +69,10 @@ async function importFile(file: string, option: string): Promise<ModuleExports> 
       missingPackage(error) ??
       new ConfigError({
         message: `${option} names ${file}, which cannot be loaded: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`,
-        hint: "Run it again with --verbose to see the stack.",
+        hint:
+          (error as NodeJS.ErrnoException).code === "ERR_UNKNOWN_FILE_EXTENSION"
+            ? "Name a module: .js, .mjs, .cjs, .ts, .mts or .cts."
+            : "Run it again with --verbose to see the stack.",
         cause: error,
         fields: { option, file },
       })

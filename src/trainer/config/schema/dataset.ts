@@ -8,7 +8,7 @@ export const datasetOptions: Section<"dataset"> = z
     train: words()
       .nullable()
       .default(null)
-      .describe("Training tasks: .jsonl, .json or path#export. Command line only."),
+      .describe("Training tasks: .jsonl, .json, .csv, .tsv or path#export. Command line only."),
     val: words()
       .nullable()
       .default(null)
