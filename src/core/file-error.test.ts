@@ -44,6 +44,15 @@ describe("fileError", () => {
     );
   });
 
+  it("adds the path where who told it first did not know it", () => {
+    const full = Object.assign(new Error("x"), { code: "ENOSPC", syscall: "write" });
+    const first = fileError(full);
+    expect(first?.message).toBe("Cannot write a file: the disk is full (ENOSPC).");
+    const second = fileError(first, { path: "/a/b" });
+    expect(second?.message).toBe("Cannot write /a/b: the disk is full (ENOSPC).");
+    expect(fileError(second, { path: "/c" })).toBeNull();
+  });
+
   it("leaves other errors alone", () => {
     expect(fileError(new Error("x"))).toBeNull();
     expect(

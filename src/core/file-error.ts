@@ -54,19 +54,38 @@ export function fileError(
   error: unknown,
   { path, hint }: FileContext = {},
 ): AgentTrainerError | null {
-  if (!(error instanceof Error) || AgentTrainerError.isInstance(error)) return null;
-  const { code, syscall, path: own } = error as Error & Readonly<Record<string, unknown>>;
-  const reason = typeof code === "string" ? reasons[code] : undefined;
-  const verb = typeof syscall === "string" ? verbs.get(syscall) : undefined;
+  const facts = factsOf(error);
+  const reason = reasons[facts.code];
+  const verb = verbs.get(facts.syscall);
   if (reason === undefined || verb === undefined) return null;
-  const where = typeof own === "string" ? own : (path ?? "a file");
+  const where = facts.path ?? path ?? null;
   return new AgentTrainerError({
     code: "FILE_FAILED",
-    message: `Cannot ${verb} ${where}: ${reason.why} (${String(code)}).`,
+    message: `Cannot ${verb} ${where ?? "a file"}: ${reason.why} (${facts.code}).`,
     hint: hint ?? reason.hint,
     cause: error,
-    fields: { path: where, reason: code, syscall },
+    fields: { path: where, reason: facts.code, syscall: facts.syscall },
   });
+}
+
+interface Facts {
+  readonly code: string;
+  readonly syscall: string;
+  readonly path: string | null;
+}
+
+/** Of an error of the system, or of one that was told already, by who did not know which file it was. */
+function factsOf(error: unknown): Facts {
+  const nothing: Facts = { code: "", syscall: "", path: null };
+  if (!(error instanceof Error)) return nothing;
+  const isTold = AgentTrainerError.isInstance(error);
+  if (isTold && (error.code !== "FILE_FAILED" || error.fields["path"] !== null)) return nothing;
+  const { path } = error as NodeJS.ErrnoException;
+  const { code, syscall } = isTold
+    ? { code: error.fields["reason"], syscall: error.fields["syscall"] }
+    : (error as NodeJS.ErrnoException);
+  const text = (value: unknown): string => (typeof value === "string" ? value : "");
+  return { code: text(code), syscall: text(syscall), path: typeof path === "string" ? path : null };
 }
 
 /** Runs `work`; what the file system refuses is thrown as `FILE_FAILED`. */
