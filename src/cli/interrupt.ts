@@ -6,11 +6,28 @@ export interface Interrupt extends Disposable {
   readonly signal: AbortSignal;
 }
 
+/**
+ * Dies of the signal itself, which a shell shows as 130 or 143. `process.exit` would tear down the
+ * engine's thread in the middle of a native call, and that aborts.
+ */
+function dieOf(name: "SIGINT" | "SIGTERM"): void {
+  process.emit("exit", exitCodes.interrupted);
+  if (process.platform !== "win32") {
+    process.removeAllListeners(name);
+    process.kill(process.pid, name);
+  }
+  // Windows has no such signals, and the first process of a container does not die of them.
+  process.exit(exitCodes.interrupted);
+}
+
 /** Watches SIGINT and SIGTERM until disposed. */
 export function watchInterrupt(onFirst: () => void): Interrupt {
   const controller = new AbortController();
-  const onSignal = (): void => {
-    if (controller.signal.aborted) process.exit(exitCodes.interrupted);
+  const onSignal = (name: "SIGINT" | "SIGTERM"): void => {
+    if (controller.signal.aborted) {
+      dieOf(name);
+      return;
+    }
     onFirst();
     controller.abort(
       new AgentTrainerError({ code: "ABORTED", message: "The run was interrupted." }),

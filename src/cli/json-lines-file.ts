@@ -24,10 +24,7 @@ export function* readLines(file: string): Generator<Line> {
     let pieces: Buffer[] = [];
     let length = 0;
     const take = (): Line => {
-      const text = Buffer.concat(pieces)
-        .toString("utf8")
-        .replace(/\r$/u, "")
-        .replace(number === 1 ? /^\u{feff}/u : /(?!)/u, "");
+      const text = decode(Buffer.concat(pieces), `${file}:${number}`).replace(/\r$/u, "");
       [pieces, length] = [[], 0];
       return { text, number: number++ };
     };
@@ -49,6 +46,20 @@ export function* readLines(file: string): Generator<Line> {
     if (length > 0) yield take();
   } finally {
     closeSync(handle);
+  }
+}
+
+/** Without a byte-order mark. */
+function decode(bytes: Buffer, at: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new ConfigError({
+      message: `${at} is not text in UTF-8.`,
+      hint: "Save the file as UTF-8.",
+      cause,
+      fields: { at },
+    });
   }
 }
 

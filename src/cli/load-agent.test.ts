@@ -40,9 +40,18 @@ describe("an agent from a module", () => {
   it.each<[string | null, string | null, string]>([
     [null, null, "agent is not set"],
     ["flow", null, "evaluator is not set"],
-    ["flowObject", null, "evaluator is not set"],
+    ["flowObject", null, "agent=parts.mjs#flowObject is a flow, which something else has to score"],
     ["scored", "score", "parts.mjs#scored brings an evaluator of its own"],
   ])("%s with the evaluator %s is refused", async (agent, evaluator, message) => {
     await expect(load(agent, evaluator)).rejects.toThrow(message);
+  });
+
+  it("says how a function that scores itself is exported, and takes that", async () => {
+    await expect(load("flow")).rejects.toMatchObject({
+      hint: expect.stringContaining(
+        "export const agent = { agentRunFunc: yourFunction }",
+      ) as string,
+    });
+    expect(Object.keys(await load("scored"))).toContain("agentRunFunc");
   });
 });

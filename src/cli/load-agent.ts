@@ -21,6 +21,15 @@ export function requireOption(value: string | null, option: string): string {
   });
 }
 
+/** A function tells nothing of what it returns, so it is a flow unless its export says otherwise. */
+function unscored(agent: string | null): ConfigError {
+  return new ConfigError({
+    message: `evaluator is not set, and agent=${agent} is a flow, which something else has to score.`,
+    hint: "Set evaluator=path#export; or, for a function that returns its own rewards, write: export const agent = { agentRunFunc: yourFunction }.",
+    fields: { option: "evaluator", agent },
+  });
+}
+
 function isWorkflowClass(value: unknown): value is WorkflowClass {
   if (typeof value !== "function") return false;
   const prototype = value.prototype as { readonly run?: unknown } | undefined;
@@ -48,7 +57,8 @@ export async function loadAgent(
   const value = await load(requireOption(agent, "agent"), "agent");
   const parts = partsOf(value);
   if (parts === null) {
-    const own = await load(requireOption(evaluator, "evaluator"), "evaluator");
+    if (evaluator === null) throw unscored(agent);
+    const own = await load(evaluator, "evaluator");
     return { agentFlow: value as AgentFlow, evaluator: own as Evaluator };
   }
   if (evaluator === null) return parts;

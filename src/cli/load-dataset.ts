@@ -1,11 +1,13 @@
-/** Tasks for the command line: `.jsonl` and `.json` files, or a module's export. */
-import { existsSync, readFileSync } from "node:fs";
+/** Tasks for the command line: `.jsonl`, `.json`, `.csv` and `.tsv` files, or a module's export. */
+import { existsSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { AgentTrainerError, ConfigError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
 import { readDataset } from "../trainer/task.ts";
-import { checkWholeFile, readLines } from "./json-lines-file.ts";
+import { readLines } from "./json-lines-file.ts";
 import { loadExport, splitSpec } from "./load-module.ts";
+import { readTable } from "./read-table.ts";
+import { isUtf16, readText } from "./read-text.ts";
 
 interface Rows {
   readonly rows: readonly unknown[];
@@ -42,7 +44,12 @@ function parseJson(text: string, at: string): unknown {
 function readJsonLines(file: string): Rows {
   const rows: unknown[] = [];
   const lineNumbers: number[] = [];
-  for (const { text, number } of readLines(file)) {
+  const lines = isUtf16(file)
+    ? readText(file)
+        .split(/\r?\n/u)
+        .map((text, index) => ({ text, number: index + 1 }))
+    : readLines(file);
+  for (const { text, number } of lines) {
     if (text.trim() === "") continue;
     rows.push(parseJson(text, `${file}:${number}`));
     lineNumbers.push(number);
@@ -59,23 +66,45 @@ function requireArray(value: unknown, at: string): readonly unknown[] {
   });
 }
 
+function readTableRows(file: string, delimiter: "," | "\t"): Rows {
+  const { rows, lines } = readTable(readText(file), file, delimiter);
+  return { rows, locate: (index) => `${file}:${lines[index] ?? "?"}` };
+}
+
+function readJsonList(file: string, spec: string): Rows {
+  const rows = requireArray(parseJson(readText(file), file), spec);
+  return { rows, locate: (index) => `${spec}, row ${index + 1}` };
+}
+
+const readers: ReadonlyMap<string, (file: string, spec: string) => Rows> = new Map([
+  [".jsonl", readJsonLines],
+  [".ndjson", readJsonLines],
+  [".json", readJsonList],
+  [".csv", (file: string) => readTableRows(file, ",")],
+  [".tsv", (file: string) => readTableRows(file, "\t")],
+]);
+
 async function readRows(spec: string, folder: string, option: string): Promise<Rows> {
-  const { path } = splitSpec(spec);
+  const { path } = splitSpec(spec, folder);
   const file = resolve(folder, path);
-  const kind = extname(path);
-  if ((kind === ".jsonl" || kind === ".json") && !existsSync(file)) {
+  const kind = extname(path).toLowerCase();
+  const read = readers.get(kind);
+  if (read !== undefined && !existsSync(file)) {
     throw new ConfigError({
       message: `${option} names ${file}, which does not exist.`,
       hint: "Paths are relative to the configuration file.",
       fields: { option, file },
     });
   }
-  if (kind === ".jsonl") return readJsonLines(file);
-  if (kind === ".json") checkWholeFile(file);
-  const value =
-    kind === ".json"
-      ? parseJson(readFileSync(file, "utf8"), file)
-      : await loadExport({ spec, folder, option, defaults: ["tasks", "default"] });
+  if (read !== undefined) return read(file, spec);
+  if (existsSync(file) && kind !== "" && !/^\.[cm]?[jt]sx?$/u.test(kind)) {
+    throw new ConfigError({
+      message: `${option} names ${file}, and nothing here reads ${kind} files.`,
+      hint: `Use ${[...readers.keys()].join(", ")}, or a module that exports the tasks: path#export.`,
+      fields: { option, file },
+    });
+  }
+  const value = await loadExport({ spec, folder, option, defaults: ["tasks", "default"] });
   return { rows: requireArray(value, spec), locate: (index) => `${spec}, row ${index + 1}` };
 }
 

@@ -1,10 +1,10 @@
 /** Loads one export of a user's module, named as `path#export`. Knows nothing of what the export is for. */
 import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ConfigError } from "../core/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
+import { importJavaScript, importTypeScript, isTypeScript } from "./load-typescript.ts";
 import { missingPackage } from "./report-error.ts";
 
 /** What is loaded, and how to name it in messages. */
@@ -21,16 +21,19 @@ export interface ExportRequest {
 
 type ModuleExports = Readonly<Record<string, unknown>>;
 
-/** Splits `path#export`. */
-export function splitSpec(spec: string): { path: string; name: string | undefined } {
+/** Splits `path#export`; a file in a folder with "#" in its name is that file. */
+export function splitSpec(
+  spec: string,
+  folder: string,
+): { path: string; name: string | undefined } {
   const at = spec.lastIndexOf("#");
-  if (at === -1) return { path: spec, name: undefined };
+  if (at === -1 || existsSync(resolve(folder, spec))) return { path: spec, name: undefined };
   return { path: spec.slice(0, at), name: spec.slice(at + 1) };
 }
 
 /** @throws ConfigError when the file, or the export, is not there. */
 export async function loadExport(request: ExportRequest): Promise<unknown> {
-  const { path, name } = splitSpec(request.spec);
+  const { path, name } = splitSpec(request.spec, request.folder);
   const file = resolve(request.folder, path);
   if (!existsSync(file)) {
     throw new ConfigError({
@@ -58,14 +61,18 @@ export async function loadExport(request: ExportRequest): Promise<unknown> {
 async function importFile(file: string, option: string): Promise<ModuleExports> {
   const url = pathToFileURL(file).href;
   try {
-    return await importAny(url, file);
+    const load = isTypeScript(file) ? importTypeScript : importJavaScript;
+    return unwrap(await load(url, file));
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     throw (
       missingPackage(error) ??
       new ConfigError({
         message: `${option} names ${file}, which cannot be loaded: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`,
-        hint: "Run it again with --verbose to see the stack.",
+        hint:
+          (error as NodeJS.ErrnoException).code === "ERR_UNKNOWN_FILE_EXTENSION"
+            ? "Name a module: .js, .mjs, .cjs, .ts, .mts or .cts."
+            : "Run it again with --verbose to see the stack.",
         cause: error,
         fields: { option, file },
       })
@@ -73,37 +80,9 @@ async function importFile(file: string, option: string): Promise<ModuleExports> 
   }
 }
 
-async function importAny(url: string, file: string): Promise<ModuleExports> {
-  try {
-    return (await import(url)) as ModuleExports;
-  } catch (error) {
-    // Node before 22.18 does not read TypeScript, unless a loader is registered.
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ERR_UNKNOWN_FILE_EXTENSION" || !/\.[cm]?ts$/u.test(file)) throw error;
-    return await (await loadTsx(file)).tsImport(url, import.meta.url);
-  }
-}
-
-interface TsxApi {
-  tsImport(url: string, parent: string): Promise<ModuleExports>;
-}
-
-/** tsx as the user's project has it. */
-async function loadTsx(file: string): Promise<TsxApi> {
-  for (const from of [file, resolve(process.cwd(), "package.json")]) {
-    let manifest: string;
-    try {
-      manifest = createRequire(from).resolve("tsx/package.json");
-    } catch {
-      continue;
-    }
-    // By path: require.resolve would pick the CommonJS build, which cannot register itself.
-    const api = resolve(dirname(manifest), "dist/esm/api/index.mjs");
-    return (await import(pathToFileURL(api).href)) as TsxApi;
-  }
-  throw new ConfigError({
-    message: `${file} is TypeScript, which Node ${process.versions.node} cannot load by itself.`,
-    hint: "Run: npm install --save-dev tsx, or use Node 22.18 or later, or name a compiled .js file.",
-    fields: { file },
-  });
+/** A CommonJS module whose names Node did not see has them in its default export. */
+function unwrap(exports: ModuleExports): ModuleExports {
+  const inner = exports["default"];
+  if (typeof inner !== "object" || inner === null || !("__esModule" in inner)) return exports;
+  return { ...exports, ...(inner as ModuleExports) };
 }

@@ -1,76 +1,10 @@
 /** The executable as a process of its own: exit statuses, streams, Ctrl-C. */
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-
-const root = resolve(import.meta.dirname, "../..");
-const main = join(import.meta.dirname, "main.ts");
-const coinBackend = join(root, "test/trainer/coin-backend.ts");
-
-interface Finished {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function start(args: readonly string[], onError?: (text: string) => boolean): Promise<Finished> {
-  const child = spawn(
-    process.execPath,
-    ["--import", "tsx", "--conditions=agent-trainer-source", main, ...args],
-    {
-      cwd: root,
-      stdio: ["ignore", "pipe", "pipe"],
-    },
-  );
-  let [out, err] = ["", ""];
-  let isInterrupted = false;
-  child.stdout.on("data", (data: Buffer) => (out += data.toString()));
-  child.stderr.on("data", (data: Buffer) => {
-    err += data.toString();
-    if (isInterrupted || onError?.(err) !== true) return;
-    isInterrupted = true;
-    child.kill("SIGINT");
-  });
-  return new Promise((done, fail) => {
-    child.on("error", fail);
-    child.on("close", (code) => done({ code, out, err }));
-  });
-}
-
-function coinProject(): string {
-  const folder = mkdtempSync(join(tmpdir(), "agent-trainer-main-"));
-  writeFileSync(join(folder, "train.jsonl"), '{"question": "a"}\n{"question": "b"}\n');
-  writeFileSync(
-    join(folder, "parts.mjs"),
-    `export async function agent(task, { baseUrl, apiKey, model }) {
-      const response = await fetch(baseUrl + "/chat/completions", {
-        method: "POST",
-        headers: { "content-type": "application/json", authorization: "Bearer " + apiKey },
-        body: JSON.stringify({ model, messages: [{ role: "user", content: task.instruction }] }),
-      });
-      return (await response.json()).choices[0].message.content;
-    }
-    export const broken = () => { throw new Error("the tool is down"); };
-    export const evaluator = (task, episode) => episode.output === "yes";
-    `,
-  );
-  writeFileSync(
-    join(folder, "run.yaml"),
-    `model: {name: coin}
-backend: ${coinBackend}#coinBackend
-agent: parts.mjs
-evaluator: parts.mjs
-dataset: {train: train.jsonl}
-rollout: {n: 4}
-training: {learning_rate: 0.5}
-workflow: {retry_limit: 0}
-trainer: {total_batches: 3, output_dir: ${folder}/runs, experiment_name: coin}
-`,
-  );
-  return folder;
-}
+import { argumentsOf, coinProject, root, start } from "../../test/cli/coin-project.ts";
 
 describe("agent-trainer", { timeout: 60_000 }, () => {
   it("trains, with the result alone on stdout", async () => {
@@ -126,6 +60,22 @@ describe("agent-trainer", { timeout: 60_000 }, () => {
     expect(err).toContain("8 of 8 rollouts of step 1 failed");
     expect(err).toContain("the tool is down");
     expect(err).not.toContain("    at ");
+  });
+
+  it("ends quietly when its reader has enough", async () => {
+    const child = spawn(
+      "sh",
+      ["-c", `"$0" "$@" | head -n 1`, process.execPath, ...argumentsOf(["train", "--help"])],
+      {
+        cwd: root,
+      },
+    );
+    let [out, err] = ["", ""];
+    child.stdout.on("data", (data: Buffer) => (out += data.toString()));
+    child.stderr.on("data", (data: Buffer) => (err += data.toString()));
+    await once(child, "close");
+    expect(out).toMatch(/^Usage: agent-trainer train/);
+    expect(err).toBe("");
   });
 
   it("fails with 2 for an unknown command", async () => {

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 /** Entry of the `agent-trainer` executable. */
+import { endProcess, ignoreClosedReaders } from "./process-end.ts";
 import { runCli } from "./program.ts";
 
-process.exitCode = await runCli(process.argv.slice(2), process);
+ignoreClosedReaders([process.stdout, process.stderr]);
+endProcess(await runCli(process.argv.slice(2), process), process.stderr);

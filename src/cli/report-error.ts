@@ -1,5 +1,6 @@
 /** An error as one or two sentences with a remedy; the stack only when it was asked for. */
 import { AgentTrainerError } from "../core/errors.ts";
+import { fileError } from "../core/file-error.ts";
 import { type Colors, safeText } from "./terminal.ts";
 
 /** A missing package has one remedy, wherever it was missed. */
@@ -21,7 +22,7 @@ export function missingPackage(error: unknown): AgentTrainerError | null {
 
 /** The text that a failed command leaves on stderr. */
 export function formatError(thrown: unknown, colors: Colors, isVerbose: boolean): string {
-  const error = missingPackage(thrown) ?? thrown;
+  const error = missingPackage(thrown) ?? fileError(thrown) ?? thrown;
   const message = error instanceof Error ? error.message : String(error);
   const lines = [`${colors.red("error:")} ${safeText(message)}`];
   if (AgentTrainerError.isInstance(error) && error.hint !== undefined) {

@@ -25,7 +25,7 @@ export interface AgentConfig {
   readonly baseUrl: string;
   /** Bearer token of this session; valid nowhere else. */
   readonly apiKey: string;
-  /** Model name to send. */
+  /** Model name to send: short, without the path of a local model. */
   readonly model: string;
   readonly sessionUid: string;
   readonly isValidation: boolean;

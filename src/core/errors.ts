@@ -20,6 +20,8 @@ export type ErrorCode =
   | "TRIPWIRE"
   | "CHECKPOINT_INVALID"
   | "RUN_LOCKED"
+  | "USER_CODE_FAILED"
+  | "FILE_FAILED"
   | "STORE_FAILED"
   | "UPSTREAM_FAILED"
   | "TINKER_FAILED"

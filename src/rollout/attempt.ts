@@ -12,7 +12,7 @@ import type { Attribution, AttributionContext } from "./attribution.ts";
 import { captureMetrics, contextOf, marksOf, nothingCaptured, salvage } from "./captured.ts";
 import type { Captured } from "./captured.ts";
 import { resolveClaims } from "./claims.ts";
-import { startDeadline } from "./deadline.ts";
+import { type Deadline, startDeadline } from "./deadline.ts";
 import { buildTrajectories } from "./enrich.ts";
 import { verdictOf } from "./fault.ts";
 import type { Fault } from "./fault.ts";
@@ -21,6 +21,7 @@ import type { FlowConfig } from "./flow-config.ts";
 import type { FlowResult, RolloutProgram } from "./program.ts";
 import { requireRecordable } from "./recordable.ts";
 import { closeSession, openSession } from "./session.ts";
+import { raceUserCode } from "./stray-errors.ts";
 import { endingOf, terminationOf } from "./termination.ts";
 import { observeScopes } from "./trajectory-scope.ts";
 
@@ -69,7 +70,7 @@ export async function runAttempt<Metadata>(input: AttemptInput<Metadata>): Promi
     const { isValidation, env } = input;
     const { signal } = deadline;
     flow = makeFlowConfig({ session, options: input.session, isValidation, signal, env });
-    return await runInSession(input, session, flow, signal);
+    return await runInSession(input, session, flow, deadline);
   } catch (error) {
     input.signal.throwIfAborted();
     // A flow that heeds its signal rejects with an AbortError of its own; the deadline is the cause.
@@ -102,10 +103,11 @@ async function runInSession<Metadata>(
   input: AttemptInput<Metadata>,
   session: RolloutSession,
   flow: FlowConfig,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<AttemptOutcome> {
+  const { signal } = deadline;
   const startedAt = performance.now();
-  const result = await runProgram(input, flow, signal);
+  const result = await runProgram(input, flow, deadline);
   const seconds = (performance.now() - startedAt) / 1000;
   requireRecordable(input.program.what, result);
 
@@ -133,15 +135,15 @@ async function runInSession<Metadata>(
 async function runProgram<Metadata>(
   { program, task }: AttemptInput<Metadata>,
   { config, scopes }: FlowConfig,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<FlowResult> {
   // An async function, so that what a synchronous program throws is a rejection too.
   const run = async (): Promise<FlowResult> =>
     await observeScopes(scopes, () => program.run(task, config));
   try {
-    return await raceAbort(run(), signal);
+    return await raceUserCode(run, deadline);
   } catch (error) {
-    const terminationReason = signal.aborted ? null : terminationOf(error);
+    const terminationReason = deadline.signal.aborted ? null : terminationOf(error);
     if (terminationReason === null) throw error;
     return { reports: [], output: undefined, terminationReason };
   }

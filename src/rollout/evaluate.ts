@@ -3,12 +3,12 @@ import type { Evaluator } from "../core/agent.ts";
 import { AgentTrainerError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
 import type { Episode, EvalOutput } from "../core/trajectory.ts";
-import { raceAbort } from "../util/abort.ts";
 import { copyPlain } from "../util/copy-plain.ts";
 import { coerceEvaluation } from "./coerce-evaluation.ts";
 import { startDeadline } from "./deadline.ts";
 import { errorFacts } from "./error-facts.ts";
 import { whyUnrecordable } from "./recordable.ts";
+import { raceUserCode } from "./stray-errors.ts";
 
 /**
  * @throws AgentTrainerError (`EVALUATOR_FAILED`) when it throws, is late, or returns something else
@@ -33,7 +33,7 @@ export async function evaluateEpisode<Metadata>(
   };
   let returned: unknown;
   try {
-    returned = await raceAbort(ask(), deadline.signal);
+    returned = await raceUserCode(ask, deadline);
   } catch (error) {
     signal.throwIfAborted();
     const { name, message } = errorFacts(error);

@@ -19,6 +19,7 @@ import type { RolloutEvent } from "./rollout-event.ts";
 import type { RolloutRequest } from "./rollout-request.ts";
 import { addScore, defaultScorePolicy } from "./score.ts";
 import type { ScorePolicy } from "./score.ts";
+import { withinAttempt } from "./stray-errors.ts";
 import { setUpTask, tearDownTask } from "./task-setup.ts";
 
 /** What all rollouts of a runner share. */
@@ -57,7 +58,12 @@ export async function runRollout<Metadata>(
 ): Promise<Episode> {
   const { signal, emit } = context;
   for (let attempt = 1; ; attempt++) {
-    const { episode, failure } = await attemptOnce(setup, request, attempt, context);
+    const what = `rollout ${request.episodeId} (task "${request.task.id}")`;
+    const { episode, failure } = await withinAttempt(
+      what,
+      (message) => emit({ type: "warning", message }),
+      () => attemptOnce(setup, request, attempt, context),
+    );
     if (episode !== null) return endRollout(episode, context);
     const { retries, retryDelayMs } = setup.limits;
     const policy = policyOf(setup, context);

@@ -2,10 +2,10 @@
 import type { SetUpInfo, TaskHooks, TaskSetup } from "../core/hooks.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
-import { raceAbort } from "../util/abort.ts";
 import { isCallable } from "./callable.ts";
 import { startDeadline } from "./deadline.ts";
 import { describeValue, errorFacts } from "./error-facts.ts";
+import { raceUserCode } from "./stray-errors.ts";
 
 export interface SetUpLimits {
   readonly setUpTimeoutMs: number;
@@ -32,7 +32,7 @@ export async function setUpTask<Metadata>(
   const working = (async () =>
     (await hooks.setUp(task, { ...info, signal: deadline.signal })) ?? {})();
   try {
-    const setup = await raceAbort(working, deadline.signal);
+    const setup = await raceUserCode(() => working, deadline);
     checkSetup(setup);
     return setup;
   } catch (error) {
@@ -56,7 +56,7 @@ export async function tearDownTask<Metadata>(
   if (typeof setup.tearDown !== "function") return;
   const deadline = startDeadline("It", tearDownTimeoutMs);
   try {
-    await raceAbort((async () => await setup.tearDown?.())(), deadline.signal);
+    await raceUserCode(async () => await setup.tearDown?.(), deadline);
   } catch (error) {
     onWarning(`The tear-down of task "${taskId}" failed: ${errorFacts(error).message}`);
   } finally {

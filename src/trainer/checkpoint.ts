@@ -9,6 +9,7 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { CheckpointError } from "../core/errors.ts";
+import { fileError } from "../core/file-error.ts";
 import { stepName } from "./journal.ts";
 import type { HeldRollouts } from "./held-rollouts.ts";
 import { nothingHeld } from "./held-rollouts.ts";
@@ -145,6 +146,28 @@ export async function saveCheckpoint(
   const held = packRollouts(rollouts);
   const name = stepName(state.step);
   const aside = join(root, `.tmp-${name}`);
+  try {
+    return await fillCheckpoint({ root, name, aside, state, held }, writeWeights);
+  } catch (error) {
+    // On a full disk its space is what is needed to go on.
+    await rm(aside, { recursive: true, force: true }).catch(() => undefined);
+    throw fileError(error, { path: aside }) ?? error;
+  }
+}
+
+interface CheckpointContent {
+  readonly root: string;
+  readonly name: string;
+  readonly aside: string;
+  readonly state: RunState;
+  /** Rollouts as lines; "" for none. */
+  readonly held: string;
+}
+
+async function fillCheckpoint(
+  { root, name, aside, state, held }: CheckpointContent,
+  writeWeights: (folder: string) => Promise<void>,
+): Promise<string> {
   const weights = join(aside, "weights");
   await rm(aside, { recursive: true, force: true });
   await mkdir(weights, { recursive: true });

@@ -2,8 +2,9 @@
  * The record of a run inside its folder: `events.jsonl`, `metrics.jsonl` and `episodes/`. Every line
  * has its step, so the record can be cut back to a checkpoint. Knows nothing of checkpoints.
  */
-import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { namingFile } from "../core/file-error.ts";
 import type { TrainerEvent } from "../core/events.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { appendLines, cutLines, toLine } from "./json-lines.ts";
@@ -46,20 +47,26 @@ export function openJournal(folder: string): Journal {
       metrics.write({ step, phase, ...values });
     },
     episodes(step, phase, list) {
-      const file = openSync(join(episodeFolder, episodeFile(step, phase)), "w");
-      try {
-        for (const episode of list) writeSync(file, toLine(episode));
-      } finally {
-        closeSync(file);
-      }
+      const path = join(episodeFolder, episodeFile(step, phase));
+      namingFile({ path }, () => {
+        const file = openSync(path, "w");
+        try {
+          for (const episode of list) writeFileSync(file, toLine(episode));
+        } finally {
+          closeSync(file);
+        }
+      });
     },
     sync() {
       events.sync();
       metrics.sync();
     },
     close() {
-      events.close();
-      metrics.close();
+      try {
+        events.close();
+      } finally {
+        metrics.close();
+      }
     },
   };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { cutJournal } from "./journal.ts";
-import { cutLines, toLine } from "./json-lines.ts";
+import { appendLines, cutLines, toLine } from "./json-lines.ts";
 
 const folder = (): string => mkdtempSync(join(tmpdir(), "agent-trainer-lines-"));
 
@@ -58,4 +58,10 @@ it("loses no line of a record whatever bit flips: each is there, moved aside wit
     expect(kept + warnings.length, `bit ${bit}: ${flipped.toString()}`).toBe(lineFeeds);
     for (const warning of warnings) expect(warning).toMatch(/metrics\.jsonl:\d is damaged/u);
   }
+});
+
+it.runIf(process.platform === "linux")("says which file the full disk did not take", () => {
+  const lines = appendLines("/dev/full");
+  const write = (): void => lines.write({ step: 1 });
+  expect(write).toThrow("Cannot write /dev/full: the disk is full (ENOSPC).");
 });

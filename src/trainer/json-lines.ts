@@ -4,13 +4,15 @@ import {
   appendFileSync,
   closeSync,
   existsSync,
+  fstatSync,
   fsyncSync,
+  ftruncateSync,
   openSync,
   readFileSync,
   renameSync,
   writeFileSync,
-  writeSync,
 } from "node:fs";
+import { fileError, namingFile } from "../core/file-error.ts";
 
 /** Stands for an array until its numbers are put in; no text of a user holds it. */
 const placeholder = randomUUID();
@@ -43,22 +45,42 @@ export interface LineWriter {
 
 /** Opens a file for appending. */
 export function appendLines(path: string): LineWriter {
-  const file = openSync(path, "a");
+  const naming = { path };
+  const file = namingFile(naming, () => openSync(path, "a"));
   let isOpen = true;
   return {
     write(value) {
-      writeSync(file, toLine(value));
+      const { size } = fstatSync(file);
+      try {
+        // Not writeSync, which may write a part without a word.
+        writeFileSync(file, toLine(value));
+      } catch (error) {
+        takeBack(file, size);
+        throw fileError(error, naming) ?? error;
+      }
     },
     sync() {
-      fsyncSync(file);
+      namingFile(naming, () => fsyncSync(file));
     },
     close() {
       if (!isOpen) return;
       isOpen = false;
-      fsyncSync(file);
-      closeSync(file);
+      try {
+        namingFile(naming, () => fsyncSync(file));
+      } finally {
+        closeSync(file);
+      }
     },
   };
+}
+
+/** A full disk may have taken a part of a line, which the next one must not continue. */
+function takeBack(file: number, size: number): void {
+  try {
+    ftruncateSync(file, size);
+  } catch {
+    // A device has no size.
+  }
 }
 
 /** A line that cannot be read. */
@@ -120,9 +142,15 @@ export function cutLines(
     found.push({ line: number, aside: damagedFile });
   }
   // First what would be lost otherwise.
-  if (damaged.length > 0) appendFileSync(damagedFile, Buffer.concat(damaged), { flush: true });
+  if (damaged.length > 0) {
+    namingFile({ path: damagedFile }, () => {
+      appendFileSync(damagedFile, Buffer.concat(damaged), { flush: true });
+    });
+  }
   const aside = `${path}.tmp`;
-  writeFileSync(aside, Buffer.concat(kept), { flush: true });
-  renameSync(aside, path);
+  namingFile({ path: aside }, () => {
+    writeFileSync(aside, Buffer.concat(kept), { flush: true });
+    renameSync(aside, path);
+  });
   return found;
 }

@@ -6,6 +6,7 @@ import type { InferenceTarget, TrainingBackend } from "../core/backend.ts";
 import { createGateway } from "../gateway/index.ts";
 import { defaultRolloutLimits } from "../rollout/limits.ts";
 import { createRolloutRunner } from "../rollout/runner.ts";
+import { shortModelName } from "../util/model-name.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { heldBackend } from "./held-backend.ts";
 import type { RolloutOptions, RunRollouts } from "./loop-context.ts";
@@ -59,7 +60,7 @@ export const createRolloutService: OpenRollouts = async (options) => {
   const warnings = new HeldWarnings();
   const gateway = createGateway({
     target,
-    model: config.model.name,
+    model: shortModelName(config.model.name),
     requestTimeoutMs,
     onWarning: (message) => warnings.tell(message),
   });

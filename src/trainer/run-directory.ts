@@ -17,6 +17,7 @@ import { join, resolve as resolvePath } from "node:path";
 import { parse, stringify } from "yaml";
 import { CheckpointError, ConfigError } from "../core/errors.ts";
 import type { ConfigChange } from "../core/events.ts";
+import { fileError, namingFile } from "../core/file-error.ts";
 import { type Checkpoint, listCheckpoints, newestCheckpoint } from "./checkpoint.ts";
 import { isTree, type Tree } from "./config/camel-keys.ts";
 import { configTree } from "./config/parse.ts";
@@ -167,15 +168,28 @@ function writeConfig(path: string, config: TrainConfig): void {
   renameSync(aside, join(path, configFile));
 }
 
+interface TakenFolder {
+  readonly path: string;
+  readonly checkpoints: string;
+  readonly unlock: () => void;
+}
+
+/** Made where it is missing, and locked. */
+function takeFolder(options: OpenRunOptions): TakenFolder {
+  const path = locate(options);
+  const checkpoints = join(path, "checkpoints");
+  mkdirSync(checkpoints, { recursive: true });
+  return { path, checkpoints, unlock: lockRun(path) };
+}
+
 /**
  * Opens the folder that the options ask for.
  * @throws AgentTrainerError RUN_LOCKED, ConfigError or CheckpointError; nothing stays locked then.
  */
 export async function openRunDirectory(options: OpenRunOptions): Promise<RunDirectory> {
-  const path = locate(options);
-  const checkpoints = join(path, "checkpoints");
-  mkdirSync(checkpoints, { recursive: true });
-  const unlock = lockRun(path);
+  const { outputDir } = options.config.trainer;
+  const hint = `The run folder must be a folder that can be written; trainer.output_dir is ${outputDir}.`;
+  const { path, checkpoints, unlock } = namingFile({ hint }, () => takeFolder(options));
   try {
     const warnings: string[] = [];
     const found = await findCheckpoint(path, options, warnings);
@@ -193,12 +207,15 @@ export async function openRunDirectory(options: OpenRunOptions): Promise<RunDire
       ...found,
       warnings,
       close() {
-        journal.close();
-        unlock();
+        try {
+          journal.close();
+        } finally {
+          unlock();
+        }
       },
     };
   } catch (error) {
     unlock();
-    throw error;
+    throw fileError(error, { path }) ?? error;
   }
 }

@@ -1,5 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -32,6 +39,15 @@ describe("lockRun", () => {
     writeLock(folder, { pid: process.pid, host: hostname(), processStart: 1 });
     lockRun(folder);
     expect(readFileSync(join(folder, "run.lock"), "utf8")).not.toContain('"old"');
+  });
+  it("leaves a folder of that name alone, and says what to do", () => {
+    const folder = newFolder();
+    mkdirSync(join(folder, "run.lock"));
+    writeFileSync(join(folder, "run.lock", "mine"), "");
+    const path = join(folder, "run.lock");
+    expect(() => lockRun(folder)).toThrow(`${path} is a folder, but it must be the file`);
+    expect(readdirSync(folder)).toEqual(["run.lock"]);
+    expect(readdirSync(path)).toEqual(["mine"]);
   });
   it("takes over a lock that a crash left empty", () => {
     const folder = newFolder();

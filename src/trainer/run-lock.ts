@@ -1,5 +1,5 @@
 /** `run.lock`: one process at a time writes to a run folder. A lock left by a dead process is taken over. */
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { AgentTrainerError } from "../core/errors.ts";
@@ -58,8 +58,8 @@ export function lockRun(folder: string): () => void {
   };
   // Written aside and linked, so that nobody reads a lock without its content.
   const aside = join(folder, `.run.lock.${record.token}`);
-  writeFileSync(aside, JSON.stringify(record));
   try {
+    writeFileSync(aside, JSON.stringify(record));
     while (!tryLink(aside, path)) clearStale(path, `${aside}.stale`);
   } finally {
     rmSync(aside, { force: true });
@@ -80,6 +80,14 @@ function tryLink(from: string, to: string): boolean {
 }
 
 function clearStale(path: string, aside: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+    throw new AgentTrainerError({
+      code: "RUN_LOCKED",
+      message: `${path} is a folder, but it must be the file that locks the run.`,
+      hint: "No run makes such a folder: delete it.",
+      fields: { path },
+    });
+  }
   const found = readLock(path);
   if (found !== null && isAlive(found)) throw lockedError(path, found);
   try {

@@ -4,6 +4,7 @@
  */
 import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainingBackend } from "../core/backend.ts";
+import { fileError } from "../core/file-error.ts";
 import type { Task } from "../core/task.ts";
 import { redact } from "../util/redact.ts";
 import { createBatchPlan, stepsForEpochs } from "./batches.ts";
@@ -21,6 +22,7 @@ import { isInterrupt, type LoopResult, runLoop } from "./loop.ts";
 import { batchSizeOf } from "./loop-context.ts";
 import { temperatureWarnings } from "./logprob-temperature.ts";
 import { createRolloutService, type OpenRollouts } from "./rollouts.ts";
+import { guardRun, type RunExit } from "./run-exit.ts";
 import { openRunDirectory, type ResumeMode, type RunDirectory } from "./run-directory.ts";
 import { hashConfig, hashDataset } from "./run-identity.ts";
 import { nothingHeld } from "./held-rollouts.ts";
@@ -91,9 +93,25 @@ export async function executeRun(
         ? fresh
         : resumedState(servedState(checkpoint.state), plan.config, changes);
     return await journaledRun({ plan, directory, state, openRollouts }, emit);
+  } catch (error) {
+    throw fileError(error) ?? error;
   } finally {
     directory.close();
   }
+}
+
+/** What can still be done while the process exits: the record says so, and the lock is given back. */
+function leave(directory: RunDirectory, end: () => void, { status, message }: RunExit): void {
+  try {
+    end();
+  } catch {
+    // Where the record cannot be written, the lock is given back all the same.
+  }
+  directory.close();
+  if (status !== "failed") return;
+  process.stderr.write(
+    `error: ${message} It has no result; resume goes on from the last saved step of ${directory.path}.\n`,
+  );
 }
 
 interface OpenedRun {
@@ -135,20 +153,35 @@ async function journaledRun(opened: OpenedRun, emit: Emit): Promise<TrainResult>
   };
   const end = (status: LoopResult["status"] | "failed", message: string | null): void =>
     emit(lastStep, { type: "run-end", status, message });
+  using guard = guardRun((exit) => leave(directory, () => end(exit.status, exit.message), exit));
+  const signal = AbortSignal.any([plan.signal, guard.signal]);
   try {
-    const result = await runWithServices(opened, counted, totalSteps);
+    const result = await runWithServices(
+      { ...opened, plan: { ...plan, signal } },
+      counted,
+      totalSteps,
+    );
     lastStep = result.steps;
+    if (guard.failure !== null) {
+      if (result.status === "interrupted") throw guard.failure;
+      emit(lastStep, { type: "warning", message: guard.failure.message });
+    }
     end(result.status, result.message);
     return { ...run, ...result };
   } catch (error) {
-    if (isInterrupt(error, plan.signal)) {
+    if (guard.failure === null && isInterrupt(error, plan.signal)) {
       end("interrupted", null);
       const nothing = { metrics: null, validation: null, message: null };
       const before = { checkpoint, best: state.best, steps: state.step };
       return { ...run, ...nothing, ...before, status: "interrupted" };
     }
-    end("failed", redact(error instanceof Error ? error.message : String(error)));
-    throw error;
+    const failure = guard.failure ?? error;
+    try {
+      end("failed", redact(failure instanceof Error ? failure.message : String(failure)));
+    } catch {
+      // A full disk takes the record, too; what ended the run matters more.
+    }
+    throw failure;
   }
 }
 

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,6 +11,13 @@ const probe = "import sys; sys.exit(sys.version_info < (3, 10))";
 const hasPython = spawnSync("python3", ["-c", probe]).status === 0;
 const root = fileURLToPath(new URL("../../", import.meta.url));
 let folder: string;
+let packed: Packed;
+
+interface Packed {
+  filename: string;
+  unpackedSize: number;
+  files: { path: string }[];
+}
 
 interface Failed {
   code: number;
@@ -24,12 +31,12 @@ beforeAll(async () => {
   const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], {
     cwd: root,
   });
-  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+  [packed] = JSON.parse(stdout) as [Packed];
   await writeFile(
     join(folder, "package.json"),
     JSON.stringify({ name: "user", type: "module", private: true }),
   );
-  await run("npm", ["install", "--no-audit", "--no-fund", `./${filename}`], { cwd: folder });
+  await run("npm", ["install", "--no-audit", "--no-fund", `./${packed.filename}`], { cwd: folder });
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -41,6 +48,31 @@ async function node(code: string): Promise<string> {
 }
 
 describe("the packed package, installed alone", () => {
+  it("holds what is needed to run and to read, and no file twice", () => {
+    const paths = packed.files.map(({ path }) => path);
+    const unwanted = paths.filter((path) =>
+      /\.map$|\.test\.|^src\/|^dist\/\.built$|__pycache__/.test(path),
+    );
+    expect(unwanted).toEqual([]);
+    expect(paths.length).toBeLessThan(1560);
+    expect(packed.unpackedSize).toBeLessThan(8_000_000);
+    for (const path of [
+      "dist/index.js",
+      "dist/index.d.ts",
+      "dist/examples/shop/agent.js",
+      "CHANGELOG.md",
+    ]) {
+      expect(paths).toContain(path);
+    }
+  });
+
+  it("has no compiled file that looks for a source map", async () => {
+    const dist = join(folder, "node_modules/agent-trainer/dist");
+    const files = (await readdir(dist, { recursive: true })).filter((name) => name.endsWith(".js"));
+    const texts = await Promise.all(files.map((name) => readFile(join(dist, name), "utf8")));
+    expect(texts.filter((text) => text.includes("//# sourceMappingURL"))).toEqual([]);
+  });
+
   it("brings neither onnxruntime nor a browser's worth of packages", async () => {
     const installed = await readdir(join(folder, "node_modules"));
     expect(installed).not.toContain("onnxruntime-node");

@@ -1,4 +1,4 @@
-/** Where a model lies: built into the package, a folder, a GGUF file, or a hub and its cache. */
+/** Where a model lies: built into the package, a folder, a run, a GGUF file, or a hub and its cache. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,6 +8,7 @@ import { isAdapterFolder } from "../../engine/checkpoint/lora-adapter.ts";
 import { parseModelId } from "../../hub/model-id.ts";
 import { resolveModel } from "../../hub/pull-model.ts";
 import type { PullOptions } from "../../hub/pull-model.ts";
+import { findRunWeights } from "./run-weights.ts";
 
 const builtinPrefix = "builtin:";
 const builtinRoot = new URL("../../../models/", import.meta.url);
@@ -21,7 +22,7 @@ export interface FoundModel {
 }
 
 /**
- * What is on the disk wins; `OWNER/NAME` is taken from the hub's cache, or pulled.
+ * What is on the disk wins, of a run its newest checkpoint; `OWNER/NAME` is taken from the hub's cache, or pulled.
  * @throws ModelError when there is no such model; HubError
  */
 export async function findModel(name: string, pull: PullOptions = {}): Promise<FoundModel> {
@@ -29,6 +30,8 @@ export async function findModel(name: string, pull: PullOptions = {}): Promise<F
   const path = resolve(name);
   if (isGgufPath(path) ? existsSync(path) : existsSync(join(path, "config.json")))
     return { path, name: path };
+  const weights = await findRunWeights(path);
+  if (weights !== null) return findModel(weights, pull);
   const id = existsSync(path) ? null : parseModelId(name);
   if (id !== null) return { path: await resolveModel(id, pull), name };
   throw isAdapterFolder(path) ? adapterGiven(name, path) : notFound(name, path);
@@ -39,7 +42,7 @@ function notFound(name: string, path: string): ModelError {
     message: isGgufPath(path)
       ? `"${name}" is no file: ${path} does not exist.`
       : `"${name}" is not a model folder: ${join(path, "config.json")} does not exist.`,
-    hint: `Give a folder in Hugging Face layout, a .gguf file, OWNER/NAME on a hub, or ${builtinPrefix}${builtinModels[0]}.`,
+    hint: `Give a folder in Hugging Face layout, the folder of a run, a .gguf file, OWNER/NAME on a hub, or ${builtinPrefix}${builtinModels[0]}.`,
     fields: { name, path },
   });
 }

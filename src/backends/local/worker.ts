@@ -5,6 +5,7 @@
 import { parentPort } from "node:worker_threads";
 import type { UpdateMetrics } from "../../core/backend.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
+import { fileError } from "../../core/file-error.ts";
 import { refuseBeyond } from "../../core/update-limits.ts";
 import { loadPolicyModel } from "../../engine/model/policy-model.ts";
 import { PolicyEngine } from "../../engine/policy-engine.ts";
@@ -87,7 +88,8 @@ async function handle(id: number, name: CallName, input: unknown): Promise<void>
   }
 }
 
-function toWire(error: unknown): WireError {
+function toWire(thrown: unknown): WireError {
+  const error = fileError(thrown) ?? thrown;
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };
   const { name, message, stack } = error;
   const facts = AgentTrainerError.isInstance(error)

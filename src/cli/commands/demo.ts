@@ -9,6 +9,7 @@ import { watchInterrupt } from "../interrupt.ts";
 import type { CliIo } from "../io.ts";
 import { loadBackend } from "../load-backend.ts";
 import { loadDemo } from "../load-demo.ts";
+import { createLateErrors } from "../process-end.ts";
 import { createProgress, duration } from "../progress.ts";
 import { commandLine, nextCommand } from "../resume-command.ts";
 import { colorsFor } from "../terminal.ts";
@@ -69,6 +70,7 @@ function summary(result: DemoResult): string {
 export async function demoCommand(flags: DemoFlags, io: CliIo): Promise<number> {
   const demo = await loadDemo();
   const { config } = loadConfig({ file: demo.configFile, overrides: overridesOf(flags) });
+  using late = createLateErrors(io.stderr);
   await using backend = await loadBackend(config, dirname(demo.configFile));
   const isJson = flags.json === true;
   const colors = colorsFor(io.stdout);
@@ -100,7 +102,7 @@ export async function demoCommand(flags: DemoFlags, io: CliIo): Promise<number> 
       if (event.type === "validation-end" && event.step === 0) showSamples("Before training");
     },
   });
-  const run = await trainer.train();
+  const run = await trainer.train().finally(() => late.watch());
   progress.clear();
   if (run.status !== "interrupted") showSamples("After training");
   const result = recorder.result(run);

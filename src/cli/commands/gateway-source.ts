@@ -8,6 +8,7 @@ import type {
 import { ConfigError } from "../../core/errors.ts";
 import { askWorker, redact } from "../../gateway/index.ts";
 import { loadModelRenderer } from "../../backends/local/load-model.ts";
+import { shortModelName } from "../../util/model-name.ts";
 import { missingPackage } from "../report-error.ts";
 
 export interface SourceFlags {
@@ -40,7 +41,7 @@ async function startBuiltin(name: string, signal: AbortSignal): Promise<Source> 
   const close = (): PromiseLike<void> => backend[Symbol.asyncDispose]();
   try {
     const target = await backend.start({ seed: 0, model: { name, lora: null }, signal });
-    return { target, model: name, notes: [], [Symbol.asyncDispose]: close };
+    return { target, model: shortModelName(name), notes: [], [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;

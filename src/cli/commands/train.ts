@@ -14,6 +14,7 @@ import { loadAgent, requireOption } from "../load-agent.ts";
 import { loadBackend } from "../load-backend.ts";
 import { loadDataset } from "../load-dataset.ts";
 import { loadAlgorithms } from "../load-algorithms.ts";
+import { createLateErrors } from "../process-end.ts";
 import { createProgress, duration } from "../progress.ts";
 import { nextCommand } from "../resume-command.ts";
 
@@ -112,6 +113,7 @@ export async function trainCommand(
   const way = await loadAgent(loaded.config, folder);
   const algorithm = await loadAlgorithms(loaded.config, folder);
   const datasets = await loadDatasets(loaded.config, folder);
+  using late = createLateErrors(io.stderr);
   await using backend = await loadBackend(loaded.config, folder);
   const progress = createProgress({ stream: io.stderr, isQuiet: flags.quiet === true });
   const start = performance.now();
@@ -131,7 +133,7 @@ export async function trainCommand(
     signal: interrupt.signal,
     onEvent: (event) => progress.onEvent(event),
   });
-  const result = await trainer.train();
+  const result = await trainer.train().finally(() => late.watch());
   progress.clear();
   const seconds = (performance.now() - start) / 1000;
   if (flags.json === true) {

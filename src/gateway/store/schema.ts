@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import type Libsql from "libsql";
 import type { Database } from "libsql";
 import { ConfigError } from "../../core/errors.ts";
+import { fileError } from "../../core/file-error.ts";
 import { identityLockPath, requireOneName } from "./file-identity.ts";
 import { lockStore, lockWaitMs, type StoreLock } from "./store-lock.ts";
 
@@ -104,7 +105,8 @@ function openFile(path: string, busyMs: number): Database {
       closeSync(openSync(path, "a", 0o600));
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      throw foreign(path, `cannot be created (${code})`, "Create its folder first.", cause);
+      const hint = code === "ENOENT" ? "Create its folder first." : fileError(cause)?.hint;
+      throw foreign(path, `cannot be created (${code})`, hint ?? another, cause);
     }
   }
   if (statSync(path).isDirectory()) throw foreign(path, "is a folder", another);

@@ -39,6 +39,15 @@ describe("files that are no trace store", () => {
     expect(() => openSqliteTraceStore(file("no/such/folder.sqlite"))).toThrow(/cannot be created/);
   });
 
+  it.runIf(process.platform === "linux")(
+    "where nothing may be written are refused with what helps",
+    () => {
+      expect(() => openSqliteTraceStore("/sys/traces.sqlite")).toThrow(
+        expect.objectContaining({ hint: "Give a place that this user may write to." }),
+      );
+    },
+  );
+
   it("of a later version are refused", async () => {
     const path = file("later.sqlite");
     await openSqliteTraceStore(path).close();

@@ -9,7 +9,7 @@ export const datasetOptions: Section<"dataset"> = z
     train: words()
       .nullable()
       .default(null)
-      .describe("Training tasks: .jsonl, .json or path#export. Command line only.")
+      .describe("Training tasks: .jsonl, .json, .csv, .tsv or path#export. Command line only.")
       .meta(free),
     val: words()
       .nullable()

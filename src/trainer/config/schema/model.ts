@@ -7,7 +7,7 @@ import { needs } from "./option-meta.ts";
 export const modelOptions: Section<"model"> = z
   .strictObject({
     name: words().describe(
-      "The policy: a folder, a .gguf file, OWNER/NAME on a hub, or builtin:shop-tiny; of these, what the backend knows.",
+      "The policy: a folder, the folder of a run (its newest checkpoint), a .gguf file, OWNER/NAME on a hub, or builtin:shop-tiny; of these, what the backend knows.",
     ),
     lora_rank: count(0).default(0).describe("Rank of the LoRA adapters; 0 trains every weight."),
     lora_alpha: z
