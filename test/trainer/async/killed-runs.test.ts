@@ -99,5 +99,6 @@ describe("asynchronous runs that are killed, interrupted and resumed", () => {
         expect(metrics["async/staleness_max"]).toBeLessThanOrEqual(bound);
       await rm(folder, { recursive: true });
     },
+    60_000,
   );
 });
