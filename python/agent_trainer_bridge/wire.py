@@ -90,7 +90,7 @@ def decode_rows(body: bytes) -> tuple[list[Row], dict[str, Any]]:
 
 def encode_rows(rows: list[Row], fields: dict[str, Any]) -> bytes:
     """The inverse of `decode_rows`."""
-    own = {"lengths": [len(row) for row in rows], "factors": [row.factor for row in rows]}
+    own: dict[str, Any] = {"lengths": [len(row) for row in rows], "factors": [row.factor for row in rows]}
     if any(row.temperature != 1 for row in rows):
         own["temperatures"] = [row.temperature for row in rows]
     header = json.dumps({**fields, **own}).encode()

@@ -68,6 +68,12 @@ describe("a run at temperature 0.7 on the local backend", { timeout: 120_000 }, 
     const { metrics, warnings } = await run({ "algorithm.logprob_temperature": "one" });
     for (const line of metrics) expect(line["train/logprob_abs_diff"]).toBeLessThan(1e-5);
     expect(warnings.filter((text) => text.includes("temperature"))).toHaveLength(1);
+    // The same tokens in the first step, which the sharper policy that sampled them finds likelier.
+    const sampled = (await run({})).metrics;
+    expect(sampled[0]!["reward/mean"]).toBe(metrics[0]!["reward/mean"]);
+    expect(sampled[0]!["train/entropy"]).toBeLessThan(
+      0.95 * (metrics[0]!["train/entropy"] as number),
+    );
   });
 });
 

@@ -139,6 +139,22 @@ describe("verl on two ranks and the embedded engine", () => {
     await expectSame(await makeRows(), loss);
   });
 
+  it.each([
+    ["one for all", [0.7]],
+    ["others for each row", [0.5, 1, 1.3]],
+  ])("divide logits by the temperature of a row: %s", async (_, temperatures) => {
+    const rows = (await makeRows()).map((row, i) => ({
+      ...row,
+      temperature: temperatures[i % temperatures.length]!,
+    }));
+    const [theirs, ours] = await Promise.all([verl.forward(rows), local.forward(rows)]);
+    for (const [i, row] of ours.entries()) {
+      for (const [at, value] of row.entries()) expect(theirs[i]?.[at]).toBeCloseTo(value, 4);
+    }
+    const kl = { coef: 0.7, estimator: "k3" } as const;
+    await expectSame(rows, { ...ppo, name: "importance_sampling", kl, entropyCoef: 0.3 });
+  });
+
   it("have the same loss and gradient with a formula of the user, by slopes", async () => {
     const rows = await makeRows();
     const spec: LossSpec = { ...ppo, ...rowMeans };
