@@ -135,6 +135,20 @@ describe("fields without an effect", () => {
     expect(metrics).not.toContain('field="user"');
   });
 
+  it("are told by their place where they stand in another", async () => {
+    const warnings: string[] = [];
+    const gateway = createTestGateway(() => "a", {}, { onWarning: (text) => warnings.push(text) });
+    const session = await gateway.open();
+    const text = { format: { type: "text" }, verbosity: "low" };
+    await session.complete({ input: "q", text, reasoning: {} }, "/responses");
+    const asked = { messages, max_tokens: 9, output_config: { effort: "low" }, thinking: null };
+    await session.complete(asked, "/messages");
+    expect(warnings.map((warning) => /"(.*?)"/.exec(warning)?.[1])).toEqual([
+      "text.verbosity",
+      "output_config.effort",
+    ]);
+  });
+
   it("have no way to fill the memory with their names", async () => {
     const warnings: string[] = [];
     const gateway = createTestGateway(() => "a", {}, { onWarning: (text) => warnings.push(text) });
@@ -190,7 +204,7 @@ describe("docs/gateway.md", () => {
     const line = page.split("\n").find((each) => each.startsWith(`| ${name} | `)) ?? "";
     const [refused = "", ignored = ""] = line.split(" | ").slice(1);
     return [refused, ignored].map((cell) =>
-      [...cell.matchAll(/`(\w+)`/g)].map(([, f]) => f as string),
+      [...cell.matchAll(/`([\w.]+)`/g)].map(([, f]) => f as string),
     );
   };
   const [shared = []] = rowOf("all");

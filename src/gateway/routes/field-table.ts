@@ -2,7 +2,7 @@
  * What becomes of each field of a request, by protocol. What changes the meaning of a request is supported
  * or refused; what has no effect here is told once, so that nobody believes that it had one.
  */
-import type { JsonFields } from "../json-fields.ts";
+import { isJsonObject, type JsonFields } from "../json-fields.ts";
 import { is, isEmpty, never, type NeutralValues } from "./refusals.ts";
 import { samplingFieldNames } from "./sampling-fields.ts";
 
@@ -11,7 +11,7 @@ export interface FieldTable {
   readonly supported: readonly string[];
   /** Refused unless the value asks for nothing. */
   readonly refused: NeutralValues;
-  /** Has no effect: reported once, unless the value asks for nothing. */
+  /** Has no effect: reported once, unless the value asks for nothing. `a.b` is `b` in a supported `a`. */
   readonly ignored: NeutralValues;
   /** For the provider's own books: nobody expects an effect on the answer. */
   readonly silent: readonly string[];
@@ -48,15 +48,21 @@ export const captureFields: NeutralValues = {
   extra_body: isEmpty,
 };
 
+const isSent = (value: unknown): boolean => value !== null && value !== undefined;
+
 /** Fields that were sent and have no effect, by name. */
 export function ignoredFields(body: JsonFields, table: FieldTable): readonly string[] {
   const { supported, refused, ignored, silent } = table;
-  return Object.keys(body).filter((name) => {
-    const value = body[name];
-    if (value === null || value === undefined) return false;
-    if (supported.includes(name) || silent.includes(name) || Object.hasOwn(refused, name)) {
-      return false;
-    }
-    return !Object.hasOwn(ignored, name) || ignored[name]?.(value) !== true;
+  const outer = Object.keys(body).filter((name) => {
+    if (!isSent(body[name]) || supported.includes(name) || silent.includes(name)) return false;
+    if (Object.hasOwn(refused, name)) return false;
+    return !Object.hasOwn(ignored, name) || ignored[name]?.(body[name]) !== true;
   });
+  const inner = Object.keys(ignored).filter((path) => {
+    const [name = "", field] = path.split(".");
+    const holder = body[name];
+    if (field === undefined || !isJsonObject(holder) || !isSent(holder[field])) return false;
+    return ignored[path]?.(holder[field]) !== true;
+  });
+  return [...outer, ...inner];
 }

@@ -39,14 +39,11 @@ const editsNothing: IsNeutral = (value) =>
   isEmpty(value) ||
   (isJsonObject(value) && Array.isArray(value.edits) && value.edits.every(keepsAll));
 
-/** Nothing beside the format, which is read. */
-const formatOnly: IsNeutral = (value) =>
-  isJsonObject(value) && Object.keys(value).every((name) => name === "format");
-
 export const messagesFields: FieldTable = {
   supported: [
     ...sharedFields,
     "messages",
+    "output_config",
     "output_format",
     "stop_sequences",
     "system",
@@ -64,7 +61,7 @@ export const messagesFields: FieldTable = {
   ignored: {
     fallbacks: isEmpty,
     inference_geo: never,
-    output_config: formatOnly,
+    "output_config.effort": never,
     speed: is("standard"),
     thinking: never,
   },

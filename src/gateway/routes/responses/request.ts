@@ -14,15 +14,7 @@ import {
 } from "../../json-fields.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
 import { sharedFields, sharedIgnored, sharedSilent, type FieldTable } from "../field-table.ts";
-import {
-  is,
-  isEmpty,
-  isText,
-  never,
-  neutralSampling,
-  refuseUnsupported,
-  type IsNeutral,
-} from "../refusals.ts";
+import { is, isEmpty, isText, never, neutralSampling, refuseUnsupported } from "../refusals.ts";
 import { allowedTools, readSeed, readStops, readTool } from "../request-fields.ts";
 import { readSampling } from "../sampling-fields.ts";
 import {
@@ -46,10 +38,6 @@ const logprobsPath = "message.output_text.logprobs";
 /** What `include` may ask for and what never occurs here, so that leaving it out loses nothing. */
 const harmlessIncludes = [logprobsPath, "reasoning.encrypted_content"];
 
-/** Nothing beside the format, which is read. */
-const formatOnly: IsNeutral = (value) =>
-  isJsonObject(value) && Object.keys(value).every((name) => name === "format");
-
 export const responsesFields: FieldTable = {
   supported: [
     ...sharedFields,
@@ -61,6 +49,7 @@ export const responsesFields: FieldTable = {
     "stop",
     "store",
     "stream_options",
+    "text",
     "tool_choice",
     "tools",
     "top_logprobs",
@@ -74,7 +63,7 @@ export const responsesFields: FieldTable = {
     prompt: never,
     truncation: is("disabled"),
   },
-  ignored: { ...sharedIgnored, reasoning: isEmpty, text: formatOnly },
+  ignored: { ...sharedIgnored, reasoning: isEmpty, "text.verbosity": never },
   silent: sharedSilent,
 };
 
