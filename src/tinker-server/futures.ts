@@ -103,6 +103,11 @@ export class Futures {
     await this.#entries.get(id)?.settled;
   }
 
+  /** Whose it is; null when there is no such future. */
+  ownerOf(id: string): string | null {
+    return this.#entries.get(id)?.owner ?? null;
+  }
+
   wasClaimed(id: string): boolean {
     return this.#entries.get(id)?.claimed ?? true;
   }

@@ -71,6 +71,12 @@ export class SessionTable implements Disposable {
     return session;
   }
 
+  /** A sign of life, if there is such a session. */
+  touch(id: string): void {
+    const session = this.#sessions.get(id);
+    if (session !== undefined) session.lastSign = Date.now();
+  }
+
   /** @throws RequestError 410 when it has ended, 404 */
   find(id: string): Session {
     const session = this.#sessions.get(id);

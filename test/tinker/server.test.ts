@@ -31,7 +31,10 @@ async function post(route: string, body: object | string): Promise<Response> {
 
 async function resultOf(answer: Response): Promise<Json> {
   const { request_id: id } = (await answer.json()) as Json;
-  return (await (await post("retrieve_future", { request_id: id })).json()) as Json;
+  for (;;) {
+    const json = (await (await post("retrieve_future", { request_id: id })).json()) as Json;
+    if (json["type"] !== "try_again") return json;
+  }
 }
 
 function sampleBody(sampler: string, maxTokens: number): object {

@@ -87,6 +87,24 @@ it("keeps to the limit of models that are made at the same time, and says how to
     expect(String(reason)).toMatch(/3 models are loaded.*--max-models/u);
 });
 
+it("keeps no model whose checkpoint could not be loaded", async () => {
+  await using local = await startServer({ maxModels: 2 });
+  const raw = rawClient(local.server);
+  const sessionId = await raw.createSession();
+  const modelId = await raw.createModel({ sessionId });
+  const save = { model_id: modelId, seq_id: 1, path: "bare" };
+  const { path } = await raw.resultOf(await raw.post("save_weights_for_sampler", save));
+  for (let i = 1; i < 4; i++) {
+    // A checkpoint for samplers has no optimizer.
+    const body = { session_id: sessionId, model_seq_id: i, path, optimizer: true };
+    expect(await raw.resultOf(await raw.post("load_weights", body))).toMatchObject({
+      category: "user",
+      error: expect.stringContaining("no optimizer state"),
+    });
+  }
+  await raw.createModel({ sessionId, seqId: 9 });
+});
+
 it("keeps results that fit, those that nobody fetched longest", async () => {
   const futures = new Futures({ maxBytes: 1000 });
   const fail = () => ({ kind: "failed", message: "", category: "user" }) as const;

@@ -7,7 +7,7 @@ import { RequestError } from "../request-error.ts";
 import { newSampler } from "../samplers.ts";
 import type { SamplingJob } from "../sampling.ts";
 import type { SamplerSession } from "../sampler-table.ts";
-import { fingerprintOf } from "../service.ts";
+import { fingerprintOf, sessionOf } from "../service.ts";
 import type { TinkerService } from "../service.ts";
 import { bodyText, readBody } from "./read-body.ts";
 
@@ -86,7 +86,10 @@ function jobOf(body: SampleBody): SamplingJob {
 }
 
 async function samplerOf(service: TinkerService, body: SampleBody): Promise<SamplerSession> {
-  if (body.sampling_session_id) return service.samplers.find(body.sampling_session_id);
+  if (body.sampling_session_id) {
+    service.sessions.touch(sessionOf(body.sampling_session_id));
+    return service.samplers.find(body.sampling_session_id);
+  }
   if (body.base_model) service.checkBase(body.base_model);
   else if (!body.model_path)
     throw new RequestError(

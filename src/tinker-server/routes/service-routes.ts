@@ -85,6 +85,7 @@ export function serviceRoutes(service: TinkerService, pollMs: number): Hono {
   });
   app.post("/retrieve_future", async (c) => {
     const { request_id: id } = readBody(retrieveBody, bodyText(c));
+    service.sessions.touch(service.futures.ownerOf(id) ?? "");
     const outcome = await service.futures.wait(id, pollMs);
     if (outcome === null)
       throw new RequestError(410, `The result of request ${id} is gone, or never was.`);

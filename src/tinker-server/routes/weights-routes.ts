@@ -134,7 +134,10 @@ export function weightsRoutes(service: TinkerService): Hono {
       service.checkSpec(spec);
       const userMetadata = body.user_metadata ?? null;
       const model = await service.createModel(newId, sessionId, spec, userMetadata);
-      await service.load(model, path, optimizer);
+      await service.load(model, path, optimizer).catch((error: unknown) => {
+        service.unload(newId);
+        throw error;
+      });
       return { type: "load_weights", path, model_id: newId };
     });
     return c.json({ request_id: future, model_id: newId });
