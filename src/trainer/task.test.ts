@@ -53,7 +53,7 @@ describe("readDataset", () => {
       "row 1 of the data: the row holds a cycle, which cannot be written to the run folder.",
     );
     await expect(readDataset([{ question: "a", n: 1n }], "data")).rejects.toThrow("holds a BigInt");
-    const live = { question: "a", grade: () => 1, at: new (class At {})() };
+    const live = { question: "a", grade: () => 1, at: new URL("http://localhost") };
     const [task] = await readDataset([live], "data");
     expect(task?.metadata).toBe(live);
   });
