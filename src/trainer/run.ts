@@ -82,8 +82,11 @@ export async function executeRun(
   try {
     const emit = createEmitter((event) => directory.journal.event(event), plan.listeners);
     const { checkpoint, changes } = directory;
+    const { configHash } = fresh;
     const state =
-      checkpoint === null ? fresh : resumedState(checkpoint.state, plan.config, changes);
+      checkpoint === null
+        ? fresh
+        : { ...resumedState(checkpoint.state, plan.config, changes), configHash };
     return await journaledRun({ plan, directory, state, openRollouts }, emit);
   } finally {
     directory.close();
