@@ -19,7 +19,7 @@ import { CheckpointError, ConfigError } from "../core/errors.ts";
 import type { ConfigChange } from "../core/events.ts";
 import { fileError, namingFile } from "../core/file-error.ts";
 import { type Checkpoint, listCheckpoints, newestCheckpoint } from "./checkpoint.ts";
-import { isTree, type Tree } from "./config/camel-keys.ts";
+import { isTree } from "./config/camel-keys.ts";
 import { configTree } from "./config/parse.ts";
 import type { TrainConfig } from "./config/train-config.ts";
 import { cutJournal, type Journal, openJournal } from "./journal.ts";
@@ -40,9 +40,7 @@ export interface RunDirectory {
   readonly checkpoint: Checkpoint | null;
   /** What was found wrong on the way. */
   readonly warnings: readonly string[];
-  /** How the run was configured before; null for a new one. */
-  readonly before: Tree | null;
-  /** Options that differ from then. */
+  /** Options that differ from those that the run was saved with. */
   readonly changes: readonly ConfigChange[];
   /** Closes the journal and gives the lock back. Idempotent. */
   close(): void;
@@ -110,11 +108,10 @@ function locate({ config, resume }: OpenRunOptions): string {
 
 interface Found {
   readonly checkpoint: Checkpoint | null;
-  readonly before: Tree | null;
   readonly changes: readonly ConfigChange[];
 }
 
-const nothingFound: Found = { checkpoint: null, before: null, changes: [] };
+const nothingFound: Found = { checkpoint: null, changes: [] };
 
 async function findCheckpoint(
   path: string,
@@ -159,7 +156,7 @@ async function findCheckpoint(
       fields: { path },
     });
   }
-  return { checkpoint, before, changes };
+  return { checkpoint, changes };
 }
 
 function writeConfig(path: string, config: TrainConfig): void {

@@ -88,10 +88,14 @@ export async function executeRun(
   try {
     const emit = createEmitter((event) => directory.journal.event(event), plan.listeners);
     const { checkpoint, changes } = directory;
+    const { configHash } = fresh;
     const state =
       checkpoint === null
         ? fresh
-        : resumedState(servedState(checkpoint.state), plan.config, changes);
+        : {
+            ...resumedState(servedState(checkpoint.state), plan.config, changes),
+            configHash,
+          };
     return await journaledRun({ plan, directory, state, openRollouts }, emit);
   } catch (error) {
     throw fileError(error) ?? error;
