@@ -167,7 +167,7 @@ export interface Renderer {
   /** Text of these tokens, special tokens left out. */
   decode(tokens: Int32Array): string;
   /** Most bytes of UTF-8 that one token stands for; absent where a token may stand for any number. */
-  readonly longestToken?: number;
+  readonly longestToken?: number | undefined;
   /** The same results without holding up the thread; absent where a family has no such way. */
   readonly long?: LongTextRenderer;
 }

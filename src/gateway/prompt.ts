@@ -57,11 +57,12 @@ function checkLength(
   { messages, rawPrompt }: CallRequest,
   { renderer, contextLength }: PromptPolicy,
 ): void {
-  const { longestToken } = renderer;
-  if (longestToken === undefined || Array.isArray(rawPrompt)) return;
   // A template may leave out what a model wrote.
   const texts = messages.filter(({ role }) => role !== "assistant");
   const characters = texts.reduce((sum, { content }) => sum + textLength(content), 0);
+  if (characters < contextLength || Array.isArray(rawPrompt)) return;
+  const { longestToken } = renderer;
+  if (longestToken === undefined) return;
   const least = Math.floor(characters / longestToken);
   if (least >= contextLength) throw new ContextOverflowError(least, contextLength, "least");
 }

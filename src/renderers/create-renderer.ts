@@ -32,7 +32,10 @@ export function createRenderer(tokenizer: TextTokenizer, steps: RendererSteps): 
     decode: (tokens) => decode(tokens),
     render: (messages, options = {}) => now(steps.render(messages, options)),
     extend: (previous, messages, options = {}) => now(steps.extend(previous, messages, options)),
-    ...(Number.isFinite(tokenizer.longestToken) ? { longestToken: tokenizer.longestToken } : {}),
+    get longestToken() {
+      const { longestToken } = tokenizer;
+      return Number.isFinite(longestToken) ? longestToken : undefined;
+    },
     encode: (text) => Int32Array.from(tokenizer.encode(text)),
     long: {
       render: (messages, options, signal) =>

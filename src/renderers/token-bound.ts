@@ -43,11 +43,11 @@ export function createTokenBound(json: object): TokenBound {
   // A byte that is no token by itself can be left out.
   for (const [letter, byte] of alphabet)
     longest[byte] = Object.hasOwn(vocabulary, letter) ? 1 : Infinity;
+  // Every letter of the alphabet is one unit of a text.
   for (const word of Object.keys(vocabulary)) {
-    const letters = Array.from(word);
-    for (const letter of letters) {
-      const byte = alphabet.get(letter);
-      if (byte !== undefined) longest[byte] = Math.max(longest[byte]!, letters.length);
+    for (let i = 0; i < word.length; i++) {
+      const byte = alphabet.get(word.charAt(i));
+      if (byte !== undefined && longest[byte]! < word.length) longest[byte] = word.length;
     }
   }
   const shares = longest.map((length) => 1 / (length * shrinks));

@@ -46,6 +46,9 @@ export interface BuildOptions {
 /** Yields each text that is to be encoded, and is given its ids. */
 export type Encoding<T> = Generator<string, T, Iterable<number>>;
 
+/** UTF-8, of a unit of UTF-16; a byte has at most one token in what is bounded. */
+const mostBytesPerUnit = 3;
+
 /** @throws ContextOverflowError before anything is encoded. */
 export function* buildTokens(
   tokenizer: TextTokenizer,
@@ -53,7 +56,11 @@ export function* buildTokens(
   { dropped = "", contextLength = Infinity }: BuildOptions = {},
 ): Encoding<number[]> {
   const pieces = cutParts(tokenizer, parts, dropped);
-  if (contextLength < Infinity) {
+  const units = pieces.reduce<number>(
+    (sum, piece) => sum + (typeof piece === "number" ? 1 : mostBytesPerUnit * piece.length),
+    0,
+  );
+  if (units >= contextLength) {
     let least = 0;
     for (const piece of pieces)
       least += typeof piece === "number" ? 1 : tokenizer.leastTokens(piece);

@@ -2,7 +2,7 @@
 import { Tokenizer as HubTokenizer } from "@huggingface/tokenizers";
 import { ModelError } from "../core/errors.ts";
 import { createByteDecoder, isByteLevel } from "./byte-decoder.ts";
-import { createTokenBound } from "./token-bound.ts";
+import { createTokenBound, type TokenBound } from "./token-bound.ts";
 import { TokenizerThread } from "./tokenizer-thread.ts";
 import { cutUnicodeDigits } from "./unicode-digits.ts";
 import { readControlTokens, type ControlTokens, type TokenizerFile } from "./control-tokens.ts";
@@ -65,12 +65,18 @@ export function createTokenizer(json: object, source: string): TextTokenizer {
   const encode = (text: string): number[] =>
     text === "" ? [] : plain.encode(text, { add_special_tokens: false }).ids;
   const thread = new TokenizerThread(json, source);
+  // A walk through the whole vocabulary, for which nobody waits who has no long text.
+  let known: TokenBound | undefined;
+  const bound = (): TokenBound => (known ??= createTokenBound(json));
   return {
     controls,
     encode,
     encodeLater: (text, signal) =>
       text.length < longText ? Promise.resolve(encode(text)) : thread.encode(text, signal),
-    ...createTokenBound(json),
+    get longestToken() {
+      return bound().longestToken;
+    },
+    leastTokens: (text) => bound().leastTokens(text),
     decode,
     special(token) {
       const id = controls.byText.get(token)?.id ?? plain.token_to_id(token);
