@@ -19,8 +19,8 @@ interface Waiting {
 export interface OrderedRequestsOptions {
   /** Longest wait for a number that was skipped. */
   readonly gapMs: number;
-  /** Told, in turn, of requests that never came. @default nothing */
-  readonly onLost?: (error: RequestError) => void;
+  /** Told, in turn, of requests that never came, and of the one that failed for it. @default nothing */
+  readonly onLost?: (error: RequestError, future: string) => void;
 }
 
 /** A retry comes within minutes; older requests are not asked for again. */
@@ -93,7 +93,8 @@ export class OrderedRequests {
     const error = new RequestError(400, `Request ${seqId} was not run, because ${lost}.`);
     this.#failWaiting(seqId, error);
     const { onLost } = this.#options;
-    if (onLost !== undefined) void this.#enqueue(async () => onLost(error));
+    const future = this.#known.get(seqId)?.future ?? "";
+    if (onLost !== undefined) void this.#enqueue(async () => onLost(error, future));
     this.#goOn(seqId + 1);
   }
 

@@ -179,9 +179,9 @@ export class TinkerService implements AsyncDisposable {
       const adapter = this.parts.base.createAdapter(spec);
       const requests = new OrderedRequests({
         gapMs: this.parts.limits.gapMs,
-        onLost: (error) => adapter.refuseStep(error),
+        onLost: (error, future) => this.refuseStep(model, error, () => future),
       });
-      const model = { id, sessionId, adapter, requests, userMetadata, failure: null };
+      const model: LoadedModel = { id, sessionId, adapter, requests, userMetadata, failure: null };
       const baseModel = this.modelName;
       const createdAt = new Date().toISOString();
       await this.store.addRun({ id, sessionId, baseModel, spec, userMetadata, createdAt });

@@ -200,6 +200,15 @@ it("goes on without a number that never came", { timeout: 20_000 }, async () => 
   expect(performance.now() - began).toBeLessThan(10_000);
   expect(partial).toMatchObject({ error: expect.stringContaining("step was not taken") });
   expect((whole!["metrics"] as Record<string, number>)["grad_norm"]).toBeGreaterThan(0);
+  const again = await client.post("forward_backward", forwardBackward(modelId, 8));
+  expect(await client.resultOf(again)).toMatchObject({ category: "user" });
+  // Whoever was told sends the batch again, and its step is taken.
+  const told = [
+    await client.post("forward_backward", forwardBackward(modelId, 9)),
+    await client.post("optim_step", { model_id: modelId, seq_id: 10, adam_params: {} }),
+  ];
+  const [, taken] = await Promise.all(told.map((answer) => client.resultOf(answer)));
+  expect((taken!["metrics"] as Record<string, number>)["grad_norm"]).toBeGreaterThan(0);
   const past = await client.post("save_weights", { model_id: modelId, seq_id: 2, path: "x" });
   expect(past.status).toBe(409);
   const wild = await client.post("save_weights", { model_id: modelId, seq_id: 1e9, path: "x" });

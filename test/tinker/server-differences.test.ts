@@ -206,7 +206,7 @@ it("offers only the losses that the server at hand computes as they are meant", 
   expect(await losses(weightless)).toEqual(all.filter((name) => name !== "dro"));
 });
 
-it("trains on a loss that the server lacks: by slopes", async () => {
+it("trains on a loss that the server lacks: by gradients that the trainer computes", async () => {
   await using backend = backendOf(averaging);
   await backend.start(context);
   const row = { ...rowOf(Int32Array.of(1, 2, 3), 1), weights: Float32Array.of(1, 0.5, 2) };

@@ -29,8 +29,8 @@ it("ends with 2 and says what to do when it was not told what to be", async () =
 it("is explained by --help", async () => {
   const { code, out } = await run("--help");
   expect(code).toBe(0);
-  for (const word of ["--tinker", "127.0.0.1", "8100", "TINKER_API_KEY", "Examples:"])
-    expect(out).toContain(word);
+  const words = ["--tinker", "127.0.0.1", "8100", "TINKER_API_KEY", "Examples:"];
+  for (const word of [...words, "--max-models", "--max-body-mib"]) expect(out).toContain(word);
 });
 
 it(
