@@ -83,5 +83,6 @@ export function captureMetrics(attribution: Attribution): Record<string, number>
     "calls/untrainable": attribution.untrainable,
     "calls/unattributed": attribution.unattributed,
     "calls/unused_choices": attribution.unusedChoices,
+    "calls/undecided_choices": attribution.undecidedChoices,
   };
 }

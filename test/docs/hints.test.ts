@@ -22,7 +22,16 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "rejection_sample.min_partial_solve_tasks",
     "rollout.n",
   ],
-  "trainer/config/start-warnings.ts": ["rollout.n", "algorithm.adv_estimator"],
+  "trainer/config/start-warnings.ts": [
+    "rollout.n",
+    "algorithm.adv_estimator",
+    "algorithm.kl_beta",
+    "algorithm.kl_estimator",
+    "algorithm.use_kl_in_reward",
+  ],
+  // Warnings of the first start, which a resumed run repeats.
+  "trainer/logprob-temperature.ts": ["algorithm.logprob_temperature"],
+  "trainer/way-notices.ts": ["rollout.reward_source", "stepwise_advantage.mode"],
   "engine/sampling/int8-weights.ts": ["model.lora_rank"],
   // What a server cannot do, found out before the first update; on resume with --allow-changes.
   "backends/tinker/backend.ts": ["model.name", "algorithm.eps_clip", "algorithm.eps_clip_high"],

@@ -45,7 +45,8 @@ export const algorithmOptions: Section<"algorithm"> = z
       .default(null)
       .describe(
         "The constant length that loss_agg_mode=seq-mean-token-sum-norm divides by, as Dr. GRPO does with the longest response allowed; null is the longest trained stretch of each mini-batch, where verl takes the padded width.",
-      ),
+      )
+      .meta(needs({ option: "algorithm.loss_agg_mode", is: ["seq-mean-token-sum-norm"] })),
     eps_clip: share()
       .nullable()
       .default(null)
@@ -76,17 +77,20 @@ export const algorithmOptions: Section<"algorithm"> = z
       .number()
       .gt(0)
       .default(0.05)
-      .describe("Strength of the quadratic penalty in the loss dro."),
+      .describe("Strength of the quadratic penalty in the loss dro.")
+      .meta(needs({ option: "algorithm.loss_fn", is: ["dro"] })),
     sapo_tau_pos: z
       .number()
       .gt(0)
       .default(1)
-      .describe("Temperature of the gate in the loss sapo for tokens with a positive advantage."),
+      .describe("Temperature of the gate in the loss sapo for tokens with a positive advantage.")
+      .meta(needs({ option: "algorithm.loss_fn", is: ["sapo"] })),
     sapo_tau_neg: z
       .number()
       .gt(0)
       .default(1.05)
-      .describe("Temperature of the gate in the loss sapo for tokens with a negative advantage."),
+      .describe("Temperature of the gate in the loss sapo for tokens with a negative advantage.")
+      .meta(needs({ option: "algorithm.loss_fn", is: ["sapo"] })),
     logprob_temperature: z
       .enum(logprobTemperatures)
       .default("sampling")

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { defaultSampling } from "../../../core/policy.ts";
 import { count, share, words } from "./kinds.ts";
-import { freeAndNeeds, validationData } from "./option-meta.ts";
+import { free, freeAndNeeds, validationData } from "./option-meta.ts";
 import type { Section } from "./section.ts";
 
 const sampling = () =>
@@ -107,13 +107,15 @@ export const rolloutOptions: Section<"rollout"> = z
       .default(0)
       .describe(
         "Reward of a rollout in which the agent threw or ran out of time; set it to the evaluator's lowest.",
-      ),
+      )
+      .meta(free),
     retry_agent_errors: z
       .boolean()
       .default(false)
       .describe(
         "In training, sample anew after what the agent threw or did too late, and leave out what still fails, instead of scoring it with failure_reward.",
-      ),
+      )
+      .meta(free),
     train: sampling(),
     val: validationSampling(),
   })
