@@ -33,7 +33,7 @@ it.skipIf(!hasPython)("trains with one line of the configuration changed", async
   const trainer = new AgentTrainer({
     backend,
     agentFlow: coinAgent,
-    evaluator: (_task, { output }) => String(output).length,
+    evaluator: (_task, { output }) => String(output).codePointAt(0) ?? 0,
     trainDataset: coinTasks,
     config,
     partsFromConfig: true,
