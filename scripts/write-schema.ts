@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { publishedSchema, schemaFile } from "../src/trainer/config/published-schema.ts";
+import { publishedSchema, schemaFile } from "../src/config/published-schema.ts";
 
 const file = fileURLToPath(new URL(`../${schemaFile}`, import.meta.url));
 mkdirSync(dirname(file), { recursive: true });

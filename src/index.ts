@@ -4,9 +4,9 @@
 export { AgentTrainer } from "./trainer/agent-trainer.ts";
 export type { AgentTrainerOptions } from "./trainer/agent-trainer.ts";
 export type { TrainResult } from "./trainer/run.ts";
-export type { ResumeMode } from "./trainer/run-directory.ts";
-export type { DatasetInput } from "./trainer/task.ts";
-export { toTask } from "./trainer/task.ts";
+export type { ResumeMode } from "./trainer/run-folder/run-directory.ts";
+export type { DatasetInput } from "./trainer/rollouts/task.ts";
+export { toTask } from "./trainer/rollouts/task.ts";
 
 // Algorithms of your own
 export type { AdvantageEstimator, EstimatorOptions } from "./algorithms/estimator.ts";
@@ -19,18 +19,18 @@ export type { LossRow, RowLoss, RowLossValue } from "./algorithms/losses/row-los
 export type { AlgorithmFunctions } from "./trainer/custom-algorithms.ts";
 
 // Configuration
-export { buildTrainConfig, loadConfig } from "./trainer/config/load.ts";
+export { buildTrainConfig, loadConfig } from "./config/load.ts";
 export type {
   BuildTrainConfigOptions,
   ConfigInput,
   ConfigSource,
   LoadConfigOptions,
   LoadedConfig,
-} from "./trainer/config/load.ts";
-export type { Overrides } from "./trainer/config/overrides.ts";
-export { configFields } from "./trainer/config/fields.ts";
-export type { ConfigField } from "./trainer/config/fields.ts";
-export type { RolloutSampling, TrainConfig } from "./trainer/config/train-config.ts";
+} from "./config/load.ts";
+export type { Overrides } from "./config/overrides.ts";
+export { configFields } from "./config/fields.ts";
+export type { ConfigField } from "./config/fields.ts";
+export type { RolloutSampling, TrainConfig } from "./config/train-config.ts";
 
 // What users write
 export { reportEpisode, reportTrajectory } from "./core/report.ts";
@@ -68,7 +68,7 @@ export type {
 export type { CallOptions, ModelOutput, WireMessage, WireToolCall } from "./workflow/model-call.ts";
 export type { StepMark, TrajectoryRecorder } from "./workflow/trajectory-recorder.ts";
 export type { RewardShaping } from "./workflow/reward-shaping.ts";
-export type { WaysIn } from "./trainer/ways-in.ts";
+export type { WaysIn } from "./trainer/rollouts/agent-spec.ts";
 export type { Dataset, Task, TaskRow } from "./core/task.ts";
 
 // What a rollout leaves behind

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import type { DemoResult } from "../../src/cli/demo-summary.ts";
+import type { DemoResult } from "../../src/cli/terminal/demo-summary.ts";
 import { mean } from "../harness/statistics.ts";
 
 /** What the demo measured of itself. */

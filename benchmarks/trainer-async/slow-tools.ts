@@ -1,7 +1,7 @@
 /** The demo's agent where tools take their time: mostly little, sometimes very much. */
 import type { AgentConfig } from "../../src/core/agent.ts";
 import type { Task } from "../../src/core/task.ts";
-import { loadDemo } from "../../src/cli/load-demo.ts";
+import { loadDemo } from "../../src/cli/load/load-demo.ts";
 import { createRandom, deriveSeed } from "../../src/util/random.ts";
 
 /** Seconds, Pareto distributed: half of them below 0.51, one in 121 at the longest. */

@@ -3,9 +3,9 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLocalBackend } from "../../src/backends/local/index.ts";
-import { loadDemo } from "../../src/cli/load-demo.ts";
+import { loadDemo } from "../../src/cli/load/load-demo.ts";
 import { AgentTrainer } from "../../src/trainer/agent-trainer.ts";
-import { loadConfig } from "../../src/trainer/config/load.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import { answer } from "../harness/child-side.ts";
 import { slowAgent } from "./slow-tools.ts";
 

@@ -15,7 +15,7 @@ import { parseModelConfig } from "../../src/engine/model/model-config.ts";
 import { randomPolicyModel } from "../../src/engine/model/policy-model.ts";
 import { PolicyTrainer } from "../../src/engine/training/policy-trainer.ts";
 import { createChatmlRenderer } from "../../src/renderers/chatml.ts";
-import { createTokenizer } from "../../src/renderers/tokenizer.ts";
+import { createTokenizer } from "../../src/tokenizers/tokenizer.ts";
 import { createRandom, deriveSeed } from "../../src/util/random.ts";
 import { demonstrate, tools } from "./demonstrations.ts";
 import { learnMerges, tokenizerJson } from "./train-bpe.ts";

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** Entry of the `agent-trainer` executable. */
-import { endProcess, ignoreClosedReaders } from "./process-end.ts";
+import { endProcess, ignoreClosedReaders } from "./terminal/process-end.ts";
 import { runCli } from "./program.ts";
 
 ignoreClosedReaders([process.stdout, process.stderr]);

@@ -9,11 +9,11 @@ import { addModelCommands } from "./commands/model-commands.ts";
 import { serveCommand, serveTokenVariable, type ServeFlags } from "./commands/serve.ts";
 import { addVerlCommands } from "./commands/verl-commands.ts";
 import { trainCommand, type TrainFlags } from "./commands/train.ts";
-import { exitCodeOf, exitCodes } from "./exit-codes.ts";
-import type { CliIo } from "./io.ts";
-import { formatConfigHelp } from "./option-help.ts";
-import { formatError } from "./report-error.ts";
-import { colorsFor } from "./terminal.ts";
+import { exitCodeOf, exitCodes } from "./terminal/exit-codes.ts";
+import type { CliIo } from "./terminal/io.ts";
+import { formatConfigHelp } from "./report/option-help.ts";
+import { formatError } from "./terminal/report-error.ts";
+import { colorsFor } from "./terminal/terminal.ts";
 
 function version(): string {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");

@@ -2,19 +2,19 @@
  * The server as a function from Request to Response: routes, who may use them, and errors. Knows
  * nothing of sockets.
  */
-import { ApiError, toApiError } from "./api-error.ts";
-import { requireToken } from "./auth.ts";
-import { errorResponse, errorShapeOf } from "./error-response.ts";
+import { ApiError, toApiError } from "./http/api-error.ts";
+import { requireToken } from "./http/auth.ts";
+import { errorResponse, errorShapeOf } from "./http/error-response.ts";
 import type { GatewayContext } from "./gateway-context.ts";
 import { isLoopback } from "./gateway-options.ts";
-import { joinUid, parsePath, type SessionRoute } from "./path.ts";
-import { toResponse, type Reply } from "./reply.ts";
+import { joinUid, parsePath, type SessionRoute } from "./http/path.ts";
+import { toResponse, type Reply } from "./http/reply.ts";
 import { answerOwn } from "./routes/admin/routes.ts";
 import { listModels, retrieveModel } from "./routes/models.ts";
 import { findProtocol, offered } from "./routes/protocols.ts";
 import { deriveSeed } from "../util/random.ts";
-import { show } from "./json-fields.ts";
-import type { CaptureSession } from "./session.ts";
+import { show } from "./http/json-fields.ts";
+import type { CaptureSession } from "./session/session.ts";
 
 function notFound(): ApiError {
   return new ApiError({

@@ -1,12 +1,12 @@
 /** The parts of a gateway that its routes share. */
-import type { BodyLimits } from "./body.ts";
-import type { BodyBudget } from "./body-budget.ts";
-import type { CallGate } from "./call-gate.ts";
-import type { IgnoredFields } from "./ignored-fields.ts";
+import type { BodyLimits } from "./http/body.ts";
+import type { BodyBudget } from "./http/body-budget.ts";
+import type { CallGate } from "./call/call-gate.ts";
+import type { IgnoredFields } from "./routes/ignored-fields.ts";
 import type { GatewayMetrics } from "./metrics.ts";
-import type { SessionTable } from "./session-table.ts";
+import type { SessionTable } from "./session/session-table.ts";
 import type { Target } from "./targets/target.ts";
-import type { TraceStore } from "./trace-store.ts";
+import type { TraceStore } from "./store/trace-store.ts";
 import type { WorkerAdmin } from "./worker-admin.ts";
 
 /** What routes need of the gateway. */

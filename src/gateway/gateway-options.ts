@@ -1,8 +1,8 @@
 /** What a gateway can be told, with defaults and bounds. */
 import type { InferenceTarget } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
-import { defaultBytesInFlight } from "./body-budget.ts";
-import type { TraceStore } from "./trace-store.ts";
+import { defaultBytesInFlight } from "./http/body-budget.ts";
+import type { TraceStore } from "./store/trace-store.ts";
 import type { WorkerAdmin } from "./worker-admin.ts";
 
 export interface GatewayOptions {

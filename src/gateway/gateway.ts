@@ -1,22 +1,22 @@
 /** The gateway as one object: the function, its socket, its sessions and their end. */
 import { AgentTrainerError, ConfigError } from "../core/errors.ts";
 import type { SessionHost } from "../core/session.ts";
-import { toApiError } from "./api-error.ts";
+import { toApiError } from "./http/api-error.ts";
 import { createApp } from "./app.ts";
-import { createToken, tokenDigest } from "./auth.ts";
-import { BodyBudget } from "./body-budget.ts";
-import { CallGate } from "./call-gate.ts";
+import { createToken, tokenDigest } from "./http/auth.ts";
+import { BodyBudget } from "./http/body-budget.ts";
+import { CallGate } from "./call/call-gate.ts";
 import { checkAdminToken, checkLimits, isLoopback } from "./gateway-options.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
-import { IgnoredFields } from "./ignored-fields.ts";
-import { createMemoryTraceStore } from "./memory-trace-store.ts";
+import { IgnoredFields } from "./routes/ignored-fields.ts";
+import { createMemoryTraceStore } from "./store/memory-trace-store.ts";
 import { GatewayMetrics } from "./metrics.ts";
-import { toResponse } from "./reply.ts";
-import { serve, type HttpServer } from "./serve.ts";
-import { createSessionHost } from "./session-host.ts";
-import { SessionTable } from "./session-table.ts";
+import { toResponse } from "./http/reply.ts";
+import { serve, type HttpServer } from "./http/serve.ts";
+import { createSessionHost } from "./session/session-host.ts";
+import { SessionTable } from "./session/session-table.ts";
 import { openTarget } from "./targets/open-target.ts";
-import { waitUntilIdle } from "./wait-until-idle.ts";
+import { waitUntilIdle } from "./call/wait-until-idle.ts";
 
 export interface ListenOptions {
   /** Another than this machine's own needs a chosen `adminToken`. @default "127.0.0.1" */

@@ -7,35 +7,35 @@ export type { Gateway, ListenOptions } from "./gateway.ts";
 export type { GatewayOptions } from "./gateway-options.ts";
 export type { WorkerAdmin, WorkerSpec, WorkerStatus } from "./worker-admin.ts";
 
-export { createMemoryTraceStore } from "./memory-trace-store.ts";
+export { createMemoryTraceStore } from "./store/memory-trace-store.ts";
 export type {
   SessionRecord,
   StoredSession,
   TracePage,
   TraceQuery,
   TraceStore,
-} from "./trace-store.ts";
+} from "./store/trace-store.ts";
 
-export { ApiError } from "./api-error.ts";
+export { ApiError } from "./http/api-error.ts";
 
-export { askWorker } from "./targets/http/ask-worker.ts";
-export type { WorkerFacts } from "./targets/http/worker.ts";
-export { UpstreamError } from "./targets/http/upstream-error.ts";
-export type { UpstreamFailure } from "./targets/http/upstream-error.ts";
+export { askWorker } from "./targets/workers/probe-worker.ts";
+export type { WorkerFacts } from "./targets/workers/worker.ts";
+export { UpstreamError } from "./targets/workers/upstream-error.ts";
+export type { UpstreamFailure } from "./targets/workers/upstream-error.ts";
 
 export { openSqliteTraceStore } from "./store/sqlite-trace-store.ts";
 export type { SqliteTraceStoreOptions } from "./store/sqlite-trace-store.ts";
 export { StoreError } from "./store/store-error.ts";
 export type { StoreFailure } from "./store/store-error.ts";
 
-export { GatewayClient } from "./client.ts";
+export { GatewayClient } from "./client/client.ts";
 export type {
   ClientTracePage,
   NewSession,
   PageOptions,
   SessionAccess,
   SessionInfo,
-} from "./client.ts";
-export type { CallOptions, ClientOptions } from "./client-request.ts";
-export { openApiDocument } from "./openapi.ts";
-export { redact } from "./redact.ts";
+} from "./client/client.ts";
+export type { CallOptions, ClientOptions } from "./client/client-request.ts";
+export { openApiDocument } from "./http/openapi.ts";
+export { redact } from "./http/redact.ts";

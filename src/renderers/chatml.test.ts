@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { ChatMessage } from "../core/message.ts";
 import { createChatmlRenderer } from "./chatml.ts";
-import { createTokenizer } from "./tokenizer.ts";
+import { createTokenizer } from "../tokenizers/tokenizer.ts";
 
 const file = new URL("../../models/shop-tiny/tokenizer.json", import.meta.url);
 const tokenizer = createTokenizer(

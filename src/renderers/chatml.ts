@@ -7,7 +7,7 @@ import type { Renderer } from "../core/policy.ts";
 import { resultTurn, textTurn, toolsTurn, turnEnd, turnStart, withSystem } from "./chatml-turns.ts";
 import { textOf } from "./message-text.ts";
 import { plain, type Part } from "./token-builder.ts";
-import type { TextTokenizer } from "./tokenizer.ts";
+import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 import { hermesTools, namedTools } from "./tool-formats/hermes.ts";
 import { xmlTools } from "./tool-formats/qwen-xml.ts";
 import { callEnd, callStart } from "./tool-formats/tagged-calls.ts";

@@ -8,10 +8,10 @@ import { createChatmlRenderer } from "./chatml.ts";
 import { turnEnd, turnStart } from "./chatml-turns.ts";
 import { createJinjaRenderer } from "./jinja.ts";
 import { createLlama3Renderer, defaultLlamaDate } from "./llama3.ts";
-import { readTemplates, tokenText, type TokenizerConfig } from "./model-files.ts";
+import { readTemplates, tokenText, type TokenizerConfig } from "../tokenizers/model-files.ts";
 import { rendersAlike } from "./probe.ts";
 import { createQwen3Renderer } from "./qwen3.ts";
-import type { TextTokenizer } from "./tokenizer.ts";
+import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 
 export interface RendererOptions {
   /** For models that can be told not to reason. @default true */

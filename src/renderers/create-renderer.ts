@@ -2,7 +2,7 @@
 import type { ChatMessage } from "../core/message.ts";
 import type { Renderer, RenderedPrompt, RenderOptions } from "../core/policy.ts";
 import { buildTokens, encodeLater, encodeNow, plain, type Encoding } from "./token-builder.ts";
-import type { TextTokenizer } from "./tokenizer.ts";
+import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 
 /** `Renderer`, with encodings in place of what they encode to. */
 export interface RendererSteps extends Pick<Renderer, "family" | "stop" | "parse" | "decode"> {

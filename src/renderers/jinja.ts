@@ -9,7 +9,7 @@ import { createChatTemplate, isLimitError, type GuardedText } from "./jinja-temp
 import { parseWithReasoning, thinkEnd, thinkStart } from "./reasoning.ts";
 import { createRenderer, roomAfter } from "./create-renderer.ts";
 import { buildTokens, encodeNow, markup } from "./token-builder.ts";
-import type { TextTokenizer } from "./tokenizer.ts";
+import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 import { hermesTools } from "./tool-formats/hermes.ts";
 import { llamaTools, pythonTag } from "./tool-formats/llama-json.ts";
 import { xmlTools } from "./tool-formats/qwen-xml.ts";

@@ -7,7 +7,7 @@ import type { ChatMessage, ToolDefinition } from "../core/message.ts";
 import type { Renderer } from "../core/policy.ts";
 import { textOf } from "./message-text.ts";
 import { markup, plain, type Part } from "./token-builder.ts";
-import type { TextTokenizer } from "./tokenizer.ts";
+import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 import { llamaTools, pythonTag } from "./tool-formats/llama-json.ts";
 import { createTurnRenderer } from "./turn-renderer.ts";
 

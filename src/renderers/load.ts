@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import type { Renderer } from "../core/policy.ts";
 import { chooseRenderer, type RendererOptions } from "./choose-renderer.ts";
-import { readGgufTokenizer } from "./gguf-tokenizer.ts";
-import { createTokenizer } from "./tokenizer.ts";
-import { readTokenizerFiles } from "./tokenizer-files.ts";
+import { readGgufTokenizer } from "../tokenizers/gguf-tokenizer.ts";
+import { createTokenizer } from "../tokenizers/tokenizer.ts";
+import { readTokenizerFiles } from "../tokenizers/tokenizer-files.ts";
 
 /**
  * Reads `tokenizer.json`, `tokenizer_config.json` and `chat_template.jinja`. `"tool_prompt": "names"` in

@@ -9,7 +9,7 @@ import { resultTurn, textTurn, toolsTurn, turnEnd, turnStart } from "./chatml-tu
 import { textOf } from "./message-text.ts";
 import { parseWithReasoning, splitReasoning, thinkEnd, thinkStart } from "./reasoning.ts";
 import { markup, plain, type Part } from "./token-builder.ts";
-import type { TextTokenizer } from "./tokenizer.ts";
+import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 import { hermesTools } from "./tool-formats/hermes.ts";
 import { callEnd, callStart } from "./tool-formats/tagged-calls.ts";
 import { createTurnRenderer } from "./turn-renderer.ts";

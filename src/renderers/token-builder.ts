@@ -4,8 +4,8 @@
  * tokens are encoded in one piece, as they would be in a whole prompt.
  */
 import { ContextOverflowError } from "../core/errors.ts";
-import type { ControlToken } from "./control-tokens.ts";
-import type { TextTokenizer } from "./tokenizer.ts";
+import type { ControlToken } from "../tokenizers/control-tokens.ts";
+import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 
 export interface Part {
   readonly text: string;

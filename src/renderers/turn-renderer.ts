@@ -6,7 +6,7 @@ import type { ChatMessage, ToolDefinition } from "../core/message.ts";
 import type { ParsedCompletion, Renderer } from "../core/policy.ts";
 import { createRenderer, roomAfter } from "./create-renderer.ts";
 import { buildTokens, markup, type Part } from "./token-builder.ts";
-import type { TextTokenizer } from "./tokenizer.ts";
+import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 
 export interface TurnFormat {
   readonly family: string;

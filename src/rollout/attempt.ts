@@ -11,7 +11,7 @@ import { attributeTraces } from "./attribution.ts";
 import type { Attribution, AttributionContext } from "./attribution.ts";
 import { captureMetrics, contextOf, marksOf, nothingCaptured, salvage } from "./captured.ts";
 import type { Captured } from "./captured.ts";
-import { resolveClaims } from "./claims.ts";
+import { resolveClaims } from "./match-reports.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";
 import { buildTrajectories } from "./enrich.ts";
 import { verdictOf } from "./fault.ts";

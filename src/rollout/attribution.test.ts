@@ -6,7 +6,7 @@ import type { ChatMessage } from "../core/message.ts";
 import type { Trace } from "../core/trace.ts";
 import { attributeTraces } from "./attribution.ts";
 import type { AttributionContext } from "./attribution.ts";
-import { resolveClaims } from "./claims.ts";
+import { resolveClaims } from "./match-reports.ts";
 import { buildTrajectories } from "./enrich.ts";
 
 const context: AttributionContext = {

@@ -9,16 +9,16 @@ import type { TrainerEvent } from "../core/events.ts";
 import type { Task } from "../core/task.ts";
 import { checkCapabilities, checkResume } from "./check-capabilities.ts";
 import { checkParts } from "./check-parts.ts";
-import { type ConfigInput, noticesOf, resolveConfig } from "./config/load.ts";
-import type { TrainConfig } from "./config/train-config.ts";
+import { type ConfigInput, noticesOf, resolveConfig } from "../config/load.ts";
+import type { TrainConfig } from "../config/train-config.ts";
 import { type AlgorithmFunctions, type CustomLosses, nameAlgorithms } from "./custom-algorithms.ts";
 import type { EventListener } from "./emitter.ts";
 import { streamEvents } from "./event-stream.ts";
-import type { ResumeMode } from "./run-directory.ts";
+import type { ResumeMode } from "./run-folder/run-directory.ts";
 import { executeRun, type TrainResult } from "./run.ts";
-import { type DatasetInput, readDataset } from "./task.ts";
-import { wayNotices } from "./way-notices.ts";
-import { readWayIn, type Rollouts, type WaysIn } from "./ways-in.ts";
+import { type DatasetInput, readDataset } from "./rollouts/task.ts";
+import { wayNotices } from "./rollouts/agent-warnings.ts";
+import { readWayIn, type Rollouts, type WaysIn } from "./rollouts/agent-spec.ts";
 
 /** What an {@link AgentTrainer} is made of. */
 export interface AgentTrainerOptions<Metadata = Record<string, unknown>> extends WaysIn<Metadata> {

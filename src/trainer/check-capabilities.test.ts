@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { BackendCapabilities } from "../core/backend.ts";
 import { klEstimators, lossAggregations, lossNames } from "../core/loss.ts";
 import { capabilityRules, checkCapabilities } from "./check-capabilities.ts";
-import { loadConfig } from "./config/load.ts";
+import { loadConfig } from "../config/load.ts";
 
 const all: BackendCapabilities = {
   losses: lossNames,

@@ -3,10 +3,10 @@ import type { BackendCapabilities, MeasuredMetric, TrainingBackend } from "../co
 import { backendsThat } from "../core/capabilities.ts";
 import { UnsupportedOptionError } from "../core/errors.ts";
 import { defaultOptim, type OptimSpec } from "../core/loss.ts";
-import { namesByRole } from "./config/role-map.ts";
-import type { TrainConfig } from "./config/train-config.ts";
-import { guardMetrics, guardNames, guardOptions } from "./guards.ts";
-import { isBackendLoss, takesSlopes } from "./loss-plan.ts";
+import { namesByRole } from "../config/role-map.ts";
+import type { TrainConfig } from "../config/train-config.ts";
+import { guardMetrics, guardNames, guardOptions } from "./update/guards.ts";
+import { isBackendLoss, takesSlopes } from "./update/loss-plan.ts";
 
 /** An option that not every backend honours. */
 export interface CapabilityRule {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkParts } from "./check-parts.ts";
-import { resolveConfig } from "./config/load.ts";
+import { resolveConfig } from "../config/load.ts";
 
 const check =
   (overrides: Record<string, unknown>, name = "local") =>

@@ -4,10 +4,10 @@
  */
 import type { TrainingBackend } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
-import { configFields } from "./config/fields.ts";
-import { configTree } from "./config/parse.ts";
-import type { TrainConfig } from "./config/train-config.ts";
-import { valueAt } from "./config/tree.ts";
+import { configFields } from "../config/fields.ts";
+import { configTree } from "../config/parse.ts";
+import type { TrainConfig } from "../config/train-config.ts";
+import { valueAt } from "../config/tree.ts";
 
 const parts: ReadonlySet<string> = new Set(["agent", "evaluator", "dataset.train", "dataset.val"]);
 

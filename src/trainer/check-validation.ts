@@ -1,7 +1,7 @@
 /** Refuses options that ask for the result of a validation where there is nothing to validate on. */
 import { ConfigError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
-import type { TrainConfig } from "./config/train-config.ts";
+import type { TrainConfig } from "../config/train-config.ts";
 
 /** @throws ConfigError; other options of validations get a warning (`config/switches.ts`). */
 export function checkValidation({ trainer }: TrainConfig, valTasks: readonly Task[]): void {

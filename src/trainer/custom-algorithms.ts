@@ -6,8 +6,8 @@ import { type CustomEstimators, type CustomName, isCustomName } from "../algorit
 import type { AdvantageEstimator } from "../algorithms/estimator.ts";
 import type { LossFunction } from "../algorithms/losses/loss-function.ts";
 import { ConfigError } from "../core/errors.ts";
-import { namesByRole } from "./config/role-map.ts";
-import type { TrainConfig } from "./config/train-config.ts";
+import { namesByRole } from "../config/role-map.ts";
+import type { TrainConfig } from "../config/train-config.ts";
 
 /** Formulas in code. */
 export interface AlgorithmFunctions {

@@ -5,12 +5,12 @@
 import { capabilityMatrix } from "../core/capabilities.ts";
 import { ConfigError } from "../core/errors.ts";
 import { capabilityRules } from "./check-capabilities.ts";
-import { type ConfigField, configFields } from "./config/fields.ts";
-import { foreignKeys } from "./config/foreign-keys.ts";
-import { nearestKey } from "./config/issues.ts";
-import { loadConfig } from "./config/load.ts";
-import type { TrainConfig } from "./config/train-config.ts";
-import { foreignKey, plainKey } from "./config/translate.ts";
+import { type ConfigField, configFields } from "../config/fields.ts";
+import { foreignKeys } from "../config/compat/compat-keys.ts";
+import { nearestKey } from "../config/issues.ts";
+import { loadConfig } from "../config/load.ts";
+import type { TrainConfig } from "../config/train-config.ts";
+import { foreignKey, plainKey } from "../config/compat/translate.ts";
 
 /** `all` values of an option, `none`, those that are listed, or `own`: an option of another backend. */
 export type Honoured = "all" | "none" | "own" | readonly unknown[];

@@ -3,12 +3,12 @@ import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { Task } from "../core/task.ts";
 import type { Episode } from "../core/trajectory.ts";
-import type { BatchPlan } from "./batches.ts";
-import type { TrainConfig } from "./config/train-config.ts";
+import type { BatchPlan } from "./rollouts/batches.ts";
+import type { TrainConfig } from "../config/train-config.ts";
 import type { CustomLosses } from "./custom-algorithms.ts";
 import type { UnstampedEvent } from "../core/events.ts";
 import type { Emit } from "./emitter.ts";
-import type { Journal } from "./journal.ts";
+import type { Journal } from "./run-folder/run-log.ts";
 
 /** One rollout to run. */
 export interface RolloutRequest {

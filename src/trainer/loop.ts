@@ -3,20 +3,20 @@
  * early. Knows nothing of how any of them is done.
  */
 import { AgentTrainerError } from "../core/errors.ts";
-import { createOverlapped } from "./async/overlapped.ts";
+import { createOverlapped } from "./async/async-stepper.ts";
 import {
   type BestValidation,
   pruneCheckpoints,
   type RunState,
   saveCheckpoint,
-} from "./checkpoint.ts";
-import { isBetter } from "./best-validation.ts";
-import { LearningRecord } from "./learning.ts";
+} from "./run-folder/checkpoint.ts";
+import { isBetter } from "./run-folder/best-validation.ts";
+import { LearningRecord } from "./update/learning.ts";
 import type { LoopContext } from "./loop-context.ts";
-import { createTurns } from "./step.ts";
-import type { HeldRollouts } from "./held-rollouts.ts";
+import { createTurns } from "./sync-stepper.ts";
+import type { HeldRollouts } from "./rollouts/buffered-rollouts.ts";
 import type { Stepper } from "./stepper.ts";
-import { runValidation } from "./validate.ts";
+import { runValidation } from "./rollouts/validate.ts";
 
 type Metrics = Readonly<Record<string, number>>;
 

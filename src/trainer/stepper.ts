@@ -1,7 +1,7 @@
 /** What makes steps, as the loop sees it: the same loop runs either, one after the other or overlapping. */
 import type { AgentTrainerError } from "../core/errors.ts";
-import type { RunState } from "./checkpoint.ts";
-import type { HeldRollouts } from "./held-rollouts.ts";
+import type { RunState } from "./run-folder/checkpoint.ts";
+import type { HeldRollouts } from "./rollouts/buffered-rollouts.ts";
 
 /** Tells the loop whether the weights still are those of the last completed step. */
 export interface UpdateGuard {

@@ -1,7 +1,7 @@
 /** What must have been captured, whatever the client. */
 import assert from "node:assert/strict";
 import type { Protocol, Trace } from "../../src/core/trace.ts";
-import { textOf } from "../../src/gateway/message-text.ts";
+import { textOf } from "../../src/gateway/session/message-text.ts";
 import { drawnIds, drawnLogprobs, renderer } from "./targets.ts";
 
 export interface ExpectedCall {

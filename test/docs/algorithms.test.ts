@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { estimatorNames } from "../../src/algorithms/catalog.ts";
 import { lossAggregations, lossNames } from "../../src/core/loss.ts";
-import { scheduleNames } from "../../src/trainer/schedule.ts";
+import { scheduleNames } from "../../src/algorithms/schedule.ts";
 import { readPage, tableRows, unquoted } from "./pages.ts";
 
 const page = readPage("docs/algorithms.md");

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import type { ConfigError } from "../../src/core/errors.ts";
-import { configFields } from "../../src/trainer/config/fields.ts";
-import { buildTrainConfig } from "../../src/trainer/config/load.ts";
-import { freeOptions } from "../../src/trainer/run-identity.ts";
+import { configFields } from "../../src/config/fields.ts";
+import { buildTrainConfig } from "../../src/config/load.ts";
+import { freeOptions } from "../../src/trainer/run-folder/run-identity.ts";
 import { readPage, tableRows, unquoted } from "./pages.ts";
 
 const page = readPage("docs/configuration.md");

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { exitCodeOf } from "../../src/cli/exit-codes.ts";
+import { exitCodeOf } from "../../src/cli/terminal/exit-codes.ts";
 import * as errors from "../../src/core/errors.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { StoreError } from "../../src/gateway/store/store-error.ts";
-import { UpstreamError } from "../../src/gateway/targets/http/upstream-error.ts";
+import { UpstreamError } from "../../src/gateway/targets/workers/upstream-error.ts";
 import { VerlError } from "../../src/backends/verl/verl-error.ts";
 import { HubError } from "../../src/hub/hub-error.ts";
 import { TinkerError } from "../../src/tinker-api/tinker-error.ts";

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { configFields } from "../../src/trainer/config/fields.ts";
-import { freeOptions } from "../../src/trainer/run-identity.ts";
+import { configFields } from "../../src/config/fields.ts";
+import { freeOptions } from "../../src/trainer/run-folder/run-identity.ts";
 import { readPage, root, tableRows } from "./pages.ts";
 
 /** Advice that only a run without a checkpoint can hear: the configuration is refused at start. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { publishedSchema, schemaFile } from "../../src/trainer/config/published-schema.ts";
+import { publishedSchema, schemaFile } from "../../src/config/published-schema.ts";
 import { root } from "./pages.ts";
 
 const published = JSON.parse(readFileSync(join(root, schemaFile), "utf8")) as unknown;

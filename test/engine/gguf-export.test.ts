@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findCompanions } from "../../src/engine/checkpoint/companion-files.ts";
+import { findCompanions } from "../../src/engine/checkpoint/model-assets.ts";
 import { exportFolder } from "../../src/engine/checkpoint/export-folder.ts";
 import { exportGguf } from "../../src/engine/checkpoint/export-gguf.ts";
 import { openGguf } from "../../src/engine/checkpoint/gguf-file.ts";
@@ -14,9 +14,9 @@ import { openModelSource } from "../../src/engine/checkpoint/open-model-source.t
 import type { ModelSource } from "../../src/engine/checkpoint/model-source.ts";
 import { loadPolicyModel } from "../../src/engine/model/policy-model.ts";
 import { PolicyTrainer } from "../../src/engine/training/policy-trainer.ts";
-import { readGgufTokenizer } from "../../src/renderers/gguf-tokenizer.ts";
-import { writeGgufTokenizer } from "../../src/renderers/gguf-vocabulary.ts";
-import { createTokenizer } from "../../src/renderers/tokenizer.ts";
+import { readGgufTokenizer } from "../../src/tokenizers/gguf-tokenizer.ts";
+import { writeGgufTokenizer } from "../../src/tokenizers/gguf-vocabulary.ts";
+import { createTokenizer } from "../../src/tokenizers/tokenizer.ts";
 import { loadReal } from "../renderers/real-tokenizers.ts";
 import { rowOf } from "./small-model.ts";
 

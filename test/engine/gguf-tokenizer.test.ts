@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { loadGgufRenderer } from "../../src/renderers/load.ts";
-import { readGgufTokenizer } from "../../src/renderers/gguf-tokenizer.ts";
-import { createTokenizer } from "../../src/renderers/tokenizer.ts";
+import { readGgufTokenizer } from "../../src/tokenizers/gguf-tokenizer.ts";
+import { createTokenizer } from "../../src/tokenizers/tokenizer.ts";
 import { loadReal, type RealModel } from "../renderers/real-tokenizers.ts";
 
 interface HubTokenizer {

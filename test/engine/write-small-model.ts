@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { encodeSafetensors } from "../../src/engine/checkpoint/safetensors.ts";
 import { parseModelConfig } from "../../src/engine/model/model-config.ts";
-import { readGgufTokenizer } from "../../src/renderers/gguf-tokenizer.ts";
+import { readGgufTokenizer } from "../../src/tokenizers/gguf-tokenizer.ts";
 import { smallModel } from "./small-model.ts";
 
 /** GPT-2's letter for each byte. */

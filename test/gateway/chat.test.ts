@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fromWireTrace } from "../../src/gateway/wire-read.ts";
+import { fromWireTrace } from "../../src/gateway/client/wire-read.ts";
 import { byteRenderer, scriptedLogprob } from "../../src/testing/index.ts";
 import { createTestGateway, userSays, weatherTool, type WireError } from "./function-client.ts";
 

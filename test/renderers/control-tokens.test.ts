@@ -5,7 +5,7 @@ import type { Renderer } from "../../src/core/policy.ts";
 import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
 import { createChatmlRenderer } from "../../src/renderers/chatml.ts";
 import { createJinjaRenderer } from "../../src/renderers/jinja.ts";
-import type { TextTokenizer } from "../../src/renderers/tokenizer.ts";
+import type { TextTokenizer } from "../../src/tokenizers/tokenizer.ts";
 import { loadReal } from "./real-tokenizers.ts";
 import { smollm2Template, xmlTemplate } from "./templates.ts";
 

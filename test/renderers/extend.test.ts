@@ -4,7 +4,7 @@ import type { ChatMessage } from "../../src/core/message.ts";
 import type { Renderer } from "../../src/core/policy.ts";
 import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
 import { createJinjaRenderer } from "../../src/renderers/jinja.ts";
-import type { TextTokenizer } from "../../src/renderers/tokenizer.ts";
+import type { TextTokenizer } from "../../src/tokenizers/tokenizer.ts";
 import { tools } from "./conversations.ts";
 import { loadReal, type RealModel } from "./real-tokenizers.ts";
 import { lastQuestionTemplate, openThinkTemplate, smollm2Template } from "./templates.ts";

@@ -8,7 +8,7 @@ import { defaultLoss, defaultOptim, klEstimators, lossAggregations } from "../..
 import type { LossSpec } from "../../src/core/loss.ts";
 import type { TrainingRow } from "../../src/core/training-row.ts";
 import { rowLossOf } from "../../src/algorithms/losses/catalog.ts";
-import { updateBySlopes } from "../../src/trainer/update-by-slopes.ts";
+import { updateBySlopes } from "../../src/trainer/update/trainer-loss.ts";
 import { rowOf } from "../engine/small-model.ts";
 import { fetchOf, modelPath, startServer, token } from "./local-server.ts";
 import type { LocalServer } from "./local-server.ts";

@@ -16,9 +16,9 @@ import {
   encodeSampleOutput,
 } from "../../src/tinker-api/proto-codec.ts";
 import { floatTensor } from "../../src/tinker-api/tensor.ts";
-import { loadConfig } from "../../src/trainer/config/load.ts";
-import { planLoss } from "../../src/trainer/loss-plan.ts";
-import { updateBySlopes } from "../../src/trainer/update-by-slopes.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { planLoss } from "../../src/trainer/update/loss-plan.ts";
+import { updateBySlopes } from "../../src/trainer/update/trainer-loss.ts";
 import { rowOf } from "../engine/small-model.ts";
 import { fetchOf, modelPath, startServer, token } from "./local-server.ts";
 import type { Fetch, LocalServer } from "./local-server.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createGateway, type Gateway } from "../../src/gateway/index.ts";
 import { createRandom } from "../../src/util/random.ts";
 import { checkSession, noTotals } from "./check-session.ts";
-import { pick, randomSampler, type Random } from "./random-draw.ts";
+import { pick, randomSampler, type Random } from "./random-choice.ts";
 import { loadPlainModels, loadQwen3Models, type TruthModel } from "./truth-models.ts";
 
 interface WireMessage {

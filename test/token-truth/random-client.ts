@@ -1,14 +1,14 @@
 /** An agent program that behaves as agents do: goes on, retries, branches, edits, asks on the side. */
 import type { SamplerTarget } from "../../src/core/backend.ts";
 import type { ChatMessage } from "../../src/core/message.ts";
-import { CallAbort } from "../../src/gateway/call-abort.ts";
-import type { CallRequest } from "../../src/gateway/call-request.ts";
-import { createResponseId, runCall } from "../../src/gateway/call.ts";
+import { CallAbort } from "../../src/gateway/call/call-abort.ts";
+import type { CallRequest } from "../../src/gateway/call/call-request.ts";
+import { createResponseId, runCall } from "../../src/gateway/call/call.ts";
 import { samplerSource } from "../../src/gateway/targets/sampler-source.ts";
 import { createTokenTarget } from "../../src/gateway/targets/token-target.ts";
-import type { CaptureSession } from "../../src/gateway/session.ts";
+import type { CaptureSession } from "../../src/gateway/session/session.ts";
 import { tools } from "../renderers/conversations.ts";
-import { pick, type Random } from "./random-draw.ts";
+import { pick, type Random } from "./random-choice.ts";
 
 const questions = [
   "Hi",

@@ -4,11 +4,11 @@
  * `http.test.ts` does the same through requests. `SOAK=1` runs a million (`SOAK_MINUTES` at most).
  */
 import { expect } from "vitest";
-import { CallAbort } from "../../src/gateway/call-abort.ts";
+import { CallAbort } from "../../src/gateway/call/call-abort.ts";
 import { createRandom, deriveSeed } from "../../src/util/random.ts";
 import { checkSession, noTotals, type Totals } from "./check-session.ts";
 import { converse } from "./random-client.ts";
-import { randomSampler } from "./random-draw.ts";
+import { randomSampler } from "./random-choice.ts";
 import type { TruthModel } from "./truth-models.ts";
 import { openTruthSession } from "./truth-session.ts";
 

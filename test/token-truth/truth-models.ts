@@ -4,7 +4,7 @@ import type { Renderer } from "../../src/core/policy.ts";
 import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
 import { createChatmlRenderer } from "../../src/renderers/chatml.ts";
 import { createJinjaRenderer } from "../../src/renderers/jinja.ts";
-import { createTokenizer, type TextTokenizer } from "../../src/renderers/tokenizer.ts";
+import { createTokenizer, type TextTokenizer } from "../../src/tokenizers/tokenizer.ts";
 import { loadReal, type RealModel } from "../renderers/real-tokenizers.ts";
 import { xmlTemplate } from "../renderers/templates.ts";
 

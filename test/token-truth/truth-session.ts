@@ -1,7 +1,7 @@
 /** A capture session without a gateway around it: the one place that knows how one is made. */
-import { createMemoryTraceStore } from "../../src/gateway/memory-trace-store.ts";
+import { createMemoryTraceStore } from "../../src/gateway/store/memory-trace-store.ts";
 import { GatewayMetrics } from "../../src/gateway/metrics.ts";
-import { CaptureSession } from "../../src/gateway/session.ts";
+import { CaptureSession } from "../../src/gateway/session/session.ts";
 
 const metrics = new GatewayMetrics({
   sessions: () => 0,

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { loadBackend } from "../../src/cli/load-backend.ts";
+import { loadBackend } from "../../src/cli/load/load-backend.ts";
 import type { TrainingBackend } from "../../src/core/backend.ts";
 import { AgentTrainer } from "../../src/trainer/agent-trainer.ts";
-import { loadConfig } from "../../src/trainer/config/load.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import { coinAgent, coinTasks, readLines } from "../trainer/coin-run.ts";
 import { fakeBackend, fakeRun, hasPython } from "./fake-bridge.ts";
 

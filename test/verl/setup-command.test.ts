@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { runCli } from "../../src/cli/program.ts";
-import { inspectVerl, runStep, setupSteps } from "../../src/cli/verl-environment.ts";
+import { inspectVerl, runStep, setupSteps } from "../../src/cli/load/verl-environment.ts";
 import { hasPython } from "./fake-bridge.ts";
 
 async function cli(...args: string[]): Promise<{ code: number; out: string; err: string }> {

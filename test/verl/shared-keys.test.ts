@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { sharedKeys } from "../../src/backends/verl/index.ts";
 import { verlOverrides } from "../../src/backends/verl/shared-keys.ts";
-import { verlOptionsOf } from "../../src/cli/verl-options.ts";
-import { loadConfig } from "../../src/trainer/config/load.ts";
+import { verlOptionsOf } from "../../src/cli/load/verl-options.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import { fakeRun } from "./fake-bridge.ts";
 
 const given = (...overrides: string[]): string[] => verlOverrides({ run: fakeRun, overrides });

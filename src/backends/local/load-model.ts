@@ -3,15 +3,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ModelError } from "../../core/errors.ts";
 import type { Renderer } from "../../core/policy.ts";
-import { findCompanions, jsonText } from "../../engine/checkpoint/companion-files.ts";
-import type { CompanionFiles } from "../../engine/checkpoint/companion-files.ts";
+import { findCompanions, jsonText } from "../../engine/checkpoint/model-assets.ts";
+import type { CompanionFiles } from "../../engine/checkpoint/model-assets.ts";
 import { isGgufPath, openGguf } from "../../engine/checkpoint/gguf-file.ts";
 import { openModelSource } from "../../engine/checkpoint/open-model-source.ts";
-import { readGgufTokenizer } from "../../renderers/gguf-tokenizer.ts";
-import type { TokenizerFiles } from "../../renderers/gguf-tokenizer.ts";
+import { readGgufTokenizer } from "../../tokenizers/gguf-tokenizer.ts";
+import type { TokenizerFiles } from "../../tokenizers/gguf-tokenizer.ts";
 import { loadGgufRenderer, loadRenderer } from "../../renderers/load.ts";
-import { checkVocabulary } from "../../renderers/check-vocabulary.ts";
-import { readTokenizerFiles } from "../../renderers/tokenizer-files.ts";
+import { checkVocabulary } from "../../tokenizers/check-vocabulary.ts";
+import { readTokenizerFiles } from "../../tokenizers/tokenizer-files.ts";
 import { readJsonFile } from "../../util/json-file.ts";
 
 /** @param path a model folder or a `.gguf` file. @throws ModelError */

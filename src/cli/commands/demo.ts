@@ -2,18 +2,18 @@
 import { dirname } from "node:path";
 import type { Episode } from "../../core/trajectory.ts";
 import { AgentTrainer } from "../../trainer/agent-trainer.ts";
-import { loadConfig } from "../../trainer/config/load.ts";
-import { createDemoRecorder, type DemoResult } from "../demo-summary.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { watchInterrupt } from "../interrupt.ts";
-import type { CliIo } from "../io.ts";
-import { loadBackend } from "../load-backend.ts";
-import { loadDemo } from "../load-demo.ts";
-import { createLateErrors } from "../process-end.ts";
-import { createProgress, duration } from "../progress.ts";
-import { commandLine, nextCommand } from "../resume-command.ts";
-import { colorsFor } from "../terminal.ts";
-import { formatEpisode } from "../transcript.ts";
+import { loadConfig } from "../../config/load.ts";
+import { createDemoRecorder, type DemoResult } from "../terminal/demo-summary.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import { watchInterrupt } from "../terminal/interrupt.ts";
+import type { CliIo } from "../terminal/io.ts";
+import { loadBackend } from "../load/load-backend.ts";
+import { loadDemo } from "../load/load-demo.ts";
+import { createLateErrors } from "../terminal/process-end.ts";
+import { createProgress, duration } from "../terminal/progress.ts";
+import { commandLine, nextCommand } from "../terminal/resume-command.ts";
+import { colorsFor } from "../terminal/terminal.ts";
+import { formatEpisode } from "../terminal/transcript.ts";
 
 export interface DemoFlags {
   readonly json?: boolean;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runCli } from "../program.ts";
-import { tryProvider } from "../try-provider.ts";
+import { tryProvider } from "../report/try-provider.ts";
 
 it("shows what works by running a graph", { timeout: 60_000 }, async () => {
   const home = mkdtempSync(join(tmpdir(), "doctor-"));

@@ -5,13 +5,13 @@ import { availableParallelism, cpus, freemem, totalmem } from "node:os";
 import { listProviders, runtimeVersion } from "../../engine/runtime.ts";
 import { listCached } from "../../hub/hub-cache.ts";
 import { readHubSettings } from "../../hub/hub-settings.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { watchInterrupt } from "../interrupt.ts";
-import type { CliIo } from "../io.ts";
-import { colorsFor, safeText } from "../terminal.ts";
-import { type ProviderResult, tryProvider } from "../try-provider.ts";
-import { inspectVerl, type VerlReport } from "../verl-environment.ts";
-import { pythonIn, verlEnvironment } from "../verl-options.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import { watchInterrupt } from "../terminal/interrupt.ts";
+import type { CliIo } from "../terminal/io.ts";
+import { colorsFor, safeText } from "../terminal/terminal.ts";
+import { type ProviderResult, tryProvider } from "../report/try-provider.ts";
+import { inspectVerl, type VerlReport } from "../load/verl-environment.ts";
+import { pythonIn, verlEnvironment } from "../load/verl-options.ts";
 
 export interface DoctorFlags {
   readonly json?: boolean;

@@ -9,7 +9,7 @@ import { ConfigError } from "../../core/errors.ts";
 import { askWorker, redact } from "../../gateway/index.ts";
 import { loadModelRenderer } from "../../backends/local/load-model.ts";
 import { shortModelName } from "../../util/model-name.ts";
-import { missingPackage } from "../report-error.ts";
+import { missingPackage } from "../terminal/report-error.ts";
 
 export interface SourceFlags {
   readonly worker?: readonly string[];

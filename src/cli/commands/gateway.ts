@@ -2,11 +2,11 @@
 import { once } from "node:events";
 import { createGateway, openSqliteTraceStore, redact } from "../../gateway/index.ts";
 import type { Gateway, TraceStore } from "../../gateway/index.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { watchInterrupt } from "../interrupt.ts";
-import type { CliIo } from "../io.ts";
-import { formatError } from "../report-error.ts";
-import { colorsFor } from "../terminal.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import { watchInterrupt } from "../terminal/interrupt.ts";
+import type { CliIo } from "../terminal/io.ts";
+import { formatError } from "../terminal/report-error.ts";
+import { colorsFor } from "../terminal/terminal.ts";
 import { startSource, type SourceFlags } from "./gateway-source.ts";
 
 export interface GatewayFlags extends SourceFlags {

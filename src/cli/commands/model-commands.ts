@@ -1,7 +1,7 @@
 /** Flags and help of `agent-trainer model`; what the commands do is in `model.ts`, loaded when asked for. */
 import { type Command, Option } from "commander";
 import { numberFormats } from "../../engine/checkpoint/number-format.ts";
-import type { CliIo } from "../io.ts";
+import type { CliIo } from "../terminal/io.ts";
 import type { ExportFlags, ModelFlags } from "./model.ts";
 
 /** Makes a command with the flags that all have. */

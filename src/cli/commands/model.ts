@@ -6,17 +6,17 @@ import { exportFolder } from "../../engine/checkpoint/export-folder.ts";
 import { exportGguf } from "../../engine/checkpoint/export-gguf.ts";
 import type { ModelSource } from "../../engine/checkpoint/model-source.ts";
 import type { NumberFormat } from "../../engine/checkpoint/number-format.ts";
-import { refuseExisting } from "../../engine/checkpoint/write-aside.ts";
+import { refuseExisting } from "../../engine/checkpoint/atomic-write.ts";
 import { parseModelId } from "../../hub/model-id.ts";
 import { pullModel } from "../../hub/pull-model.ts";
-import { writeGgufTokenizer } from "../../renderers/gguf-vocabulary.ts";
-import { createByteProgress, formatBytes } from "../byte-progress.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { watchInterrupt } from "../interrupt.ts";
-import type { CliIo } from "../io.ts";
-import { formatReport } from "../format-model-report.ts";
-import { reportModel } from "../model-report.ts";
-import { openModel, type OpenedModel, type OpenModelOptions } from "../open-model.ts";
+import { writeGgufTokenizer } from "../../tokenizers/gguf-vocabulary.ts";
+import { createByteProgress, formatBytes } from "../terminal/byte-progress.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import { watchInterrupt } from "../terminal/interrupt.ts";
+import type { CliIo } from "../terminal/io.ts";
+import { formatReport } from "../report/format-model-report.ts";
+import { reportModel } from "../report/model-report.ts";
+import { openModel, type OpenedModel, type OpenModelOptions } from "../load/open-model.ts";
 
 export interface ModelFlags {
   readonly json?: boolean;

@@ -5,11 +5,11 @@ import { findModel } from "../../backends/local/find-model.ts";
 import { loadModelRenderer } from "../../backends/local/load-model.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { TinkerServer, TinkerServerOptions } from "../../tinker-server/index.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { watchInterrupt } from "../interrupt.ts";
-import type { CliIo } from "../io.ts";
-import { formatError, missingPackage } from "../report-error.ts";
-import { colorsFor } from "../terminal.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import { watchInterrupt } from "../terminal/interrupt.ts";
+import type { CliIo } from "../terminal/io.ts";
+import { formatError, missingPackage } from "../terminal/report-error.ts";
+import { colorsFor } from "../terminal/terminal.ts";
 
 export interface ServeFlags {
   readonly tinker?: boolean;

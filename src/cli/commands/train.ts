@@ -3,20 +3,20 @@ import { dirname, resolve } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
 import { AgentTrainer } from "../../trainer/agent-trainer.ts";
-import { type LoadedConfig, loadConfig } from "../../trainer/config/load.ts";
-import type { TrainConfig } from "../../trainer/config/train-config.ts";
-import { resolvedAsJson, formatResolved } from "../dry-run.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { explainedAsJson, formatExplained } from "../explain.ts";
-import { watchInterrupt } from "../interrupt.ts";
-import type { CliIo } from "../io.ts";
-import { loadAgent, requireOption } from "../load-agent.ts";
-import { loadBackend } from "../load-backend.ts";
-import { loadDataset } from "../load-dataset.ts";
-import { loadAlgorithms } from "../load-algorithms.ts";
-import { createLateErrors } from "../process-end.ts";
-import { createProgress, duration } from "../progress.ts";
-import { nextCommand } from "../resume-command.ts";
+import { type LoadedConfig, loadConfig } from "../../config/load.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import { resolvedAsJson, formatResolved } from "../report/dry-run.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import { explainedAsJson, formatExplained } from "../report/explain.ts";
+import { watchInterrupt } from "../terminal/interrupt.ts";
+import type { CliIo } from "../terminal/io.ts";
+import { loadAgent, requireOption } from "../load/load-agent.ts";
+import { loadBackend } from "../load/load-backend.ts";
+import { loadDataset } from "../load/load-dataset.ts";
+import { loadAlgorithms } from "../load/load-algorithms.ts";
+import { createLateErrors } from "../terminal/process-end.ts";
+import { createProgress, duration } from "../terminal/progress.ts";
+import { nextCommand } from "../terminal/resume-command.ts";
 
 export interface TrainFlags {
   /** `true`: the flag without a value. */

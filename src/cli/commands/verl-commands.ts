@@ -1,8 +1,8 @@
 /** Flags and help of `agent-trainer verl`; what the commands do is in `verl.ts`, loaded when asked for. */
 import { type Command, Option } from "commander";
-import type { CliIo } from "../io.ts";
-import { inferenceNames } from "../verl-environment.ts";
-import { verlEnvironment } from "../verl-options.ts";
+import type { CliIo } from "../terminal/io.ts";
+import { inferenceNames } from "../load/verl-environment.ts";
+import { verlEnvironment } from "../load/verl-options.ts";
 import type { MakeCommand } from "./model-commands.ts";
 import type { VerlCheckFlags, VerlSetupFlags } from "./verl.ts";
 

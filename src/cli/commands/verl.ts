@@ -1,15 +1,15 @@
 /** `agent-trainer verl setup` and `agent-trainer verl check`: the Python environment for verl. */
-import { exitCodes } from "../exit-codes.ts";
-import { watchInterrupt } from "../interrupt.ts";
-import type { CliIo } from "../io.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import { watchInterrupt } from "../terminal/interrupt.ts";
+import type { CliIo } from "../terminal/io.ts";
 import {
   type InferenceName,
   inspectVerl,
   runStep,
   setupSteps,
   type VerlReport,
-} from "../verl-environment.ts";
-import { pythonIn } from "../verl-options.ts";
+} from "../load/verl-environment.ts";
+import { pythonIn } from "../load/verl-options.ts";
 
 export interface VerlSetupFlags {
   readonly python: string;

@@ -2,13 +2,13 @@
 import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fitSource } from "../model/fit-source.ts";
-import { jsonText, writeCompanions } from "./companion-files.ts";
-import type { CompanionFiles } from "./companion-files.ts";
+import { jsonText, writeCompanions } from "./model-assets.ts";
+import type { CompanionFiles } from "./model-assets.ts";
 import type { ModelSource } from "./model-source.ts";
 import { encodeNumbers, formatFacts } from "./number-format.ts";
 import type { NumberFormat } from "./number-format.ts";
 import { safetensorsHeader } from "./safetensors.ts";
-import { writeFolderAside } from "./write-aside.ts";
+import { writeFolderAside } from "./atomic-write.ts";
 
 export interface ExportOptions {
   readonly format: NumberFormat;

@@ -13,7 +13,7 @@ import type { GgufTensorEntry, GgufValue, GgufValues } from "./gguf-writer.ts";
 import type { ModelSource } from "./model-source.ts";
 import { encodeNumbers, formatFacts } from "./number-format.ts";
 import type { NumberFormat } from "./number-format.ts";
-import { writeFileAside } from "./write-aside.ts";
+import { writeFileAside } from "./atomic-write.ts";
 
 export interface GgufExportOptions extends ExportOptions {
   /** `general.name` */

@@ -9,8 +9,8 @@ import { CheckpointError } from "../../core/errors.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import type { AdamState } from "../optimizer/adamw.ts";
 import { setMoments } from "../optimizer/moments.ts";
-import { jsonText, writeCompanions } from "./companion-files.ts";
-import type { CompanionFiles } from "./companion-files.ts";
+import { jsonText, writeCompanions } from "./model-assets.ts";
+import type { CompanionFiles } from "./model-assets.ts";
 import { encodeSafetensors, readSafetensors } from "./safetensors.ts";
 import type { NamedTensor, StorableTensor } from "./safetensors.ts";
 

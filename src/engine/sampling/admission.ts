@@ -4,7 +4,7 @@
  */
 import { cacheBytesPerToken } from "../model/model-config.ts";
 import type { ModelConfig } from "../model/model-config.ts";
-import { laneLength } from "./lanes.ts";
+import { laneLength } from "./decode-buckets.ts";
 import { farthestCached } from "./sequence.ts";
 import type { Sequence } from "./sequence.ts";
 

@@ -5,7 +5,7 @@ import { PolicyTrainer } from "../training/policy-trainer.ts";
 import { randomTokens, rowOf, smallConfig, smallModel } from "../../../test/engine/small-model.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import { BatchSampler } from "./batch-sampler.ts";
-import { leastVocabulary } from "./draw-tokens.ts";
+import { leastVocabulary } from "./sample-tokens.ts";
 import { SamplingSession } from "./sampling-session.ts";
 
 const params = (seed: number, extra: Partial<SamplingParams> = {}): SamplingParams => ({

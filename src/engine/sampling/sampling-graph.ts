@@ -15,7 +15,7 @@ import { declareWeights } from "../model/weight-source.ts";
 import type { BuiltGraph } from "../training/training-graph.ts";
 import { cachedAttention } from "./cached-attention.ts";
 import type { KeysAndValues } from "./cached-attention.ts";
-import { blockSizeOf, drawTokens } from "./draw-tokens.ts";
+import { blockSizeOf, drawTokens } from "./sample-tokens.ts";
 
 export const cachedKeys = (layer: number): string => `cached_keys_${layer}`;
 export const cachedValues = (layer: number): string => `cached_values_${layer}`;

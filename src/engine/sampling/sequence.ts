@@ -1,9 +1,9 @@
 /** One sequence that is being drawn, and the request that it belongs to. Knows nothing of batches. */
 import type { Sample, SampleRequest, StopReason, WeightChange } from "../../core/policy.ts";
 import { createRandom, deriveSeed } from "../../util/random.ts";
-import type { LaneSequence } from "./lane.ts";
-import { isTempered } from "./pick-token.ts";
-import type { PickedToken } from "./pick-token.ts";
+import type { LaneSequence } from "./decode-bucket.ts";
+import { isTempered } from "./sample-token.ts";
+import type { PickedToken } from "./sample-token.ts";
 
 export interface QueuedRequest {
   readonly request: SampleRequest;

@@ -2,10 +2,10 @@
  * A whole answer for clients that give up on a server that is silent for long, as Node's fetch does after
  * five minutes: beyond a while it begins before it is known. Knows no protocol.
  */
-import { toApiError } from "../api-error.ts";
-import { errorBody, errorShapeOf } from "../error-response.ts";
+import { toApiError } from "../http/api-error.ts";
+import { errorBody, errorShapeOf } from "../http/error-response.ts";
 import type { GatewayContext } from "../gateway-context.ts";
-import { EarlyReply, type EarlyOutcome, type JsonReply, type Reply } from "../reply.ts";
+import { EarlyReply, type EarlyOutcome, type JsonReply, type Reply } from "../http/reply.ts";
 
 /** @throws what `work` rejects with, as long as nothing was sent. */
 export async function replyInTime(

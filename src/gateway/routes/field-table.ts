@@ -2,7 +2,7 @@
  * What becomes of each field of a request, by protocol. What changes the meaning of a request is supported
  * or refused; what has no effect here is told once, so that nobody believes that it had one.
  */
-import { isJsonObject, type JsonFields } from "../json-fields.ts";
+import { isJsonObject, type JsonFields } from "../http/json-fields.ts";
 import { is, isEmpty, never, type NeutralValues } from "./refusals.ts";
 import { samplingFieldNames } from "./sampling-fields.ts";
 

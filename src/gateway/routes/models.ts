@@ -1,6 +1,6 @@
 /** `GET .../v1/models` and `GET .../v1/models/{id}`. */
-import { ApiError } from "../api-error.ts";
-import { show } from "../json-fields.ts";
+import { ApiError } from "../http/api-error.ts";
+import { show } from "../http/json-fields.ts";
 
 interface WireModel {
   readonly id: string;

@@ -1,11 +1,11 @@
 /** Which path under a session's `/v1` speaks which protocol. */
-import type { Reply } from "../reply.ts";
-import type { RouteContext } from "./answer-call.ts";
-import { answerChat } from "./chat/answer.ts";
-import { answerCompletions } from "./completions/answer.ts";
-import { answerMessages } from "./messages/answer.ts";
+import type { Reply } from "../http/reply.ts";
+import type { RouteContext } from "./handle-call.ts";
+import { answerChat } from "./chat/handle.ts";
+import { answerCompletions } from "./completions/handle.ts";
+import { answerMessages } from "./messages/handle.ts";
 import { countMessageTokens } from "./messages/count-tokens.ts";
-import { answerResponses } from "./responses/answer.ts";
+import { answerResponses } from "./responses/handle.ts";
 
 /** Answers a POST. */
 export type ProtocolRoute = (context: RouteContext) => Promise<Reply>;

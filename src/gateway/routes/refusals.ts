@@ -2,8 +2,8 @@
  * Fields of a request that would change what is sampled and are not honoured. Dropping one silently
  * would train on something else than what the agent asked for.
  */
-import { badRequest } from "../api-error.ts";
-import { isJsonObject, show, type JsonFields } from "../json-fields.ts";
+import { badRequest } from "../http/api-error.ts";
+import { isJsonObject, show, type JsonFields } from "../http/json-fields.ts";
 
 /** Whether a value asks for nothing. */
 export type IsNeutral = (value: unknown) => boolean;

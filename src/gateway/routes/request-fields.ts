@@ -1,6 +1,6 @@
 /** Fields that requests of several protocols share. */
 import type { ImagePart, JsonObject, ToolDefinition } from "../../core/message.ts";
-import { badRequest } from "../api-error.ts";
+import { badRequest } from "../http/api-error.ts";
 import {
   readBoolean,
   readNumber,
@@ -8,7 +8,7 @@ import {
   readString,
   show,
   type JsonFields,
-} from "../json-fields.ts";
+} from "../http/json-fields.ts";
 
 const maxChoices = 128;
 const maxStops = 16;

@@ -1,6 +1,6 @@
 /** Sampling fields as JSON names them, for requests and for sessions. */
-import type { SamplingChoice } from "../call-request.ts";
-import { readNumber, type JsonFields } from "../json-fields.ts";
+import type { SamplingChoice } from "../call/call-request.ts";
+import { readNumber, type JsonFields } from "../http/json-fields.ts";
 
 const count = { min: 1, max: Number.MAX_SAFE_INTEGER, integer: true };
 

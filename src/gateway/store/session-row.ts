@@ -1,5 +1,5 @@
 /** A session as a row and back. Knows no SQL. */
-import type { SessionRecord, StoredSession } from "../trace-store.ts";
+import type { SessionRecord, StoredSession } from "./trace-store.ts";
 import { packJson, unpackJson } from "./packed-json.ts";
 
 /** As SQLite gives it. */

@@ -4,7 +4,7 @@
  */
 import { ConfigError } from "../../core/errors.ts";
 import type { Trace } from "../../core/trace.ts";
-import type { StoredSession, TraceStore } from "../trace-store.ts";
+import type { StoredSession, TraceStore } from "./trace-store.ts";
 import { findBase } from "./find-base.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { KnownTraces, type KnownTrace } from "./known-traces.ts";

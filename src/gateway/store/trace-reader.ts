@@ -1,7 +1,7 @@
 /** Reads traces from the tables, with what they share with others. Writes nothing. */
 import type { Database, Statement } from "libsql";
 import type { Trace } from "../../core/trace.ts";
-import type { TracePage, TraceQuery } from "../trace-store.ts";
+import type { TracePage, TraceQuery } from "./trace-store.ts";
 import type { KnownTrace } from "./known-traces.ts";
 import { packUid, unpackTrace, type TraceRow } from "./trace-row.ts";
 

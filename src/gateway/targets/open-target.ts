@@ -1,6 +1,6 @@
 /** What a backend or a user gives as target, to what the gateway asks. */
 import type { InferenceTarget } from "../../core/backend.ts";
-import { createHttpTarget } from "./http/http-target.ts";
+import { createHttpTarget } from "./workers/http-target.ts";
 import { samplerSource } from "./sampler-source.ts";
 import type { TargetServices } from "./target-services.ts";
 import type { Target } from "./target.ts";

@@ -1,5 +1,5 @@
 /** What targets get of the gateway. */
-import type { CallGate } from "../call-gate.ts";
+import type { CallGate } from "../call/call-gate.ts";
 
 export interface TargetServices {
   /** The name that the gateway gives its model. */

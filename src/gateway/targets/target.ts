@@ -5,11 +5,11 @@
 import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
 import type { Renderer } from "../../core/policy.ts";
 import type { Trace } from "../../core/trace.ts";
-import type { CallAbort } from "../call-abort.ts";
-import type { CallRequest, CallUsage, Completion } from "../call-request.ts";
-import type { TextDelta } from "../delta-reader.ts";
-import type { PreparedCall } from "../prompt.ts";
-import type { CaptureSession } from "../session.ts";
+import type { CallAbort } from "../call/call-abort.ts";
+import type { CallRequest, CallUsage, Completion } from "../call/call-request.ts";
+import type { TextDelta } from "../call/delta-reader.ts";
+import type { PreparedCall } from "../call/prompt.ts";
+import type { CaptureSession } from "../session/session.ts";
 import type { WorkerAdmin } from "../worker-admin.ts";
 
 export interface TargetCall {

@@ -4,9 +4,9 @@
  */
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { Renderer, Sample } from "../../core/policy.ts";
-import { ChoiceReader } from "../choice-reader.ts";
-import { readMessage } from "../completion.ts";
-import { prepareCall, type PreparedCall } from "../prompt.ts";
+import { ChoiceReader } from "../call/choice-reader.ts";
+import { readMessage } from "../call/completion.ts";
+import { prepareCall, type PreparedCall } from "../call/prompt.ts";
 import type { FinishedChoice, Target, TargetCall } from "./target.ts";
 import type { Draw, TokenSource } from "./token-source.ts";
 

@@ -14,13 +14,13 @@ import type { AddressInfo, Socket } from "node:net";
 import { text as readBody } from "node:stream/consumers";
 import { byteTokens } from "../byte-renderer.ts";
 import { scriptedSampler, type Script } from "../scripted-sampler.ts";
-import type { UpstreamAsk, UpstreamDialect, WireBody } from "./dialects/dialect.ts";
-import { promptOf } from "./dialects/chat-prompt.ts";
-import { llamacpp } from "./dialects/llamacpp.ts";
-import { openai } from "./dialects/openai.ts";
-import { sglang } from "./dialects/sglang.ts";
-import { vllm } from "./dialects/vllm.ts";
-import { cutAtStop } from "./drawn.ts";
+import type { UpstreamAsk, UpstreamDialect, WireBody } from "./adapters/adapter.ts";
+import { promptOf } from "./adapters/chat-prompt.ts";
+import { llamacpp } from "./adapters/llamacpp.ts";
+import { openai } from "./adapters/openai.ts";
+import { sglang } from "./adapters/sglang.ts";
+import { vllm } from "./adapters/vllm.ts";
+import { cutAtStop } from "./sampled.ts";
 import { deliver, type Fault } from "./fault.ts";
 
 export interface UpstreamOptions {

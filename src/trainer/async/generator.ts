@@ -4,14 +4,14 @@
  */
 import { isScored } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import { requestsOf, setKey } from "../batch-rollouts.ts";
-import type { DataPosition } from "../checkpoint.ts";
-import { sampledTokens } from "../episode-metrics.ts";
-import { checkFailures } from "../failures.ts";
+import { requestsOf, setKey } from "../rollouts/batch-rollouts.ts";
+import type { DataPosition } from "../run-folder/checkpoint.ts";
+import { sampledTokens } from "../rollouts/episode-metrics.ts";
+import { checkFailures } from "../rollouts/failures.ts";
 import type { LoopContext, RolloutRequest } from "../loop-context.ts";
-import { judgeSet, SolveCounts } from "../rejection.ts";
-import type { RolloutSet } from "../rollout-set.ts";
-import type { SetBuffer } from "./set-buffer.ts";
+import { judgeSet, SolveCounts } from "../rollouts/rejection.ts";
+import type { RolloutSet } from "../rollouts/task-rollouts.ts";
+import type { SetBuffer } from "./rollout-buffer.ts";
 import { exchangesBefore, type StalenessPlan } from "./staleness.ts";
 
 /** A task under way. */

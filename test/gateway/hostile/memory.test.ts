@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { BodyBudget } from "../../../src/gateway/body-budget.ts";
+import { BodyBudget } from "../../../src/gateway/http/body-budget.ts";
 import { createGateway } from "../../../src/gateway/index.ts";
 import { scriptedTarget } from "../../../src/testing/index.ts";
 

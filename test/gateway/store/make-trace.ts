@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { ChatMessage } from "../../../src/core/message.ts";
 import type { Trace } from "../../../src/core/trace.ts";
-import type { SessionRecord } from "../../../src/gateway/trace-store.ts";
+import type { SessionRecord } from "../../../src/gateway/store/trace-store.ts";
 import { createRandom } from "../../../src/util/random.ts";
 
 export function makeTrace(fields: Partial<Trace> = {}): Trace {

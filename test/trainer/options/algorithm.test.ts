@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { TrainingBackend } from "../../../src/core/backend.ts";
 import { capabilityMatrix } from "../../../src/core/capabilities.ts";
 import type { TrainingRow } from "../../../src/core/training-row.ts";
-import { loadConfig } from "../../../src/trainer/config/load.ts";
-import { trainingRows } from "../../../src/trainer/training-rows.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import { trainingRows } from "../../../src/trainer/update/training-rows.ts";
 import { episode, type EpisodeShape } from "./episodes.ts";
 
 type Forward = NonNullable<TrainingBackend["forward"]>;

@@ -19,9 +19,9 @@ import {
   type OptimSpec,
 } from "../../../src/core/loss.ts";
 import type { TrainingRow } from "../../../src/core/training-row.ts";
-import type { TrainConfig } from "../../../src/trainer/config/train-config.ts";
-import { planLoss } from "../../../src/trainer/loss-plan.ts";
-import { updateBySlopes } from "../../../src/trainer/update-by-slopes.ts";
+import type { TrainConfig } from "../../../src/config/train-config.ts";
+import { planLoss } from "../../../src/trainer/update/loss-plan.ts";
+import { updateBySlopes } from "../../../src/trainer/update/trainer-loss.ts";
 import { rowOf } from "../../engine/small-model.ts";
 import { fetchOf, modelPath, startServer, token } from "../../tinker/local-server.ts";
 import { fakeBackend, fakeRun } from "../../verl/fake-bridge.ts";

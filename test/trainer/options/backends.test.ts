@@ -3,7 +3,7 @@ import type { TrainingBackend } from "../../../src/core/backend.ts";
 import { capabilityMatrix } from "../../../src/core/capabilities.ts";
 import { UnsupportedOptionError } from "../../../src/core/errors.ts";
 import { AgentTrainer } from "../../../src/trainer/agent-trainer.ts";
-import { configFields } from "../../../src/trainer/config/fields.ts";
+import { configFields } from "../../../src/config/fields.ts";
 import {
   backendNames,
   explainOption,

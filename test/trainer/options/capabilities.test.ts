@@ -11,10 +11,10 @@ import {
 } from "../../../src/core/loss.ts";
 import { defaultSampling } from "../../../src/core/policy.ts";
 import { capabilityRules } from "../../../src/trainer/check-capabilities.ts";
-import { loadConfig } from "../../../src/trainer/config/load.ts";
-import type { TrainConfig } from "../../../src/trainer/config/train-config.ts";
-import { isBackendLoss } from "../../../src/trainer/loss-plan.ts";
-import { lossOf } from "../../../src/trainer/update-spec.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import type { TrainConfig } from "../../../src/config/train-config.ts";
+import { isBackendLoss } from "../../../src/trainer/update/loss-plan.ts";
+import { lossOf } from "../../../src/trainer/update/update-spec.ts";
 import { hasPython } from "../../verl/fake-bridge.ts";
 import {
   type Asked,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AdvantageEstimator } from "../../../src/algorithms/estimator.ts";
-import { loadConfig } from "../../../src/trainer/config/load.ts";
+import { loadConfig } from "../../../src/config/load.ts";
 import { nameAlgorithms } from "../../../src/trainer/custom-algorithms.ts";
 import { coinBackend } from "../coin-backend.ts";
 import { coinTrainer, readLines } from "../coin-run.ts";

@@ -5,14 +5,14 @@ import { defaultSampling } from "../../../src/core/policy.ts";
 import type { TrainingBackend } from "../../../src/core/backend.ts";
 import { capabilityMatrix } from "../../../src/core/capabilities.ts";
 import type { TrainingRow } from "../../../src/core/training-row.ts";
-import { configFields } from "../../../src/trainer/config/fields.ts";
-import { loadConfig } from "../../../src/trainer/config/load.ts";
-import { startWarnings } from "../../../src/trainer/config/start-warnings.ts";
-import { valueAt } from "../../../src/trainer/config/tree.ts";
+import { configFields } from "../../../src/config/fields.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import { startWarnings } from "../../../src/config/start-warnings.ts";
+import { valueAt } from "../../../src/config/tree.ts";
 import { nameAlgorithms } from "../../../src/trainer/custom-algorithms.ts";
-import { trainingRows } from "../../../src/trainer/training-rows.ts";
-import { learningRateAt } from "../../../src/trainer/schedule.ts";
-import { lossOf } from "../../../src/trainer/update-spec.ts";
+import { trainingRows } from "../../../src/trainer/update/training-rows.ts";
+import { learningRateAt } from "../../../src/algorithms/schedule.ts";
+import { lossOf } from "../../../src/trainer/update/update-spec.ts";
 import { episode, type EpisodeShape } from "./episodes.ts";
 
 const load = (...overrides: string[]) =>

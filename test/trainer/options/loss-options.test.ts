@@ -6,10 +6,10 @@ import { encodeLoss } from "../../../src/backends/verl/loss-wire.ts";
 import { rowFactors } from "../../../src/core/aggregation.ts";
 import type { LossSpec } from "../../../src/core/loss.ts";
 import { lossParameterTensors } from "../../../src/engine/loss/parameters.ts";
-import { loadConfig } from "../../../src/trainer/config/load.ts";
-import type { TrainConfig } from "../../../src/trainer/config/train-config.ts";
-import { planLoss } from "../../../src/trainer/loss-plan.ts";
-import { lossOf } from "../../../src/trainer/update-spec.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import type { TrainConfig } from "../../../src/config/train-config.ts";
+import { planLoss } from "../../../src/trainer/update/loss-plan.ts";
+import { lossOf } from "../../../src/trainer/update/update-spec.ts";
 import { allCapabilities } from "../coin-backend.ts";
 
 const configOf = (...overrides: readonly string[]): TrainConfig =>

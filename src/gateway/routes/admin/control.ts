@@ -1,8 +1,8 @@
 /** Pausing, weight versions and flushing over HTTP. The caller has checked the admin token. */
-import { badRequest } from "../../api-error.ts";
-import { readJsonObject } from "../../body.ts";
-import { readNumber, readString, show, type JsonFields } from "../../json-fields.ts";
-import { waitUntilIdle } from "../../wait-until-idle.ts";
+import { badRequest } from "../../http/api-error.ts";
+import { readJsonObject } from "../../http/body.ts";
+import { readNumber, readString, show, type JsonFields } from "../../http/json-fields.ts";
+import { waitUntilIdle } from "../../call/wait-until-idle.ts";
 import type { OwnContext } from "./own-route.ts";
 
 /** A body that may be left out. */

@@ -1,7 +1,7 @@
 /** What every route of the gateway itself gets, and how it reads its query. */
-import { badRequest } from "../../api-error.ts";
+import { badRequest } from "../../http/api-error.ts";
 import type { GatewayContext } from "../../gateway-context.ts";
-import { readNumber, type NumberBounds } from "../../json-fields.ts";
+import { readNumber, type NumberBounds } from "../../http/json-fields.ts";
 
 export interface OwnContext {
   readonly gateway: GatewayContext;

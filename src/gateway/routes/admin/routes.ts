@@ -1,7 +1,7 @@
 /** Which path of the gateway itself does what, and who may ask. */
-import { ApiError } from "../../api-error.ts";
-import { requireToken } from "../../auth.ts";
-import { openApiDocument } from "../../openapi.ts";
+import { ApiError } from "../../http/api-error.ts";
+import { requireToken } from "../../http/auth.ts";
+import { openApiDocument } from "../../http/openapi.ts";
 import { flush, pause, resume, setWeightVersion, showWeightVersion } from "./control.ts";
 import type { OwnContext, OwnHandler } from "./own-route.ts";
 import {

@@ -1,13 +1,13 @@
 /** Sessions over HTTP, for trainers in other processes. The caller has checked the admin token. */
 import { randomUUID } from "node:crypto";
-import { ApiError, badRequest } from "../../api-error.ts";
-import { readJsonObject } from "../../body.ts";
-import { readArray, readNumber, readObject, readString, show } from "../../json-fields.ts";
-import { sessionPath } from "../../path.ts";
+import { ApiError, badRequest } from "../../http/api-error.ts";
+import { readJsonObject } from "../../http/body.ts";
+import { readArray, readNumber, readObject, readString, show } from "../../http/json-fields.ts";
+import { sessionPath } from "../../http/path.ts";
 import { deriveSeed } from "../../../util/random.ts";
-import { toWireSession } from "../../wire.ts";
+import { toWireSession } from "../../client/wire.ts";
 import { readSampling, samplingFieldNames } from "../sampling-fields.ts";
-import type { CaptureSession } from "../../session.ts";
+import type { CaptureSession } from "../../session/session.ts";
 import type { GatewayContext } from "../../gateway-context.ts";
 import { limitBounds, readQueryNumber, sinceBounds, type OwnContext } from "./own-route.ts";
 

@@ -1,7 +1,7 @@
 /** A session's traces as server-sent events: those that are there, then each as it is recorded. */
 import type { GatewayContext } from "../../gateway-context.ts";
-import type { CaptureSession } from "../../session.ts";
-import { toWireTrace } from "../../wire.ts";
+import type { CaptureSession } from "../../session/session.ts";
+import { toWireTrace } from "../../client/wire.ts";
 
 /** Traces read at once. */
 const pageSize = 16;

@@ -1,7 +1,7 @@
 /** Captured calls over HTTP. The caller has checked the admin token. */
-import { ApiError } from "../../api-error.ts";
-import { readNumber, show } from "../../json-fields.ts";
-import { toWireTrace } from "../../wire.ts";
+import { ApiError } from "../../http/api-error.ts";
+import { readNumber, show } from "../../http/json-fields.ts";
+import { toWireTrace } from "../../client/wire.ts";
 import {
   cursorBounds,
   limitBounds,

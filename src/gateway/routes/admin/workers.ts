@@ -1,10 +1,10 @@
 /** HTTP workers over HTTP. The caller has checked the admin token. */
-import { ApiError, badRequest } from "../../api-error.ts";
-import { readJsonObject } from "../../body.ts";
+import { ApiError, badRequest } from "../../http/api-error.ts";
+import { readJsonObject } from "../../http/body.ts";
 import type { GatewayContext } from "../../gateway-context.ts";
-import { readNumber, readString, show } from "../../json-fields.ts";
+import { readNumber, readString, show } from "../../http/json-fields.ts";
 import type { WorkerAdmin } from "../../worker-admin.ts";
-import { toWireWorker } from "../../wire.ts";
+import { toWireWorker } from "../../client/wire.ts";
 import { readQueryNumber, type OwnContext } from "./own-route.ts";
 
 const defaultDrainMs = 30_000;

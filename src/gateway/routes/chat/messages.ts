@@ -1,6 +1,6 @@
 /** OpenAI chat messages to core messages. What cannot be honoured is refused by the place it stands at. */
 import type { ChatMessage, ContentPart, ToolCall } from "../../../core/message.ts";
-import { badRequest } from "../../api-error.ts";
+import { badRequest } from "../../http/api-error.ts";
 import {
   isJsonObject,
   readArray,
@@ -8,7 +8,7 @@ import {
   readString,
   show,
   type JsonFields,
-} from "../../json-fields.ts";
+} from "../../http/json-fields.ts";
 import { textOnly, toImagePart, type ContentOptions } from "../request-fields.ts";
 
 function parsePart(part: unknown, at: string, options: ContentOptions): ContentPart {

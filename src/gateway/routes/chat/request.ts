@@ -1,7 +1,7 @@
 /** The body of a chat completion request to a call, and to how its answer is to be written. */
 import type { ToolDefinition } from "../../../core/message.ts";
-import { badRequest } from "../../api-error.ts";
-import type { CallRequest } from "../../call-request.ts";
+import { badRequest } from "../../http/api-error.ts";
+import type { CallRequest } from "../../call/call-request.ts";
 import {
   isJsonObject,
   readArray,
@@ -10,7 +10,7 @@ import {
   readString,
   show,
   type JsonFields,
-} from "../../json-fields.ts";
+} from "../../http/json-fields.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
 import { is, isEmpty, isText, refuseUnsupported } from "../refusals.ts";
 import {

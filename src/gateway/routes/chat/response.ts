@@ -1,8 +1,8 @@
 /** A finished call in OpenAI's shape of a chat completion. */
 import type { Renderer } from "../../../core/policy.ts";
-import { usageOf, type CallResult, type Completion } from "../../call-request.ts";
-import { tokenTextsOf } from "../../token-texts.ts";
-import { toWireMessage } from "../../wire.ts";
+import { usageOf, type CallResult, type Completion } from "../../call/call-request.ts";
+import { tokenTextsOf } from "../../call/token-texts.ts";
+import { toWireMessage } from "../../client/wire.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,9 @@
 /** A running call as server-sent events in OpenAI's shape of chat completion chunks. */
-import type { FinishedCall } from "../../call.ts";
-import type { TextDelta } from "../../delta-reader.ts";
-import { chatErrors, errorBody } from "../../error-response.ts";
-import { toWireToolCalls } from "../../wire.ts";
-import type { CallStream } from "../answer-call.ts";
+import type { FinishedCall } from "../../call/call.ts";
+import type { TextDelta } from "../../call/delta-reader.ts";
+import { chatErrors, errorBody } from "../../http/error-response.ts";
+import { toWireToolCalls } from "../../client/wire.ts";
+import type { CallStream } from "../handle-call.ts";
 import type { EventStream } from "../event-stream.ts";
 import { finishReason, toWireLogprobs, toWireUsage, type ResponseOptions } from "./response.ts";
 

@@ -1,7 +1,7 @@
 /** The body of a (text) completion request to a call, and to how its answer is to be written. */
-import { badRequest } from "../../api-error.ts";
-import type { CallRequest } from "../../call-request.ts";
-import { readString, show, type JsonFields } from "../../json-fields.ts";
+import { badRequest } from "../../http/api-error.ts";
+import type { CallRequest } from "../../call/call-request.ts";
+import { readString, show, type JsonFields } from "../../http/json-fields.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
 import { captureFields, sharedFields, sharedSilent, type FieldTable } from "../field-table.ts";
 import { is, isEmpty, isText, neutralSampling, refuseUnsupported } from "../refusals.ts";

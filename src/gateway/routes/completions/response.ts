@@ -1,8 +1,8 @@
 /** A finished call in OpenAI's shape of a text completion. */
 import type { Renderer } from "../../../core/policy.ts";
-import type { CallResult, Completion } from "../../call-request.ts";
-import { textOf } from "../../message-text.ts";
-import { tokenTextsOf } from "../../token-texts.ts";
+import type { CallResult, Completion } from "../../call/call-request.ts";
+import { textOf } from "../../session/message-text.ts";
+import { tokenTextsOf } from "../../call/token-texts.ts";
 import { toWireUsage } from "../chat/response.ts";
 
 type Wire = Readonly<Record<string, unknown>>;

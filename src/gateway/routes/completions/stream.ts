@@ -1,8 +1,8 @@
 /** A running call as server-sent events in OpenAI's shape of text completion chunks. */
-import type { FinishedCall } from "../../call.ts";
-import type { TextDelta } from "../../delta-reader.ts";
-import { completionsErrors, errorBody } from "../../error-response.ts";
-import type { CallStream } from "../answer-call.ts";
+import type { FinishedCall } from "../../call/call.ts";
+import type { TextDelta } from "../../call/delta-reader.ts";
+import { completionsErrors, errorBody } from "../../http/error-response.ts";
+import type { CallStream } from "../handle-call.ts";
 import { toWireUsage } from "../chat/response.ts";
 import type { EventStream } from "../event-stream.ts";
 import { toTextChoice, type CompletionsOptions } from "./response.ts";

@@ -1,6 +1,6 @@
 /** `POST .../v1/messages/count_tokens`. Calls no model and captures nothing. */
-import { readJsonObject } from "../../body.ts";
-import type { RouteContext } from "../answer-call.ts";
+import { readJsonObject } from "../../http/body.ts";
+import type { RouteContext } from "../handle-call.ts";
 import { parsePrompt } from "./request.ts";
 
 export async function countMessageTokens({ gateway, request }: RouteContext): Promise<Response> {

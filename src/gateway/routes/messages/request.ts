@@ -1,7 +1,7 @@
 /** The body of an Anthropic Messages request to a call, and to how its answer is to be written. */
 import type { JsonValue, ToolDefinition } from "../../../core/message.ts";
-import { ApiError, badRequest } from "../../api-error.ts";
-import type { CallRequest } from "../../call-request.ts";
+import { ApiError, badRequest } from "../../http/api-error.ts";
+import type { CallRequest } from "../../call/call-request.ts";
 import {
   isJsonObject,
   readArray,
@@ -11,7 +11,7 @@ import {
   readString,
   show,
   type JsonFields,
-} from "../../json-fields.ts";
+} from "../../http/json-fields.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
 import { sharedFields, sharedSilent, type FieldTable } from "../field-table.ts";
 import {

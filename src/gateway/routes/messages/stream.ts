@@ -1,10 +1,10 @@
 /** A running call as server-sent events in Anthropic's shape. Blocks follow one another, each closed before the next. */
 import type { ToolCall } from "../../../core/message.ts";
-import { usageOf } from "../../call-request.ts";
-import type { FinishedCall, FinishedChoice } from "../../call.ts";
-import type { TextDelta } from "../../delta-reader.ts";
-import { errorBody, messagesErrors } from "../../error-response.ts";
-import type { CallStream } from "../answer-call.ts";
+import { usageOf } from "../../call/call-request.ts";
+import type { FinishedCall, FinishedChoice } from "../../call/call.ts";
+import type { TextDelta } from "../../call/delta-reader.ts";
+import { errorBody, messagesErrors } from "../../http/error-response.ts";
+import type { CallStream } from "../handle-call.ts";
 import type { EventStream } from "../event-stream.ts";
 import { inputText, signature, stopFields, toWireMessageHead, toWireUsage } from "./response.ts";
 

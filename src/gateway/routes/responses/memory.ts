@@ -3,9 +3,9 @@
  * older ones are found among its stored traces.
  */
 import type { ChatMessage } from "../../../core/message.ts";
-import { ApiError } from "../../api-error.ts";
-import { show } from "../../json-fields.ts";
-import type { CaptureSession } from "../../session.ts";
+import { ApiError } from "../../http/api-error.ts";
+import { show } from "../../http/json-fields.ts";
+import type { CaptureSession } from "../../session/session.ts";
 
 interface KnownResponse {
   readonly previous: KnownResponse | undefined;

@@ -1,7 +1,7 @@
 /** The body of an OpenAI Responses request to a call, and to how its answer is to be written. */
 import type { ChatMessage, JsonValue, ToolDefinition } from "../../../core/message.ts";
-import { badRequest } from "../../api-error.ts";
-import type { CallRequest, SamplingChoice } from "../../call-request.ts";
+import { badRequest } from "../../http/api-error.ts";
+import type { CallRequest, SamplingChoice } from "../../call/call-request.ts";
 import {
   isJsonObject,
   readArray,
@@ -11,7 +11,7 @@ import {
   readString,
   show,
   type JsonFields,
-} from "../../json-fields.ts";
+} from "../../http/json-fields.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
 import { sharedFields, sharedIgnored, sharedSilent, type FieldTable } from "../field-table.ts";
 import { is, isEmpty, isText, never, neutralSampling, refuseUnsupported } from "../refusals.ts";

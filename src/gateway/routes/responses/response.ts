@@ -1,9 +1,9 @@
 /** A finished call in the shape of OpenAI's Responses API. */
 import type { ToolCall } from "../../../core/message.ts";
 import type { Renderer } from "../../../core/policy.ts";
-import { usageOf, type CallResult, type Completion } from "../../call-request.ts";
-import type { JsonFields } from "../../json-fields.ts";
-import { textOf } from "../../message-text.ts";
+import { usageOf, type CallResult, type Completion } from "../../call/call-request.ts";
+import type { JsonFields } from "../../http/json-fields.ts";
+import { textOf } from "../../session/message-text.ts";
 import { toWireLogprobs } from "../chat/response.ts";
 
 export type Wire = Readonly<Record<string, unknown>>;

@@ -1,9 +1,9 @@
 /** A running call as server-sent events of OpenAI's Responses API. Items follow one another, each done before the next. */
 import type { ToolCall } from "../../../core/message.ts";
-import { toApiError } from "../../api-error.ts";
-import type { FinishedCall, FinishedChoice } from "../../call.ts";
-import type { TextDelta } from "../../delta-reader.ts";
-import type { CallStream } from "../answer-call.ts";
+import { toApiError } from "../../http/api-error.ts";
+import type { FinishedCall, FinishedChoice } from "../../call/call.ts";
+import type { TextDelta } from "../../call/delta-reader.ts";
+import type { CallStream } from "../handle-call.ts";
 import type { EventStream } from "../event-stream.ts";
 import {
   callItem,

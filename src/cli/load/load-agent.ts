@@ -1,0 +1,73 @@
+/**
+ * What the options `agent` and `evaluator` name, as one of the trainer's ways in: a flow, a class of
+ * workflows, or an object with the parts of any way. Knows nothing of how rollouts run.
+ */
+import type { AgentFlow, Evaluator } from "../../core/agent.ts";
+import { ConfigError } from "../../core/errors.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import type { WaysIn } from "../../trainer/rollouts/agent-spec.ts";
+import type { WorkflowClass } from "../../workflow/workflow.ts";
+import { loadExport } from "./load-module.ts";
+
+const wayNames = ["agentFlow", "workflow", "agent", "agentRunFunc"] as const;
+
+/** @throws ConfigError when the option is null. */
+export function requireOption(value: string | null, option: string): string {
+  if (value !== null) return value;
+  throw new ConfigError({
+    message: `${option} is not set, so there is nothing to train with.`,
+    hint: `Set ${option} in the configuration file, or with ${option}=path#export.`,
+    fields: { option },
+  });
+}
+
+/** A function tells nothing of what it returns, so it is a flow unless its export says otherwise. */
+function unscored(agent: string | null): ConfigError {
+  return new ConfigError({
+    message: `evaluator is not set, and agent=${agent} is a flow, which something else has to score.`,
+    hint: "Set evaluator=path#export; or, for a function that returns its own rewards, write: export const agent = { agentRunFunc: yourFunction }.",
+    fields: { option: "evaluator", agent },
+  });
+}
+
+function isWorkflowClass(value: unknown): value is WorkflowClass {
+  if (typeof value !== "function") return false;
+  const prototype = value.prototype as { readonly run?: unknown } | undefined;
+  return typeof prototype?.run === "function";
+}
+
+/** Null for a flow, which may be an object, too. */
+function partsOf(value: unknown): WaysIn | null {
+  if (isWorkflowClass(value)) return { workflow: value };
+  if (typeof value !== "object" || value === null) return null;
+  if ("run" in value && typeof value.run === "function") return null;
+  return wayNames.some((name) => name in value) ? value : null;
+}
+
+/**
+ * Paths are relative to `folder`.
+ * @throws ConfigError when something is not set, cannot be loaded, or is told twice.
+ */
+export async function loadAgent(
+  { agent, evaluator }: Pick<TrainConfig, "agent" | "evaluator">,
+  folder: string,
+): Promise<WaysIn> {
+  const load = (spec: string, option: "agent" | "evaluator"): Promise<unknown> =>
+    loadExport({ spec, folder, option, defaults: [option, "default"] });
+  const value = await load(requireOption(agent, "agent"), "agent");
+  const parts = partsOf(value);
+  if (parts === null) {
+    if (evaluator === null) throw unscored(agent);
+    const own = await load(evaluator, "evaluator");
+    return { agentFlow: value as AgentFlow, evaluator: own as Evaluator };
+  }
+  if (evaluator === null) return parts;
+  if (parts.evaluator !== undefined) {
+    throw new ConfigError({
+      message: `evaluator is ${evaluator}, but ${agent} brings an evaluator of its own.`,
+      hint: "Leave one of them out.",
+      fields: { option: "evaluator", value: evaluator },
+    });
+  }
+  return { ...parts, evaluator: (await load(evaluator, "evaluator")) as Evaluator };
+}

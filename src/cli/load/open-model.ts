@@ -1,0 +1,84 @@
+/**
+ * Opens what a person calls a model: anything that `model.name` takes, a run's folder, a checkpoint, or a
+ * LoRA adapter with its base.
+ */
+import { existsSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { findModel } from "../../backends/local/find-model.ts";
+import { CheckpointError, ModelError } from "../../core/errors.ts";
+import {
+  isAdapterFolder,
+  mergeAdapter,
+  readLoraAdapter,
+} from "../../engine/checkpoint/lora-adapter.ts";
+import { openModelSource } from "../../engine/checkpoint/open-model-source.ts";
+import type { ModelSource } from "../../engine/checkpoint/model-source.ts";
+import type { PullOptions } from "../../hub/pull-model.ts";
+import { newestCheckpoint } from "../../trainer/run-folder/checkpoint.ts";
+
+export interface OpenedModel {
+  /** With the adapter's update, where there is one. */
+  readonly source: ModelSource;
+  /** The folder or file that has configuration and tokenizer. */
+  readonly basePath: string;
+  /** For people and for `general.name`. */
+  readonly name: string;
+  /** The adapter's folder; null where there is none. */
+  readonly adapter: string | null;
+}
+
+export interface OpenModelOptions extends PullOptions {
+  /** Base of an adapter. @default the one it names */
+  readonly base?: string;
+  /** Told when a damaged checkpoint is passed over. */
+  readonly onWarning?: (text: string) => void;
+}
+
+/** @throws ModelError; CheckpointError; HubError */
+export async function openModel(
+  spec: string,
+  options: OpenModelOptions = {},
+): Promise<OpenedModel> {
+  const path = resolve(spec);
+  if (existsSync(join(path, "config.resolved.yaml")))
+    return openModel(await newestWeights(path, options), options);
+  if (existsSync(join(path, "state.json")) && existsSync(join(path, "weights")))
+    return openModel(join(path, "weights"), options);
+  if (!existsSync(join(path, "config.json")) && isAdapterFolder(path))
+    return openAdapter(path, options);
+  const found = await findModel(spec, options);
+  const source = await openModelSource(found.path);
+  return { source, basePath: found.path, name: nameOf(found.name), adapter: null };
+}
+
+function nameOf(name: string): string {
+  return basename(name).replace(/\.gguf$/iu, "");
+}
+
+async function newestWeights(run: string, { onWarning }: OpenModelOptions): Promise<string> {
+  const checkpoint = await newestCheckpoint(join(run, "checkpoints"), (error) =>
+    onWarning?.(error.message),
+  );
+  if (checkpoint !== null) return checkpoint.weights;
+  throw new CheckpointError({
+    message: `The run ${run} has no checkpoint yet.`,
+    hint: "Let it finish a step that is saved; see trainer.save_freq.",
+    fields: { run },
+  });
+}
+
+async function openAdapter(folder: string, options: OpenModelOptions): Promise<OpenedModel> {
+  const adapter = await readLoraAdapter(folder);
+  const base = options.base ?? adapter.baseModel;
+  if (base === null) {
+    throw new ModelError({
+      message: `The adapter ${folder} does not say which model it belongs to.`,
+      hint: "Name it with --base.",
+      fields: { folder },
+    });
+  }
+  const relative = resolve(folder, base);
+  const found = await findModel(existsSync(relative) ? relative : base, options);
+  const source = mergeAdapter(await openModelSource(found.path), adapter);
+  return { source, basePath: found.path, name: nameOf(found.name), adapter: folder };
+}

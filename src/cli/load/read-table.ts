@@ -1,0 +1,54 @@
+/** Rows of `.csv` and `.tsv` files: RFC 4180, with the names of the columns in the first line. */
+import { CsvError, type InfoRecord, parse } from "csv-parse/sync";
+import { ConfigError } from "../../core/errors.ts";
+
+export interface Table {
+  /** Every value is text. */
+  readonly rows: readonly Readonly<Record<string, string>>[];
+  /** The line that row i ends in. */
+  readonly lines: readonly number[];
+}
+
+function checkHeader(names: readonly string[], file: string, delimiter: string): string[] {
+  const wrong = (problem: string, hint: string): ConfigError =>
+    new ConfigError({ message: `${file}:1: ${problem}`, hint, fields: { file, names } });
+  const other = [";", "\t", ","].find((mark) => mark !== delimiter && names[0]?.includes(mark));
+  if (names.length === 1 && other !== undefined) {
+    throw wrong(
+      `the columns are separated by ${JSON.stringify(other)}, not by ${JSON.stringify(delimiter)}.`,
+      "A .csv file has commas, a .tsv file has tabs.",
+    );
+  }
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw wrong(`there are two columns "${twice}".`, "Rename one of them.");
+  return [...names];
+}
+
+/** @throws ConfigError with file and line of what is wrong. */
+export function readTable(text: string, file: string, delimiter: "," | "\t"): Table {
+  try {
+    const records = parse(text, {
+      delimiter,
+      columns: (names: string[]) => checkHeader(names, file, delimiter),
+      skip_empty_lines: true,
+      info: true,
+      // Quotes mean nothing in tab-separated values, where tabs cannot be in a value.
+      ...(delimiter === "\t" ? { quote: false } : {}),
+    }) as unknown as readonly {
+      readonly record: Record<string, string>;
+      readonly info: InfoRecord;
+    }[];
+    return {
+      rows: records.map(({ record }) => record),
+      lines: records.map(({ info }) => info.lines),
+    };
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new ConfigError({
+      message: `${file}: ${error.message}.`,
+      hint: 'Put values with commas, quotes or line breaks in quotes, and write a quote inside as "".',
+      cause: error,
+      fields: { file, code: error.code },
+    });
+  }
+}

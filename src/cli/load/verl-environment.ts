@@ -1,0 +1,138 @@
+/** The Python environment for verl: what goes in, by which commands, and what is in it. */
+import { spawn, spawnSync } from "node:child_process";
+import { createInterface } from "node:readline";
+import { AgentTrainerError } from "../../core/errors.ts";
+import { pythonIn } from "./verl-options.ts";
+
+export const inferenceNames = ["vllm", "sglang", "none"] as const;
+export type InferenceName = (typeof inferenceNames)[number];
+
+/** Versions that were resolved together; verl's own limits allow few others. */
+const pins = {
+  verl: "0.9.0",
+  ray: "2.60.0",
+  transformers: "5.10.4",
+  tensordict: "0.10.0",
+  vllm: "0.20.2",
+} as const;
+
+/** What verl imports without asking for it. */
+const unlisted = ["cachetools", "fastapi", "uvicorn", "einops"];
+
+export interface SetupOptions {
+  readonly folder: string;
+  /** Interpreter that the environment is made with. */
+  readonly python: string;
+  readonly inference: InferenceName;
+  /** Needed on GPUs; compiled on this machine where there is no wheel. */
+  readonly flashAttention: boolean;
+}
+
+export interface SetupStep {
+  readonly title: string;
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+export function packagesFor(inference: InferenceName): readonly string[] {
+  const extra = inference === "none" ? "" : `[${inference}]`;
+  return [
+    `verl${extra}==${pins.verl}`,
+    `ray[default]==${pins.ray}`,
+    `tensordict==${pins.tensordict}`,
+    `transformers==${pins.transformers}`,
+    ...(inference === "vllm" ? [`vllm==${pins.vllm}`] : []),
+    ...unlisted,
+  ];
+}
+
+/** The commands, in order. */
+export function setupSteps(options: SetupOptions): readonly SetupStep[] {
+  const { folder, python, inference, flashAttention } = options;
+  const own = pythonIn(folder);
+  const install = ["-m", "uv", "pip", "install", "--python", own];
+  const flash = ["--no-build-isolation", "flash-attn"];
+  return [
+    { title: `environment in ${folder}`, command: python, args: ["-m", "venv", folder] },
+    { title: "uv", command: own, args: ["-m", "pip", "install", "--quiet", "uv"] },
+    {
+      title: `verl ${pins.verl}${inference === "none" ? "" : ` with ${inference}`}`,
+      command: own,
+      args: [...install, ...packagesFor(inference)],
+    },
+    ...(flashAttention
+      ? [{ title: "flash-attn", command: own, args: [...install, ...flash] }]
+      : []),
+  ];
+}
+
+/** Runs a step; `onLine` is told what it writes. @throws AgentTrainerError with its last words. */
+export async function runStep(
+  { title, command, args }: SetupStep,
+  onLine: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], signal });
+  const words: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on("line", (line) => {
+      words.push(line);
+      if (words.length > 20) words.shift();
+      onLine(line);
+    });
+  }
+  const problem = await new Promise<string | null>((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("close", (code, name) =>
+      resolve(code === 0 ? null : `it ended with ${code ?? name}`),
+    );
+  });
+  signal.throwIfAborted();
+  if (problem === null) return;
+  throw new AgentTrainerError({
+    code: "ENGINE_NOT_INSTALLED",
+    message: `The step "${title}" failed: ${problem}. ${words.at(-1) ?? ""}`.trim(),
+    hint: "Its last lines are in the error's fields; the command can be run again by hand.",
+    fields: { command: [command, ...args].join(" "), words },
+  });
+}
+
+export interface VerlReport {
+  readonly python: string;
+  /** Null when the interpreter does not start. */
+  readonly version: string | null;
+  readonly packages: Readonly<Record<string, string | null>>;
+  readonly problems: readonly string[];
+}
+
+// Asks for metadata only: to import these packages takes half a minute.
+const probe = `
+import importlib.metadata as m, json, sys
+def version(name):
+    try: return m.version(name)
+    except m.PackageNotFoundError: return None
+names = ["verl", "ray", "torch", "transformers", "tensordict", "vllm", "sglang", "flash-attn"]
+print(json.dumps({"version": ".".join(map(str, sys.version_info[:3])), "packages": {n: version(n) for n in names}}))
+`;
+
+/** What an interpreter has; never throws. */
+export function inspectVerl(python: string): VerlReport {
+  const { status, stdout } = spawnSync(python, ["-c", probe], {
+    encoding: "utf8",
+    timeout: 30_000,
+  });
+  if (status !== 0) {
+    const problem = `${python} does not start; make an environment with: agent-trainer verl setup`;
+    return { python, version: null, packages: {}, problems: [problem] };
+  }
+  const found = JSON.parse(stdout) as Pick<VerlReport, "packages"> & { version: string };
+  const { verl, vllm, sglang, "flash-attn": flash } = found.packages;
+  const problems: string[] = [];
+  if (!verl) problems.push("verl is not installed; run: agent-trainer verl setup");
+  else if (!/^0\.[89]\./u.test(verl))
+    problems.push(`verl ${verl} is not supported; use 0.8 or 0.9.`);
+  if (!vllm && !sglang)
+    problems.push("Neither vllm nor sglang is installed, so nothing can sample.");
+  if (!flash) problems.push("flash-attn is not installed, and verl needs it on GPUs.");
+  return { python, ...found, problems };
+}

@@ -1,0 +1,42 @@
+/** A resolved configuration as text: every key, its value, and the layer that the value came from. */
+import { stringify } from "yaml";
+import { valueAt } from "../../config/tree.ts";
+import type { LoadedConfig } from "../../config/load.ts";
+
+function inline(value: unknown): string {
+  return stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trimEnd();
+}
+
+/** The tree as YAML with a comment on each line. */
+export function formatResolved({ tree, origins, notices }: LoadedConfig): string {
+  const lines: { text: string; source: string }[] = [];
+  let open: readonly string[] = [];
+  for (const [key, source] of origins) {
+    const parts = key.split(".");
+    const sections = parts.slice(0, -1);
+    sections.forEach((section, depth) => {
+      if (open[depth] === section && depth < open.length) return;
+      lines.push({ text: `${"  ".repeat(depth)}${section}:`, source: "" });
+      open = [...open.slice(0, depth), section];
+    });
+    open = sections;
+    const indent = "  ".repeat(sections.length);
+    lines.push({ text: `${indent}${parts.at(-1)}: ${inline(valueAt(tree, key))}`, source });
+  }
+  const width = Math.min(60, Math.max(...lines.map((line) => line.text.length)));
+  const remarks = notices.map((notice) => `# ${notice}\n`);
+  const values = lines
+    .map(({ text, source }) => (source === "" ? text : `${text.padEnd(width)}  # ${source}`))
+    .map((line) => `${line}\n`);
+  return [...values, ...remarks].join("");
+}
+
+/** The same as one value for machines. */
+export function resolvedAsJson({ tree, sources, origins, notices }: LoadedConfig): unknown {
+  return {
+    config: tree,
+    sources: Object.fromEntries(sources),
+    origins: Object.fromEntries(origins),
+    notices,
+  };
+}

@@ -1,0 +1,200 @@
+/**
+ * Shows a run's events on stderr: on a terminal a live line that is rewritten in place and a row per
+ * step, otherwise one plain line per step. Owns no state of the run.
+ */
+import type { TrainerEvent } from "../../core/events.ts";
+import { shortReason } from "../../trainer/update/learning.ts";
+import { canRewrite, type Colors, colorsFor, safeText, type TextStream } from "./terminal.ts";
+
+export interface Progress {
+  onEvent(event: TrainerEvent): void;
+  /** Takes the live line away, before something else is printed. */
+  clear(): void;
+}
+
+export interface ProgressOptions {
+  readonly stream: TextStream;
+  /** Only warnings. */
+  readonly isQuiet: boolean;
+  /** Milliseconds. @default Date.now */
+  readonly now?: () => number;
+  /** @default process.env */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+type Metrics = Readonly<Record<string, number>>;
+
+const show = (value: number | undefined, digits: number): string =>
+  value === undefined ? "-" : value.toFixed(digits);
+const percent = (value: number | undefined): string =>
+  value === undefined ? "-" : `${Math.round(value * 100)} %`;
+
+/** `75` → `1m 15s`. */
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole}s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)}m ${whole % 60}s`;
+  return `${Math.floor(whole / 3600)}h ${Math.floor((whole % 3600) / 60)}m`;
+}
+
+/** A bar of `width` characters. */
+export function bar(share: number, width: number): string {
+  const full = Math.round(Math.min(1, Math.max(0, share)) * width);
+  return "█".repeat(full) + "░".repeat(width - full);
+}
+
+const columns = ["step", "reward", "pass", "loss", "tok/s", "time"] as const;
+const row = (cells: readonly string[]): string => cells.map((cell) => cell.padStart(9)).join(" ");
+
+function stepCells(step: number, total: number, metrics: Metrics): string[] {
+  return [
+    `${step}/${total}`,
+    show(metrics["reward/mean"], 3),
+    percent(metrics["reward/pass_rate"]),
+    metrics["train/skipped_steps"] === 1 ? "skipped" : show(metrics["train/loss"], 4),
+    show(metrics["tokens/per_s"], 0),
+    `${show(metrics["time/step_s"], 1)}s`,
+  ];
+}
+
+/** What did not go as it should: nothing where it did. */
+function stepNotes(metrics: Metrics): string[] {
+  const failed = metrics["rollout/failed"] ?? 0;
+  const untrained = metrics["rollout/untrained"] ?? 0;
+  const reason = shortReason(metrics);
+  return [
+    ...(failed > 0 ? [`failed ${failed}/${metrics["rollout/episodes"] ?? failed}`] : []),
+    ...(untrained > 0 ? [`untrained ${untrained}`] : []),
+    ...(reason === null ? [] : [`(${reason})`]),
+  ];
+}
+
+/** A display for one run. */
+export function createProgress(options: ProgressOptions): Progress {
+  const { stream, isQuiet, now = Date.now, env = process.env } = options;
+  const colors: Colors = colorsFor(stream, env);
+  const isLive = canRewrite(stream, env) && !isQuiet;
+  let hasLine = false;
+  let hasHeader = false;
+  let total = 0;
+  let firstStep = 0;
+  let startedAt = now();
+  let lastReward: number | undefined;
+  let lastSpeed: number | undefined;
+  let rollouts = { done: 0, of: 0 };
+
+  function clear(): void {
+    if (hasLine) stream.write("\r\u001B[2K");
+    hasLine = false;
+  }
+  function print(text: string): void {
+    clear();
+    stream.write(`${text}\n`);
+  }
+  function live(step: number): void {
+    if (!isLive) return;
+    const done = step - 1 + (rollouts.of > 0 ? Math.min(1, rollouts.done / rollouts.of) : 0);
+    const share = total > 0 ? done / total : 0;
+    const sofar = done - firstStep;
+    const left = sofar > 0 ? ((now() - startedAt) / 1000 / sofar) * (total - done) : undefined;
+    const text = [
+      `step ${step}/${total}`,
+      bar(share, 20),
+      // Those that run ahead are of later steps.
+      `rollouts ${Math.min(rollouts.done, rollouts.of)}/${rollouts.of}`,
+      ...(lastReward === undefined ? [] : [`reward ${lastReward.toFixed(3)}`]),
+      ...(lastSpeed === undefined ? [] : [`${lastSpeed.toFixed(0)} tok/s`]),
+      ...(left === undefined ? [] : [`${duration(left)} left`]),
+    ].join("  ");
+    // A line that wraps cannot be rewritten in place.
+    stream.write(`\r\u001B[2K${text.slice(0, Math.max(20, (stream.columns ?? 80) - 1))}`);
+    hasLine = true;
+  }
+
+  function onStepEnd(step: number, metrics: Metrics): void {
+    lastReward = metrics["reward/mean"];
+    lastSpeed = metrics["tokens/per_s"];
+    if (isQuiet) return;
+    const cells = stepCells(step, total, metrics);
+    const notes = stepNotes(metrics);
+    if (!isLive) {
+      const [name, ...rest] = cells;
+      const numbers = rest.map((cell, i) => `${columns[i + 1]} ${cell}`);
+      print(`step ${name} ${[...numbers, ...notes].join("  ")}`);
+      return;
+    }
+    if (!hasHeader) print(colors.dim(row(columns)));
+    hasHeader = true;
+    print([row(cells), ...notes].join("  "));
+  }
+
+  return {
+    clear,
+    onEvent(event) {
+      switch (event.type) {
+        case "run-start":
+          total = event.totalSteps;
+          firstStep = event.step;
+          startedAt = now();
+          if (isQuiet) return;
+          print(
+            event.resumedFrom === null
+              ? `run ${event.runDir}  seed ${event.seed}`
+              : `run ${event.runDir}  seed ${event.seed}  resumed after step ${event.step}`,
+          );
+          return;
+        case "step-start":
+          if (event.step === firstStep + 1) startedAt = now();
+          rollouts = { done: event.ready ?? 0, of: event.rollouts };
+          live(event.step);
+          return;
+        case "rollouts-added":
+          rollouts.of += event.rollouts;
+          live(event.step);
+          return;
+        case "rollout-end":
+          if (event.isValidation) return;
+          rollouts.done++;
+          live(event.step);
+          return;
+        case "step-end":
+          onStepEnd(event.step, event.metrics);
+          return;
+        case "validation-end":
+          if (isQuiet) return;
+          print(
+            colors.cyan(
+              `validation after step ${event.step}: reward ${show(event.metrics["val/reward/mean"], 3)}  pass ${percent(event.metrics["val/pass@1"])}  episodes ${event.metrics["val/episodes"] ?? 0}  failed ${event.metrics["val/failed"] ?? 0}`,
+            ),
+          );
+          return;
+        case "checkpoint-save":
+          if (!isQuiet) print(colors.dim(`saved ${event.path}`));
+          return;
+        case "warning":
+          print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
+          return;
+        case "config-change":
+          if (!isQuiet)
+            for (const { option, before, after } of event.changes)
+              print(
+                colors.dim(`${option} was ${JSON.stringify(before)}, is ${JSON.stringify(after)}`),
+              );
+          return;
+        case "evaluator-error":
+          if (!isQuiet)
+            print(
+              `${colors.yellow("evaluator:")} ${safeText(`task ${event.taskId}: ${event.error.message}`)}`,
+            );
+          return;
+        case "run-end":
+          if (event.status === "untrained" && event.message !== null) {
+            print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
+          }
+          return;
+        case "rollout-retry":
+          return;
+      }
+    },
+  };
+}

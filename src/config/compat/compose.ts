@@ -1,0 +1,217 @@
+/**
+ * A YAML file and the files that its `defaults` list names, as Hydra composes them: a later entry lies
+ * over an earlier one, and the file itself where `_self_` stands, else on top. The only file here that
+ * reads from disk.
+ *
+ * Entries: `base` is base.yaml beside the file; `rollout: small` is rollout/small.yaml, whose options
+ * are those of `rollout` unless it begins with `# @package _global_` (or another package); `group@pkg:
+ * name` puts it under pkg; `optional` before an entry lets the file be absent; `/` at the start means the
+ * folder of the first file. A group is chosen anew by `override group: name`, and by `group=name` among
+ * overrides.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { YAMLParseError } from "yaml";
+import { ConfigError } from "../../core/errors.ts";
+import { checkFileSync } from "../../util/regular-file.ts";
+import { isTree, type Tree } from "../camel-keys.ts";
+import { checkTree } from "../check-tree.ts";
+import { setAt } from "../tree.ts";
+import { parseYaml } from "../yaml-text.ts";
+
+/** Options from one file, in the place where they belong. */
+export interface FileLayer {
+  readonly file: string;
+  readonly tree: Tree;
+}
+
+export interface ComposeOptions {
+  /** Choices of groups that lie over those of `defaults`: group to name, `null` to leave it out. */
+  readonly choices?: ReadonlyMap<string, string | null>;
+}
+
+export interface Composition {
+  /** Later ones lie over earlier ones. */
+  readonly layers: readonly FileLayer[];
+  /** Groups that some `defaults` list names. */
+  readonly groups: ReadonlySet<string>;
+}
+
+interface RawFile {
+  readonly tree: Tree;
+  readonly text: string;
+}
+
+/** No configuration comes near; what is larger is some other file. */
+const mostBytes = 4 * 2 ** 20;
+
+function readYaml(file: string, from?: string): RawFile {
+  let text: string;
+  try {
+    const size = checkFileSync(file);
+    if (size > mostBytes) throw new Error(`it has ${size} bytes, but ${mostBytes} is the limit`);
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ConfigError({
+      message: `The configuration file ${file} cannot be read: ${(error as Error).message}.`,
+      hint:
+        from === undefined
+          ? "Check the path; it is relative to the current folder."
+          : `It is named in the defaults of ${from}.`,
+      cause: error,
+      fields: { file, from },
+    });
+  }
+  let tree: unknown;
+  try {
+    tree = parseYaml(text);
+  } catch (error) {
+    const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
+    throw new ConfigError({
+      message: `${file}${line === undefined ? "" : `:${line}`} is not valid YAML: ${(error as Error).message.split("\n")[0]}`,
+      cause: error,
+      fields: { file, line },
+    });
+  }
+  if (tree === null || tree === undefined) return { tree: {}, text };
+  if (!isTree(tree)) {
+    throw new ConfigError({
+      message: `${file} must hold a map of options; got ${Array.isArray(tree) ? "a list" : typeof tree}.`,
+      fields: { file },
+    });
+  }
+  checkTree(tree, file);
+  return { tree, text };
+}
+
+/** One entry of a `defaults` list. */
+interface Entry {
+  /** Folder below the file's own; "" for a file beside it. */
+  readonly group: string;
+  readonly name: string;
+  /** Where its options go; `null` where the file's header, or else its group, says. */
+  readonly target: string | null;
+  readonly isOptional: boolean;
+  readonly isOverride: boolean;
+}
+
+const self = "_self_";
+
+function badEntry(file: string, entry: unknown): ConfigError {
+  return new ConfigError({
+    message: `${file} has an entry in its defaults that cannot be read: ${JSON.stringify(entry)}.`,
+    hint: "Write - file, - group: file, - optional group: file, or - _self_.",
+    fields: { file, entry },
+  });
+}
+
+function readEntry(file: string, entry: unknown): Entry {
+  if (typeof entry === "string")
+    return { group: "", name: entry, target: "", isOptional: false, isOverride: false };
+  const pairs = isTree(entry) ? Object.entries(entry) : [];
+  const [pair] = pairs;
+  if (pairs.length !== 1 || pair === undefined) throw badEntry(file, entry);
+  const words = pair[0].trim().split(/\s+/u);
+  const place = words.pop() as string;
+  const [group = "", target] = place.split("@");
+  const name = pair[1];
+  if (name !== null && typeof name !== "string") throw badEntry(file, entry);
+  return {
+    group,
+    name: name ?? "",
+    target: target ?? null,
+    isOptional: words.includes("optional"),
+    isOverride: words.includes("override"),
+  };
+}
+
+const header = /^[^\S\n]*#[^\S\n]*@package\s+(\S+)/mu;
+
+/** Where a file's options go: what the entry says, then its header, then its group; `outer` is where the list's own go. */
+function packageOf({ target, group }: Entry, text: string, outer: string): string {
+  const own = group.replace(/^\//u, "").replaceAll("/", ".");
+  const said = target ?? header.exec(text)?.[1] ?? own;
+  if (said === "_global_") return "";
+  const inner = said === "_group_" ? own : said;
+  return [outer, inner].filter((part) => part !== "").join(".");
+}
+
+/** In one composition; a list of a few lines could otherwise name billions. */
+const mostFiles = 1000;
+
+class Composer {
+  readonly #root: string;
+  readonly #choices: Map<string, string | null>;
+  readonly groups = new Set<string>();
+  readonly layers: FileLayer[] = [];
+  #read = 0;
+
+  constructor(root: string, choices: ReadonlyMap<string, string | null>) {
+    this.#root = root;
+    this.#choices = new Map(choices);
+  }
+
+  add(file: string, target: string, chain: readonly string[], raw: RawFile): void {
+    if (chain.includes(file)) {
+      throw new ConfigError({
+        message: `The defaults of ${file} lead back to itself: ${[...chain, file].join(" -> ")}.`,
+        fields: { chain },
+      });
+    }
+    this.#read += 1;
+    if (this.#read > mostFiles) {
+      throw new ConfigError({
+        message: `The defaults of ${chain[0] ?? file} name more than ${mostFiles} files, counting those that are named again.`,
+        hint: `Look at ${file}: files that name each other twice double at every step.`,
+        fields: { file, chain },
+      });
+    }
+    const { defaults, ...own } = raw.tree;
+    if (defaults !== undefined && !Array.isArray(defaults)) throw badEntry(file, defaults);
+    const entries: unknown[] = defaults ?? [];
+    const list = entries.includes(self) ? entries : [...entries, self];
+    const read = list.map((entry) => (entry === self ? self : readEntry(file, entry)));
+    for (const entry of read) {
+      // What the file that names a list says wins over what the files in it say.
+      if (entry === self || !entry.isOverride || this.#choices.has(entry.group)) continue;
+      this.#choices.set(entry.group, entry.name === "" ? null : entry.name);
+    }
+    for (const entry of read) {
+      if (entry === self) this.layers.push({ file, tree: placed(own, target) });
+      else if (!entry.isOverride) this.#entry(file, entry, target, [...chain, file]);
+    }
+  }
+
+  #entry(from: string, entry: Entry, target: string, chain: readonly string[]): void {
+    const { group } = entry;
+    if (group !== "") this.groups.add(group.replace(/^\//u, ""));
+    const chosen = group === "" ? entry.name : (this.#choices.get(group) ?? entry.name);
+    if (chosen === "" || this.#choices.get(group) === null) return;
+    const base = group.startsWith("/") ? this.#root : dirname(from);
+    const path = join(base, group, /\.ya?ml$/u.test(chosen) ? chosen : `${chosen}.yaml`);
+    const file = resolve(path);
+    if (entry.isOptional && !existsSync(file)) return;
+    const raw = readYaml(file, from);
+    this.add(file, packageOf(entry, raw.text, target), chain, raw);
+  }
+}
+
+function placed(tree: Tree, target: string): Tree {
+  if (target === "") return tree;
+  const out: Tree = {};
+  setAt(out, target, tree);
+  return out;
+}
+
+/**
+ * Reads a file with everything that its defaults name.
+ * @throws ConfigError for files that cannot be read, entries that cannot be understood, and circles.
+ */
+export function composeFile(
+  file: string,
+  { choices = new Map() }: ComposeOptions = {},
+): Composition {
+  const composer = new Composer(dirname(resolve(file)), choices);
+  composer.add(file, "", [], readYaml(file));
+  return composer;
+}

@@ -1,0 +1,206 @@
+import { parse } from "yaml";
+import { describe, expect, it } from "vitest";
+import { configFields } from "../fields.ts";
+import { foreignKeys } from "./compat-keys.ts";
+import { loadConfig } from "../load.ts";
+import type { TrainConfig } from "../train-config.ts";
+
+const load = (tree: Record<string, unknown>): TrainConfig =>
+  loadConfig({ overrides: { "model.name": "m", ...tree } }).config;
+
+// The keys of rLLM's own base file, with their defaults.
+const rllmBase = `
+rllm:
+  data: {train_batch_size: 64, val_batch_size: -1, max_prompt_length: 2048, max_response_length: 1024, seed: 0}
+  agent: {name: math_agent, max_steps: 20, trajectory_timeout: null, overlong_filter: false, agent_args: {}, engine_args: {}}
+  env: {name: custom, env_args: {}}
+  workflow:
+    use_workflow: false
+    name: single_turn_workflow
+    workflow_args: {agent_cls: null, agent_args: {}, env_cls: null, env_args: {}, timeout: 1e6, gamma: 0.0, reward_bonus_coeff: 0.0}
+    n_parallel_tasks: 256
+    retry_limit: 3
+    raise_on_error: true
+    warm_queue_size: -1
+  rollout:
+    n: 8
+    n_val: 1
+    train: {temperature: 1.0, top_p: 1.0, max_tokens: "\${rllm.data.max_response_length}"}
+    val: {temperature: 0.6, top_p: 0.95, max_tokens: "\${rllm.data.max_response_length}"}
+  trainer:
+    total_epochs: 10
+    total_batches: -1
+    logger: [console]
+    project_name: rllm-training
+    experiment_name: default
+    test_freq: 5
+    save_freq: 20
+    val_before_train: false
+    val_only: false
+  algorithm:
+    adv_estimator: grpo
+    norm_adv_by_std_in_grpo: true
+    use_rllm: null
+    use_precomputed_advantage: false
+    loss_fn: null
+    loss_agg_mode: null
+    lr_schedule: linear
+    warmup_steps: -1
+    warmup_steps_ratio: 0.1
+    kl_beta: 0.0
+    eps_clip: 0.2
+    eps_clip_high: null
+    env_loss_coef: null
+    router_replay: disabled
+    rollout_correction: {bypass_mode: null, tis_mode: null, tis_cap: 2.0}
+  stepwise_advantage: {enable: false, mode: broadcast, normalize_by_steps: false}
+  disable_thinking: false
+  accumulate_reasoning: false
+  mask_truncated_samples: false
+  filter_token_mismatch: true
+  compact_filtering: {enable: false, mask_max_prompt_length_exceeded: true, mask_max_response_length_exceeded: true, mask_env_done: false, mask_max_turns_exceeded: true, mask_timeout: true, mask_unknown: false, mask_error: true, mask_verifier_timeout: true, mask_grading_error: true, mask_sandbox_error: true, mask_agent_setup_timeout: true, mask_env_start_timeout: true, mask_model_error: true}
+  rejection_sample: {enable: false, multiplier: 1, min_partial_solve_tasks: 1, min_trajs_per_group: 2, filter_uniform_groups: false}
+  remote_runtime: {enabled: false, backend: agentcore, session_timeout: 300}
+  gateway: {port: 9090, host: null, tunnel: null, store: memory, cumulative_token_mode: false}
+  async_training: {enable: false, mini_batch_size: 64, fwd_bwd_group_size: null, staleness_threshold: 0.0, trigger_parameter_sync_step: 1, partial_rollout: false, episode_offload_dir: null}
+  episode_logging: {log_episodes: false}
+model: {name: Qwen/Qwen3-0.6B, lora_rank: 32}
+training: {group_size: 4, learning_rate: 2.0e-5, beta1: 0.9, beta2: 0.95, eps: 1.0e-8}
+validation: {group_size: 2}
+`;
+
+describe("a file of rLLM", () => {
+  it("loads, each key honoured or said to have no effect", () => {
+    const tree = parse(rllmBase) as Record<string, unknown>;
+    const { rllm, ...native } = tree as { rllm: { rollout: object } };
+    // What rLLM writes as a reference to the group sizes.
+    const { n: _, n_val: __, ...rollout } = rllm.rollout as Record<string, unknown>;
+    const { config, notices } = loadConfig({
+      overrides: { ...native, rllm: { ...rllm, rollout } },
+    });
+    expect(config.rollout).toMatchObject({
+      n: 4,
+      nVal: 2,
+      train: { maxTokens: 1024 },
+      val: { temperature: 0.6, topP: 0.95, maxTokens: 1024 },
+    });
+    expect(config.data.maxPromptLength).toBe(2048);
+    expect(config.model).toMatchObject({ name: "Qwen/Qwen3-0.6B", loraRank: 32 });
+    expect(config.training).toMatchObject({
+      learningRate: 2e-5,
+      lrSchedule: "linear",
+      warmupSteps: 0,
+      warmupStepsRatio: 0.1,
+    });
+    expect(config.workflow).toMatchObject({
+      nParallelTasks: 256,
+      retryLimit: 2,
+      timeoutS: 1_000_000,
+    });
+    expect(config.trainer).toMatchObject({ maxFailedShare: 0, totalEpochs: 10, testFreq: 5 });
+    expect(config.algorithm.filterUniformGroups).toBe(false);
+    expect(config.algorithm.lossFn).toBe("ppo");
+    expect(notices.join("\n")).toContain("rllm.agent.name has no effect");
+    expect(notices.join("\n")).toContain("rllm.gateway.port has no effect");
+    // It sets options of what it switches off.
+    expect(notices).toContain(
+      "async_training.mini_batch_size=64 has no effect: it needs async_training.enable=true.",
+    );
+  });
+});
+
+describe("verl's names", () => {
+  it("are ours where they mean the same", () => {
+    const { algorithm, training, rollout, verl } = load({
+      actor_rollout_ref: {
+        actor: {
+          clip_ratio: 0.1,
+          clip_ratio_high: 0.28,
+          clip_ratio_c: 3,
+          kl_loss_coef: 0.01,
+          kl_loss_type: "low_var_kl",
+          entropy_coeff: 0.001,
+          loss_agg_mode: "seq-mean-token-mean",
+          policy_loss: { loss_mode: "vanilla" },
+          optim: { lr: 1e-6, lr_warmup_steps: -1, weight_decay: 0.1 },
+          fsdp_config: { param_offload: true },
+        },
+        rollout: { n: 5, top_k: -1, response_length: 77, val_kwargs: { temperature: 0 } },
+      },
+      trainer: { nnodes: 2, n_gpus_per_node: 4 },
+    });
+    expect(algorithm).toMatchObject({
+      epsClip: 0.1,
+      epsClipHigh: 0.28,
+      clipRatioC: 3,
+      klBeta: 0.01,
+      klEstimator: "k3",
+      entropyCoef: 0.001,
+      lossAggMode: "seq-mean-token-mean",
+      lossFn: "ppo",
+    });
+    expect(training).toMatchObject({ learningRate: 1e-6, warmupSteps: 0, weightDecay: 0.1 });
+    expect(rollout).toMatchObject({
+      n: 5,
+      train: { topK: 0, maxTokens: 77 },
+      val: { temperature: 0 },
+    });
+    expect(verl).toMatchObject({ nodes: 2, gpusPerNode: 4 });
+    // What has no name here is passed on.
+    expect(verl.config).toEqual(["actor_rollout_ref.actor.fsdp_config.param_offload=true"]);
+  });
+  it("of rollout correction are rLLM's", () => {
+    const { rolloutCorrection } = load({
+      "algorithm.rollout_correction": { rollout_is: "token", rollout_is_threshold: "0.5_2.0" },
+    }).algorithm;
+    expect(rolloutCorrection).toMatchObject({ tisMode: "token", tisCap: "0.5_2.0" });
+  });
+});
+
+describe("keys of others", () => {
+  it.each([
+    [{ "rllm.algorithm.router_replay": "R2" }, 'It may only be "disabled"'],
+    [{ "rllm.disable_thinking": true }, "rllm.disable_thinking=true is not honoured"],
+    // Not an argument of the chat template: the gateway refuses those where it renders.
+    [{ "rllm.disable_thinking": true }, "such as /no_think at the end of a message for Qwen3"],
+    [{ "algorithm.gamma": 0.99 }, "use stepwise_advantage.gamma"],
+    [{ "rllm.trainer.logger": ["console", "wandb"] }, "trackers are not built in"],
+  ])("%j is refused by name", (tree, message) => {
+    const known = configFields().some(({ key }) => `rllm.${key}` in tree || key in tree);
+    if (known) return;
+    expect(() => load(tree as Record<string, unknown>)).toThrow(message);
+  });
+  it("say how many are refused, all at once", () => {
+    expect(() => load({ "rllm.disable_thinking": true, "algorithm.lam": 0.9 })).toThrow(
+      "The configuration has 2 problems:",
+    );
+  });
+  it("win over an earlier layer, whatever it calls the option", () => {
+    const overrides = ["model.name=m", "rollout.n=3", "training.group_size=5"];
+    expect(loadConfig({ overrides }).config.rollout.n).toBe(5);
+    expect(loadConfig({ overrides: [...overrides, "rllm.rollout.n=7"] }).config.rollout.n).toBe(7);
+    expect(loadConfig({ overrides: [...overrides, "~rollout.n"] }).config.rollout.n).toBe(8);
+  });
+  it("do not contradict each other in one layer", () => {
+    const actor = { clip_ratio: 0.1, clip_ratio_low: 0.2 };
+    expect(() => load({ actor_rollout_ref: { actor } })).toThrow(
+      "actor_rollout_ref.actor.clip_ratio and actor_rollout_ref.actor.clip_ratio_low are both algorithm.eps_clip",
+    );
+    // Our own word is plainer than one that stands for several.
+    const data = { max_response_length: 100 };
+    const { rollout } = load({ data, rollout: { train: { max_tokens: 50 } } });
+    expect([rollout.train.maxTokens, rollout.val.maxTokens]).toEqual([50, 100]);
+  });
+  it("lead to options that there are", () => {
+    const known = new Set(configFields().map(({ key }) => key));
+    for (const key of foreignKeys) {
+      if (!("to" in key)) continue;
+      for (const target of [key.to].flat())
+        expect(known.has(target), `${key.from}: ${target}`).toBe(true);
+    }
+  });
+  it("are each there once", () => {
+    const names = foreignKeys.map(({ from }) => from);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});

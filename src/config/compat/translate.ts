@@ -1,0 +1,145 @@
+/** Options with keys of rLLM and verl as options with ours (`foreign-keys.ts`). Pure. */
+import { ConfigError } from "../../core/errors.ts";
+import type { Tree } from "../camel-keys.ts";
+import {
+  type ForeignKey,
+  foreignKeys,
+  foreignValues,
+  rllmValues,
+  unset,
+  verlOwn,
+} from "./compat-keys.ts";
+import { setAt, valueAt } from "../tree.ts";
+
+/** A value as it was written. */
+export interface Written {
+  /** Dotted, as it was written. */
+  readonly path: string;
+  readonly value: unknown;
+  /** Later layers have higher numbers. */
+  readonly layer: number;
+}
+
+export interface Translation {
+  readonly tree: Tree;
+  /** Our keys that some layer sets, and what set them. */
+  readonly origins: ReadonlyMap<string, Written>;
+  /** Options without an effect, as sentences. */
+  readonly notices: readonly string[];
+}
+
+const exact = new Map(foreignKeys.map((key) => [key.from, key]));
+const sections = foreignKeys.filter(({ from }) => from.endsWith(".*"));
+
+/** `path` without `rllm.` before it. */
+export const plainKey = (path: string): string => path.replace(/^rllm\./u, "");
+
+/** The entry of a key that is not ours. */
+export function foreignKey(path: string): ForeignKey | undefined {
+  const name = plainKey(path);
+  return exact.get(name) ?? sections.find(({ from }) => name.startsWith(from.slice(0, -1)));
+}
+
+/** Our keys that a written one sets. */
+export function targetsOf(path: string, known: ReadonlySet<string>): readonly string[] {
+  const name = plainKey(path);
+  const entry = known.has(name) ? undefined : foreignKey(name);
+  if (entry === undefined || !("to" in entry)) return [name];
+  return typeof entry.to === "string" ? [entry.to] : entry.to;
+}
+
+/** Whether a map under this key is one value, and not a section. */
+export function isWholeValue(path: string, known: ReadonlySet<string>): boolean {
+  const name = plainKey(path);
+  return known.has(name) && !sections.some(({ from }) => from.startsWith(`${name}.`));
+}
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+function isAllowed(value: unknown, only: readonly unknown[]): boolean {
+  const listed = Array.isArray(value) ? (value as unknown[]) : [value];
+  return listed.every((item) => only.some((allowed) => same(allowed, item)));
+}
+
+/** The sentence about a key of another trainer that is refused. */
+function refusal({ path, value }: Written, only: readonly unknown[], why: string): string {
+  const taken = only.map((allowed) => JSON.stringify(allowed)).join(" or ");
+  return `${path}=${JSON.stringify(value)} is not honoured: ${why}. It may only be ${taken}.`;
+}
+
+class Translator {
+  readonly tree: Tree = {};
+  readonly origins = new Map<string, Written>();
+  readonly notices: string[] = [];
+  readonly problems: string[] = [];
+  readonly #known: ReadonlySet<string>;
+
+  constructor(known: ReadonlySet<string>) {
+    this.#known = known;
+  }
+
+  read(written: Written): void {
+    const { path, value } = written;
+    const name = plainKey(path);
+    const entry = this.#known.has(name) ? undefined : foreignKey(name);
+    if (entry === undefined) {
+      this.#own(name, written);
+    } else if ("idle" in entry) {
+      this.notices.push(`${path} has no effect: ${entry.idle}.`);
+    } else if ("only" in entry) {
+      if (!isAllowed(value, entry.only))
+        this.problems.push(refusal(written, entry.only, entry.why));
+    } else {
+      const ours = entry.read === undefined ? (value ?? unset) : entry.read(value);
+      for (const target of targetsOf(path, this.#known)) this.#set(target, ours, written);
+    }
+  }
+
+  /** A key that has our name, or none that is known; with `rllm.` before it, it may mean another thing. */
+  #own(name: string, written: Written): void {
+    const { path, value } = written;
+    const read = path === name ? undefined : rllmValues[name];
+    const isVerls = !this.#known.has(name) && name.startsWith(verlOwn);
+    const key = isVerls ? `verl.config.${name}` : name;
+    this.#set(key, read === undefined ? value : read(value), written);
+  }
+
+  #set(key: string, given: unknown, written: Written): void {
+    const read = foreignValues[key];
+    const value = given === unset || read === undefined ? given : read(given);
+    if (value === unset) return;
+    const earlier = this.origins.get(key);
+    if (earlier !== undefined && earlier.layer === written.layer) {
+      // What is said in our own words wins over a key that stands for several.
+      if (plainKey(earlier.path) === key) return;
+      const isOwn = plainKey(written.path) === key;
+      if (!isOwn && !same(valueAt(this.tree, key), value)) {
+        this.problems.push(
+          `${earlier.path} and ${written.path} are both ${key}, but say ${JSON.stringify(earlier.value)} and ${JSON.stringify(written.value)}.`,
+        );
+        return;
+      }
+    }
+    setAt(this.tree, key, value);
+    this.origins.set(key, written);
+  }
+}
+
+/**
+ * @param known our keys.
+ * @throws ConfigError that names every key that is refused, with the reason.
+ */
+export function translate(written: readonly Written[], known: ReadonlySet<string>): Translation {
+  const translator = new Translator(known);
+  const inOrder = [...written].sort((a, b) => a.layer - b.layer);
+  for (const one of inOrder) translator.read(one);
+  const { problems } = translator;
+  if (problems.length === 0) return translator;
+  throw new ConfigError({
+    message:
+      problems.length === 1
+        ? (problems[0] as string)
+        : `The configuration has ${problems.length} problems:\n${problems.map((line) => `- ${line}`).join("\n")}`,
+    fields: { problems },
+  });
+}

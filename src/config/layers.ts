@@ -1,0 +1,113 @@
+/**
+ * Layers of options to one tree in our own words: a later layer wins, references between options get
+ * their values, and keys of other trainers become ours. Remembers what each value came from.
+ */
+import { isTree, type Tree } from "./camel-keys.ts";
+import { configFields } from "./fields.ts";
+import { interpolate } from "./compat/interpolation.ts";
+import { isWholeValue, plainKey, targetsOf, translate, type Written } from "./compat/translate.ts";
+import { deleteAt, leaves, setAt, valueAt } from "./tree.ts";
+
+/** The kind of layer that a value came from. */
+export type ConfigSource = "default" | "file" | "override";
+
+export interface Layer {
+  readonly source: Exclude<ConfigSource, "default">;
+  /** For people: which file, or how it was given. */
+  readonly label: string;
+  readonly tree: Tree;
+  /** Keys that go back to their default. */
+  readonly removed?: readonly string[];
+}
+
+/** Where a value came from. */
+export interface ConfigOrigin {
+  readonly source: ConfigSource;
+  /** `default`, or the layer's label, with the name it was written under and the reference it was. */
+  readonly text: string;
+}
+
+export interface ResolvedLayers {
+  readonly tree: Tree;
+  /** Every option there is. */
+  readonly origins: ReadonlyMap<string, ConfigOrigin>;
+  /** Options without an effect, as sentences. */
+  readonly notices: readonly string[];
+}
+
+/** Who wrote the value that counts. */
+type Owner = Omit<Written, "value">;
+
+/** @throws ConfigError for references that lead nowhere and keys that are refused. */
+export function resolveLayers(
+  layers: readonly Layer[],
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): ResolvedLayers {
+  const fields = new Map(configFields().map((field) => [field.key, field]));
+  const known = new Set(fields.keys());
+  const merged: Tree = {};
+  const owners = new Map<string, Owner>();
+  for (const [layer, { tree, removed = [] }] of layers.entries()) {
+    for (const [path, value] of leaves(tree, (key) => isWholeValue(key, known))) {
+      const key = plainKey(path);
+      if (!isTree(value)) deleteAt(merged, key);
+      setAt(merged, key, value);
+      owners.set(key, { path, layer });
+    }
+    for (const key of removed.map(plainKey)) remove(merged, owners, key, known);
+  }
+  const references = interpolate(merged, {
+    env,
+    defaultOf: (key) => targetsOf(key, known).map((target) => fields.get(target)?.default)[0],
+    isText: (key) => targetsOf(key, known).some((target) => fields.get(target)?.isText === true),
+    isForeign: (key) =>
+      key === "verl.config" ||
+      (key.startsWith("actor_rollout_ref.") && targetsOf(key, known)[0] === key),
+  });
+  const written = [...owners].flatMap(([key, owner]): Written[] => {
+    const value = valueAt(merged, key);
+    return value === undefined ? [] : [{ ...owner, value }];
+  });
+  const { tree, origins, notices } = translate(written, known);
+  const history = { layers, origins, references };
+  return {
+    tree,
+    notices,
+    origins: new Map([...known].map((key) => [key, originOf(key, history)])),
+  };
+}
+
+/** Under whatever name it was written. */
+function remove(
+  merged: Tree,
+  owners: Map<string, Owner>,
+  key: string,
+  known: ReadonlySet<string>,
+): void {
+  const isBelow = (other: string): boolean => other === key || other.startsWith(`${key}.`);
+  for (const written of owners.keys()) {
+    if (!isBelow(written) && !targetsOf(written, known).some(isBelow)) continue;
+    deleteAt(merged, written);
+    owners.delete(written);
+  }
+}
+
+interface History {
+  readonly layers: readonly Layer[];
+  readonly origins: ReadonlyMap<string, Written>;
+  readonly references: ReadonlyMap<string, string>;
+}
+
+function originOf(key: string, { layers, origins, references }: History): ConfigOrigin {
+  const below = [...origins].findLast(([other]) => other.startsWith(`${key}.`))?.[1];
+  const written = origins.get(key) ?? below;
+  const layer = written === undefined ? undefined : layers[written.layer];
+  if (written === undefined || layer === undefined) return { source: "default", text: "default" };
+  const reference = references.get(plainKey(written.path));
+  const parts = [
+    layer.label,
+    ...(written.path === key ? [] : [`as ${written.path}`]),
+    ...(reference === undefined ? [] : [`from ${reference}`]),
+  ];
+  return { source: layer.source, text: parts.join(", ") };
+}

@@ -1,0 +1,257 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse, stringify } from "yaml";
+import { describe, expect, it } from "vitest";
+import { ConfigError } from "../core/errors.ts";
+import { buildTrainConfig, loadConfig, resolveConfig } from "./load.ts";
+import { configFields } from "./fields.ts";
+import { configTree, parseConfigTree } from "./parse.ts";
+import { startWarnings } from "./start-warnings.ts";
+
+function yamlFile(text: string): string {
+  const file = join(mkdtempSync(join(tmpdir(), "agent-trainer-config-")), "run.yaml");
+  writeFileSync(file, text);
+  return file;
+}
+
+function errorOf(overrides: readonly string[] | Record<string, unknown>): ConfigError {
+  try {
+    loadConfig({ overrides });
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error("no error");
+}
+
+describe("layers", () => {
+  it("go from defaults over the file to overrides, and are remembered", () => {
+    const file = yamlFile("model: {name: tiny}\nrollout:\n  n: 4\ndata: {train_batch_size: 2}\n");
+    const { config, sources } = loadConfig({ file, overrides: ["rollout.n=6"] });
+    expect(config.rollout.n).toBe(6);
+    expect(config.data.trainBatchSize).toBe(2);
+    expect(config.rollout.nVal).toBe(1);
+    expect(sources.get("rollout.n")).toBe("override");
+    expect(sources.get("data.train_batch_size")).toBe("file");
+    expect(sources.get("rollout.n_val")).toBe("default");
+  });
+  it("takes an option back to its default with ~", () => {
+    const file = yamlFile("model: {name: tiny}\nrollout: {n: 4, n_val: 3}\n");
+    const { config, sources } = loadConfig({ file, overrides: ["~rollout.n"] });
+    expect([config.rollout.n, config.rollout.nVal]).toEqual([8, 3]);
+    expect(sources.get("rollout.n")).toBe("default");
+  });
+  it("has the documented defaults", () => {
+    const { tree } = loadConfig({ overrides: ["model.name=m"] });
+    expect(tree).toMatchObject({
+      model: { lora_rank: 0 },
+      data: { train_batch_size: 16, val_batch_size: -1 },
+      rollout: { n: 8, n_val: 1, train: { temperature: 1, top_p: 1, top_k: 0 } },
+      algorithm: { adv_estimator: "grpo", loss_fn: "ppo", eps_clip: null, eps_clip_high: null },
+      training: { learning_rate: 1e-4, lr_schedule: "constant", beta2: 0.95 },
+      trainer: { total_epochs: 1, total_batches: -1, test_freq: 0, save_freq: 10, seed: 0 },
+      workflow: { n_parallel_tasks: 64, retry_limit: 2 },
+      backend: "local",
+    });
+  });
+  it("takes a map with dotted and nested keys", () => {
+    const { config } = loadConfig({
+      overrides: {
+        "model.name": "m",
+        data: { train_batch_size: 3 },
+        rollout: { "train.top_p": 0.5 },
+      },
+    });
+    expect(config.data.trainBatchSize).toBe(3);
+    expect(config.rollout.train.topP).toBe(0.5);
+  });
+});
+
+describe("override texts", () => {
+  it.each([
+    ["rollout.n=4", "rollout", { n: 4 }],
+    ["+rollout.n=4", "rollout", { n: 4 }],
+    ["++rollout.n=4", "rollout", { n: 4 }],
+    ["training.learning_rate=3e-4", "training", { learningRate: 3e-4 }],
+    ["algorithm.filter_uniform_groups=false", "algorithm", { filterUniformGroups: false }],
+    ["algorithm.eps_clip_high=null", "algorithm", { epsClipHigh: null }],
+    ["rollout={n:3,n_val: 2}", "rollout", { n: 3, nVal: 2 }],
+    ["rollout.train={temperature:0.5}", "rollout", { train: { temperature: 0.5, topP: 1 } }],
+    ['dataset={train:"a:b.jsonl"}', "dataset", { train: "a:b.jsonl" }],
+    ["trainer.output_dir=a=b", "trainer", { outputDir: "a=b" }],
+  ])("%s", (text, section, expected) => {
+    const { config } = loadConfig({ overrides: ["model.name=m", text] });
+    expect(config[section as keyof typeof config]).toMatchObject(expected);
+  });
+  it.each([
+    ["rollout.n", "not of the form key=value"],
+    ["=3", 'no option name before "="'],
+    ["~rollout.n=3", "both removes and sets"],
+    ["~rollout.m", "Did you mean rollout.n?"],
+    ["rollout.train={a: [}", "not YAML"],
+  ])("refuses %s", (text, message) => {
+    expect(errorOf(["model.name=m", text]).message).toContain(message);
+  });
+  it("lets the last one win", () => {
+    const { config } = loadConfig({ overrides: ["model.name=m", "rollout.n=2", "rollout.n=3"] });
+    expect(config.rollout.n).toBe(3);
+  });
+});
+
+describe("startWarnings", () => {
+  it.each([
+    ["grpo", 1],
+    ["opo", 1],
+    ["reinforce", 0],
+    ["reinforce_plus_plus", 0],
+    ["prpo", 0],
+  ])("of a group of one: %s has %i", (name, count) => {
+    const { config } = loadConfig({
+      overrides: ["model.name=m", "rollout.n=1", `algorithm.adv_estimator=${name}`],
+    });
+    const about = startWarnings(config, 100, 10).filter((text) => text.includes("group of one"));
+    expect(about).toHaveLength(count);
+  });
+});
+
+describe("algorithm.rollout_correction", () => {
+  const correction = (value: Record<string, unknown>) =>
+    loadConfig({ overrides: { "model.name": "m", "algorithm.rollout_correction": value } }).config
+      .algorithm.rolloutCorrection;
+
+  it("takes lists as YAML and as text", () => {
+    const asList = correction({
+      rollout_rs: ["token_k1", "seq_mean_k3"],
+      rollout_rs_threshold: ["0.5_2", 0.5],
+    });
+    const asText = correction({
+      rollout_rs: "token_k1,seq_mean_k3",
+      rollout_rs_threshold: "0.5_2,0.5",
+    });
+    expect(asList).toEqual(asText);
+    expect(correction({ rollout_rs: "token_k2", rollout_rs_threshold: 0.3 })).toMatchObject({
+      rolloutRsThreshold: "0.3",
+    });
+    expect(correction({ tis_cap: "0.5_5" }).tisCap).toBe("0.5_5");
+  });
+  it.each([
+    [{ bypass_mode: true, tis_mode: "token" }, "would count the same ratio twice"],
+    [{ rollout_rs: "token_k1" }, "needs algorithm.rollout_correction.rollout_rs_threshold"],
+    [{ rollout_rs: "token_k4", rollout_rs_threshold: 2 }, 'no rejection "token_k4"'],
+    [
+      { rollout_rs: "token_k1,token_k2", rollout_rs_threshold: 2 },
+      "2 rejections, but 1 thresholds",
+    ],
+    [{ tis_cap: "2_1" }, "tis_cap must be a number above 0, or two as low_high"],
+    [{ tis_mode: "geometric" }, "tis_mode must be one of token, sequence, or null"],
+    [{ rollout_token_veto_threshold: 2 }, "above 0 and below 1"],
+  ])("refuses %j", (value, message) => {
+    expect(() => correction(value)).toThrow(message);
+  });
+});
+
+describe("algorithm.estimator_map", () => {
+  const mapOf = (value: string) =>
+    loadConfig({ overrides: ["model.name=m", `algorithm.estimator_map=${value}`] }).config.algorithm
+      .estimatorMap;
+
+  it("is a map of roles, whose case stays, or a list", () => {
+    expect(mapOf("{theJudge: reinforce, solver: rloo}")).toEqual([
+      "theJudge=reinforce",
+      "solver=rloo",
+    ]);
+    expect(mapOf("[judge=opo]")).toEqual(["judge=opo"]);
+  });
+  it.each(["{judge: ppo}", "[judge]", "[=grpo]", "[judge=ppo]"])("refuses %s", (value) => {
+    expect(() => mapOf(value)).toThrow("algorithm.estimator_map");
+  });
+});
+
+describe("errors", () => {
+  it.each([
+    ["data.train_batch_sice=8", "data.train_batch_size"],
+    ["train_batch_size=8", "data.train_batch_size"],
+    ["data.trainBatchSize=8", "data.train_batch_size"],
+    ["training.lr=0.1", "training.learning_rate"],
+    ["training.schedule=linear", "training.lr_schedule"],
+    ["trainer.learning_rate=0.1", "training.learning_rate"],
+    ["rolout.n=8", "rollout.n"],
+  ])("%s: did you mean %s", (text, nearest) => {
+    const error = errorOf(["model.name=m", text]);
+    expect(error.message).toContain(`Unknown option ${text.split("=")[0] as string}.`);
+    expect(error.message).toContain(`Did you mean ${nearest}?`);
+    expect(error.message).toContain("Allowed");
+  });
+  it.each([
+    ["rollout.n=0", "rollout.n must be a whole number of at least 1; got 0."],
+    ["rollout.n=2.5", "rollout.n must be a whole number of at least 1; got 2.5."],
+    ["rollout.n=many", 'rollout.n must be a whole number of at least 1; got "many".'],
+    ["rollout.train.top_p=0", "must be a number above 0 and at most 1; got 0."],
+    ["training.learning_rate=.nan", "must be a number of at least 0 and at most 1; got NaN."],
+    ["trainer.total_batches=0", "must be -1, or a whole number of at least 1; got 0."],
+    ["algorithm.loss_fn=pposs", "must be one of importance_sampling, ppo, cispo"],
+    ["trainer.val_before_train=1", "must be true or false; got 1."],
+    ["trainer.experiment_name=a/b", "must be a folder name, or null"],
+    ["trainer.experiment_name=..", "must be a folder name, or null"],
+    ["data=3", "data must be a map with the keys train_batch_size"],
+  ])("%s: %s", (text, message) => {
+    expect(errorOf(["model.name=m", text]).message).toContain(message);
+  });
+  it("come all at once", () => {
+    const error = errorOf(["rollout.n=0", "data.bach=1", "backend=3"]);
+    expect(error.message).toContain("has 4 problems");
+    expect(error.message).toContain("model.name is missing");
+    expect(error.message.match(/^- /gmu)).toHaveLength(4);
+    expect(error.fields["issues"]).toHaveLength(4);
+  });
+  it("name the file and line of broken YAML", () => {
+    const file = yamlFile("model:\n  name: [a\nrollout: {n: 1}\n");
+    expect(() => loadConfig({ file })).toThrow(/run\.yaml:\d+ is not valid YAML/u);
+    expect(() => loadConfig({ file: yamlFile("- 1\n") })).toThrow("must hold a map of options");
+    expect(() => loadConfig({ file: "/nowhere.yaml" })).toThrow("/nowhere.yaml cannot be read");
+  });
+});
+
+describe("buildTrainConfig", () => {
+  it("sets options by short names, over a file and under overrides", () => {
+    const configFile = yamlFile("model: {name: file}\nrollout: {n: 4}\ntraining: {beta1: 0.5}\n");
+    const config = buildTrainConfig({
+      ...{ configFile, modelName: "given", batchSize: 2, lr: 0.1, totalSteps: 3, seed: 9 },
+      overrides: ["trainer.seed=10"],
+    });
+    expect(config.model.name).toBe("given");
+    expect(config.rollout.n).toBe(4);
+    expect(config.training).toMatchObject({ beta1: 0.5, learningRate: 0.1 });
+    expect(config.trainer).toMatchObject({ totalBatches: 3, seed: 10 });
+  });
+  it("refuses names that it does not know", () => {
+    const options = { modelName: "m", batchsize: 3 };
+    expect(() => buildTrainConfig(options)).toThrow("does not know batchsize");
+  });
+});
+
+describe("resolveConfig", () => {
+  it("checks a TrainConfig that was changed by hand", () => {
+    const config = buildTrainConfig({ modelName: "m" });
+    expect(resolveConfig(config)).toEqual(config);
+    const changed = { ...config, rollout: { ...config.rollout, n: 0 } };
+    expect(() => resolveConfig(changed)).toThrow("rollout.n must be");
+  });
+  it("survives being written to YAML and read again", () => {
+    const config = buildTrainConfig({ modelName: "m", lr: 3e-4 });
+    const text = stringify(configTree(config));
+    expect(parseConfigTree(parse(text) as Record<string, unknown>)).toEqual(config);
+  });
+});
+
+describe("configFields", () => {
+  it("describes every key", () => {
+    for (const field of configFields()) {
+      expect(field.description, field.key).toMatch(/^[A-Z].*\.$/su);
+      expect(field.allowed, field.key).not.toBe("");
+    }
+    const required = configFields().filter((field) => field.default === undefined);
+    expect(required.map((field) => field.key)).toEqual(["model.name"]);
+  });
+});

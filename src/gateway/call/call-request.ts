@@ -1,0 +1,82 @@
+/** A model call without its wire format: every protocol is translated to this. */
+import type { ChatMessage, JsonObject, ToolDefinition } from "../../core/message.ts";
+import type { SamplingParams, WeightChange } from "../../core/policy.ts";
+import type { Protocol } from "../../core/trace.ts";
+
+/** The sampling fields that a client or a session may set. */
+export type SamplingChoice = Partial<Omit<SamplingParams, "seed" | "stopTokenIds">>;
+
+export interface CallRequest {
+  readonly protocol: Protocol;
+  /** As the agent named it. */
+  readonly model: string;
+  readonly messages: readonly ChatMessage[];
+  /** Empty also when the agent forbade their use. */
+  readonly tools: readonly ToolDefinition[];
+  /** Choices to draw, at least 1. */
+  readonly n: number;
+  readonly sampling: SamplingChoice;
+  /** The client's own, mixed into the session's. */
+  readonly seed?: number;
+  readonly stops: readonly string[];
+  /**
+   * A prompt to be continued as it stands, as text or ids. `messages` then only tells of it, and the
+   * answer is text that is not read for reasoning or tool calls.
+   */
+  readonly rawPrompt?: string | readonly number[];
+  /** Alternatives to each drawn token that the client wants to see; where the server gives them. */
+  readonly topLogprobs?: number;
+  /**
+   * Fields of OpenAI's chat requests that only a server that renders messages can honour, as it is
+   * given them: `response_format`, `tool_choice`, `chat_template_kwargs`.
+   */
+  readonly serverFields?: JsonObject;
+  /** @see Trace.recallFrom */
+  readonly recallFrom?: number;
+}
+
+/** A token as the server that drew it writes it. */
+export interface TokenText {
+  readonly text: string;
+  readonly topLogprobs: readonly { readonly text: string; readonly logprob: number }[];
+}
+
+/** One finished choice. */
+export interface Completion {
+  readonly choice: number;
+  readonly message: ChatMessage;
+  readonly malformed?: string;
+  readonly stopReason: "stop" | "length" | "aborted";
+  /** The client's stop string that ended it; absent when something else did. */
+  readonly stopString?: string;
+  readonly tokens: Int32Array;
+  readonly logprobs: Float32Array;
+  /** @see Sample.temperedLogprobs */
+  readonly temperedLogprobs?: Float32Array;
+  readonly weightVersion: number;
+  readonly weightChanges?: readonly WeightChange[];
+  /** One for each of the logprobs; absent where the renderer tells. */
+  readonly tokenTexts?: readonly TokenText[];
+}
+
+export interface CallResult {
+  /** Id of the response, the same for all choices. */
+  readonly responseId: string;
+  readonly promptTokens: number;
+  readonly completions: readonly Completion[];
+  /** As the server counted; absent where tokens are counted. */
+  readonly usage?: CallUsage;
+}
+
+export interface CallUsage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly cachedTokens?: number;
+}
+
+export function usageOf({ promptTokens, completions, usage }: CallResult): CallUsage {
+  const counted = completions.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  // Some servers count prompts only.
+  if (usage && usage.completionTokens > 0) return usage;
+  return { ...usage, promptTokens, completionTokens: counted };
+}

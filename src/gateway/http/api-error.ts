@@ -1,0 +1,145 @@
+/** Failures as HTTP clients see them: OpenAI's error shape. */
+import { AgentTrainerError, type ErrorCode } from "../../core/errors.ts";
+
+export interface ApiErrorDetails {
+  readonly status: number;
+  readonly message: string;
+  /** Machine-readable reason on the wire, as `invalid_api_key`. */
+  readonly reason?: string;
+  /** The field of the request that is at fault. */
+  readonly param?: string;
+  /** False tells the official clients not to send the request again. */
+  readonly retry?: boolean;
+  /** When it is worth sending again, in seconds. */
+  readonly retryAfterS?: number;
+  /** What a protocol tells machines beside the message. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** @default "REQUEST_INVALID" */
+  readonly code?: ErrorCode;
+  readonly cause?: unknown;
+}
+
+/** An error with an HTTP status. */
+export class ApiError extends AgentTrainerError {
+  override readonly name = "ApiError";
+  readonly status: number;
+  readonly reason: string | null;
+  readonly param: string | null;
+  readonly retry: boolean | undefined;
+  readonly retryAfterS: number | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(details: ApiErrorDetails) {
+    super({
+      code: details.code ?? "REQUEST_INVALID",
+      message: details.message,
+      cause: details.cause,
+      fields: { status: details.status, reason: details.reason, param: details.param },
+    });
+    this.status = details.status;
+    this.reason = details.reason ?? null;
+    this.param = details.param ?? null;
+    this.retry = details.retry;
+    this.retryAfterS = details.retryAfterS;
+    this.details = details.details;
+  }
+}
+
+/** A 400 that names the field. */
+export function badRequest(param: string | undefined, message: string, reason?: string): ApiError {
+  return new ApiError({
+    status: 400,
+    message,
+    ...(param === undefined ? {} : { param }),
+    ...(reason === undefined ? {} : { reason }),
+  });
+}
+
+export function nestedTooDeeply(cause?: unknown): ApiError {
+  return new ApiError({
+    status: 400,
+    message: "The request holds JSON that is nested too deeply: 512 levels are the most.",
+    reason: "nested_too_deeply",
+    cause,
+  });
+}
+
+/** What a client is told about any failure; what is not meant for it becomes a plain 500. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (AgentTrainerError.isInstance(error)) {
+    const { message, code } = error;
+    if (code === "CONTEXT_OVERFLOW") {
+      return new ApiError({
+        status: 400,
+        message,
+        reason: "context_length_exceeded",
+        param: "messages",
+        code,
+        cause: error,
+      });
+    }
+    if (code === "REQUEST_INVALID") {
+      const { param } = error.fields;
+      const at = typeof param === "string" ? { param } : {};
+      return new ApiError({ status: 400, message, ...at, cause: error });
+    }
+    // The same prompt would fail again.
+    if (code === "NUMERICS") {
+      const reason = "model_diverged";
+      return new ApiError({ status: 500, message, reason, retry: false, code, cause: error });
+    }
+    if (code === "TIMEOUT") {
+      return new ApiError({
+        status: 504,
+        message,
+        reason: "timeout",
+        retry: false,
+        code,
+        cause: error,
+      });
+    }
+    if (code === "STORE_FAILED") {
+      return new ApiError({
+        status: 503,
+        message: "The call could not be recorded, so its answer is withheld.",
+        reason: "store_failed",
+        retryAfterS: 1,
+        code,
+        cause: error,
+      });
+    }
+    // Its client has tried again for as long as that makes sense.
+    if (code === "TINKER_FAILED") {
+      return new ApiError({
+        status: 502,
+        message,
+        reason: "upstream_failed",
+        retry: false,
+        code,
+        cause: error,
+      });
+    }
+    if (code === "ABORTED") {
+      return new ApiError({
+        status: 503,
+        message,
+        reason: "aborted",
+        retry: false,
+        code,
+        cause: error,
+      });
+    }
+  }
+  // Only what a client sent goes down so far: JSON in the arguments of a tool call, for one.
+  if (error instanceof RangeError && /call stack/i.test(error.message)) {
+    return nestedTooDeeply(error);
+  }
+  return new ApiError({
+    status: 500,
+    message: "The gateway failed to answer this request.",
+    reason: "internal_error",
+    code: "INTERNAL",
+    cause: error,
+  });
+}

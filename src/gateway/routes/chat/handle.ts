@@ -1,0 +1,31 @@
+/** `POST .../v1/chat/completions`. */
+import { readJsonObject } from "../../http/body.ts";
+import { createResponseId } from "../../call/call.ts";
+import type { Reply } from "../../http/reply.ts";
+import { answerCall, type RouteContext } from "../handle-call.ts";
+import { ignoredFields } from "../field-table.ts";
+import { chatFields } from "./refusals.ts";
+import { parseChatRequest } from "./request.ts";
+import { toWireCompletion } from "./response.ts";
+import { ChatStream } from "./stream.ts";
+
+export async function answerChat(context: RouteContext): Promise<Reply> {
+  const { gateway, request } = context;
+  const body = await readJsonObject(request, gateway);
+  const { call, stream, includeUsage, logprobs } = parseChatRequest(
+    body,
+    gateway.model,
+    gateway.target.abilities,
+  );
+  gateway.ignored.note("openai-chat", ignoredFields(body, chatFields));
+  const responseId = createResponseId("chatcmpl-");
+  const options = { model: gateway.model, renderer: gateway.target.renderer, logprobs };
+  return answerCall(context, {
+    call,
+    responseId,
+    stream: stream
+      ? (events) => new ChatStream({ ...options, responseId, n: call.n, includeUsage }, events)
+      : null,
+    whole: (result) => toWireCompletion(result, options),
+  });
+}

@@ -1,0 +1,34 @@
+/** `POST .../v1/completions`. */
+import { ContextOverflowError } from "../../../core/errors.ts";
+import { readJsonObject } from "../../http/body.ts";
+import { createResponseId } from "../../call/call.ts";
+import type { Reply } from "../../http/reply.ts";
+import { answerCall, type RouteContext } from "../handle-call.ts";
+import { ignoredFields } from "../field-table.ts";
+import { completionsFields, parseCompletionsRequest } from "./request.ts";
+import { toTextCompletion } from "./response.ts";
+import { CompletionsStream } from "./stream.ts";
+
+export async function answerCompletions(context: RouteContext): Promise<Reply> {
+  const { gateway, request } = context;
+  const { renderer, abilities } = gateway.target;
+  const body = await readJsonObject(request, gateway);
+  const { contextLength = Infinity } = gateway.target;
+  const parsed = parseCompletionsRequest(body, gateway.model, abilities, (ids) => {
+    // Before millions of ids become text.
+    if (ids.length >= contextLength) throw new ContextOverflowError(ids.length, contextLength);
+    return renderer.decode(ids);
+  });
+  const { call, stream, includeUsage, logprobs } = parsed;
+  gateway.ignored.note("openai-completions", ignoredFields(body, completionsFields));
+  const responseId = createResponseId("cmpl-");
+  const options = { model: gateway.model, renderer, logprobs };
+  return answerCall(context, {
+    call,
+    responseId,
+    stream: stream
+      ? (events) => new CompletionsStream({ ...options, responseId, includeUsage }, events)
+      : null,
+    whole: (result) => toTextCompletion(result, options),
+  });
+}

@@ -1,0 +1,129 @@
+/**
+ * From a parsed request to the HTTP answer, for every protocol: the call with its deadline, and the
+ * choice between a whole answer and a stream. Knows no wire format.
+ */
+import type { BodyLease } from "../http/body-budget.ts";
+import { CallAbort } from "../call/call-abort.ts";
+import type { CallRequest } from "../call/call-request.ts";
+import { runCall, type CallContext, type FinishedCall } from "../call/call.ts";
+import type { TextDelta } from "../call/delta-reader.ts";
+import type { GatewayContext } from "../gateway-context.ts";
+import type { SessionRoute } from "../http/path.ts";
+import { JsonReply, type Reply } from "../http/reply.ts";
+import type { CaptureSession } from "../session/session.ts";
+import { replyInTime } from "./early-json.ts";
+import { EventStream } from "./event-stream.ts";
+
+/** What every route of a session gets. The caller has checked that the session is the client's. */
+export interface RouteContext {
+  readonly gateway: GatewayContext;
+  readonly session: CaptureSession;
+  readonly route: SessionRoute;
+  readonly request: Request;
+  /** Of the request's bytes; ends with the route, or later where it says so. */
+  readonly lease: Pick<BodyLease, "until">;
+}
+
+/** A running call as one protocol streams it. */
+export interface CallStream {
+  /** Told before anything is drawn. */
+  begin(promptTokens: number): void;
+  delta(choice: number, delta: TextDelta): void;
+  finish(call: FinishedCall): void;
+  /** An error after the headers have been sent. */
+  fail(error: unknown): void;
+}
+
+/** A parsed request and how its answer is written. */
+export interface ProtocolCall {
+  readonly call: CallRequest;
+  readonly responseId: string;
+  /** Null for a whole answer. */
+  readonly stream: ((events: EventStream) => CallStream) | null;
+  readonly whole: (call: FinishedCall) => object;
+}
+
+/** Runs the call once the gateway lets it begin. */
+async function begin(context: RouteContext, call: CallContext): Promise<FinishedCall> {
+  const { gateway, session } = context;
+  const { abort } = call;
+  if (gateway.gate.paused !== null) {
+    try {
+      await gateway.gate.admit(gateway.requestTimeoutMs, abort.signal);
+    } catch (error) {
+      abort.dispose();
+      throw error;
+    }
+  }
+  abort.start();
+  return session.track(abort, () => runCall(call));
+}
+
+async function answerStream(
+  context: RouteContext,
+  call: CallContext,
+  open: (events: EventStream) => CallStream,
+): Promise<Response> {
+  const { gateway } = context;
+  const events = new EventStream(() => {
+    call.abort.abort("client");
+  });
+  const stream = open(events);
+  let sendHeaders: (() => void) | undefined;
+  const begun = new Promise<void>((resolve) => {
+    sendHeaders = resolve;
+  });
+  // Clients give up on a server that is silent for too long.
+  const late = setTimeout(() => sendHeaders?.(), gateway.headersAfterMs);
+  const running = begin(context, {
+    ...call,
+    onPrompt: (promptTokens) => {
+      stream.begin(promptTokens);
+    },
+    onDelta: (choice, delta) => {
+      stream.delta(choice, delta);
+      sendHeaders?.();
+    },
+  });
+  context.lease.until(running);
+  // Until there is text, a failure can still have a status of its own.
+  try {
+    await Promise.race([begun, running]);
+  } finally {
+    clearTimeout(late);
+  }
+  events.keepAlive(gateway.keepAliveMs);
+  running
+    .then((result) => {
+      stream.finish(result);
+    })
+    .catch((error: unknown) => {
+      stream.fail(error);
+      gateway.report(error);
+    })
+    .finally(() => {
+      events.close();
+    });
+  return new Response(events.body, {
+    headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" },
+  });
+}
+
+/** @throws what the call throws before anything was sent. */
+export async function answerCall(
+  context: RouteContext,
+  { call: request, responseId, stream, whole }: ProtocolCall,
+): Promise<Reply> {
+  const { gateway, session, route } = context;
+  const abort = new CallAbort(gateway.requestTimeoutMs);
+  abort.followClient(context.request);
+  const { target } = gateway;
+  const { trajectoryUid } = route;
+  const call: CallContext = { target, session, trajectoryUid, request, abort, responseId };
+  if (stream) return answerStream(context, call, stream);
+  const work = begin(context, call).then((result) => new JsonReply(whole(result)));
+  context.lease.until(work);
+  return replyInTime(gateway, context.request.url, work, () => {
+    abort.abort("client");
+  });
+}

@@ -1,0 +1,24 @@
+/** `POST .../v1/messages`. */
+import { readJsonObject } from "../../http/body.ts";
+import { createResponseId } from "../../call/call.ts";
+import type { Reply } from "../../http/reply.ts";
+import { answerCall, type RouteContext } from "../handle-call.ts";
+import { ignoredFields } from "../field-table.ts";
+import { messagesFields, parseMessagesRequest } from "./request.ts";
+import { toWireAnswer } from "./response.ts";
+import { MessagesStream } from "./stream.ts";
+
+export async function answerMessages(context: RouteContext): Promise<Reply> {
+  const { gateway, request } = context;
+  const { model } = gateway;
+  const body = await readJsonObject(request, gateway);
+  const { call, stream } = parseMessagesRequest(body, model, gateway.target.abilities);
+  gateway.ignored.note("anthropic-messages", ignoredFields(body, messagesFields));
+  const responseId = createResponseId("msg_");
+  return answerCall(context, {
+    call,
+    responseId,
+    stream: stream ? (events) => new MessagesStream({ responseId, model }, events) : null,
+    whole: (result) => toWireAnswer(result, model),
+  });
+}

@@ -1,0 +1,58 @@
+/** `POST .../v1/responses`. */
+import { readJsonObject } from "../../http/body.ts";
+import { createResponseId, type FinishedCall } from "../../call/call.ts";
+import { readString } from "../../http/json-fields.ts";
+import type { Reply } from "../../http/reply.ts";
+import { answerCall, type CallStream, type RouteContext } from "../handle-call.ts";
+import type { EventStream } from "../event-stream.ts";
+import { ignoredFields } from "../field-table.ts";
+import { recallMessages, rememberResponse } from "./memory.ts";
+import { responsesFields, parseResponsesRequest } from "./request.ts";
+import { toResponse } from "./response.ts";
+import { ResponsesStream } from "./stream.ts";
+
+export async function answerResponses(context: RouteContext): Promise<Reply> {
+  const { gateway, session, request } = context;
+  const { model, target } = gateway;
+  const body = await readJsonObject(request, gateway);
+  const previousId = readString(body, "previous_response_id");
+  const recalled = previousId === undefined ? [] : await recallMessages(session, previousId);
+  const parsed = parseResponsesRequest(body, model, target.abilities, recalled);
+  gateway.ignored.note("openai-responses", ignoredFields(body, responsesFields));
+  const responseId = createResponseId("resp_");
+  const { renderer } = target;
+  const options = { responseId, model, renderer, logprobs: parsed.logprobs, body };
+  // Before the client can know the id.
+  const store = ({ completions }: FinishedCall): void => {
+    if (!parsed.store) return;
+    const answers = completions.map(({ message }) => message);
+    rememberResponse(session, responseId, previousId, [...parsed.added, ...answers]);
+  };
+  const open = (events: EventStream): CallStream => {
+    const stream = new ResponsesStream(options, events);
+    return {
+      begin: () => {
+        stream.begin();
+      },
+      delta: (choice, delta) => {
+        stream.delta(choice, delta);
+      },
+      finish: (call) => {
+        store(call);
+        stream.finish(call);
+      },
+      fail: (error) => {
+        stream.fail(error);
+      },
+    };
+  };
+  return answerCall(context, {
+    call: parsed.call,
+    responseId,
+    stream: parsed.stream ? open : null,
+    whole: (result) => {
+      store(result);
+      return toResponse(result, options);
+    },
+  });
+}

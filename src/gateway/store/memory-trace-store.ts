@@ -1,0 +1,72 @@
+/** Traces in memory, gone with the process. */
+import type { Trace } from "../../core/trace.ts";
+import { StoreError } from "./store-error.ts";
+import type { SessionRecord, TraceStore } from "./trace-store.ts";
+
+interface Entry {
+  readonly position: number;
+  readonly trace: Trace;
+}
+
+/** Calls in parallel finish in any order. */
+function byDispatch(a: Trace, b: Trace): number {
+  return a.sequence - b.sequence || a.choice - b.choice;
+}
+
+/** A store for tests and for runs whose episodes are saved elsewhere. */
+export function createMemoryTraceStore(): TraceStore {
+  const sessions = new Map<string, SessionRecord>();
+  const entries = new Map<string, Entry[]>();
+  const traces = new Map<string, Trace>();
+  let lastPosition = 0;
+  let closed = false;
+  return {
+    append(batch) {
+      if (closed) throw new StoreError("closed", "The trace store is closed.");
+      const taken = batch.find((trace) => traces.has(trace.id));
+      if (taken) throw new StoreError("duplicate", `The trace ${taken.id} is stored already.`);
+      for (const trace of batch) {
+        traces.set(trace.id, trace);
+        const known = entries.get(trace.sessionUid);
+        const entry = { position: ++lastPosition, trace };
+        if (known) known.push(entry);
+        else entries.set(trace.sessionUid, [entry]);
+      }
+    },
+    get: (id) => traces.get(id),
+    bySession: (sessionUid) =>
+      (entries.get(sessionUid) ?? []).map((entry) => entry.trace).sort(byDispatch),
+    page({ sessionUid, after = 0, since, limit }) {
+      const found: Entry[] = [];
+      for (const entry of entries.get(sessionUid) ?? []) {
+        if (entry.position <= after) continue;
+        if (since !== undefined && entry.trace.finishedAt < since) continue;
+        found.push(entry);
+        if (found.length === limit) break;
+      }
+      return {
+        traces: found.map((entry) => entry.trace),
+        cursor: found.at(-1)?.position ?? after,
+      };
+    },
+    saveSession(session) {
+      if (closed) throw new StoreError("closed", "The trace store is closed.");
+      sessions.set(session.uid, session);
+    },
+    sessions: () =>
+      [...sessions.values()]
+        .map((session) => ({ ...session, traceCount: entries.get(session.uid)?.length ?? 0 }))
+        .sort((a, b) => a.createdAt - b.createdAt),
+    deleteSession(sessionUid) {
+      const own = entries.get(sessionUid) ?? [];
+      for (const { trace } of own) traces.delete(trace.id);
+      entries.delete(sessionUid);
+      sessions.delete(sessionUid);
+      return own.length;
+    },
+    flush() {},
+    close() {
+      closed = true;
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/** Parts of OpenAI's wire format that chat and text completions share, with vLLM's and SGLang's extras. */
+import type { JsonFields } from "../../../http/json-fields.ts";
+import type { CallUsage, TokenText } from "../../../call/call-request.ts";
+import type { AnswerPart } from "../response-part.ts";
+import { defined, idsIn, listIn, logprobIn, numberIn, objectIn, textIn } from "../wire-values.ts";
+
+export function readUsage(value: unknown): CallUsage | undefined {
+  const usage = objectIn(value);
+  const promptTokens = numberIn(usage.prompt_tokens);
+  const completionTokens = numberIn(usage.completion_tokens);
+  if (promptTokens === undefined || completionTokens === undefined) return undefined;
+  const cachedTokens = numberIn(objectIn(usage.prompt_tokens_details).cached_tokens);
+  return defined<CallUsage>({ promptTokens, completionTokens, cachedTokens });
+}
+
+/** `token_id:17`, as servers write tokens when they are asked to. */
+function idOf(text: unknown): number | null {
+  const id = /^token_id:(\d+)$/.exec(typeof text === "string" ? text : "")?.[1];
+  return id === undefined ? null : Number(id);
+}
+
+interface Drawn {
+  readonly tokens?: ArrayLike<number> | undefined;
+  readonly logprobs?: readonly (number | null)[];
+  readonly texts?: readonly TokenText[] | undefined;
+}
+
+function chatText({ token, top_logprobs }: JsonFields): TokenText {
+  return {
+    text: textIn(token) ?? "",
+    topLogprobs: listIn(top_logprobs).map((top) => {
+      const { token: text, logprob } = objectIn(top);
+      return { text: textIn(text) ?? "", logprob: numberIn(logprob) ?? -Infinity };
+    }),
+  };
+}
+
+function chatLogprobs(content: readonly unknown[], hasIds: boolean, wantsTexts: boolean): Drawn {
+  const items = content.map(objectIn);
+  return {
+    tokens: hasIds
+      ? undefined
+      : items.flatMap(({ id, token }) => numberIn(id) ?? idOf(token) ?? []),
+    logprobs: items.map(({ logprob }) => logprobIn(logprob)),
+    texts: wantsTexts ? items.map(chatText) : undefined,
+  };
+}
+
+function textLogprobs(logprobs: JsonFields, hasIds: boolean, wantsTexts: boolean): Drawn {
+  const texts = listIn(logprobs.tokens);
+  const tops = listIn(logprobs.top_logprobs);
+  const textOf = (token: unknown, i: number): TokenText => ({
+    text: textIn(token) ?? "",
+    topLogprobs: Object.entries(objectIn(tops[i])).map(([text, logprob]) => ({
+      text,
+      logprob: numberIn(logprob) ?? -Infinity,
+    })),
+  });
+  return {
+    tokens: hasIds ? undefined : texts.flatMap((token) => idOf(token) ?? []),
+    logprobs: listIn(logprobs.token_logprobs).map(logprobIn),
+    texts: wantsTexts ? texts.map(textOf) : undefined,
+  };
+}
+
+/** `[logprob, id, text]` each, as SGLang writes them. */
+function tripleLogprobs(triples: readonly unknown[]): Drawn {
+  const items = triples.map(listIn);
+  return {
+    tokens: items.flatMap(([, id]) => numberIn(id) ?? []),
+    logprobs: items.map(([logprob]) => logprobIn(logprob)),
+  };
+}
+
+/**
+ * Ids and log-probabilities of a choice, wherever a server puts them; texts of single tokens where
+ * somebody `wantsTexts`.
+ */
+export function readDrawn(
+  choice: JsonFields,
+  wantsTexts: boolean,
+): Pick<AnswerPart, "tokens" | "logprobs" | "texts"> {
+  const logprobs = objectIn(choice.logprobs);
+  const ids = idsIn(choice.token_ids);
+  const told = Array.isArray(logprobs.content)
+    ? chatLogprobs(logprobs.content, ids !== undefined, wantsTexts)
+    : Array.isArray(logprobs.tokens)
+      ? textLogprobs(logprobs, ids !== undefined, wantsTexts)
+      : {};
+  const { output_token_logprobs: triples } = objectIn(choice.meta_info);
+  const meta = Array.isArray(triples) ? tripleLogprobs(triples) : {};
+  const fallback = told.tokens?.length === told.logprobs?.length ? told.tokens : undefined;
+  return defined<Pick<AnswerPart, "tokens" | "logprobs" | "texts">>({
+    tokens: ids ?? meta.tokens ?? fallback,
+    logprobs: told.logprobs ?? meta.logprobs,
+    texts: told.texts,
+  });
+}
+
+/** What ended a choice, and the string that did. */
+export function readFinish(choice: JsonFields): Pick<AnswerPart, "finish" | "stopString"> {
+  return defined<Pick<AnswerPart, "finish" | "stopString">>({
+    finish: textIn(choice.finish_reason),
+    stopString: textIn(choice.stop_reason) ?? textIn(choice.matched_stop),
+  });
+}

@@ -1,0 +1,195 @@
+/**
+ * Servers that render messages and read answers themselves. What they tell of ids and log-probabilities
+ * is captured; where they do not, the call is marked untrainable and says why.
+ */
+import { deriveSeed } from "../../../util/random.ts";
+import type { CallGate } from "../../call/call-gate.ts";
+import { toolCallId } from "../../call/completion.ts";
+import type { CallRequest, TokenText } from "../../call/call-request.ts";
+import { chainMessages, type MessageChain } from "../../session/conversation.ts";
+import { mergeSampling, startsWith, type PreparedCall } from "../../call/prompt.ts";
+import type { FinishedChoice, Target, TargetAnswer, TargetCall } from "../target.ts";
+import { AnswerCollector } from "./response-collector.ts";
+import { callChat } from "./chat-call.ts";
+import type { ChoiceCollector } from "./choice-collector.ts";
+import { countTokens } from "./count-tokens.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import type { Exchanges } from "./requests/upstream-requests.ts";
+import type { Fleet } from "./worker-pool.ts";
+import { logprobKindOf } from "./logprob-kind.ts";
+import { serverRenderer } from "./server-renderer.ts";
+
+export interface ChatTargetOptions {
+  readonly fleet: Fleet;
+  readonly dispatcher: Dispatcher;
+  readonly exchanges: Exchanges;
+  readonly gate: CallGate;
+  readonly requestTimeoutMs: number;
+}
+
+/** Everything that is decided before the server is asked. */
+type Plan = Omit<PreparedCall, "tokens" | "parentId">;
+
+function planCall({ session, request, trajectoryUid }: TargetCall): Plan {
+  const chain = chainMessages(request.messages, request.tools);
+  // The prompt's ids are not known yet; its messages stand for them.
+  const prompt = JSON.stringify(request.rawPrompt ?? chain.at(-1));
+  const asked = `${prompt}${session.trajectoryLabel(trajectoryUid)}`;
+  const occurrence = session.countOccurrence(asked);
+  const seedParts = [asked, occurrence, ...(request.seed === undefined ? [] : [request.seed])];
+  return {
+    chain,
+    drawKey: `${occurrence}:${asked}`,
+    sampling: {
+      ...mergeSampling(request.sampling, session.options.sampling),
+      stopTokenIds: [],
+      seed: deriveSeed(session.options.seed, ...seedParts),
+    },
+  };
+}
+
+/** Servers give more alternatives than were asked for, the drawn token among them. */
+function cutTo({ text, topLogprobs }: TokenText, count: number): TokenText {
+  return {
+    text,
+    topLogprobs: topLogprobs.toSorted((a, b) => b.logprob - a.logprob).slice(0, count),
+  };
+}
+
+function finishChoice(
+  choice: ChoiceCollector,
+  index: number,
+  call: TargetCall,
+  plan: Plan,
+  weightVersion: number,
+): FinishedChoice {
+  const { content, reasoning, stopString, texts } = choice;
+  const { stops, topLogprobs: asked = 0 } = call.request;
+  const toolCalls = choice.toolCalls.map((each, i) => ({
+    ...each,
+    id: each.id === "" ? toolCallId(`${index}:${plan.drawKey}`, i) : each.id,
+  }));
+  return {
+    choice: index,
+    message: {
+      role: "assistant",
+      content,
+      ...(reasoning === undefined || reasoning === "" ? {} : { reasoning }),
+      ...(toolCalls.length === 0 ? {} : { toolCalls }),
+    },
+    stopReason: choice.stopReason,
+    ...(stopString !== undefined && stops.includes(stopString) ? { stopString } : {}),
+    tokens: Int32Array.from(choice.tokens),
+    logprobs: Float32Array.from(choice.logprobs),
+    weightVersion,
+    ...(texts.length === 0 ? {} : { tokenTexts: texts.map((each) => cutTo(each, asked)) }),
+    rest: { content: "", reasoning: "" },
+  };
+}
+
+/** Fields by which a server masks what the model may draw. */
+const forcing = ["response_format", "tool_choice"];
+
+/** Why what the server told is not enough to train on. */
+function lackOf(answer: AnswerCollector, { serverFields = {} }: CallRequest): string | undefined {
+  const { promptIds, choices } = answer;
+  const forced = forcing.find((name) => name in serverFields);
+  if (forced !== undefined) {
+    return `${forced} forced the answer, so its log-probabilities are not the policy's`;
+  }
+  if (choices.some((choice) => choice.tokens.length === 0)) {
+    return "the server returned no token ids of its answer";
+  }
+  if (!promptIds || promptIds.length === 0) return "the server returned no token ids of the prompt";
+  return answer.doubt();
+}
+
+/** The earlier call whose tokens the prompt begins with, proven id by id. */
+function parentOf(call: TargetCall, chain: MessageChain, prompt: Int32Array): string | null {
+  const { session, request, trajectoryUid } = call;
+  if (request.rawPrompt !== undefined) return session.rawPrompts.parentOf(prompt);
+  const match = session.conversation.match(request.messages, chain, trajectoryUid);
+  return match && startsWith(prompt, match.node.tokens) ? match.node.traceId : null;
+}
+
+export function createChatTarget(options: ChatTargetOptions): Target {
+  const { fleet, dispatcher, exchanges, gate, requestTimeoutMs } = options;
+
+  async function run(call: TargetCall): Promise<TargetAnswer> {
+    const { request, session, abort, trajectoryUid, onPrompt } = call;
+    const plan = planCall(call);
+    let isCommitted = false;
+    let isBegun = false;
+    let { weightVersion } = gate;
+    let logprobKind: TargetAnswer["logprobKind"] = "raw";
+    let contextLength = Infinity;
+    let workerId: string | undefined;
+    let firstTokenMark: number | undefined;
+    let answer = new AnswerCollector("", request.n);
+    const onBegin = ({ promptIds, usage }: AnswerCollector): void => {
+      if (isBegun) return;
+      isBegun = true;
+      if (call.onDelta) firstTokenMark = performance.now();
+      onPrompt?.(promptIds?.length ?? usage?.promptTokens ?? 0);
+    };
+    const onCommit = (): void => {
+      isCommitted = true;
+    };
+    const dispatched = {
+      affinity: trajectoryUid ?? session.uid,
+      signal: abort.signal,
+      remainingMs: () => abort.remainingMs,
+      committed: () => isCommitted,
+    };
+    try {
+      answer = await abort.wait(
+        dispatcher.run(dispatched, (worker, facts) => {
+          ({ weightVersion } = gate);
+          logprobKind = logprobKindOf(worker, facts);
+          contextLength = facts.contextLength;
+          workerId = worker.id;
+          const params = plan.sampling;
+          const limits = { exchanges, requestTimeoutMs };
+          return callChat(worker, facts, { ...limits, call, params, onBegin, onCommit });
+        }),
+      );
+    } catch (error) {
+      if (!abort.signal.aborted) throw error;
+    }
+    const { promptIds = [] } = answer;
+    const tokens = promptIds instanceof Int32Array ? promptIds : Int32Array.from(promptIds);
+    const maxTokens = Math.min(plan.sampling.maxTokens, contextLength - tokens.length);
+    const untrainable = lackOf(answer, request);
+    return {
+      prepared: {
+        ...plan,
+        // JSON has no Infinity.
+        sampling: { ...plan.sampling, maxTokens: Math.min(maxTokens, Number.MAX_SAFE_INTEGER) },
+        tokens,
+        parentId: parentOf(call, plan.chain, tokens),
+      },
+      completions: answer.choices.map((choice, i) =>
+        finishChoice(choice, i, call, plan, weightVersion ?? 0),
+      ),
+      logprobKind,
+      ...(weightVersion === null ? { isVersionUnknown: true } : {}),
+      ...(workerId === undefined ? {} : { worker: workerId }),
+      ...(firstTokenMark === undefined ? {} : { firstTokenMark }),
+      ...(untrainable === undefined ? {} : { untrainable }),
+      ...(answer.usage ? { usage: answer.usage } : {}),
+    };
+  }
+
+  return {
+    renderer: serverRenderer,
+    abilities: { images: true, topLogprobs: true, serverFields: true },
+    workers: fleet,
+    run,
+    countTokens: (messages, tools) =>
+      countTokens(fleet, dispatcher, requestTimeoutMs, { messages, tools }),
+    [Symbol.asyncDispose]: async () => {
+      fleet.close();
+      await exchanges.close();
+    },
+  };
+}

@@ -1,0 +1,127 @@
+/**
+ * One choice from its parts: what is new in each of them, and the whole at the end. Repeated pieces are
+ * dropped where the server counts. Knows no wire format.
+ */
+import type { ToolCall } from "../../../core/message.ts";
+import type { StopReason } from "../../../core/policy.ts";
+import type { TokenText } from "../../call/call-request.ts";
+import type { AnswerPart, ToolCallPart } from "./response-part.ts";
+import { malformed, UpstreamError } from "./upstream-error.ts";
+
+interface OpenToolCall {
+  id: string;
+  name: string;
+  arguments: string;
+}
+
+export class ChoiceCollector {
+  readonly tokens: number[] = [];
+  readonly logprobs: number[] = [];
+  readonly texts: TokenText[] = [];
+  content = "";
+  reasoning: string | undefined;
+  stopString: string | undefined;
+  /** Tokens that came without a logprob. */
+  missingLogprobs = 0;
+  /** Logprobs that came without their token. */
+  missingTokens = 0;
+  /** Tokens that the server counted and did not tell. */
+  missingIds = 0;
+  #counted = 0;
+  readonly #workerId: string;
+  readonly #toolCalls = new Map<number, OpenToolCall>();
+  #finish: string | undefined;
+
+  constructor(workerId: string) {
+    this.#workerId = workerId;
+  }
+
+  get isFinished(): boolean {
+    return this.#finish !== undefined;
+  }
+
+  get stopReason(): StopReason {
+    if (this.#finish === undefined) return "aborted";
+    return this.#finish === "length" ? "length" : "stop";
+  }
+
+  get toolCalls(): readonly ToolCall[] {
+    const ordered = [...this.#toolCalls].sort(([a], [b]) => a - b);
+    return ordered.map(([, call]) => call);
+  }
+
+  /** Returns how many tokens are new; null for a piece that had come before, whose text is not. */
+  add(part: AnswerPart): number | null {
+    const fresh = this.#addTokens(part);
+    const isRepeated = fresh === 0 && (part.tokens?.length ?? 0) > 0;
+    if (!isRepeated) {
+      if (part.content !== undefined) this.content += part.content;
+      if (part.reasoning !== undefined) this.reasoning = (this.reasoning ?? "") + part.reasoning;
+      for (const call of part.toolCalls ?? []) this.#addToolCall(call);
+    }
+    if (part.finish === "abort") {
+      const message = `The worker "${this.#workerId}" aborted the call, as servers do while they exchange weights.`;
+      throw new UpstreamError({ failure: "overloaded", message, workerId: this.#workerId });
+    }
+    this.#finish ??= part.finish;
+    this.stopString ??= part.stopString;
+    return isRepeated ? null : fresh;
+  }
+
+  /** @throws UpstreamError when the answer ended before the choice did. */
+  requireFinish(): void {
+    if (this.isFinished) return;
+    throw new UpstreamError({
+      failure: "cut",
+      message: `The worker "${this.#workerId}" ended its answer before it was complete.`,
+      workerId: this.#workerId,
+      isConnection: false,
+    });
+  }
+
+  #addTokens({ tokens = [], logprobs = [], texts = [], drawn }: AnswerPart): number {
+    const known = this.tokens.length;
+    let skip = 0;
+    if (drawn !== undefined && tokens.length > 0) {
+      // All so far, or what is new, or what had come before.
+      if (tokens.length === drawn) skip = Math.min(known, drawn);
+      else if (known + tokens.length > drawn) return 0;
+      else if (this.missingIds > 0 && drawn <= this.#counted) return 0;
+      else this.missingIds = drawn - known - tokens.length;
+      this.#counted = drawn;
+      if (!this.#beginsWith(tokens, skip)) {
+        throw malformed(this.#workerId, "changed tokens that it had sent");
+      }
+    }
+    for (let i = skip; i < tokens.length; i++) {
+      this.tokens.push(tokens[i] as number);
+      const logprob = logprobs[i] ?? null;
+      if (logprob === null) this.missingLogprobs++;
+      this.logprobs.push(logprob ?? Number.NaN);
+    }
+    if (tokens.length > 0) this.missingTokens += Math.max(0, logprobs.length - tokens.length);
+    // Without ids, texts and logprobs still are what clients may have asked for.
+    if (tokens.length === 0 && logprobs.length > 0) {
+      for (const logprob of logprobs) this.logprobs.push(logprob ?? Number.NaN);
+    }
+    this.texts.push(...texts.slice(skip));
+    return tokens.length - skip;
+  }
+
+  #beginsWith(tokens: ArrayLike<number>, count: number): boolean {
+    for (let i = 0; i < count; i++) if (tokens[i] !== this.tokens[i]) return false;
+    return true;
+  }
+
+  #addToolCall({ index, id, name, arguments: text }: ToolCallPart): void {
+    const call = this.#toolCalls.get(index);
+    if (!call) {
+      this.#toolCalls.set(index, { id: id ?? "", name: name ?? "", arguments: text ?? "" });
+      return;
+    }
+    // Only the arguments come in pieces; some servers repeat the name in each.
+    if (call.id === "") call.id = id ?? "";
+    if (call.name === "") call.name = name ?? "";
+    call.arguments += text ?? "";
+  }
+}

@@ -1,0 +1,76 @@
+/** How long a prompt would be, asked of the server that would render it. */
+import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
+import { ApiError } from "../../http/api-error.ts";
+import { toWireMessage } from "../../client/wire.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import type { Fleet } from "./worker-pool.ts";
+import { readJsonAnswers } from "./json-responses.ts";
+import { malformed } from "./upstream-error.ts";
+import { idsIn, numberIn, objectIn, textIn } from "./wire-values.ts";
+import type { Worker, WorkerFacts } from "./worker.ts";
+
+interface Prompt {
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly ToolDefinition[];
+}
+
+async function post(worker: Worker, path: string, body: object, signal: AbortSignal) {
+  const answer = await worker.send({ path, body, signal });
+  for await (const [json] of readJsonAnswers(answer, worker.id)) return objectIn(json);
+  return {};
+}
+
+async function count(
+  worker: Worker,
+  { kind, model }: WorkerFacts,
+  { messages, tools }: Prompt,
+  signal: AbortSignal,
+): Promise<number> {
+  const wire = {
+    messages: messages.map(toWireMessage),
+    ...(tools.length === 0
+      ? {}
+      : { tools: tools.map((tool) => ({ type: "function", function: tool })) }),
+  };
+  if (kind === "vllm") {
+    const body = { model, ...wire, add_generation_prompt: true };
+    const counted = numberIn((await post(worker, "/tokenize", body, signal)).count);
+    if (counted !== undefined) return counted;
+    throw malformed(worker.id, "counted no tokens");
+  }
+  if (kind === "llamacpp") {
+    const content = textIn((await post(worker, "/apply-template", wire, signal)).prompt);
+    const body = { content, add_special: true, parse_special: true };
+    const tokens = idsIn((await post(worker, "/tokenize", body, signal)).tokens);
+    if (content !== undefined && tokens) return tokens.length;
+    throw malformed(worker.id, "counted no tokens");
+  }
+  throw new ApiError({
+    status: 501,
+    message: `A worker of the kind "${kind}" does not count tokens.`,
+    reason: "unsupported",
+    retry: false,
+  });
+}
+
+/** @throws ApiError 501 where the server has no such route. */
+export function countTokens(
+  fleet: Fleet,
+  dispatcher: Dispatcher,
+  limitMs: number,
+  prompt: Prompt,
+): Promise<number> {
+  const signal = AbortSignal.timeout(limitMs);
+  const endsAt = performance.now() + limitMs;
+  return fleet.ready().then(() =>
+    dispatcher.run(
+      {
+        affinity: "",
+        signal,
+        remainingMs: () => Math.max(0, endsAt - performance.now()),
+        committed: () => false,
+      },
+      (worker, facts) => count(worker, facts, prompt, signal),
+    ),
+  );
+}

@@ -1,0 +1,89 @@
+/** Inference servers as a target: who renders, how calls are sent, and the limits of it all. */
+import type { HttpTarget } from "../../../core/backend.ts";
+import { ConfigError } from "../../../core/errors.ts";
+import type { TargetServices } from "../target-services.ts";
+import type { Target } from "../target.ts";
+import { createTokenTarget } from "../token-target.ts";
+import { createChatTarget } from "./chat-target.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { defaultOffloadFrom, Exchanges } from "./requests/upstream-requests.ts";
+import { Fleet } from "./worker-pool.ts";
+import { httpTokenSource } from "./http-token-source.ts";
+import type { Worker } from "./worker.ts";
+
+const defaults = {
+  maxAttempts: 5,
+  retryDelayMs: 200,
+  healthIntervalMs: 10_000,
+  healthTimeoutMs: 5_000,
+  failuresToOpen: 3,
+  reopenAfterMs: 5_000,
+  maxResponseBytes: 268_435_456,
+};
+
+const defaultDeadlines = { connectMs: 10_000, firstByteMs: 300_000, betweenBytesMs: 120_000 };
+
+// Node's longest timer.
+const longestMs = 2 ** 31 - 1;
+
+/** @throws ConfigError */
+function withDefaults<T extends Record<string, number>>(
+  fields: T,
+  given: { readonly [K in keyof T]?: number | undefined },
+): T {
+  const all: Record<string, number> = { ...fields };
+  for (const name of Object.keys(fields)) {
+    const value = given[name];
+    if (value === undefined) continue;
+    if (!Number.isInteger(value) || value < 1 || value > longestMs) {
+      throw new ConfigError({
+        message: `${name} must be an integer from 1 to ${longestMs}, but it is ${value}.`,
+        fields: { option: name, value },
+      });
+    }
+    all[name] = value;
+  }
+  return all as T;
+}
+
+/** @throws ConfigError */
+export function createHttpTarget(target: HttpTarget, services: TargetServices): Target {
+  const { renderer, tokenMode = renderer ? "cumulative" : "server", contextLength } = target;
+  const { gate, model, requestTimeoutMs } = services;
+  if (tokenMode === "cumulative" && !renderer) {
+    throw new ConfigError({
+      message: `tokenMode is "cumulative", but there is no renderer to make token ids of messages.`,
+      hint: `Give the renderer of the model's family, or set tokenMode to "server".`,
+      fields: { option: "tokenMode" },
+    });
+  }
+  const limits = withDefaults(defaults, target);
+  const deadlines = withDefaults(defaultDeadlines, target.deadlines ?? {});
+  const { offloadFrom = defaultOffloadFrom } = target;
+  if (!(offloadFrom >= 0)) {
+    throw new ConfigError({
+      message: `offloadFrom must be a number of at least 0, but it is ${offloadFrom}.`,
+      fields: { option: "offloadFrom", value: offloadFrom },
+    });
+  }
+  const exchanges = new Exchanges(offloadFrom, services.report);
+  const onGone = (worker: Worker): void => {
+    exchanges.forget(worker);
+  };
+  const fleet = new Fleet(target.workers, { ...limits, deadlines, model, onGone });
+  const dispatcher = new Dispatcher(fleet, gate, limits);
+  const shared = { fleet, dispatcher, exchanges, gate, requestTimeoutMs };
+  if (tokenMode === "server" || !renderer) return createChatTarget(shared);
+  const source = httpTokenSource({
+    ...shared,
+    ...(contextLength === undefined ? {} : { contextLength }),
+  });
+  return {
+    ...createTokenTarget(source, renderer),
+    workers: fleet,
+    [Symbol.asyncDispose]: async () => {
+      fleet.close();
+      await exchanges.close();
+    },
+  };
+}

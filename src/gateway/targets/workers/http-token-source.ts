@@ -1,0 +1,161 @@
+/** Workers that take prompts as token ids, as a source of tokens. Knows no messages. */
+import type { Sample } from "../../../core/policy.ts";
+import type { CallGate } from "../../call/call-gate.ts";
+import type { Draw, DrawRequest, TokenSource } from "../token-source.ts";
+import { AnswerCollector } from "./response-collector.ts";
+import type { ChoiceCollector } from "./choice-collector.ts";
+import type { TokenDialect } from "./adapters/adapter.ts";
+import { tokenDialects } from "./adapters/token-adapters.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import type { Exchanges } from "./requests/upstream-requests.ts";
+import type { Fleet } from "./worker-pool.ts";
+import { logprobKindOf } from "./logprob-kind.ts";
+import { malformed, UpstreamError } from "./upstream-error.ts";
+import type { Worker, WorkerFacts } from "./worker.ts";
+
+export interface TokenSourceOptions {
+  readonly fleet: Fleet;
+  readonly dispatcher: Dispatcher;
+  readonly exchanges: Exchanges;
+  readonly gate: CallGate;
+  readonly contextLength?: number;
+  /** Bounds a whole answer, whose first byte comes last. */
+  readonly requestTimeoutMs: number;
+}
+
+interface OneDraw {
+  readonly exchanges: Exchanges;
+  readonly worker: Worker;
+  readonly facts: WorkerFacts;
+  readonly dialect: TokenDialect;
+  readonly request: DrawRequest;
+  readonly signal: AbortSignal;
+  readonly requestTimeoutMs: number;
+}
+
+/** `n` sequences by one request; `first` is the index of the first of them. */
+async function ask(draw: OneDraw, n: number, first: number): Promise<AnswerCollector> {
+  const { exchanges, worker, facts, dialect, request, signal } = draw;
+  const { tokens, params, onChunk } = request;
+  const stream = onChunk !== undefined && dialect.streams;
+  const own = first === 0 ? params : { ...params, seed: (params.seed + first) % 2 ** 32 };
+  const collector = new AnswerCollector(worker.id, n);
+  try {
+    const { kind, model } = facts;
+    const pieces = exchanges.run(
+      worker,
+      { form: "tokens", kind, ask: { tokens, params: own, n, model, stream } },
+      { signal, ...(stream ? {} : { deadlines: { firstByteMs: draw.requestTimeoutMs } }) },
+    );
+    for await (const together of pieces) {
+      for (const piece of together) {
+        collector.add(piece, (part, fresh, choice) => {
+          if (fresh === 0 || !onChunk) return;
+          onChunk({
+            index: first + part.choice,
+            tokens: Int32Array.from(choice.tokens.slice(-fresh)),
+            logprobs: Float32Array.from(choice.logprobs.slice(-fresh)),
+          });
+        });
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return collector;
+  }
+  if (signal.aborted) return collector;
+  collector.requireFinish();
+  // Every sequence has a token: there is no room for an empty one.
+  if (collector.choices.some((choice) => choice.tokens.length === 0)) {
+    throw malformed(worker.id, "sent no token ids");
+  }
+  return collector;
+}
+
+async function askAll(draw: OneDraw): Promise<readonly AnswerCollector[]> {
+  const { dialect, request } = draw;
+  if (dialect.drawsMany || request.n === 1) return [await ask(draw, request.n, 0)];
+  // One failure ends the others, too.
+  const all = new AbortController();
+  const signal = AbortSignal.any([draw.signal, all.signal]);
+  try {
+    return await Promise.all(
+      Array.from({ length: request.n }, (_, i) => ask({ ...draw, signal }, 1, i)),
+    );
+  } finally {
+    all.abort();
+  }
+}
+
+function toSample(choice: ChoiceCollector, weightVersion: number): Sample {
+  return {
+    tokens: Int32Array.from(choice.tokens),
+    logprobs: Float32Array.from(choice.logprobs),
+    stopReason: choice.stopReason,
+    weightVersion,
+  };
+}
+
+function noTokenPrompts({ id }: Worker, { kind }: WorkerFacts): UpstreamError {
+  return new UpstreamError({
+    failure: "refused",
+    status: 502,
+    reason: "no_token_prompts",
+    message: `The worker "${id}" takes no prompts of token ids, as servers of the kind "${kind}" do not. Let it render (tokenMode "server", no --tokenizer), or say which kind it is.`,
+    workerId: id,
+  });
+}
+
+function hasChangedPrompt({ promptIds, usage }: AnswerCollector, tokens: Int32Array): boolean {
+  if (usage && usage.promptTokens !== tokens.length) return true;
+  if (!promptIds) return false;
+  return promptIds.length !== tokens.length || tokens.some((id, i) => id !== promptIds[i]);
+}
+
+export function httpTokenSource(options: TokenSourceOptions): TokenSource {
+  const { fleet, dispatcher, exchanges, gate, requestTimeoutMs } = options;
+
+  async function drawOnce(worker: Worker, facts: WorkerFacts, request: DrawRequest): Promise<Draw> {
+    const dialect = tokenDialects[facts.kind];
+    if (!dialect) throw noTokenPrompts(worker, facts);
+    const { weightVersion } = gate;
+    const version = weightVersion ?? 0;
+    const { signal } = request;
+    const limits = { exchanges, requestTimeoutMs };
+    const answers = await askAll({ ...limits, worker, facts, dialect, request, signal });
+    for (const answer of answers) {
+      answer.promptChanged = hasChangedPrompt(answer, request.tokens);
+    }
+    const untrainable = answers
+      .map((answer) => answer.doubt())
+      .find((doubt) => doubt !== undefined);
+    return {
+      samples: answers.flatMap(({ choices }) => choices.map((choice) => toSample(choice, version))),
+      logprobKind: logprobKindOf(worker, facts),
+      worker: worker.id,
+      ...(weightVersion === null ? { isVersionUnknown: true } : {}),
+      ...(untrainable === undefined ? {} : { untrainable }),
+    };
+  }
+
+  return {
+    get contextLength() {
+      return options.contextLength ?? fleet.contextLength;
+    },
+    ready: () => fleet.ready(),
+    async draw(request) {
+      try {
+        return await dispatcher.run(request, (worker, facts, tries) => {
+          if (tries > 1) request.onRestart();
+          return drawOnce(worker, facts, request);
+        });
+      } catch (error) {
+        if (!request.signal.aborted) throw error;
+        const nothing = new AnswerCollector("", request.n);
+        const version = gate.weightVersion ?? 0;
+        const samples = nothing.choices.map((choice) => toSample(choice, version));
+        return { samples, logprobKind: "raw" };
+      }
+    },
+  };
+}

@@ -1,0 +1,128 @@
+/** The host of `thread.ts`: exchanges as if they ran here. Started at first use; idle, it keeps nobody alive. */
+import type { Worker as Thread } from "node:worker_threads";
+import { startThread } from "../../../../util/start-thread.ts";
+import type { AnswerPiece } from "../response-part.ts";
+import { UpstreamError } from "../upstream-error.ts";
+import type { Ask } from "./worker-request.ts";
+import type { Connection } from "./connection.ts";
+import type { ExchangeOptions } from "./upstream-request.ts";
+import { Inbox } from "./inbox.ts";
+import { fromWireError, type FromThread, type ToThread } from "./thread-messages.ts";
+
+type Pieces = readonly AnswerPiece[];
+
+export class ExchangeThread {
+  readonly #open = new Map<number, Inbox<Pieces>>();
+  /** Connections that the thread knows. */
+  readonly #connections = new Map<Connection, number>();
+  readonly #report: (error: unknown) => void;
+  readonly #startThread: () => Thread;
+  #thread: Thread | undefined;
+  #nextId = 0;
+  #isBroken = false;
+
+  /** `report` is told when the thread fails. */
+  constructor(
+    report: (error: unknown) => void,
+    start: () => Thread = () => startThread("./thread", import.meta.url),
+  ) {
+    this.#report = report;
+    this.#startThread = start;
+  }
+
+  /** False after a failure: exchanges must run elsewhere then. */
+  get isUsable(): boolean {
+    return !this.#isBroken;
+  }
+
+  /** As `exchange` gives and throws. */
+  async *run(
+    connection: Connection,
+    ask: Ask,
+    { signal, deadlines }: ExchangeOptions,
+  ): AsyncGenerator<Pieces, void, undefined> {
+    signal.throwIfAborted();
+    const id = this.#nextId++;
+    const inbox = new Inbox<Pieces>();
+    const onAbort = (): void => {
+      this.#say({ kind: "abort", id });
+      inbox.fail(signal.reason);
+    };
+    this.#start().ref();
+    this.#open.set(id, inbox);
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      this.#say({
+        kind: "open",
+        id,
+        ask,
+        ...this.#introduce(connection),
+        ...(deadlines === undefined ? {} : { deadlines }),
+      });
+      yield* inbox;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      if (!inbox.isEnded) this.#say({ kind: "abort", id });
+      this.#open.delete(id);
+      if (this.#open.size === 0) this.#thread?.unref();
+    }
+  }
+
+  /** Its sockets are closed in the thread, too. */
+  forget(connection: Connection): void {
+    const key = this.#connections.get(connection);
+    if (key === undefined) return;
+    this.#connections.delete(connection);
+    this.#say({ kind: "forget", connection: key });
+  }
+
+  async close(): Promise<void> {
+    this.#isBroken = true;
+    const thread = this.#thread;
+    this.#thread = undefined;
+    await thread?.terminate();
+  }
+
+  #introduce(connection: Connection): Pick<ToThread & { kind: "open" }, "connection" | "options"> {
+    const known = this.#connections.get(connection);
+    if (known !== undefined) return { connection: known };
+    const key = this.#nextId++;
+    this.#connections.set(connection, key);
+    return { connection: key, options: connection.options };
+  }
+
+  #start(): Thread {
+    if (this.#thread) return this.#thread;
+    const thread = this.#startThread();
+    this.#thread = thread;
+    thread.on("message", (message: FromThread) => {
+      const inbox = this.#open.get(message.id);
+      if (!inbox) return;
+      if (message.kind === "pieces") inbox.put(message.pieces);
+      else if (message.error) inbox.fail(fromWireError(message.error));
+      else inbox.end();
+    });
+    thread.on("error", (error) => {
+      this.#break(error);
+    });
+    thread.on("exit", () => {
+      this.#break(new Error("It has ended."));
+    });
+    return thread;
+  }
+
+  #break(cause: Error): void {
+    if (this.#isBroken) return;
+    this.#isBroken = true;
+    const message = `The thread that talks to workers failed: ${cause.message}`;
+    this.#report(new Error(message, { cause }));
+    for (const inbox of this.#open.values()) {
+      // Another try runs on this thread.
+      inbox.fail(new UpstreamError({ failure: "stale", message, cause }));
+    }
+  }
+
+  #say(message: ToThread): void {
+    this.#thread?.postMessage(message);
+  }
+}

@@ -1,0 +1,35 @@
+/** What servers answer, piece by piece, without their wire formats. */
+import type { CallUsage, TokenText } from "../../call/call-request.ts";
+
+/** A piece of a tool call; pieces of one call share `index`. */
+export interface ToolCallPart {
+  readonly index: number;
+  readonly id?: string;
+  readonly name?: string;
+  readonly arguments?: string;
+}
+
+/** A piece of one choice. */
+export interface AnswerPart {
+  readonly choice: number;
+  /** Ids that are new, or all so far where `drawn` says so. */
+  readonly tokens?: ArrayLike<number>;
+  /** For `tokens`, one each; null where the server does not tell. */
+  readonly logprobs?: readonly (number | null)[];
+  readonly texts?: readonly TokenText[];
+  /** Tokens drawn with this piece, where the server counts. */
+  readonly drawn?: number;
+  readonly content?: string;
+  readonly reasoning?: string;
+  readonly toolCalls?: readonly ToolCallPart[];
+  /** OpenAI's name of the reason, or the server's own. */
+  readonly finish?: string;
+  /** The stop string that was met. */
+  readonly stopString?: string;
+}
+
+export interface AnswerPiece {
+  readonly promptIds?: ArrayLike<number>;
+  readonly usage?: CallUsage;
+  readonly parts: readonly AnswerPart[];
+}

@@ -1,0 +1,109 @@
+/** What can go wrong with a worker, and whether another try may help. Knows no routes. */
+import type { ErrorCode } from "../../../core/errors.ts";
+import { ApiError } from "../../http/api-error.ts";
+import { redact } from "../../http/redact.ts";
+
+/**
+ * `unreachable`: no connection, or a broken one; `timeout`: a phase took too long; `overloaded`: 429 or
+ * 503; `failed`: another 5xx; `malformed`: an answer that cannot be read; `cut`: it ended early;
+ * `refused`: the request is at fault; `unavailable`: there is no worker to ask; `stale`: a connection
+ * that was kept open had been closed.
+ */
+export type UpstreamFailure =
+  | "unreachable"
+  | "timeout"
+  | "overloaded"
+  | "failed"
+  | "malformed"
+  | "cut"
+  | "refused"
+  | "unavailable"
+  | "stale";
+
+export interface UpstreamErrorDetails {
+  readonly failure: UpstreamFailure;
+  readonly message: string;
+  /** Named to clients instead of its URL. */
+  readonly workerId?: string;
+  /** @default by failure */
+  readonly status?: number;
+  readonly reason?: string;
+  readonly param?: string;
+  readonly retryAfterS?: number;
+  /** @see ApiErrorDetails.retry */
+  readonly retry?: boolean;
+  /** False where the worker ended its answer as it should, too early though. @default true */
+  readonly isConnection?: boolean;
+  readonly code?: ErrorCode;
+  readonly cause?: unknown;
+}
+
+const statuses: Readonly<Record<UpstreamFailure, number>> = {
+  unreachable: 502,
+  timeout: 504,
+  overloaded: 503,
+  failed: 502,
+  malformed: 502,
+  cut: 502,
+  refused: 400,
+  unavailable: 503,
+  stale: 502,
+};
+
+/**
+ * Failures of the connection. What a worker answers, a 500 included, may be the fault of one request, so
+ * alone it takes the worker from nobody.
+ */
+const faults: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "timeout", "cut"]);
+
+/** A worker's failure as clients are told of it. */
+export class UpstreamError extends ApiError {
+  readonly failure: UpstreamFailure;
+  readonly workerId: string | undefined;
+  readonly #isConnection: boolean;
+
+  constructor(details: UpstreamErrorDetails) {
+    const { failure, message, workerId } = details;
+    const { status = statuses[failure], reason = `upstream_${failure}` } = details;
+    const { code = "UPSTREAM_FAILED", param, retryAfterS, retry, cause } = details;
+    const { isConnection = true } = details;
+    super({
+      status,
+      reason,
+      code,
+      message: redact(message),
+      ...(param === undefined ? {} : { param }),
+      ...(retryAfterS === undefined ? {} : { retryAfterS }),
+      ...(retry === undefined ? {} : { retry }),
+      ...(cause === undefined ? {} : { cause }),
+    });
+    this.#isConnection = isConnection;
+    this.failure = failure;
+    this.workerId = workerId;
+  }
+
+  /** Whether the same request may succeed later or elsewhere. */
+  get isRetriable(): boolean {
+    return this.failure !== "refused" && this.failure !== "unavailable";
+  }
+
+  /** Whether it counts against the worker. */
+  get isFault(): boolean {
+    return this.#isConnection && faults.has(this.failure);
+  }
+
+  /** Whether the worker broke on a call, or wrote what cannot be read. */
+  get isBadAnswer(): boolean {
+    return this.failure === "failed" || this.failure === "malformed" || this.failure === "cut";
+  }
+
+  /** Whether it is the worker's own word. */
+  get isAnswer(): boolean {
+    return this.failure === "failed" || this.failure === "overloaded";
+  }
+}
+
+export function malformed(workerId: string, what: string, cause?: unknown): UpstreamError {
+  const message = `The worker "${workerId}" ${what}.`;
+  return new UpstreamError({ failure: "malformed", message, workerId, cause });
+}

@@ -1,0 +1,221 @@
+/**
+ * Answers of OpenAI's chat and text completions over the byte renderer: whole, and in events whose pieces
+ * split the arguments of tool calls. Where ids stand depends on the server: beside the text, with the
+ * prompt's (vLLM); among the log-probabilities (llama.cpp); nowhere.
+ */
+import { byteRenderer } from "../../byte-renderer.ts";
+import { completesCharacter, visibleText, type Drawn } from "../sampled.ts";
+import type { UpstreamAsk, UpstreamDialect } from "./adapter.ts";
+
+export interface OpenAiAnswerOptions {
+  readonly ids: "choice" | "logprobs" | "none";
+}
+
+interface WireCall {
+  readonly id: string;
+  readonly type: "function";
+  readonly index: number;
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+interface WireAnswer {
+  readonly role: "assistant";
+  readonly content: string | null;
+  readonly reasoning_content: string | null;
+  readonly tool_calls: readonly WireCall[];
+}
+
+type Ids = OpenAiAnswerOptions["ids"];
+
+const renderer = byteRenderer();
+
+const isChat = ({ body }: UpstreamAsk): boolean => body["messages"] !== undefined;
+
+/** The drawn token comes first, as vLLM has it, then a likelier one. */
+function toChatToken(id: number, logprob: number | undefined, count: number, ids: Ids): object {
+  const token = renderer.decode(Int32Array.of(id));
+  const tops = [
+    { token, logprob, bytes: null },
+    { token: "other", logprob: -0.001, bytes: null },
+  ];
+  const own = ids === "logprobs" ? { id } : {};
+  return { ...own, token, logprob, bytes: null, top_logprobs: tops.slice(0, count) };
+}
+
+/** `told`: of which tokens; of all where absent. */
+function logprobsOf(
+  { tokens, logprobs }: Drawn,
+  ask: UpstreamAsk,
+  where: Ids,
+  told?: readonly boolean[],
+): object | null {
+  const asked = ask.body["logprobs"];
+  if (asked === undefined || asked === false || asked === null) return null;
+  const ids = Array.from(tokens);
+  if (isChat(ask)) {
+    const count = Number(ask.body["top_logprobs"] ?? 0);
+    return {
+      content: ids.flatMap((id, i) =>
+        told?.[i] === false ? [] : [toChatToken(id, logprobs[i], count, where)],
+      ),
+    };
+  }
+  return {
+    tokens: ids.map((id) =>
+      where === "choice" ? `token_id:${id}` : renderer.decode(Int32Array.of(id)),
+    ),
+    token_logprobs: Array.from(logprobs),
+    top_logprobs: null,
+    text_offset: [],
+  };
+}
+
+function messageOf(drawn: Drawn, { body }: UpstreamAsk): WireAnswer {
+  const text = visibleText(drawn);
+  const parsed = renderer.parse(Int32Array.from(new TextEncoder().encode(text)));
+  const hasTools = Array.isArray(body["tools"]) && body["tools"].length > 0;
+  const content = !hasTools && parsed.toolCalls.length > 0 ? text : parsed.content;
+  return {
+    role: "assistant",
+    content: content === "" ? null : content,
+    reasoning_content: parsed.reasoning ?? null,
+    tool_calls: (hasTools ? parsed.toolCalls : []).map((called, index) => ({
+      id: `chatcmpl-tool-${index}`,
+      type: "function",
+      index,
+      function: called,
+    })),
+  };
+}
+
+function finishOf({ stopReason, stop }: Drawn, calls: readonly WireCall[]): object {
+  const reason = stopReason === "length" ? "length" : calls.length > 0 ? "tool_calls" : "stop";
+  return { finish_reason: reason, stop_reason: stop ?? null };
+}
+
+/** Servers that tell ids among the log-probabilities tell them by the character. */
+function toldOf({ tokens }: Drawn, ids: Ids): readonly boolean[] | undefined {
+  return ids === "logprobs" ? completesCharacter(tokens) : undefined;
+}
+
+/** Of a whole answer, they leave out the stop string, too. */
+function toldOfWhole(drawn: Drawn, ids: Ids): readonly boolean[] | undefined {
+  const { stop, tokens } = drawn;
+  const end = tokens.length - (stop === undefined ? 0 : Buffer.byteLength(stop));
+  return toldOf(drawn, ids)?.map((isTold, i) => isTold && i < end);
+}
+
+function wholeChoice(drawn: Drawn, index: number, ask: UpstreamAsk, ids: Ids): object {
+  const message = isChat(ask) ? messageOf(drawn, ask) : undefined;
+  return {
+    index,
+    ...(message ? { message } : { text: visibleText(drawn) }),
+    logprobs: logprobsOf(drawn, ask, ids, toldOfWhole(drawn, ids)),
+    ...finishOf(drawn, message?.tool_calls ?? []),
+    ...(ids === "choice" ? { token_ids: Array.from(drawn.tokens) } : {}),
+  };
+}
+
+/** Text in pieces that never split a character, and arguments of calls in halves. */
+function* deltasOf(drawn: Drawn, ask: UpstreamAsk): Generator<object> {
+  if (!isChat(ask)) {
+    for (const character of visibleText(drawn)) yield { text: character };
+    return;
+  }
+  const message = messageOf(drawn, ask);
+  yield { delta: { role: "assistant", content: "" } };
+  for (const character of message.reasoning_content ?? "") {
+    yield { delta: { reasoning_content: character } };
+  }
+  for (const character of message.content ?? "") yield { delta: { content: character } };
+  for (const { index, id, function: called } of message.tool_calls) {
+    const { name, arguments: text } = called;
+    const half = Math.ceil(text.length / 2);
+    const head = { index, id, type: "function", function: { name, arguments: "" } };
+    yield { delta: { tool_calls: [head] } };
+    for (const piece of [text.slice(0, half), text.slice(half)]) {
+      yield { delta: { tool_calls: [{ index, function: { arguments: piece } }] } };
+    }
+  }
+}
+
+/** Ids are spread over the events of a choice; the last one has what is left, and the end. */
+function eventsOf(drawn: Drawn, index: number, ask: UpstreamAsk, ids: Ids): object[] {
+  const deltas = [...deltasOf(drawn, ask)];
+  const told = toldOf(drawn, ids);
+  const slice = (from: number, to?: number): object => {
+    const tokens = drawn.tokens.slice(from, to);
+    const own = { ...drawn, tokens, logprobs: drawn.logprobs.slice(from, to) };
+    return {
+      logprobs: tokens.length === 0 ? null : logprobsOf(own, ask, ids, told?.slice(from, to)),
+      ...(ids === "choice" ? { token_ids: Array.from(tokens) } : {}),
+    };
+  };
+  const spread = Math.min(deltas.length, drawn.tokens.length);
+  const events = deltas.map((delta, i) => {
+    const own = i < spread ? slice(i, i + 1) : slice(0, 0);
+    return { index, ...delta, ...own, finish_reason: null };
+  });
+  const calls = isChat(ask) ? messageOf(drawn, ask).tool_calls : [];
+  const last = isChat(ask) ? { delta: {} } : { text: "" };
+  return [...events, { index, ...last, ...slice(spread), ...finishOf(drawn, calls) }];
+}
+
+function usageOf({ prompt }: UpstreamAsk, drawn: readonly Drawn[]): object {
+  const counted = drawn.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  const { length } = prompt;
+  return { prompt_tokens: length, completion_tokens: counted, total_tokens: length + counted };
+}
+
+interface WireChoice {
+  readonly token_ids?: readonly number[];
+}
+
+/** One for each event, where the caller asked to be told all the time. */
+function runningUsage(ask: UpstreamAsk, choices: readonly WireChoice[]): object[] | undefined {
+  const asked = ask.body["stream_options"] as { continuous_usage_stats?: boolean } | undefined;
+  if (asked?.continuous_usage_stats !== true) return undefined;
+  const { length } = ask.prompt;
+  let drawn = 0;
+  return choices.map(({ token_ids: ids = [] }) => {
+    drawn += ids.length;
+    return { prompt_tokens: length, completion_tokens: drawn, total_tokens: length + drawn };
+  });
+}
+
+/** `whole` and `events` of a dialect that answers in OpenAI's shapes. */
+export function openAiAnswer({
+  ids,
+}: OpenAiAnswerOptions): Pick<UpstreamDialect, "whole" | "events" | "end"> {
+  const headOf = (ask: UpstreamAsk, model: string): object => ({
+    id: "cmpl-1",
+    object: isChat(ask) ? "chat.completion" : "text_completion",
+    created: 1,
+    model,
+  });
+  const promptIds = ({ prompt }: UpstreamAsk): object =>
+    ids === "choice" ? { prompt_token_ids: Array.from(prompt) } : {};
+  return {
+    end: "data: [DONE]\n\n",
+    whole: (ask, drawn, model) => ({
+      ...headOf(ask, model),
+      ...promptIds(ask),
+      choices: drawn.map((each, i) => wholeChoice(each, i, ask, ids)),
+      usage: usageOf(ask, drawn),
+    }),
+    events: (ask, drawn, model) => {
+      const head = headOf(ask, model);
+      const choices = drawn.flatMap((each, i) => eventsOf(each, i, ask, ids));
+      const usages = runningUsage(ask, choices);
+      return [
+        ...choices.map((choice, i) => ({
+          ...head,
+          ...(i === 0 ? promptIds(ask) : {}),
+          choices: [choice],
+          ...(usages ? { usage: usages[i] } : {}),
+        })),
+        { ...head, choices: [], usage: usageOf(ask, drawn) },
+      ];
+    },
+  };
+}

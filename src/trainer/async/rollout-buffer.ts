@@ -1,0 +1,102 @@
+/**
+ * Tasks between their beginning and the step that trains on them: running, or ready with all their
+ * rollouts. Its size is bounded by the staleness plan. Knows nothing of how rollouts run.
+ */
+import type { RolloutSet } from "../rollouts/task-rollouts.ts";
+import { chooseForStep, mayBegin, type StalenessPlan } from "./staleness.ts";
+
+interface Running {
+  /** Number of the task in the order of the data. */
+  readonly place: number;
+  readonly since: number;
+}
+
+export class SetBuffer {
+  readonly #plan: StalenessPlan;
+  readonly #running = new Map<number, Running>();
+  /** Replaced and never changed in place: a checkpoint may be writing it. */
+  #ready: readonly RolloutSet[];
+  /** Counted here and not by the step: rollouts go on between the end of one and the next. */
+  #used: number;
+  #failure: { readonly error: unknown } | null = null;
+  #wake: () => void = () => {};
+
+  /** `steps`: those that were done before. */
+  constructor(plan: StalenessPlan, ready: readonly RolloutSet[], steps: number) {
+    this.#plan = plan;
+    this.#ready = [...ready];
+    this.#used = steps * plan.tasksPerStep;
+  }
+
+  /** Tasks under way. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  get ready(): readonly RolloutSet[] {
+    return this.#ready;
+  }
+
+  /** Places of the tasks under way, ascending. */
+  get places(): number[] {
+    return [...this.#running.keys()].sort((a, b) => a - b);
+  }
+
+  mayBegin(step: number): boolean {
+    return mayBegin(this.#plan, step, this.#used + this.#running.size + this.#ready.length);
+  }
+
+  begin(place: number, since: number): void {
+    this.#running.set(place, { place, since });
+  }
+
+  /** All rollouts of a task have come to an end, and it will be trained on. */
+  finish(place: number, set: RolloutSet): void {
+    this.#running.delete(place);
+    this.#ready = [...this.#ready, set];
+    this.#wake();
+  }
+
+  /** A task came to nothing; another one may begin in its stead. */
+  drop(place: number): void {
+    this.#running.delete(place);
+    this.#wake();
+  }
+
+  /** Nothing more will come: whoever waits gets `error`. */
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#wake();
+  }
+
+  /** What step `step` trains on. It stays here until it is used. Rejects when the signal aborts. */
+  async take(step: number, signal: AbortSignal): Promise<readonly RolloutSet[]> {
+    for (;;) {
+      signal.throwIfAborted();
+      if (this.#failure !== null) throw this.#failure.error;
+      const chosen = chooseForStep(this.#plan, step, this.#ready, [...this.#running.values()]);
+      if (chosen !== null) return chosen;
+      await this.#change(signal);
+    }
+  }
+
+  /** These have been trained on. */
+  use(sets: readonly RolloutSet[]): void {
+    const used = new Set(sets);
+    this.#ready = this.#ready.filter((set) => !used.has(set));
+    this.#used += used.size;
+  }
+
+  /** Resolves at the next change or when the signal aborts. Every rollout has a deadline of its own. */
+  #change(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        signal.removeEventListener("abort", wake);
+        this.#wake = () => {};
+        resolve();
+      };
+      signal.addEventListener("abort", wake, { once: true });
+      this.#wake = wake;
+    });
+  }
+}

@@ -1,0 +1,59 @@
+/** The rollouts of one batch of tasks, to their end. Knows nothing of what is learnt from them. */
+import type { Task } from "../../core/task.ts";
+import { deriveSeed } from "../../util/random.ts";
+import { checkFailures } from "./failures.ts";
+import type { LoopContext, RolloutRequest } from "../loop-context.ts";
+import type { RolloutSet } from "./task-rollouts.ts";
+
+/** Name of what is compared: a task in its `number`-th batch or place. */
+export const setKey = (number: number, task: Task): string => `${number}/${task.id}`;
+
+/** `rollout.n` rollouts of a task; seeds depend on `number` and the task alone. */
+export function requestsOf(
+  { config }: Pick<LoopContext, "config">,
+  number: number,
+  task: Task,
+): RolloutRequest[] {
+  const { rollout, trainer } = config;
+  return Array.from({ length: rollout.n }, (_, rolloutIndex) => ({
+    task,
+    rolloutIndex,
+    episodeId: `${setKey(number, task)}/${rolloutIndex}`,
+    seed: deriveSeed(trainer.seed, "rollout", number, task.id, rolloutIndex),
+  }));
+}
+
+/** Runs batch `batch` (from 1) for step `step`. */
+export async function runBatch(
+  context: LoopContext,
+  step: number,
+  batch: number,
+): Promise<readonly RolloutSet[]> {
+  const { config, emit, signal } = context;
+  const { maxFailedShare } = config.trainer;
+  const tasks = context.batches.batch(batch);
+  const requests = tasks.flatMap((task) => requestsOf(context, batch, task));
+  const episodes = await context.rollouts(requests, {
+    isValidation: false,
+    signal,
+    maxFailures: requests.length * maxFailedShare,
+    onEvent: (event) => emit(step, event),
+  });
+  signal.throwIfAborted();
+  const { n } = config.rollout;
+  return tasks.map((task, i) => ({
+    key: setKey(batch, task),
+    since: step,
+    episodes: episodes.slice(i * n, (i + 1) * n),
+  }));
+}
+
+/** @throws AgentTrainerError TOO_MANY_FAILURES */
+export function checkSets(
+  { config }: LoopContext,
+  step: number,
+  sets: readonly RolloutSet[],
+): void {
+  const episodes = sets.flatMap((set) => set.episodes);
+  checkFailures(episodes, config.trainer.maxFailedShare, `step ${step}`);
+}

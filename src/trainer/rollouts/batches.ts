@@ -1,0 +1,84 @@
+/**
+ * Which tasks a step works on: a function of the seed and the step, so a resumed run needs no other
+ * position. Epochs are laid end to end and cut into batches of equal size; the last batch of an epoch
+ * is completed from the next one. No task comes twice in a batch.
+ */
+import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
+
+/** Where the next batch begins. */
+export interface DataCursor {
+  /** From 0. */
+  readonly epoch: number;
+  /** Tasks of that epoch already used. */
+  readonly offset: number;
+}
+
+/** Batches of one data set. */
+export interface BatchPlan<T> {
+  /** Tasks per step: the configured size, or the whole data set when that is smaller. */
+  readonly batchSize: number;
+  /** Tasks of step `step`, from 1. */
+  batch(step: number): readonly T[];
+  /** Position after `step` steps. */
+  cursor(step: number): DataCursor;
+}
+
+export interface BatchPlanOptions<T> {
+  readonly batchSize: number;
+  readonly seed: number;
+  /** Tasks of a smaller rank come earlier in each epoch. @default all alike */
+  readonly rank?: (task: T) => number;
+}
+
+/** Steps that cover the data set `epochs` times; the last one may begin another pass. */
+export function stepsForEpochs(tasks: number, batchSize: number, epochs: number): number {
+  return Math.ceil((tasks * epochs) / Math.min(batchSize, tasks));
+}
+
+/** Plans the batches of `tasks`, which are not changed and must not be empty. */
+export function createBatchPlan<T>(
+  tasks: readonly T[],
+  options: BatchPlanOptions<T>,
+): BatchPlan<T> {
+  const count = tasks.length;
+  const batchSize = Math.min(options.batchSize, count);
+  const orders: number[][] = [];
+  const { rank } = options;
+  const ranks = rank === undefined ? null : tasks.map((task) => rank(task));
+
+  /** Indices of one epoch. What the straddling batch already holds is moved behind that batch. */
+  function order(epoch: number): readonly number[] {
+    while (orders.length <= epoch) {
+      const number = orders.length;
+      const random = createRandom(deriveSeed(options.seed, "data", number));
+      const anyOrder = shuffled([...tasks.keys()], random);
+      const fresh =
+        ranks === null
+          ? anyOrder
+          : anyOrder.sort((a, b) => (ranks[a] as number) - (ranks[b] as number));
+      const left = (count * number) % batchSize;
+      const held = new Set(left === 0 ? [] : orders[number - 1]?.slice(-left));
+      const head = fresh
+        .filter((index) => !held.has(index))
+        .slice(0, left === 0 ? 0 : batchSize - left);
+      const inHead = new Set(head);
+      orders.push([...head, ...fresh.filter((index) => !inHead.has(index))]);
+    }
+    return orders[epoch] as number[];
+  }
+
+  return {
+    batchSize,
+    batch(step) {
+      const start = (step - 1) * batchSize;
+      return Array.from({ length: batchSize }, (_, i) => {
+        const position = start + i;
+        return tasks[order(Math.floor(position / count))[position % count] as number] as T;
+      });
+    },
+    cursor(step) {
+      const position = step * batchSize;
+      return { epoch: Math.floor(position / count), offset: position % count };
+    },
+  };
+}

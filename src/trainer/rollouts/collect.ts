@@ -1,0 +1,72 @@
+/**
+ * What one step trains on, where rollouts and updates take turns: one batch, or with rejection
+ * sampling as many as it takes. Knows nothing of updates.
+ */
+import type { Episode } from "../../core/trajectory.ts";
+import { checkSets, runBatch } from "./batch-rollouts.ts";
+import type { LoopContext } from "../loop-context.ts";
+import { judgeSet, SolveCounts } from "./rejection.ts";
+import { episodesOf, type RolloutSet } from "./task-rollouts.ts";
+
+export interface Collected {
+  readonly sets: readonly RolloutSet[];
+  /** Sets that are left for later steps. */
+  readonly waiting: readonly RolloutSet[];
+  /** Every rollout that was run for this step. */
+  readonly episodes: readonly Episode[];
+  /** Batches begun so far, over the whole run. */
+  readonly batches: number;
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/** Collects for step `step`, after `batches` batches and with what earlier steps left. */
+export async function collectSets(
+  context: LoopContext,
+  step: number,
+  batches: number,
+  left: readonly RolloutSet[],
+): Promise<Collected> {
+  const { config, emit, journal } = context;
+  const { enable, maxBatches } = config.rejectionSample;
+  const size = config.data.trainBatchSize;
+  const needed = enable ? (config.rejectionSample.minPartialSolveTasks ?? size) : 1;
+  const chosen = [...left];
+  const episodes: Episode[] = [];
+  const counts = new SolveCounts();
+  const tasks = context.batches.batchSize;
+  const rollouts = tasks * config.rollout.n;
+  emit(step, { type: "step-start", tasks, rollouts });
+  let begun = 0;
+  while (chosen.length < needed && begun < (enable ? maxBatches : 1)) {
+    begun++;
+    if (begun > 1) emit(step, { type: "rollouts-added", tasks, rollouts });
+    const sets = await runBatch(context, step, batches + begun);
+    episodes.push(...episodesOf(sets));
+    journal.episodes(step, "train", episodes);
+    checkSets(context, step, sets);
+    for (const set of sets) {
+      if (!enable) {
+        chosen.push(set);
+        continue;
+      }
+      const judged = judgeSet(config, set);
+      counts.add(judged);
+      if (judged.isUseful) chosen.push(set);
+    }
+  }
+  if (!enable) {
+    return { sets: chosen, waiting: [], episodes, batches: batches + begun, metrics: {} };
+  }
+  const waiting = chosen.slice(size);
+  return {
+    sets: chosen.slice(0, size),
+    waiting,
+    episodes,
+    batches: batches + begun,
+    metrics: {
+      ...counts.metrics(),
+      "batch/generated": begun,
+      "batch/waiting_tasks": waiting.length,
+    },
+  };
+}

@@ -1,0 +1,100 @@
+/** Numbers about a set of episodes. Metrics that depend on the clock live under `time/`. */
+import { mean } from "../../algorithms/statistics.ts";
+import { isCutOff, isFailed, isScored } from "../../core/outcome.ts";
+import type { Episode } from "../../core/trajectory.ts";
+
+type Metrics = Record<string, number>;
+
+/** Mean; `undefined` of nothing. */
+export function meanOf(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : values.reduce((sum, v) => sum + v, 0) / values.length;
+}
+
+/**
+ * The rewards that train, one for each episode that has one, failures of the agent's own among them. Where
+ * its trajectories have several, as a flow may report them, it is their mean.
+ */
+export function rewardsOf(episodes: readonly Episode[]): number[] {
+  return episodes.flatMap((episode) => {
+    const { reward, trajectories } = episode;
+    if (reward === null || !isScored(episode)) return [];
+    const own = trajectories.flatMap(({ reward: part, untrained, steps }) =>
+      part === null || untrained !== undefined || steps.length === 0 ? [] : [part],
+    );
+    return [own.length === 0 ? reward : mean(own)];
+  });
+}
+
+/**
+ * Whether anybody said of one of them that it was right or wrong. That a rollout failed says nothing of
+ * how the others are judged.
+ */
+export function areJudged(episodes: readonly Episode[]): boolean {
+  const ended = episodes.filter((episode) => !isFailed(episode) && !isCutOff(episode));
+  return ended.some(({ isCorrect }) => isCorrect !== null);
+}
+
+/** Share of the episodes that were right; a failed one is not. `undefined` when none was judged. */
+export function passRate(episodes: readonly Episode[]): number | undefined {
+  if (!areJudged(episodes)) return undefined;
+  const ended = episodes.filter((episode) => !isCutOff(episode));
+  return meanOf(ended.map((episode) => (episode.isCorrect === true ? 1 : 0)));
+}
+
+/** Tokens that the policy drew. */
+export function sampledTokens(episodes: readonly Episode[]): number {
+  let tokens = 0;
+  for (const episode of episodes) {
+    for (const trajectory of episode.trajectories) {
+      for (const step of trajectory.steps) tokens += step.responseIds.length;
+    }
+  }
+  return tokens;
+}
+
+/** Mean of every episode metric over the episodes that have it: `episode/...`, `time/episode/...`. */
+export function ownMetrics(episodes: readonly Episode[], prefix: string): Metrics {
+  const values = new Map<string, number[]>();
+  for (const episode of episodes) {
+    for (const [key, value] of Object.entries(episode.metrics)) {
+      if (!Number.isFinite(value)) continue;
+      const list = values.get(key) ?? [];
+      list.push(value);
+      values.set(key, list);
+    }
+  }
+  const out: Metrics = {};
+  for (const [key, list] of values) {
+    const name = key.startsWith("time/")
+      ? `time/${prefix}episode/${key.slice("time/".length)}`
+      : `${prefix}episode/${key}`;
+    out[name] = meanOf(list) ?? 0;
+  }
+  return out;
+}
+
+/** Sets a metric unless there is nothing to report. */
+export function put(metrics: Metrics, key: string, value: number | undefined): void {
+  if (value !== undefined) metrics[key] = value;
+}
+
+/** Metrics of a step's rollouts. */
+export function trainEpisodeMetrics(episodes: readonly Episode[]): Metrics {
+  const metrics: Metrics = {};
+  const rewards = rewardsOf(episodes);
+  const average = meanOf(rewards);
+  put(metrics, "reward/mean", average);
+  const variance = meanOf(rewards.map((reward) => (reward - (average ?? 0)) ** 2));
+  put(metrics, "reward/std", variance === undefined ? undefined : Math.sqrt(variance));
+  put(metrics, "reward/pass_rate", passRate(episodes));
+  metrics["rollout/episodes"] = episodes.length;
+  metrics["rollout/failed"] = episodes.filter(isFailed).length;
+  metrics["rollout/cut_off"] = episodes.filter(isCutOff).length;
+  metrics["rollout/retries"] = episodes.reduce((sum, e) => sum + Math.max(0, e.attempts - 1), 0);
+  for (const reason of new Set(episodes.map((episode) => episode.terminationReason))) {
+    const ended = episodes.filter((episode) => episode.terminationReason === reason).length;
+    metrics[`rollout/termination/${reason}`] = ended / episodes.length;
+  }
+  metrics["tokens/sampled"] = sampledTokens(episodes);
+  return { ...metrics, ...ownMetrics(episodes, "") };
+}

@@ -1,0 +1,97 @@
+/**
+ * Puts the gateway in front of the backend's inference target and the rollout runner in front of the
+ * gateway. The one place where the trainer meets both.
+ */
+import type { InferenceTarget, TrainingBackend } from "../../core/backend.ts";
+import { createGateway } from "../../gateway/index.ts";
+import { defaultRolloutLimits } from "../../rollout/limits.ts";
+import { createRolloutRunner } from "../../rollout/runner.ts";
+import { shortModelName } from "../../util/model-name.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import { heldBackend } from "./paused-gateway.ts";
+import type { RolloutOptions, RunRollouts } from "../loop-context.ts";
+import { withPromptLimit } from "./prompt-limit.ts";
+import type { Rollouts } from "./agent-spec.ts";
+
+/** Rollouts against one inference target, until disposed. */
+export interface RolloutService extends AsyncDisposable {
+  readonly run: RunRollouts;
+  /** The backend as the loop must use it: calls wait while servers of its own change their weights. */
+  readonly hold?: (backend: TrainingBackend) => TrainingBackend;
+}
+
+export interface RolloutServiceOptions {
+  readonly target: InferenceTarget;
+  readonly rollouts: Rollouts;
+  readonly config: TrainConfig;
+  /** Of the weights that are served. @default 0 */
+  readonly weightVersion?: number;
+}
+
+/** What the gateway warns of while rollouts run, as events of the run. */
+class HeldWarnings {
+  readonly #held: string[] = [];
+  #onEvent: RolloutOptions["onEvent"] | undefined;
+
+  /** Of the rollouts that began last. */
+  follow(onEvent: RolloutOptions["onEvent"]): void {
+    this.#onEvent = onEvent;
+    for (const message of this.#held.splice(0)) this.tell(message);
+  }
+
+  tell(message: string): void {
+    if (this.#onEvent) this.#onEvent({ type: "warning", message });
+    else this.#held.push(message);
+  }
+}
+
+const toMs = (seconds: number): number => Math.ceil(seconds * 1000);
+
+/** Opens what runs rollouts. */
+export type OpenRollouts = (options: RolloutServiceOptions) => Promise<RolloutService>;
+
+/** Opens a gateway on a free local port and a runner on it. */
+export const createRolloutService: OpenRollouts = async (options) => {
+  const { rollouts, config, weightVersion = 0 } = options;
+  const target = withPromptLimit(options.target, config.data.maxPromptLength);
+  const { nParallelTasks, retryLimit, ...seconds } = config.workflow;
+  const { failureReward, retryAgentErrors, rewardSource, solvedReward } = config.rollout;
+  const requestTimeoutMs = toMs(Math.min(seconds.callTimeoutS, seconds.timeoutS));
+  const warnings = new HeldWarnings();
+  const gateway = createGateway({
+    target,
+    model: shortModelName(config.model.name),
+    requestTimeoutMs,
+    onWarning: (message) => warnings.tell(message),
+  });
+  gateway.setWeightVersion(weightVersion);
+  const runner = createRolloutRunner({
+    host: gateway.sessions,
+    ...rollouts,
+    untrainedRoles: config.rollout.untrainedRoles,
+    failures: { reward: failureReward, retriesAgent: retryAgentErrors },
+    scores: { source: rewardSource, solvedReward },
+    limits: {
+      ...defaultRolloutLimits,
+      concurrency: nParallelTasks,
+      setUpTimeoutMs: toMs(seconds.setupTimeoutS),
+      timeoutMs: toMs(seconds.timeoutS),
+      evaluatorTimeoutMs: toMs(seconds.evaluatorTimeoutS),
+      tearDownTimeoutMs: toMs(seconds.teardownTimeoutS),
+      retries: retryLimit,
+    },
+  });
+  await gateway.listen();
+  return {
+    run: (requests, how) => {
+      warnings.follow(how.onEvent);
+      const sampling = how.isValidation ? config.rollout.val : config.rollout.train;
+      return runner.run(requests, { ...how, sampling });
+    },
+    // A sampler of this process changes its weights between two tokens.
+    ...(target.kind === "http"
+      ? { hold: (backend) => heldBackend(backend, gateway, requestTimeoutMs) }
+      : {}),
+    [Symbol.asyncDispose]: () => gateway.close(),
+  };
+};

@@ -1,0 +1,58 @@
+/**
+ * A backend whose inference servers cannot answer while weights change: calls wait until the new weights
+ * are served, and then carry their version. Where servers share memory with training they wait from the
+ * update on. Knows no loop.
+ */
+import type { TrainingBackend } from "../../core/backend.ts";
+
+/** The gateway, as far as an exchange of weights is concerned. */
+export interface WeightGate {
+  /** Lets new calls wait; resolves with how many are in flight after `drainMs` at most. */
+  pause(drainMs: number): Promise<number>;
+  resume(): void;
+  setWeightVersion(version: number): void;
+}
+
+/**
+ * The backend with `gate` around its updates. Where an update fails calls go on with the weights that are
+ * served. `drainMs`: how long calls in flight may take to end before the update begins.
+ */
+export function heldBackend(
+  backend: TrainingBackend,
+  gate: WeightGate,
+  drainMs: number,
+): TrainingBackend {
+  const released = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      gate.resume();
+      throw error;
+    }
+  };
+  return {
+    name: backend.name,
+    // Read anew each time: a backend may know more of its server once it has started.
+    get capabilities() {
+      return backend.capabilities;
+    },
+    start: (run) => backend.start(run),
+    async updatePolicy(...update) {
+      if (backend.capabilities.servesWhileTraining === true) return backend.updatePolicy(...update);
+      await gate.pause(drainMs);
+      return released(backend.updatePolicy(...update));
+    },
+    async publishWeights() {
+      await gate.pause(drainMs);
+      const version = await released(backend.publishWeights());
+      gate.setWeightVersion(version);
+      gate.resume();
+      return version;
+    },
+    ...(backend.forward === undefined ? {} : { forward: backend.forward.bind(backend) }),
+    saveState: (folder) => backend.saveState(folder),
+    loadState: (folder, version) => backend.loadState(folder, version),
+    ...(backend.metrics === undefined ? {} : { metrics: backend.metrics.bind(backend) }),
+    [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose](),
+  };
+}

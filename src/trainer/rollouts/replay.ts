@@ -1,0 +1,51 @@
+/**
+ * Tasks of earlier steps that are trained on again. Their tokens keep the log-probabilities that they
+ * were drawn with, so the loss sees the true ratio. Pure; draws are functions of the seed and the step.
+ */
+import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import { hasContrast } from "./rejection.ts";
+import type { RolloutSet } from "./task-rollouts.ts";
+
+/** Which of `kept` step `step` uses again, in the order in which they were kept. */
+export function chooseReplay(
+  kept: readonly RolloutSet[],
+  { replay, trainer }: Pick<TrainConfig, "replay" | "trainer">,
+  step: number,
+): readonly RolloutSet[] {
+  const young = kept.filter(({ since }) => step - since <= replay.maxAge);
+  const random = createRandom(deriveSeed(trainer.seed, "replay", step));
+  const chosen = new Set(shuffled(young, random).slice(0, replay.tasks));
+  return young.filter((set) => chosen.has(set));
+}
+
+/** What is kept after step `step`: of its own sets those that there is something to learn from. */
+export function keepForReplay(
+  kept: readonly RolloutSet[],
+  own: readonly RolloutSet[],
+  config: TrainConfig,
+  step: number,
+): readonly RolloutSet[] {
+  const { replay } = config;
+  if (replay.tasks === 0) return [];
+  const useful = own.filter((set) => hasContrast(config, set));
+  return [...kept, ...useful]
+    .filter(({ since }) => step + 1 - since <= replay.maxAge)
+    .slice(-replay.capacity);
+}
+
+/** `replay/...` of a step. */
+export function replayMetrics(
+  used: readonly RolloutSet[],
+  kept: readonly RolloutSet[],
+  step: number,
+): Record<string, number> {
+  const ages = used.map(({ since }) => step - since);
+  return {
+    "replay/used_tasks": used.length,
+    "replay/kept_tasks": kept.length,
+    ...(ages.length === 0
+      ? {}
+      : { "replay/age_mean": ages.reduce((sum, age) => sum + age, 0) / ages.length }),
+  };
+}

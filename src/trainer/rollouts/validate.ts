@@ -1,0 +1,56 @@
+/** A validation: every validation task, with the same seeds each time, without training on it. */
+import { isFault } from "../../core/outcome.ts";
+import type { Episode } from "../../core/trajectory.ts";
+import { deriveSeed } from "../../util/random.ts";
+import { checkFailures } from "./failures.ts";
+import type { LoopContext, RolloutRequest } from "../loop-context.ts";
+import { validationMetrics } from "./validation-metrics.ts";
+
+function requestsOf(context: LoopContext, step: number): RolloutRequest[] {
+  const { rollout, trainer } = context.config;
+  return context.valTasks.flatMap((task) =>
+    Array.from({ length: rollout.nVal }, (_, rolloutIndex) => ({
+      task,
+      rolloutIndex,
+      episodeId: `val-${step}/${task.id}/${rolloutIndex}`,
+      seed: deriveSeed(trainer.seed, "val", task.id, rolloutIndex),
+    })),
+  );
+}
+
+/** Validates the weights after step `step` and journals the result. */
+export async function runValidation(
+  context: LoopContext,
+  step: number,
+): Promise<Readonly<Record<string, number>>> {
+  const { config, emit, journal, signal } = context;
+  const start = performance.now();
+  const requests = requestsOf(context, step);
+  const { valBatchSize } = config.data;
+  const chunk = valBatchSize === -1 ? requests.length : valBatchSize * config.rollout.nVal;
+  const episodes: Episode[] = [];
+  const mostFailed = requests.length * config.trainer.maxFailedShare;
+  let failed = 0;
+  for (let from = 0; from < requests.length && failed <= mostFailed; from += chunk) {
+    const done = await context.rollouts(requests.slice(from, from + chunk), {
+      isValidation: true,
+      signal,
+      maxFailures: mostFailed - failed,
+      onEvent: (event) => emit(step, event),
+    });
+    signal.throwIfAborted();
+    episodes.push(...done);
+    failed += done.filter(isFault).length;
+  }
+  journal.episodes(step, "validation", episodes);
+  const where = `the validation after step ${step}`;
+  checkFailures(episodes, config.trainer.maxFailedShare, where, requests.length);
+  const { nVal, failureReward } = config.rollout;
+  const metrics = {
+    ...validationMetrics(episodes, nVal, failureReward),
+    "time/validation_s": (performance.now() - start) / 1000,
+  };
+  journal.metrics(step, "validation", metrics);
+  emit(step, { type: "validation-end", metrics, episodes });
+  return metrics;
+}

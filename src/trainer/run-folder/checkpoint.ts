@@ -1,0 +1,298 @@
+/**
+ * Checkpoints of a run: `checkpoints/000010/` with `weights/` (written by the backend),
+ * `rollouts.jsonl` where the run holds rollouts for later, `state.json` and its hash in `state.sha256`.
+ * Made under another name, synced to disk and renamed, so a folder with a proper name is complete;
+ * hashes of every file show when it was damaged later. Knows nothing of the loop.
+ */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { CheckpointError } from "../../core/errors.ts";
+import { fileError } from "../../core/file-error.ts";
+import { stepName } from "./run-log.ts";
+import type { HeldRollouts } from "../rollouts/buffered-rollouts.ts";
+import { nothingHeld } from "../rollouts/buffered-rollouts.ts";
+import { packRollouts, unpackRollouts } from "./stored-rollouts.ts";
+
+const format = "agent-trainer/checkpoint/3";
+/** Had no `state.sha256`. */
+const formatWithoutHash = "agent-trainer/checkpoint/2";
+const stateFile = "state.json";
+const hashFileName = "state.sha256";
+const rolloutFile = "rollouts.jsonl";
+
+/** How far the tasks have been used. */
+export interface DataPosition {
+  /** Batches begun; where rollouts overlap with training, tasks begun. */
+  readonly next: number;
+  /** Of those, the ones whose rollouts have not come to an end: they are done again. */
+  readonly pending: readonly number[];
+}
+
+/** The best validation so far. */
+export interface BestValidation {
+  readonly step: number;
+  /** Of `trainer.best_metric`. */
+  readonly value: number;
+}
+
+/** Where a run stands after `step` steps. */
+export interface RunState {
+  readonly step: number;
+  readonly position: DataPosition;
+  /** Updates in a row that were skipped, up to this step. */
+  readonly skippedUpdates: number;
+  readonly best: BestValidation | null;
+  /** Of the weights that are served. */
+  readonly weightVersion: number;
+  /** Weights were trained that are not served yet: a checkpoint holds those, and not the served ones. */
+  readonly hasUnservedWeights: boolean;
+  /** Versions that were first served by a resume, and not by a weight sync of the plan; ascending. */
+  readonly resumeVersions: readonly number[];
+  /** Step after which the last validation was done; -1 = none. */
+  readonly validatedStep: number;
+  /** Options that decide what the run computes. */
+  readonly configHash: string;
+  /** The training tasks, in their order. */
+  readonly dataHash: string;
+}
+
+/**
+ * What a resumed run starts from: it serves the weights of the checkpoint. Where those had not been
+ * served before they are a version of their own, so that a version never names two sets of weights.
+ */
+export function servedState(state: RunState): RunState {
+  if (!state.hasUnservedWeights) return state;
+  const weightVersion = state.weightVersion + 1;
+  return {
+    ...state,
+    weightVersion,
+    hasUnservedWeights: false,
+    resumeVersions: [...state.resumeVersions, weightVersion],
+  };
+}
+
+interface FileFacts {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+interface StateFile extends RunState {
+  readonly format: string;
+  /** By path inside `weights/`. */
+  readonly files: Readonly<Record<string, FileFacts>>;
+  /** Of `rollouts.jsonl`; null where there is none. */
+  readonly rollouts: FileFacts | null;
+}
+
+/** A checkpoint on disk. */
+export interface Checkpoint {
+  readonly path: string;
+  readonly weights: string;
+  readonly state: RunState;
+  readonly rollouts: HeldRollouts;
+}
+
+async function listFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+}
+
+async function hashFile(path: string): Promise<FileFacts> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return { bytes: (await stat(path)).size, sha256: hash.digest("hex") };
+}
+
+/** Waits until a file's or folder's content is on the disk itself. */
+async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const handle = await open(path, "w");
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** As `sha256sum` writes and checks it. */
+function hashLine(state: string | Buffer): string {
+  return `${createHash("sha256").update(state).digest("hex")}  ${stateFile}\n`;
+}
+
+/**
+ * Saves a checkpoint; `writeWeights` fills an empty folder. Returns the checkpoint's path. What is held
+ * is read before the first wait, as rollouts go on during the rest.
+ */
+export async function saveCheckpoint(
+  root: string,
+  state: RunState,
+  writeWeights: (folder: string) => Promise<void>,
+  rollouts: HeldRollouts = nothingHeld,
+): Promise<string> {
+  const held = packRollouts(rollouts);
+  const name = stepName(state.step);
+  const aside = join(root, `.tmp-${name}`);
+  try {
+    return await fillCheckpoint({ root, name, aside, state, held }, writeWeights);
+  } catch (error) {
+    // On a full disk its space is what is needed to go on.
+    await rm(aside, { recursive: true, force: true }).catch(() => undefined);
+    throw fileError(error, { path: aside }) ?? error;
+  }
+}
+
+interface CheckpointContent {
+  readonly root: string;
+  readonly name: string;
+  readonly aside: string;
+  readonly state: RunState;
+  /** Rollouts as lines; "" for none. */
+  readonly held: string;
+}
+
+async function fillCheckpoint(
+  { root, name, aside, state, held }: CheckpointContent,
+  writeWeights: (folder: string) => Promise<void>,
+): Promise<string> {
+  const weights = join(aside, "weights");
+  await rm(aside, { recursive: true, force: true });
+  await mkdir(weights, { recursive: true });
+  await writeWeights(weights);
+  const files: Record<string, FileFacts> = {};
+  for (const file of await listFiles(weights)) {
+    await syncPath(join(weights, file));
+    files[file] = await hashFile(join(weights, file));
+  }
+  const rolloutPath = join(aside, rolloutFile);
+  if (held !== "") await writeSynced(rolloutPath, held);
+  const content: StateFile = {
+    format,
+    ...state,
+    files,
+    rollouts: held === "" ? null : await hashFile(rolloutPath),
+  };
+  const text = `${JSON.stringify(content, null, 2)}\n`;
+  await writeSynced(join(aside, stateFile), text);
+  await writeSynced(join(aside, hashFileName), hashLine(text));
+  await syncPath(weights);
+  await syncPath(aside);
+  const path = join(root, name);
+  await rm(path, { recursive: true, force: true });
+  await rename(aside, path);
+  await syncPath(root);
+  return path;
+}
+
+/** Steps that have a checkpoint, newest first. */
+export async function listCheckpoints(root: string): Promise<number[]> {
+  const names = await readdir(root).catch(() => []);
+  return names
+    .filter((name) => /^\d{6,}$/u.test(name))
+    .map(Number)
+    .sort((a, b) => b - a);
+}
+
+/** Deletes all but the newest `keep` and that of step `best`. */
+export async function pruneCheckpoints(
+  root: string,
+  keep: number,
+  best: number | null,
+): Promise<void> {
+  for (const step of (await listCheckpoints(root)).slice(keep)) {
+    if (step === best) continue;
+    await rm(join(root, stepName(step)), { recursive: true, force: true });
+  }
+}
+
+/**
+ * Reads a checkpoint and checks every file's hash.
+ * @throws CheckpointError that says what differs.
+ */
+export async function readCheckpoint(root: string, step: number): Promise<Checkpoint> {
+  const path = join(root, stepName(step));
+  const damaged = (what: string, cause?: unknown): CheckpointError =>
+    new CheckpointError({
+      message: `The checkpoint ${path} cannot be used: ${what}.`,
+      hint: "An earlier checkpoint of the run may still be whole.",
+      cause,
+      fields: { path, what },
+    });
+  let content: StateFile;
+  let bytes: Buffer;
+  const hash = await readFile(join(path, hashFileName)).catch(() => null);
+  try {
+    bytes = await readFile(join(path, stateFile));
+    content = JSON.parse(bytes.toString("utf8")) as StateFile;
+  } catch (error) {
+    throw damaged("state.json is missing or broken", error);
+  }
+  if (hash !== null && !hash.equals(Buffer.from(hashLine(bytes)))) {
+    throw damaged("the content of state.json is not what state.sha256 says");
+  }
+  if (content.format !== format && content.format !== formatWithoutHash) {
+    throw damaged(`its format is ${JSON.stringify(content.format)}, not "${format}"`);
+  }
+  if (hash === null && content.format === format) throw damaged("state.sha256 is missing");
+  if (content.step !== step) throw damaged(`state.json speaks of step ${content.step}`);
+  const check = async (name: string, expected: FileFacts): Promise<void> => {
+    const found = await hashFile(join(path, name)).catch((error: unknown) => {
+      throw damaged(`${name} is missing`, error);
+    });
+    if (found.bytes !== expected.bytes) {
+      throw damaged(`${name} has ${found.bytes} bytes instead of ${expected.bytes}`);
+    }
+    if (found.sha256 !== expected.sha256) throw damaged(`the content of ${name} has changed`);
+  };
+  for (const [file, expected] of Object.entries(content.files)) {
+    await check(join("weights", file), expected);
+  }
+  if (content.rollouts !== null) await check(rolloutFile, content.rollouts);
+  const rollouts =
+    content.rollouts === null
+      ? nothingHeld
+      : unpackRollouts(await readFile(join(path, rolloutFile), "utf8"));
+  const { format: _format, files: _files, rollouts: _rollouts, ...saved } = content;
+  // Files of before these were known have neither.
+  const state = {
+    ...saved,
+    hasUnservedWeights: saved.hasUnservedWeights ?? false,
+    resumeVersions: saved.resumeVersions ?? [],
+  };
+  return { path, weights: join(path, "weights"), state, rollouts };
+}
+
+/**
+ * The newest checkpoint that is whole, or null. A damaged one is reported and moved aside, so that it
+ * is neither read again nor counted.
+ */
+export async function newestCheckpoint(
+  root: string,
+  onDamaged: (error: CheckpointError) => void,
+): Promise<Checkpoint | null> {
+  for (const step of await listCheckpoints(root)) {
+    try {
+      return await readCheckpoint(root, step);
+    } catch (error) {
+      if (!(error instanceof CheckpointError)) throw error;
+      onDamaged(error);
+      const aside = join(root, `.damaged-${stepName(step)}`);
+      await rm(aside, { recursive: true, force: true });
+      await rename(join(root, stepName(step)), aside);
+    }
+  }
+  return null;
+}

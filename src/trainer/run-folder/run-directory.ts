@@ -1,0 +1,218 @@
+/**
+ * The folder of one run: found or made, locked, its journal open, and the checkpoint to go on from.
+ * Knows nothing of what happens in the run.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { rm } from "node:fs/promises";
+import { join, resolve as resolvePath } from "node:path";
+import { parse, stringify } from "yaml";
+import { CheckpointError, ConfigError } from "../../core/errors.ts";
+import type { ConfigChange } from "../../core/events.ts";
+import { fileError, namingFile } from "../../core/file-error.ts";
+import { type Checkpoint, listCheckpoints, newestCheckpoint } from "./checkpoint.ts";
+import { isTree } from "../../config/camel-keys.ts";
+import { configTree } from "../../config/parse.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import { cutJournal, type Journal, openJournal } from "./run-log.ts";
+import { checkChanges, configChanges } from "./run-identity.ts";
+import { lockRun } from "./run-lock.ts";
+
+/**
+ * `false`: a new run. `"auto"`: go on with the run of `trainer.experiment_name` (or, without a name,
+ * with the newest one in `trainer.output_dir`) if there is one. A path: go on with the run in it.
+ */
+export type ResumeMode = false | "auto" | (string & {});
+
+export interface RunDirectory {
+  readonly path: string;
+  readonly checkpoints: string;
+  readonly journal: Journal;
+  /** What to go on from; null starts at step 0. */
+  readonly checkpoint: Checkpoint | null;
+  /** What was found wrong on the way. */
+  readonly warnings: readonly string[];
+  /** Options that differ from those that the run was saved with. */
+  readonly changes: readonly ConfigChange[];
+  /** Closes the journal and gives the lock back. Idempotent. */
+  close(): void;
+}
+
+export interface OpenRunOptions {
+  readonly config: TrainConfig;
+  readonly resume: ResumeMode;
+  /** Options that decide what the run computes may differ from those of the earlier run. */
+  readonly allowChanges: boolean;
+  readonly dataHash: string;
+}
+
+const configFile = "config.resolved.yaml";
+
+const holdsRun = (folder: string): boolean => existsSync(join(folder, configFile));
+
+/** A folder whose run ended before it came to anything may be used again. */
+function hasProgress(folder: string): boolean {
+  const metrics = statSync(join(folder, "metrics.jsonl"), { throwIfNoEntry: false });
+  const checkpoints = join(folder, "checkpoints");
+  const saved = existsSync(checkpoints) ? readdirSync(checkpoints) : [];
+  return (metrics?.size ?? 0) > 0 || saved.some((name) => !name.startsWith("."));
+}
+
+function newName(): string {
+  const time = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
+  return `${time}-${randomBytes(3).toString("hex")}`;
+}
+
+function newestRun(outputDir: string): string | null {
+  if (!existsSync(outputDir)) return null;
+  const runs = readdirSync(outputDir)
+    .map((name) => join(outputDir, name))
+    .filter(holdsRun)
+    .map((path) => ({ path, time: statSync(join(path, configFile)).mtimeMs }))
+    .sort((a, b) => b.time - a.time);
+  return runs[0]?.path ?? null;
+}
+
+function locate({ config, resume }: OpenRunOptions): string {
+  const { outputDir, experimentName } = config.trainer;
+  if (resume !== false && resume !== "auto") {
+    const path = resolvePath(resume);
+    if (holdsRun(path)) return path;
+    throw new CheckpointError({
+      message: `There is no run to continue in ${path}: it has no ${configFile}.`,
+      hint: 'Give the run folder itself, or "auto".',
+      fields: { path },
+    });
+  }
+  const named = experimentName === null ? null : resolvePath(outputDir, experimentName);
+  if (resume === "auto") {
+    return named ?? newestRun(resolvePath(outputDir)) ?? resolvePath(outputDir, newName());
+  }
+  if (named !== null && holdsRun(named) && hasProgress(named)) {
+    throw new ConfigError({
+      message: `The folder ${named} already holds a run.`,
+      hint: "Continue it with resume, choose another trainer.experiment_name, or delete the folder.",
+      fields: { path: named },
+    });
+  }
+  return named ?? resolvePath(outputDir, newName());
+}
+
+interface Found {
+  readonly checkpoint: Checkpoint | null;
+  readonly changes: readonly ConfigChange[];
+}
+
+const nothingFound: Found = { checkpoint: null, changes: [] };
+
+async function findCheckpoint(
+  path: string,
+  options: OpenRunOptions,
+  warnings: string[],
+): Promise<Found> {
+  const { resume, config, allowChanges, dataHash } = options;
+  const isOptional = resume === "auto" || resume === false;
+  const root = join(path, "checkpoints");
+  if (isOptional && !(holdsRun(path) && hasProgress(path))) {
+    if (resume === "auto") {
+      const { experimentName, outputDir } = config.trainer;
+      const where = experimentName === null ? resolvePath(outputDir) : path;
+      warnings.push(`There is no run to resume in ${where}; a new one begins in ${path}.`);
+    }
+    return nothingFound;
+  }
+  const parsed: unknown = parse(readFileSync(join(path, configFile), "utf8"));
+  const before = isTree(parsed) ? parsed : {};
+  const changes = configChanges(before, config);
+  // A run that starts over need not be the same.
+  const startsOver = isOptional && (await listCheckpoints(root)).length === 0;
+  if (!startsOver) checkChanges(changes, path, allowChanges);
+  const checkpoint = await newestCheckpoint(root, (error) => {
+    warnings.push(error.message);
+  });
+  if (checkpoint === null) {
+    if (isOptional) {
+      warnings.push(`The run in ${path} has no checkpoint to resume from; it starts over.`);
+      return nothingFound;
+    }
+    throw new CheckpointError({
+      message: `The run in ${path} has no checkpoint that can be used.`,
+      hint: 'Start a new run. To start this one over, use --resume without a folder (in code: resume: "auto") and trainer.experiment_name.',
+      fields: { path, warnings },
+    });
+  }
+  if (checkpoint.state.dataHash !== dataHash) {
+    throw new CheckpointError({
+      message: `The run in ${path} was trained on other tasks: ids, instructions or their order differ.`,
+      hint: "Use the same training data, or start a new run.",
+      fields: { path },
+    });
+  }
+  return { checkpoint, changes };
+}
+
+function writeConfig(path: string, config: TrainConfig): void {
+  const aside = join(path, `${configFile}.tmp`);
+  writeFileSync(aside, stringify(configTree(config)), { flush: true });
+  renameSync(aside, join(path, configFile));
+}
+
+interface TakenFolder {
+  readonly path: string;
+  readonly checkpoints: string;
+  readonly unlock: () => void;
+}
+
+/** Made where it is missing, and locked. */
+function takeFolder(options: OpenRunOptions): TakenFolder {
+  const path = locate(options);
+  const checkpoints = join(path, "checkpoints");
+  mkdirSync(checkpoints, { recursive: true });
+  return { path, checkpoints, unlock: lockRun(path) };
+}
+
+/**
+ * Opens the folder that the options ask for.
+ * @throws AgentTrainerError RUN_LOCKED, ConfigError or CheckpointError; nothing stays locked then.
+ */
+export async function openRunDirectory(options: OpenRunOptions): Promise<RunDirectory> {
+  const { outputDir } = options.config.trainer;
+  const hint = `The run folder must be a folder that can be written; trainer.output_dir is ${outputDir}.`;
+  const { path, checkpoints, unlock } = namingFile({ hint }, () => takeFolder(options));
+  try {
+    const warnings: string[] = [];
+    const found = await findCheckpoint(path, options, warnings);
+    const { checkpoint } = found;
+    for (const name of readdirSync(checkpoints).filter((entry) => entry.startsWith(".tmp-"))) {
+      await rm(join(checkpoints, name), { recursive: true, force: true });
+    }
+    warnings.push(...cutJournal(path, checkpoint?.state.step ?? -1));
+    writeConfig(path, options.config);
+    const journal = openJournal(path);
+    return {
+      path,
+      checkpoints,
+      journal,
+      ...found,
+      warnings,
+      close() {
+        try {
+          journal.close();
+        } finally {
+          unlock();
+        }
+      },
+    };
+  } catch (error) {
+    unlock();
+    throw fileError(error, { path }) ?? error;
+  }
+}

@@ -1,0 +1,106 @@
+/** `run.lock`: one process at a time writes to a run folder. A lock left by a dead process is taken over. */
+import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { AgentTrainerError } from "../../core/errors.ts";
+
+interface LockRecord {
+  readonly pid: number;
+  readonly host: string;
+  /** Start of the process: containers give a new process the pid of a dead one. */
+  readonly processStart: number;
+  readonly token: string;
+}
+
+const processStart = (): number => Math.round(performance.timeOrigin);
+
+function readLock(path: string): LockRecord | null {
+  try {
+    const record = JSON.parse(readFileSync(path, "utf8")) as Partial<LockRecord> | null;
+    return typeof record?.pid === "number" ? (record as LockRecord) : null;
+  } catch {
+    return null;
+  }
+}
+
+function isAlive(record: LockRecord): boolean {
+  if (record.host !== hostname()) return true;
+  if (record.pid === process.pid) return record.processStart === processStart();
+  try {
+    process.kill(record.pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function lockedError(path: string, record: LockRecord | null): AgentTrainerError {
+  const owner = record === null ? "another process" : `process ${record.pid} on ${record.host}`;
+  return new AgentTrainerError({
+    code: "RUN_LOCKED",
+    message: `The run folder is in use by ${owner}.`,
+    hint: `Wait for it, or choose another trainer.experiment_name. If that process is no run of yours, delete ${path}.`,
+    fields: { path, pid: record?.pid, host: record?.host },
+  });
+}
+
+/**
+ * Locks a run folder; the returned function gives it back.
+ * @throws AgentTrainerError RUN_LOCKED when a live process holds it.
+ */
+export function lockRun(folder: string): () => void {
+  const path = join(folder, "run.lock");
+  const record: LockRecord = {
+    pid: process.pid,
+    host: hostname(),
+    processStart: processStart(),
+    token: crypto.randomUUID(),
+  };
+  // Written aside and linked, so that nobody reads a lock without its content.
+  const aside = join(folder, `.run.lock.${record.token}`);
+  try {
+    writeFileSync(aside, JSON.stringify(record));
+    while (!tryLink(aside, path)) clearStale(path, `${aside}.stale`);
+  } finally {
+    rmSync(aside, { force: true });
+  }
+  return () => {
+    if (readLock(path)?.token === record.token) rmSync(path, { force: true });
+  };
+}
+
+function tryLink(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function clearStale(path: string, aside: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+    throw new AgentTrainerError({
+      code: "RUN_LOCKED",
+      message: `${path} is a folder, but it must be the file that locks the run.`,
+      hint: "No run makes such a folder: delete it.",
+      fields: { path },
+    });
+  }
+  const found = readLock(path);
+  if (found !== null && isAlive(found)) throw lockedError(path, found);
+  try {
+    renameSync(path, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
+  }
+  const moved = readLock(aside);
+  if (moved?.token !== found?.token) {
+    // Somebody else cleared the stale lock first, and this is theirs.
+    renameSync(aside, path);
+    throw lockedError(path, moved);
+  }
+  rmSync(aside, { force: true });
+}

@@ -1,0 +1,94 @@
+/**
+ * The record of a run inside its folder: `events.jsonl`, `metrics.jsonl` and `episodes/`. Every line
+ * has its step, so the record can be cut back to a checkpoint. Knows nothing of checkpoints.
+ */
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { namingFile } from "../../core/file-error.ts";
+import type { TrainerEvent } from "../../core/events.ts";
+import type { Episode } from "../../core/trajectory.ts";
+import { appendLines, cutLines, toLine } from "./json-lines.ts";
+
+export type Phase = "train" | "validation";
+
+export interface Journal {
+  event(event: TrainerEvent): void;
+  /** One line: `{ step, phase, ...metrics }`. */
+  metrics(step: number, phase: Phase, metrics: Readonly<Record<string, number>>): void;
+  episodes(step: number, phase: Phase, episodes: readonly Episode[]): void;
+  sync(): void;
+  close(): void;
+}
+
+/** `000042`: names that sort as numbers do. */
+export function stepName(step: number): string {
+  return String(step).padStart(6, "0");
+}
+
+const episodeFile = (step: number, phase: Phase): string =>
+  `${phase === "train" ? "" : "val-"}${stepName(step)}.jsonl`;
+
+/** Opens the journal of a run folder for appending. */
+export function openJournal(folder: string): Journal {
+  const episodeFolder = join(folder, "episodes");
+  mkdirSync(episodeFolder, { recursive: true });
+  const events = appendLines(join(folder, "events.jsonl"));
+  const metrics = appendLines(join(folder, "metrics.jsonl"));
+  return {
+    event(event) {
+      if (event.type === "validation-end") {
+        const { episodes, ...rest } = event;
+        events.write({ ...rest, episodeCount: episodes.length });
+      } else {
+        events.write(event);
+      }
+    },
+    metrics(step, phase, values) {
+      metrics.write({ step, phase, ...values });
+    },
+    episodes(step, phase, list) {
+      const path = join(episodeFolder, episodeFile(step, phase));
+      namingFile({ path }, () => {
+        const file = openSync(path, "w");
+        try {
+          for (const episode of list) writeFileSync(file, toLine(episode));
+        } finally {
+          closeSync(file);
+        }
+      });
+    },
+    sync() {
+      events.sync();
+      metrics.sync();
+    },
+    close() {
+      try {
+        events.close();
+      } finally {
+        metrics.close();
+      }
+    },
+  };
+}
+
+/**
+ * Removes everything after `step`; -1 removes all. Returns warnings about lines that cannot be read:
+ * they are kept in a file beside the record.
+ */
+export function cutJournal(folder: string, step: number): readonly string[] {
+  const keep = ({ step: at }: Record<string, unknown>): boolean | null =>
+    Number.isSafeInteger(at) ? Number(at) <= step : null;
+  const warnings = ["events.jsonl", "metrics.jsonl"].flatMap((name) =>
+    cutLines(join(folder, name), keep).map(
+      ({ line, aside }) =>
+        `${join(folder, name)}:${line} is damaged: it was moved to ${basename(aside)}, and what it said is missing from the record.`,
+    ),
+  );
+  const episodeFolder = join(folder, "episodes");
+  mkdirSync(episodeFolder, { recursive: true });
+  for (const name of readdirSync(episodeFolder)) {
+    const number = /^(?:val-)?(\d+)\.jsonl$/u.exec(name)?.[1];
+    if (number !== undefined && Number(number) > step) rmSync(join(episodeFolder, name));
+  }
+  return warnings;
+}

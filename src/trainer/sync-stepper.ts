@@ -1,0 +1,65 @@
+/**
+ * Steps whose rollouts end before their update begins: every token is drawn from the weights that it
+ * trains, unless rejection sampling left it from the step before or it is replayed. Knows nothing of how rollouts run, of
+ * what the backend is, or of when validations and checkpoints come.
+ */
+import { trainEpisodeMetrics } from "./rollouts/episode-metrics.ts";
+import { collectSets } from "./rollouts/collect.ts";
+import type { LoopContext } from "./loop-context.ts";
+import { chooseReplay, keepForReplay, replayMetrics } from "./rollouts/replay.ts";
+import { episodesOf } from "./rollouts/task-rollouts.ts";
+import { secondsSince, stepMetrics } from "./step-metrics.ts";
+import type { Held, Stepper, StepResult, StepState, UpdateGuard } from "./stepper.ts";
+import { trainOnSets } from "./update/train-on-rollouts.ts";
+
+/** Steps in turns, going on with what a checkpoint held. */
+export function createTurns(context: LoopContext, before: Held): Stepper {
+  const { backend } = context;
+  const { config } = context;
+  let { waiting, replay } = before.rollouts;
+  let { position } = before;
+
+  async function step(number: number, state: StepState, guard: UpdateGuard): Promise<StepResult> {
+    // Numbers are counted since the last call: what came before this step is dropped.
+    await backend.metrics?.();
+    const start = performance.now();
+    const collected = await collectSets(context, number, state.position.next, waiting);
+    const rolloutS = secondsSince(start);
+    const { skippedUpdates } = state;
+    const again = chooseReplay(replay, config, number);
+    const sets = [...collected.sets, ...again];
+    const trained = await trainOnSets(context, number, sets, { guard, skippedUpdates });
+    const weightVersion = trained.hasChanged ? await backend.publishWeights() : state.weightVersion;
+    const wallS = secondsSince(start);
+    const { episodes } = collected;
+    const episodeMetrics = trainEpisodeMetrics(
+      episodes.length > 0 ? episodes : episodesOf(collected.sets),
+    );
+    waiting = collected.waiting;
+    replay = keepForReplay(replay, collected.sets, config, number);
+    position = { next: collected.batches, pending: [] };
+    return {
+      state: { weightVersion, position, skippedUpdates: trained.skippedInARow },
+      stop: trained.stop,
+      metrics: {
+        ...episodeMetrics,
+        ...collected.metrics,
+        ...(config.replay.tasks === 0 ? {} : replayMetrics(again, replay, number)),
+        ...trained.metrics,
+        ...(await stepMetrics(context, { step: number, batches: collected.batches, wallS })),
+        "time/rollout_s": rolloutS,
+        "time/update_s": wallS - rolloutS,
+        "tokens/per_s": rolloutS > 0 ? (episodeMetrics["tokens/sampled"] ?? 0) / rolloutS : 0,
+        weight_version: weightVersion,
+      },
+    };
+  }
+
+  return {
+    step,
+    validating: (validation) => validation(),
+    // Weights that have changed are served at the end of their step.
+    held: () => ({ rollouts: { waiting, replay }, position, hasUnservedWeights: false }),
+    [Symbol.asyncDispose]: async () => {},
+  };
+}

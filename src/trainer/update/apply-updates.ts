@@ -1,0 +1,129 @@
+/**
+ * The optimizer steps of one training step: mini-batches, passes, and what is done when numbers go
+ * wrong. Knows nothing of how rows came about, and does not publish weights.
+ */
+import type { UpdateMetrics } from "../../core/backend.ts";
+import { type AgentTrainerError, NumericsError } from "../../core/errors.ts";
+import type { TrainingRow } from "../../core/training-row.ts";
+import { refusedLimits } from "../../core/update-limits.ts";
+import { deriveSeed } from "../../util/random.ts";
+import { checkFinite, describeTrip, limitsBefore, tripError, tripped } from "./guards.ts";
+import type { LoopContext } from "../loop-context.ts";
+import { planLoss } from "./loss-plan.ts";
+import { miniBatches } from "./mini-batches.ts";
+import type { UpdateGuard } from "../stepper.ts";
+import { updateBySlopes } from "./trainer-loss.ts";
+import { optimOf } from "./update-spec.ts";
+
+export interface Updates {
+  /** `train/...`: means over the updates; `train/updates`, `train/skipped_updates`. */
+  readonly metrics: Readonly<Record<string, number>>;
+  /** Whether any weight changed. */
+  readonly hasChanged: boolean;
+  /** Updates that were skipped in a row, those of earlier steps included. */
+  readonly skippedInARow: number;
+  /** Ends the run after this step; null goes on. */
+  readonly stop: AgentTrainerError | null;
+}
+
+/** Totals; extremes aside, everything else is a mean per token or per update. */
+const summed = new Set(["tokens"]);
+
+function combined(all: readonly UpdateMetrics[]): Record<string, number> {
+  const values = new Map<string, number[]>();
+  for (const metrics of all) {
+    for (const [key, value] of Object.entries(metrics)) {
+      const list = values.get(key);
+      if (list === undefined) values.set(key, [value]);
+      else list.push(value);
+    }
+  }
+  return Object.fromEntries(
+    [...values].map(([key, list]) => {
+      if (key.endsWith("_max")) return [`train/${key}`, Math.max(...list)];
+      if (key.endsWith("_min")) return [`train/${key}`, Math.min(...list)];
+      const sum = list.reduce((total, value) => total + value, 0);
+      return [`train/${key}`, summed.has(key) ? sum : sum / list.length];
+    }),
+  );
+}
+
+/**
+ * Trains on `rows` as the options say.
+ * @throws NumericsError, or TRIPWIRE before anything changed, where the options say that the run ends.
+ */
+export async function applyUpdates(
+  context: LoopContext,
+  step: number,
+  rows: readonly TrainingRow[],
+  guard: UpdateGuard,
+  skippedBefore: number,
+): Promise<Updates> {
+  const { backend, config, emit } = context;
+  const { guards, training, trainer } = config;
+  const { spec, byRole } = planLoss(config, backend.capabilities, context.losses);
+  const optim = optimOf(context, step);
+  const done: UpdateMetrics[] = [];
+  let skipped = 0;
+  let skippedInARow = skippedBefore;
+  const parts = miniBatches(rows, {
+    parts: training.numMinibatches,
+    epochs: training.ppoEpochs,
+    seed: deriveSeed(trainer.seed, "update", step),
+  });
+  const limits = limitsBefore(guards);
+  let wasTripped = false;
+  let stop: AgentTrainerError | null = null;
+  for (const part of parts) {
+    guard.begin();
+    let metrics: UpdateMetrics;
+    try {
+      // Not given the signal: a step whose update has begun is finished, so the state stays whole.
+      metrics =
+        byRole === null
+          ? await backend.updatePolicy(part, spec, optim, undefined, limits)
+          : await updateBySlopes(backend, part, { spec, lossOfRole: byRole }, optim, limits);
+    } catch (error) {
+      const refused = refusedLimits(error);
+      if (refused !== null) {
+        // The weights are those of the last completed step, or of the updates before this one.
+        if (done.length === 0) guard.unchanged();
+        stop = tripError(refused, done.length === 0 ? "refused" : "refused-later");
+        if (done.length === 0) throw stop;
+        wasTripped = true;
+        break;
+      }
+      if (!(error instanceof NumericsError)) throw error;
+      if (done.length === 0) guard.unchanged();
+      if (guards.onNonFinite === "raise" || skippedInARow >= guards.maxSkippedUpdates) throw error;
+      skipped++;
+      skippedInARow++;
+      emit(step, { type: "warning", message: `An update was skipped: ${error.message}` });
+      continue;
+    }
+    checkFinite(metrics);
+    skippedInARow = 0;
+    done.push(metrics);
+    const trips = tripped(metrics, guards);
+    if (trips.length === 0) continue;
+    wasTripped = true;
+    if (guards.action === "stop") {
+      stop = tripError(trips, "applied");
+      break;
+    }
+    for (const trip of trips) emit(step, { type: "warning", message: describeTrip(trip) });
+    if (guards.action === "end_step") break;
+  }
+  return {
+    hasChanged: done.length > 0,
+    skippedInARow,
+    stop,
+    metrics: {
+      ...combined(done),
+      "train/updates": done.length,
+      "train/skipped_updates": skipped,
+      "train/tripped": wasTripped ? 1 : 0,
+      "progress/lr": optim.learningRate,
+    },
+  };
+}

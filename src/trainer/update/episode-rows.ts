@@ -1,0 +1,131 @@
+/**
+ * From the episodes of a step to the rows it trains on: groups, filters, advantages, rows. Knows
+ * nothing of how episodes came about, or of backends.
+ */
+import { computeAdvantages } from "../../algorithms/advantages.ts";
+import type { AdvantageOptions } from "../../algorithms/advantages.ts";
+import { findEstimator, groupRelative } from "../../algorithms/catalog.ts";
+import type { CustomEstimators, EstimatorName } from "../../algorithms/catalog.ts";
+import { dropUniform } from "../../algorithms/filters.ts";
+import { groupTrajectories } from "../../algorithms/grouping.ts";
+import { precomputedAdvantages } from "../../algorithms/precomputed.ts";
+import { buildRows } from "../../algorithms/rows.ts";
+import type { MemberAdvantage } from "../../algorithms/rows.ts";
+import type { LogprobTemperature } from "../../algorithms/step-logprobs.ts";
+import { computeStepwiseAdvantages } from "../../algorithms/stepwise.ts";
+import type { TrainingRow } from "../../core/training-row.ts";
+import type { TerminationReason, TrajectoryGroup } from "../../core/trajectory.ts";
+import { namesByRole } from "../../config/role-map.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import { episodesOf, type RolloutSet, setOfEpisodes } from "../rollouts/task-rollouts.ts";
+import { isPerStep, shapeOverlong } from "./shape-rewards.ts";
+import type { StepGroups } from "./step-groups.ts";
+
+/** Endings whose rollouts are left out whole, beside those that left nothing to compare. */
+export function excludedReasons({ compactFiltering }: TrainConfig): readonly TerminationReason[] {
+  if (!compactFiltering.enable) return [];
+  const flags: Partial<Record<TerminationReason, boolean>> = {
+    max_prompt_length_exceeded: compactFiltering.maskMaxPromptLengthExceeded,
+    max_response_length_exceeded: compactFiltering.maskMaxResponseLengthExceeded,
+    env_done: compactFiltering.maskEnvDone,
+    max_turns_exceeded: compactFiltering.maskMaxTurnsExceeded,
+    timeout: compactFiltering.maskTimeout,
+    unknown: compactFiltering.maskUnknown,
+    error: compactFiltering.maskError,
+  };
+  const masked = Object.entries(flags).flatMap(([reason, isMasked]) => (isMasked ? [reason] : []));
+  return masked as TerminationReason[];
+}
+
+/** Groups with the rewards that are trained on. */
+export function groupsOf(config: TrainConfig, sets: readonly RolloutSet[]): StepGroups {
+  const grouped = groupTrajectories(episodesOf(sets), {
+    setOf: setOfEpisodes(sets),
+    excludedReasons: excludedReasons(config),
+  });
+  const shaped = shapeOverlong(config, grouped.groups);
+  return { groups: shaped.groups, metrics: { ...grouped.metrics, ...shaped.metrics } };
+}
+
+/**
+ * Whether groups without a signal are left out of the rows. They count in every estimate: some
+ * estimators scale by all rewards of a role. See the option's description.
+ */
+function filtersUniform(config: TrainConfig): boolean {
+  const { filterUniformGroups, advEstimator, estimatorMap } = config.algorithm;
+  const used = [advEstimator, ...namesByRole(estimatorMap).values()];
+  const isGroupRelative = used.every((name) => groupRelative.has(name as EstimatorName));
+  // Trajectories of the same reward may have steps of different ones.
+  return filterUniformGroups ?? (isGroupRelative && !isPerStep(config));
+}
+
+function advantageOptions({ algorithm }: TrainConfig, custom: CustomEstimators): AdvantageOptions {
+  const roles = namesByRole(algorithm.estimatorMap);
+  return {
+    estimator: findEstimator(algorithm.advEstimator, custom),
+    byRole: new Map([...roles].map(([role, name]) => [role, findEstimator(name, custom)])),
+    normByStd: algorithm.normAdvByStdInGrpo,
+  };
+}
+
+interface StepAdvantages {
+  readonly advantages: readonly ArrayLike<MemberAdvantage>[];
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+function estimate(
+  config: TrainConfig,
+  groups: readonly TrajectoryGroup[],
+  custom: CustomEstimators,
+): StepAdvantages {
+  const { enable, gamma, normalizeBySteps } = config.stepwiseAdvantage;
+  const options = advantageOptions(config, custom);
+  const { advantages, metrics } = isPerStep(config)
+    ? computeStepwiseAdvantages(groups, { ...options, gamma })
+    : computeAdvantages(groups, options);
+  if (!enable || !normalizeBySteps) return { advantages, metrics };
+  const normalized = groups.map(({ members }, g) =>
+    members.map(({ trajectory }, m): MemberAdvantage => {
+      const advantage = advantages[g]?.[m] ?? 0;
+      const steps = Math.max(1, trajectory.steps.length);
+      return typeof advantage === "number"
+        ? advantage / steps
+        : advantage.map((value) => value / steps);
+    }),
+  );
+  return { advantages: normalized, metrics };
+}
+
+/** Rows to train on, with advantages, and the metrics of what was made of the groups. */
+export function rowsOf(
+  config: TrainConfig,
+  grouped: StepGroups,
+  custom: CustomEstimators,
+  logprobTemperature: LogprobTemperature,
+): { readonly rows: readonly TrainingRow[]; readonly metrics: Record<string, number> } {
+  const given = precomputedAdvantages(grouped.groups, config.algorithm.usePrecomputedAdvantage);
+  const open = grouped.groups.filter((group) => !given.byGroup.has(group));
+  const { advantages, metrics } = estimate(config, open, custom);
+  const filtered = filtersUniform(config) ? dropUniform(open) : null;
+  const isKept = new Set(filtered?.groups ?? open);
+  const byGroup = new Map<TrajectoryGroup, ArrayLike<MemberAdvantage>>(given.byGroup);
+  for (const [i, group] of open.entries()) {
+    if (isKept.has(group)) byGroup.set(group, advantages[i] as ArrayLike<MemberAdvantage>);
+  }
+  const groups = grouped.groups.filter((group) => byGroup.has(group));
+  const built = buildRows(
+    groups,
+    groups.map((group) => byGroup.get(group) as ArrayLike<MemberAdvantage>),
+    { skipTruncated: config.algorithm.maskTruncatedSamples, logprobTemperature },
+  );
+  return {
+    rows: built.rows,
+    metrics: {
+      ...grouped.metrics,
+      ...filtered?.metrics,
+      ...metrics,
+      ...given.metrics,
+      ...built.metrics,
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/** Tripwires: numbers of an update that say the policy is running away. Knows no backend. */
+import type { MeasuredMetric, UpdateMetrics } from "../../core/backend.ts";
+import { AgentTrainerError, NumericsError } from "../../core/errors.ts";
+import {
+  limitMetrics,
+  type LimitName,
+  limitNames,
+  type PassedLimit,
+  passedLimits,
+  type UpdateLimits,
+} from "../../core/update-limits.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+
+type Guards = TrainConfig["guards"];
+
+export const guardMetrics: Readonly<Record<LimitName, MeasuredMetric>> = limitMetrics;
+export const guardNames: readonly LimitName[] = limitNames;
+export const guardOptions: Readonly<Record<LimitName, string>> = {
+  gradNorm: "guards.grad_norm",
+  kl: "guards.kl",
+  ratio: "guards.ratio",
+};
+
+/** What an update tripped; limits whose metric the backend left out say nothing. */
+export function tripped(metrics: UpdateMetrics, guards: Guards): readonly PassedLimit[] {
+  return passedLimits(metrics, guards);
+}
+
+/** Limits that an update is to be refused for before it is applied, where a backend can. */
+export function limitsBefore({ gradNorm, kl, ratio, action }: Guards): UpdateLimits | undefined {
+  return action === "stop" ? { gradNorm, kl, ratio } : undefined;
+}
+
+export const describeTrip = ({ name, value, limit }: PassedLimit): string =>
+  `train/${limitMetrics[name]} is ${Number(value.toPrecision(4))}, beyond ${guardOptions[name]}=${limit}.`;
+
+/** What became of the update that tripped, and of its step. */
+export type TripOutcome = "refused" | "refused-later" | "applied";
+
+const outcomes: Readonly<Record<TripOutcome, string>> = {
+  refused: "The update was not applied; the step before it is saved.",
+  "refused-later":
+    "The update was not applied; the step ends with the updates before it and is saved.",
+  applied: "The update had been applied by then; the step ends with it and is saved.",
+};
+
+export function tripError(trips: readonly PassedLimit[], outcome: TripOutcome): AgentTrainerError {
+  return new AgentTrainerError({
+    code: "TRIPWIRE",
+    message: `${trips.map(describeTrip).join(" ")} ${outcomes[outcome]}`,
+    hint: "Lower the learning rate or the number of updates per step, then resume; or set guards.action=warn.",
+    fields: {
+      outcome,
+      trips: trips.map(({ name, value, limit }) => ({
+        option: guardOptions[name],
+        metric: `train/${limitMetrics[name]}`,
+        value,
+        limit,
+      })),
+    },
+  });
+}
+
+/** @throws NumericsError for a metric that is no finite number: the update has been applied by then. */
+export function checkFinite(metrics: UpdateMetrics): void {
+  for (const [key, value] of Object.entries(metrics)) {
+    if (!Number.isFinite(value)) throw new NumericsError(key, value);
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Whether a step taught the model anything, and if not why: in the metrics of the step, and as a sentence
+ * at the end of a run in which no step did. Pure.
+ */
+import { lossNames } from "../../core/loss.ts";
+import { isFailed } from "../../core/outcome.ts";
+import type { TrainingRow } from "../../core/training-row.ts";
+import { namesByRole } from "../../config/role-map.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import { episodesOf, type RolloutSet } from "../rollouts/task-rollouts.ts";
+
+type Metrics = Readonly<Record<string, number>>;
+
+/** Why a step changed no weights, with what can be done about it. */
+const reasons = {
+  no_tasks:
+    "rejection sampling left out every task, because the rewards within each were equal or too few of its rollouts were scored",
+  failed: "every rollout failed; the errors stand under episodes/ in the run folder",
+  nothing_captured:
+    "no rollout left anything to train on: its calls did not come through config.baseUrl, or cannot be trained on",
+  no_reward: "nothing that could be trained on had a reward",
+  left_out:
+    "options left out all that was there: compact_filtering, rollout.untrained_roles, algorithm.mask_truncated_samples or algorithm.rollout_correction",
+  equal_rewards:
+    "the rewards within each group were equal, so there was nothing to prefer: make tasks harder or easier, the reward finer, or rollout.n larger",
+  not_finite: "the update was skipped, because a loss or gradient was not finite",
+} as const;
+export type SkipReason = keyof typeof reasons;
+
+const prefix = "train/skipped_because/";
+const short: Readonly<Record<SkipReason, string>> = {
+  no_tasks: "no task left",
+  failed: "all failed",
+  nothing_captured: "nothing captured",
+  no_reward: "no rewards",
+  left_out: "all left out",
+  equal_rewards: "rewards equal",
+  not_finite: "not finite",
+};
+
+export interface StepFacts {
+  readonly sets: readonly RolloutSet[];
+  readonly rows: readonly TrainingRow[];
+  /** Of the way to the rows. */
+  readonly metrics: Metrics;
+  readonly hasChanged: boolean;
+}
+
+const known: ReadonlySet<string> = new Set(lossNames);
+
+/** Nothing in the loss but advantages, and they are all 0. */
+function isFlat({ algorithm }: TrainConfig, rows: readonly TrainingRow[]): boolean {
+  const losses = [algorithm.lossFn, ...namesByRole(algorithm.lossFnMap).values()];
+  // A loss of the user's own may learn from anything.
+  const readsMore = losses.some((name) => name === "cross_entropy" || !known.has(name));
+  if (algorithm.klBeta > 0 || readsMore) return false;
+  return rows.every(({ advantages }) => advantages.every((value) => value === 0));
+}
+
+function reasonOf(config: TrainConfig, facts: StepFacts): SkipReason | null {
+  const { sets, rows, metrics, hasChanged } = facts;
+  if (hasChanged) return isFlat(config, rows) ? "equal_rewards" : null;
+  if (rows.length > 0) return "not_finite";
+  if (sets.length === 0) return "no_tasks";
+  if (episodesOf(sets).every(isFailed)) return "failed";
+  const uniform = metrics["groups/dropped/uniform_groups"] ?? 0;
+  const count = metrics["groups/count"] ?? 0;
+  if (count > 0) return uniform === count ? "equal_rewards" : "left_out";
+  const dropped = (name: string): number => metrics[`groups/dropped/${name}`] ?? 0;
+  if (dropped("no_reward") + dropped("invalid_reward") > 0) return "no_reward";
+  return dropped("untrained") + dropped("excluded_episodes") > 0 ? "left_out" : "nothing_captured";
+}
+
+/**
+ * `rollout/untrained`: rollouts of which nothing is in the update; `train/skipped_because/...`: 1 where the
+ * step taught nothing.
+ */
+export function learningMetrics(config: TrainConfig, facts: StepFacts): Record<string, number> {
+  const trained = new Set(facts.rows.map(({ provenance }) => provenance.episodeId));
+  const untrained = episodesOf(facts.sets).filter(({ id }) => !trained.has(id)).length;
+  const reason = reasonOf(config, facts);
+  return {
+    "rollout/untrained": untrained,
+    ...(reason === null ? {} : { [`${prefix}${reason}`]: 1 }),
+  };
+}
+
+function skipReason(metrics: Metrics): SkipReason | null {
+  const key = Object.keys(metrics).find((name) => name.startsWith(prefix));
+  return key === undefined ? null : (key.slice(prefix.length) as SkipReason);
+}
+
+/** In two words, for the line of a step; null where it taught something. */
+export function shortReason(metrics: Metrics): string | null {
+  const reason = skipReason(metrics);
+  return reason === null ? null : (short[reason] ?? reason);
+}
+
+/** What the steps of a run came to. */
+export class LearningRecord {
+  readonly #counts = new Map<SkipReason, number>();
+  #steps = 0;
+  #hasLearned: boolean;
+
+  /** `hasLearned`: in steps that an earlier process did. */
+  constructor(hasLearned: boolean) {
+    this.#hasLearned = hasLearned;
+  }
+
+  add(metrics: Metrics): void {
+    const reason = skipReason(metrics);
+    this.#steps++;
+    if (reason === null) this.#hasLearned = true;
+    else this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
+  }
+
+  /** Why nothing was learned, as a sentence; null when something was. */
+  get whyNothing(): string | null {
+    if (this.#hasLearned) return null;
+    if (this.#steps === 0) return "Nothing was learned: no step of this run changed the weights.";
+    const parts = [...this.#counts]
+      .sort(([, a], [, b]) => b - a)
+      .map(([reason, count]) => `in ${count} of ${this.#steps} steps ${reasons[reason]}`);
+    return `Nothing was learned: ${parts.join("; ")}.`;
+  }
+}

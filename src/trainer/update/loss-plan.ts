@@ -1,0 +1,64 @@
+/**
+ * Who computes the loss of an update: the backend, where it has it and one is enough for all roles;
+ * else we, from the log-probabilities that the backend gives, and it gets the slopes.
+ */
+import { isCustomName } from "../../algorithms/catalog.ts";
+import { rowLossOf } from "../../algorithms/losses/catalog.ts";
+import { toRowLoss } from "../../algorithms/losses/loss-function.ts";
+import type { RowLoss } from "../../algorithms/losses/row-loss.ts";
+import type { BackendCapabilities } from "../../core/backend.ts";
+import { ConfigError } from "../../core/errors.ts";
+import { lossNames, type LossName, type LossSpec } from "../../core/loss.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import { namesByRole } from "../../config/role-map.ts";
+import type { CustomLosses } from "../custom-algorithms.ts";
+import { lossOf } from "./update-spec.ts";
+
+export interface LossPlan {
+  /** The loss, or what of it the backend still does: aggregation, KL, entropy. */
+  readonly spec: LossSpec;
+  /** By role, where we compute it; null where the backend does. */
+  readonly byRole: ((role: string) => RowLoss) | null;
+}
+
+/** Whether the backend can train on slopes that are computed outside of it. */
+export function takesSlopes({ forward, losses }: BackendCapabilities): boolean {
+  return forward && losses.includes("importance_sampling");
+}
+
+/** Whether the backend computes all that is asked for by itself. */
+export function isBackendLoss(
+  { algorithm }: Pick<TrainConfig, "algorithm">,
+  { losses, dualClip }: BackendCapabilities,
+): boolean {
+  const { lossFn, lossFnMap, clipRatioC } = algorithm;
+  return (
+    [...namesByRole(lossFnMap).values()].every((name) => name === lossFn) &&
+    (losses as readonly string[]).includes(lossFn) &&
+    (clipRatioC === null || dualClip === true)
+  );
+}
+
+export function planLoss(
+  config: TrainConfig,
+  capabilities: BackendCapabilities,
+  custom: CustomLosses,
+): LossPlan {
+  const spec = lossOf(config);
+  if (isBackendLoss(config, capabilities)) return { spec, byRole: null };
+  const find = (name: string): RowLoss => {
+    const given = custom.get(name);
+    if (given !== undefined) return toRowLoss(given);
+    if (!isCustomName(name)) return rowLossOf(name as LossName, lossOf(config, name));
+    throw new ConfigError({
+      message: `The options name the loss ${name}, but no function came with it.`,
+      hint: `Pass algorithm: { losses: { "${name}": fn } }, or one of ${lossNames.join(", ")}.`,
+      fields: { name },
+    });
+  };
+  const usual = find(config.algorithm.lossFn);
+  const ofRoles = new Map(
+    [...namesByRole(config.algorithm.lossFnMap)].map(([role, name]) => [role, find(name)]),
+  );
+  return { spec, byRole: (role) => ofRoles.get(role) ?? usual };
+}

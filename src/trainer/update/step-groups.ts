@@ -1,0 +1,7 @@
+/** The groups of a step, and what was counted on the way to them. */
+import type { TrajectoryGroup } from "../../core/trajectory.ts";
+
+export interface StepGroups {
+  readonly groups: readonly TrajectoryGroup[];
+  readonly metrics: Readonly<Record<string, number>>;
+}

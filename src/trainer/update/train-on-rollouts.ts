@@ -1,0 +1,84 @@
+/** From rollouts to changed weights: rows, then updates. Knows nothing of how rollouts came about. */
+import { isFailed, isScored } from "../../core/outcome.ts";
+import type { TrainingRow } from "../../core/training-row.ts";
+import { applyUpdates, type Updates } from "./apply-updates.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import { learningMetrics } from "./learning.ts";
+import type { LoopContext } from "../loop-context.ts";
+import { episodesOf, type RolloutSet } from "../rollouts/task-rollouts.ts";
+import type { UpdateGuard } from "../stepper.ts";
+import { trainingRows } from "./training-rows.ts";
+
+const nothingCaptured =
+  "No rollout of this step left anything to train on. Does the agent send its calls to config.baseUrl, with config.apiKey?";
+
+export interface TrainOptions {
+  readonly guard: UpdateGuard;
+  /** Updates that were skipped in a row before. */
+  readonly skippedUpdates: number;
+  /** Looks at the rows before they are trained on; may throw. */
+  readonly check?: (rows: readonly TrainingRow[]) => void;
+}
+
+/** What runs have been warned of. */
+const warned = new WeakMap<TrainConfig, Set<string>>();
+
+/** Failures that are scored do not end a run, so they are told: once each. */
+function warnOfFailures(
+  { config, emit }: LoopContext,
+  step: number,
+  sets: readonly RolloutSet[],
+): void {
+  const known = warned.get(config) ?? new Set();
+  warned.set(config, known);
+  const warn = (what: string, message: string): void => {
+    if (known.has(what)) return;
+    known.add(what);
+    emit(step, { type: "warning", message });
+  };
+  const episodes = episodesOf(sets);
+  const failed = episodes.filter(isFailed);
+  const last = failed.findLast(({ error }) => error !== undefined)?.error;
+  if (failed.length > 0 && failed.length === episodes.length) {
+    const reason = last === undefined ? "" : ` The last error: ${last.name}: ${last.message}`;
+    warn("all", `All ${failed.length} rollouts of step ${step} failed.${reason}`);
+  }
+  const { failureReward } = config.rollout;
+  const lowest = episodes.reduce(
+    (least, episode) =>
+      isFailed(episode) || !isScored(episode) ? least : Math.min(least, episode.reward ?? least),
+    Infinity,
+  );
+  if (failed.some(isScored) && lowest < failureReward) {
+    warn(
+      "reward",
+      `Rollouts that failed have the reward rollout.failure_reward=${failureReward}, more than the ${lowest} of one that did not: failing is rewarded. Set it to the evaluator's lowest.`,
+    );
+  }
+}
+
+/** Trains on `sets` in step `step`. Served weights stay as they are. */
+export async function trainOnSets(
+  context: LoopContext,
+  step: number,
+  sets: readonly RolloutSet[],
+  { guard, skippedUpdates, check }: TrainOptions,
+): Promise<Updates> {
+  warnOfFailures(context, step, sets);
+  const { rows, metrics } = await trainingRows(context, step, sets);
+  if (sets.length > 0 && metrics["groups/trajectories_after"] === 0) {
+    context.emit(step, { type: "warning", message: nothingCaptured });
+  }
+  check?.(rows);
+  const updates = await applyUpdates(context, step, rows, guard, skippedUpdates);
+  const { hasChanged } = updates;
+  return {
+    ...updates,
+    metrics: {
+      ...metrics,
+      ...updates.metrics,
+      "train/skipped_steps": hasChanged ? 0 : 1,
+      ...learningMetrics(context.config, { sets, rows, metrics, hasChanged }),
+    },
+  };
+}

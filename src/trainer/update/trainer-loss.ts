@@ -1,0 +1,91 @@
+/**
+ * An optimizer step on a loss that the backend need not know. Near the present weights every loss is as
+ * good as its slopes, and a step looks no further: rows get the negative slope of each token as its
+ * advantage and the present log-probability in place of the sampled one, so that the gradient of
+ * `importance_sampling`, all of whose ratios are 1, is that of the loss. Costs one forward pass.
+ */
+import { rowFactors } from "../../core/aggregation.ts";
+import type { LossRow, RowLoss } from "../../algorithms/losses/row-loss.ts";
+import type { TrainingBackend, UpdateMetrics } from "../../core/backend.ts";
+import type { LossSpec, OptimSpec } from "../../core/loss.ts";
+import { RatioMetrics } from "../../core/ratio-metrics.ts";
+import type { TrainingRow } from "../../core/training-row.ts";
+import { refuseBeyond, type UpdateLimits } from "../../core/update-limits.ts";
+
+interface SlopedRow {
+  readonly row: TrainingRow;
+  /** Of the loss minus that of the row it became, before the row's factor. */
+  readonly difference: number;
+  readonly clipped: number | undefined;
+}
+
+function targetsOf({ targetMask }: TrainingRow): Int32Array {
+  const found: number[] = [];
+  for (let i = 1; i < targetMask.length; i++) if (targetMask[i] === 1) found.push(i);
+  return Int32Array.from(found);
+}
+
+/** @param ratios is told of every trained token as it was: its stand-in has the ratio 1. */
+function slopedRow(
+  row: TrainingRow,
+  now: Float32Array,
+  lossOfRole: (role: string) => RowLoss,
+  ratios: RatioMetrics,
+): SlopedRow {
+  const targets = targetsOf(row);
+  const gather = (of: (position: number) => number): Float64Array => Float64Array.from(targets, of);
+  const role = row.provenance.trajectoryName;
+  const input: LossRow = {
+    role,
+    logprobs: gather((i) => now[i]!),
+    samplingLogprobs: gather((i) => row.samplingLogprobs[i]!),
+    advantages: gather((i) => row.advantages[i]!),
+    weights: gather((i) => row.weights?.[i] ?? 1),
+  };
+  const { terms, gradient, clipped, isWeighted } = lossOfRole(role)(input);
+  const advantages = new Float32Array(row.tokens.length);
+  let difference = 0;
+  for (const [k, position] of targets.entries()) {
+    ratios.add(input.logprobs[k]!, input.samplingLogprobs[k]!);
+    advantages[position] = -gradient[k]!;
+    difference += (isWeighted === true ? 1 : input.weights[k]!) * terms[k]! - gradient[k]!;
+  }
+  const { weights: _, ...rest } = row;
+  return { row: { ...rest, advantages, samplingLogprobs: now }, difference, clipped };
+}
+
+/**
+ * @param lossOfRole of each row, by its trajectory's name.
+ * @throws NumericsError for a loss that is no finite number; TRIPWIRE beyond `limits`, with nothing changed.
+ */
+export async function updateBySlopes(
+  backend: Pick<TrainingBackend, "forward" | "updatePolicy">,
+  rows: readonly TrainingRow[],
+  { spec, lossOfRole }: { readonly spec: LossSpec; readonly lossOfRole: (role: string) => RowLoss },
+  optim: OptimSpec,
+  limits?: UpdateLimits,
+): Promise<UpdateMetrics> {
+  // A backend without it was refused at start.
+  const now = (await backend.forward?.(rows, "current")) ?? [];
+  const ratios = new RatioMetrics();
+  const sloped = rows.map((row, i) => slopedRow(row, now[i]!, lossOfRole, ratios));
+  refuseBeyond(limits, ratios.summary());
+  const { dualClip: _, ...shared } = spec;
+  const metrics = await backend.updatePolicy(
+    sloped.map(({ row }) => row),
+    { ...shared, name: "importance_sampling" },
+    optim,
+    undefined,
+    limits,
+  );
+  const factors = rowFactors(rows, spec.aggregation, spec.aggregationLength);
+  const counts = sloped.flatMap(({ clipped }) => (clipped === undefined ? [] : [clipped]));
+  const clipped = counts.reduce((sum, count) => sum + count, 0);
+  const difference = sloped.reduce((sum, row, i) => sum + factors[i]! * row.difference, 0);
+  return {
+    ...metrics,
+    ...(metrics["loss"] === undefined ? {} : { loss: metrics["loss"] + difference }),
+    ...ratios.summary(),
+    ...(counts.length === 0 ? {} : { clip_fraction: clipped / Math.max(1, ratios.tokens) }),
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * From the episodes of a step to the rows of its update, with everything between that needs the
+ * weights that train. Knows nothing of how episodes came about, or of the update.
+ */
+import type { TrainingRow } from "../../core/training-row.ts";
+import { nearestName } from "../../util/nearest-name.ts";
+import { namesByRole } from "../../config/role-map.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import { correctRows } from "./correct-rows.ts";
+import { groupsOf, rowsOf } from "./episode-rows.ts";
+import { lackWarning, logprobTemperatureOf } from "./logprob-temperature.ts";
+import type { StepGroups } from "./step-groups.ts";
+import type { LoopContext } from "../loop-context.ts";
+import { episodesOf, type RolloutSet } from "../rollouts/task-rollouts.ts";
+import { type Score, shapeByKl } from "./shape-rewards.ts";
+
+export interface TrainingRows {
+  readonly rows: readonly TrainingRow[];
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+type RowsContext = Pick<LoopContext, "config" | "backend" | "signal" | "estimators" | "emit">;
+
+/** Runs that have been warned. */
+const warned = new WeakSet<TrainConfig>();
+const warnedOfLacks = new WeakSet<TrainConfig>();
+
+function warnOfLacks(
+  { config, backend, emit }: RowsContext,
+  step: number,
+  rows: readonly TrainingRow[],
+): void {
+  if (warnedOfLacks.has(config)) return;
+  const message = lackWarning(rows, config, backend.capabilities);
+  if (message === null) return;
+  warnedOfLacks.add(config);
+  emit(step, { type: "warning", message });
+}
+
+/** A role that no rollout has is probably misspelt. */
+function warnOfRoles({ config, emit }: RowsContext, step: number, { groups }: StepGroups): void {
+  if (groups.length === 0 || warned.has(config)) return;
+  warned.add(config);
+  const roles = [...new Set(groups.map(({ name }) => name))];
+  const { estimatorMap, lossFnMap } = config.algorithm;
+  for (const [option, map] of [
+    ["estimator_map", estimatorMap],
+    ["loss_fn_map", lossFnMap],
+  ] as const) {
+    for (const role of namesByRole(map).keys()) {
+      if (roles.includes(role)) continue;
+      const nearest = nearestName(role, roles);
+      const guess = nearest === undefined ? "" : ` Is it ${nearest}?`;
+      emit(step, {
+        type: "warning",
+        message: `algorithm.${option} names the role ${role}, but step ${step} had ${roles.join(", ")} only.${guess}`,
+      });
+    }
+  }
+}
+
+/** Runs that have been warned of choices. */
+const warnedOfChoices = new WeakSet<TrainConfig>();
+
+function warnOfChoices(
+  { config, emit }: RowsContext,
+  step: number,
+  sets: readonly RolloutSet[],
+): void {
+  if (warnedOfChoices.has(config)) return;
+  const calls = episodesOf(sets).reduce(
+    (sum, { metrics }) => sum + (metrics["calls/undecided_choices"] ?? 0),
+    0,
+  );
+  if (calls === 0) return;
+  warnedOfChoices.add(config);
+  emit(step, {
+    type: "warning",
+    message: `Step ${step} had ${calls} calls with n > 1 that are not trained on, since nothing tells which choice the agent used: no later request holds one, and the output is not the text of one. Name it with reportTrajectory({ name, steps: [{ responseId, choice }] }). This is said once; episode/calls/undecided_choices counts them.`,
+  });
+}
+
+/** Asks the backend for log-probabilities where an option needs them; weights do not change. */
+export async function trainingRows(
+  context: RowsContext,
+  step: number,
+  sets: readonly RolloutSet[],
+): Promise<TrainingRows> {
+  const { config, backend, signal, estimators } = context;
+  // Options that need it were refused at start where there is none.
+  const score: Score = async (rows, which) =>
+    (await backend.forward?.(rows, which, signal)) ??
+    rows.map(({ samplingLogprobs }) => samplingLogprobs);
+  const temperature = logprobTemperatureOf(config, backend.capabilities);
+  const grouped = await shapeByKl(config, groupsOf(config, sets), score, temperature);
+  warnOfRoles(context, step, grouped);
+  warnOfChoices(context, step, sets);
+  const built = rowsOf(config, grouped, estimators, temperature);
+  warnOfLacks(context, step, built.rows);
+  const corrected = await correctRows(
+    built.rows,
+    (rows) => score(rows, "current"),
+    config.algorithm.rolloutCorrection,
+  );
+  return { rows: corrected.rows, metrics: { ...built.metrics, ...corrected.metrics } };
+}

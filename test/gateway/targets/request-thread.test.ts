@@ -1,0 +1,131 @@
+import { Worker as Thread } from "node:worker_threads";
+import { afterEach, describe, expect, it } from "vitest";
+import type { AnswerPiece } from "../../../src/gateway/targets/workers/response-part.ts";
+import type { Ask } from "../../../src/gateway/targets/workers/requests/worker-request.ts";
+import { Connection } from "../../../src/gateway/targets/workers/requests/connection.ts";
+import { exchange } from "../../../src/gateway/targets/workers/requests/upstream-request.ts";
+import { ExchangeThread } from "../../../src/gateway/targets/workers/requests/request-thread.ts";
+import { startUpstream } from "../../../src/testing/index.ts";
+import { openWorld, renderer } from "../http-world.ts";
+
+const deadlines = { connectMs: 5_000, firstByteMs: 5_000, betweenBytesMs: 5_000 };
+const params = { temperature: 1, topP: 1, topK: 0, minP: 0, maxTokens: 64, seed: 1 };
+
+function connect(root: string): Connection {
+  const address = { root, apiPath: "/v1" };
+  return new Connection({ workerId: "w", address, deadlines, maxResponseBytes: 1e9 });
+}
+
+function asking(text: string, stream: boolean): Ask {
+  const tokens = Int32Array.from(new TextEncoder().encode(text));
+  const ask = { tokens, params: { ...params, stopTokenIds: [] }, n: 1, model: "scripted", stream };
+  return { form: "tokens", kind: "vllm", ask };
+}
+
+async function collect(pieces: AsyncIterable<readonly AnswerPiece[]>): Promise<AnswerPiece[]> {
+  const all: AnswerPiece[] = [];
+  for await (const together of pieces) all.push(...together);
+  return all;
+}
+
+const patient = (): { signal: AbortSignal } => ({ signal: AbortSignal.timeout(9_000) });
+
+const reports: unknown[] = [];
+const report = (error: unknown): void => void reports.push(error);
+const open: AsyncDisposable[] = [];
+afterEach(async () => {
+  reports.length = 0;
+  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+function thread(start?: () => Thread): ExchangeThread {
+  const made = new ExchangeThread(report, start);
+  open.push({ [Symbol.asyncDispose]: () => made.close() });
+  return made;
+}
+
+describe("exchanges on another thread", () => {
+  it("give what they give here, however many at once", async () => {
+    await using upstream = await startUpstream({ script: ({ text }) => `answer to ${text}` });
+    const connection = connect(upstream.url);
+    const there = thread();
+    // Long enough that ids are moved instead of copied.
+    const asks = Array.from({ length: 12 }, (_, i) =>
+      asking(`question ${i} `.repeat(i % 3 === 0 ? 400 : 1), i % 2 === 0),
+    );
+    const here = await Promise.all(
+      asks.map((ask) => collect(exchange(connection, ask, patient()))),
+    );
+    const moved = await Promise.all(
+      asks.map((ask) => collect(there.run(connection, ask, patient()))),
+    );
+    expect(moved).toEqual(here);
+    expect(here.every((pieces) => pieces.length > 0)).toBe(true);
+    connection.close();
+  });
+
+  it("end at once when they are aborted, and let go of the server", async () => {
+    await using upstream = await startUpstream({
+      script: () => "x".repeat(50),
+      fault: () => ({ type: "stall", after: 1_500 }),
+    });
+    const connection = connect(upstream.url);
+    const there = thread();
+    const abort = new AbortController();
+    const running = (async () => {
+      for await (const pieces of there.run(connection, asking("q", true), abort)) {
+        expect(pieces.length).toBeGreaterThan(0);
+        abort.abort(new Error("enough"));
+      }
+    })();
+    await expect(running).rejects.toThrow("enough");
+    await expect.poll(() => upstream.active).toBe(0);
+    // Whoever leaves early needs no signal.
+    for await (const _ of there.run(connection, asking("q", true), patient())) break;
+    await expect.poll(() => upstream.active).toBe(0);
+  });
+
+  it("close their connections when the worker goes", async () => {
+    await using upstream = await startUpstream({ script: () => "hi" });
+    const connection = connect(upstream.url);
+    const there = thread();
+    await collect(there.run(connection, asking("q", false), patient()));
+    expect(upstream.connections).toBe(1);
+    there.forget(connection);
+    await expect.poll(() => upstream.connections).toBe(0);
+  });
+
+  it("fail so that they are tried again elsewhere when the thread dies", async () => {
+    const there = thread(
+      () => new Thread(`setTimeout(() => { throw new Error("boom"); }, 20)`, { eval: true }),
+    );
+    const running = collect(
+      there.run(connect("http://127.0.0.1:9"), asking("q", false), patient()),
+    );
+    await expect(running).rejects.toMatchObject({ failure: "stale", isRetriable: true });
+    expect(there.isUsable).toBe(false);
+    expect(reports.map(String)).toEqual(["Error: The thread that talks to workers failed: boom"]);
+  });
+});
+
+it("calls beyond a few are captured alike, whichever thread they ran on", async () => {
+  await using upstream = await startUpstream({ script: ({ text }) => `to ${text.length}` });
+  await using world = await openWorld({
+    workers: [{ url: upstream.url }],
+    renderer,
+    offloadFrom: 2,
+  });
+  const asked = Array.from({ length: 10 }, (_, i) => "q".repeat(i + 1));
+  await Promise.all(
+    asked.map(async (content) => {
+      const answer = await world.post({ messages: [{ role: "user", content }] });
+      expect(answer.status).toBe(200);
+      await answer.text();
+    }),
+  );
+  const traces = await world.session.traces();
+  expect(traces).toHaveLength(10);
+  for (const { promptIds, response } of traces) {
+    expect(response.content).toBe(`to ${renderer.decode(promptIds).length}`);
+  }
+});

@@ -1,0 +1,54 @@
+/** When calls wait, and which version they carry, while servers change their weights. */
+import { expect, it } from "vitest";
+import type { BackendCapabilities } from "../../src/core/backend.ts";
+import { NumericsError } from "../../src/core/errors.ts";
+import { heldBackend } from "../../src/trainer/rollouts/paused-gateway.ts";
+import { coinBackend } from "../trainer/coin-backend.ts";
+import { fakeRun, ppo } from "./fake-bridge.ts";
+
+function watched(
+  onUpdate: () => void = () => undefined,
+  capabilities: Partial<BackendCapabilities> = { servesWhileTraining: false },
+) {
+  const log: string[] = [];
+  const gate = {
+    async pause(drainMs: number) {
+      log.push(`pause ${drainMs}`);
+      return 0;
+    },
+    resume: () => void log.push("resume"),
+    setWeightVersion: (version: number) => void log.push(`version ${version}`),
+  };
+  const backend = coinBackend({
+    capabilities,
+    onUpdate: () => {
+      log.push("update");
+      onUpdate();
+    },
+  });
+  return { log, held: heldBackend(backend, gate, 9) };
+}
+
+it("holds calls from the update until the new weights are served", async () => {
+  const { log, held } = watched();
+  await held.updatePolicy([], ppo, fakeRun.optim);
+  expect(log).toEqual(["pause 9", "update"]);
+  await held.publishWeights();
+  expect(log.slice(2)).toEqual(["pause 9", "version 1", "resume"]);
+});
+
+it("lets calls go on during an update where servers do not share memory with training", async () => {
+  const { log, held } = watched(() => undefined, { servesWhileTraining: true });
+  await held.updatePolicy([], ppo, fakeRun.optim);
+  expect(log).toEqual(["update"]);
+  await held.publishWeights();
+  expect(log.slice(1)).toEqual(["pause 9", "version 1", "resume"]);
+});
+
+it("lets calls go on with the old weights when the update is refused", async () => {
+  const { log, held } = watched(() => {
+    throw new NumericsError("loss", Number.NaN);
+  });
+  await expect(held.updatePolicy([], ppo, fakeRun.optim)).rejects.toThrow(NumericsError);
+  expect(log).toEqual(["pause 9", "update", "resume"]);
+});
