@@ -23,7 +23,11 @@ import { batchSizeOf } from "./loop-context.ts";
 import { temperatureWarnings } from "./update/logprob-temperature.ts";
 import { createRolloutService, type OpenRollouts } from "./rollouts/gateway-service.ts";
 import { guardRun, type RunExit } from "./run-exit.ts";
-import { openRunDirectory, type ResumeMode, type RunDirectory } from "./run-folder/run-directory.ts";
+import {
+  openRunDirectory,
+  type ResumeMode,
+  type RunDirectory,
+} from "./run-folder/run-directory.ts";
 import { hashConfig, hashDataset } from "./run-folder/run-identity.ts";
 import { nothingHeld } from "./rollouts/buffered-rollouts.ts";
 import type { Rollouts } from "./rollouts/agent-spec.ts";

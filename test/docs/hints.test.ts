@@ -8,13 +8,13 @@ import { readPage, root, tableRows } from "./pages.ts";
 
 /** Advice that only a run without a checkpoint can hear: the configuration is refused at start. */
 const atStartOnly: Readonly<Record<string, readonly string[]>> = {
-  "trainer/curriculum.ts": ["data.curriculum", "data.difficulty_key"],
-  "trainer/config/check-combinations.ts": [
+  "trainer/rollouts/curriculum.ts": ["data.curriculum", "data.difficulty_key"],
+  "config/check-combinations.ts": [
     "algorithm.rollout_correction.tis_mode",
     "algorithm.rollout_correction.rollout_rs",
     "algorithm.rollout_correction.rollout_rs_threshold",
   ],
-  "trainer/config/loop-combinations.ts": [
+  "config/loop-combinations.ts": [
     "async_training.enable",
     "replay.tasks",
     "rejection_sample.enable",
@@ -22,7 +22,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "rejection_sample.min_partial_solve_tasks",
     "rollout.n",
   ],
-  "trainer/config/start-warnings.ts": [
+  "config/start-warnings.ts": [
     "rollout.n",
     "algorithm.adv_estimator",
     "algorithm.kl_beta",
@@ -30,8 +30,8 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "algorithm.use_kl_in_reward",
   ],
   // Warnings of the first start, which a resumed run repeats.
-  "trainer/logprob-temperature.ts": ["algorithm.logprob_temperature"],
-  "trainer/way-notices.ts": ["rollout.reward_source", "stepwise_advantage.mode"],
+  "trainer/update/logprob-temperature.ts": ["algorithm.logprob_temperature"],
+  "trainer/rollouts/agent-warnings.ts": ["rollout.reward_source", "stepwise_advantage.mode"],
   "engine/sampling/int8-weights.ts": ["model.lora_rank"],
   // What a server cannot do, found out before the first update; on resume with --allow-changes.
   "backends/tinker/backend.ts": ["model.name", "algorithm.eps_clip", "algorithm.eps_clip_high"],
@@ -71,7 +71,7 @@ const sources = readdirSync(folder, { recursive: true, encoding: "utf8" })
   .map((file) => file.replaceAll("\\", "/"))
   .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
   // They describe options, and advise nothing.
-  .filter((file) => !/^trainer\/config\/(?:schema|foreign-keys)/u.test(file));
+  .filter((file) => !/^config\/(?:schema|compat\/compat-keys)/u.test(file));
 
 const inSource = sources.flatMap((file) =>
   [...readFileSync(join(folder, file), "utf8").matchAll(literals)].flatMap(([text]) =>

@@ -9,7 +9,11 @@ import type { TrainingRow } from "../../../src/core/training-row.ts";
 import type { Episode, Step } from "../../../src/core/trajectory.ts";
 import { createOverlapped } from "../../../src/trainer/async/async-stepper.ts";
 import { createBatchPlan } from "../../../src/trainer/rollouts/batches.ts";
-import { newestCheckpoint, servedState, type RunState } from "../../../src/trainer/run-folder/checkpoint.ts";
+import {
+  newestCheckpoint,
+  servedState,
+  type RunState,
+} from "../../../src/trainer/run-folder/checkpoint.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { type LoopResult, runLoop } from "../../../src/trainer/loop.ts";
 import type { LoopContext, RolloutRequest } from "../../../src/trainer/loop-context.ts";

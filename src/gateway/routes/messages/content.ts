@@ -1,7 +1,13 @@
 /** Anthropic messages to core messages. What cannot be honoured is refused by the place it stands at. */
 import type { ChatMessage, ContentPart, ToolCall } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
-import { isJsonObject, readArray, readString, show, type JsonFields } from "../../http/json-fields.ts";
+import {
+  isJsonObject,
+  readArray,
+  readString,
+  show,
+  type JsonFields,
+} from "../../http/json-fields.ts";
 import { textOnly, toImagePart, type ContentOptions } from "../request-fields.ts";
 
 type Content = ChatMessage["content"];

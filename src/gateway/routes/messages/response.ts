@@ -1,6 +1,11 @@
 /** A finished call in Anthropic's shape of a message. */
 import type { ToolCall } from "../../../core/message.ts";
-import { usageOf, type CallResult, type CallUsage, type Completion } from "../../call/call-request.ts";
+import {
+  usageOf,
+  type CallResult,
+  type CallUsage,
+  type Completion,
+} from "../../call/call-request.ts";
 import { isJsonObject, isTooDeep } from "../../http/json-fields.ts";
 import { textOf } from "../../session/message-text.ts";
 

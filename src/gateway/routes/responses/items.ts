@@ -1,7 +1,13 @@
 /** Input items of OpenAI's Responses API to core messages. Items that belong to one turn become one message. */
 import type { ChatMessage, ContentPart, ToolCall } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
-import { isJsonObject, readArray, readString, show, type JsonFields } from "../../http/json-fields.ts";
+import {
+  isJsonObject,
+  readArray,
+  readString,
+  show,
+  type JsonFields,
+} from "../../http/json-fields.ts";
 import { textOnly, toImagePart, type ContentOptions } from "../request-fields.ts";
 
 type Content = ChatMessage["content"];
