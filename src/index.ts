@@ -68,7 +68,7 @@ export type {
 export type { CallOptions, ModelOutput, WireMessage, WireToolCall } from "./workflow/model-call.ts";
 export type { StepMark, TrajectoryRecorder } from "./workflow/trajectory-recorder.ts";
 export type { RewardShaping } from "./workflow/reward-shaping.ts";
-export type { WaysIn } from "./trainer/rollouts/agent-spec.ts";
+export type { AgentSpec } from "./trainer/rollouts/agent-spec.ts";
 export type { Dataset, Task, TaskRow } from "./core/task.ts";
 
 // What a rollout leaves behind

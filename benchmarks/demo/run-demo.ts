@@ -50,12 +50,14 @@ export async function runDemo(seed: number, folder: string, steps?: number): Pro
     rewardLast: measured("rewardLast"),
     valFirst: measured("valFirst"),
     valLast: measured("valLast"),
-    outsideEngineShare: outsideShare(await readFile(join(result.runDir, "metrics.jsonl"), "utf8")),
+    outsideEngineShare: outsideFraction(
+      await readFile(join(result.runDir, "metrics.jsonl"), "utf8"),
+    ),
   };
 }
 
 /** The mean of `time/outside_engine_share` over the lines that have it. */
-export function outsideShare(metricsLines: string): number {
+export function outsideFraction(metricsLines: string): number {
   const lines = metricsLines.split("\n").filter((line) => line !== "");
   const shares = lines
     .map((line) => (JSON.parse(line) as Record<string, unknown>)["time/outside_engine_share"])

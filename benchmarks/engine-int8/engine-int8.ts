@@ -29,10 +29,10 @@ async function speed(pair: Pair, turn: SampleTurn, repetitions: number): Promise
     for (const side of ["integers", "floats"] as const)
       seconds[side].push((await pair[side].askWarm<TurnAnswer>(turn)).seconds);
   }
-  const drawn = turn.batch * turn.newTokens;
+  const sampled = turn.batch * turn.newTokens;
   return compared(`${floats.name}, int8, batch ${turn.batch}`, "tokens/s", {
-    ours: drawn / median(seconds.integers),
-    peer: drawn / median(seconds.floats),
+    ours: sampled / median(seconds.integers),
+    peer: sampled / median(seconds.floats),
     peerName,
     ratio: median(seconds.integers.map((mine, i) => seconds.floats[i]! / mine)),
   });

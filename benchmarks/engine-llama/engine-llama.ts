@@ -65,12 +65,12 @@ async function besideLlama(
     seconds.llama.push(theirs.seconds);
     peaks = [mine.peakMiB, theirs.peakMiB];
   }
-  const drawn = turn.batch * turn.newTokens;
+  const sampled = turn.batch * turn.newTokens;
   const peerName = "llama.cpp, 16-bit floats";
   const label = `SmolLM2-135M-Instruct, batch ${turn.batch}`;
   const pair = {
-    ours: drawn / median(seconds.ours),
-    peer: drawn / median(seconds.llama),
+    ours: sampled / median(seconds.ours),
+    peer: sampled / median(seconds.llama),
     peerName,
     ratio: median(seconds.ours.map((mine, i) => seconds.llama[i]! / mine)),
   };

@@ -60,11 +60,12 @@ const work = {
     await Promise.all(
       prompts.map(async (prompt) => {
         const sequence = shared.getSequence();
-        let drawn = 0;
+        let sampled = 0;
         for await (const _ of sequence.evaluate(prompt, { temperature: 1, yieldEogToken: true }))
-          if (++drawn >= newTokens) break;
+          if (++sampled >= newTokens) break;
         sequence.dispose();
-        if (drawn < newTokens) throw new Error(`llama.cpp drew ${drawn} of ${newTokens} tokens.`);
+        if (sampled < newTokens)
+          throw new Error(`llama.cpp drew ${sampled} of ${newTokens} tokens.`);
       }),
     );
     return { seconds: (performance.now() - start) / 1000 };

@@ -16,16 +16,16 @@ interface TrainCase {
   readonly label: string;
   readonly shapes: readonly RowShape[];
   /** Goal for the memory. */
-  readonly mostMiB?: number;
+  readonly maxMiB?: number;
 }
 
 const caseFile = new URL("train-case.ts", import.meta.url);
 
 async function measure(item: TrainCase, repetitions: number): Promise<readonly Result[]> {
-  const { model, label, shapes, mostMiB } = item;
+  const { model, label, shapes, maxMiB } = item;
   const input: TrainInput = { model, shapes, repetitions };
   const { seconds, peakMiB } = await runChild<TrainOutput>(caseFile, input);
-  const goal = mostMiB === undefined ? undefined : atMost(mostMiB);
+  const goal = maxMiB === undefined ? undefined : atMost(maxMiB);
   return [
     result(label, "tokens/s", countTokens(shapes) / median(seconds)),
     result(`${label}: peak memory`, "MiB", peakMiB, goal),
@@ -74,7 +74,7 @@ export const engineTrain: Benchmark = {
         model: smol,
         label: loraLabel,
         shapes: denseRows(rows, tokens),
-        ...(quick ? {} : { mostMiB: 3072 }),
+        ...(quick ? {} : { maxMiB: 3072 }),
       },
     ];
     const results: Result[] = [];

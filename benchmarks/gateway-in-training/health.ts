@@ -19,7 +19,7 @@ const pauseMs = 20;
 const warmUps = 20;
 
 /** Milliseconds of each of `count` questions, one after the other. */
-async function ask(url: string, count: number): Promise<readonly number[]> {
+async function request(url: string, count: number): Promise<readonly number[]> {
   const latencies: number[] = [];
   for (let i = -warmUps; i < count; i++) {
     const start = performance.now();
@@ -53,7 +53,7 @@ export const gatewayInTraining: Benchmark = {
       const input: TrainingChildInput = { model, size, isTraining };
       const child = await startChild<TrainingChildOutput>(childFile, input);
       const rounds: (readonly number[])[] = [];
-      for (let i = 0; i < repetitions; i++) rounds.push(await ask(child.output.url, count));
+      for (let i = 0; i < repetitions; i++) rounds.push(await request(child.output.url, count));
       await child.stop();
       const of = (share: number): number => median(rounds.map((round) => percentile(round, share)));
       results.push(

@@ -5,7 +5,7 @@ import { createLocalBackend } from "../../src/backends/local/index.ts";
 import { createGateway } from "../../src/gateway/index.ts";
 import type { ModelCase } from "../engine/models.ts";
 import { denseRows, makeRows } from "../engine/rows.ts";
-import { answer } from "../harness/child-side.ts";
+import { answer as response } from "../harness/child-side.ts";
 
 export interface TrainingChildInput {
   readonly model: ModelCase;
@@ -18,7 +18,7 @@ export interface TrainingChildOutput {
   readonly url: string;
 }
 
-answer(async ({ model, size, isTraining }: TrainingChildInput): Promise<TrainingChildOutput> => {
+response(async ({ model, size, isTraining }: TrainingChildInput): Promise<TrainingChildOutput> => {
   const backend = createLocalBackend();
   const lora = model.loraRank === null ? null : { rank: model.loraRank, alpha: 32 };
   const target = (await backend.start({

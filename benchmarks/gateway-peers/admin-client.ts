@@ -3,7 +3,7 @@
 /** As many requests at a time as keep a server busy. */
 const parallel = 32;
 
-export async function askJson(
+export async function requestJson(
   url: string,
   init: { readonly method?: string; readonly token?: string; readonly body?: object } = {},
 ): Promise<unknown> {

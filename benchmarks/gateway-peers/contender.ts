@@ -4,7 +4,7 @@ import type { CallTarget } from "./load-child.ts";
 /** What a server has kept of a call. */
 export interface CapturedCall {
   readonly promptTokens: number;
-  readonly drawnTokens: number;
+  readonly sampledTokens: number;
 }
 
 export interface Contender {

@@ -1,11 +1,11 @@
 /** Child: many clients on bare sockets, each waiting for its answer before the next call. */
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { answer } from "../harness/child-side.ts";
+import { answer as response } from "../harness/child-side.ts";
 import { percentile } from "../harness/statistics.ts";
 import { MessageFraming } from "./http-framing.ts";
 import { pacedMaxTokens, pacedMs, type CallSize } from "./sizes.ts";
-import { drawWords } from "./words.ts";
+import { sampleWords } from "./words.ts";
 
 /** Where calls go: the URLs of sessions, or one URL for all. */
 export interface CallTarget {
@@ -43,7 +43,7 @@ const variants = 64;
 function createBodies({ size, stream, paced }: LoadInput): Buffer[] {
   const { promptTokens } = size;
   return Array.from({ length: variants }, (_, seed) => {
-    const content = drawWords(promptTokens, 1000 + seed).join("");
+    const content = sampleWords(promptTokens, 1000 + seed).join("");
     const messages = [
       { role: "system", content: "You are a helpful assistant." },
       { role: "user", content },
@@ -144,7 +144,7 @@ class Load {
   }
 }
 
-answer(async (input: LoadInput) => {
+response(async (input: LoadInput) => {
   const load = new Load(input);
   await load.run();
   const { latencies, allCalls, callsPerSecond } = load;

@@ -3,10 +3,10 @@
  * it costs as little as can be beside what is measured.
  */
 import { createServer, type AddressInfo, type Socket } from "node:net";
-import { answer } from "../harness/child-side.ts";
+import { answer as response } from "../harness/child-side.ts";
 import { MessageFraming } from "./http-framing.ts";
 import { longBodyBytes, longCall, pacedMaxTokens, pacedMs, shortCall } from "./sizes.ts";
-import { createAnswer, type VllmAnswer } from "./vllm-answers.ts";
+import { createResponse, type VllmResponse } from "./vllm-answers.ts";
 
 export interface MockOutput {
   readonly url: string;
@@ -34,15 +34,15 @@ const pages: Readonly<Record<string, Buffer>> = {
 };
 
 class Mock {
-  readonly #short: readonly VllmAnswer[];
-  readonly #long: readonly VllmAnswer[];
+  readonly #short: readonly VllmResponse[];
+  readonly #long: readonly VllmResponse[];
   #next = 0;
 
   constructor() {
     const make = (_: unknown, i: number): number => 10 * i;
     const seeds = Array.from({ length: variants }, make);
-    this.#short = seeds.map((seed) => createAnswer(shortCall, seed));
-    this.#long = seeds.map((seed) => createAnswer(longCall, seed + 5));
+    this.#short = seeds.map((seed) => createResponse(shortCall, seed));
+    this.#long = seeds.map((seed) => createResponse(longCall, seed + 5));
   }
 
   accept(socket: Socket): void {
@@ -52,23 +52,23 @@ class Mock {
     socket.on("data", (chunk) => {
       if (!framing.push(chunk)) return;
       const body = framing.take();
-      const bytes = this.#answer(framing.head, body);
+      const bytes = this.#response(framing.head, body);
       if (isPaced.test(body.toString("latin1"))) setTimeout(() => socket.write(bytes), pacedMs);
       else socket.write(bytes);
     });
   }
 
-  #answer(head: string, body: Buffer): Buffer {
+  #response(head: string, body: Buffer): Buffer {
     const request = head.slice(0, head.indexOf(" http/1.1"));
     if (request !== "post /v1/chat/completions") return pages[request] ?? notFound;
     const isLong = body.length > longBodyBytes;
-    const variant = (isLong ? this.#long : this.#short)[this.#next++ % variants] as VllmAnswer;
+    const variant = (isLong ? this.#long : this.#short)[this.#next++ % variants] as VllmResponse;
     if (!body.includes('"stream":true') && !body.includes('"stream": true')) return variant.whole;
     return body.includes("continuous_usage_stats") ? variant.countedStream : variant.stream;
   }
 }
 
-answer(async () => {
+response(async () => {
   const mock = new Mock();
   const server = createServer((socket) => {
     mock.accept(socket);

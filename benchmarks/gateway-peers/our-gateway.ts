@@ -1,6 +1,6 @@
 /** Our gateway as people run it: the compiled program with one worker. */
 import { fileURLToPath } from "node:url";
-import { askJson, inParallel } from "./admin-client.ts";
+import { requestJson, inParallel } from "./admin-client.ts";
 import type { CapturedCall, Contender } from "./contender.ts";
 import type { CallTarget } from "./load-child.ts";
 import { freePort, startServer } from "./server-process.ts";
@@ -16,9 +16,9 @@ interface WireTrace {
 
 export function toCaptured(traces: readonly WireTrace[]): CapturedCall[] {
   return traces.map(({ prompt_token_ids, completion_token_ids, logprobs }) => {
-    const drawn = completion_token_ids.length;
-    if (logprobs?.length !== drawn) throw new Error("A trace lacks log-probabilities.");
-    return { promptTokens: prompt_token_ids.length, drawnTokens: drawn };
+    const sampled = completion_token_ids.length;
+    if (logprobs?.length !== sampled) throw new Error("A trace lacks log-probabilities.");
+    return { promptTokens: prompt_token_ids.length, sampledTokens: sampled };
   });
 }
 
@@ -47,23 +47,23 @@ export async function startOurs(
     name: store === "memory" ? "ours, memory" : `ours, SQLite ${sync}`,
     async open(count) {
       return inParallel(Array.from({ length: count }), async () => {
-        const opened = await askJson(`${url}/sessions`, { method: "POST", token, body: {} });
+        const opened = await requestJson(`${url}/sessions`, { method: "POST", token, body: {} });
         const session = opened as { session_id: string; api_key: string };
         const path = `/sessions/${session.session_id}/v1/chat/completions`;
         return { path, token: session.api_key };
       });
     },
     async settle() {
-      await askJson(`${url}/admin/flush`, { method: "POST", token, body: {} });
+      await requestJson(`${url}/admin/flush`, { method: "POST", token, body: {} });
     },
     async captured(target) {
       return toCaptured(
-        (await askJson(`${url}${sessionOf(target)}/traces`, { token })) as WireTrace[],
+        (await requestJson(`${url}${sessionOf(target)}/traces`, { token })) as WireTrace[],
       );
     },
     async close(targets) {
       await inParallel(targets, (target) =>
-        askJson(url + sessionOf(target), { method: "DELETE", token }),
+        requestJson(url + sessionOf(target), { method: "DELETE", token }),
       );
     },
   };

@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ConfigError } from "../../src/core/errors.ts";
-import { askJson, inParallel } from "./admin-client.ts";
+import { requestJson, inParallel } from "./admin-client.ts";
 import type { Contender } from "./contender.ts";
 import { toCaptured } from "./our-gateway.ts";
 import { freePort, startServer } from "./server-process.ts";
@@ -49,14 +49,16 @@ export async function startRllm(workerUrl: string, db?: string): Promise<Contend
         token: "none",
       })),
     async settle() {
-      await askJson(`${url}/admin/flush`, { method: "POST", body: {} });
+      await requestJson(`${url}/admin/flush`, { method: "POST", body: {} });
     },
     async captured({ path }) {
-      const traces = await askJson(`${url}${sessionOf(path)}/traces`);
+      const traces = await requestJson(`${url}${sessionOf(path)}/traces`);
       return toCaptured(traces as Parameters<typeof toCaptured>[0]);
     },
     async close(targets) {
-      await inParallel(targets, ({ path }) => askJson(url + sessionOf(path), { method: "DELETE" }));
+      await inParallel(targets, ({ path }) =>
+        requestJson(url + sessionOf(path), { method: "DELETE" }),
+      );
     },
   };
 }

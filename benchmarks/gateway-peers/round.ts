@@ -30,14 +30,14 @@ async function checkCapture(
 ): Promise<void> {
   const [target] = targets;
   if (target === undefined) return;
-  const { promptTokens, drawnTokens } = size;
+  const { promptTokens, sampledTokens } = size;
   const deadline = performance.now() + captureDeadlineMs;
   for (;;) {
     // Each reading waits for the one before it.
     const calls = await contender.captured(target);
     if (calls === null) return;
     const isComplete = calls.every(
-      (call) => call.promptTokens === promptTokens && call.drawnTokens === drawnTokens,
+      (call) => call.promptTokens === promptTokens && call.sampledTokens === sampledTokens,
     );
     if (isComplete && calls.length > 0) return;
     if (performance.now() > deadline)

@@ -67,7 +67,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-async function answers(url: string): Promise<boolean> {
+async function responses(url: string): Promise<boolean> {
   try {
     return (await fetch(url, { signal: AbortSignal.timeout(2000) })).ok;
   } catch {
@@ -102,7 +102,7 @@ export async function startServer(command: ServerCommand): Promise<ServerProcess
     });
   });
   const start = performance.now();
-  while (!(await answers(url + healthPath))) {
+  while (!(await responses(url + healthPath))) {
     if (
       child.exitCode !== null ||
       child.pid === undefined ||

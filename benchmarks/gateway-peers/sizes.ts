@@ -3,18 +3,18 @@
 export interface CallSize {
   readonly name: string;
   readonly promptTokens: number;
-  readonly drawnTokens: number;
+  readonly sampledTokens: number;
 }
 
 export const shortCall: CallSize = {
   name: "512 + 128 tokens",
   promptTokens: 512,
-  drawnTokens: 128,
+  sampledTokens: 128,
 };
 export const longCall: CallSize = {
   name: "16k + 128 tokens",
   promptTokens: 16_384,
-  drawnTokens: 128,
+  sampledTokens: 128,
 };
 
 /** What asks the mock to take its time: a limit of tokens that every gateway passes on. */

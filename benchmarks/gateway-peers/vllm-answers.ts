@@ -1,27 +1,27 @@
 /** Answers of a chat completion as vLLM writes them with token ids and log-probabilities, as bytes. */
 import type { CallSize } from "./sizes.ts";
-import { drawIds, drawLogprobs, drawWords } from "./words.ts";
+import { sampleIds, sampleLogprobs, sampleWords } from "./words.ts";
 
 const created = 1_790_000_000;
 const model = "mock";
 
-interface Drawn {
+interface Sampled {
   readonly words: readonly string[];
   readonly ids: readonly number[];
   readonly logprobs: readonly number[];
   readonly promptIds: readonly number[];
 }
 
-function draw({ promptTokens, drawnTokens }: CallSize, seed: number): Drawn {
+function sample({ promptTokens, sampledTokens }: CallSize, seed: number): Sampled {
   return {
-    words: drawWords(drawnTokens, seed),
-    ids: drawIds(drawnTokens, seed + 1),
-    logprobs: drawLogprobs(drawnTokens, seed + 2),
-    promptIds: drawIds(promptTokens, seed + 3),
+    words: sampleWords(sampledTokens, seed),
+    ids: sampleIds(sampledTokens, seed + 1),
+    logprobs: sampleLogprobs(sampledTokens, seed + 2),
+    promptIds: sampleIds(promptTokens, seed + 3),
   };
 }
 
-function logprobsOf({ words, logprobs }: Drawn, from: number, to: number): object {
+function logprobsOf({ words, logprobs }: Sampled, from: number, to: number): object {
   const content = words.slice(from, to).map((token, i) => ({
     token,
     logprob: logprobs[from + i],
@@ -31,7 +31,7 @@ function logprobsOf({ words, logprobs }: Drawn, from: number, to: number): objec
   return { content };
 }
 
-function usageOf({ promptIds }: Drawn, completion: number): object {
+function usageOf({ promptIds }: Sampled, completion: number): object {
   return {
     prompt_tokens: promptIds.length,
     total_tokens: promptIds.length + completion,
@@ -40,8 +40,8 @@ function usageOf({ promptIds }: Drawn, completion: number): object {
   };
 }
 
-function whole(drawn: Drawn, id: string): string {
-  const { words, ids, promptIds } = drawn;
+function whole(sampled: Sampled, id: string): string {
+  const { words, ids, promptIds } = sampled;
   const message = {
     role: "assistant",
     content: words.join(""),
@@ -61,7 +61,7 @@ function whole(drawn: Drawn, id: string): string {
       {
         index: 0,
         message,
-        logprobs: logprobsOf(drawn, 0, ids.length),
+        logprobs: logprobsOf(sampled, 0, ids.length),
         finish_reason: "stop",
         stop_reason: null,
         token_ids: ids,
@@ -69,7 +69,7 @@ function whole(drawn: Drawn, id: string): string {
     ],
     service_tier: null,
     system_fingerprint: null,
-    usage: usageOf(drawn, ids.length),
+    usage: usageOf(sampled, ids.length),
     prompt_logprobs: null,
     prompt_token_ids: promptIds,
     kv_transfer_params: null,
@@ -77,14 +77,14 @@ function whole(drawn: Drawn, id: string): string {
 }
 
 /** One event per token, all in one piece. `counts`: the usage in each of them. */
-function events(drawn: Drawn, id: string, counts: boolean): string {
-  const { words, ids, promptIds } = drawn;
+function events(sampled: Sampled, id: string, counts: boolean): string {
+  const { words, ids, promptIds } = sampled;
   const chunk = (fields: object, choices: readonly object[]): string => {
     const head = { id, object: "chat.completion.chunk", created, model };
     return `data: ${JSON.stringify({ ...head, choices, ...fields })}\n\n`;
   };
-  const usage = (drawnSoFar: number): object =>
-    counts ? { usage: usageOf(drawn, drawnSoFar) } : {};
+  const usage = (sampledSoFar: number): object =>
+    counts ? { usage: usageOf(sampled, sampledSoFar) } : {};
   const opening = { index: 0, delta: { role: "assistant", content: "" }, logprobs: null };
   const parts = [
     chunk({ prompt_token_ids: promptIds, ...usage(0) }, [{ ...opening, finish_reason: null }]),
@@ -94,14 +94,14 @@ function events(drawn: Drawn, id: string, counts: boolean): string {
     const choice = {
       index: 0,
       delta: { content },
-      logprobs: logprobsOf(drawn, i, i + 1),
+      logprobs: logprobsOf(sampled, i, i + 1),
       finish_reason: isLast ? "stop" : null,
       token_ids: [ids[i]],
       ...(isLast ? { stop_reason: null } : {}),
     };
     parts.push(chunk(usage(i + 1), [choice]));
   }
-  parts.push(chunk({ usage: usageOf(drawn, ids.length) }, []), "data: [DONE]\n\n");
+  parts.push(chunk({ usage: usageOf(sampled, ids.length) }, []), "data: [DONE]\n\n");
   return parts.join("");
 }
 
@@ -117,20 +117,20 @@ function response(contentType: string, body: string): Buffer {
 }
 
 /** HTTP responses, ready to be sent. */
-export interface VllmAnswer {
+export interface VllmResponse {
   readonly whole: Buffer;
   readonly stream: Buffer;
   /** For a client that asked for `continuous_usage_stats`. */
   readonly countedStream: Buffer;
 }
 
-export function createAnswer(size: CallSize, seed: number): VllmAnswer {
-  const drawn = draw(size, seed);
+export function createResponse(size: CallSize, seed: number): VllmResponse {
+  const sampled = sample(size, seed);
   const id = `chatcmpl-${seed.toString(16).padStart(32, "0")}`;
   const eventStream = "text/event-stream; charset=utf-8";
   return {
-    whole: response("application/json", whole(drawn, id)),
-    stream: response(eventStream, events(drawn, id, false)),
-    countedStream: response(eventStream, events(drawn, id, true)),
+    whole: response("application/json", whole(sampled, id)),
+    stream: response(eventStream, events(sampled, id, false)),
+    countedStream: response(eventStream, events(sampled, id, true)),
   };
 }

@@ -1,9 +1,9 @@
 /** Where calls go and how: sessions as rollouts have them, chat completions of a known size. */
 
 export const promptTokens = 512;
-export const drawnTokens = 128;
+export const sampledTokens = 128;
 /** One byte is one token; the turn's end is the last one that is drawn. */
-export const completion = "The answer is four. ".repeat(7).slice(0, drawnTokens - 1);
+export const completion = "The answer is four. ".repeat(7).slice(0, sampledTokens - 1);
 /** What the renderer adds to the one message: its frame and the opening of the answer. */
 const frameTokens = 19;
 /** As many as a long conversation has. */
@@ -24,7 +24,7 @@ function question(connection: number, index: number): string {
   return start.padEnd(promptTokens - frameTokens, "How much is two plus two? ");
 }
 
-async function readAnswer(response: Response): Promise<string> {
+async function readResponse(response: Response): Promise<string> {
   const body = await response.text();
   if (response.ok) return body;
   throw new Error(`${response.url} answered ${response.status}: ${body}`);
@@ -45,14 +45,14 @@ export async function callChat(
       max_tokens: 512,
     }),
   });
-  return readAnswer(response);
+  return readResponse(response);
 }
 
 /** @throws Error when a call does not have the tokens that the benchmark says. */
 export function checkTokens(body: string): void {
   const { usage } = JSON.parse(body) as Usage;
-  if (usage.prompt_tokens === promptTokens && usage.completion_tokens === drawnTokens) return;
-  throw new Error(`A call has ${JSON.stringify(usage)}, not ${promptTokens} + ${drawnTokens}.`);
+  if (usage.prompt_tokens === promptTokens && usage.completion_tokens === sampledTokens) return;
+  throw new Error(`A call has ${JSON.stringify(usage)}, not ${promptTokens} + ${sampledTokens}.`);
 }
 
 /** Sessions of one round, opened before it and closed after it, so that traces do not pile up. */
@@ -66,7 +66,7 @@ export async function openSessions(
   const each = Math.ceil(callsEach / callsPerSession);
   const open: (Session & { readonly id: string })[] = [];
   for (let i = 0; i < connections * each; i++) {
-    const body = await readAnswer(await fetch(admin, { method: "POST", headers, body: "{}" }));
+    const body = await readResponse(await fetch(admin, { method: "POST", headers, body: "{}" }));
     const session = JSON.parse(body) as { session_id: string; url: string; api_key: string };
     open.push({ id: session.session_id, url: session.url, apiKey: session.api_key });
   }
@@ -74,7 +74,7 @@ export async function openSessions(
     of: (connection, index) => open[connection * each + Math.floor(index / callsPerSession)]!,
     async close() {
       for (const { id } of open) {
-        await readAnswer(await fetch(`${admin}/${id}`, { method: "DELETE", headers }));
+        await readResponse(await fetch(`${admin}/${id}`, { method: "DELETE", headers }));
       }
     },
   };

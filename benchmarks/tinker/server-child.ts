@@ -21,7 +21,7 @@ function proto(bytes: Uint8Array): Answer {
   return { type: protoMediaType, bytes: Buffer.from(bytes) };
 }
 
-const drawn = 128;
+const sampled = 128;
 
 /** By `X-Tinker-Request-Type`. */
 const results: Readonly<Record<string, Answer>> = {
@@ -32,8 +32,8 @@ const results: Readonly<Record<string, Answer>> = {
     encodeSampleOutput({
       sequences: [
         {
-          tokens: Int32Array.from({ length: drawn }, (_, i) => i * 211),
-          logprobs: new Float32Array(drawn).fill(-1.25),
+          tokens: Int32Array.from({ length: sampled }, (_, i) => i * 211),
+          logprobs: new Float32Array(sampled).fill(-1.25),
           stopReason: "length",
         },
       ],

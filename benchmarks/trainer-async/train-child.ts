@@ -20,8 +20,8 @@ export interface TrainOutput {
   readonly seconds: number;
   readonly validationBefore: number;
   readonly validationAfter: number;
-  readonly mostStale: number;
-  readonly waitingShare: number;
+  readonly maxStale: number;
+  readonly waitingFraction: number;
 }
 
 const asyncOptions = {
@@ -71,7 +71,7 @@ answer(async ({ steps, seed, isAsync }: TrainInput): Promise<TrainOutput> => {
     seconds,
     validationBefore: rewards[0] ?? Number.NaN,
     validationAfter: rewards.at(-1) ?? Number.NaN,
-    mostStale: Math.max(0, ...done.map((metrics) => metrics["async/staleness_max"] ?? 0)),
-    waitingShare: share("time/waiting_share"),
+    maxStale: Math.max(0, ...done.map((metrics) => metrics["async/staleness_max"] ?? 0)),
+    waitingFraction: share("time/waiting_share"),
   };
 });

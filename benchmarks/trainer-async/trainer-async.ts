@@ -38,13 +38,13 @@ export function asyncResults(pairs: readonly Pair[], steps: number, isShort: boo
     result(
       "oldest trained token",
       "versions",
-      Math.max(...overlapped.map((r) => r.mostStale)),
+      Math.max(...overlapped.map((r) => r.maxStale)),
       atMost(3),
     ),
     result(
       "share of a step spent waiting for rollouts",
       "",
-      median(overlapped.map((r) => r.waitingShare)),
+      median(overlapped.map((r) => r.waitingFraction)),
     ),
   ];
 }

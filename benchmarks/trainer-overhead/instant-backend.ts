@@ -11,13 +11,13 @@ function letters(count: number): Int32Array {
 /** Answers of `tokens` tokens. */
 export function instantBackend(tokens: number): TrainingBackend {
   let version = 0;
-  const drawn = letters(tokens);
+  const sampled = letters(tokens);
   return {
     name: "instant",
     capabilities: capabilityMatrix.local,
     start: () =>
       Promise.resolve(
-        scriptedTarget(() => drawn, { weightVersion: () => version, chunkSize: tokens }),
+        scriptedTarget(() => sampled, { weightVersion: () => version, chunkSize: tokens }),
       ),
     updatePolicy: () => Promise.resolve({ loss: 0 }),
     publishWeights: () => Promise.resolve(++version),

@@ -39,14 +39,14 @@ export const items = [
 /** `amount` tasks, the same ones for the same `name`. */
 export function makeTasks(name: string, amount: number): Task<ShopTask>[] {
   let state = [...name].reduce((hash, char) => (hash * 31 + char.charCodeAt(0)) % 233280, 7);
-  const draw = (below: number): number => {
+  const sample = (below: number): number => {
     state = (state * 9301 + 49297) % 233280;
     return Math.floor((state / 233280) * below);
   };
   return Array.from({ length: amount }, (_, i) => {
-    const item = items[draw(items.length)] ?? "lamp";
-    const count = 2 + draw(8);
-    const price = 11 + draw(89);
+    const item = items[sample(items.length)] ?? "lamp";
+    const count = 2 + sample(8);
+    const price = 11 + sample(89);
     return {
       id: `${name}-${i}`,
       instruction: `How much do ${count} ${item}s cost?`,

@@ -76,8 +76,8 @@ export function estimateByRole(
 }
 
 function sampledTokens({ trajectory }: GroupMember): number {
-  const drawn = trajectory.steps.reduce((sum, { responseIds }) => sum + responseIds.length, 0);
-  return Math.max(1, drawn);
+  const sampled = trajectory.steps.reduce((sum, { responseIds }) => sum + responseIds.length, 0);
+  return Math.max(1, sampled);
 }
 
 function concatenated(lists: readonly ArrayLike<number>[]): Float64Array {

@@ -11,7 +11,7 @@ import { limitLogRatio } from "../core/log-ratio.ts";
 import type { KlEstimator } from "../core/loss.ts";
 import type { TrainingRow } from "../core/training-row.ts";
 
-const largestK3 = 10;
+const maxK3 = 10;
 
 /** @param difference log-probability under the policy minus that under the reference. */
 export function klEstimate(estimator: KlEstimator, difference: number): number {
@@ -22,7 +22,7 @@ export function klEstimate(estimator: KlEstimator, difference: number): number {
       return difference ** 2 / 2;
     case "k3": {
       const x = limitLogRatio(-difference);
-      return Math.min(largestK3, Math.exp(x) - x - 1);
+      return Math.min(maxK3, Math.exp(x) - x - 1);
     }
   }
 }

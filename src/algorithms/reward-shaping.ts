@@ -30,6 +30,6 @@ export function withStepShaping(
 }
 
 /** Tokens of the longest single answer. */
-export function longestAnswer({ trajectory }: GroupMember): number {
+export function maxResponseBytes({ trajectory }: GroupMember): number {
   return trajectory.steps.reduce((most, { responseIds }) => Math.max(most, responseIds.length), 0);
 }

@@ -12,7 +12,7 @@ export interface RowColumns {
 }
 
 /** Positions in one buffer, at most: more would be one allocation of half a gigabyte. */
-const largestSlab = 2 ** 25;
+const maxSlab = 2 ** 25;
 /** When more is needed than was expected. */
 const furtherSlab = 2 ** 16;
 
@@ -48,7 +48,7 @@ export class RowArrays {
   }
 
   #grow(least: number): void {
-    const wanted = this.#expected > 0 ? Math.min(this.#expected, largestSlab) : furtherSlab;
+    const wanted = this.#expected > 0 ? Math.min(this.#expected, maxSlab) : furtherSlab;
     this.#length = Math.max(wanted, least);
     this.#left = this.#length;
     this.#numbers = new ArrayBuffer(3 * wide * this.#length);

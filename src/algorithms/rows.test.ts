@@ -299,18 +299,18 @@ describe("buildRows", () => {
   it("trains exactly the sampled ids, each once, whatever the conversation did", () => {
     for (let seed = 0; seed < 300; seed++) {
       const random = createRandom(seed);
-      const draw = (below: number): number => Math.floor(random() * below);
+      const sample = (below: number): number => Math.floor(random() * below);
       // Few distinct ids, so that accidental matches happen too.
-      const ids = (length: number): number[] => Array.from({ length }, () => draw(3));
+      const ids = (length: number): number[] => Array.from({ length }, () => sample(3));
       const steps: Step[] = [];
       for (let i = 0; i < 8; i++) {
-        const base = steps.length > 0 && random() < 0.8 ? steps[draw(steps.length)] : undefined;
+        const base = steps.length > 0 && random() < 0.8 ? steps[sample(steps.length)] : undefined;
         const past = base === undefined ? [] : [...base.promptIds, ...base.responseIds];
-        if (past.length > 0 && random() < 0.2) past[draw(past.length)] = 3;
-        const response = ids(1 + draw(4));
+        if (past.length > 0 && random() < 0.2) past[sample(past.length)] = 3;
+        const response = ids(1 + sample(4));
         const logprobs = response.map(() => -random());
         steps.push(
-          step(`t${i}`, [...past, ...ids(past.length > 0 ? draw(3) : 1)], response, logprobs),
+          step(`t${i}`, [...past, ...ids(past.length > 0 ? sample(3) : 1)], response, logprobs),
         );
       }
       const { rows, metrics } = rowsOf(...steps);

@@ -32,7 +32,7 @@ export interface ResolvedLayers {
   /** Every option there is. */
   readonly origins: ReadonlyMap<string, ConfigOrigin>;
   /** Options without an effect, as sentences. */
-  readonly notices: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 /** Who wrote the value that counts. */
@@ -68,11 +68,11 @@ export function resolveLayers(
     const value = valueAt(merged, key);
     return value === undefined ? [] : [{ ...owner, value }];
   });
-  const { tree, origins, notices } = translate(written, known);
+  const { tree, origins, warnings } = translate(written, known);
   const history = { layers, origins, references };
   return {
     tree,
-    notices,
+    warnings,
     origins: new Map([...known].map((key) => [key, originOf(key, history)])),
   };
 }

@@ -27,7 +27,7 @@ export interface LoadedConfig {
   /** The same in words: which file, under which name, by which reference. */
   readonly origins: ReadonlyMap<string, string>;
   /** Options that were read and have no effect, as sentences. */
-  readonly notices: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 /** What {@link loadConfig} reads. */
@@ -99,19 +99,19 @@ function overrideLayer(override: Override): Layer {
 }
 
 /** Of layers; a configuration alone does not tell them. */
-const noticesByConfig = new WeakMap<TrainConfig, readonly string[]>();
+const warningsByConfig = new WeakMap<TrainConfig, readonly string[]>();
 
-/** What {@link LoadedConfig.notices} was for this configuration. */
-export function noticesOf(config: TrainConfig): readonly string[] {
-  return [...(noticesByConfig.get(config) ?? []), ...switchNotices(config)];
+/** What {@link LoadedConfig.warnings} was for this configuration. */
+export function warningsOf(config: TrainConfig): readonly string[] {
+  return [...(warningsByConfig.get(config) ?? []), ...switchNotices(config)];
 }
 
 function loadLayers(file: string | undefined, overrides: readonly Override[]): LoadedConfig {
   const { layers, rest } = layersOfFile(file, overrides);
   checkRemovals(rest);
-  const { tree, origins, notices } = resolveLayers([...layers, ...rest.map(overrideLayer)]);
+  const { tree, origins, warnings } = resolveLayers([...layers, ...rest.map(overrideLayer)]);
   const config = parseConfigTree(tree);
-  noticesByConfig.set(config, notices);
+  warningsByConfig.set(config, warnings);
   const each = <T>(read: (origin: ConfigOrigin) => T): ReadonlyMap<string, T> =>
     new Map([...origins].map(([key, origin]) => [key, read(origin)]));
   return {
@@ -119,7 +119,7 @@ function loadLayers(file: string | undefined, overrides: readonly Override[]): L
     tree: configTree(config),
     sources: each(({ source }) => source),
     origins: each(({ text }) => text),
-    notices: noticesOf(config),
+    warnings: warningsOf(config),
   };
 }
 
@@ -136,7 +136,7 @@ export function resolveConfig(input: ConfigInput): TrainConfig {
   // A TrainConfig may have been spread and changed since it was made, so it is checked again.
   if (!isTrainConfig(input)) return loadConfig({ overrides: input }).config;
   const config = parseConfigTree(snakeKeys(input));
-  noticesByConfig.set(config, noticesByConfig.get(input) ?? []);
+  warningsByConfig.set(config, warningsByConfig.get(input) ?? []);
   return config;
 }
 

@@ -3,7 +3,7 @@
  * value may be a reference, and keys of rLLM and verl are let through.
  */
 import { type Tree, isTree } from "./camel-keys.ts";
-import { foreignKeys } from "./compat/compat-keys.ts";
+import { compatKeys } from "./compat/compat-keys.ts";
 import { configJsonSchema } from "./schema.ts";
 
 /** What stands in `schemas/train-config.schema.json`. */
@@ -40,8 +40,8 @@ function loosened(node: Tree): Tree {
 }
 
 /** First parts of keys that others have. */
-function foreignSections(own: Tree): Tree {
-  const names = new Set(foreignKeys.map(({ from }) => from.split(".")[0] as string));
+function compatSections(own: Tree): Tree {
+  const names = new Set(compatKeys.map(({ from }) => from.split(".")[0] as string));
   const others = ["rllm", "actor_rollout_ref", ...names].filter(
     (name) => !Object.hasOwn(own, name),
   );
@@ -66,7 +66,7 @@ export function publishedSchema(): Tree {
         description: "Files that lie below this one; see docs/configuration.md.",
       },
       ...sections,
-      ...foreignSections(own),
+      ...compatSections(own),
     },
   };
 }
@@ -75,7 +75,7 @@ export function publishedSchema(): Tree {
 function openSection(section: string, node: Tree): Tree {
   if (!isTree(node["properties"])) return node;
   const prefix = `${section}.`;
-  const names = foreignKeys.filter(({ from }) => from.startsWith(prefix));
+  const names = compatKeys.filter(({ from }) => from.startsWith(prefix));
   const open = names.map(({ from }) => [from.slice(prefix.length).split(".")[0] as string, {}]);
   const own = node["properties"];
   return { ...node, properties: { ...Object.fromEntries(open), ...own } };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type ConfigField, configFields } from "./fields.ts";
-import { loadConfig, noticesOf, resolveConfig } from "./load.ts";
+import { loadConfig, warningsOf, resolveConfig } from "./load.ts";
 import type { Requirement } from "./schema/option-meta.ts";
 import { optionProbes } from "../trainer/explain-option.ts";
 import { describeRequirement, idleOptions, validationNotices } from "./switches.ts";
@@ -78,7 +78,7 @@ describe("an option whose switch is off", () => {
       const idle = idleOptions(off, false).filter((one) => one.key === key);
       expect(idle).toHaveLength(1);
       const expected = `${key}=${JSON.stringify(idle[0]!.value)} has no effect: it needs ${describeRequirement(idle[0]!.lacks)}.`;
-      expect([...noticesOf(off), ...validationNotices(off)]).toContain(expected);
+      expect([...warningsOf(off), ...validationNotices(off)]).toContain(expected);
       const on = configOf(field, true);
       expect(idleOptions(on, true).map((one) => one.key)).not.toContain(key);
       // What stays at its default was not asked for.
@@ -88,7 +88,7 @@ describe("an option whose switch is off", () => {
   );
 
   it("is named in the words of the configuration", () => {
-    const { notices, config } = loadConfig({
+    const { warnings, config } = loadConfig({
       overrides: [
         "model.name=m",
         "replay.max_age=8",
@@ -96,17 +96,17 @@ describe("an option whose switch is off", () => {
         "algorithm.eps_clip=0.1",
       ],
     });
-    expect(notices).toEqual([
+    expect(warnings).toEqual([
       "algorithm.eps_clip=0.1 has no effect: it needs algorithm.loss_fn=ppo or cispo or gspo or gmpo.",
       "replay.max_age=8 has no effect: it needs replay.tasks above 0.",
     ]);
     // Also where a configuration is taken apart and put together again.
     const again = resolveConfig({ ...config, replay: { ...config.replay, tasks: 1 } });
-    expect(noticesOf(again)).toHaveLength(1);
+    expect(warningsOf(again)).toHaveLength(1);
   });
 
   it("counts losses and estimators of single roles as on", () => {
-    const { notices } = loadConfig({
+    const { warnings } = loadConfig({
       overrides: {
         "model.name": "m",
         "algorithm.loss_fn": "dro",
@@ -116,12 +116,12 @@ describe("an option whose switch is off", () => {
         "algorithm.norm_adv_by_std_in_grpo": false,
       },
     });
-    expect(notices).toEqual([]);
+    expect(warnings).toEqual([]);
   });
 
   it("may stay in a section of a backend that is not used", () => {
     const overrides = ["model.name=m", "verl.inference_nodes=2"];
-    expect(loadConfig({ overrides }).notices).toEqual([]);
+    expect(loadConfig({ overrides }).warnings).toEqual([]);
   });
 });
 

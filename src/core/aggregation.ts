@@ -10,7 +10,7 @@ export function countTargets(row: TrainingRow): number {
 }
 
 /** Tokens from the first to the last trained one of the row where they are most; 0 without any. */
-function longestSpan(rows: readonly TrainingRow[]): number {
+function maxSpan(rows: readonly TrainingRow[]): number {
   return rows.reduce((longest, { targetMask }) => {
     const first = targetMask.indexOf(1, 1);
     return first < 0 ? longest : Math.max(longest, targetMask.lastIndexOf(1) - first + 1);
@@ -35,7 +35,7 @@ export function rowFactors(
   const counts = rows.map(countTargets);
   const total = counts.reduce((sum, n) => sum + n, 0);
   const sequences = counts.filter((n) => n > 0).length;
-  const norm = length ?? longestSpan(rows);
+  const norm = length ?? maxSpan(rows);
   return Float64Array.from(counts, (n) => {
     if (n === 0) return 0;
     switch (aggregation) {

@@ -69,7 +69,7 @@ export const capabilityMatrix: Readonly<Record<OwnBackend, BackendCapabilities>>
 
 /** Backends whose row passes `honoured`. */
 export function backendsThat(
-  honoured: (capabilities: BackendCapabilities) => boolean,
+  supported: (capabilities: BackendCapabilities) => boolean,
 ): readonly string[] {
-  return Object.entries(capabilityMatrix).flatMap(([name, row]) => (honoured(row) ? [name] : []));
+  return Object.entries(capabilityMatrix).flatMap(([name, row]) => (supported(row) ? [name] : []));
 }

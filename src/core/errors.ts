@@ -71,15 +71,15 @@ export class ConfigError extends AgentTrainerError {
 /** An option is valid, but the chosen backend does not honour it. */
 export class UnsupportedOptionError extends AgentTrainerError {
   override readonly name = "UnsupportedOptionError";
-  constructor(option: string, value: unknown, backend: string, honouredBy: readonly string[]) {
+  constructor(option: string, value: unknown, backend: string, supportedBy: readonly string[]) {
     const remedy =
-      honouredBy.length > 0
-        ? `Backends that honour it: ${honouredBy.join(", ")}.`
+      supportedBy.length > 0
+        ? `Backends that honour it: ${supportedBy.join(", ")}.`
         : "No backend of this version honours it.";
     super({
       code: "OPTION_UNSUPPORTED",
       message: `The backend "${backend}" does not honour ${option}=${JSON.stringify(value)}. ${remedy}`,
-      fields: { option, value, backend, honouredBy },
+      fields: { option, value, backend, honouredBy: supportedBy },
     });
   }
 }

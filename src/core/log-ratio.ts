@@ -4,17 +4,17 @@
  */
 
 /** Of a token. exp(20) is about 4.9e8, and exp(-20) about 2e-9. */
-export const largestLogRatio = 20;
+export const maxLogRatio = 20;
 
 /** Of a row's mean, in `gspo`: from above only, as a small ratio harms nothing. */
 export const largestRowLogRatio = 10;
 
 /** Limited to ±20. */
 export const limitLogRatio = (x: number): number =>
-  Math.min(largestLogRatio, Math.max(-largestLogRatio, x));
+  Math.min(maxLogRatio, Math.max(-maxLogRatio, x));
 
 /** exp(x), with x limited to ±20. */
 export const ratioOf = (x: number): number => Math.exp(limitLogRatio(x));
 
 /** Whether the limit is in force, so that the ratio has no gradient. */
-export const isLimited = (x: number): boolean => Math.abs(x) > largestLogRatio;
+export const isLimited = (x: number): boolean => Math.abs(x) > maxLogRatio;

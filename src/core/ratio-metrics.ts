@@ -9,8 +9,8 @@ export class RatioMetrics {
   #k3 = 0;
   #ratio = 0;
   #squaredRatio = 0;
-  #largestRatio = 0;
-  #smallestRatio = Infinity;
+  #maxRatio = 0;
+  #minRatio = Infinity;
   #negativeLogprob = 0;
 
   get tokens(): number {
@@ -27,8 +27,8 @@ export class RatioMetrics {
     this.#k3 += ratio - 1 - limitLogRatio(log);
     this.#ratio += ratio;
     this.#squaredRatio += ratio ** 2;
-    this.#largestRatio = Math.max(this.#largestRatio, ratio);
-    this.#smallestRatio = Math.min(this.#smallestRatio, ratio);
+    this.#maxRatio = Math.max(this.#maxRatio, ratio);
+    this.#minRatio = Math.min(this.#minRatio, ratio);
     this.#negativeLogprob -= sampled;
   }
 
@@ -43,8 +43,8 @@ export class RatioMetrics {
       kl_k3: this.#k3 / n,
       logprob_abs_diff: this.#absolute / n,
       ratio_mean: this.#ratio / n,
-      ratio_max: this.#largestRatio,
-      ratio_min: this.#smallestRatio,
+      ratio_max: this.#maxRatio,
+      ratio_min: this.#minRatio,
       /** Effective sample size, as a share of the tokens. */
       ratio_ess: this.#ratio ** 2 / (this.#squaredRatio * n),
       chi2: this.#squaredRatio / n - 1,

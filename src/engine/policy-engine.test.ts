@@ -35,13 +35,15 @@ for (const lora of [null, { rank: 4, alpha: 8 }]) {
     it("samples with published weights only", async () => {
       await using engine = await PolicyEngine.create(smallModel(lora), { threads: 1 });
       const request = { tokens: randomTokens(9, 8), params };
-      const draw = async (): Promise<number[]> => [...(await engine.sample(request))[0]!.logprobs];
-      const before = await draw();
+      const sample = async (): Promise<number[]> => [
+        ...(await engine.sample(request))[0]!.logprobs,
+      ];
+      const before = await sample();
       await engine.forwardBackward(rows, loss);
       await engine.optimStep(optim);
-      expect(await draw()).toEqual(before);
+      expect(await sample()).toEqual(before);
       expect(await engine.publish()).toBe(1);
-      expect(await draw()).not.toEqual(before);
+      expect(await sample()).not.toEqual(before);
     });
 
     it("continues from a saved state exactly as if it had not been interrupted", async () => {

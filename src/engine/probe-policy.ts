@@ -96,7 +96,7 @@ async function probabilities(policy: PolicyModel, provider: Provider): Promise<N
     const cached = Array.from({ length: layers }, (_, layer) =>
       Float32Array.from({ length: size }, (__, i) => Math.sin(i + layer)),
     );
-    const { probabilities: drawnFrom } = await session.step({
+    const { probabilities: sampledFrom } = await session.step({
       sequences,
       newTokens: 1,
       cachedTokens,
@@ -106,7 +106,7 @@ async function probabilities(policy: PolicyModel, provider: Provider): Promise<N
       rows: BigInt64Array.of(0n, 1n),
       cache: { keys: cached, values: cached },
     });
-    return { probabilities: drawnFrom };
+    return { probabilities: sampledFrom };
   } finally {
     await session.close();
   }

@@ -9,7 +9,7 @@ import type { GatewayContext } from "./gateway-context.ts";
 import { isLoopback } from "./gateway-options.ts";
 import { joinUid, parsePath, type SessionRoute } from "./http/path.ts";
 import { toResponse, type Reply } from "./http/reply.ts";
-import { answerOwn } from "./routes/admin/routes.ts";
+import { handleOwn } from "./routes/admin/routes.ts";
 import { listModels, retrieveModel } from "./routes/models.ts";
 import { findProtocol, offered } from "./routes/protocols.ts";
 import { deriveSeed } from "../util/random.ts";
@@ -65,7 +65,7 @@ async function findSession(
   return gateway.sessions.get(uid);
 }
 
-async function answerSession(
+async function responseSession(
   gateway: GatewayContext,
   route: SessionRoute,
   request: Request,
@@ -77,7 +77,7 @@ async function answerSession(
   const protocol = findProtocol(route.rest);
   if (protocol) {
     requireMethod(request, "POST");
-    return open.answer(async () => {
+    return open.response(async () => {
       const lease = await gateway.bodyBudget.admit(open.uid, request);
       try {
         return await protocol({ gateway, session: open, route, request, lease });
@@ -121,10 +121,10 @@ async function answer(gateway: GatewayContext, request: Request): Promise<Reply>
   checkUrl(request.url, gateway.maxUrlBytes);
   if (gateway.isOpen) refuseBrowsers(request);
   const route = parsePath(new URL(request.url).pathname);
-  if (route?.kind === "session") return answerSession(gateway, route, request);
+  if (route?.kind === "session") return responseSession(gateway, route, request);
   const hasUid = request.method === "GET" || request.method === "DELETE";
   const segments = route && hasUid ? joinUid(route.segments) : route?.segments;
-  const response = segments && answerOwn({ gateway, request }, segments);
+  const response = segments && handleOwn({ gateway, request }, segments);
   if (!response) throw notFound();
   return response;
 }

@@ -67,7 +67,7 @@ export interface GatewayOptions {
 }
 
 // setTimeout's own bound: beyond it a timer fires at once.
-const longestTimeoutMs = 2 ** 31 - 1;
+const maxTimeoutMs = 2 ** 31 - 1;
 const anyCount = Number.MAX_SAFE_INTEGER;
 
 export const defaultLimits = {
@@ -89,17 +89,17 @@ export type GatewayLimits = typeof defaultLimits &
 const bounds: Readonly<Record<keyof GatewayLimits | "sessionIdleMs", number>> = {
   maxBytesInFlight: anyCount,
   maxSessionBytesInFlight: anyCount,
-  requestTimeoutMs: longestTimeoutMs,
-  headersAfterMs: longestTimeoutMs,
-  keepAliveMs: longestTimeoutMs,
-  bodyTimeoutMs: longestTimeoutMs,
-  headersTimeoutMs: longestTimeoutMs,
+  requestTimeoutMs: maxTimeoutMs,
+  headersAfterMs: maxTimeoutMs,
+  keepAliveMs: maxTimeoutMs,
+  bodyTimeoutMs: maxTimeoutMs,
+  headersTimeoutMs: maxTimeoutMs,
   maxBodyBytes: anyCount,
   maxHeaderBytes: 2 ** 20,
   maxUrlBytes: 2 ** 20,
   maxSessions: anyCount,
   maxConcurrentCalls: anyCount,
-  sessionIdleMs: longestTimeoutMs,
+  sessionIdleMs: maxTimeoutMs,
 };
 
 /** The limits with their defaults. @throws ConfigError for an option out of bounds. */

@@ -18,7 +18,7 @@ export type {
 
 export { ApiError } from "./http/api-error.ts";
 
-export { askWorker } from "./targets/workers/probe-worker.ts";
+export { askWorker as probeWorker } from "./targets/workers/probe-worker.ts";
 export type { WorkerFacts } from "./targets/workers/worker.ts";
 export { UpstreamError } from "./targets/workers/upstream-error.ts";
 export type { UpstreamFailure } from "./targets/workers/upstream-error.ts";

@@ -3,7 +3,7 @@ import { delay } from "../util/abort.ts";
 import { PassingFailure } from "./hub-request.ts";
 import type { HubConnection } from "./hub-request.ts";
 
-const longestPauseMs = 30_000;
+const maxPauseMs = 30_000;
 
 /** Tells that a try got further than the one before. */
 export type NoteProgress = () => void;
@@ -22,7 +22,7 @@ export async function withRetries<T>(
       if (!(error instanceof PassingFailure)) throw error;
       failed += 1;
       if (failed >= hub.maxTries) throw error.error;
-      const pause = Math.min(hub.retryMs * 2 ** (failed - 1), longestPauseMs);
+      const pause = Math.min(hub.retryMs * 2 ** (failed - 1), maxPauseMs);
       await delay(error.afterMs ?? pause, signal);
     }
   }

@@ -39,7 +39,7 @@ export interface PulledModel {
 /** Files at a time; more do not make a line quicker. */
 const parallelFiles = 4;
 
-const companions =
+const assets =
   /^(?:config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab)\.json$|^(?:chat_template\.jinja|merges\.txt|tokenizer\.model)$/u;
 const tokenizerFiles = /^(?:tokenizer|tokenizer_config)\.json$|^chat_template\.jinja$/u;
 const weights = /^model(?:-\d{5}-of-\d{5})?\.safetensors$|^model\.safetensors\.index\.json$/u;
@@ -138,7 +138,7 @@ function chooseFiles(id: ModelId, { files }: RemoteModel): readonly string[] {
     );
   }
   if (files.some((file) => weights.test(file)))
-    return files.filter((file) => companions.test(file) || weights.test(file));
+    return files.filter((file) => assets.test(file) || weights.test(file));
   if (ggufs.length > 0)
     return refuse(
       `${id.repository} has no safetensors, but ${ggufs.length} GGUF files.`,

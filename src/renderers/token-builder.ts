@@ -62,8 +62,7 @@ export function* buildTokens(
   );
   if (units >= contextLength) {
     let least = 0;
-    for (const piece of pieces)
-      least += typeof piece === "number" ? 1 : tokenizer.leastTokens(piece);
+    for (const piece of pieces) least += typeof piece === "number" ? 1 : tokenizer.minTokens(piece);
     if (least >= contextLength)
       throw new ContextOverflowError(Math.ceil(least), contextLength, "least");
   }

@@ -11,7 +11,7 @@ import { attributeTraces } from "./attribution.ts";
 import type { Attribution, AttributionContext } from "./attribution.ts";
 import { captureMetrics, contextOf, marksOf, nothingCaptured, salvage } from "./captured.ts";
 import type { Captured } from "./captured.ts";
-import { resolveClaims } from "./match-reports.ts";
+import { matchReports } from "./match-reports.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";
 import { buildTrajectories } from "./enrich.ts";
 import { verdictOf } from "./fault.ts";
@@ -113,7 +113,7 @@ async function runInSession<Metadata>(
 
   const context = contextOf(input, session, flow);
   const traces = await raceAbort(session.traces(), signal);
-  const { reports, byResponse, choices } = resolveClaims(result.reports, traces, context);
+  const { reports, byResponse, choices } = matchReports(result.reports, traces, context);
   const outputs = [result.output, ...reports.map(({ output }) => output)];
   const evidence = {
     named: choices,

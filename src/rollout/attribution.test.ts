@@ -6,7 +6,7 @@ import type { ChatMessage } from "../core/message.ts";
 import type { Trace } from "../core/trace.ts";
 import { attributeTraces } from "./attribution.ts";
 import type { AttributionContext } from "./attribution.ts";
-import { resolveClaims } from "./match-reports.ts";
+import { matchReports } from "./match-reports.ts";
 import { buildTrajectories } from "./enrich.ts";
 
 const context: AttributionContext = {
@@ -125,7 +125,7 @@ describe("attributeTraces", () => {
     });
 
     const question: ChatMessage = { role: "user", content: "How much?" };
-    const answering = (...responses: readonly Partial<ChatMessage>[]): Trace[] =>
+    const responding = (...responses: readonly Partial<ChatMessage>[]): Trace[] =>
       responses.map((response, choice) => ({
         ...choices[choice]!,
         messages: [question],
@@ -140,27 +140,27 @@ describe("attributeTraces", () => {
     it.each([
       [
         "the same text, white space apart",
-        answering({ content: "3" }, { content: "4" }, { content: "5" }),
+        responding({ content: "3" }, { content: "4" }, { content: "5" }),
         [question, { role: "assistant", content: " 4\n" }, question],
       ],
       [
         "text parts",
-        answering({ content: "3" }, { content: "4" }, { content: "5" }),
+        responding({ content: "3" }, { content: "4" }, { content: "5" }),
         [question, { role: "assistant", content: [{ type: "text", text: "4" }] }],
       ],
       [
         "the same tool call",
-        answering(call("x", '{"of":1}'), call("y", '{"of":2}'), call("z", '{"of":3}')),
+        responding(call("x", '{"of":1}'), call("y", '{"of":2}'), call("z", '{"of":3}')),
         [question, { role: "assistant", content: "", ...call("other", '{"of":2}') }],
       ],
       [
         "the tool call of that id, where several say the same",
-        answering(call("x", "{}"), call("y", "{}"), call("z", "{}")),
+        responding(call("x", "{}"), call("y", "{}"), call("z", "{}")),
         [question, { role: "assistant", content: "", ...call("y", "{}") }],
       ],
       [
         "the text in a conversation that was shortened",
-        answering({ content: "3" }, { content: "4" }, { content: "5" }),
+        responding({ content: "3" }, { content: "4" }, { content: "5" }),
         [{ role: "assistant", content: "4" }],
       ],
     ] as [string, Trace[], ChatMessage[]][])(
@@ -173,7 +173,7 @@ describe("attributeTraces", () => {
     );
 
     it("does not take an earlier answer of the conversation for one of this call", () => {
-      const list = answering({ content: "yes" }, { content: "no" }).map((choice) => ({
+      const list = responding({ content: "yes" }, { content: "no" }).map((choice) => ({
         ...choice,
         messages: [question, { role: "assistant", content: "yes" } as const, question],
       }));
@@ -182,7 +182,7 @@ describe("attributeTraces", () => {
     });
 
     it("does not take what a user message quotes for what the agent used", () => {
-      const list = answering({ content: "3" }, { content: "4" });
+      const list = responding({ content: "3" }, { content: "4" });
       const later = after({ role: "user", content: "Which is better: 3 or 4?" });
       expect(attributeTraces([...list, later], bare)).toMatchObject({ undecidedChoices: 1 });
     });
@@ -194,7 +194,7 @@ describe("attributeTraces", () => {
       ["equal to none", ["42"], []],
       ["equal to two different ones", ["4", "5"], []],
     ])("go by the output %s", (_, outputs, expected) => {
-      const list = answering({ content: "3" }, { content: "4" }, { content: "5" });
+      const list = responding({ content: "3" }, { content: "4" }, { content: "5" });
       const { trajectories } = attributeTraces(list, { ...bare, evidence: { outputs } });
       expect(trajectories.flatMap((own) => own.traces.map(({ id }) => id))).toEqual(expected);
     });
@@ -208,7 +208,7 @@ describe("attributeTraces", () => {
         ],
       });
       const later = trace({ id: "later", sequence: 1, parentId: "c1" });
-      const claims = resolveClaims([report], [...choices, later], bare);
+      const claims = matchReports([report], [...choices, later], bare);
       const { trajectories } = attributeTraces([...choices, later], {
         ...bare,
         claims: claims.byResponse,
@@ -224,7 +224,7 @@ describe("attributeTraces", () => {
 
     it("refuse a report that names a choice that there is not", () => {
       const report = reportTrajectory({ name: "agent", steps: [{ responseId: "r", choice: 3 }] });
-      expect(() => resolveClaims([report], choices, bare)).toThrow(
+      expect(() => matchReports([report], choices, bare)).toThrow(
         'names choice 3 of the response "r", which has 3',
       );
     });

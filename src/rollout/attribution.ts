@@ -3,7 +3,7 @@
  * id of its response, never by position or time. Knows nothing of what the flow returned.
  */
 import type { Trace } from "../core/trace.ts";
-import { type ChoiceEvidence, chooseChoices } from "./choices.ts";
+import { type ChoiceEvidence, selectContinuedChoices } from "./choices.ts";
 
 export interface AttributionContext {
   readonly sessionUid: string;
@@ -53,7 +53,7 @@ export function attributeTraces(
   const ordered = traces
     .filter((trace) => trace.sessionUid === context.sessionUid)
     .sort((a, b) => a.sequence - b.sequence || a.choice - b.choice);
-  const { chosen, calls, undecided } = chooseChoices(ordered, context.evidence);
+  const { chosen, calls, undecided } = selectContinuedChoices(ordered, context.evidence);
 
   const defaultUid = trajectoryUid(context, context.defaultName);
   const claimed = new Set(context.claims?.values());

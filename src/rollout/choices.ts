@@ -61,7 +61,7 @@ const sharesCallId = (a: ChatMessage, b: ChatMessage): boolean =>
   (a.toolCalls ?? []).some(({ id }) => (b.toolCalls ?? []).some((other) => other.id === id));
 
 /** Assistant messages of later requests that came after the messages of this call. */
-function laterAnswers({ sequence, messages }: Trace, all: readonly Trace[]): ChatMessage[] {
+function laterResponses({ sequence, messages }: Trace, all: readonly Trace[]): ChatMessage[] {
   return all
     .filter((later) => later.sequence > sequence)
     .flatMap((later) =>
@@ -78,7 +78,7 @@ function chosenByMessages(choices: readonly Trace[], all: readonly Trace[]): rea
   const [first] = choices;
   if (first === undefined) return [];
   const found = new Set<Trace>();
-  for (const answer of laterAnswers(first, all)) {
+  for (const answer of laterResponses(first, all)) {
     if (isEmpty(answer)) continue;
     const same = choices.filter(({ response }) => saysTheSame(response, answer));
     const used = same.find(({ response }) => sharesCallId(response, answer)) ?? same[0];
@@ -118,7 +118,10 @@ function chooseOf(
 }
 
 /** @param traces by order of dispatch, and by choice within a call. */
-export function chooseChoices(traces: readonly Trace[], evidence: ChoiceEvidence = {}): Choices {
+export function selectContinuedChoices(
+  traces: readonly Trace[],
+  evidence: ChoiceEvidence = {},
+): Choices {
   const byCall = new Map<string, Trace[]>();
   for (const trace of traces) {
     // A call that failed may have no response id; it is a call of its own.

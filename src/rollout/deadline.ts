@@ -2,7 +2,7 @@
 import { DeadlineError } from "../core/errors.ts";
 
 /** Longer timers fire at once in Node. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 export interface Deadline {
   readonly signal: AbortSignal;
@@ -24,7 +24,7 @@ export function startDeadline(what: string, limitMs: number, parent?: AbortSigna
   const follow = (): void => {
     controller.abort(parent?.reason);
   };
-  const timer = limitMs > longestTimerMs ? undefined : setTimeout(expire, limitMs);
+  const timer = limitMs > maxTimerMs ? undefined : setTimeout(expire, limitMs);
   if (parent?.aborted) follow();
   parent?.addEventListener("abort", follow, { once: true });
   return {

@@ -11,7 +11,7 @@ export interface ErrorFacts {
   readonly hint?: string;
 }
 
-const longestText = 120;
+const maxTextLength = 120;
 
 /** Name, message and stack of anything that was thrown, without anything that looks like a key. */
 export function errorFacts(thrown: unknown): ErrorFacts {
@@ -68,5 +68,5 @@ function toJson(value: unknown): string | undefined {
 }
 
 function shorten(text: string): string {
-  return text.length <= longestText ? text : `${text.slice(0, longestText)}...`;
+  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}...`;
 }

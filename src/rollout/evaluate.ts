@@ -23,7 +23,7 @@ export async function evaluateEpisode<Metadata>(
 ): Promise<EvalOutput> {
   const deadline = startDeadline("The evaluator", limitMs, signal);
   // An async function, so that what a synchronous evaluator throws is a rejection too.
-  const ask = async (): Promise<unknown> => {
+  const request = async (): Promise<unknown> => {
     // The task as the data has it, whatever the agent did to its own; and a copy for the same reason.
     const own = copyPlain(task);
     const seen = { ...episode, task: own as unknown as Task };
@@ -33,7 +33,7 @@ export async function evaluateEpisode<Metadata>(
   };
   let returned: unknown;
   try {
-    returned = await raceUserCode(ask, deadline);
+    returned = await raceUserCode(request, deadline);
   } catch (error) {
     signal.throwIfAborted();
     const { name, message } = errorFacts(error);

@@ -5,7 +5,7 @@ import { readFlowResult } from "./flow-result.ts";
 describe("readFlowResult", () => {
   const report = reportTrajectory({ name: "solver", reward: 1 });
 
-  it.each([["text"], [0], [undefined], [null], [{ answer: 1 }], [[]], [["a", 1]]])(
+  it.each([["text"], [0], [undefined], [null], [{ response: 1 }], [[]], [["a", 1]]])(
     "takes %j as a plain output",
     (value) => {
       expect(readFlowResult(value)).toEqual({ reports: [], output: value });

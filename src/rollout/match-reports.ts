@@ -8,7 +8,7 @@ import type { Trace } from "../core/trace.ts";
 import { trajectoryUid } from "./attribution.ts";
 import type { AttributionContext } from "./attribution.ts";
 
-export interface Claims {
+export interface ReportMatches {
   /** Those that named calls have a uid now. */
   readonly reports: readonly TrajectoryReport[];
   /** Response id → uid of the trajectory; only for calls through the session's own URL. */
@@ -21,11 +21,11 @@ export interface Claims {
  * @throws AgentTrainerError (`ROLLOUT_FAILED`) when a report names a call or choice that was not captured,
  *   or a call that another trajectory has.
  */
-export function resolveClaims(
+export function matchReports(
   reports: readonly TrajectoryReport[],
   traces: readonly Trace[],
   context: AttributionContext,
-): Claims {
+): ReportMatches {
   const endpointOf = new Map(traces.map((trace) => [trace.responseId, trace.trajectoryUid]));
   const byResponse = new Map<string, string>();
   const resolved = reports.map((report, index) => {

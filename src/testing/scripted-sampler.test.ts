@@ -25,11 +25,11 @@ describe("scriptedSampler", () => {
     const [first, second] = await sampler.sample(
       request("a", { n: 2, onChunk: (c) => chunks.push(c) }),
     );
-    const drawn = [...bytes("true 0 1"), 257];
-    expect(Array.from(second?.tokens ?? [])).toEqual(drawn);
+    const sampled = [...bytes("true 0 1"), 257];
+    expect(Array.from(second?.tokens ?? [])).toEqual(sampled);
     expect(second).toMatchObject({ stopReason: "stop", weightVersion: 2 });
     expect(Array.from(second?.logprobs ?? [])).toEqual(
-      drawn.map((id, i) => scriptedLogprob(id, i)),
+      sampled.map((id, i) => scriptedLogprob(id, i)),
     );
     for (const [index, sample] of [first, second].entries()) {
       const own = chunks.filter((chunk) => chunk.index === index);
@@ -79,7 +79,7 @@ describe("scriptedSampler", () => {
 });
 
 describe("byteRenderer", () => {
-  const answer: ChatMessage = {
+  const response: ChatMessage = {
     role: "assistant",
     content: "hé",
     toolCalls: [{ id: "x", name: "f", arguments: '{"a":1}' }],
@@ -90,7 +90,7 @@ describe("byteRenderer", () => {
     const next: ChatMessage = { role: "tool", content: "r", toolCallId: "x" };
     const { tokens } = renderer.render([question]);
     const body = '\n<tool_call>{"name": "f", "arguments": {"a":1}}</tool_call>';
-    const whole = renderer.render([question, answer, next]).tokens;
+    const whole = renderer.render([question, response, next]).tokens;
     for (const end of [[], [257]]) {
       const previous = Int32Array.from([...tokens, ...bytes(`hé${body}`), ...end]);
       expect(renderer.extend(previous, [next])?.tokens).toEqual(whole);

@@ -24,13 +24,13 @@ export interface ScriptedCall {
   readonly params: SamplingParams;
 }
 
-type Answer = string | readonly number[] | Int32Array;
+type Response = string | readonly number[] | Int32Array;
 
 /**
  * Answers, or a function of the call that gives one. A string stands for its UTF-8 bytes and the first
  * stop id; tokens are taken as they are, and end the sequence with `length` unless a stop id is among them.
  */
-export type Script = readonly Answer[] | ((call: ScriptedCall) => Answer | Promise<Answer>);
+export type Script = readonly Response[] | ((call: ScriptedCall) => Response | Promise<Response>);
 
 export interface ScriptedSamplerOptions {
   /** Makes `ScriptedCall.text`. @default that of `byteRenderer()` */
@@ -42,7 +42,7 @@ export interface ScriptedSamplerOptions {
   /** Tokens per chunk, at least 1. @default 1 */
   readonly chunkSize?: number;
   /** Awaited before each chunk: holds a call at a known place. @default goes on at once */
-  readonly beforeChunk?: (call: ScriptedCall, drawn: number) => Promise<void> | void;
+  readonly beforeChunk?: (call: ScriptedCall, sampled: number) => Promise<void> | void;
   /** Whether `requests` keeps them, for tests to look at. @default true */
   readonly keepRequests?: boolean;
 }
@@ -59,9 +59,9 @@ export function scriptedLogprob(token: number, position: number): number {
 
 const encoder = new TextEncoder();
 
-function toTokens(answer: Answer, params: SamplingParams): Int32Array {
-  if (typeof answer !== "string") return Int32Array.from(answer);
-  return Int32Array.from([...encoder.encode(answer), ...params.stopTokenIds.slice(0, 1)]);
+function toTokens(response: Response, params: SamplingParams): Int32Array {
+  if (typeof response !== "string") return Int32Array.from(response);
+  return Int32Array.from([...encoder.encode(response), ...params.stopTokenIds.slice(0, 1)]);
 }
 
 /** How much of the scripted tokens is drawn, and why it ends there. */
@@ -117,38 +117,38 @@ export function scriptedSampler(
   const requests: SampleRequest[] = [];
   let nextIndex = 0;
 
-  async function answerOf(call: ScriptedCall): Promise<Answer> {
+  async function responseOf(call: ScriptedCall): Promise<Response> {
     if (typeof script === "function") return script(call);
-    const answer = script[call.index];
-    if (answer !== undefined) return answer;
+    const response = script[call.index];
+    if (response !== undefined) return response;
     throw new Error(`The script has ${script.length} answers; call ${call.index} has none.`);
   }
 
-  async function draw(
+  async function sample(
     request: SampleRequest,
     call: ScriptedCall,
     version: number,
   ): Promise<Sample> {
     const { signal, onChunk, params } = request;
     const until = <T>(work: Promise<T>): Promise<T> => (signal ? raceAbort(work, signal) : work);
-    let drawn = 0;
+    let sampled = 0;
     let scripted: Int32Array = new Int32Array(0);
     try {
-      scripted = toTokens(await until(answerOf(call)), params);
+      scripted = toTokens(await until(responseOf(call)), params);
       const limit = Math.min(params.maxTokens, contextLength - request.tokens.length);
       const { tokens, stopReason } = bound(scripted, limit, params.stopTokenIds);
       if (!onChunk && !beforeChunk) return sampleOf(tokens, stopReason, version, params);
-      while (drawn < tokens.length) {
-        await until(Promise.resolve(beforeChunk?.(call, drawn)));
-        const chunk = tokens.slice(drawn, drawn + chunkSize);
-        const logprobs = logprobsOf(chunk, drawn);
-        drawn += chunk.length;
+      while (sampled < tokens.length) {
+        await until(Promise.resolve(beforeChunk?.(call, sampled)));
+        const chunk = tokens.slice(sampled, sampled + chunkSize);
+        const logprobs = logprobsOf(chunk, sampled);
+        sampled += chunk.length;
         onChunk?.({ index: call.choice, tokens: chunk, logprobs });
       }
       return sampleOf(tokens, stopReason, version, params);
     } catch (error) {
       if (signal?.aborted !== true) throw error;
-      return sampleOf(scripted.slice(0, drawn), "aborted", version, params);
+      return sampleOf(scripted.slice(0, sampled), "aborted", version, params);
     }
   }
 
@@ -166,7 +166,7 @@ export function scriptedSampler(
       const text = decode(tokens);
       return Promise.all(
         Array.from({ length: n }, (_, choice) =>
-          draw(request, { text, tokens, index, choice, params }, version),
+          sample(request, { text, tokens, index, choice, params }, version),
         ),
       );
     },

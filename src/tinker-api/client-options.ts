@@ -29,7 +29,7 @@ export interface TinkerClientOptions {
   /** Samples under way at the same time. @default 400 */
   readonly maxConcurrentSamples?: number;
   /** Told of retries, heartbeats that fail and what the server has to say. @default nothing */
-  readonly onNotice?: (notice: string) => void;
+  readonly onWarning?: (notice: string) => void;
   /** @default the global one */
   readonly fetch?: (input: string, init: RequestInit) => Promise<Response>;
   /** Waits between tries; for tests. */
@@ -50,7 +50,7 @@ export interface ClientSettings {
   readonly patienceMs: number;
   readonly heartbeatMs: number;
   readonly maxConcurrentSamples: number;
-  readonly onNotice: (notice: string) => void;
+  readonly onWarning: (notice: string) => void;
 }
 
 function fromEnvironment(name: string): string | undefined {
@@ -85,7 +85,7 @@ export function resolveSettings(options: TinkerClientOptions): ClientSettings {
     patienceMs: atLeastOne("patienceMs", options.patienceMs ?? 300_000),
     heartbeatMs: atLeastOne("heartbeatMs", options.heartbeatMs ?? 10_000),
     maxConcurrentSamples: atLeastOne("maxConcurrentSamples", options.maxConcurrentSamples ?? 400),
-    onNotice: options.onNotice ?? (() => undefined),
+    onWarning: options.onWarning ?? (() => undefined),
   };
 }
 

@@ -75,7 +75,7 @@ export class TinkerClient implements AsyncDisposable {
       baseUrl: settings.baseUrl,
       timeoutMs: options.httpTimeoutMs ?? 60_000,
       patienceMs: settings.patienceMs,
-      onNotice: settings.onNotice,
+      onWarning: settings.onWarning,
       key: credentials.current,
       ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
       ...(options.sleep === undefined ? {} : { sleep: options.sleep }),
@@ -93,7 +93,7 @@ export class TinkerClient implements AsyncDisposable {
     });
     for (const kind of ["info", "warning", "error"] as const) {
       const message = session[`${kind}_message`];
-      if (message) settings.onNotice(`The Tinker server says (${kind}): ${message}`);
+      if (message) settings.onWarning(`The Tinker server says (${kind}): ${message}`);
     }
     return new TinkerClient(context, session.session_id, {
       datums: flags.fwdbwd_max_chunk_len ?? defaultChunkLimits.datums,
@@ -121,7 +121,7 @@ export class TinkerClient implements AsyncDisposable {
       const silence = Date.now() - this.#lastHeartbeat;
       if (silence < this.#nextWarningMs) return;
       this.#nextWarningMs = silence + heartbeatWarningMs;
-      this.#context.settings.onNotice(
+      this.#context.settings.onWarning(
         `No heartbeat has reached the server for ${Math.round(silence / 1000)} s: ${String(error)}`,
       );
     }

@@ -12,7 +12,7 @@ import {
   TinkerWireError,
 } from "./tinker-error.ts";
 import type { TinkerRequestName } from "./tinker-error.ts";
-import { detailOf, isWorthRetrying, type HttpAnswer, type Transport } from "./transport.ts";
+import { detailOf, isWorthRetrying, type UpstreamResponse, type Transport } from "./transport.ts";
 
 /** A finished request's payload: JSON, or the bytes of a protobuf message. */
 export type Payload =
@@ -49,25 +49,25 @@ export async function awaitResult(transport: Transport, awaited: AwaitedRequest)
     const left = awaited.deadlineMs - (performance.now() - start);
     if (left <= 0) throw new DeadlineError(awaited.request, awaited.deadlineMs);
     const began = performance.now();
-    const answer = await poll(transport, awaited, iteration).catch((error: unknown) => {
+    const response = await poll(transport, awaited, iteration).catch((error: unknown) => {
       awaited.signal?.throwIfAborted();
       if (error instanceof TinkerUnreachableError || isLater(error)) return error as Error;
       throw error;
     });
-    if (answer instanceof Error) {
+    if (response instanceof Error) {
       failures += 1;
       if (performance.now() - lastContact > awaited.patienceMs)
-        throw new TinkerUnreachableError(awaited, transport.baseUrl, failures, answer);
+        throw new TinkerUnreachableError(awaited, transport.baseUrl, failures, response);
       await transport.sleep(Math.min(transport.backoff(failures), left), awaited.signal);
       continue;
     }
-    const { status } = answer;
+    const { status } = response;
     if (status === 400 && ++badRequests < badRequestTries) continue;
-    if (status === 400) throw new TinkerRequestFailedError(awaited, detailOf(answer), "unknown");
+    if (status === 400) throw new TinkerRequestFailedError(awaited, detailOf(response), "unknown");
     if (status === 404 || status === 410) throw new TinkerResultGoneError({ ...awaited, status });
     failures = 0;
     lastContact = performance.now();
-    const payload = status === 408 ? "pending" : readPayload(answer, awaited);
+    const payload = status === 408 ? "pending" : readPayload(response, awaited);
     if (payload !== "pending") return payload;
     if (performance.now() - began < quickPollMs) await transport.sleep(quickPollMs, awaited.signal);
   }
@@ -84,7 +84,7 @@ function poll(
   transport: Transport,
   { requestId, type, acceptProto, signal }: AwaitedRequest,
   iteration: number,
-): Promise<HttpAnswer> {
+): Promise<UpstreamResponse> {
   return transport.send({
     method: "POST",
     path: "/api/v1/retrieve_future",
@@ -100,12 +100,12 @@ function poll(
   });
 }
 
-function readPayload(answer: HttpAnswer, awaited: AwaitedRequest): Payload | "pending" {
-  if ((answer.headers.get("content-type") ?? "").includes(protoMediaType))
-    return { kind: "proto", bytes: answer.bytes };
+function readPayload(response: UpstreamResponse, awaited: AwaitedRequest): Payload | "pending" {
+  if ((response.headers.get("content-type") ?? "").includes(protoMediaType))
+    return { kind: "proto", bytes: response.bytes };
   let value: Record<string, unknown>;
   try {
-    value = JSON.parse(new TextDecoder().decode(answer.bytes)) as Record<string, unknown>;
+    value = JSON.parse(new TextDecoder().decode(response.bytes)) as Record<string, unknown>;
   } catch {
     throw new TinkerWireError(`The result of ${awaited.request} is no JSON.`, { ...awaited });
   }

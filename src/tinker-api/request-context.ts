@@ -3,7 +3,7 @@ import type { ClientSettings } from "./client-options.ts";
 import { awaitResult } from "./futures.ts";
 import type { Payload } from "./futures.ts";
 import { TinkerWireError } from "./tinker-error.ts";
-import { nameOf, type HttpAnswer, type HttpCall, type Transport } from "./transport.ts";
+import { nameOf, type UpstreamResponse, type HttpCall, type Transport } from "./transport.ts";
 
 /** Of one call. */
 export interface CallOptions {
@@ -71,7 +71,7 @@ export class RequestContext {
   }
 }
 
-function acknowledged({ bytes, tries }: HttpAnswer, request: string): Acknowledged {
+function acknowledged({ bytes, tries }: UpstreamResponse, request: string): Acknowledged {
   const body = parseJson(bytes, request) as { request_id?: unknown; model_id?: unknown };
   if (typeof body.request_id !== "string")
     throw new TinkerWireError(`The answer to ${request} has no request_id.`, { request });

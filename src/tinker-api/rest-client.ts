@@ -79,8 +79,8 @@ export class RestClient {
   }
 
   async models(): Promise<readonly ServerModel[]> {
-    type Answer = { supported_models: { model_name?: string; max_context_length?: number }[] };
-    const { supported_models: models } = await this.#get<Answer>("get_server_capabilities");
+    type Response = { supported_models: { model_name?: string; max_context_length?: number }[] };
+    const { supported_models: models } = await this.#get<Response>("get_server_capabilities");
     return models.map(({ model_name: name = null, max_context_length: contextLength = null }) => ({
       name,
       contextLength,
@@ -88,8 +88,8 @@ export class RestClient {
   }
 
   async trainingRuns(page: PageOptions = {}): Promise<readonly TrainingRunInfo[]> {
-    type Answer = { training_runs: RunJson[] };
-    return (await this.#get<Answer>(`training_runs?${query(page)}`)).training_runs.map(toRun);
+    type Response = { training_runs: RunJson[] };
+    return (await this.#get<Response>(`training_runs?${query(page)}`)).training_runs.map(toRun);
   }
 
   async trainingRun(id: string): Promise<TrainingRunInfo> {
@@ -116,14 +116,14 @@ export class RestClient {
   }
 
   async weightsInfo(path: string): Promise<WeightsInfo> {
-    type Answer = {
+    type Response = {
       base_model: string;
       lora_rank?: number | null;
       train_attn?: boolean | null;
       train_mlp?: boolean | null;
       train_unembed?: boolean | null;
     };
-    const info = await this.#context.post<Answer>("weights_info", { tinker_path: path });
+    const info = await this.#context.post<Response>("weights_info", { tinker_path: path });
     return {
       baseModel: info.base_model,
       loraRank: info.lora_rank ?? null,
@@ -173,11 +173,14 @@ export class RestClient {
           expires: Number.isNaN(expires.getTime()) ? fallback : expires,
         };
       }
-      const answer = JSON.parse(new TextDecoder().decode(bytes)) as {
+      const response = JSON.parse(new TextDecoder().decode(bytes)) as {
         url: string;
         expires?: string;
       };
-      return { url: answer.url, expires: answer.expires ? new Date(answer.expires) : fallback };
+      return {
+        url: response.url,
+        expires: response.expires ? new Date(response.expires) : fallback,
+      };
     }
   }
 

@@ -23,7 +23,7 @@ export interface HttpCall {
   readonly once?: boolean;
 }
 
-export interface HttpAnswer {
+export interface UpstreamResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -39,7 +39,7 @@ export interface TransportOptions {
   readonly fetch?: (input: string, init: RequestInit) => Promise<Response>;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random?: () => number;
-  readonly onNotice: (notice: string) => void;
+  readonly onWarning: (notice: string) => void;
   /** Sent as `X-API-Key`. */
   readonly key: () => Promise<string>;
 }
@@ -54,9 +54,9 @@ const conflictTries = 4;
 const lastingConflict = /already exists|already (?:public|private)|sequence number/iu;
 /** Between two notices of retries of one route. */
 const noticeMs = 15_000;
-const longestDelayMs = 10_000;
+const maxDelayMs = 10_000;
 /** The server's own wish is followed up to here. */
-const longestWishMs = 60_000;
+const maxWishMs = 60_000;
 
 export class Transport {
   readonly #options: TransportOptions;
@@ -78,14 +78,14 @@ export class Transport {
    * @throws TinkerStatusError when the server refuses.
    * @throws TinkerUnreachableError when patience is at its end.
    */
-  async send(call: HttpCall): Promise<HttpAnswer> {
+  async send(call: HttpCall): Promise<UpstreamResponse> {
     const key = randomUUID();
     const { patienceMs } = this.#options;
     let waited = 0;
     for (let tries = 1; ; tries++) {
       const outcome = await this.#try(call, key, tries);
       call.signal?.throwIfAborted();
-      if (outcome.kind === "answer") return outcome.answer;
+      if (outcome.kind === "answer") return outcome.response;
       if (outcome.kind === "refusal" || call.once === true) throw outcome.error;
       const wait = outcome.wishMs ?? this.backoff(tries);
       if (waited + wait > patienceMs) throw this.#unreachable(call, tries, outcome.error);
@@ -101,13 +101,13 @@ export class Transport {
     const now = performance.now();
     if (now - (this.#toldOf.get(request) ?? -Infinity) < noticeMs) return;
     this.#toldOf.set(request, now);
-    this.#options.onNotice(`${request}: trying again. ${error.message}`);
+    this.#options.onWarning(`${request}: trying again. ${error.message}`);
   }
 
   /** Doubling from half a second, spread so that clients do not come back together. */
   backoff(tries: number): number {
     const random = this.#options.random ?? Math.random;
-    return Math.min(500 * 2 ** (tries - 1), longestDelayMs) * (1 - 0.25 * random());
+    return Math.min(500 * 2 ** (tries - 1), maxDelayMs) * (1 - 0.25 * random());
   }
 
   #unreachable(call: HttpCall, tries: number, cause: Error): Error {
@@ -123,7 +123,7 @@ export class Transport {
     const timeoutMs = call.timeoutMs ?? this.#options.timeoutMs;
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = call.signal === undefined ? timeout : AbortSignal.any([call.signal, timeout]);
-    let answer: HttpAnswer;
+    let answer: UpstreamResponse;
     try {
       const response = await this.#fetch(`${this.baseUrl}${call.path}`, {
         method: call.method,
@@ -142,7 +142,7 @@ export class Transport {
     }
     const { status } = answer;
     if ((status >= 200 && status < 300) || call.accept?.(status) === true)
-      return { kind: "answer", answer };
+      return { kind: "answer", response: answer };
     const detail = detailOf(answer);
     const where: TinkerRequestName & { status: number } = { request: nameOf(call), status };
     const error = new TinkerStatusError(where, detail, tries);
@@ -173,7 +173,7 @@ export class Transport {
 }
 
 type Outcome =
-  | { readonly kind: "answer"; readonly answer: HttpAnswer }
+  | { readonly kind: "answer"; readonly response: UpstreamResponse }
   | { readonly kind: "refusal"; readonly error: Error }
   | {
       readonly kind: "later";
@@ -204,7 +204,7 @@ function describedBy(cause: unknown): Error {
   return typeof code === "string" ? new TypeError(`${error.message} (${code})`, { cause }) : error;
 }
 
-function mayRetry({ status, headers, tries }: HttpAnswer, detail: string): boolean {
+function mayRetry({ status, headers, tries }: UpstreamResponse, detail: string): boolean {
   const wish = headers.get("x-should-retry");
   if (wish === "true") return true;
   if (wish === "false") return false;
@@ -218,11 +218,11 @@ function wishOf(headers: Headers): number | null {
   const seconds = Number(text ?? Number.NaN);
   const date = text === null ? Number.NaN : Date.parse(text) - Date.now();
   const wish = [ms, seconds * 1000, date].find((value) => Number.isFinite(value));
-  return wish !== undefined && wish > 0 && wish <= longestWishMs ? wish : null;
+  return wish !== undefined && wish > 0 && wish <= maxWishMs ? wish : null;
 }
 
 /** What the server says, in one line. */
-export function detailOf({ bytes, status }: HttpAnswer): string {
+export function detailOf({ bytes, status }: UpstreamResponse): string {
   const text = new TextDecoder().decode(bytes).trim();
   try {
     const { detail, error } = JSON.parse(text) as { detail?: unknown; error?: unknown };

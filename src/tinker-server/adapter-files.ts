@@ -28,7 +28,7 @@ export async function saveAdapter(
     adam.secondMoment.set(name, adapter.adam.secondMoment.get(name)!);
   }
   adam.step = adapter.adam.step;
-  await savePolicyState(policy, adam, { name: baseModel, companions: new Map() }, folder);
+  await savePolicyState(policy, adam, { name: baseModel, assets: new Map() }, folder);
   if (!withOptimizer) await rm(join(folder, optimizerFile));
 }
 

@@ -87,13 +87,13 @@ export class CheckpointStore {
     const taken = (await this.#read(folder)) !== null;
     if (taken && !overwrite)
       throw new RequestError(409, `Checkpoint ${formatPath(checkpoint)} already exists.`);
-    const aside = join(this.#runFolder(checkpoint.runId), `.${randomUUID()}`);
+    const temporary = join(this.#runFolder(checkpoint.runId), `.${randomUUID()}`);
     try {
-      await mkdir(aside, { recursive: true });
-      await write(aside);
-      const sizeBytes = await folderSize(aside);
+      await mkdir(temporary, { recursive: true });
+      await write(temporary);
+      const sizeBytes = await folderSize(temporary);
       const time = new Date().toISOString();
-      await writeJson(join(aside, checkpointFile), {
+      await writeJson(join(temporary, checkpointFile), {
         ...checkpoint,
         time,
         sizeBytes,
@@ -101,9 +101,9 @@ export class CheckpointStore {
       });
       await mkdir(join(folder, ".."), { recursive: true });
       if (taken) await rm(folder, { recursive: true });
-      await rename(aside, folder);
+      await rename(temporary, folder);
     } finally {
-      await rm(aside, { recursive: true, force: true });
+      await rm(temporary, { recursive: true, force: true });
     }
   }
 
@@ -151,9 +151,9 @@ export class CheckpointStore {
 }
 
 async function writeJson(file: string, value: unknown): Promise<void> {
-  const aside = `${file}.${randomUUID()}`;
-  await writeFile(aside, JSON.stringify(value, null, 2));
-  await rename(aside, file);
+  const temporary = `${file}.${randomUUID()}`;
+  await writeFile(temporary, JSON.stringify(value, null, 2));
+  await rename(temporary, file);
 }
 
 async function readJson<T>(file: string): Promise<T | null> {

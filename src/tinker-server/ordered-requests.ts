@@ -95,7 +95,7 @@ export class OrderedRequests {
     const { onLost } = this.#options;
     const future = this.#known.get(seqId)?.future ?? "";
     if (onLost !== undefined) void this.#enqueue(async () => onLost(error, future));
-    this.#goOn(seqId + 1);
+    this.#resume(seqId + 1);
   }
 
   #failWaiting(last: number, error: RequestError): void {
@@ -107,7 +107,7 @@ export class OrderedRequests {
     }
   }
 
-  #goOn(next: number): void {
+  #resume(next: number): void {
     this.#next = next;
     const follower = this.#waiting.get(next);
     this.#waiting.delete(next);
@@ -117,7 +117,7 @@ export class OrderedRequests {
 
   #takeTurn(seqId: number, work: () => Promise<unknown>): Promise<unknown> {
     const running = this.#enqueue(work);
-    this.#goOn(seqId + 1);
+    this.#resume(seqId + 1);
     return running;
   }
 

@@ -138,7 +138,7 @@ async function sampleUntil(
   prompt: Int32Array,
 ): Promise<SampledSequence> {
   const found = new AbortController();
-  const drawn: number[] = [];
+  const sampled: number[] = [];
   let end = -1;
   const longest = Math.max(...strings.map(({ length }) => length));
   const sample = await base.sample(weights, {
@@ -147,12 +147,12 @@ async function sampleUntil(
     signal: AbortSignal.any([signal, found.signal]),
     onChunk({ tokens }) {
       for (const token of tokens) {
-        drawn.push(token);
+        sampled.push(token);
         if (end >= 0) continue;
         // A token is at least a byte, and a character at most four.
-        const tail = renderer.decode(Int32Array.from(drawn.slice(-4 * longest - 4)));
+        const tail = renderer.decode(Int32Array.from(sampled.slice(-4 * longest - 4)));
         if (!strings.some((text) => tail.includes(text))) continue;
-        end = drawn.length;
+        end = sampled.length;
         found.abort();
       }
     },

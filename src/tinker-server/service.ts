@@ -325,7 +325,7 @@ function describeFailure(error: unknown): Extract<FutureOutcome, { kind: "failed
 }
 
 /** A seed for an adapter whose client names none. */
-export function drawSeed(): number {
+export function sampleSeed(): number {
   return randomInt(2 ** 32);
 }
 

@@ -22,7 +22,7 @@ export interface TokenBound {
   /** Most bytes that one token stands for; Infinity where nothing can be said. */
   readonly longestToken: number;
   /** A number of tokens that `text` cannot have fewer of; 0 where nothing can be said. */
-  leastTokens(text: string): number;
+  minTokens(text: string): number;
 }
 
 /** Of a `tokenizer.json`. */
@@ -36,7 +36,7 @@ export function createTokenBound(json: object): TokenBound {
   const cutting = JSON.stringify(file.pre_tokenizer ?? null);
   const drops = /"Removed"|Whitespace|Bert|CharDelimiter/.test(cutting);
   if (!isByteLevel(file) || !Number.isFinite(shrinks) || drops)
-    return { longestToken: Infinity, leastTokens: () => 0 };
+    return { longestToken: Infinity, minTokens: () => 0 };
   const longest = new Float64Array(256);
   const alphabet = byteAlphabet();
   const vocabulary = file.model?.vocab ?? {};
@@ -53,7 +53,7 @@ export function createTokenBound(json: object): TokenBound {
   const shares = longest.map((length) => 1 / (length * shrinks));
   return {
     longestToken: Math.max(...longest) * shrinks,
-    leastTokens(text) {
+    minTokens(text) {
       const bytes = Buffer.from(text, "utf8");
       let sum = 0;
       for (let i = 0; i < bytes.length; i++) sum += shares[bytes[i]!]!;

@@ -31,7 +31,7 @@ export interface TextTokenizer {
   /** Most bytes of UTF-8 that one token stands for; Infinity where nothing can be said. */
   readonly longestToken: number;
   /** A number of tokens that `encode` cannot go below; takes a small part of its time. */
-  leastTokens(text: string): number;
+  minTokens(text: string): number;
 }
 
 /** Characters from which on encoding takes longer than handing it to another thread. */
@@ -76,7 +76,7 @@ export function createTokenizer(json: object, source: string): TextTokenizer {
     get longestToken() {
       return bound().longestToken;
     },
-    leastTokens: (text) => bound().leastTokens(text),
+    minTokens: (text) => bound().minTokens(text),
     decode,
     special(token) {
       const id = controls.byText.get(token)?.id ?? plain.token_to_id(token);

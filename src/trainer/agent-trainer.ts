@@ -9,7 +9,7 @@ import type { TrainerEvent } from "../core/events.ts";
 import type { Task } from "../core/task.ts";
 import { checkCapabilities, checkResume } from "./check-capabilities.ts";
 import { checkParts } from "./check-parts.ts";
-import { type ConfigInput, noticesOf, resolveConfig } from "../config/load.ts";
+import { type ConfigInput, warningsOf, resolveConfig } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import { type AlgorithmFunctions, type CustomLosses, nameAlgorithms } from "./custom-algorithms.ts";
 import type { EventListener } from "./emitter.ts";
@@ -18,10 +18,12 @@ import type { ResumeMode } from "./run-folder/run-directory.ts";
 import { executeRun, type TrainResult } from "./run.ts";
 import { type DatasetInput, readDataset } from "./rollouts/task.ts";
 import { wayNotices } from "./rollouts/agent-warnings.ts";
-import { readWayIn, type Rollouts, type WaysIn } from "./rollouts/agent-spec.ts";
+import { resolveAgent, type Rollouts, type AgentSpec } from "./rollouts/agent-spec.ts";
 
 /** What an {@link AgentTrainer} is made of. */
-export interface AgentTrainerOptions<Metadata = Record<string, unknown>> extends WaysIn<Metadata> {
+export interface AgentTrainerOptions<
+  Metadata = Record<string, unknown>,
+> extends AgentSpec<Metadata> {
   /**
    * What holds the weights, for one run. It stays yours: the trainer starts it and never disposes of
    * it, so hold it with `await using`.
@@ -72,7 +74,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
   readonly #rollouts: Rollouts<Metadata>;
   readonly #estimators: CustomEstimators;
   readonly #losses: CustomLosses;
-  readonly #notices: readonly string[];
+  readonly #warnings: readonly string[];
   #wasStarted = false;
 
   /**
@@ -82,11 +84,11 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
   constructor(options: AgentTrainerOptions<Metadata>) {
     requireParts(options);
     this.#options = options;
-    this.#rollouts = readWayIn(options);
+    this.#rollouts = resolveAgent(options);
     const resolved = resolveConfig(options.config);
     const named = nameAlgorithms(resolved, options.algorithm, options.backend.capabilities.losses);
     this.config = named.config;
-    this.#notices = [...noticesOf(resolved), ...wayNotices(this.config, this.#rollouts)];
+    this.#warnings = [...warningsOf(resolved), ...wayNotices(this.config, this.#rollouts)];
     this.#estimators = named.estimators;
     this.#losses = named.losses;
     if (options.partsFromConfig !== true) checkParts(this.config, options.backend);
@@ -134,7 +136,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
       config: this.config,
       estimators: this.#estimators,
       losses: this.#losses,
-      notices: this.#notices,
+      warnings: this.#warnings,
       trainTasks: trainTasks as readonly unknown[] as readonly Task[],
       valTasks: valTasks as readonly unknown[] as readonly Task[],
       resume: resume ?? false,

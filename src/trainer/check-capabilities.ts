@@ -6,13 +6,13 @@ import { defaultOptim, type OptimSpec } from "../core/loss.ts";
 import { namesByRole } from "../config/role-map.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import { guardMetrics, guardNames, guardOptions } from "./update/guards.ts";
-import { isBackendLoss, takesSlopes } from "./update/loss-plan.ts";
+import { isBackendLoss, supportsTrainerLoss } from "./update/loss-plan.ts";
 
 /** An option that not every backend honours. */
 export interface CapabilityRule {
   readonly option: string;
   value(config: TrainConfig): unknown;
-  honoured(capabilities: BackendCapabilities, config: TrainConfig): boolean;
+  supported(capabilities: BackendCapabilities, config: TrainConfig): boolean;
 }
 
 const optimizerOptions: readonly [string, keyof OptimSpec & keyof TrainConfig["training"]][] = [
@@ -37,14 +37,14 @@ const needForward: readonly [string, (correction: Correction) => unknown][] = [
 const correctionRules = needForward.map(([name, read]): CapabilityRule => ({
   option: `algorithm.rollout_correction.${name}`,
   value: ({ algorithm }) => read(algorithm.rolloutCorrection),
-  honoured: ({ forward }, { algorithm }) => forward || read(algorithm.rolloutCorrection) === null,
+  supported: ({ forward }, { algorithm }) => forward || read(algorithm.rolloutCorrection) === null,
 }));
 
 /** A limit on something that the backend does not measure would never trip. */
 const guardRules = guardNames.map((name): CapabilityRule => ({
   option: guardOptions[name],
   value: ({ guards }) => guards[name],
-  honoured: (capabilities, config) =>
+  supported: (capabilities, config) =>
     config.guards[name] === null || isMeasured(guardMetrics[name], capabilities, config),
 }));
 
@@ -55,7 +55,7 @@ function isMeasured(
   config: TrainConfig,
 ): boolean {
   const isOfRatios = metric !== "grad_norm";
-  if (isOfRatios && !isBackendLoss(config, capabilities)) return takesSlopes(capabilities);
+  if (isOfRatios && !isBackendLoss(config, capabilities)) return supportsTrainerLoss(capabilities);
   const hasRatios = config.algorithm.lossFn !== "cross_entropy";
   return (capabilities.measures ?? []).includes(metric) && (hasRatios || !isOfRatios);
 }
@@ -64,7 +64,7 @@ function isMeasured(
 const minPRules = (["train", "val"] as const).map((phase): CapabilityRule => ({
   option: `rollout.${phase}.min_p`,
   value: ({ rollout }) => rollout[phase].minP,
-  honoured: ({ minP = true }, { rollout }) => rollout[phase].minP === 0 || minP,
+  supported: ({ minP = true }, { rollout }) => rollout[phase].minP === 0 || minP,
 }));
 
 /** Every option whose honouring depends on the backend. */
@@ -73,53 +73,53 @@ export const capabilityRules: readonly CapabilityRule[] = [
     option: "algorithm.adv_estimator",
     value: (config) => config.algorithm.advEstimator,
     // It needs a value for each token, and no backend has a model of values.
-    honoured: (_, { algorithm }) => algorithm.advEstimator !== "gae",
+    supported: (_, { algorithm }) => algorithm.advEstimator !== "gae",
   },
   {
     option: "algorithm.loss_fn",
     value: (config) => config.algorithm.lossFn,
-    honoured: (capabilities, { algorithm }) =>
+    supported: (capabilities, { algorithm }) =>
       (capabilities.losses as readonly string[]).includes(algorithm.lossFn) ||
-      takesSlopes(capabilities),
+      supportsTrainerLoss(capabilities),
   },
   {
     option: "algorithm.loss_fn_map",
     value: (config) => config.algorithm.lossFnMap,
-    honoured: (capabilities, { algorithm }) =>
-      algorithm.lossFnMap.length === 0 || takesSlopes(capabilities),
+    supported: (capabilities, { algorithm }) =>
+      algorithm.lossFnMap.length === 0 || supportsTrainerLoss(capabilities),
   },
   {
     option: "algorithm.loss_agg_mode",
     value: (config) => config.algorithm.lossAggMode,
-    honoured: (capabilities, config) =>
+    supported: (capabilities, config) =>
       capabilities.aggregations.includes(config.algorithm.lossAggMode),
   },
   {
     option: "algorithm.clip_ratio_c",
     value: (config) => config.algorithm.clipRatioC,
-    honoured: (capabilities, { algorithm }) =>
+    supported: (capabilities, { algorithm }) =>
       algorithm.clipRatioC === null ||
       // Other losses have no dual clip: a warning says that it has no effect.
       ![algorithm.lossFn, ...namesByRole(algorithm.lossFnMap).values()].includes("ppo") ||
       capabilities.dualClip === true ||
-      takesSlopes(capabilities),
+      supportsTrainerLoss(capabilities),
   },
   {
     option: "algorithm.kl_beta",
     value: (config) => config.algorithm.klBeta,
-    honoured: ({ klEstimators = [] }, { algorithm }) =>
+    supported: ({ klEstimators = [] }, { algorithm }) =>
       algorithm.klBeta === 0 || klEstimators.includes(algorithm.klEstimator),
   },
   {
     option: "algorithm.entropy_coef",
     value: (config) => config.algorithm.entropyCoef,
-    honoured: (capabilities, config) =>
+    supported: (capabilities, config) =>
       config.algorithm.entropyCoef === 0 || capabilities.entropyBonus === true,
   },
   {
     option: "algorithm.use_kl_in_reward",
     value: (config) => config.algorithm.useKlInReward,
-    honoured: ({ forward, reference }, { algorithm }) =>
+    supported: ({ forward, reference }, { algorithm }) =>
       !algorithm.useKlInReward || (forward && reference === true),
   },
   ...correctionRules,
@@ -127,38 +127,38 @@ export const capabilityRules: readonly CapabilityRule[] = [
   {
     option: "async_training.enable",
     value: (config) => config.asyncTraining.enable,
-    honoured: ({ servesWhileTraining = false }, { asyncTraining }) =>
+    supported: ({ servesWhileTraining = false }, { asyncTraining }) =>
       !asyncTraining.enable || servesWhileTraining,
   },
   {
     option: "model.lora_rank",
     value: (config) => config.model.loraRank,
-    honoured: (capabilities, config) =>
+    supported: (capabilities, config) =>
       config.model.loraRank === 0 ? capabilities.fullFineTune : capabilities.lora,
   },
   {
     option: "model.lora_alpha",
     value: (config) => config.model.loraAlpha,
-    honoured: ({ loraAlpha = null }, { model }) =>
+    supported: ({ loraAlpha = null }, { model }) =>
       model.loraRank === 0 || loraAlpha === null || model.loraAlpha === loraAlpha,
   },
   ...minPRules,
   {
     option: "training.lr_schedule",
     value: (config) => config.training.lrSchedule,
-    honoured: (capabilities, config) =>
+    supported: (capabilities, config) =>
       config.training.lrSchedule === "constant" || capabilities.optimizer.includes("learningRate"),
   },
   {
     option: "training.warmup_steps",
     value: (config) => config.training.warmupSteps,
-    honoured: (capabilities, config) =>
+    supported: (capabilities, config) =>
       config.training.warmupSteps === 0 || capabilities.optimizer.includes("learningRate"),
   },
   ...optimizerOptions.map(([option, field]): CapabilityRule => ({
     option,
     value: (config) => config.training[field],
-    honoured: (capabilities, config) =>
+    supported: (capabilities, config) =>
       config.training[field] === defaultOptim[field] || capabilities.optimizer.includes(field),
   })),
 ];
@@ -169,8 +169,8 @@ export function checkCapabilities(
   backend: Pick<TrainingBackend, "name" | "capabilities">,
 ): void {
   for (const rule of capabilityRules) {
-    if (rule.honoured(backend.capabilities, config)) continue;
-    const others = backendsThat((capabilities) => rule.honoured(capabilities, config));
+    if (rule.supported(backend.capabilities, config)) continue;
+    const others = backendsThat((capabilities) => rule.supported(capabilities, config));
     throw new UnsupportedOptionError(rule.option, rule.value(config), backend.name, others);
   }
 }

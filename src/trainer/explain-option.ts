@@ -6,24 +6,24 @@ import { capabilityMatrix } from "../core/capabilities.ts";
 import { ConfigError } from "../core/errors.ts";
 import { capabilityRules } from "./check-capabilities.ts";
 import { type ConfigField, configFields } from "../config/fields.ts";
-import { foreignKeys } from "../config/compat/compat-keys.ts";
+import { compatKeys } from "../config/compat/compat-keys.ts";
 import { nearestKey } from "../config/issues.ts";
 import { loadConfig } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
-import { foreignKey, plainKey } from "../config/compat/translate.ts";
+import { compatKey, plainKey } from "../config/compat/translate.ts";
 
 /** `all` values of an option, `none`, those that are listed, or `own`: an option of another backend. */
-export type Honoured = "all" | "none" | "own" | readonly unknown[];
+export type Supported = "all" | "none" | "own" | readonly unknown[];
 
 export interface ExplainedOption extends ConfigField {
   /** By backend. */
-  readonly honoured: Readonly<Record<string, Honoured>>;
+  readonly supported: Readonly<Record<string, Supported>>;
   /** Names that it has in files of rLLM and verl. */
   readonly otherNames: readonly string[];
 }
 
 /** What must be set too, so that a value asks for something and is no contradiction. */
-const companions: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+const assets: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "algorithm.loss_scale_factor": { "algorithm.loss_agg_mode": "seq-mean-token-sum-norm" },
   "algorithm.dro_beta": { "algorithm.loss_fn": "dro" },
   "algorithm.sapo_tau_pos": { "algorithm.loss_fn": "sapo" },
@@ -62,10 +62,10 @@ const samples: readonly unknown[] = [
   ["role=dro"],
 ];
 
-function companionsOf(key: string): Readonly<Record<string, unknown>> {
+function requiredOptionsOf(key: string): Readonly<Record<string, unknown>> {
   const parts = key.split(".");
   const prefixes = parts.map((_, i) => parts.slice(0, i + 1).join("."));
-  return Object.assign({}, ...prefixes.map((prefix) => companions[prefix] ?? {})) as Readonly<
+  return Object.assign({}, ...prefixes.map((prefix) => assets[prefix] ?? {})) as Readonly<
     Record<string, unknown>
   >;
 }
@@ -79,7 +79,7 @@ export interface OptionProbe {
 /** LoRA is on: every backend has it. */
 function probeOf(key: string, value: unknown): OptionProbe {
   const base = { "model.name": "m", "model.lora_rank": 8 };
-  return { value, overrides: { ...base, ...companionsOf(key), [key]: value } };
+  return { value, overrides: { ...base, ...requiredOptionsOf(key), [key]: value } };
 }
 
 /** null where it is no configuration. */
@@ -121,20 +121,20 @@ function ownerOf(key: string): string | undefined {
 }
 
 /** Whether the backend of this package honours everything that the configuration asks for. */
-function isHonoured(backend: string, config: TrainConfig): boolean {
+function isSupported(backend: string, config: TrainConfig): boolean {
   const capabilities = capabilityMatrix[backend as keyof typeof capabilityMatrix];
-  return capabilityRules.every((rule) => rule.honoured(capabilities, config));
+  return capabilityRules.every((rule) => rule.supported(capabilities, config));
 }
 
 /** Of one option by one backend. */
-export function honouredValues(field: ConfigField, backend: string): Honoured {
+export function supportedValues(field: ConfigField, backend: string): Supported {
   const owner = ownerOf(field.key);
   if (owner !== undefined) return owner === backend ? "all" : "own";
   const probes = optionProbes(field);
   const values = probes.map(({ value }) => value);
   const kept = probes.flatMap((probe) => {
     const config = configOf(probe);
-    return config === null || isHonoured(backend, config) ? [probe.value] : [];
+    return config === null || isSupported(backend, config) ? [probe.value] : [];
   });
   if (kept.length === values.length) return "all";
   return kept.length === 0 || (kept.length === 1 && kept[0] === false) ? "none" : kept;
@@ -143,7 +143,7 @@ export function honouredValues(field: ConfigField, backend: string): Honoured {
 export const backendNames: readonly string[] = Object.keys(capabilityMatrix);
 
 /** A key of rLLM or verl that is no name of an option here. */
-export interface ExplainedForeign {
+export interface ExplainedCompatKey {
   readonly key: string;
   readonly becomes?: readonly string[];
   readonly only?: readonly unknown[];
@@ -151,21 +151,21 @@ export interface ExplainedForeign {
 }
 
 /** @throws ConfigError when there is no such option, with the nearest one. */
-export function explainOption(path: string): ExplainedOption | ExplainedForeign {
+export function explainOption(path: string): ExplainedOption | ExplainedCompatKey {
   const key = plainKey(path);
   const field = configFields().find((other) => other.key === key);
   if (field !== undefined) {
     return {
       ...field,
-      honoured: Object.fromEntries(
-        backendNames.map((backend) => [backend, honouredValues(field, backend)]),
+      supported: Object.fromEntries(
+        backendNames.map((backend) => [backend, supportedValues(field, backend)]),
       ),
-      otherNames: foreignKeys.flatMap((other) =>
+      otherNames: compatKeys.flatMap((other) =>
         "to" in other && [other.to].flat().includes(key) ? [other.from] : [],
       ),
     };
   }
-  const entry = foreignKey(key);
+  const entry = compatKey(key);
   if (entry === undefined) throw unknownOption(path, key);
   if ("idle" in entry) return { key, why: `It has no effect: ${entry.idle}.` };
   if ("only" in entry)

@@ -8,7 +8,7 @@ import type { TrainConfig } from "../config/train-config.ts";
 import type { CustomLosses } from "./custom-algorithms.ts";
 import type { UnstampedEvent } from "../core/events.ts";
 import type { Emit } from "./emitter.ts";
-import type { Journal } from "./run-folder/run-log.ts";
+import type { RunLog } from "./run-folder/run-log.ts";
 
 /** One rollout to run. */
 export interface RolloutRequest {
@@ -39,7 +39,7 @@ export interface LoopContext {
   readonly batches: BatchPlan<Task>;
   readonly valTasks: readonly Task[];
   readonly totalSteps: number;
-  readonly journal: Journal;
+  readonly journal: RunLog;
   readonly emit: Emit;
   readonly signal: AbortSignal;
   /** Of the user, by the names that the options have. */

@@ -3,7 +3,7 @@
  * early. Knows nothing of how any of them is done.
  */
 import { AgentTrainerError } from "../core/errors.ts";
-import { createOverlapped } from "./async/async-stepper.ts";
+import { createAsyncStepper } from "./async/async-stepper.ts";
 import {
   type BestValidation,
   pruneCheckpoints,
@@ -13,8 +13,8 @@ import {
 import { isBetter } from "./run-folder/best-validation.ts";
 import { LearningRecord } from "./update/learning.ts";
 import type { LoopContext } from "./loop-context.ts";
-import { createTurns } from "./sync-stepper.ts";
-import type { HeldRollouts } from "./rollouts/buffered-rollouts.ts";
+import { createSyncStepper } from "./sync-stepper.ts";
+import type { BufferedRollouts } from "./rollouts/buffered-rollouts.ts";
 import type { Stepper } from "./stepper.ts";
 import { runValidation } from "./rollouts/validate.ts";
 
@@ -40,7 +40,7 @@ export interface LoopResult {
 export interface LoopStart {
   readonly state: RunState;
   /** What the checkpoint of `state` holds. */
-  readonly rollouts: HeldRollouts;
+  readonly rollouts: BufferedRollouts;
   /** Path of the checkpoint that `state` came from; null for a new run. */
   readonly checkpoint: string | null;
   readonly checkpointFolder: string;
@@ -70,8 +70,8 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
   const { position, hasUnservedWeights, resumeVersions } = state;
   const held = { rollouts: start.rollouts, position, hasUnservedWeights };
   await using stepper: Stepper = config.asyncTraining.enable
-    ? createOverlapped(context, held, { steps: state.step, resumeVersions })
-    : createTurns(context, held);
+    ? createAsyncStepper(context, held, { steps: state.step, resumeVersions })
+    : createSyncStepper(context, held);
 
   const isValidationDue = (): boolean => {
     if (context.valTasks.length === 0) return false;

@@ -29,7 +29,7 @@ import {
   type RunDirectory,
 } from "./run-folder/run-directory.ts";
 import { hashConfig, hashDataset } from "./run-folder/run-identity.ts";
-import { nothingHeld } from "./rollouts/buffered-rollouts.ts";
+import { nothingBuffered } from "./rollouts/buffered-rollouts.ts";
 import type { Rollouts } from "./rollouts/agent-spec.ts";
 
 /** What a run came to. A run that fails rejects instead. */
@@ -53,7 +53,7 @@ export interface RunPlan {
   readonly estimators: CustomEstimators;
   readonly losses: CustomLosses;
   /** Of options without an effect. */
-  readonly notices: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 function totalStepsOf({ config, trainTasks }: RunPlan): number {
@@ -100,7 +100,7 @@ export async function executeRun(
             ...resumedState(servedState(checkpoint.state), plan.config, changes),
             configHash,
           };
-    return await journaledRun({ plan, directory, state, openRollouts }, emit);
+    return await loggedRun({ plan, directory, state, openRollouts }, emit);
   } catch (error) {
     throw fileError(error) ?? error;
   } finally {
@@ -130,7 +130,7 @@ interface OpenedRun {
 }
 
 /** Whatever happens, the journal's last event says how the run ended. */
-async function journaledRun(opened: OpenedRun, emit: Emit): Promise<TrainResult> {
+async function loggedRun(opened: OpenedRun, emit: Emit): Promise<TrainResult> {
   const { plan, directory, state } = opened;
   const totalSteps = totalStepsOf(plan);
   const run = { runDir: directory.path, seed: plan.config.trainer.seed, totalSteps };
@@ -147,7 +147,7 @@ async function journaledRun(opened: OpenedRun, emit: Emit): Promise<TrainResult>
   }
   for (const message of [
     ...directory.warnings,
-    ...plan.notices,
+    ...plan.warnings,
     ...startWarnings(plan.config, plan.trainTasks.length, totalSteps),
     ...temperatureWarnings(plan.config, plan.backend),
     ...(plan.valTasks.length === 0 ? validationNotices(plan.config) : []),
@@ -234,7 +234,7 @@ async function runWithServices(
       },
       {
         state,
-        rollouts: directory.checkpoint?.rollouts ?? nothingHeld,
+        rollouts: directory.checkpoint?.rollouts ?? nothingBuffered,
         checkpoint: directory.checkpoint?.path ?? null,
         checkpointFolder: directory.checkpoints,
       },

@@ -1,7 +1,7 @@
 /** What makes steps, as the loop sees it: the same loop runs either, one after the other or overlapping. */
 import type { AgentTrainerError } from "../core/errors.ts";
 import type { RunState } from "./run-folder/checkpoint.ts";
-import type { HeldRollouts } from "./rollouts/buffered-rollouts.ts";
+import type { BufferedRollouts } from "./rollouts/buffered-rollouts.ts";
 
 /** Tells the loop whether the weights still are those of the last completed step. */
 export interface UpdateGuard {
@@ -12,8 +12,8 @@ export interface UpdateGuard {
 }
 
 /** What a checkpoint of the last completed step must hold beside the weights. */
-export interface Held {
-  readonly rollouts: HeldRollouts;
+export interface Buffered {
+  readonly rollouts: BufferedRollouts;
   readonly position: RunState["position"];
   readonly hasUnservedWeights: boolean;
 }
@@ -34,5 +34,5 @@ export interface Stepper extends AsyncDisposable {
   /** Runs a validation while nothing else is begun. */
   validating<T>(validation: () => Promise<T>): Promise<T>;
   /** As it is at this moment: what goes on meanwhile does not change it. */
-  held(): Held;
+  held(): Buffered;
 }

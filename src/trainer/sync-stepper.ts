@@ -4,16 +4,16 @@
  * what the backend is, or of when validations and checkpoints come.
  */
 import { trainEpisodeMetrics } from "./rollouts/episode-metrics.ts";
-import { collectSets } from "./rollouts/collect.ts";
+import { collectRollouts } from "./rollouts/collect.ts";
 import type { LoopContext } from "./loop-context.ts";
 import { chooseReplay, keepForReplay, replayMetrics } from "./rollouts/replay.ts";
 import { episodesOf } from "./rollouts/task-rollouts.ts";
 import { secondsSince, stepMetrics } from "./step-metrics.ts";
-import type { Held, Stepper, StepResult, StepState, UpdateGuard } from "./stepper.ts";
-import { trainOnSets } from "./update/train-on-rollouts.ts";
+import type { Buffered, Stepper, StepResult, StepState, UpdateGuard } from "./stepper.ts";
+import { trainOnRollouts } from "./update/train-on-rollouts.ts";
 
 /** Steps in turns, going on with what a checkpoint held. */
-export function createTurns(context: LoopContext, before: Held): Stepper {
+export function createSyncStepper(context: LoopContext, before: Buffered): Stepper {
   const { backend } = context;
   const { config } = context;
   let { waiting, replay } = before.rollouts;
@@ -23,12 +23,12 @@ export function createTurns(context: LoopContext, before: Held): Stepper {
     // Numbers are counted since the last call: what came before this step is dropped.
     await backend.metrics?.();
     const start = performance.now();
-    const collected = await collectSets(context, number, state.position.next, waiting);
+    const collected = await collectRollouts(context, number, state.position.next, waiting);
     const rolloutS = secondsSince(start);
     const { skippedUpdates } = state;
     const again = chooseReplay(replay, config, number);
     const sets = [...collected.sets, ...again];
-    const trained = await trainOnSets(context, number, sets, { guard, skippedUpdates });
+    const trained = await trainOnRollouts(context, number, sets, { guard, skippedUpdates });
     const weightVersion = trained.hasChanged ? await backend.publishWeights() : state.weightVersion;
     const wallS = secondsSince(start);
     const { episodes } = collected;

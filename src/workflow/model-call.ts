@@ -32,7 +32,7 @@ export interface ModelOutput {
   readonly completionTokens: number;
 }
 
-interface WireAnswer {
+interface WireResponse {
   readonly id: string;
   readonly choices: readonly {
     readonly message: WireMessage & {
@@ -60,7 +60,7 @@ export async function callModel(
   });
   const text = await response.text();
   if (!response.ok) throw refused(response.status, text);
-  const { id, choices, usage } = JSON.parse(text) as WireAnswer;
+  const { id, choices, usage } = JSON.parse(text) as WireResponse;
   const [choice] = choices;
   if (choice === undefined) throw refused(response.status, text);
   const { message, finish_reason } = choice;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { WaysIn } from "../../src/trainer/rollouts/agent-spec.ts";
-import { readWayIn } from "../../src/trainer/rollouts/agent-spec.ts";
+import type { AgentSpec } from "../../src/trainer/rollouts/agent-spec.ts";
+import { resolveAgent } from "../../src/trainer/rollouts/agent-spec.ts";
 import { MultiTurnWorkflow } from "../../src/workflow/multi-turn.ts";
 
 const agentFlow = () => "x";
@@ -34,11 +34,11 @@ describe("the way in", () => {
     ["two scores", { agentRunFunc, evaluator }, "agentRunFunc and evaluator, which has no meaning"],
     ["no function", { agentRunFunc: {} }, "agentRunFunc must be a function"],
   ])("may not be %s", (_, given, message) => {
-    expect(() => readWayIn(given as WaysIn)).toThrow(message);
+    expect(() => resolveAgent(given as AgentSpec)).toThrow(message);
   });
 
   it("may be a flow whose set-up brings the evaluator", () => {
-    const { evaluator: common, hooks } = readWayIn({
+    const { evaluator: common, hooks } = resolveAgent({
       agentFlow,
       hooks: { setUp: () => ({ evaluator }) },
     });
@@ -47,20 +47,20 @@ describe("the way in", () => {
   });
 
   it("knows the tasks' metadata, and refuses other scores when it is compiled", async () => {
-    const way: WaysIn<{ gold: string }> = {
+    const way: AgentSpec<{ gold: string }> = {
       agentFlow: (task, config) => `${task.metadata.gold} ${config.model}`,
       evaluator: (task, { output }) => [output === task.metadata.gold ? 1 : 0, true],
       hooks: { setUp: async (task) => ({ env: task.metadata.gold.length }) },
     };
-    expect(readWayIn(way).evaluator).toBe(way.evaluator);
-    const wrong: WaysIn<{ gold: string }> = {
+    expect(resolveAgent(way).evaluator).toBe(way.evaluator);
+    const wrong: AgentSpec<{ gold: string }> = {
       agentFlow,
       // @ts-expect-error a text is no score
       evaluator: () => "good",
     };
-    expect(readWayIn(wrong).program.what).toBe("The agent flow");
+    expect(resolveAgent(wrong).program.what).toBe("The agent flow");
     // @ts-expect-error nor is a text a reward
-    const run: WaysIn = { agentRunFunc: () => "good" };
-    expect(readWayIn(run).program.what).toBe("agentRunFunc");
+    const run: AgentSpec = { agentRunFunc: () => "good" };
+    expect(resolveAgent(run).program.what).toBe("agentRunFunc");
   });
 });

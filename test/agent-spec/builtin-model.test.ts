@@ -3,11 +3,11 @@ import type { AgentConfig } from "../../src/core/agent.ts";
 import type { Task } from "../../src/core/task.ts";
 import { createLocalBackend } from "../../src/backends/local/index.ts";
 import { AgentTrainer } from "../../src/trainer/agent-trainer.ts";
-import type { WaysIn } from "../../src/trainer/rollouts/agent-spec.ts";
+import type { AgentSpec } from "../../src/trainer/rollouts/agent-spec.ts";
 import type { Agent, Environment } from "../../src/workflow/agent-environment.ts";
 import type { WireMessage } from "../../src/workflow/model-call.ts";
 import { Workflow } from "../../src/workflow/workflow.ts";
-import { ask } from "../rollout/gateway-run.ts";
+import { request } from "../rollout/gateway-run.ts";
 import { newFolder } from "../trainer/coin-run.ts";
 
 const tasks = ["mug", "clock"].map((item) => ({
@@ -43,9 +43,9 @@ const makeShop = ({ question }: { question: string }): Environment<string, strin
 });
 
 const say = async (task: Task, config: AgentConfig): Promise<string> =>
-  (await ask(config, task.instruction)).content;
+  (await request(config, task.instruction)).content;
 
-const ways: readonly WaysIn[] = [
+const ways: readonly AgentSpec[] = [
   { agentFlow: say, evaluator: (_task, { output }) => rewardOf(output as string) },
   { agentRunFunc: async (task, config) => rewardOf(await say(task, config)) },
   { workflow: Way },

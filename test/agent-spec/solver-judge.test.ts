@@ -4,7 +4,7 @@ import { reportTrajectory } from "../../src/core/report.ts";
 import type { Task } from "../../src/core/task.ts";
 import { coinBackend } from "../trainer/coin-backend.ts";
 import { coinTrainer, readLines } from "../trainer/coin-run.ts";
-import { ask } from "../rollout/gateway-run.ts";
+import { request } from "../rollout/gateway-run.ts";
 
 /** Two solvers in parallel and a judge of both; each is right when it says "yes". */
 async function solverJudge(task: Task, config: AgentConfig) {
@@ -12,12 +12,12 @@ async function solverJudge(task: Task, config: AgentConfig) {
   const solvers = await Promise.all(
     [1, 2].map(async (i) => {
       const solver = config.trajectory(`solver ${i}`, { role: "solver" });
-      const answer = await ask(solver, `${task.instruction} Solver ${i}.`);
+      const answer = await request(solver, `${task.instruction} Solver ${i}.`);
       return reportTrajectory({ name: "solver", uid: solver.uid, reward: isRight(answer) });
     }),
   );
-  const judge = await ask(config.trajectory("judge"), `${task.instruction} Judge.`);
-  await ask(config.trajectory("title", { train: false }), "A title, please.");
+  const judge = await request(config.trajectory("judge"), `${task.instruction} Judge.`);
+  await request(config.trajectory("title", { train: false }), "A title, please.");
   return [...solvers, reportTrajectory({ name: "judge", reward: isRight(judge) })];
 }
 
@@ -65,8 +65,8 @@ describe("known traps", () => {
     const { trainer } = coinTrainer({
       backend,
       agentRunFunc: async (task: Task, config: AgentConfig) => {
-        const { id, content } = await ask(config, task.instruction);
-        await ask(config, "not scored");
+        const { id, content } = await request(config, task.instruction);
+        await request(config, "not scored");
         const steps = [{ responseId: id }];
         return [reportTrajectory({ name: "scored", reward: content === "yes" ? 1 : 0, steps })];
       },

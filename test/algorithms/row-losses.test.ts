@@ -45,8 +45,8 @@ describe("published numbers", () => {
       const found = rowLossOf(spec.name, spec)(row);
       const weighted = weightedSum(found, row);
       loss += factors[i]! * weighted;
-      const slopes = (gradient?.[i] ?? []).filter((__, k) => now[k] !== null);
-      for (const [k, slope] of slopes.entries())
+      const gradients = (gradient?.[i] ?? []).filter((__, k) => now[k] !== null);
+      for (const [k, slope] of gradients.entries())
         expect(Math.abs(factors[i]! * found.gradient[k]! - slope)).toBeLessThan(1e-6);
     }
     expect(Math.abs(loss - value)).toBeLessThan(1e-6);
@@ -97,8 +97,8 @@ describe.each(cases)("%s, numbers %i", (name, _, spec) => {
       const found = rowLossOf(name, spec)(row);
       loss += weightedSum(found, row);
       clipped += found.clipped ?? 0;
-      for (const [i, slope] of found.gradient.entries())
-        expect(slope, `row ${r}, token ${i}`).toBeCloseTo(graph.gradient[r]![i]!, 4);
+      for (const [i, gradient] of found.gradient.entries())
+        expect(gradient, `row ${r}, token ${i}`).toBeCloseTo(graph.gradient[r]![i]!, 4);
     }
     expect(loss).toBeCloseTo(graph.loss, 3);
     expect(clipped).toBe(graph.sums["clipped"] ?? 0);
@@ -127,7 +127,7 @@ describe.each(far)("%s at a log-ratio of %i, advantage %i", (name, logRatio, adv
     dro: 0.025 * logRatio ** 2 - advantage * now,
     cross_entropy: -now,
   };
-  const slopes: Partial<Record<LossName, number>> = {
+  const gradients: Partial<Record<LossName, number>> = {
     cispo: -Math.min(Math.max(ratio, 0.8), 1.2) * advantage,
     dro: 0.05 * logRatio - advantage,
     cross_entropy: -1,
@@ -145,13 +145,13 @@ describe.each(far)("%s at a log-ratio of %i, advantage %i", (name, logRatio, adv
       const spec: LossSpec = { ...defaultLoss, name, aggregation: "token-sum", dualClip };
       const isBounded = name === "ppo" && dualClip !== null && advantage < 0;
       const value = isBounded ? Math.min(worked[name], 3) : worked[name];
-      const slope = slopes[name] ?? 0;
+      const gradient = gradients[name] ?? 0;
       const graph = await runObjective(item, spec);
       const numbers = rowLossOf(name, spec)(publishedRow(item, 0));
       for (const found of [graph.loss, numbers.terms[0]!])
         expect(Math.abs(found - value)).toBeLessThan(1e-6 * Math.max(1, Math.abs(value)));
       for (const found of [graph.gradient[0]![0]!, numbers.gradient[0]!])
-        expect(Math.abs(found - slope)).toBeLessThan(1e-6 * Math.max(1, Math.abs(slope)));
+        expect(Math.abs(found - gradient)).toBeLessThan(1e-6 * Math.max(1, Math.abs(gradient)));
     },
   );
 });

@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { parseArguments } from "../../benchmarks/arguments.ts";
 import { benchmarks } from "../../benchmarks/catalog.ts";
 import { demoResults } from "../../benchmarks/demo/demo.ts";
-import { outsideShare } from "../../benchmarks/demo/run-demo.ts";
+import { outsideFraction } from "../../benchmarks/demo/run-demo.ts";
 import { countTokens, demoStep, denseRows, makeRows } from "../../benchmarks/engine/rows.ts";
-import { completion, drawnTokens } from "../../benchmarks/gateway/endpoint.ts";
+import { completion, sampledTokens } from "../../benchmarks/gateway/endpoint.ts";
 import { runLoad } from "../../benchmarks/gateway/load.ts";
 import { makeReport } from "../../benchmarks/harness/report.ts";
 import { atLeast, atMost, result } from "../../benchmarks/harness/result.ts";
 import { asyncResults } from "../../benchmarks/trainer-async/trainer-async.ts";
-import { drawToolTime, toolTime } from "../../benchmarks/trainer-async/slow-tools.ts";
+import { sampleToolTime, toolTime } from "../../benchmarks/trainer-async/slow-tools.ts";
 import { overheadResults } from "../../benchmarks/trainer-overhead/trainer-overhead.ts";
 import { mean, median, percentile } from "../../benchmarks/harness/statistics.ts";
 import { formatNumber, formatTable, reportTable } from "../../benchmarks/harness/table.ts";
@@ -156,13 +156,13 @@ describe("what is measured", () => {
     expect([new Set(calls).size, calls.length, most]).toEqual([12, 12, 3]);
     expect(outcome.p99Ms).toBeGreaterThanOrEqual(outcome.p50Ms);
     expect(outcome.callsPerSecond).toBeGreaterThan(0);
-    expect(completion).toHaveLength(drawnTokens - 1);
+    expect(completion).toHaveLength(sampledTokens - 1);
   });
 
   it("reads the demo's metrics and judges every seed", () => {
     const lines =
       '{"phase":"validation"}\n{"time/outside_engine_share":0.1}\n{"time/outside_engine_share":0.3}\n';
-    expect(outsideShare(lines)).toBeCloseTo(0.2);
+    expect(outsideFraction(lines)).toBeCloseTo(0.2);
     const run = {
       seconds: 50,
       secondsToFirstUpdate: 5,
@@ -188,14 +188,14 @@ describe("what is measured", () => {
   });
 
   it("draws tool times as it says, and compares loops pair by pair", () => {
-    expect(drawToolTime(0)).toBe(toolTime.shortestS);
-    expect(drawToolTime(0.5)).toBeCloseTo(0.511, 3);
-    expect(drawToolTime(1 - 1 / 120)).toBeLessThan(toolTime.longestS);
-    expect(drawToolTime(1 - 1 / 122)).toBe(toolTime.longestS);
-    const run = { validationBefore: 0.1, validationAfter: 0.9, mostStale: 0, waitingShare: 0.5 };
+    expect(sampleToolTime(0)).toBe(toolTime.shortestS);
+    expect(sampleToolTime(0.5)).toBeCloseTo(0.511, 3);
+    expect(sampleToolTime(1 - 1 / 120)).toBeLessThan(toolTime.maxSeconds);
+    expect(sampleToolTime(1 - 1 / 122)).toBe(toolTime.maxSeconds);
+    const run = { validationBefore: 0.1, validationAfter: 0.9, maxStale: 0, waitingFraction: 0.5 };
     const pair = (turns: number, overlapped: number) => ({
       turns: { ...run, seconds: turns },
-      overlapped: { ...run, seconds: overlapped, mostStale: 2 },
+      overlapped: { ...run, seconds: overlapped, maxStale: 2 },
     });
     const results = asyncResults([pair(100, 50), pair(300, 100), pair(80, 80)], 10, false);
     expect(results[0]).toMatchObject({ ratio: 2, goal: "ratio >= 2", met: true });

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import type { Protocol, Trace } from "../../src/core/trace.ts";
 import { textOf } from "../../src/gateway/session/message-text.ts";
-import { drawnIds, drawnLogprobs, renderer } from "./targets.ts";
+import { sampledIds, sampledLogprobs, renderer } from "./targets.ts";
 
 export interface ExpectedCall {
   readonly protocol: Protocol;
-  readonly answer: string;
+  readonly response: string;
   /** Ids that were drawn, when fewer than the whole answer. */
-  readonly drawn?: number;
+  readonly sampled?: number;
   readonly stopReason?: "stop" | "length";
   /** What the client was shown. */
   readonly text?: string;
@@ -34,9 +34,9 @@ export function assertCaptured(traces: readonly Trace[], expected: readonly Expe
   assert.equal(traces.length, expected.length, "number of captured calls");
   for (const [i, want] of expected.entries()) {
     const trace = traces[i] as Trace;
-    const ids = drawnIds(want.answer, want.drawn);
+    const ids = sampledIds(want.response, want.sampled);
     assert.deepEqual(Array.from(trace.responseIds), ids, "sampled ids");
-    assert.deepEqual(Array.from(trace.logprobs), drawnLogprobs(ids), "logprobs");
+    assert.deepEqual(Array.from(trace.logprobs), sampledLogprobs(ids), "logprobs");
     assert.equal(trace.protocol, want.protocol);
     assert.equal(trace.stopReason, want.stopReason ?? "stop");
     assert.equal(trace.untrainable, undefined);

@@ -16,7 +16,7 @@ export interface World {
 }
 
 export interface WorldOptions {
-  readonly answers: readonly string[];
+  readonly responses: readonly string[];
   /** Enforced by the session. */
   readonly sampling?: Partial<{ temperature: number; topP: number; maxTokens: number }>;
   readonly contextLength?: number;
@@ -52,7 +52,7 @@ export async function withWorld(
   options: WorldOptions,
   work: (world: World) => Promise<void>,
 ): Promise<void> {
-  const scripted = await target.create(options.answers, options.contextLength ?? 65_536);
+  const scripted = await target.create(options.responses, options.contextLength ?? 65_536);
   const gateway = createGateway({ target: scripted.target, model: "scripted" });
   try {
     const { url } = await gateway.listen();

@@ -34,7 +34,7 @@ export interface Result {
   readonly output: string;
 }
 
-export interface Answer {
+export interface Response {
   readonly text: string;
   /** Where the client shows it. */
   readonly reasoning?: string;
@@ -46,7 +46,7 @@ export interface Answer {
 
 export interface Chat {
   /** A user's message, or the results of all calls of the last answer. */
-  send(input: string | readonly Result[]): Promise<Answer>;
+  send(input: string | readonly Result[]): Promise<Response>;
 }
 
 export type Feature = "stop" | "reasoning" | "tools";

@@ -22,13 +22,13 @@ export interface ConformanceTarget {
   /** Who makes token ids of messages. */
   readonly renders: "gateway" | "server";
   /** Answers call k with `answers[k]`; with the last one when there are more calls. */
-  create(answers: readonly string[], contextLength: number): Promise<ScriptedTarget>;
+  create(responses: readonly string[], contextLength: number): Promise<ScriptedTarget>;
 }
 
 export const renderer = byteRenderer();
 
-function scriptOf(answers: readonly string[]): Script {
-  return ({ index }) => answers[Math.min(index, answers.length - 1)] ?? "";
+function scriptOf(responses: readonly string[]): Script {
+  return ({ index }) => responses[Math.min(index, responses.length - 1)] ?? "";
 }
 
 /** vLLM's protocol over HTTP, rendered by the gateway or by the server. */
@@ -36,8 +36,8 @@ function overHttp(tokenMode: "cumulative" | "server"): ConformanceTarget {
   return {
     name: `vllm, ${tokenMode}`,
     renders: tokenMode === "server" ? "server" : "gateway",
-    create: async (answers, contextLength) => {
-      const upstream = await startUpstream({ script: scriptOf(answers), contextLength });
+    create: async (responses, contextLength) => {
+      const upstream = await startUpstream({ script: scriptOf(responses), contextLength });
       const own = tokenMode === "server" ? {} : { renderer };
       return {
         target: { kind: "http", workers: [{ url: upstream.url }], tokenMode, ...own },
@@ -52,8 +52,8 @@ export const targets: readonly ConformanceTarget[] = [
   {
     name: "sampler",
     renders: "gateway",
-    create: async (answers, contextLength) => ({
-      target: scriptedTarget(scriptOf(answers), { contextLength, weightVersion: 3 }),
+    create: async (responses, contextLength) => ({
+      target: scriptedTarget(scriptOf(responses), { contextLength, weightVersion: 3 }),
       close: async () => undefined,
     }),
   },
@@ -62,10 +62,10 @@ export const targets: readonly ConformanceTarget[] = [
 ];
 
 /** The ids that are drawn for this answer, its end included. */
-export function drawnIds(answer: string, limit: number = Number.POSITIVE_INFINITY): number[] {
-  return [...new TextEncoder().encode(answer), byteTokens.turnEnd].slice(0, limit);
+export function sampledIds(response: string, limit: number = Number.POSITIVE_INFINITY): number[] {
+  return [...new TextEncoder().encode(response), byteTokens.turnEnd].slice(0, limit);
 }
 
-export function drawnLogprobs(ids: readonly number[]): number[] {
+export function sampledLogprobs(ids: readonly number[]): number[] {
   return ids.map((id, i) => scriptedLogprob(id, i));
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findCompanions } from "../../src/engine/checkpoint/model-assets.ts";
+import { findModelAssets } from "../../src/engine/checkpoint/model-assets.ts";
 import { exportFolder } from "../../src/engine/checkpoint/export-folder.ts";
 import { exportGguf } from "../../src/engine/checkpoint/export-gguf.ts";
 import { openGguf } from "../../src/engine/checkpoint/gguf-file.ts";
@@ -137,7 +137,7 @@ describe("a folder", () => {
     const steps: number[] = [];
     await exportFolder(source, out, {
       format: "f32",
-      companions: new Map(),
+      assets: new Map(),
       maxShardBytes: 20_000,
       onProgress: (done) => steps.push(done),
     });
@@ -155,7 +155,7 @@ describe("a folder", () => {
     await expect(
       exportFolder(source, out, {
         format: "f32",
-        companions: findCompanions(fixture("parity/llama-tied")),
+        assets: findModelAssets(fixture("parity/llama-tied")),
         signal: controller.signal,
         onProgress: () => controller.abort(),
       }),
@@ -172,8 +172,8 @@ describe("adapters", () => {
       const adapter = await readLoraAdapter(fixture(`adapters/${name}`));
       expect(adapter.baseModel).toBe("../../parity/llama-tied");
       const out = join(folder, name);
-      const companions = findCompanions(fixture("parity/llama-tied"));
-      await exportFolder(mergeAdapter(base, adapter), out, { format: "f32", companions });
+      const assets = findModelAssets(fixture("parity/llama-tied"));
+      await exportFolder(mergeAdapter(base, adapter), out, { format: "f32", assets });
       const policy = await loadPolicyModel(out, { lora: null, seed: 1 });
       const { tokens, logprobs } = JSON.parse(
         readFileSync(fixture(`adapters/${name}/expected.json`), "utf8"),

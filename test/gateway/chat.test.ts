@@ -10,8 +10,8 @@ describe("a plain call", () => {
   it("answers in OpenAI's shape and captures it token by token", async () => {
     const { open } = createTestGateway(() => "héllo", { weightVersion: 7 });
     const session = await open();
-    const answer = await session.complete({ model: "asked-for", messages: [userSays("hi")] });
-    expect(answer).toMatchObject({
+    const response = await session.complete({ model: "asked-for", messages: [userSays("hi")] });
+    expect(response).toMatchObject({
       object: "chat.completion",
       model: "scripted",
       choices: [
@@ -23,17 +23,17 @@ describe("a plain call", () => {
         },
       ],
     });
-    const drawn = [...bytes("héllo"), 257];
+    const sampled = [...bytes("héllo"), 257];
     const prompt = Array.from(renderer.render([userSays("hi")]).tokens);
-    expect(answer.usage).toEqual({
+    expect(response.usage).toEqual({
       prompt_tokens: prompt.length,
-      completion_tokens: drawn.length,
-      total_tokens: prompt.length + drawn.length,
+      completion_tokens: sampled.length,
+      total_tokens: prompt.length + sampled.length,
       prompt_tokens_details: { cached_tokens: 0 },
     });
     expect(await session.traces()).toMatchObject([
       {
-        response_id: answer.id,
+        response_id: response.id,
         session_id: "session-0",
         trajectory_id: null,
         sequence: 0,
@@ -43,8 +43,8 @@ describe("a plain call", () => {
         messages: [userSays("hi")],
         response_message: { role: "assistant", content: "héllo" },
         prompt_token_ids: prompt,
-        completion_token_ids: drawn,
-        logprobs: drawn.map((token, i) => scriptedLogprob(token, i)),
+        completion_token_ids: sampled,
+        logprobs: sampled.map((token, i) => scriptedLogprob(token, i)),
         logprob_kind: "raw",
         finish_reason: "stop",
         weight_version: 7,
@@ -84,8 +84,8 @@ describe("a plain call", () => {
     const { open } = createTestGateway(() => "ab");
     const session = await open();
     const messages = [userSays("x")];
-    const answer = await session.complete({ messages, logprobs: true });
-    expect(answer.choices[0]?.logprobs).toEqual({
+    const response = await session.complete({ messages, logprobs: true });
+    expect(response.choices[0]?.logprobs).toEqual({
       content: [
         { token: "a", logprob: scriptedLogprob(97, 0), bytes: [97], top_logprobs: [] },
         { token: "b", logprob: scriptedLogprob(98, 1), bytes: [98], top_logprobs: [] },
@@ -105,9 +105,9 @@ describe("a plain call", () => {
     // The scripted policy's, divided by the temperature; what comes after the stop string is cut.
     const raw = [...bytes("ab<stop>")].map((token, i) => scriptedLogprob(token, i));
     const tempered = raw.map((logprob) => Math.fround(logprob / 0.5));
-    const answer = await session.complete({ messages, logprobs: true, stop: ["<stop>"] });
-    expect(answer.choices[0]?.logprobs?.content.map(({ logprob }) => logprob)).toEqual(raw);
-    expect(answer.choices[0]?.logprobs?.content).toMatchObject(
+    const response = await session.complete({ messages, logprobs: true, stop: ["<stop>"] });
+    expect(response.choices[0]?.logprobs?.content.map(({ logprob }) => logprob)).toEqual(raw);
+    expect(response.choices[0]?.logprobs?.content).toMatchObject(
       tempered.map((logprob) => ({ sampling_logprob: logprob })),
     );
     const [wire] = await session.traces();
@@ -130,9 +130,9 @@ describe("a plain call", () => {
   it("captures every choice of n", async () => {
     const { open } = createTestGateway(({ choice }) => `answer ${choice}`);
     const session = await open();
-    const answer = await session.complete({ messages: [userSays("x")], n: 3 });
+    const response = await session.complete({ messages: [userSays("x")], n: 3 });
     const contents = ["answer 0", "answer 1", "answer 2"];
-    expect(answer.choices.map((choice) => choice.message.content)).toEqual(contents);
+    expect(response.choices.map((choice) => choice.message.content)).toEqual(contents);
     const traces = await session.traces();
     expect(traces.map((trace) => trace.response_message.content)).toEqual(contents);
     expect(traces.map(({ sequence, choice }) => [sequence, choice])).toEqual([
@@ -140,14 +140,14 @@ describe("a plain call", () => {
       [0, 1],
       [0, 2],
     ]);
-    expect(new Set(traces.map((trace) => trace.response_id))).toEqual(new Set([answer.id]));
+    expect(new Set(traces.map((trace) => trace.response_id))).toEqual(new Set([response.id]));
     expect(new Set(traces.map((trace) => trace.trace_id)).size).toBe(3);
   });
 
   it("separates reasoning from the answer", async () => {
     const { open } = createTestGateway(() => "<think>hm</think>yes");
-    const answer = await (await open()).complete({ messages: [userSays("x")] });
-    expect(answer.choices[0]?.message).toMatchObject({ reasoning_content: "hm", content: "yes" });
+    const response = await (await open()).complete({ messages: [userSays("x")] });
+    expect(response.choices[0]?.message).toMatchObject({ reasoning_content: "hm", content: "yes" });
   });
 });
 
@@ -160,8 +160,8 @@ describe("tools", () => {
     const { open, sampler } = createTestGateway(() => twoCalls);
     const session = await open();
     const messages = [userSays("compare")];
-    const answer = await session.complete({ messages, tools: [weatherTool] });
-    const [choice] = answer.choices;
+    const response = await session.complete({ messages, tools: [weatherTool] });
+    const [choice] = response.choices;
     expect(choice?.finish_reason).toBe("tool_calls");
     expect(choice?.message.content).toBe("Let me see.");
     expect(choice?.message.tool_calls?.map((call) => call.function)).toEqual([
@@ -178,12 +178,16 @@ describe("tools", () => {
     const { open, sampler } = createTestGateway(() => twoCalls);
     const session = await open();
     const messages = [userSays("compare")];
-    const answer = await session.complete({ messages, tools: [weatherTool], tool_choice: "none" });
-    expect(answer.choices[0]).toMatchObject({
+    const response = await session.complete({
+      messages,
+      tools: [weatherTool],
+      tool_choice: "none",
+    });
+    expect(response.choices[0]).toMatchObject({
       finish_reason: "stop",
       message: { content: twoCalls },
     });
-    expect(answer.choices[0]?.message.tool_calls).toBeUndefined();
+    expect(response.choices[0]?.message.tool_calls).toBeUndefined();
     expect(sampler.requests[0]?.tokens).toEqual(renderer.render(messages).tokens);
   });
 
@@ -191,8 +195,8 @@ describe("tools", () => {
     const broken = '<tool_call>{"name": "weather", </tool_call>';
     const { open } = createTestGateway(() => broken);
     const session = await open();
-    const answer = await session.complete({ messages: [userSays("x")], tools: [weatherTool] });
-    expect(answer.choices[0]).toMatchObject({
+    const response = await session.complete({ messages: [userSays("x")], tools: [weatherTool] });
+    expect(response.choices[0]).toMatchObject({
       finish_reason: "stop",
       message: { content: broken },
     });
@@ -202,28 +206,34 @@ describe("tools", () => {
 
 describe("stop strings", () => {
   it("ends the sampler and cuts the ids after the token that completes the string", async () => {
-    let drawnAtMost = 0;
+    let sampledAtMost = 0;
     const { open } = createTestGateway(() => "one END two END", {
-      beforeChunk: (_, drawn) => {
-        drawnAtMost = Math.max(drawnAtMost, drawn);
+      beforeChunk: (_, sampled) => {
+        sampledAtMost = Math.max(sampledAtMost, sampled);
       },
     });
     const session = await open();
-    const answer = await session.complete({ messages: [userSays("x")], stop: ["nothing", " END"] });
-    expect(answer.choices[0]).toMatchObject({ finish_reason: "stop", message: { content: "one" } });
+    const response = await session.complete({
+      messages: [userSays("x")],
+      stop: ["nothing", " END"],
+    });
+    expect(response.choices[0]).toMatchObject({
+      finish_reason: "stop",
+      message: { content: "one" },
+    });
     const [trace] = await session.traces();
     expect(trace?.completion_token_ids).toEqual(bytes("one END"));
     expect(trace?.logprobs).toHaveLength(7);
     expect(trace?.finish_reason).toBe("stop");
     expect(trace?.untrainable).toBeNull();
-    expect(drawnAtMost).toBe(7);
+    expect(sampledAtMost).toBe(7);
   });
 
   it("cuts inside a chunk of several tokens", async () => {
     const { open } = createTestGateway(() => "abcdefgh", { chunkSize: 5 });
     const session = await open();
-    const answer = await session.complete({ messages: [userSays("x")], stop: "bc" });
-    expect(answer.choices[0]?.message.content).toBe("a");
+    const response = await session.complete({ messages: [userSays("x")], stop: "bc" });
+    expect(response.choices[0]?.message.content).toBe("a");
     const [trace] = await session.traces();
     expect(trace?.completion_token_ids).toEqual(bytes("abc"));
     expect(trace?.logprobs).toEqual(bytes("abc").map((token, i) => scriptedLogprob(token, i)));
@@ -232,8 +242,11 @@ describe("stop strings", () => {
   it("lets the other choices go on", async () => {
     const { open } = createTestGateway(({ choice }) => (choice === 0 ? "a|b" : "longer answer"));
     const session = await open();
-    const answer = await session.complete({ messages: [userSays("x")], stop: "|", n: 2 });
-    expect(answer.choices.map((choice) => choice.message.content)).toEqual(["a", "longer answer"]);
+    const response = await session.complete({ messages: [userSays("x")], stop: "|", n: 2 });
+    expect(response.choices.map((choice) => choice.message.content)).toEqual([
+      "a",
+      "longer answer",
+    ]);
     const traces = await session.traces();
     expect(traces[0]?.completion_token_ids).toEqual(bytes("a|"));
     expect(traces[1]?.completion_token_ids).toEqual([...bytes("longer answer"), 257]);
@@ -244,11 +257,11 @@ describe("sampling", () => {
   it("lets the session win over the client and records what was used", async () => {
     const { open, sampler } = createTestGateway(() => "a long answer");
     const session = await open({ sampling_params: { temperature: 0.7, max_tokens: 3 } });
-    const answer = await session.complete({
+    const response = await session.complete({
       messages: [userSays("x")],
       ...{ temperature: 0, top_p: 0.5, max_completion_tokens: 100, top_k: -1 },
     });
-    expect(answer.choices[0]).toMatchObject({
+    expect(response.choices[0]).toMatchObject({
       finish_reason: "length",
       message: { content: "a l" },
     });
@@ -263,9 +276,9 @@ describe("sampling", () => {
     const prompt = renderer.render([userSays("x")]).tokens.length;
     const { open, sampler } = createTestGateway(() => "abc", { contextLength: prompt + 2 });
     const session = await open();
-    const answer = await session.complete({ messages: [userSays("x")], max_tokens: 100 });
+    const response = await session.complete({ messages: [userSays("x")], max_tokens: 100 });
     expect(sampler.requests[0]?.params.maxTokens).toBe(2);
-    expect(answer.choices[0]?.finish_reason).toBe("length");
+    expect(response.choices[0]?.finish_reason).toBe("length");
     const refused = await session.post({ messages: [userSays("xyz")] });
     expect(refused.status).toBe(400);
     const { error } = (await refused.json()) as WireError;

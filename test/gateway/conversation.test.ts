@@ -34,18 +34,18 @@ describe("later turns", () => {
     const { open } = createTestGateway([call, "Sunny.", "Bye."]);
     const session = await open();
     const messages: unknown[] = [userSays("weather?")];
-    const ask = async (): Promise<WireMessage> => {
-      const answer = await session.complete({ messages, tools: [weatherTool] });
-      const message = answer.choices[0]?.message as WireMessage;
+    const request = async (): Promise<WireMessage> => {
+      const response = await session.complete({ messages, tools: [weatherTool] });
+      const message = response.choices[0]?.message as WireMessage;
       messages.push(message);
       return message;
     };
-    const first = await ask();
+    const first = await request();
     const id = first.tool_calls?.[0]?.id;
     messages.push({ role: "tool", tool_call_id: id, content: "sun" });
-    await ask();
+    await request();
     messages.push(userSays("thanks"));
-    await ask();
+    await request();
     const [one, two, three] = await session.traces();
     expect(one?.parent_trace_id).toBeNull();
     expectExtension(one, two, [{ role: "tool", content: "sun" }]);

@@ -22,8 +22,8 @@ function stuckModel(limits: { requestTimeoutMs?: number } = {}): TestGateway & {
   const stuck = createTestGateway(
     () => "abcdef",
     {
-      beforeChunk: (_, drawn) => {
-        if (drawn < 2) return;
+      beforeChunk: (_, sampled) => {
+        if (sampled < 2) return;
         open();
         return never;
       },
@@ -68,8 +68,8 @@ describe("a client that goes away", () => {
     let calls = 0;
     const hold = gate();
     const { open } = createTestGateway(() => "ab", {
-      beforeChunk: (call, drawn) => {
-        if (call.index > 0 || drawn < 2) return;
+      beforeChunk: (call, sampled) => {
+        if (call.index > 0 || sampled < 2) return;
         calls++;
         hold.open();
         return never;

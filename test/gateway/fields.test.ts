@@ -57,9 +57,9 @@ describe("Anthropic's tool runner", () => {
     const session = await createTestGateway(() => "a").open();
     for (const thread of [{ type: "create" }, { type: "continue", previous_message_id: "msg_1" }]) {
       const body = { messages, max_tokens: 9, thread };
-      const answer = await session.post(body, { path: "/messages" });
-      expect(answer.status).toBe(400);
-      expect(await answer.json()).toMatchObject({
+      const response = await session.post(body, { path: "/messages" });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({
         type: "error",
         error: {
           type: "invalid_request_error",
@@ -89,9 +89,9 @@ describe("fields that change the meaning of a request are refused by name", () =
     const base = { messages, input: "q", prompt: "q", max_tokens: 9 };
     const { input, prompt, ...chat } = base;
     const body = path === "/responses" ? { input } : path === "/completions" ? { prompt } : chat;
-    const answer = await session.post({ ...body, ...field }, { path });
-    expect(answer.status).toBe(400);
-    const told = (await answer.json()) as { error: { message: string } };
+    const response = await session.post({ ...body, ...field }, { path });
+    expect(response.status).toBe(400);
+    const told = (await response.json()) as { error: { message: string } };
     expect(told.error.message).toContain(named);
     expect(await session.traces()).toEqual([]);
   });
@@ -111,8 +111,8 @@ describe("fields that change the meaning of a request are refused by name", () =
       { response_format: { type: "json_object" } },
       { guided_json: { type: "object" } },
     ]) {
-      const answer = await session.post({ messages, ...field });
-      const told = (await answer.json()) as { error: { message: string } };
+      const response = await session.post({ messages, ...field });
+      const told = (await response.json()) as { error: { message: string } };
       expect(told.error.message).toMatch(/prompt.*tool whose parameters are that schema/);
     }
   });
@@ -141,8 +141,8 @@ describe("fields without an effect", () => {
     const session = await gateway.open();
     const text = { format: { type: "text" }, verbosity: "low" };
     await session.complete({ input: "q", text, reasoning: {} }, "/responses");
-    const asked = { messages, max_tokens: 9, output_config: { effort: "low" }, thinking: null };
-    await session.complete(asked, "/messages");
+    const requested = { messages, max_tokens: 9, output_config: { effort: "low" }, thinking: null };
+    await session.complete(requested, "/messages");
     expect(warnings.map((warning) => /"(.*?)"/.exec(warning)?.[1])).toEqual([
       "text.verbosity",
       "output_config.effort",

@@ -30,7 +30,7 @@ export async function serveHttp(handler: RequestListener): Promise<TestServer> {
 }
 
 /** What a server of OpenAI's protocol without extras answers to everything but calls. */
-export function answerProbe(...[request, response]: Parameters<RequestListener>): boolean {
+export function responseProbe(...[request, response]: Parameters<RequestListener>): boolean {
   if (request.method === "POST") return false;
   if (request.url !== "/v1/models") response.writeHead(404).end();
   else {
@@ -73,12 +73,12 @@ export async function openWorld(options: WorldOptions): Promise<HttpWorld> {
   return {
     gateway,
     admin: async (method, path, body) => {
-      const answer = await fetch(url + path, {
+      const response = await fetch(url + path, {
         method,
         headers: { authorization: `Bearer ${gateway.adminToken}` },
         ...(body ? { body: JSON.stringify(body) } : {}),
       });
-      return answer.json();
+      return response.json();
     },
     session,
     post: async (body, { path = "chat/completions", uid, signal } = {}) => {

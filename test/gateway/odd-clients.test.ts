@@ -43,8 +43,8 @@ describe("compressed bodies", () => {
           },
         }),
     });
-    const answer = await client.chat.completions.create({ model, messages });
-    expect(answer.choices[0]?.message.content).toBe("ok");
+    const response = await client.chat.completions.create({ model, messages });
+    expect(response.choices[0]?.message.content).toBe("ok");
   });
 
   it("are held to the limit by what they stand for", async () => {
@@ -90,9 +90,9 @@ describe("addresses", () => {
   it("errors keep the protocol's shape whatever the slashes", async () => {
     const session = await createTestGateway(() => "ok").open();
     for (const path of ["/messages/", "//messages", "//v1//messages//"]) {
-      const answer = await session.post({}, { path });
-      expect(answer.status).toBe(400);
-      expect(await answer.json()).toMatchObject({ type: "error" });
+      const response = await session.post({}, { path });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ type: "error" });
     }
   });
 
@@ -143,8 +143,8 @@ describe("addresses", () => {
       [`${world.url}/sessions`, 401],
       [`${world.url}/`, 404],
     ] as const) {
-      const answer = await fetch(url, { method: "HEAD", headers });
-      expect([url, answer.status, await answer.text()]).toEqual([url, status, ""]);
+      const response = await fetch(url, { method: "HEAD", headers });
+      expect([url, response.status, await response.text()]).toEqual([url, status, ""]);
     }
   });
 
@@ -206,10 +206,10 @@ describe("what is not offered says so", () => {
       404,
       /nothing at "embeddings".*chat\/completions/,
     ],
-  ])("%s", async (_name, ask, status, words) => {
+  ])("%s", async (_name, request, status, words) => {
     await using world = await listen();
     const client = new OpenAI({ ...world, maxRetries: 2 });
-    const failure = (await ask(client).catch((error: unknown) => error)) as InstanceType<
+    const failure = (await request(client).catch((error: unknown) => error)) as InstanceType<
       typeof OpenAI.APIError
     >;
     expect(failure.status).toBe(status);
@@ -223,8 +223,8 @@ describe("what is not offered says so", () => {
     const baseURL = world.baseURL.replace(/\/v1$/, "");
     const client = new Anthropic({ baseURL, apiKey, authToken: null, maxRetries: 0 });
     const prefill = [...messages, { role: "assistant" as const, content: "I" }];
-    const asked = client.messages.create({ model, messages: prefill, max_tokens: 9 });
-    await expect(asked).rejects.toThrow(/End with a user message/);
+    const requested = client.messages.create({ model, messages: prefill, max_tokens: 9 });
+    await expect(requested).rejects.toThrow(/End with a user message/);
   });
 });
 
@@ -268,9 +268,9 @@ describe("JSON that is nested without end", () => {
     const errors: unknown[] = [];
     const gateway = createTestGateway(() => "ok", {}, { onError: (error) => errors.push(error) });
     const session = await gateway.open();
-    const answer = await session.post(body, { path });
-    expect(answer.status).toBe(400);
-    expect(JSON.stringify(await answer.json())).toContain("nested too deeply");
+    const response = await session.post(body, { path });
+    expect(response.status).toBe(400);
+    expect(JSON.stringify(await response.json())).toContain("nested too deeply");
     expect(errors).toEqual([]);
   });
 
@@ -292,25 +292,25 @@ describe("JSON that is nested without end", () => {
     const called = `<tool_call>\n{"name": "f", "arguments": ${deep}}\n</tool_call>`;
     const session = await createTestGateway(() => called).open();
     const tools = [{ name: "f", input_schema: { type: "object" } }];
-    const ask = { messages, max_tokens: 60_000, tools };
+    const request = { messages, max_tokens: 60_000, tools };
     for (const stream of [false, true]) {
-      const answer = await session.post({ ...ask, stream }, { path: "/messages" });
-      expect(answer.status).toBe(200);
-      expect(await answer.text()).toContain("tool_use");
+      const response = await session.post({ ...request, stream }, { path: "/messages" });
+      expect(response.status).toBe(200);
+      expect(await response.text()).toContain("tool_use");
     }
     expect(await session.traces()).toHaveLength(2);
   });
 
   it("is a 400 of the admin's routes", async () => {
     const { gateway } = createTestGateway(() => "ok");
-    const answer = await gateway.fetch(
+    const response = await gateway.fetch(
       new Request(`${origin}/sessions`, {
         method: "POST",
         headers: { authorization: `Bearer ${gateway.adminToken}` },
         body: `{"metadata":${nested}}`,
       }),
     );
-    expect(answer.status).toBe(400);
+    expect(response.status).toBe(400);
   });
 
   it("leaves deep schemas alone", async () => {

@@ -36,8 +36,11 @@ const messages = [userSays("q")];
 
 it("answers plainly, with n choices, by session and by trajectory", async () => {
   const { client, session } = await listen(({ choice }) => `answer ${choice}`);
-  const answer = await client.chat.completions.create({ model, messages, n: 2 });
-  expect(answer.choices.map((choice) => choice.message.content)).toEqual(["answer 0", "answer 1"]);
+  const response = await client.chat.completions.create({ model, messages, n: 2 });
+  expect(response.choices.map((choice) => choice.message.content)).toEqual([
+    "answer 0",
+    "answer 1",
+  ]);
   const solver = session.trajectory("sol/ver");
   expect(session.trajectory("sol/ver")).toBe(solver);
   const role = new OpenAI({ baseURL: solver.baseUrl, apiKey: solver.apiKey });
@@ -112,8 +115,8 @@ it("gives the client's own error classes", async () => {
 it("notices a client that hangs up, whether it streams or not", async () => {
   const reached = [gate(), gate()];
   const { client, session } = await listen(() => "abcdef", {
-    beforeChunk: (call, drawn) => {
-      if (drawn < 2) return;
+    beforeChunk: (call, sampled) => {
+      if (sampled < 2) return;
       reached[call.index]?.open();
       return new Promise(() => undefined);
     },

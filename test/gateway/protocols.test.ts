@@ -12,8 +12,8 @@ const paths = {
 
 function breaking(): TestGateway {
   return createTestGateway(() => "abcdef", {
-    beforeChunk: (_call, drawn) => {
-      if (drawn === 3) throw new Error("secret reason");
+    beforeChunk: (_call, sampled) => {
+      if (sampled === 3) throw new Error("secret reason");
     },
   });
 }

@@ -66,7 +66,7 @@ const slow: Script = async () => {
   return "late but well";
 };
 
-type Ask = (slow: Pick<Slow, "apiKey" | "baseURL">) => Promise<string>;
+type WorkerRequest = (slow: Pick<Slow, "apiKey" | "baseURL">) => Promise<string>;
 
 const openAi = (world: Pick<Slow, "apiKey" | "baseURL">): OpenAI =>
   new OpenAI({ ...world, maxRetries: 0, fetch: impatientFetch });
@@ -75,10 +75,10 @@ const anthropic = ({ apiKey, baseURL }: Pick<Slow, "apiKey" | "baseURL">): Anthr
 const aiSdk = ({ apiKey, baseURL }: Pick<Slow, "apiKey" | "baseURL">) =>
   createOpenAICompatible({ name: "slow", apiKey, baseURL, fetch: impatientFetch })(model);
 
-const clients: Readonly<Record<string, Ask>> = {
+const clients: Readonly<Record<string, WorkerRequest>> = {
   "openai, chat": async (world) => {
-    const answer = await openAi(world).chat.completions.create({ model, messages });
-    return answer.choices[0]?.message.content ?? "";
+    const response = await openAi(world).chat.completions.create({ model, messages });
+    return response.choices[0]?.message.content ?? "";
   },
   "openai, chat, streamed": async (world) => {
     const stream = await openAi(world).chat.completions.create({ model, messages, stream: true });
@@ -116,10 +116,10 @@ const clients: Readonly<Record<string, Ask>> = {
   },
 };
 
-describe.concurrent.each(Object.entries(clients))("%s", (_name, ask) => {
+describe.concurrent.each(Object.entries(clients))("%s", (_name, request) => {
   it("gets an answer that takes longer than it waits for headers", async () => {
     await using world = await open(slow);
-    expect(await ask(world)).toBe("late but well");
+    expect(await request(world)).toBe("late but well");
     expect(await world.traceCount()).toBe(1);
   });
 });
@@ -147,10 +147,10 @@ it("a workflow's own calls do", async () => {
 it("calls that wait for the gateway to resume have their headers, too", async () => {
   await using world = await open(() => "resumed");
   await world.gateway.pause(0);
-  const asked = clients["openai, chat"]?.(world);
+  const requested = clients["openai, chat"]?.(world);
   await delay(slowMs);
   world.gateway.resume();
-  expect(await asked).toBe("resumed");
+  expect(await requested).toBe("resumed");
 });
 
 describe.concurrent("a failure after the headers", () => {
@@ -159,13 +159,16 @@ describe.concurrent("a failure after the headers", () => {
     throw new Error("secret reason");
   };
 
-  it.each(Object.entries(clients))("is an error for %s, never an answer", async (_name, ask) => {
-    await using world = await open(failing, 100);
-    const failure = await ask(world).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(Error);
-    expect(world.errors).toHaveLength(1);
-    expect(await world.traceCount()).toBe(0);
-  });
+  it.each(Object.entries(clients))(
+    "is an error for %s, never an answer",
+    async (_name, request) => {
+      await using world = await open(failing, 100);
+      const failure = await request(world).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(Error);
+      expect(world.errors).toHaveLength(1);
+      expect(await world.traceCount()).toBe(0);
+    },
+  );
 
   it("is in the body, whose end is missing", async () => {
     await using world = await open(failing, 100);
@@ -193,16 +196,16 @@ it("a client that leaves after the headers ends its call", async () => {
     return "a".repeat(50);
   });
   const leaving = new AbortController();
-  const answer = await fetch(`${world.baseURL}/chat/completions`, {
+  const response = await fetch(`${world.baseURL}/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${world.apiKey}` },
     body: JSON.stringify({ messages }),
     signal: leaving.signal,
   });
-  expect(answer.status).toBe(200);
+  expect(response.status).toBe(200);
   expect(ended).toBe(false);
   leaving.abort();
-  await expect(answer.text()).rejects.toThrow(/abort/i);
+  await expect(response.text()).rejects.toThrow(/abort/i);
   await expect.poll(() => world.traceCount()).toBeLessThanOrEqual(1);
   expect(world.errors).toEqual([]);
 });

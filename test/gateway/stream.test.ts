@@ -45,7 +45,7 @@ describe("a stream", () => {
   it("arrives while the sampler is still drawing", async () => {
     const hold = gate();
     const { open } = createTestGateway(() => "ab", {
-      beforeChunk: (_, drawn) => (drawn === 1 ? hold.opened : undefined),
+      beforeChunk: (_, sampled) => (sampled === 1 ? hold.opened : undefined),
     });
     const session = await open();
     const response = await session.post({ messages, stream: true });
@@ -175,9 +175,9 @@ describe("a stream", () => {
     const hold = gate();
     let failAt = 0;
     const { open } = createTestGateway(() => "abc", {
-      beforeChunk: async (_, drawn) => {
-        if (drawn !== failAt) return;
-        if (drawn > 0) await hold.opened;
+      beforeChunk: async (_, sampled) => {
+        if (sampled !== failAt) return;
+        if (sampled > 0) await hold.opened;
         throw new Error("secret");
       },
     });

@@ -35,13 +35,13 @@ it("are kept with the trace, in the store and over the wire, as far as the answe
   const { url } = await gateway.listen();
   const session = await gateway.sessions.open({ uid: "s", seed: 1, sampling: {} });
   for (const stop of [undefined, "d"]) {
-    const answer = await fetch(`${session.baseUrl}/chat/completions`, {
+    const response = await fetch(`${session.baseUrl}/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${session.apiKey}` },
       body: JSON.stringify({ messages: [{ role: "user", content: "q" }], stop }),
     });
-    expect(answer.status).toBe(200);
-    await answer.text();
+    expect(response.status).toBe(200);
+    await response.text();
   }
   const all = [
     { at: 2, weightVersion: 4 },

@@ -3,7 +3,7 @@ import { reportEpisode, reportTrajectory } from "../../src/core/report.ts";
 import { TerminationEvent } from "../../src/core/termination.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
 import { runFunctionProgram } from "../../src/rollout/function-programs.ts";
-import { ask, questions, runThroughGateway } from "./gateway-run.ts";
+import { request, questions, runThroughGateway } from "./gateway-run.ts";
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -18,8 +18,8 @@ describe("calls that the flow names by their response ids", () => {
         return text.includes("slow") ? "S" : "F";
       },
       flow: async (_task, config) => {
-        const answers = await Promise.all(["slow", "fast"].map((q) => ask(config, q)));
-        return answers.map(({ id, content }) =>
+        const responses = await Promise.all(["slow", "fast"].map((q) => request(config, q)));
+        return responses.map(({ id, content }) =>
           reportTrajectory({
             name: "solver",
             reward: content === "S" ? 1 : 0,
@@ -42,7 +42,7 @@ describe("calls that the flow names by their response ids", () => {
   it("W34: may be reported once for each of their tool calls", async () => {
     const { episode } = await runThroughGateway({
       flow: async (_task, config) => {
-        const { id } = await ask(config, "two tools");
+        const { id } = await request(config, "two tools");
         const steps = [
           { responseId: id, reward: 0.25, action: "first tool", done: false },
           { responseId: id, reward: 0.5, action: "second tool" },
@@ -57,7 +57,7 @@ describe("calls that the flow names by their response ids", () => {
   it("W35: leave a trajectory without calls as it is, before one that has some", async () => {
     const { episode } = await runThroughGateway({
       flow: async (_task, config) => {
-        const { id } = await ask(config, "q");
+        const { id } = await request(config, "q");
         return [
           reportTrajectory({ name: "idle", reward: 0 }),
           reportTrajectory({ name: "busy", reward: 1, steps: [{ responseId: id }] }),
@@ -75,8 +75,8 @@ describe("calls that the flow names by their response ids", () => {
     const { episode } = await runThroughGateway({
       evaluator: () => ({ reward: 9, isCorrect: true, signals: [{ name: "t", value: 3 }] }),
       flow: async (_task, config) => {
-        const { id } = await ask(config, "named");
-        await ask(config, "not named");
+        const { id } = await request(config, "named");
+        await request(config, "not named");
         const steps = [{ responseId: id, reward: 1 }];
         return reportEpisode({
           trajectories: [reportTrajectory({ name: "planner", reward: 2, steps, ...said })],
@@ -111,7 +111,7 @@ describe("calls that the flow names by their response ids", () => {
   ])("are refused when a report names one %s", async (_, other, message) => {
     const { episode } = await runThroughGateway({
       flow: async (_task, config) => {
-        const { id } = await ask(config, "q");
+        const { id } = await request(config, "q");
         return [id, other ?? id].map((responseId, i) =>
           reportTrajectory({ name: `n${i}`, steps: [{ responseId }] }),
         );
@@ -125,7 +125,7 @@ describe("calls that the flow names by their response ids", () => {
     const { episode } = await runThroughGateway({
       flow: async (_task, config) => {
         const ends = [config, config.trajectory("judge")];
-        const calls = await Promise.all(ends.map((end) => ask(end, "q")));
+        const calls = await Promise.all(ends.map((end) => request(end, "q")));
         const steps = calls.map(({ id }) => ({ responseId: id }));
         return reportTrajectory({ name: "both", steps });
       },
@@ -140,11 +140,11 @@ describe("roles", () => {
       untrainedRoles: ["judge"],
       flow: async (_task, config) => {
         for (const i of [1, 2]) {
-          await ask(config.trajectory(`solver ${i}`, { role: "solver" }), `solve ${i}`);
+          await request(config.trajectory(`solver ${i}`, { role: "solver" }), `solve ${i}`);
         }
-        await ask(config.trajectory("title", { train: false }), "title");
-        await ask(config.trajectory("title"), "another title");
-        await ask(config.trajectory("judge"), "judge");
+        await request(config.trajectory("title", { train: false }), "title");
+        await request(config.trajectory("title"), "another title");
+        await request(config.trajectory("judge"), "judge");
         // The run has the last word.
         return reportTrajectory({ name: "judge", train: true });
       },
@@ -164,7 +164,7 @@ describe("roles", () => {
     const { episodes } = await runThroughGateway({
       tasks: ["a:b", "a", "0"],
       flow: async (_task, config) => {
-        await ask(config.trajectory("solver:1"), "q");
+        await request(config.trajectory("solver:1"), "q");
       },
     });
     expect(episodes.map(({ task, trajectories }) => [task.id, trajectories[0]?.name])).toEqual([
@@ -185,7 +185,7 @@ describe("known traps", () => {
           headers: { authorization: `Bearer ${config.apiKey}` },
           body: "no JSON",
         });
-        return (await ask(config, "q")).content;
+        return (await request(config, "q")).content;
       },
     });
     expect(episode).toMatchObject({ output: "ok", terminationReason: "completed" });
@@ -203,9 +203,9 @@ describe("known traps", () => {
         return "ok";
       },
       flow: async (_task, config) => {
-        await ask(config, "before");
-        await ask({ ...config, signal: given.signal }, "given up").catch(() => {});
-        return (await ask(config, "after")).content;
+        await request(config, "before");
+        await request({ ...config, signal: given.signal }, "given up").catch(() => {});
+        return (await request(config, "after")).content;
       },
     });
     expect(episode).toMatchObject({ terminationReason: "completed", output: "ok" });
@@ -222,7 +222,7 @@ describe("known traps", () => {
     const { episode, events } = await runThroughGateway({
       limits: { retries: 2 },
       flow: async (_task, config) => {
-        await ask(config, "q");
+        await request(config, "q");
         throw new TerminationEvent("max_turns_exceeded");
       },
     });
@@ -240,8 +240,8 @@ describe("known traps", () => {
       contextLength: 60,
       limits: { retries: 2 },
       flow: async (_task, config) => {
-        await ask(config, "short");
-        await ask(config, "long".repeat(40));
+        await request(config, "short");
+        await request(config, "long".repeat(40));
       },
     });
     expect(episode).toMatchObject({
@@ -330,8 +330,8 @@ describe("known traps", () => {
 describe("agentRunFunc", () => {
   it("scores calls with what it returns, and leaves those that it does not speak of unscored", async () => {
     const program = runFunctionProgram(async (_task, config) => {
-      const { id } = await ask(config, "solve");
-      await ask(config, "chat");
+      const { id } = await request(config, "solve");
+      await request(config, "chat");
       const steps = [{ responseId: id }];
       return [reportTrajectory({ name: "solver", reward: 0.5, steps })];
     });

@@ -6,7 +6,7 @@ import { AgentTrainerError } from "../../src/core/errors.ts";
 import { isFailed, isFault, isScored } from "../../src/core/outcome.ts";
 import { reportEpisode, reportTrajectory } from "../../src/core/report.ts";
 import { verdictOf } from "../../src/rollout/fault.ts";
-import { ask, retryingAgent, runThroughGateway } from "./gateway-run.ts";
+import { request, retryingAgent, runThroughGateway } from "./gateway-run.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -61,8 +61,8 @@ describe("what an agent makes fail", () => {
   it("keeps roles apart, and what the agent does not train stays untrained", async () => {
     const { episode } = await runThroughGateway({
       flow: async (_task, config) => {
-        await ask(config.trajectory("solver 1", { role: "solver" }), "solve");
-        await ask(config.trajectory("title", { train: false }), "title");
+        await request(config.trajectory("solver 1", { role: "solver" }), "solve");
+        await request(config.trajectory("title", { train: false }), "title");
         throw new Error("lost");
       },
     });
@@ -82,9 +82,9 @@ describe("what an agent makes fail", () => {
       limits: { timeoutMs: 800 },
       script: ({ index }) => (index === 0 ? "one" : never()),
       flow: async (_task, config) => {
-        await ask(config, "one");
+        await request(config, "one");
         // Heeds no signal, so the gateway has this call until the session is closed.
-        await ask({ baseUrl: config.baseUrl, apiKey: config.apiKey }, "two").catch(() => {});
+        await request({ baseUrl: config.baseUrl, apiKey: config.apiKey }, "two").catch(() => {});
       },
     });
     expect(episode).toMatchObject({ terminationReason: "timeout", reward: 0, isCorrect: false });
@@ -94,7 +94,7 @@ describe("what an agent makes fail", () => {
 
   it("is what it reports itself with the reason error: scored so, whatever the evaluator would say", async () => {
     const flow = async (_task: unknown, config: AgentConfig) => {
-      await ask(config, "hi");
+      await request(config, "hi");
       const trajectories = [reportTrajectory({ name: "agent", reward: 1 })];
       return reportEpisode({ trajectories, terminationReason: "error", output: "gave up" });
     };
@@ -327,7 +327,7 @@ describe("what cannot be written down", () => {
       tasks: ["a", "b"],
       limits: { retries: 2 },
       flow: async (task, config) => {
-        await ask(config, "hi");
+        await request(config, "hi");
         return task.id === "a" ? output : "fine";
       },
     });

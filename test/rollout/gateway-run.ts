@@ -84,7 +84,7 @@ export async function runThroughGateway(run: GatewayRun): Promise<GatewayRunResu
 export const retryingAgent: FailurePolicy = { reward: 0, retriesAgent: true };
 
 /** A chat completion by plain fetch; the answer and the id of its response. */
-export async function ask(
+export async function request(
   endpoint: { readonly baseUrl: string; readonly apiKey: string; readonly signal?: AbortSignal },
   content: string,
   use: typeof fetch = fetch,
@@ -106,10 +106,10 @@ export async function ask(
 
 /** What each trajectory asked, by name. */
 export function questions(episode: Episode): Record<string, string[]> {
-  const asked: Record<string, string[]> = {};
+  const requested: Record<string, string[]> = {};
   for (const { name, steps } of episode.trajectories) {
-    asked[name] ??= [];
-    asked[name].push(...steps.map(({ messages }) => messages.at(-1)?.content as string));
+    requested[name] ??= [];
+    requested[name].push(...steps.map(({ messages }) => messages.at(-1)?.content as string));
   }
-  return asked;
+  return requested;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { TaskHooks, TaskSetup } from "../../src/core/hooks.ts";
-import { ask, questions, retryingAgent, runThroughGateway } from "./gateway-run.ts";
+import { request, questions, retryingAgent, runThroughGateway } from "./gateway-run.ts";
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const aborted = (signal: AbortSignal): Promise<unknown> =>
@@ -37,7 +37,7 @@ describe("hooks", () => {
         const { name } = config.env as { name: string };
         log.push(`run ${name}`);
         if (name === "a1") throw new Error("once");
-        await ask(config, name);
+        await request(config, name);
         return name;
       },
     });
@@ -162,8 +162,8 @@ describe("deadlines", () => {
       callTimeoutMs: 400,
       script: ({ index }) => (index === 0 ? never() : "second"),
       flow: async (_task, config) => {
-        const first = await ask(config, "first").catch((error: unknown) => error);
-        const { content } = await ask(config, "second");
+        const first = await request(config, "first").catch((error: unknown) => error);
+        const { content } = await request(config, "second");
         return [first instanceof Error, content];
       },
     });
@@ -178,9 +178,9 @@ describe("deadlines", () => {
       failures: retryingAgent,
       flow: async (_task, config) => {
         const isFirst = config.sessionUid.endsWith("#1");
-        await ask(config, isFirst ? "early" : "clean");
+        await request(config, isFirst ? "early" : "clean");
         if (isFirst) await aborted(config.signal);
-        const late = await ask(config, "late").catch(() => null);
+        const late = await request(config, "late").catch(() => null);
         done.push(`${isFirst ? "first" : "second"}: ${late === null ? "refused" : "answered"}`);
         return isFirst ? "stale" : "fresh";
       },

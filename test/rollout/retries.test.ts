@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createRandom, deriveSeed } from "../../src/util/random.ts";
-import { ask, questions, retryingAgent, runThroughGateway } from "./gateway-run.ts";
+import { request, questions, retryingAgent, runThroughGateway } from "./gateway-run.ts";
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -25,7 +25,7 @@ it("keeps nothing of earlier attempts, whatever they still do", { timeout: 60_00
       const random = createRandom(deriveSeed(5, task.id, attempt));
       const say = `${task.id} attempt ${attempt}`;
       const calls = 1 + Math.floor(random() * 3);
-      for (let i = 0; i < calls; i++) await ask(config, say);
+      for (let i = 0; i < calls; i++) await request(config, say);
       const fate = attempt > 3 ? 1 : random();
       if (fate < 0.6) {
         // Goes on beside the attempts that follow, and uses every endpoint that it has.
@@ -35,8 +35,8 @@ it("keeps nothing of earlier attempts, whatever they still do", { timeout: 60_00
             for (let i = 0; i < 20; i++) {
               await wait(random() * 15);
               straggling++;
-              await stubborn(() => ask(config, `${say} late`));
-              await stubborn(() => ask(solver, `${say} late`));
+              await stubborn(() => request(config, `${say} late`));
+              await stubborn(() => request(solver, `${say} late`));
             }
           }),
         );

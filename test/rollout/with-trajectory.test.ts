@@ -6,7 +6,7 @@ import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
 import type { AgentConfig } from "../../src/core/agent.ts";
 import { withTrajectory } from "../../src/rollout/trajectory-scope.ts";
-import { ask, questions, runThroughGateway } from "./gateway-run.ts";
+import { request, questions, runThroughGateway } from "./gateway-run.ts";
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -14,7 +14,7 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 type Client = (config: AgentConfig) => (question: string) => Promise<unknown>;
 
 const clients: Readonly<Record<string, Client>> = {
-  fetch: (config) => (question) => ask(config, question, config.fetch),
+  fetch: (config) => (question) => request(config, question, config.fetch),
   openai: (config) => {
     const { baseUrl: baseURL, apiKey, model, fetch } = config;
     const client = new OpenAI({ baseURL, apiKey, fetch, maxRetries: 0 });
@@ -92,11 +92,11 @@ describe("withTrajectory", () => {
         },
       });
       expect(episode.error).toBeUndefined();
-      const asked = questions(episode);
-      expect(asked["agent"]).toEqual(["nobody asks"]);
+      const requested = questions(episode);
+      expect(requested["agent"]).toEqual(["nobody asks"]);
       for (const role of roles) {
         const expected = Array.from({ length: perRole }, (__, n) => `${role} asks ${n}`);
-        expect(asked[role]?.toSorted()).toEqual(expected.toSorted());
+        expect(requested[role]?.toSorted()).toEqual(expected.toSorted());
       }
     },
   );
@@ -106,9 +106,9 @@ describe("withTrajectory", () => {
       tasks: ["a", "b", "c"],
       flow: async (task, config) => {
         await withTrajectory("outer", async () => {
-          await ask(config, `${task.id} outer`, config.fetch);
-          await withTrajectory("inner", () => ask(config, `${task.id} inner`, config.fetch));
-          await ask(config, `${task.id} outer again`, config.fetch);
+          await request(config, `${task.id} outer`, config.fetch);
+          await withTrajectory("inner", () => request(config, `${task.id} inner`, config.fetch));
+          await request(config, `${task.id} outer again`, config.fetch);
         });
       },
     });
@@ -127,13 +127,13 @@ describe("withTrajectory", () => {
         const judge = config.trajectory("judge");
         const others: string[] = [];
         await withTrajectory("solver", async () => {
-          await ask(config, "as a request", (input, init) =>
+          await request(config, "as a request", (input, init) =>
             config.fetch(new Request(input, init)),
           );
-          await ask(config, "as a URL", (input, init) =>
+          await request(config, "as a URL", (input, init) =>
             config.fetch(new URL(input instanceof Request ? input.url : input), init),
           );
-          await ask(judge, "to the judge", config.fetch);
+          await request(judge, "to the judge", config.fetch);
           const { origin } = new URL(config.baseUrl);
           others.push(await (await config.fetch(`${origin}/health`)).text());
         });
@@ -150,7 +150,7 @@ describe("withTrajectory", () => {
 
   it("is refused where no client was given config.fetch, since it would do nothing", async () => {
     const { episode } = await runThroughGateway({
-      flow: (_task, config) => withTrajectory("solver", () => ask(config, "q")),
+      flow: (_task, config) => withTrajectory("solver", () => request(config, "q")),
     });
     expect(episode.terminationReason).toBe("error");
     expect(episode.error?.message).toContain('withTrajectory("solver", ...) was used, but no call');

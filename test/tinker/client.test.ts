@@ -119,8 +119,8 @@ it("samples from the weights that a sampler was made of, while training goes on"
   const before = await trained.createSampler();
   const first = await before.sample(prompt, wanted);
   expect(first.sequences).toHaveLength(2);
-  for (const { tokens: drawn, logprobs } of first.sequences)
-    expect(logprobs).toHaveLength(drawn.length);
+  for (const { tokens: sampled, logprobs } of first.sequences)
+    expect(logprobs).toHaveLength(sampled.length);
   await trained.forwardBackward([datum({ weights: [1, 1, 1, 1] })], "cross_entropy");
   await trained.optimStep({ learningRate: 0.05 });
   const after = await trained.createSampler();
@@ -169,14 +169,14 @@ it.each([
     const prompt = Int32Array.of(40, 41, 42);
     const options = { maxTokens: 6, temperature, topP, stop, seed: 5 };
     const { sequences } = await sampler.sample(prompt, options);
-    const { tokens: drawn, logprobs } = sequences[0]!;
-    const all = Int32Array.of(...prompt, ...drawn);
+    const { tokens: sampled, logprobs } = sequences[0]!;
+    const all = Int32Array.of(...prompt, ...sampled);
     const { topPromptTokens } = await sampler.sample(all, {
       maxTokens: 1,
       topPromptLogprobs: 512,
     });
     expect(logprobs).toHaveLength(6);
-    for (const [i, id] of drawn.entries()) {
+    for (const [i, id] of sampled.entries()) {
       // Of the whole vocabulary at temperature 1; greedy counts as that.
       const row = new Map(topPromptTokens![prompt.length + i]);
       const T = temperature === 0 ? 1 : temperature;
@@ -190,11 +190,11 @@ it("ends at stop tokens and stop texts, which belong to the sequence", async () 
   const sampler = await client.createSampler({ baseModel: "shop-tiny" });
   const prompt = Int32Array.of(40, 41, 42);
   const free = await sampler.sample(prompt, { maxTokens: 8, temperature: 0, stop: [] });
-  const drawn = free.sequences[0]!.tokens;
-  const stop = drawn[2]!;
-  const at = drawn.indexOf(stop);
+  const sampled = free.sequences[0]!.tokens;
+  const stop = sampled[2]!;
+  const at = sampled.indexOf(stop);
   const cut = await sampler.sample(prompt, { maxTokens: 8, temperature: 0, stop: [stop] });
-  expect(cut.sequences[0]).toMatchObject({ stopReason: "stop", tokens: drawn.slice(0, at + 1) });
+  expect(cut.sequences[0]).toMatchObject({ stopReason: "stop", tokens: sampled.slice(0, at + 1) });
 });
 
 it("saves, lists, loads and continues bit by bit", async () => {
@@ -237,9 +237,9 @@ it("saves, lists, loads and continues bit by bit", async () => {
 it("gives archives of adapters by a URL that needs no key", async () => {
   const path = await model.saveForSampler("archived");
   const { url } = await client.rest.archiveUrl(path);
-  const answer = await local.server.fetch(new Request(url));
-  expect(answer.status).toBe(200);
-  const tar = Buffer.from(await answer.arrayBuffer());
+  const response = await local.server.fetch(new Request(url));
+  expect(response.status).toBe(200);
+  const tar = Buffer.from(await response.arrayBuffer());
   const name = tar.subarray(0, 100).toString().replace(/\0+$/u, "");
   const size = Number.parseInt(tar.subarray(124, 135).toString(), 8);
   expect(name).toBe("adapter_config.json");

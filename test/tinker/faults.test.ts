@@ -174,14 +174,14 @@ it("waits for a number that was skipped, and gives up on one that never comes", 
   const client = await local.connect();
   const model = await client.createModel({ baseModel: "shop-tiny", rank: 2, seed: 1 });
   const post = async (route: string, body: object): Promise<Record<string, unknown>> => {
-    const answer = await local.server.fetch(
+    const response = await local.server.fetch(
       new Request(`http://tinker.test/api/v1/${route}`, {
         method: "POST",
         headers: { "x-api-key": "tml-test" },
         body: JSON.stringify(body),
       }),
     );
-    return (await answer.json()) as Record<string, unknown>;
+    return (await response.json()) as Record<string, unknown>;
   };
   const step = (seq: number): Promise<Record<string, unknown>> =>
     post("optim_step", { model_id: model.modelId, seq_id: seq, adam_params: {} });
@@ -251,7 +251,7 @@ it("gives up on a server that stays away, and takes no more requests for that mo
 it("follows Retry-After, and says what it is waiting for", async () => {
   await using local = await startServer();
   const waits: number[] = [];
-  const notices: string[] = [];
+  const warnings: string[] = [];
   let refusals = 2;
   const fetch = withFaults(fetchOf(local.server), (path) =>
     path.endsWith("create_session") && refusals-- > 0 ? 429 : null,
@@ -259,10 +259,10 @@ it("follows Retry-After, and says what it is waiting for", async () => {
   const client = await local.connect({
     fetch,
     sleep: async (ms) => void waits.push(ms),
-    onNotice: (notice) => notices.push(notice),
+    onWarning: (notice) => warnings.push(notice),
   });
   expect(waits).toEqual([1000, 1000]);
-  expect(notices[0]).toContain("POST /api/v1/create_session: trying again.");
+  expect(warnings[0]).toContain("POST /api/v1/create_session: trying again.");
   client.close();
 });
 

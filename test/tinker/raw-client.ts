@@ -16,7 +16,7 @@ export interface RawClient {
     route: string,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Response>;
-  resultOf(answer: Response): Promise<Json>;
+  resultOf(response: Response): Promise<Json>;
   createSession(): Promise<string>;
   /** In a session of its own, unless one is given. */
   createModel(options?: { sessionId?: string; rank?: number; seqId?: number }): Promise<string>;
@@ -35,9 +35,9 @@ export function rawClient({ fetch }: TinkerServer): RawClient {
         }),
       ),
     send: (method, route, headers = {}) => fetch(new Request(at(route), { method, headers })),
-    async resultOf(answer) {
-      const { request_id: id, ...rest } = (await answer.json()) as Json;
-      if (id === undefined) return { status: answer.status, ...rest };
+    async resultOf(response) {
+      const { request_id: id, ...rest } = (await response.json()) as Json;
+      if (id === undefined) return { status: response.status, ...rest };
       for (;;) {
         const result = await client.post("retrieve_future", { request_id: id });
         const json = (await result.json()) as Json;
@@ -50,13 +50,13 @@ export function rawClient({ fetch }: TinkerServer): RawClient {
       );
     },
     async createModel({ sessionId, rank = 2, seqId = 0 } = {}) {
-      const answer = await client.post("create_model", {
+      const response = await client.post("create_model", {
         session_id: sessionId ?? (await client.createSession()),
         model_seq_id: seqId,
         base_model: "shop-tiny",
         lora_config: { rank },
       });
-      const result = await client.resultOf(answer);
+      const result = await client.resultOf(response);
       if (typeof result["model_id"] === "string") return result["model_id"];
       throw new Error(JSON.stringify(result));
     },

@@ -160,7 +160,7 @@ it.each(refusals)("goes on after %s", { timeout: 20_000 }, async (_, send, words
     await raw.post("optim_step", { model_id: modelId, seq_id: 3, adam_params: {} }),
     await raw.post("save_weights", { model_id: modelId, seq_id: 4, path: "after" }),
   ];
-  const [output, step, saved] = await Promise.all(train.map((answer) => raw.resultOf(answer)));
+  const [output, step, saved] = await Promise.all(train.map((response) => raw.resultOf(response)));
   expect(output).toMatchObject({ loss_fn_outputs: [{ logprobs: { shape: [4] } }] });
   expect((step!["metrics"] as Record<string, number>)["grad_norm"]).toBeGreaterThan(0);
   expect(saved).toMatchObject({ path: `tinker://${modelId}/weights/after` });
@@ -168,13 +168,15 @@ it.each(refusals)("goes on after %s", { timeout: 20_000 }, async (_, send, words
 
 it("does not step on a batch of which a part was refused, and says so once", async () => {
   const modelId = await raw.createModel();
-  const answers = [
+  const responses = [
     await raw.post("forward_backward", forwardBackward(modelId, 1)),
     await raw.post("forward_backward", forwardBackward(modelId, 2, { loss_fn: "hinge" })),
     await raw.post("optim_step", { model_id: modelId, seq_id: 3, adam_params: {} }),
     await raw.post("optim_step", { model_id: modelId, seq_id: 4, adam_params: {} }),
   ];
-  const [, , refused, empty] = await Promise.all(answers.map((answer) => raw.resultOf(answer)));
+  const [, , refused, empty] = await Promise.all(
+    responses.map((response) => raw.resultOf(response)),
+  );
   expect(refused).toMatchObject({
     category: "user",
     error: expect.stringMatching(/step was not taken.*hinge.*dropped/u),
@@ -196,7 +198,7 @@ it("goes on without a number that never came", { timeout: 20_000 }, async () => 
     await client.post("forward_backward", forwardBackward(modelId, 5)),
     await client.post("optim_step", { model_id: modelId, seq_id: 6, adam_params: {} }),
   ];
-  const [partial, , whole] = await Promise.all(next.map((answer) => client.resultOf(answer)));
+  const [partial, , whole] = await Promise.all(next.map((response) => client.resultOf(response)));
   expect(performance.now() - began).toBeLessThan(10_000);
   expect(partial).toMatchObject({ error: expect.stringContaining("step was not taken") });
   expect((whole!["metrics"] as Record<string, number>)["grad_norm"]).toBeGreaterThan(0);
@@ -207,7 +209,7 @@ it("goes on without a number that never came", { timeout: 20_000 }, async () => 
     await client.post("forward_backward", forwardBackward(modelId, 9)),
     await client.post("optim_step", { model_id: modelId, seq_id: 10, adam_params: {} }),
   ];
-  const [, taken] = await Promise.all(told.map((answer) => client.resultOf(answer)));
+  const [, taken] = await Promise.all(told.map((response) => client.resultOf(response)));
   expect((taken!["metrics"] as Record<string, number>)["grad_norm"]).toBeGreaterThan(0);
   const past = await client.post("save_weights", { model_id: modelId, seq_id: 2, path: "x" });
   expect(past.status).toBe(409);

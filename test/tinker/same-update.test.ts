@@ -8,7 +8,7 @@ import { defaultLoss, defaultOptim, klEstimators, lossAggregations } from "../..
 import type { LossSpec } from "../../src/core/loss.ts";
 import type { TrainingRow } from "../../src/core/training-row.ts";
 import { rowLossOf } from "../../src/algorithms/losses/catalog.ts";
-import { updateBySlopes } from "../../src/trainer/update/trainer-loss.ts";
+import { updateWithTrainerLoss } from "../../src/trainer/update/trainer-loss.ts";
 import { rowOf } from "../engine/small-model.ts";
 import { fetchOf, modelPath, startServer, token } from "./local-server.ts";
 import type { LocalServer } from "./local-server.ts";
@@ -111,7 +111,7 @@ it.each([
   const spec: LossSpec = { ...defaultLoss, name, aggregation: "seq-mean-token-mean", ...extra };
   const expected = await local.updatePolicy(offPolicy, spec, still);
   const lossOfRole = () => rowLossOf(name, spec);
-  const actual = await updateBySlopes(remote, offPolicy, { spec, lossOfRole }, still);
+  const actual = await updateWithTrainerLoss(remote, offPolicy, { spec, lossOfRole }, still);
   for (const key of Object.keys(expected)) expect(actual[key], key).toBeCloseTo(expected[key]!, 4);
 });
 

@@ -18,7 +18,7 @@ import {
 import { floatTensor } from "../../src/tinker-api/tensor.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { planLoss } from "../../src/trainer/update/loss-plan.ts";
-import { updateBySlopes } from "../../src/trainer/update/trainer-loss.ts";
+import { updateWithTrainerLoss } from "../../src/trainer/update/trainer-loss.ts";
 import { rowOf } from "../engine/small-model.ts";
 import { fetchOf, modelPath, startServer, token } from "./local-server.ts";
 import type { Fetch, LocalServer } from "./local-server.ts";
@@ -58,12 +58,12 @@ async function sampleVia(fetch: Fetch, wanted: SampleRequest = request) {
 /** Changes results of the type named in the request. */
 function changing(type: string, change: (bytes: Uint8Array) => Uint8Array<ArrayBuffer>): Fetch {
   return async (input, init) => {
-    const answer = await fetchOf(local.server)(input, init);
+    const response = await fetchOf(local.server)(input, init);
     const isWanted = new Headers(init.headers).get("x-tinker-request-type") === type;
-    if (!isWanted || !(answer.headers.get("content-type") ?? "").includes("protobuf"))
-      return answer;
-    const bytes = new Uint8Array(await answer.arrayBuffer());
-    return new Response(change(bytes), { headers: answer.headers });
+    if (!isWanted || !(response.headers.get("content-type") ?? "").includes("protobuf"))
+      return response;
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return new Response(change(bytes), { headers: response.headers });
   };
 }
 
@@ -98,11 +98,11 @@ it("takes those of a server that gives them at temperature 1 as they are", async
   const scorer = await client.createSampler({ baseModel: "shop-tiny" });
   let told = 0;
   const raw: Fetch = async (input, init) => {
-    const answer = await fetchOf(local.server)(input, init);
+    const response = await fetchOf(local.server)(input, init);
     const isSample = new Headers(init.headers).get("x-tinker-request-type") === "Sample";
-    if (!isSample || !(answer.headers.get("content-type") ?? "").includes("protobuf"))
-      return answer;
-    const output = decodeSampleOutput(new Uint8Array(await answer.arrayBuffer()));
+    if (!isSample || !(response.headers.get("content-type") ?? "").includes("protobuf"))
+      return response;
+    const output = decodeSampleOutput(new Uint8Array(await response.arrayBuffer()));
     const prompt = prompts.get(output.sequences[0]!.tokens.length) ?? request.tokens;
     if (output.promptLogprobs === null) told += 1;
     const sequences = await Promise.all(
@@ -115,7 +115,9 @@ it("takes those of a server that gives them at temperature 1 as they are", async
         };
       }),
     );
-    return new Response(encodeSampleOutput({ ...output, sequences }), { headers: answer.headers });
+    return new Response(encodeSampleOutput({ ...output, sequences }), {
+      headers: response.headers,
+    });
   };
   // The probe's, by the number of tokens that it asks for.
   const prompts = new Map([[8, Int32Array.of(5, 6, 7, 8)]]);
@@ -214,7 +216,7 @@ it("trains on a loss that the server lacks: by gradients that the trainer comput
   const refused = backend.updatePolicy([row], spec, defaultOptim);
   await expect(refused).rejects.toThrow("dro has no weights");
   const lossOfRole = () => rowLossOf("dro", spec);
-  const metrics = await updateBySlopes(backend, [row], { spec, lossOfRole }, defaultOptim);
+  const metrics = await updateWithTrainerLoss(backend, [row], { spec, lossOfRole }, defaultOptim);
   expect(metrics["grad_norm"]).toBeGreaterThan(0);
 });
 
@@ -257,7 +259,7 @@ it("leaves dro and cross_entropy to the trainer where a server would compute oth
   expect(spec).toMatchObject(dro);
   const now = await backend.forward(rows, "current");
   const still = { ...defaultOptim, learningRate: 0 };
-  const { loss } = await updateBySlopes(backend, rows, { spec, lossOfRole: byRole! }, still);
+  const { loss } = await updateWithTrainerLoss(backend, rows, { spec, lossOfRole: byRole! }, still);
   // Sampled with log-probabilities of 0 and the advantage 1: -(l - 0.5 * 0.05 * l^2), on average.
   const l = [...now[0]!].slice(1);
   const byHand = l.reduce((sum, value) => sum - (value - 0.025 * value ** 2), 0) / l.length;

@@ -29,8 +29,8 @@ async function post(route: string, body: object | string): Promise<Response> {
   );
 }
 
-async function resultOf(answer: Response): Promise<Json> {
-  const { request_id: id } = (await answer.json()) as Json;
+async function resultOf(response: Response): Promise<Json> {
+  const { request_id: id } = (await response.json()) as Json;
   for (;;) {
     const json = (await (await post("retrieve_future", { request_id: id })).json()) as Json;
     if (json["type"] !== "try_again") return json;
@@ -74,18 +74,18 @@ it("tells sampling requests apart whose numbers are beyond JavaScript's", async 
 it("numbers the clients of a sampler", async () => {
   const { id } = await client.createSampler({ baseModel: "shop-tiny" });
   const join = async (): Promise<unknown> => {
-    const answer = await post("join_sampling_session", { sampling_session_id: id });
-    return ((await answer.json()) as Json)["client_counter"];
+    const response = await post("join_sampling_session", { sampling_session_id: id });
+    return ((await response.json()) as Json)["client_counter"];
   };
   expect([await join(), await join()]).toEqual([1, 2]);
 });
 
 it("stops drawing a sample that was cancelled", async () => {
   const { id } = await client.createSampler({ baseModel: "shop-tiny" });
-  const answer = await post("asample", sampleBody(id, 500));
-  const { request_id: request } = (await answer.clone().json()) as Json;
+  const response = await post("asample", sampleBody(id, 500));
+  const { request_id: request } = (await response.clone().json()) as Json;
   expect((await post("cancel_future", { request_id: request })).status).toBe(204);
-  expect(await resultOf(answer)).toMatchObject({ error: "The request was cancelled." });
+  expect(await resultOf(response)).toMatchObject({ error: "The request was cancelled." });
   // Of others, and of those that have ended, it knows nothing.
   expect((await post("cancel_future", { request_id: "none" })).status).toBe(204);
 });
@@ -117,11 +117,11 @@ it("keeps the weights of few samplers, and reads those of checkpoints again", as
   const base = await own.createSampler({ baseModel: "shop-tiny" });
   const ofMoment = await model.createSampler();
   const wanted = { maxTokens: 3, seed: 1, stop: [] };
-  const draw = (sampler: SamplingClient) => sampler.sample(Int32Array.of(40, 41), wanted);
-  const expected = (await draw(byPath)).sequences;
-  expect((await draw(ofMoment)).sequences).toEqual(expected);
+  const sample = (sampler: SamplingClient) => sampler.sample(Int32Array.of(40, 41), wanted);
+  const expected = (await sample(byPath)).sequences;
+  expect((await sample(ofMoment)).sequences).toEqual(expected);
   for (let i = 0; i < 2; i++) await model.createSampler();
-  expect((await draw(byPath)).sequences).toEqual(expected);
-  expect((await draw(base)).sequences).toEqual(expected);
-  await expect(draw(ofMoment)).rejects.toThrow("newer ones took its place");
+  expect((await sample(byPath)).sequences).toEqual(expected);
+  expect((await sample(base)).sequences).toEqual(expected);
+  await expect(sample(ofMoment)).rejects.toThrow("newer ones took its place");
 });

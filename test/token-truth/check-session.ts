@@ -69,10 +69,10 @@ function checkTraces(model: TruthModel, traces: readonly Trace[], totals: Totals
     assert.ok(startsWith(trace.promptIds, parent.promptIds));
     assert.ok(startsWith(trace.promptIds, parent.responseIds, parent.promptIds.length));
     // And it is the exchange that the client speaks of.
-    const answer = trace.messages[parent.messages.length];
-    assert.equal(answer?.role, "assistant");
-    assert.equal(answer.content, parent.response.content);
-    assert.equal(answer.toolCalls?.length, parent.response.toolCalls?.length);
+    const response = trace.messages[parent.messages.length];
+    assert.equal(response?.role, "assistant");
+    assert.equal(response.content, parent.response.content);
+    assert.equal(response.toolCalls?.length, parent.response.toolCalls?.length);
     for (const [i, message] of parent.messages.entries()) {
       assert.equal(trace.messages[i]?.content, message.content);
     }
@@ -134,20 +134,20 @@ function checkRows(traces: readonly Trace[], context: AttributionContext, totals
   assert.equal(expected.size, 0, "every answer is in a row");
 }
 
-/** @param draws what the sampler gave, in the order in which it was asked */
+/** @param samples what the sampler gave, in the order in which it was asked */
 export function checkSession(
   model: TruthModel,
   traces: readonly Trace[],
-  draws: readonly Int32Array[],
+  samples: readonly Int32Array[],
   context: AttributionContext,
   totals: Totals,
 ): void {
   totals.conversations++;
-  assert.equal(traces.length, draws.length);
+  assert.equal(traces.length, samples.length);
   for (const [i, trace] of traces.entries()) {
-    const drawn = draws[i] as Int32Array;
-    assert.ok(startsWith(drawn, trace.responseIds));
-    if (trace.responseIds.length === drawn.length) continue;
+    const sampled = samples[i] as Int32Array;
+    assert.ok(startsWith(sampled, trace.responseIds));
+    if (trace.responseIds.length === sampled.length) continue;
     // Only a stop string ends an answer before all was drawn.
     assert.equal(trace.stopReason, "stop");
     assert.match(model.renderer.decode(trace.responseIds), stopStrings);

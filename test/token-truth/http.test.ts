@@ -24,7 +24,7 @@ const tools = [
   { type: "function", function: { name: "now" } },
 ];
 
-async function ask(
+async function request(
   gateway: Gateway,
   session: { readonly baseUrl: string; readonly apiKey: string },
   body: object,
@@ -74,11 +74,11 @@ it("holds for conversations over the gateway's own protocol", async () => {
     for (let i = 0; i < 20; i++) {
       const random = createRandom(1000 + i);
       sampler.random = random;
-      sampler.draws.length = 0;
+      sampler.samples.length = 0;
       const session = await gateway.sessions.open({ uid: `h${i}`, seed: i, sampling: {} });
-      await converse(random, (body) => ask(gateway, session, body));
+      await converse(random, (body) => request(gateway, session, body));
       const context = { sessionUid: session.uid, defaultName: "agent", handles: new Map() };
-      checkSession(model, await session.traces(), sampler.draws, context, totals);
+      checkSession(model, await session.traces(), sampler.samples, context, totals);
       await session.close();
     }
   }

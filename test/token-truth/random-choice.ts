@@ -34,8 +34,8 @@ const texts = [
 ];
 
 /** What was drawn, by the prompt it was drawn for; what traces are held against. */
-export interface DrawLog {
-  readonly draws: Int32Array[];
+export interface SampleLog {
+  readonly samples: Int32Array[];
 }
 
 /** Control tokens inside are ids of their own, as a model would draw them. */
@@ -60,12 +60,12 @@ function fragments(model: TruthModel): readonly (readonly number[])[] {
 }
 
 /** A sampler, and how it is told which conversation it draws for. */
-export function randomSampler(model: TruthModel): Sampler & DrawLog & { random: Random } {
+export function randomSampler(model: TruthModel): Sampler & SampleLog & { random: Random } {
   const pieces = fragments(model);
   const [stop = -1] = model.renderer.stop.tokenIds;
   const stops = new Set(model.renderer.stop.tokenIds);
 
-  function draw(random: Random, limit: number): { tokens: Int32Array; ended: boolean } {
+  function sample(random: Random, limit: number): { tokens: Int32Array; ended: boolean } {
     const ids: number[] = [];
     const kinds = Math.floor(random() * 5);
     for (let i = 0; i < kinds; i++) {
@@ -90,13 +90,13 @@ export function randomSampler(model: TruthModel): Sampler & DrawLog & { random: 
 
   const sampler = {
     contextLength: 65_536,
-    draws: [] as Int32Array[],
+    samples: [] as Int32Array[],
     random: (() => 0) as Random,
     sample(request: SampleRequest): Promise<readonly Sample[]> {
       const samples = Array.from({ length: request.n ?? 1 }, (_, index): Sample => {
-        const { tokens, ended } = draw(sampler.random, request.params.maxTokens);
+        const { tokens, ended } = sample(sampler.random, request.params.maxTokens);
         const logprobs = Float32Array.from(tokens, (id, i) => -((id * 31 + i) % 97) / 100);
-        sampler.draws.push(tokens.slice());
+        sampler.samples.push(tokens.slice());
         for (let i = 0; i < tokens.length && request.onChunk; i += 3) {
           const end = Math.min(i + 3, tokens.length);
           request.onChunk({

@@ -43,15 +43,15 @@ function respaced(text: string): string {
   }
 }
 
-function answerTo(random: Random, message: ChatMessage): readonly ChatMessage[] {
+function responseTo(random: Random, message: ChatMessage): readonly ChatMessage[] {
   const calls = message.toolCalls ?? [];
-  const answers = calls.map(({ id }): ChatMessage => ({
+  const responses = calls.map(({ id }): ChatMessage => ({
     role: "tool",
     content: pick(random, results),
     toolCallId: id,
   }));
-  if (calls.length > 0 && random() < 0.8) return answers;
-  return [...answers, { role: "user", content: pick(random, questions) }];
+  if (calls.length > 0 && random() < 0.8) return responses;
+  return [...responses, { role: "user", content: pick(random, questions) }];
 }
 
 export interface Client {
@@ -113,12 +113,12 @@ export async function converse(client: Client): Promise<void> {
         call(client, messages, hasTools),
         call(client, [side], false),
       ]);
-      messages = messages.concat(echo(random, reply), answerTo(random, reply));
+      messages = messages.concat(echo(random, reply), responseTo(random, reply));
       continue;
     }
     const reply = await call(client, messages, hasTools);
     if (kind < 0.1) continue; // Asks the same again.
-    messages = messages.concat(echo(random, reply), answerTo(random, reply));
+    messages = messages.concat(echo(random, reply), responseTo(random, reply));
     if (kind < 0.15) messages = [...pick(random, seen), { role: "user", content: "Branch" }];
     else if (kind < 0.2) {
       const at = Math.floor(random() * messages.length);

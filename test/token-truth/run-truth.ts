@@ -30,7 +30,7 @@ async function run(model: TruthModel, count: number, untilMs: number): Promise<T
     const seed = deriveSeed(baseSeed, model.name, i);
     const random = createRandom(seed);
     sampler.random = random;
-    sampler.draws.length = 0;
+    sampler.samples.length = 0;
     const uid = `s${i}`;
     const session = openTruthSession(uid, seed);
     const named = session.nameTrajectory("solver");
@@ -39,7 +39,7 @@ async function run(model: TruthModel, count: number, untilMs: number): Promise<T
       await converse({ target, session, random, trajectories, abort });
       const handles = new Map([[named, "solver"]]);
       const context = { sessionUid: uid, defaultName: "agent", handles };
-      checkSession(model, await session.traces(), sampler.draws, context, totals);
+      checkSession(model, await session.traces(), sampler.samples, context, totals);
     } catch (cause) {
       throw new Error(`${model.name}, TRUTH_SEED=${baseSeed}, conversation ${i}`, { cause });
     }

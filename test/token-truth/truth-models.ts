@@ -20,7 +20,7 @@ export interface TruthModel {
   readonly weight: number;
 }
 
-const longestMemo = 50_000;
+const maxMemo = 50_000;
 
 /** Encoding is most of the time, and the texts of clients are few. */
 function remembering(tokenizer: TextTokenizer): TextTokenizer {
@@ -31,7 +31,7 @@ function remembering(tokenizer: TextTokenizer): TextTokenizer {
       const known = memo.get(text);
       if (known) return known;
       const ids = tokenizer.encode(text);
-      if (memo.size > longestMemo) memo.clear();
+      if (memo.size > maxMemo) memo.clear();
       memo.set(text, ids);
       return ids;
     },

@@ -132,7 +132,7 @@ async function gradientsOf(
 }
 
 /** Slope of the expected reward over that which `gradients` of a loss predict, along some directions. */
-async function slopeRatios(
+async function gradientRatios(
   policy: PolicyModel,
   trainer: PolicyTrainer,
   gradients: Gradients,
@@ -180,15 +180,15 @@ describe("a bandit at temperature 0.5", { timeout: 120_000 }, () => {
       advantages: Float32Array.from(row.tokens, (_, i) => (i === at ? V * rewardOf(token) : 0)),
       weights: Float32Array.from(row.tokens, () => p[token]!),
     }));
-    for (const ratio of await slopeRatios(policy, trainer, await gradientsOf(trainer, exact)))
+    for (const ratio of await gradientRatios(policy, trainer, await gradientsOf(trainer, exact)))
       expect(Math.abs(ratio - 1)).toBeLessThan(0.01);
     const rows = await sampledRows(sampler, 8000, 1);
-    for (const ratio of await slopeRatios(policy, trainer, await gradientsOf(trainer, rows)))
+    for (const ratio of await gradientRatios(policy, trainer, await gradientsOf(trainer, rows)))
       expect(Math.abs(ratio - 1)).toBeLessThan(0.15);
     // What was trained before: the policy at temperature 1, on the same samples.
     const raw = await trainer.forward(rows.map((row) => ({ ...row, temperature: 1 })));
     const asBefore = rows.map((row, i) => ({ ...row, temperature: 1, samplingLogprobs: raw[i]! }));
-    const before = await slopeRatios(policy, trainer, await gradientsOf(trainer, asBefore));
+    const before = await gradientRatios(policy, trainer, await gradientsOf(trainer, asBefore));
     expect(Math.max(...before.map((ratio) => Math.abs(ratio - 1)))).toBeGreaterThan(0.3);
     await trainer.close();
     await sampler.close();

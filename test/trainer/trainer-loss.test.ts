@@ -10,7 +10,7 @@ import {
 } from "../../src/core/loss.ts";
 import type { TrainingRow } from "../../src/core/training-row.ts";
 import { PolicyTrainer } from "../../src/engine/training/policy-trainer.ts";
-import { updateBySlopes } from "../../src/trainer/update/trainer-loss.ts";
+import { updateWithTrainerLoss } from "../../src/trainer/update/trainer-loss.ts";
 import { randomTokens, rowOf, smallModel } from "../engine/small-model.ts";
 
 const optim: OptimSpec = { ...defaultOptim, learningRate: 1e-3 };
@@ -59,14 +59,14 @@ describe("an update by slopes", () => {
     const own = await setUp();
     const direct = await own.backend.updatePolicy(own.rows, spec, optim);
     const ours = await setUp();
-    const bySlopes = await updateBySlopes(
+    const withTrainerLoss = await updateWithTrainerLoss(
       ours.backend,
       ours.rows,
       { spec, lossOfRole: () => rowLossOf(spec.name, spec) },
       optim,
     );
     for (const [key, value] of Object.entries(direct))
-      expect(bySlopes[key], key).toBeCloseTo(value, 4);
+      expect(withTrainerLoss[key], key).toBeCloseTo(value, 4);
     for (const { name } of own.policy.trained) {
       const expected = own.policy.data.get(name)!;
       for (const [i, weight] of ours.policy.data.get(name)!.entries())
@@ -83,7 +83,7 @@ describe("an update by slopes", () => {
       return rowLossOf(role === "judge" ? "cross_entropy" : "importance_sampling", defaultLoss);
     };
     const captured: TrainingRow[] = [];
-    await updateBySlopes(
+    await updateWithTrainerLoss(
       {
         ...backend,
         updatePolicy: (some, loss, numbers) => {

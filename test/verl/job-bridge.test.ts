@@ -69,11 +69,11 @@ describe.skipIf(!hasPython)("the bridge as a Ray job", () => {
     const bridge = await open("fake");
     await new RayJobs(dashboard.url).stop("raysubmit_1");
     // It may answer for a moment, until the signal has reached it.
-    const askOn = async (): Promise<never> => {
+    const requestOn = async (): Promise<never> => {
       await bridge.client.run("start", { model: "fake", seed: 1 }, 10_000);
       for (;;) await bridge.client.run("sleep", {}, 10_000);
     };
-    await expect(askOn()).rejects.toMatchObject({ code: "VERL_FAILED" });
+    await expect(requestOn()).rejects.toMatchObject({ code: "VERL_FAILED" });
     await bridge[Symbol.asyncDispose]();
   });
 });

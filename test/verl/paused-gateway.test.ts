@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { BackendCapabilities } from "../../src/core/backend.ts";
 import { NumericsError } from "../../src/core/errors.ts";
-import { heldBackend } from "../../src/trainer/rollouts/paused-gateway.ts";
+import { withPausedGateway } from "../../src/trainer/rollouts/paused-gateway.ts";
 import { coinBackend } from "../trainer/coin-backend.ts";
 import { fakeRun, ppo } from "./fake-bridge.ts";
 
@@ -26,7 +26,7 @@ function watched(
       onUpdate();
     },
   });
-  return { log, held: heldBackend(backend, gate, 9) };
+  return { log, held: withPausedGateway(backend, gate, 9) };
 }
 
 it("holds calls from the update until the new weights are served", async () => {

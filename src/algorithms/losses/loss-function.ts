@@ -59,7 +59,7 @@ export function toRowLoss(given: LossFunction): RowLoss {
 function checked(value: RowLossValue, { logprobs, role }: LossRow): RowLossValue {
   for (const [what, list] of [
     ["term", value.terms],
-    ["slope", value.gradient],
+    ["gradient", value.gradient],
   ] as const) {
     if (list.length !== logprobs.length)
       throw new ConfigError({

@@ -3,7 +3,7 @@ import type { LossSpec } from "../../core/loss.ts";
 import { perToken, type RowLoss } from "./row-loss.ts";
 
 /** Supervised learning: -l. */
-export const crossEntropy: RowLoss = perToken(({ logprob }) => ({ term: -logprob, slope: -1 }));
+export const crossEntropy: RowLoss = perToken(({ logprob }) => ({ term: -logprob, gradient: -1 }));
 
 /** DRO (arXiv:2405.19107) in Tinker's form: -A l + (droBeta / 2) (l - o)^2. */
 export const dro = ({ droBeta = 0.05 }: LossSpec): RowLoss =>
@@ -11,6 +11,6 @@ export const dro = ({ droBeta = 0.05 }: LossSpec): RowLoss =>
     const distance = logprob - samplingLogprob;
     return {
       term: (droBeta / 2) * distance ** 2 - advantage * logprob,
-      slope: droBeta * distance - advantage,
+      gradient: droBeta * distance - advantage,
     };
   });

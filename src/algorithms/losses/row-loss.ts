@@ -43,7 +43,7 @@ export interface LossToken {
 export interface TokenTerm {
   readonly term: number;
   /** d term / d logprob. */
-  readonly slope: number;
+  readonly gradient: number;
   readonly isClipped?: boolean;
 }
 
@@ -59,7 +59,7 @@ export function perToken(of: (token: LossToken) => TokenTerm): RowLoss {
       const advantage = advantages[i]!;
       const found = of({ logprob, samplingLogprob, advantage, meanLogRatio });
       terms[i] = found.term;
-      gradient[i] = weights[i]! * found.slope;
+      gradient[i] = weights[i]! * found.gradient;
       if (found.isClipped !== undefined) clipped = (clipped ?? 0) + (found.isClipped ? 1 : 0);
     }
     return { terms, gradient, ...(clipped === undefined ? {} : { clipped }) };

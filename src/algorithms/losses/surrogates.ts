@@ -10,7 +10,7 @@ const clamp = (value: number, low: number, high: number): number =>
 export const importanceSampling: RowLoss = perToken(({ logprob, samplingLogprob, advantage }) => {
   const logRatio = logprob - samplingLogprob;
   const term = -ratioOf(logRatio) * advantage;
-  return { term, slope: isLimited(logRatio) ? 0 : term };
+  return { term, gradient: isLimited(logRatio) ? 0 : term };
 });
 
 interface Ratio {
@@ -28,8 +28,8 @@ function clippedSurrogate(
   const plain = ratio * advantage;
   const limited = clamp(ratio, 1 - spec.clipLow, 1 + spec.clipHigh) * advantage;
   return limited < plain
-    ? { term: -limited, slope: 0, isClipped: true }
-    : { term: -plain, slope: isAtLimit ? 0 : -plain, isClipped: false };
+    ? { term: -limited, gradient: 0, isClipped: true }
+    : { term: -plain, gradient: isAtLimit ? 0 : -plain, isClipped: false };
 }
 
 /** PPO (arXiv:1707.06347); with `dualClip` c a term of A < 0 is at most c |A| (arXiv:1912.09729). */
@@ -39,7 +39,7 @@ export const ppo = (spec: LossSpec): RowLoss =>
     const ratio = { value: ratioOf(logRatio), isAtLimit: isLimited(logRatio) };
     const found = clippedSurrogate(ratio, advantage, spec);
     const most = -(spec.dualClip ?? Infinity) * advantage;
-    return advantage < 0 && most < found.term ? { ...found, term: most, slope: 0 } : found;
+    return advantage < 0 && most < found.term ? { ...found, term: most, gradient: 0 } : found;
   });
 
 /** CISPO (arXiv:2506.13585): -sg(clip(r)) A l. */
@@ -47,8 +47,8 @@ export const cispo = (spec: LossSpec): RowLoss =>
   perToken(({ logprob, samplingLogprob, advantage }) => {
     const ratio = ratioOf(logprob - samplingLogprob);
     const weight = clamp(ratio, 1 - spec.clipLow, 1 + spec.clipHigh);
-    const slope = -weight * advantage;
-    return { term: slope * logprob, slope, isClipped: weight !== ratio };
+    const gradient = -weight * advantage;
+    return { term: gradient * logprob, gradient, isClipped: weight !== ratio };
   });
 
 /** GSPO (arXiv:2507.18071): PPO with the row's ratio, sg(s) exp(l - sg(l)), s = exp(mean of l - o). */
@@ -68,6 +68,6 @@ export const sapo = ({ sapoTauPositive = 1, sapoTauNegative = 1.05 }: LossSpec):
     const gate = 1 / (1 + Math.exp(-tau * (ratio - 1)));
     return {
       term: (-advantage * 4 * gate) / tau,
-      slope: isLimited(logRatio) ? 0 : -advantage * 4 * gate * (1 - gate) * ratio,
+      gradient: isLimited(logRatio) ? 0 : -advantage * 4 * gate * (1 - gate) * ratio,
     };
   });

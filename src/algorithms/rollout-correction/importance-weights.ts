@@ -7,7 +7,7 @@
  *
  * The weights are factors without a gradient.
  */
-import { largestLogRatio, ratioOf } from "../../core/log-ratio.ts";
+import { maxLogRatio, ratioOf } from "../../core/log-ratio.ts";
 import { populationStd } from "../statistics.ts";
 import { parseBounds, sumOf } from "./log-ratios.ts";
 import type { RatioBounds, TokenValues } from "./log-ratios.ts";
@@ -91,7 +91,7 @@ function weightMetrics(
   const trained = logRatios.filter((row) => row.length > 0);
   const raw = isByRow ? Float64Array.from(trained, sumOf) : flat(trained);
   // Not limited from below: a row's ratio may be far smaller than exp(-20).
-  const extremes = isByRow ? raw.map((x) => Math.exp(Math.min(x, largestLogRatio))) : all;
+  const extremes = isByRow ? raw.map((x) => Math.exp(Math.min(x, maxLogRatio))) : all;
   const { low, high } = limit.kind === "mask" ? limit : { low: 1 / limit.cap, high: limit.cap };
   const mean = sumOf(all) / all.length;
   const square = all.reduce((sum, weight) => sum + weight * weight, 0) / all.length;

@@ -27,7 +27,7 @@ const params = {
 };
 
 /** What was drawn, with the advantage 1. */
-const drawn = (prompt: Int32Array, { tokens, logprobs }: Sample): TrainingRow =>
+const sampled = (prompt: Int32Array, { tokens, logprobs }: Sample): TrainingRow =>
   rowOf(Int32Array.from([...prompt, ...tokens]), prompt.length, { logprobs });
 
 describe("the local backend", () => {
@@ -44,7 +44,7 @@ describe("the local backend", () => {
     expect(streamed).toEqual([...sample!.tokens]);
     expect(sample!.weightVersion).toBe(0);
 
-    const row = drawn(tokens, sample!);
+    const row = sampled(tokens, sample!);
     const { samplingLogprobs } = row;
     const [before] = await backend.forward([row]);
     for (let i = tokens.length; i < row.tokens.length; i++)
@@ -78,7 +78,7 @@ describe("the local backend", () => {
     const temperature = 0.7;
     const samples = await sampler.sample({ tokens, params: { ...params, temperature }, n: 4 });
     const rows = samples.map((sample) => ({
-      ...drawn(tokens, { ...sample, logprobs: sample.temperedLogprobs! }),
+      ...sampled(tokens, { ...sample, logprobs: sample.temperedLogprobs! }),
       temperature,
     }));
     const now = await backend.forward(rows);
@@ -98,7 +98,7 @@ describe("the local backend", () => {
       const { sampler } = (await backend.start(run("builtin:shop-tiny"))) as SamplerTarget;
       const prompt = Int32Array.of(5, 6, 7);
       const [sample] = await sampler.sample({ tokens: prompt, params });
-      const rows = [drawn(prompt, sample!)];
+      const rows = [sampled(prompt, sample!)];
       const update = () => backend.updatePolicy(rows, defaultLoss, defaultOptim);
       await update();
       const folder = await mkdtemp(join(tmpdir(), "local-backend-"));

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ModelError } from "../../core/errors.ts";
 import type { Renderer } from "../../core/policy.ts";
-import { findCompanions, jsonText } from "../../engine/checkpoint/model-assets.ts";
-import type { CompanionFiles } from "../../engine/checkpoint/model-assets.ts";
+import { findModelAssets, jsonText } from "../../engine/checkpoint/model-assets.ts";
+import type { ModelAssets } from "../../engine/checkpoint/model-assets.ts";
 import { isGgufPath, openGguf } from "../../engine/checkpoint/gguf-file.ts";
 import { openModelSource } from "../../engine/checkpoint/open-model-source.ts";
 import { readGgufTokenizer } from "../../tokenizers/gguf-tokenizer.ts";
@@ -41,8 +41,8 @@ export async function loadTokenizerFiles(path: string): Promise<TokenizerFiles> 
 }
 
 /** The files that a folder with this model's weights needs. @throws ModelError */
-export async function modelCompanions(path: string): Promise<CompanionFiles> {
-  if (!isGgufPath(path)) return findCompanions(path);
+export async function modelAssets(path: string): Promise<ModelAssets> {
+  if (!isGgufPath(path)) return findModelAssets(path);
   const [{ config }, files] = await Promise.all([openModelSource(path), loadTokenizerFiles(path)]);
   return new Map([
     ["config.json", { text: jsonText(config) }],

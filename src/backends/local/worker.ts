@@ -10,7 +10,7 @@ import { refuseBeyond } from "../../core/update-limits.ts";
 import { loadPolicyModel } from "../../engine/model/policy-model.ts";
 import { PolicyEngine } from "../../engine/policy-engine.ts";
 import { requireProvider } from "../../engine/require-provider.ts";
-import { modelCompanions } from "./load-model.ts";
+import { modelAssets } from "./load-model.ts";
 import type { CallName, FromWorker, ToWorker, WireError, WorkerCalls } from "./protocol.ts";
 
 const port = parentPort;
@@ -39,7 +39,7 @@ const handlers: Handlers = {
   async load({ path, name, lora, seed, ...engineOptions }) {
     await requireProvider(engineOptions.provider);
     const policy = await loadPolicyModel(path, { lora, seed });
-    const origin = { name, companions: await modelCompanions(path) };
+    const origin = { name, assets: await modelAssets(path) };
     engine = await PolicyEngine.create(policy, { ...engineOptions, modelPath: path, origin });
     return { contextLength: engine.contextLength };
   },

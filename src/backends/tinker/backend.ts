@@ -83,12 +83,12 @@ export class TinkerBackend implements TrainingBackend {
       );
     if (lora.alpha !== this.capabilities.loraAlpha)
       throw new UnsupportedOptionError("model.lora_alpha", lora.alpha, this.name, ["local"]);
-    const { baseUrl, apiKey, onNotice, client: clientOptions = {} } = this.#options;
+    const { baseUrl, apiKey, onWarning, client: clientOptions = {} } = this.#options;
     const client = await TinkerClient.connect({
       ...clientOptions,
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...(apiKey === undefined ? {} : { apiKey }),
-      ...(onNotice === undefined ? {} : { onNotice }),
+      ...(onWarning === undefined ? {} : { onWarning }),
     });
     try {
       const contextLength = await this.#contextLength(client, baseModel);
@@ -99,7 +99,7 @@ export class TinkerBackend implements TrainingBackend {
       const renderer = await findRenderer(places, { signal });
       const profile = await probeServer(model, signal);
       if (profile.reduction !== "sum")
-        onNotice?.(
+        onWarning?.(
           `The Tinker server averages losses (${profile.reduction}); this is made up for.`,
         );
       const published = await model.createSampler({ signal });

@@ -10,24 +10,24 @@ import type { TrainingRow } from "../../core/training-row.ts";
 interface Estimate {
   readonly value: number;
   /** With respect to the policy's log-probability. */
-  readonly slope: number;
+  readonly gradient: number;
 }
 
 /** One outlier must not carry the batch; the embedded engine has the same limit. */
-const largestK3 = 10;
+const maxK3 = 10;
 
 /** @param difference log p of the policy minus log p of the reference. */
 export function estimateKl(estimator: KlEstimator, difference: number): Estimate {
   switch (estimator) {
     case "k1":
-      return { value: difference, slope: 1 };
+      return { value: difference, gradient: 1 };
     case "k2":
-      return { value: difference ** 2 / 2, slope: difference };
+      return { value: difference ** 2 / 2, gradient: difference };
     case "k3": {
       const x = limitLogRatio(-difference);
       const value = Math.exp(x) - 1 - x;
-      if (value >= largestK3) return { value: largestK3, slope: 0 };
-      return { value, slope: isLimited(difference) ? 0 : 1 - Math.exp(x) };
+      if (value >= maxK3) return { value: maxK3, gradient: 0 };
+      return { value, gradient: isLimited(difference) ? 0 : 1 - Math.exp(x) };
     }
   }
 }
@@ -52,10 +52,10 @@ export function foldPenalty(
     for (let i = 1; i < result.length; i++) {
       if (row.targetMask[i] !== 1) continue;
       const difference = row.samplingLogprobs[i]! - reference[r]![i]!;
-      const { value, slope } = estimateKl(estimator, difference);
+      const { value, gradient } = estimateKl(estimator, difference);
       total += value;
       tokens += 1;
-      result[i] = coef * slope;
+      result[i] = coef * gradient;
     }
     return result;
   });

@@ -28,9 +28,9 @@ export function tinkerLoss(loss: LossSpec): TinkerLoss {
 function refused(
   option: string,
   value: unknown,
-  honoured: Parameters<typeof backendsThat>[0],
+  supported: Parameters<typeof backendsThat>[0],
 ): UnsupportedOptionError {
-  return new UnsupportedOptionError(option, value, "tinker", backendsThat(honoured));
+  return new UnsupportedOptionError(option, value, "tinker", backendsThat(supported));
 }
 
 /** Tinker's thresholds are bounds of the ratio, ours distances from 1. */

@@ -16,7 +16,7 @@ export interface TinkerBackendOptions {
   /** Seconds after which the server may delete a checkpoint; null: never. @default null */
   readonly checkpointTtlSeconds?: number | null;
   /** Told of retries and of what the probes found. @default nothing */
-  readonly onNotice?: (notice: string) => void;
+  readonly onWarning?: (notice: string) => void;
   /** Further options of the client: deadlines, encoding, `fetch`. */
   readonly client?: Omit<TinkerClientOptions, "baseUrl" | "apiKey" | "onNotice">;
 }

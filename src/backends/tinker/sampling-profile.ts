@@ -5,7 +5,7 @@ import type { SampleOutput } from "../../tinker-api/messages.ts";
 
 export interface SamplingProfile {
   /** Seeds are folded to at most this. */
-  readonly largestSeed: number;
+  readonly maxSeed: number;
   /** Log-probabilities of sampled tokens are those at temperature 1, whatever the temperature. */
   readonly rawLogprobs: boolean;
 }
@@ -23,7 +23,7 @@ const probeTemperature = 2;
 /** In nats; two computations of the same number may be this far apart in 16 bits. */
 const tolerance = 0.1;
 
-const draw: Omit<SampleOptions, "seed"> = {
+const sample: Omit<SampleOptions, "seed"> = {
   maxTokens: 8,
   temperature: probeTemperature,
   stop: [],
@@ -33,26 +33,26 @@ export async function probeSampling(
   sampler: SamplingClient,
   signal: AbortSignal,
 ): Promise<SamplingProfile> {
-  const { output, largestSeed } = await drawWithLargeSeed(sampler, signal);
+  const { output, maxSeed } = await sampleWithLargeSeed(sampler, signal);
   const [sequence] = output.sequences;
   const { tokens = new Int32Array(0), logprobs } = sequence ?? {};
   const all = Int32Array.of(...probePrompt, ...tokens);
   const scores = await sampler.computeLogprobs(all, { signal });
   const raw = scores.subarray(probePrompt.length);
   const distance = (logprobs ?? raw).reduce((sum, l, i) => sum + Math.abs(l - raw[i]!), 0);
-  return { largestSeed, rawLogprobs: distance / tokens.length <= tolerance };
+  return { maxSeed, rawLogprobs: distance / tokens.length <= tolerance };
 }
 
-async function drawWithLargeSeed(
+async function sampleWithLargeSeed(
   sampler: SamplingClient,
   signal: AbortSignal,
-): Promise<{ readonly output: SampleOutput; readonly largestSeed: number }> {
+): Promise<{ readonly output: SampleOutput; readonly maxSeed: number }> {
   try {
-    const output = await sampler.sample(probePrompt, { ...draw, seed: ourLargestSeed, signal });
-    return { output, largestSeed: ourLargestSeed };
+    const output = await sampler.sample(probePrompt, { ...sample, seed: ourLargestSeed, signal });
+    return { output, maxSeed: ourLargestSeed };
   } catch (error) {
     if (!(error instanceof TinkerError)) throw error;
-    const output = await sampler.sample(probePrompt, { ...draw, seed: smallLargestSeed, signal });
-    return { output, largestSeed: smallLargestSeed };
+    const output = await sampler.sample(probePrompt, { ...sample, seed: smallLargestSeed, signal });
+    return { output, maxSeed: smallLargestSeed };
   }
 }

@@ -41,22 +41,25 @@ export class VersionSampler implements Sampler {
       );
     this.inFlight += 1;
     try {
-      return await this.#draw(this.#published(), request);
+      return await this.#sample(this.#published(), request);
     } finally {
       this.inFlight -= 1;
     }
   }
 
-  async #draw({ client, version }: Published, request: SampleRequest): Promise<readonly Sample[]> {
+  async #sample(
+    { client, version }: Published,
+    request: SampleRequest,
+  ): Promise<readonly Sample[]> {
     const { tokens: prompt, params, n = 1, onChunk, signal } = request;
-    const drawn = await client
+    const sampled = await client
       .sample(prompt, {
         n,
         maxTokens: Math.min(params.maxTokens, this.contextLength - prompt.length),
         temperature: params.temperature,
         topP: params.topP,
         topK: params.topK,
-        seed: params.seed % (this.#profile.largestSeed + 1),
+        seed: params.seed % (this.#profile.maxSeed + 1),
         stop: params.stopTokenIds,
         ...(signal === undefined ? {} : { signal }),
       })
@@ -64,11 +67,11 @@ export class VersionSampler implements Sampler {
         if (signal?.aborted === true) return null;
         throw error;
       });
-    if (drawn === null) return Array.from({ length: n }, () => aborted(version));
+    if (sampled === null) return Array.from({ length: n }, () => aborted(version));
     const scored = params.temperature !== 1 && !this.#profile.rawLogprobs;
     const options = signal === undefined ? {} : { signal };
     return Promise.all(
-      drawn.sequences.map(async (sequence, index) => {
+      sampled.sequences.map(async (sequence, index) => {
         const { tokens, stopReason } = sequence;
         // The server's are those of the distribution that it sampled from, but its losses know
         // temperature 1 only: at any other, ratios would be wrong from the first update on.

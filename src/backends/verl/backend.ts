@@ -129,10 +129,10 @@ export class VerlBackend implements TrainingBackend {
     which: "current" | "reference" = "current",
   ): Promise<readonly Float32Array[]> {
     const factors = new Float32Array(rows.length);
-    const answer = (await this.#run("forward", encodeRows(rows, factors, { which }))) as {
+    const response = (await this.#run("forward", encodeRows(rows, factors, { which }))) as {
       logprobs: readonly (readonly number[])[];
     };
-    return answer.logprobs.map((values) => Float32Array.from(values));
+    return response.logprobs.map((values) => Float32Array.from(values));
   }
 
   async publishWeights(): Promise<number> {

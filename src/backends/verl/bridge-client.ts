@@ -41,7 +41,7 @@ interface Operation {
 
 const waitS = 20;
 const tries = 4;
-const answerMs = 60_000;
+const responseMs = 60_000;
 const retryMs = 250;
 
 const failures: Readonly<Record<string, VerlFailure>> = {
@@ -80,7 +80,7 @@ export class BridgeClient {
 
   /** @throws VerlError when the bridge cannot be reached or says no. */
   get(path: string): Promise<unknown> {
-    return this.#ask("GET", path);
+    return this.#request("GET", path);
   }
 
   /**
@@ -94,12 +94,14 @@ export class BridgeClient {
   ): Promise<unknown> {
     const deadline = performance.now() + limitMs;
     const key = randomUUID();
-    const { operation } = (await this.#ask("POST", `/${name}`, body, key)) as { operation: string };
+    const { operation } = (await this.#request("POST", `/${name}`, body, key)) as {
+      operation: string;
+    };
     while (performance.now() < deadline) {
       const left = (deadline - performance.now()) / 1000;
       const wait = Math.max(0, Math.min(waitS, left)).toFixed(3);
       const path = `/operations/${operation}?wait=${wait}`;
-      const { state, result, error } = (await this.#ask("GET", path)) as Operation;
+      const { state, result, error } = (await this.#request("GET", path)) as Operation;
       if (state === "done") return result;
       if (state === "failed" && error) throw toError(name, error);
     }
@@ -111,7 +113,7 @@ export class BridgeClient {
     await this.#send("POST", "/shutdown", undefined, undefined).catch(() => undefined);
   }
 
-  async #ask(
+  async #request(
     method: string,
     path: string,
     body?: object | Uint8Array<ArrayBuffer>,
@@ -135,7 +137,7 @@ export class BridgeClient {
     body?: object | Uint8Array<ArrayBuffer>,
     key?: string,
   ): Promise<unknown> {
-    const limit = AbortSignal.timeout(answerMs);
+    const limit = AbortSignal.timeout(responseMs);
     const isBytes = body instanceof Uint8Array;
     const response = await fetch(this.#address.url + path, {
       method,

@@ -12,13 +12,13 @@ export interface PlainRequest {
   readonly limitMs: number;
 }
 
-export interface PlainAnswer {
+export interface PlainResponse {
   readonly status: number;
   readonly text: string;
 }
 
 /** Rejects when there is no whole answer within `limitMs`. */
-export function sendPlain(url: string, options: PlainRequest): Promise<PlainAnswer> {
+export function sendPlain(url: string, options: PlainRequest): Promise<PlainResponse> {
   const { method, headers, body, limitMs } = options;
   const request = url.startsWith("https:") ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {

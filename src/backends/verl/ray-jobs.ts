@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { type PlainAnswer, sendPlain } from "./plain-request.ts";
+import { type PlainResponse, sendPlain } from "./plain-request.ts";
 import { VerlError } from "./verl-error.ts";
 
 export type JobStatus = "PENDING" | "RUNNING" | "STOPPED" | "SUCCEEDED" | "FAILED";
@@ -61,8 +61,8 @@ export class RayJobs {
 
   async submit({ entrypoint, workingDir, env }: JobRequest): Promise<string> {
     const body = { entrypoint, runtime_env: { working_dir: workingDir, env_vars: env } };
-    const answer = await this.#json<{ submission_id: string }>("POST", "/api/jobs/", body);
-    return answer.submission_id;
+    const response = await this.#json<{ submission_id: string }>("POST", "/api/jobs/", body);
+    return response.submission_id;
   }
 
   async status(id: string): Promise<{ readonly status: JobStatus; readonly message: string }> {
@@ -82,7 +82,7 @@ export class RayJobs {
     await this.#json("POST", `/api/jobs/${id}/stop`);
   }
 
-  async #send(method: string, path: string, body?: object): Promise<PlainAnswer> {
+  async #send(method: string, path: string, body?: object): Promise<PlainResponse> {
     const isBytes = body instanceof Uint8Array;
     try {
       return await sendPlain(this.#dashboard + path, {
@@ -107,7 +107,7 @@ export class RayJobs {
     }
   }
 
-  #check(method: string, path: string, { status, text: whole }: PlainAnswer): string {
+  #check(method: string, path: string, { status, text: whole }: PlainResponse): string {
     if (isOk(status)) return whole;
     const text = whole.trim().slice(-2_000);
     throw new VerlError({

@@ -6,7 +6,7 @@ import type {
   WorkerKind,
 } from "../../core/backend.ts";
 import { ConfigError } from "../../core/errors.ts";
-import { askWorker, redact } from "../../gateway/index.ts";
+import { probeWorker, redact } from "../../gateway/index.ts";
 import { loadModelRenderer } from "../../backends/local/load-model.ts";
 import { shortModelName } from "../../util/model-name.ts";
 import { missingPackage } from "../terminal/report-error.ts";
@@ -51,7 +51,7 @@ async function startBuiltin(name: string, signal: AbortSignal): Promise<Source> 
 /** What a worker is, as a line; its model where it tells. Never rejects but for a bad URL. */
 async function describe(worker: HttpWorker): Promise<{ line: string; model?: string }> {
   try {
-    const { kind, model, contextLength } = await askWorker(worker);
+    const { kind, model, contextLength } = await probeWorker(worker);
     const length = Number.isFinite(contextLength) ? `, context ${contextLength}` : "";
     const name = model === "" ? "no model listed" : model;
     return { line: `${redact(worker.url)}: ${kind}, ${name}${length}`, ...(model && { model }) };

@@ -1,6 +1,6 @@
 /** `agent-trainer model`: look at models, fetch them, and write them in the formats that others read. */
 import { basename, resolve } from "node:path";
-import { loadTokenizerFiles, modelCompanions } from "../../backends/local/load-model.ts";
+import { loadTokenizerFiles, modelAssets } from "../../backends/local/load-model.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { exportFolder } from "../../engine/checkpoint/export-folder.ts";
 import { exportGguf } from "../../engine/checkpoint/export-gguf.ts";
@@ -98,7 +98,7 @@ export function exportCommand(spec: string, flags: ExportFlags, io: CliIo): Prom
       const tokenizer = writeGgufTokenizer(files, rows, basePath);
       await exportGguf(source, into, { ...shared, name, tokenizer });
     } else {
-      await exportFolder(source, into, { ...shared, companions: await modelCompanions(basePath) });
+      await exportFolder(source, into, { ...shared, assets: await modelAssets(basePath) });
     }
     const result = { path: into, format: flags.format, dtype: format, base: basePath, adapter };
     return print(io, flags, result, `${into}\n`);

@@ -5,7 +5,7 @@
 import type { AgentFlow, Evaluator } from "../../core/agent.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import type { WaysIn } from "../../trainer/rollouts/agent-spec.ts";
+import type { AgentSpec } from "../../trainer/rollouts/agent-spec.ts";
 import type { WorkflowClass } from "../../workflow/workflow.ts";
 import { loadExport } from "./load-module.ts";
 
@@ -37,7 +37,7 @@ function isWorkflowClass(value: unknown): value is WorkflowClass {
 }
 
 /** Null for a flow, which may be an object, too. */
-function partsOf(value: unknown): WaysIn | null {
+function partsOf(value: unknown): AgentSpec | null {
   if (isWorkflowClass(value)) return { workflow: value };
   if (typeof value !== "object" || value === null) return null;
   if ("run" in value && typeof value.run === "function") return null;
@@ -51,7 +51,7 @@ function partsOf(value: unknown): WaysIn | null {
 export async function loadAgent(
   { agent, evaluator }: Pick<TrainConfig, "agent" | "evaluator">,
   folder: string,
-): Promise<WaysIn> {
+): Promise<AgentSpec> {
   const load = (spec: string, option: "agent" | "evaluator"): Promise<unknown> =>
     loadExport({ spec, folder, option, defaults: [option, "default"] });
   const value = await load(requireOption(agent, "agent"), "agent");

@@ -30,7 +30,7 @@ const loaders: Readonly<Record<string, MakeBackend>> = {
     const { tokenizer, contextLength, checkpointTtlS: checkpointTtlSeconds } = tinker;
     return createTinkerBackend({
       checkpointTtlSeconds,
-      onNotice: (notice) => void process.stderr.write(`${notice}\n`),
+      onWarning: (notice) => void process.stderr.write(`${notice}\n`),
       ...(baseUrl === null ? {} : { baseUrl }),
       ...(tokenizer === null ? {} : { tokenizer }),
       ...(contextLength === null ? {} : { contextLength }),

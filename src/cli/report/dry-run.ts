@@ -8,7 +8,7 @@ function inline(value: unknown): string {
 }
 
 /** The tree as YAML with a comment on each line. */
-export function formatResolved({ tree, origins, notices }: LoadedConfig): string {
+export function formatResolved({ tree, origins, warnings }: LoadedConfig): string {
   const lines: { text: string; source: string }[] = [];
   let open: readonly string[] = [];
   for (const [key, source] of origins) {
@@ -24,7 +24,7 @@ export function formatResolved({ tree, origins, notices }: LoadedConfig): string
     lines.push({ text: `${indent}${parts.at(-1)}: ${inline(valueAt(tree, key))}`, source });
   }
   const width = Math.min(60, Math.max(...lines.map((line) => line.text.length)));
-  const remarks = notices.map((notice) => `# ${notice}\n`);
+  const remarks = warnings.map((notice) => `# ${notice}\n`);
   const values = lines
     .map(({ text, source }) => (source === "" ? text : `${text.padEnd(width)}  # ${source}`))
     .map((line) => `${line}\n`);
@@ -32,11 +32,11 @@ export function formatResolved({ tree, origins, notices }: LoadedConfig): string
 }
 
 /** The same as one value for machines. */
-export function resolvedAsJson({ tree, sources, origins, notices }: LoadedConfig): unknown {
+export function resolvedAsJson({ tree, sources, origins, warnings }: LoadedConfig): unknown {
   return {
     config: tree,
     sources: Object.fromEntries(sources),
     origins: Object.fromEntries(origins),
-    notices,
+    notices: warnings,
   };
 }

@@ -1,19 +1,23 @@
 /** One option as text for people. */
-import type { ExplainedForeign, ExplainedOption, Honoured } from "../../trainer/explain-option.ts";
+import type {
+  ExplainedCompatKey,
+  ExplainedOption,
+  Supported,
+} from "../../trainer/explain-option.ts";
 import { explainOption } from "../../trainer/explain-option.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { valueAt } from "../../config/tree.ts";
 
 const shown = (value: unknown): string => JSON.stringify(value) ?? "nothing";
 
-function honouredText(honoured: Honoured): string {
-  if (honoured === "all") return "honoured";
-  if (honoured === "none") return "refused";
-  if (honoured === "own") return "an option of another backend";
-  return `honours ${honoured.map(String).join(", ")}`;
+function supportedText(supported: Supported): string {
+  if (supported === "all") return "supported";
+  if (supported === "none") return "refused";
+  if (supported === "own") return "an option of another backend";
+  return `honours ${supported.map(String).join(", ")}`;
 }
 
-function foreignLines({ key, becomes, only, why }: ExplainedForeign): string[] {
+function compatLines({ key, becomes, only, why }: ExplainedCompatKey): string[] {
   return [
     `${key}: ${why}`,
     ...(becomes === undefined ? [] : [`here        ${becomes.join(", ")}`]),
@@ -22,7 +26,7 @@ function foreignLines({ key, becomes, only, why }: ExplainedForeign): string[] {
 }
 
 function optionLines(option: ExplainedOption, loaded: LoadedConfig | null): string[] {
-  const { key, description, allowed, honoured, otherNames } = option;
+  const { key, description, allowed, supported, otherNames } = option;
   return [
     `${key}: ${description}`,
     `allowed     ${allowed}`,
@@ -32,8 +36,8 @@ function optionLines(option: ExplainedOption, loaded: LoadedConfig | null): stri
       : [
           `now         ${shown(valueAt(loaded.tree, key))} (${loaded.origins.get(key) ?? "default"})`,
         ]),
-    ...Object.entries(honoured).map(
-      ([backend, values]) => `${backend.padEnd(12)}${honouredText(values)}`,
+    ...Object.entries(supported).map(
+      ([backend, values]) => `${backend.padEnd(12)}${supportedText(values)}`,
     ),
     ...(otherNames.length === 0 ? [] : [`also        ${otherNames.join(", ")}`]),
   ];
@@ -42,14 +46,14 @@ function optionLines(option: ExplainedOption, loaded: LoadedConfig | null): stri
 /** @throws ConfigError when there is no such option. */
 export function formatExplained(key: string, loaded: LoadedConfig | null): string {
   const explained = explainOption(key);
-  const lines = "honoured" in explained ? optionLines(explained, loaded) : foreignLines(explained);
+  const lines = "supported" in explained ? optionLines(explained, loaded) : compatLines(explained);
   return lines.map((line) => `${line}\n`).join("");
 }
 
 /** The same as one value for machines. */
 export function explainedAsJson(key: string, loaded: LoadedConfig | null): unknown {
   const explained = explainOption(key);
-  if (loaded === null || !("honoured" in explained)) return explained;
+  if (loaded === null || !("supported" in explained)) return explained;
   return {
     ...explained,
     value: valueAt(loaded.tree, explained.key),

@@ -3,7 +3,7 @@ import type { ChatMessage } from "../../core/message.ts";
 import type { Episode, Step } from "../../core/trajectory.ts";
 import { type Colors, safeText } from "./terminal.ts";
 
-const longestText = 1200;
+const maxTextLength = 1200;
 
 function contentText({ content }: ChatMessage): string {
   if (typeof content === "string") return content;
@@ -14,7 +14,7 @@ function contentText({ content }: ChatMessage): string {
 
 function clipped(text: string): string {
   const safe = safeText(text).trim();
-  return safe.length <= longestText ? safe : `${safe.slice(0, longestText)} …`;
+  return safe.length <= maxTextLength ? safe : `${safe.slice(0, maxTextLength)} …`;
 }
 
 const indented = (text: string): string => text.replaceAll("\n", "\n            ");

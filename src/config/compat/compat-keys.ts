@@ -29,7 +29,7 @@ interface Idle {
   readonly idle: string;
 }
 
-export type ForeignKey = Renamed | Fixed | Idle;
+export type CompatKey = Renamed | Fixed | Idle;
 
 const orUnset = (value: unknown): unknown => value ?? unset;
 const from0 = (value: unknown): unknown =>
@@ -57,7 +57,7 @@ const withoutThinking =
 const legacy = "rLLM's trainer does not read it either";
 
 /** A name that ends in `.*` stands for everything below it that has no entry of its own. */
-export const foreignKeys: readonly ForeignKey[] = [
+export const compatKeys: readonly CompatKey[] = [
   // rLLM
   {
     from: "data.max_response_length",
@@ -221,7 +221,7 @@ export const foreignKeys: readonly ForeignKey[] = [
     only: ["ppo_clip", null],
     why: "algorithm.loss_fn has the losses",
   },
-  ...["reward_model", "reward"].flatMap((section): ForeignKey[] => [
+  ...["reward_model", "reward"].flatMap((section): CompatKey[] => [
     { from: `${section}.overlong_buffer.enable`, to: "algorithm.overlong_buffer.enable" },
     { from: `${section}.overlong_buffer.len`, to: "algorithm.overlong_buffer.len" },
     {
@@ -273,7 +273,7 @@ export const foreignKeys: readonly ForeignKey[] = [
 ];
 
 /** Values that our own keys have under other names elsewhere. */
-export const foreignValues: Readonly<Record<string, (value: unknown) => unknown>> = {
+export const compatValues: Readonly<Record<string, (value: unknown) => unknown>> = {
   "algorithm.loss_fn": lossNames,
   "algorithm.kl_penalty": klNames,
   "algorithm.kl_estimator": klNames,

@@ -1,7 +1,7 @@
 import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
 import { configFields } from "../fields.ts";
-import { foreignKeys } from "./compat-keys.ts";
+import { compatKeys } from "./compat-keys.ts";
 import { loadConfig } from "../load.ts";
 import type { TrainConfig } from "../train-config.ts";
 
@@ -75,7 +75,7 @@ describe("a file of rLLM", () => {
     const { rllm, ...native } = tree as { rllm: { rollout: object } };
     // What rLLM writes as a reference to the group sizes.
     const { n: _, n_val: __, ...rollout } = rllm.rollout as Record<string, unknown>;
-    const { config, notices } = loadConfig({
+    const { config, warnings } = loadConfig({
       overrides: { ...native, rllm: { ...rllm, rollout } },
     });
     expect(config.rollout).toMatchObject({
@@ -100,10 +100,10 @@ describe("a file of rLLM", () => {
     expect(config.trainer).toMatchObject({ maxFailedShare: 0, totalEpochs: 10, testFreq: 5 });
     expect(config.algorithm.filterUniformGroups).toBe(false);
     expect(config.algorithm.lossFn).toBe("ppo");
-    expect(notices.join("\n")).toContain("rllm.agent.name has no effect");
-    expect(notices.join("\n")).toContain("rllm.gateway.port has no effect");
+    expect(warnings.join("\n")).toContain("rllm.agent.name has no effect");
+    expect(warnings.join("\n")).toContain("rllm.gateway.port has no effect");
     // It sets options of what it switches off.
-    expect(notices).toContain(
+    expect(warnings).toContain(
       "async_training.mini_batch_size=64 has no effect: it needs async_training.enable=true.",
     );
   });
@@ -193,14 +193,14 @@ describe("keys of others", () => {
   });
   it("lead to options that there are", () => {
     const known = new Set(configFields().map(({ key }) => key));
-    for (const key of foreignKeys) {
+    for (const key of compatKeys) {
       if (!("to" in key)) continue;
       for (const target of [key.to].flat())
         expect(known.has(target), `${key.from}: ${target}`).toBe(true);
     }
   });
   it("are each there once", () => {
-    const names = foreignKeys.map(({ from }) => from);
+    const names = compatKeys.map(({ from }) => from);
     expect(new Set(names).size).toBe(names.length);
   });
 });

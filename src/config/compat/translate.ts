@@ -2,9 +2,9 @@
 import { ConfigError } from "../../core/errors.ts";
 import type { Tree } from "../camel-keys.ts";
 import {
-  type ForeignKey,
-  foreignKeys,
-  foreignValues,
+  type CompatKey,
+  compatKeys,
+  compatValues,
   rllmValues,
   unset,
   verlOwn,
@@ -25,17 +25,17 @@ export interface Translation {
   /** Our keys that some layer sets, and what set them. */
   readonly origins: ReadonlyMap<string, Written>;
   /** Options without an effect, as sentences. */
-  readonly notices: readonly string[];
+  readonly warnings: readonly string[];
 }
 
-const exact = new Map(foreignKeys.map((key) => [key.from, key]));
-const sections = foreignKeys.filter(({ from }) => from.endsWith(".*"));
+const exact = new Map(compatKeys.map((key) => [key.from, key]));
+const sections = compatKeys.filter(({ from }) => from.endsWith(".*"));
 
 /** `path` without `rllm.` before it. */
 export const plainKey = (path: string): string => path.replace(/^rllm\./u, "");
 
 /** The entry of a key that is not ours. */
-export function foreignKey(path: string): ForeignKey | undefined {
+export function compatKey(path: string): CompatKey | undefined {
   const name = plainKey(path);
   return exact.get(name) ?? sections.find(({ from }) => name.startsWith(from.slice(0, -1)));
 }
@@ -43,7 +43,7 @@ export function foreignKey(path: string): ForeignKey | undefined {
 /** Our keys that a written one sets. */
 export function targetsOf(path: string, known: ReadonlySet<string>): readonly string[] {
   const name = plainKey(path);
-  const entry = known.has(name) ? undefined : foreignKey(name);
+  const entry = known.has(name) ? undefined : compatKey(name);
   if (entry === undefined || !("to" in entry)) return [name];
   return typeof entry.to === "string" ? [entry.to] : entry.to;
 }
@@ -70,7 +70,7 @@ function refusal({ path, value }: Written, only: readonly unknown[], why: string
 class Translator {
   readonly tree: Tree = {};
   readonly origins = new Map<string, Written>();
-  readonly notices: string[] = [];
+  readonly warnings: string[] = [];
   readonly problems: string[] = [];
   readonly #known: ReadonlySet<string>;
 
@@ -81,11 +81,11 @@ class Translator {
   read(written: Written): void {
     const { path, value } = written;
     const name = plainKey(path);
-    const entry = this.#known.has(name) ? undefined : foreignKey(name);
+    const entry = this.#known.has(name) ? undefined : compatKey(name);
     if (entry === undefined) {
       this.#own(name, written);
     } else if ("idle" in entry) {
-      this.notices.push(`${path} has no effect: ${entry.idle}.`);
+      this.warnings.push(`${path} has no effect: ${entry.idle}.`);
     } else if ("only" in entry) {
       if (!isAllowed(value, entry.only))
         this.problems.push(refusal(written, entry.only, entry.why));
@@ -105,7 +105,7 @@ class Translator {
   }
 
   #set(key: string, given: unknown, written: Written): void {
-    const read = foreignValues[key];
+    const read = compatValues[key];
     const value = given === unset || read === undefined ? given : read(given);
     if (value === unset) return;
     const earlier = this.origins.get(key);

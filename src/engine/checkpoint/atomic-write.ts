@@ -5,7 +5,7 @@ import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 
-function asideOf(path: string): string {
+function temporaryOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.incomplete`);
 }
 
@@ -20,44 +20,44 @@ export function refuseExisting(path: string): void {
 }
 
 /** @throws ConfigError when `path` exists. */
-export async function writeFileAside(
+export async function writeFileAtomic(
   path: string,
   write: (handle: FileHandle) => Promise<void>,
 ): Promise<void> {
   const target = resolve(path);
   refuseExisting(target);
-  const aside = asideOf(target);
+  const temporary = temporaryOf(target);
   await mkdir(dirname(target), { recursive: true });
   try {
-    const handle = await open(aside, "w");
+    const handle = await open(temporary, "w");
     try {
       await write(handle);
       await handle.sync();
     } finally {
       await handle.close();
     }
-    await rename(aside, target);
+    await rename(temporary, target);
   } finally {
-    await rm(aside, { force: true });
+    await rm(temporary, { force: true });
   }
 }
 
 /** @throws ConfigError when `path` exists. */
-export async function writeFolderAside(
+export async function writeFolderAtomic(
   path: string,
   write: (folder: string) => Promise<void>,
 ): Promise<void> {
   const target = resolve(path);
   refuseExisting(target);
-  const aside = asideOf(target);
-  await rm(aside, { recursive: true, force: true });
-  await mkdir(aside, { recursive: true });
+  const temporary = temporaryOf(target);
+  await rm(temporary, { recursive: true, force: true });
+  await mkdir(temporary, { recursive: true });
   try {
-    await write(aside);
-    for (const name of await readdir(aside)) await syncFile(join(aside, name));
-    await rename(aside, target);
+    await write(temporary);
+    for (const name of await readdir(temporary)) await syncFile(join(temporary, name));
+    await rename(temporary, target);
   } finally {
-    await rm(aside, { recursive: true, force: true });
+    await rm(temporary, { recursive: true, force: true });
   }
 }
 

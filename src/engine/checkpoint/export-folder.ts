@@ -2,13 +2,13 @@
 import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fitSource } from "../model/fit-source.ts";
-import { jsonText, writeCompanions } from "./model-assets.ts";
-import type { CompanionFiles } from "./model-assets.ts";
+import { jsonText, writeModelAssets } from "./model-assets.ts";
+import type { ModelAssets } from "./model-assets.ts";
 import type { ModelSource } from "./model-source.ts";
 import { encodeNumbers, formatFacts } from "./number-format.ts";
 import type { NumberFormat } from "./number-format.ts";
 import { safetensorsHeader } from "./safetensors.ts";
-import { writeFolderAside } from "./atomic-write.ts";
+import { writeFolderAtomic } from "./atomic-write.ts";
 
 export interface ExportOptions {
   readonly format: NumberFormat;
@@ -18,7 +18,7 @@ export interface ExportOptions {
 }
 
 export interface FolderExportOptions extends ExportOptions {
-  readonly companions: CompanionFiles;
+  readonly assets: ModelAssets;
   /** @default 5e9, as Hugging Face cuts them */
   readonly maxShardBytes?: number;
 }
@@ -29,23 +29,23 @@ export async function exportFolder(
   folder: string,
   options: FolderExportOptions,
 ): Promise<void> {
-  const { format, companions, maxShardBytes = 5e9 } = options;
+  const { format, assets, maxShardBytes = 5e9 } = options;
   const names = fitSource(source).base.map(({ name }) => name);
   const sizeOf = (name: string): number =>
     source.tensors.get(name)!.shape.reduce((product, dim) => product * dim, 1) *
     formatFacts[format].bytes;
   const shards = cutShards(names, sizeOf, maxShardBytes);
-  await writeFolderAside(folder, async (aside) => {
-    await writeCompanions(companions, aside);
+  await writeFolderAtomic(folder, async (temporary) => {
+    await writeModelAssets(assets, temporary);
     const { torch_dtype: _, ...config } = source.config;
     const typed = { ...config, dtype: formatFacts[format].torch };
-    await writeFile(join(aside, "config.json"), jsonText(typed));
+    await writeFile(join(temporary, "config.json"), jsonText(typed));
     let done = 0;
     const weightMap: Record<string, string> = {};
     for (const [index, members] of shards.entries()) {
       const file = shardName(index, shards.length);
       for (const name of members) weightMap[name] = file;
-      await writeShard(source, join(aside, file), members, format, () => {
+      await writeShard(source, join(temporary, file), members, format, () => {
         options.signal?.throwIfAborted();
         options.onProgress?.((done += 1), names.length);
       });
@@ -53,7 +53,7 @@ export async function exportFolder(
     if (shards.length === 1) return;
     const total = names.reduce((sum, name) => sum + sizeOf(name), 0);
     const index = { metadata: { total_size: total }, weight_map: weightMap };
-    await writeFile(join(aside, "model.safetensors.index.json"), jsonText(index));
+    await writeFile(join(temporary, "model.safetensors.index.json"), jsonText(index));
   });
 }
 

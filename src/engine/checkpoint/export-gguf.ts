@@ -13,7 +13,7 @@ import type { GgufTensorEntry, GgufValue, GgufValues } from "./gguf-writer.ts";
 import type { ModelSource } from "./model-source.ts";
 import { encodeNumbers, formatFacts } from "./number-format.ts";
 import type { NumberFormat } from "./number-format.ts";
-import { writeFileAside } from "./atomic-write.ts";
+import { writeFileAtomic } from "./atomic-write.ts";
 
 export interface GgufExportOptions extends ExportOptions {
   /** `general.name` */
@@ -49,19 +49,19 @@ export async function exportGguf(
     entries.push({ name: "rope_freqs.weight", type: 0, shape, bytes: factors.byteLength });
   }
   const header = ggufHeader(modelValues(source, config, architecture, options), entries);
-  await writeFileAside(file, async (handle) => {
+  await writeFileAtomic(file, async (handle) => {
     await handle.truncate(header.size);
-    const put = (name: string, bytes: Uint8Array): Promise<unknown> =>
+    const setIfDefined = (name: string, bytes: Uint8Array): Promise<unknown> =>
       handle.write(bytes, 0, bytes.length, header.offsets.get(name));
     await handle.write(header.bytes, 0, header.bytes.length, 0);
-    if (factors !== null) await put("rope_freqs.weight", encodeNumbers(factors, "f32"));
+    if (factors !== null) await setIfDefined("rope_freqs.weight", encodeNumbers(factors, "f32"));
     let done = 0;
     for await (const [name, data] of source.read(base.map((spec) => spec.name))) {
       const { shape } = source.tensors.get(name)!;
       const ordered = hasReorderedRows(architecture, name)
         ? reorder(data, config.headSize, shape[0]!)
         : data;
-      await put(ggufName(name), encodeNumbers(ordered, formatOf(shape, options)));
+      await setIfDefined(ggufName(name), encodeNumbers(ordered, formatOf(shape, options)));
       options.signal?.throwIfAborted();
       options.onProgress?.((done += 1), base.length);
     }

@@ -4,7 +4,7 @@ import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** By file name: its text, or the file to copy. */
-export type CompanionFiles = ReadonlyMap<
+export type ModelAssets = ReadonlyMap<
   string,
   { readonly text: string } | { readonly copyOf: string }
 >;
@@ -23,7 +23,7 @@ const names = [
 ];
 
 /** Those that a model folder has. */
-export function findCompanions(folder: string): CompanionFiles {
+export function findModelAssets(folder: string): ModelAssets {
   return new Map(
     names
       .map((name) => [name, { copyOf: join(folder, name) }] as const)
@@ -36,7 +36,7 @@ export function jsonText(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-export async function writeCompanions(files: CompanionFiles, folder: string): Promise<void> {
+export async function writeModelAssets(files: ModelAssets, folder: string): Promise<void> {
   await Promise.all(
     Array.from(files, ([name, source]) => {
       const to = join(folder, name);

@@ -9,8 +9,8 @@ import { CheckpointError } from "../../core/errors.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import type { AdamState } from "../optimizer/adamw.ts";
 import { setMoments } from "../optimizer/moments.ts";
-import { jsonText, writeCompanions } from "./model-assets.ts";
-import type { CompanionFiles } from "./model-assets.ts";
+import { jsonText, writeModelAssets } from "./model-assets.ts";
+import type { ModelAssets } from "./model-assets.ts";
 import { encodeSafetensors, readSafetensors } from "./safetensors.ts";
 import type { NamedTensor, StorableTensor } from "./safetensors.ts";
 
@@ -21,7 +21,7 @@ export const optimizerFile = "optimizer.state";
 export interface ModelOrigin {
   /** Of the base, as others find it: a hub id or a path. */
   readonly name: string;
-  readonly companions: CompanionFiles;
+  readonly assets: ModelAssets;
 }
 
 function weightsFile(policy: PolicyModel): string {
@@ -50,7 +50,7 @@ export async function savePolicyState(
     const config = adapterConfig(policy.lora, origin?.name ?? null);
     await writeFile(join(folder, "adapter_config.json"), jsonText(config));
   } else if (origin !== null) {
-    await writeCompanions(origin.companions, folder);
+    await writeModelAssets(origin.assets, folder);
   }
 }
 

@@ -92,10 +92,10 @@ async function fill(
   const handle = await open(path, "w").catch(() => null);
   if (handle === null) return false;
   try {
-    if (!(await put(handle, header.bytes, 0))) return false;
+    if (!(await setIfDefined(handle, header.bytes, 0))) return false;
     for await (const [name, data] of source.read(base.map(({ name: key }) => key))) {
       const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-      if (!(await put(handle, bytes, header.offsets.get(name)!))) return false;
+      if (!(await setIfDefined(handle, bytes, header.offsets.get(name)!))) return false;
     }
     return true;
   } finally {
@@ -104,7 +104,11 @@ async function fill(
 }
 
 /** All of them, or false: a full disk may take a part. */
-async function put(handle: FileHandle, bytes: Uint8Array, start: number): Promise<boolean> {
+async function setIfDefined(
+  handle: FileHandle,
+  bytes: Uint8Array,
+  start: number,
+): Promise<boolean> {
   let done = 0;
   while (done < bytes.length) {
     const written = await handle

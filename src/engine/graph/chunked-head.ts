@@ -148,18 +148,22 @@ function logSoftmax(body: Graph, logits: Value): Value {
 }
 
 /** -p (log p + entropy), [chunk, V] */
-function entropySlope(body: Graph, { all, probabilities, entropy }: Chunk): Value {
+function entropyGradient(body: Graph, { all, probabilities, entropy }: Chunk): Value {
   const { shape } = all;
   const column = body.node("Unsqueeze", [entropy(), body.integers(1)], ["c", 1]);
-  const slope = body.node("Mul", [probabilities(), body.node("Add", [all, column], shape)], shape);
-  return body.node("Neg", [slope], shape);
+  const gradient = body.node(
+    "Mul",
+    [probabilities(), body.node("Add", [all, column], shape)],
+    shape,
+  );
+  return body.node("Neg", [gradient], shape);
 }
 
 /** J of the chunk's rows, [chunk, H]. */
 function jacobian(body: Graph, part: Chunk, matrix: Value, quantity: HeadQuantity): Value {
   const shape = part.hidden.shape;
   const times = (left: Value): Value => productIn(body, left, matrix);
-  if (quantity === "entropy") return times(entropySlope(body, part));
+  if (quantity === "entropy") return times(entropyGradient(body, part));
   const expected = times(part.probabilities());
   const own = body.node("Gather", [matrix, part.targets], shape, { attributes: { axis: 0 } });
   return body.node("Sub", [own, expected], shape);
@@ -179,8 +183,8 @@ function matrixGradient(
   const scaled = padRows({ ...inputs, hidden: multiply(column, detach(hidden)) });
   const { carried } = graph.loop(chunks, [zeros], (body, turn, [sum]) => {
     const part = chunkOf(body, turn, inputs, padded);
-    const slope = quantity === "logprob" ? part.probabilities() : entropySlope(body, part);
-    const product = productIn(body, slope, rowsOfTurn(body, turn, chunk, scaled), {
+    const gradient = quantity === "logprob" ? part.probabilities() : entropyGradient(body, part);
+    const product = productIn(body, gradient, rowsOfTurn(body, turn, chunk, scaled), {
       transposeA: true,
     });
     return { carried: [body.node("Add", [sum!, product], shape)], stacked: [] };

@@ -220,10 +220,10 @@ export class Graph {
   ): LoopTurn {
     const body = new Graph({ outer: this });
     const turn = body.input(this.#freshName(), "int64", []);
-    const goOn = body.input(this.#freshName(), "bool", []);
+    const resume = body.input(this.#freshName(), "bool", []);
     const inner = carried.map(({ dtype, shape }) => body.input(this.#freshName(), dtype, shape));
     const result = build(body, turn, inner);
-    for (const value of [goOn, ...result.carried, ...result.stacked])
+    for (const value of [resume, ...result.carried, ...result.stacked])
       body.output(this.#freshName(), value);
     const always = this.node("Equal", [trips, trips], [], { dtype: "bool" });
     const turns = this.#freshName();

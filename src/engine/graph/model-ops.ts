@@ -14,8 +14,8 @@ export function silu(x: Value): Value {
   return graph.record(output, [x], (g) => {
     // d/dx = s + x s (1 - s) = s + y (1 - s) with s = sigmoid(x), y = x s
     const s = graph.node("Sigmoid", [x], shape);
-    const slope = graph.node("Add", [s, multiply(output, subtract(graph.scalar(1), s))], shape);
-    return [multiply(g, slope)];
+    const gradient = graph.node("Add", [s, multiply(output, subtract(graph.scalar(1), s))], shape);
+    return [multiply(g, gradient)];
   });
 }
 

@@ -2,7 +2,7 @@
  * Estimators of KL(policy, reference) from the log-probabilities l and q of a sampled token
  * (http://joschu.net/blog/kl-approx.html), all [R].
  */
-import { largestLogRatio } from "../../core/log-ratio.ts";
+import { maxLogRatio } from "../../core/log-ratio.ts";
 import type { KlEstimator } from "../../core/loss.ts";
 import type { Value } from "../graph/graph.ts";
 import { add, clip, exp, multiply, negate, scale, subtract } from "../graph/ops.ts";
@@ -10,7 +10,7 @@ import { add, clip, exp, multiply, negate, scale, subtract } from "../graph/ops.
 type Estimator = (logprobs: Value, reference: Value) => Value;
 
 /** One outlier must not carry the batch: `k3` grows with exp(q - l), and is limited as in verl. */
-const largestK3 = 10;
+const maxK3 = 10;
 
 export const klEstimates: Readonly<Record<KlEstimator, Estimator>> = {
   /** l - q: unbiased, can be negative; its gradient is 0 on average. */
@@ -22,8 +22,8 @@ export const klEstimates: Readonly<Record<KlEstimator, Estimator>> = {
   },
   /** exp(x) - x - 1, x = q - l: unbiased and never negative. */
   k3(logprobs, reference) {
-    const x = clip(subtract(reference, logprobs), -largestLogRatio, largestLogRatio);
+    const x = clip(subtract(reference, logprobs), -maxLogRatio, maxLogRatio);
     const estimate = add(exp(x), negate(add(x, x.graph.scalar(1))));
-    return clip(estimate, -largestK3, largestK3);
+    return clip(estimate, -maxK3, maxK3);
   },
 };

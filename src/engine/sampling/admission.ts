@@ -4,7 +4,7 @@
  */
 import { cacheBytesPerToken } from "../model/model-config.ts";
 import type { ModelConfig } from "../model/model-config.ts";
-import { laneLength } from "./decode-buckets.ts";
+import { bucketLength } from "./decode-buckets.ts";
 import { farthestCached } from "./sequence.ts";
 import type { Sequence } from "./sequence.ts";
 
@@ -19,7 +19,7 @@ export class Admission {
   readonly #bytesPerToken: number;
   readonly #running = new Set<Sequence>();
   /** Had to make room; the oldest first. They come back before anything new. */
-  #parked: readonly Sequence[] = [];
+  #preempted: readonly Sequence[] = [];
 
   constructor(config: ModelConfig, limits: AdmissionLimits) {
     this.#bytesPerToken = cacheBytesPerToken(config);
@@ -32,7 +32,7 @@ export class Admission {
 
   /** Running and parked. */
   get all(): readonly Sequence[] {
-    return [...this.#running, ...this.#parked];
+    return [...this.#running, ...this.#preempted];
   }
 
   isRunning(sequence: Sequence): boolean {
@@ -43,19 +43,19 @@ export class Admission {
   #hasRoom(cached: number): boolean {
     if (this.#running.size === 0) return true;
     if (this.#running.size >= this.#limits.sequences) return false;
-    return this.#bytesWith(laneLength(cached)) <= this.#limits.bytes;
+    return this.#bytesWith(bucketLength(cached)) <= this.#limits.bytes;
   }
 
   /** What running sequences need, and `more` tokens. */
   #bytesWith(more: number): number {
     let tokens = more;
-    for (const sequence of this.#running) tokens += laneLength(farthestCached(sequence));
+    for (const sequence of this.#running) tokens += bucketLength(farthestCached(sequence));
     return tokens * this.#bytesPerToken;
   }
 
   /** Whether a new sequence with so long a prompt may run now. */
   admitsNew(promptTokens: number): boolean {
-    return this.#parked.length === 0 && this.#hasRoom(promptTokens);
+    return this.#preempted.length === 0 && this.#hasRoom(promptTokens);
   }
 
   add(sequence: Sequence): void {
@@ -64,36 +64,36 @@ export class Admission {
 
   remove(sequence: Sequence): void {
     this.#running.delete(sequence);
-    this.#parked = this.#parked.filter((other) => other !== sequence);
+    this.#preempted = this.#preempted.filter((other) => other !== sequence);
   }
 
   clear(): void {
     this.#running.clear();
-    this.#parked = [];
+    this.#preempted = [];
   }
 
   /** Parked sequences for which there is room again; they run from now on. */
   takeBack(): readonly Sequence[] {
     const taken: Sequence[] = [];
-    for (const sequence of this.#parked) {
+    for (const sequence of this.#preempted) {
       // With room for one lane more, or it would soon be parked again.
-      if (!this.#hasRoom(laneLength(farthestCached(sequence)))) break;
+      if (!this.#hasRoom(bucketLength(farthestCached(sequence)))) break;
       taken.push(sequence);
       this.#running.add(sequence);
     }
-    this.#parked = this.#parked.slice(taken.length);
+    this.#preempted = this.#preempted.slice(taken.length);
     return taken;
   }
 
   /** The youngest sequences that no longer fit; they are parked from now on. */
   park(): readonly Sequence[] {
-    const parked: Sequence[] = [];
+    const preempted: Sequence[] = [];
     while (this.#running.size > 1 && this.#bytesWith(0) > this.#limits.bytes) {
       const youngest = [...this.#running].reduce((a, b) => (b.order > a.order ? b : a));
       this.#running.delete(youngest);
-      parked.push(youngest);
+      preempted.push(youngest);
     }
-    this.#parked = [...this.#parked, ...parked].toSorted((a, b) => a.order - b.order);
-    return parked;
+    this.#preempted = [...this.#preempted, ...preempted].toSorted((a, b) => a.order - b.order);
+    return preempted;
   }
 }

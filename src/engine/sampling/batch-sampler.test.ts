@@ -5,7 +5,7 @@ import { PolicyTrainer } from "../training/policy-trainer.ts";
 import { randomTokens, rowOf, smallConfig, smallModel } from "../../../test/engine/small-model.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import { BatchSampler } from "./batch-sampler.ts";
-import { leastVocabulary } from "./sample-tokens.ts";
+import { minVocabulary } from "./sample-tokens.ts";
 import { SamplingSession } from "./sampling-session.ts";
 
 const params = (seed: number, extra: Partial<SamplingParams> = {}): SamplingParams => ({
@@ -32,7 +32,7 @@ describe("BatchSampler", () => {
     ["float32", { rank: 3, alpha: 6 }, 48],
     ["int8", { rank: 3, alpha: 6 }, 48],
     // Drawn from inside of the graph, unless a request has filters.
-    ["float32", null, leastVocabulary],
+    ["float32", null, minVocabulary],
   ] as const)(
     "gives each request the same bits alone, in any company and with any cache (%s, LoRA %j, %i tokens)",
     async (precision, lora, vocabSize) => {
@@ -91,7 +91,7 @@ describe("BatchSampler", () => {
       );
     const roomy = await BatchSampler.create(smallModel(), { threads: 1 });
     const expected = await ask(roomy);
-    expect(roomy.totals.parked).toBe(0);
+    expect(roomy.totals.preempted).toBe(0);
     const { layers, kvHeads, headSize } = smallConfig;
     // Eight beginnings, or two sequences at their end; a fifth is for prompts.
     const sequenceBytes = 8 * 128 * (2 * layers * kvHeads * headSize * 4);
@@ -101,7 +101,7 @@ describe("BatchSampler", () => {
     const watch = setInterval(() => (most = Math.max(most, tight.allocatedBytes)), 1);
     expect(await ask(tight)).toEqual(expected);
     clearInterval(watch);
-    expect(tight.totals.parked).toBeGreaterThan(4);
+    expect(tight.totals.preempted).toBeGreaterThan(4);
     expect(most).toBeGreaterThan(sequenceBytes / 2);
     expect(most).toBeLessThanOrEqual(2 * sequenceBytes);
     await roomy.close();
@@ -311,7 +311,7 @@ describe("BatchSampler", () => {
       const good = { tokens: randomTokens(1, 70), params: params(1) };
       const [alone] = await sampler.sample(good);
       const bad = { tokens: Int32Array.of(3, 4, id, 5), params: params(2) };
-      const [refused, drawn] = await Promise.allSettled([
+      const [refused, sampled] = await Promise.allSettled([
         sampler.sample(bad),
         sampler.sample(good),
       ]);
@@ -319,7 +319,7 @@ describe("BatchSampler", () => {
         status: "rejected",
         reason: { code: "REQUEST_INVALID", fields: { position: 2, id, vocabSize: 48 } },
       });
-      expect(drawn).toEqual({ status: "fulfilled", value: [alone] });
+      expect(sampled).toEqual({ status: "fulfilled", value: [alone] });
       await sampler.close();
     },
   );

@@ -11,17 +11,23 @@ import type { PolicyModel } from "../model/policy-model.ts";
 import type { Provider } from "../provider.ts";
 import { checkPromptIds } from "../token-ids.ts";
 import { Admission } from "./admission.ts";
-import type { Lane } from "./decode-bucket.ts";
-import { laneLength, Lanes } from "./decode-buckets.ts";
+import type { DecodeBucket } from "./decode-bucket.ts";
+import { bucketLength, DecodeBuckets } from "./decode-buckets.ts";
 import { areNumbers, notNumbers } from "./not-numbers.ts";
-import { isPlain, pickToken } from "./sample-token.ts";
-import type { PickedToken } from "./sample-token.ts";
+import { isPlain, sampleToken } from "./sample-token.ts";
+import type { SampledToken } from "./sample-token.ts";
 import { Prefill } from "./prefill.ts";
 import type { Prefilled } from "./prefill.ts";
 import { PrefixTree } from "./prefix-tree.ts";
 import { SamplingSession } from "./sampling-session.ts";
-import type { DrawnRows, SamplingPrecision } from "./sampling-session.ts";
-import { drawnAlready, drawsNext, finishSequence, newSequence, recordToken } from "./sequence.ts";
+import type { SampledRows, SamplingPrecision } from "./sampling-session.ts";
+import {
+  sampledAlready,
+  samplesNext,
+  finishSequence,
+  newSequence,
+  recordToken,
+} from "./sequence.ts";
 import type { QueuedRequest, Sequence } from "./sequence.ts";
 
 export interface BatchSamplerOptions {
@@ -40,11 +46,11 @@ export interface BatchSamplerOptions {
   readonly cacheBytes?: number;
 }
 
-const memoryShare = 1 / 4;
-const promptShare = 1 / 5;
+const memoryFraction = 1 / 4;
+const promptFraction = 1 / 5;
 
 /** Between two tokens of a sequence, for prompts. */
-const longestPauseMs = 1000;
+const maxPauseMs = 1000;
 
 export class BatchSampler implements Sampler {
   readonly contextLength: number;
@@ -55,7 +61,7 @@ export class BatchSampler implements Sampler {
   readonly #admission: Admission;
   readonly #queue: QueuedRequest[] = [];
   readonly #betweenSteps: (() => void)[] = [];
-  readonly #lanes: Lanes<Sequence>;
+  readonly #buckets: DecodeBuckets<Sequence>;
   #begun = 0;
   #lastStep = 0;
   /** A sequence was given up because there were no numbers. */
@@ -63,21 +69,21 @@ export class BatchSampler implements Sampler {
   #working = false;
   #weightVersion = 0;
   /** Tokens drawn, milliseconds of computing, and sequences that were parked, since the beginning. */
-  readonly totals = { tokens: 0, busyMs: 0, parked: 0 };
+  readonly totals = { tokens: 0, busyMs: 0, preempted: 0 };
 
   private constructor(policy: PolicyModel, session: SamplingSession, options: BatchSamplerOptions) {
     this.#config = policy.config;
     this.contextLength = policy.config.contextLength;
     this.#session = session;
-    const bytes = options.cacheBytes ?? memoryShare * memoryLimit();
-    const sequenceBytes = (1 - promptShare) * bytes;
+    const bytes = options.cacheBytes ?? memoryFraction * memoryLimit();
+    const sequenceBytes = (1 - promptFraction) * bytes;
     this.#admission = new Admission(policy.config, {
       sequences: options.maxSequences ?? 128,
       bytes: sequenceBytes,
     });
-    this.#tree = new PrefixTree(promptShare * bytes);
+    this.#tree = new PrefixTree(promptFraction * bytes);
     this.#prefill = new Prefill(this.#tree, session, policy.config);
-    this.#lanes = new Lanes(policy.config, {
+    this.#buckets = new DecodeBuckets(policy.config, {
       expectedSequences: () => this.#admission.runningCount,
       maxBytes: sequenceBytes,
     });
@@ -94,7 +100,7 @@ export class BatchSampler implements Sampler {
 
   /** Bytes of keys and values that are allocated for running sequences. */
   get allocatedBytes(): number {
-    return this.#lanes.bytes;
+    return this.#buckets.bytes;
   }
 
   sample(request: SampleRequest): Promise<readonly Sample[]> {
@@ -135,7 +141,7 @@ export class BatchSampler implements Sampler {
         this.#tree.clear();
         this.#prefill.restart();
         // A mask hides numbers that were left behind, but not what is no number.
-        if (this.#hasDiverged) this.#lanes.dropEmpty();
+        if (this.#hasDiverged) this.#buckets.dropEmpty();
         this.#hasDiverged = false;
         this.#weightVersion = version;
         resolve();
@@ -152,11 +158,11 @@ export class BatchSampler implements Sampler {
   get #isDecodingNext(): boolean {
     const prompts = this.#prefill.waiting.length;
     const decoding = this.#admission.runningCount - prompts;
-    return decoding >= prompts || performance.now() - this.#lastStep > longestPauseMs;
+    return decoding >= prompts || performance.now() - this.#lastStep > maxPauseMs;
   }
 
   async #decode(): Promise<void> {
-    for (const lane of this.#lanes) await this.#advance(lane);
+    for (const bucket of this.#buckets) await this.#advance(bucket);
     this.#lastStep = performance.now();
   }
 
@@ -187,7 +193,7 @@ export class BatchSampler implements Sampler {
     for (const { request, error } of failed) this.#fail(request.request, error);
     for (const ready of completed) this.#begin(ready);
     if (this.#isDecodingNext) await this.#decode();
-    this.#lanes.trim();
+    this.#buckets.trim();
   }
 
   /** Ends this request alone: the numbers of others never depended on it. */
@@ -206,7 +212,7 @@ export class BatchSampler implements Sampler {
     const failed = new Set(this.#queue.splice(0));
     for (const { request } of this.#admission.all) failed.add(request);
     for (const sequence of this.#prefill.waiting) this.#prefill.remove(sequence);
-    this.#lanes.clear();
+    this.#buckets.clear();
     this.#admission.clear();
     for (const { reject } of failed) reject(error);
   }
@@ -233,7 +239,7 @@ export class BatchSampler implements Sampler {
   /** Takes it out of wherever it is being worked on. */
   #stop(sequence: Sequence): void {
     this.#prefill.remove(sequence);
-    this.#lanes.remove(sequence);
+    this.#buckets.remove(sequence);
   }
 
   #admit(): void {
@@ -256,57 +262,58 @@ export class BatchSampler implements Sampler {
     // Its request may have failed with another of its sequences.
     if (!this.#admission.isRunning(sequence)) return;
     try {
-      if (!this.#goOn(sequence, node.probabilities)) this.#lanes.addFromPrompt(sequence, node);
+      if (!this.#resume(sequence, node.probabilities)) this.#buckets.addFromPrompt(sequence, node);
     } catch (error) {
       this.#fail(sequence.request, error);
     }
   }
 
-  async #advance(lane: Lane<Sequence>): Promise<void> {
-    if (lane.sequences.length === 0) return;
-    const isDrawnInside = (sequence: Sequence): boolean =>
-      this.#session.draws && drawsNext(sequence) && isPlain(sequence.request.request.params);
+  async #advance(bucket: DecodeBucket<Sequence>): Promise<void> {
+    if (bucket.sequences.length === 0) return;
+    const isSampledInside = (sequence: Sequence): boolean =>
+      this.#session.samples && samplesNext(sequence) && isPlain(sequence.request.request.params);
     // By the sequence alone, not by its company: the two ways differ in rare draws.
-    const uniforms = lane.sequences.map((s) => (isDrawnInside(s) ? s.uniform() : undefined));
-    const rows = await this.#stepApart(lane, uniforms);
+    const uniforms = bucket.sequences.map((s) => (isSampledInside(s) ? s.uniform() : undefined));
+    const rows = await this.#stepApart(bucket, uniforms);
     const failed = new Map<QueuedRequest, unknown>();
-    for (let i = lane.sequences.length - 1; i >= 0; i--) {
-      const sequence = lane.sequences[i]!;
+    for (let i = bucket.sequences.length - 1; i >= 0; i--) {
+      const sequence = bucket.sequences[i]!;
       try {
-        if (this.#follow(sequence, rows[i]!)) lane.remove(i);
+        if (this.#follow(sequence, rows[i]!)) bucket.remove(i);
       } catch (error) {
         // At once: another that ends would have it moved, and leave a copy behind.
-        lane.discard(i);
+        bucket.discard(i);
         failed.set(sequence.request, error);
       }
     }
     for (const [queued, error] of failed) this.#fail(queued, error);
     this.#makeRoom();
-    for (let i = lane.sequences.length - 1; i >= 0; i--)
-      if (laneLength(lane.sequences[i]!.cached) > lane.cachedTokens) this.#lanes.moveOn(lane, i);
+    for (let i = bucket.sequences.length - 1; i >= 0; i--)
+      if (bucketLength(bucket.sequences[i]!.cached) > bucket.cachedTokens)
+        this.#buckets.moveOn(bucket, i);
   }
 
   /** A step of every sequence; where the run fails, each has one of its own, so that it fails alone. */
   async #stepApart(
-    lane: Lane<Sequence>,
+    bucket: DecodeBucket<Sequence>,
     uniforms: readonly (number | undefined)[],
   ): Promise<readonly StepRow[]> {
-    const needsRows = lane.sequences.some((s, i) => drawsNext(s) && uniforms[i] === undefined);
+    const needsRows = bucket.sequences.some((s, i) => samplesNext(s) && uniforms[i] === undefined);
     try {
-      const { probabilities, drawn } = await lane.step(this.#session, uniforms, needsRows);
+      const { probabilities, sampled } = await bucket.step(this.#session, uniforms, needsRows);
       const V = this.#config.vocabSize;
-      return lane.sequences.map((_, i) => ({
+      return bucket.sequences.map((_, i) => ({
         probabilities: probabilities.subarray(i * V, (i + 1) * V),
-        picked: uniforms[i] === undefined ? null : pickedInside(drawn!, i),
+        picked: uniforms[i] === undefined ? null : sampledInside(sampled!, i),
       }));
     } catch (error) {
-      const count = lane.sequences.length;
+      const count = bucket.sequences.length;
       if (count === 1) return [{ error }];
       const rows: StepRow[] = [];
       for (let i = 0; i < count; i++) {
-        const alone = lane.alone(i);
+        const alone = bucket.alone(i);
         rows.push(...(await this.#stepApart(alone, [uniforms[i]])));
-        lane.takeFrom(alone, i);
+        bucket.takeFrom(alone, i);
       }
       return rows;
     }
@@ -315,7 +322,7 @@ export class BatchSampler implements Sampler {
   /** @returns whether the sequence has ended. @throws where it cannot go on. */
   #follow(sequence: Sequence, row: StepRow): boolean {
     if ("error" in row) throw row.error;
-    if (row.picked === null) return this.#goOn(sequence, row.probabilities);
+    if (row.picked === null) return this.#resume(sequence, row.probabilities);
     return this.#record(sequence, row.picked);
   }
 
@@ -324,23 +331,23 @@ export class BatchSampler implements Sampler {
     for (const sequence of this.#admission.park()) {
       this.#stop(sequence);
       sequence.cached = sequence.promptTokens;
-      this.totals.parked += 1;
+      this.totals.preempted += 1;
     }
   }
 
   /** Its next token: drawn, or the one that it drew before it was parked. @returns whether it has ended. */
-  #goOn(sequence: Sequence, probabilities: Float32Array): boolean {
-    const known = drawnAlready(sequence);
+  #resume(sequence: Sequence, probabilities: Float32Array): boolean {
+    const known = sampledAlready(sequence);
     if (known !== undefined) {
       sequence.pending = known;
       return false;
     }
     if (!areNumbers(probabilities)) throw this.#diverged(sequence);
     const { params } = sequence.request.request;
-    return this.#record(sequence, pickToken(probabilities, params, sequence.uniform()));
+    return this.#record(sequence, sampleToken(probabilities, params, sequence.uniform()));
   }
 
-  #record(sequence: Sequence, picked: PickedToken): boolean {
+  #record(sequence: Sequence, picked: SampledToken): boolean {
     if (!Number.isFinite(picked.logprob)) throw this.#diverged(sequence);
     this.totals.tokens += 1;
     const stopReason = recordToken(sequence, picked, this.#weightVersion);
@@ -366,9 +373,9 @@ type StepRow =
   | {
       /** Empty where nothing is drawn from it outside of the graph. */
       readonly probabilities: Float32Array;
-      readonly picked: PickedToken | null;
+      readonly picked: SampledToken | null;
     };
 
-function pickedInside({ tokens, chances }: DrawnRows, row: number): PickedToken {
-  return { token: tokens[row]!, logprob: Math.log(chances[row]!) };
+function sampledInside({ tokens, probabilities }: SampledRows, row: number): SampledToken {
+  return { token: tokens[row]!, logprob: Math.log(probabilities[row]!) };
 }

@@ -10,7 +10,7 @@ import { writePath } from "./prompt-cache.ts";
 import type { SamplingSession, StepOutput } from "./sampling-session.ts";
 
 /** What a lane needs to know of a sequence. */
-export interface LaneSequence {
+export interface BucketSequence {
   /** Tokens whose keys and values are cached. */
   cached: number;
   /** The token to feed next; its position is `cached`. */
@@ -20,7 +20,7 @@ export interface LaneSequence {
 /** Rows below which a batch would compute differently. */
 const minSequences = 2;
 
-export class Lane<S extends LaneSequence> {
+export class DecodeBucket<S extends BucketSequence> {
   /** T */
   readonly cachedTokens: number;
   readonly sequences: S[] = [];
@@ -93,7 +93,7 @@ export class Lane<S extends LaneSequence> {
   }
 
   /** Takes over sequence `index` of a shorter lane. */
-  addFromLane(source: Lane<S>, index: number): void {
+  addFromBucket(source: DecodeBucket<S>, index: number): void {
     const slot = this.#reserve();
     const { kvHeads, headSize, layers } = this.#config;
     const from = source.cachedTokens * headSize;
@@ -118,14 +118,14 @@ export class Lane<S extends LaneSequence> {
   }
 
   /** A lane of the same length with sequence `index` alone, in a copy of its cache. */
-  alone(index: number): Lane<S> {
-    const lane = new Lane<S>(this.cachedTokens, this.#config, 1);
-    lane.addFromLane(this, index);
-    return lane;
+  alone(index: number): DecodeBucket<S> {
+    const bucket = new DecodeBucket<S>(this.cachedTokens, this.#config, 1);
+    bucket.addFromBucket(this, index);
+    return bucket;
   }
 
   /** Takes the cache of `alone(index)` over after a step. */
-  takeFrom(alone: Lane<S>, index: number): void {
+  takeFrom(alone: DecodeBucket<S>, index: number): void {
     const slot = this.#slot;
     for (const [own, other] of [
       [this.#keys, alone.#keys],
@@ -159,7 +159,7 @@ export class Lane<S extends LaneSequence> {
   ): Promise<StepOutput> {
     const count = this.sequences.length;
     const B = Math.max(minSequences, count);
-    const isDrawn = uniforms.some((uniform) => uniform !== undefined);
+    const isSampled = uniforms.some((uniform) => uniform !== undefined);
     const T = this.cachedTokens;
     const ids = new BigInt64Array(B);
     const positions = new BigInt64Array(B);
@@ -179,7 +179,7 @@ export class Lane<S extends LaneSequence> {
       rows: BigInt64Array.from({ length: B }, (_, b) => BigInt(b)),
       cache: { keys: this.#keys, values: this.#values },
       probabilities,
-      ...(isDrawn
+      ...(isSampled
         ? { uniforms: Float64Array.from({ length: B }, (_, b) => uniforms[b] ?? 0) }
         : {}),
     });

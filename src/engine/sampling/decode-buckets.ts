@@ -3,72 +3,72 @@
  */
 import { cacheBytesPerToken } from "../model/model-config.ts";
 import type { ModelConfig } from "../model/model-config.ts";
-import { Lane } from "./decode-bucket.ts";
-import type { LaneSequence } from "./decode-bucket.ts";
+import { DecodeBucket } from "./decode-bucket.ts";
+import type { BucketSequence } from "./decode-bucket.ts";
 import type { PrefixNode } from "./prefix-tree.ts";
 
 /** Cache lengths of lanes are multiples of it: shorter ones waste less on padding, but split batches. */
-const laneTokens = 128;
+const bucketTokens = 128;
 
 /** T of the lane for a sequence with so many cached tokens: a step writes one more. */
-export function laneLength(cached: number): number {
-  return Math.ceil((cached + 1) / laneTokens) * laneTokens;
+export function bucketLength(cached: number): number {
+  return Math.ceil((cached + 1) / bucketTokens) * bucketTokens;
 }
 
-export interface LanesOptions {
+export interface DecodeBucketsOptions {
   /** How many a new lane may soon have: room for them at once saves copies. */
   readonly expectedSequences: () => number;
   /** Allocated before `trim` gives anything back. */
   readonly maxBytes: number;
 }
 
-export class Lanes<S extends LaneSequence> {
+export class DecodeBuckets<S extends BucketSequence> {
   readonly #config: ModelConfig;
-  readonly #lanes = new Map<number, Lane<S>>();
-  readonly #options: LanesOptions;
+  readonly #buckets = new Map<number, DecodeBucket<S>>();
+  readonly #options: DecodeBucketsOptions;
 
-  constructor(config: ModelConfig, options: LanesOptions) {
+  constructor(config: ModelConfig, options: DecodeBucketsOptions) {
     this.#config = config;
     this.#options = options;
   }
 
-  *[Symbol.iterator](): Iterator<Lane<S>> {
-    yield* this.#lanes.values();
+  *[Symbol.iterator](): Iterator<DecodeBucket<S>> {
+    yield* this.#buckets.values();
   }
 
   /** Allocated, used or not. */
   get bytes(): number {
-    return [...this].reduce((sum, lane) => sum + lane.bytes, 0);
+    return [...this].reduce((sum, bucket) => sum + bucket.bytes, 0);
   }
 
-  #lane(cached: number): Lane<S> {
-    const length = laneLength(cached);
-    let lane = this.#lanes.get(length);
-    if (lane === undefined) {
+  #bucket(cached: number): DecodeBucket<S> {
+    const length = bucketLength(cached);
+    let bucket = this.#buckets.get(length);
+    if (bucket === undefined) {
       const expected = this.#options.expectedSequences();
       const bytes = expected * length * cacheBytesPerToken(this.#config);
       const hasRoom = this.bytes + bytes <= this.#options.maxBytes;
-      lane = new Lane(length, this.#config, hasRoom ? expected : 1);
-      this.#lanes.set(length, lane);
+      bucket = new DecodeBucket(length, this.#config, hasRoom ? expected : 1);
+      this.#buckets.set(length, bucket);
     }
-    return lane;
+    return bucket;
   }
 
   addFromPrompt(sequence: S, node: PrefixNode): void {
-    this.#lane(sequence.cached).addFromPrompt(sequence, node);
+    this.#bucket(sequence.cached).addFromPrompt(sequence, node);
   }
 
   /** Moves sequence `index` of `lane` to one with room for its next token. */
-  moveOn(lane: Lane<S>, index: number): void {
-    this.#lane(lane.sequences[index]!.cached).addFromLane(lane, index);
-    lane.remove(index);
+  moveOn(bucket: DecodeBucket<S>, index: number): void {
+    this.#bucket(bucket.sequences[index]!.cached).addFromBucket(bucket, index);
+    bucket.remove(index);
   }
 
   /** One that has not come to its end: what it leaves behind may be no numbers. */
   remove(sequence: S): void {
-    for (const lane of this) {
-      const index = lane.sequences.indexOf(sequence);
-      if (index >= 0) lane.discard(index);
+    for (const bucket of this) {
+      const index = bucket.sequences.indexOf(sequence);
+      if (index >= 0) bucket.discard(index);
     }
   }
 
@@ -76,15 +76,15 @@ export class Lanes<S extends LaneSequence> {
   trim(): void {
     if (this.bytes <= this.#options.maxBytes) return;
     this.dropEmpty();
-    for (const lane of this) lane.shrink();
+    for (const bucket of this) bucket.shrink();
   }
 
   dropEmpty(): void {
-    for (const [length, lane] of this.#lanes)
-      if (lane.sequences.length === 0) this.#lanes.delete(length);
+    for (const [length, bucket] of this.#buckets)
+      if (bucket.sequences.length === 0) this.#buckets.delete(length);
   }
 
   clear(): void {
-    this.#lanes.clear();
+    this.#buckets.clear();
   }
 }

@@ -17,12 +17,12 @@ const short: SampleRequest = { tokens: randomTokens(1, 10), params: params(1, 60
 const long: SampleRequest = { tokens: randomTokens(2, 600), params: params(2, 3) };
 
 /** Draws the short sequence, and does what is said for the number of its tokens that are there. */
-function drawShort(
+function sampleShort(
   sampler: BatchSampler,
   actions: Readonly<Record<number, () => void>>,
-): { readonly drawn: number; readonly done: Promise<unknown> } {
-  const state = { drawn: 0, done: Promise.resolve<unknown>(undefined) };
-  const onChunk = (): void => actions[(state.drawn += 1)]?.();
+): { readonly sampled: number; readonly done: Promise<unknown> } {
+  const state = { sampled: 0, done: Promise.resolve<unknown>(undefined) };
+  const onChunk = (): void => actions[(state.sampled += 1)]?.();
   state.done = sampler.sample({ ...short, onChunk });
   return state;
 }
@@ -31,14 +31,15 @@ describe("Prefill", () => {
   it("lets sequences go on between the blocks of a long prompt", async () => {
     const sampler = await BatchSampler.create(smallModel(), { threads: 1 });
     let late: ReturnType<BatchSampler["sample"]> | undefined;
-    let drawnBefore = 0;
-    const state = drawShort(sampler, {
-      5: () => (late = sampler.sample({ ...long, onChunk: () => (drawnBefore ||= state.drawn) })),
+    let sampledBefore = 0;
+    const state = sampleShort(sampler, {
+      5: () =>
+        (late = sampler.sample({ ...long, onChunk: () => (sampledBefore ||= state.sampled) })),
     });
     await state.done;
     expect((await late!)[0]!.tokens.length).toBe(3);
     // Ten blocks of 64 tokens, and a token of the other sequence after each but the last.
-    expect(drawnBefore).toBe(5 + 9);
+    expect(sampledBefore).toBe(5 + 9);
     await sampler.close();
   });
 
@@ -46,18 +47,18 @@ describe("Prefill", () => {
     const sampler = await BatchSampler.create(smallModel(), { threads: 1 });
     const controller = new AbortController();
     let aborted: ReturnType<BatchSampler["sample"]> | undefined;
-    let drawnAtEnd = 0;
-    const state = drawShort(sampler, {
+    let sampledAtEnd = 0;
+    const state = sampleShort(sampler, {
       5: () => {
         aborted = sampler.sample({ ...long, signal: controller.signal });
-        void aborted.then(() => (drawnAtEnd = state.drawn));
+        void aborted.then(() => (sampledAtEnd = state.sampled));
       },
       8: () => controller.abort(),
     });
     await state.done;
     const [sample] = await aborted!;
     expect(sample).toMatchObject({ stopReason: "aborted", tokens: new Int32Array(0) });
-    expect(drawnAtEnd).toBe(8);
+    expect(sampledAtEnd).toBe(8);
     await sampler.close();
   });
 
@@ -72,7 +73,7 @@ describe("Prefill", () => {
     const sampler = await BatchSampler.create(policy, { threads: 1 });
     let swapped: Promise<void> | undefined;
     let late: ReturnType<BatchSampler["sample"]> | undefined;
-    await drawShort(sampler, {
+    await sampleShort(sampler, {
       5: () => (late = sampler.sample(long)),
       8: () => (swapped = sampler.swapWeights(change, 1)),
     }).done;

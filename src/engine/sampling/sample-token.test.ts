@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../util/random.ts";
-import { pickToken } from "./sample-token.ts";
+import { sampleToken } from "./sample-token.ts";
 
 const probabilities = Float32Array.from([1, 2, 3, 0].map((x) => x / 6));
 const plain = { temperature: 1, topP: 1, topK: 0, minP: 0 };
@@ -9,7 +9,7 @@ function frequencies(shape: Partial<typeof plain>): number[] {
   const random = createRandom(3);
   const counts = [0, 0, 0, 0];
   for (let i = 0; i < 20_000; i++)
-    counts[pickToken(probabilities, { ...plain, ...shape }, random()).token]! += 1;
+    counts[sampleToken(probabilities, { ...plain, ...shape }, random()).token]! += 1;
   return counts.map((n) => n / 20_000);
 }
 
@@ -68,8 +68,10 @@ describe("pickToken", () => {
   });
 
   it("is greedy at temperature 0 and gives ties to the smaller id", () => {
-    expect(pickToken(probabilities, { ...plain, temperature: 0 }, 0.99).token).toBe(2);
-    expect(pickToken(Float32Array.of(0.5, 0.5), { ...plain, temperature: 0 }, 0.99).token).toBe(0);
+    expect(sampleToken(probabilities, { ...plain, temperature: 0 }, 0.99).token).toBe(2);
+    expect(sampleToken(Float32Array.of(0.5, 0.5), { ...plain, temperature: 0 }, 0.99).token).toBe(
+      0,
+    );
   });
 
   it("reports the log-probability of the full softmax, whatever the filters", () => {
@@ -78,7 +80,7 @@ describe("pickToken", () => {
       { ...plain, temperature: 0 },
       { ...plain, topK: 1, temperature: 0.3 },
     ]) {
-      const { token, logprob } = pickToken(probabilities, shape, 0.9);
+      const { token, logprob } = sampleToken(probabilities, shape, 0.9);
       expect(token).toBe(2);
       expect(logprob).toBeCloseTo(Math.log(3 / 6), 6);
     }
@@ -88,12 +90,12 @@ describe("pickToken", () => {
     // Squares of 1, 2, 3, over their sum.
     for (const extra of [{}, { topK: 1 }, { topP: 0.5 }, { minP: 0.9 }]) {
       const shape = { ...plain, temperature: 0.5, ...extra };
-      const { token, temperedLogprob } = pickToken(probabilities, shape, 0.9);
+      const { token, temperedLogprob } = sampleToken(probabilities, shape, 0.9);
       expect(token).toBe(2);
       expect(temperedLogprob).toBeCloseTo(Math.log(9 / 14), 6);
     }
     for (const temperature of [0, 1])
-      expect(pickToken(probabilities, { ...plain, temperature }, 0.9)).not.toHaveProperty(
+      expect(sampleToken(probabilities, { ...plain, temperature }, 0.9)).not.toHaveProperty(
         "temperedLogprob",
       );
   });
@@ -111,7 +113,7 @@ describe("pickToken", () => {
         minP: [0, 0.01, 0.3][(round >> 1) % 3]!,
       };
       const uniform = random();
-      expect(pickToken(p, shape, uniform).token, JSON.stringify(shape)).toBe(
+      expect(sampleToken(p, shape, uniform).token, JSON.stringify(shape)).toBe(
         bySorting(p, shape, uniform),
       );
     }
@@ -119,6 +121,6 @@ describe("pickToken", () => {
 
   it("never draws a token without mass, even at the very end", () => {
     const edge = Float32Array.of(1, 0);
-    expect(pickToken(edge, plain, 1 - 2 ** -32).token).toBe(0);
+    expect(sampleToken(edge, plain, 1 - 2 ** -32).token).toBe(0);
   });
 });

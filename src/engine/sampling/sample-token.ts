@@ -1,7 +1,7 @@
 /** Draws one token from a row of probabilities. Pure: the uniform number comes from the caller. */
 import type { SamplingParams } from "../../core/policy.ts";
 
-export interface PickedToken {
+export interface SampledToken {
   readonly token: number;
   /** Natural log of p(token) under the full softmax at temperature 1. */
   readonly logprob: number;
@@ -35,11 +35,15 @@ let scratch = new Float64Array(0);
  * temperature, top-k, top-p, min-p. Ties go to the smaller id. `uniform` is in [0, 1). Sums are in
  * doubles.
  */
-export function pickToken(probabilities: Float32Array, shape: Shape, uniform: number): PickedToken {
+export function sampleToken(
+  probabilities: Float32Array,
+  shape: Shape,
+  uniform: number,
+): SampledToken {
   const logprobOf = (token: number): number => Math.log(probabilities[token]!);
   if (!isTempered(shape)) {
     const token =
-      shape.temperature === 0 ? likeliest(probabilities) : choose(probabilities, shape, uniform);
+      shape.temperature === 0 ? mostLikely(probabilities) : choose(probabilities, shape, uniform);
     return { token, logprob: logprobOf(token) };
   }
   const masses = tempered(probabilities, shape.temperature);
@@ -49,11 +53,11 @@ export function pickToken(probabilities: Float32Array, shape: Shape, uniform: nu
 }
 
 function choose(masses: Masses, shape: Shape, uniform: number, sum?: number): number {
-  if (!isUnfiltered(shape)) return drawFiltered(masses, shape, uniform);
-  return draw(masses, uniform, sum ?? total(masses));
+  if (!isUnfiltered(shape)) return sampleFiltered(masses, shape, uniform);
+  return sample(masses, uniform, sum ?? total(masses));
 }
 
-function likeliest(masses: Masses): number {
+function mostLikely(masses: Masses): number {
   let best = 0;
   for (let v = 1; v < masses.length; v++) if (masses[v]! > masses[best]!) best = v;
   return best;
@@ -63,7 +67,7 @@ function likeliest(masses: Masses): number {
 function tempered(probabilities: Float32Array, temperature: number): Float64Array {
   if (scratch.length < probabilities.length) scratch = new Float64Array(probabilities.length);
   const masses = scratch.subarray(0, probabilities.length);
-  const highest = Math.log(probabilities[likeliest(probabilities)]!);
+  const highest = Math.log(probabilities[mostLikely(probabilities)]!);
   for (let v = 0; v < masses.length; v++)
     masses[v] = Math.exp((Math.log(probabilities[v]!) - highest) / temperature);
   return masses;
@@ -84,7 +88,7 @@ function total(masses: Masses): number {
 }
 
 /** @param sum of all masses */
-function draw(masses: Masses, uniform: number, sum: number): number {
+function sample(masses: Masses, uniform: number, sum: number): number {
   let rest = uniform * sum;
   let last = 0;
   for (let v = 0; v < masses.length; v++) {
@@ -113,7 +117,7 @@ function sortedFrom(masses: Masses, floor: number): number[] {
  * the model; what is kept is mostly a handful.
  */
 function largest(masses: Masses, isEnough: (ids: readonly number[]) => boolean): number[] {
-  const highest = masses[likeliest(masses)]!;
+  const highest = masses[mostLikely(masses)]!;
   for (let floor = highest / 64; floor > 1e-30 * highest; floor /= 64) {
     const ids = sortedFrom(masses, floor);
     if (isEnough(ids)) return ids;
@@ -121,7 +125,7 @@ function largest(masses: Masses, isEnough: (ids: readonly number[]) => boolean):
   return sortedFrom(masses, 0);
 }
 
-function drawFiltered(masses: Masses, { topK, topP, minP }: Shape, uniform: number): number {
+function sampleFiltered(masses: Masses, { topK, topP, minP }: Shape, uniform: number): number {
   let ids: number[];
   if (topK > 0) {
     ids = largest(masses, ({ length }) => length >= topK).slice(0, topK);
@@ -134,7 +138,7 @@ function drawFiltered(masses: Masses, { topK, topP, minP }: Shape, uniform: numb
       limit,
     );
   } else {
-    ids = sortedFrom(masses, minP * masses[likeliest(masses)]!);
+    ids = sortedFrom(masses, minP * masses[mostLikely(masses)]!);
   }
   const floor = minP * masses[ids[0]!]!;
   ids = ids.filter((v) => masses[v]! >= floor);

@@ -2,22 +2,22 @@ import { describe, expect, it } from "vitest";
 import { createNormal, createRandom } from "../../util/random.ts";
 import { Graph } from "../graph/graph.ts";
 import { createSession } from "../runtime.ts";
-import { blockSizeOf, drawTokens } from "./sample-tokens.ts";
-import { pickToken } from "./sample-token.ts";
+import { blockSizeOf, sampleTokens } from "./sample-tokens.ts";
+import { sampleToken } from "./sample-token.ts";
 
 const plain = { temperature: 1, topK: 0, topP: 1, minP: 0 };
 
-async function draw(
+async function sample(
   rows: readonly Float32Array[],
   uniforms: readonly number[],
   blockSize: number,
-): Promise<{ readonly tokens: Float32Array; readonly chances: Float32Array }> {
+): Promise<{ readonly tokens: Float32Array; readonly probabilities: Float32Array }> {
   const V = rows[0]!.length;
   const graph = new Graph();
   const probabilities = graph.input("probabilities", "float32", ["R", V]);
-  const drawn = drawTokens(probabilities, graph.input("uniforms", "float64", ["R"]), blockSize);
-  graph.output("tokens", drawn.tokens);
-  graph.output("chances", drawn.chances);
+  const sampled = sampleTokens(probabilities, graph.input("uniforms", "float64", ["R"]), blockSize);
+  graph.output("tokens", sampled.tokens);
+  graph.output("chances", sampled.probabilities);
   const session = await createSession(graph.encode(), { threads: 2 });
   const data = new Float32Array(rows.length * V);
   for (const [r, row] of rows.entries()) data.set(row, r * V);
@@ -26,7 +26,7 @@ async function draw(
     uniforms: { data: Float64Array.from(uniforms), shape: [rows.length] },
   });
   await session.close();
-  return { tokens: outputs["tokens"]!, chances: outputs["chances"]! };
+  return { tokens: outputs["tokens"]!, probabilities: outputs["chances"]! };
 }
 
 /** Softmax of normal numbers: `sharpness` 0 is uniform. */
@@ -51,11 +51,11 @@ describe("drawTokens", () => {
     let count = 0;
     for (let turn = 0; turn < 20; turn++) {
       const uniforms = rows.map(() => random());
-      const { tokens, chances } = await draw(rows, uniforms, blockSize);
+      const { tokens, probabilities } = await sample(rows, uniforms, blockSize);
       for (const [r, row] of rows.entries()) {
-        expect(chances[r]).toBe(row[tokens[r]!]);
-        expect(chances[r]).toBeGreaterThan(0);
-        const { token } = pickToken(row, plain, uniforms[r]!);
+        expect(probabilities[r]).toBe(row[tokens[r]!]);
+        expect(probabilities[r]).toBeGreaterThan(0);
+        const { token } = sampleToken(row, plain, uniforms[r]!);
         // Sums differ in their last bits, so a draw may fall on the neighbour.
         expect(Math.abs(token - tokens[r]!)).toBeLessThan(20);
         same += Number(token === tokens[r]);
@@ -74,9 +74,9 @@ describe("drawTokens", () => {
     };
     const rows = [only(0), only(V - 1), only(255, 256), only(255, 256), only(5, 4000), only(300)];
     const uniforms = [1 - 2 ** -32, 1 - 2 ** -32, 0.5 - 2 ** -32, 0.5, 0, 0];
-    const { tokens, chances } = await draw(rows, uniforms, 256);
+    const { tokens, probabilities } = await sample(rows, uniforms, 256);
     expect([...tokens]).toEqual([0, V - 1, 255, 256, 5, 300]);
-    expect([...chances]).toEqual([1, 1, 0.5, 0.5, 0.5, 1]);
+    expect([...probabilities]).toEqual([1, 1, 0.5, 0.5, 0.5, 1]);
   });
 
   it("leaves small vocabularies, and such that fall into no blocks, to others", () => {

@@ -7,7 +7,7 @@ import type { Graph, Value } from "../graph/graph.ts";
 import { elementTypes } from "../onnx/model.ts";
 
 /** Vocabularies below it are drawn from as fast outside. */
-export const leastVocabulary = 8192;
+export const minVocabulary = 8192;
 
 /** Tokens in a block; the first that divides the vocabulary. */
 const blockSizes = [256, 128, 512, 64, 1024] as const;
@@ -15,21 +15,25 @@ const blockSizes = [256, 128, 512, 64, 1024] as const;
 /** Below 1, so that a draw stays within the mass of what was drawn before it. */
 const almostOne = 1 - 2 ** -40;
 
-export interface DrawnTokens {
+export interface SampledTokens {
   /** [R] ids, exact in 32-bit floats. */
   readonly tokens: Value;
   /** [R] their probabilities. */
-  readonly chances: Value;
+  readonly probabilities: Value;
 }
 
 /** Null for a vocabulary that no block size divides, or that is small. */
 export function blockSizeOf(vocabulary: number): number | null {
-  if (vocabulary < leastVocabulary) return null;
+  if (vocabulary < minVocabulary) return null;
   return blockSizes.find((size) => vocabulary % size === 0) ?? null;
 }
 
 /** @param probabilities [R, V]; @param uniforms [R] float64, in [0, 1) */
-export function drawTokens(probabilities: Value, uniforms: Value, blockSize: number): DrawnTokens {
+export function sampleTokens(
+  probabilities: Value,
+  uniforms: Value,
+  blockSize: number,
+): SampledTokens {
   const { graph } = probabilities;
   const [R, V] = probabilities.shape as readonly [string, number];
   const blocks = V / blockSize;
@@ -38,11 +42,11 @@ export function drawTokens(probabilities: Value, uniforms: Value, blockSize: num
   const sums = graph.node("ReduceSum", [parts, graph.integers(-1)], [R, blocks], {
     attributes: { keepdims: 0 },
   });
-  const block = drawIndex(graph, asDoubles(graph, sums), uniforms);
+  const block = sampleIndex(graph, asDoubles(graph, sums), uniforms);
   const inside = graph.node("GatherND", [parts, block.column], [R, blockSize], {
     attributes: { batch_dims: 1 },
   });
-  const token = drawIndex(graph, asDoubles(graph, inside), block.rest);
+  const token = sampleIndex(graph, asDoubles(graph, inside), block.rest);
   const size = graph.integers(blockSize);
   const start = graph.node("Mul", [block.column, size], [R, 1], { dtype: "int64" });
   const id = graph.node("Add", [start, token.column], [R, 1], { dtype: "int64" });
@@ -52,11 +56,11 @@ export function drawTokens(probabilities: Value, uniforms: Value, blockSize: num
   const flat = (value: Value): Value => graph.node("Squeeze", [value, graph.integers(1)], [R]);
   return {
     tokens: flat(graph.node("Cast", [id], [R, 1], { attributes: { to: elementTypes.float32 } })),
-    chances: flat(chance),
+    probabilities: flat(chance),
   };
 }
 
-interface DrawnIndex {
+interface SampledIndex {
   /** [R, 1] int64 */
   readonly column: Value;
   /** [R] float64, in [0, 1): where in the mass of what was drawn the draw fell. */
@@ -64,7 +68,7 @@ interface DrawnIndex {
 }
 
 /** @param masses [R, n] float64, not normalised */
-function drawIndex(graph: Graph, masses: Value, uniforms: Value): DrawnIndex {
+function sampleIndex(graph: Graph, masses: Value, uniforms: Value): SampledIndex {
   const [R, n] = masses.shape as readonly [string, number];
   const double = { dtype: "float64" } as const;
   const ends = graph.node("CumSum", [masses, graph.integers(1)], [R, n], double);

@@ -15,7 +15,7 @@ import { declareWeights } from "../model/weight-source.ts";
 import type { BuiltGraph } from "../training/training-graph.ts";
 import { cachedAttention } from "./cached-attention.ts";
 import type { KeysAndValues } from "./cached-attention.ts";
-import { blockSizeOf, drawTokens } from "./sample-tokens.ts";
+import { blockSizeOf, sampleTokens } from "./sample-tokens.ts";
 
 export const cachedKeys = (layer: number): string => `cached_keys_${layer}`;
 export const cachedValues = (layer: number): string => `cached_values_${layer}`;
@@ -24,7 +24,7 @@ export const newValues = (layer: number): string => `new_values_${layer}`;
 
 export interface BuiltSamplingGraph extends BuiltGraph {
   /** It can draw tokens inside. */
-  readonly draws: boolean;
+  readonly samples: boolean;
 }
 
 export interface SamplingGraphOptions {
@@ -67,7 +67,7 @@ export function buildSamplingGraph(
   const blockSize = operators === "fused" ? blockSizeOf(config.vocabSize) : null;
   if (blockSize !== null) {
     const uniforms = graph.input("uniforms", "float64", ["R"]);
-    const { tokens, chances } = drawTokens(probabilities, uniforms, blockSize);
+    const { tokens, probabilities: chances } = sampleTokens(probabilities, uniforms, blockSize);
     graph.output("tokens", tokens);
     graph.output("chances", chances);
   }
@@ -75,5 +75,5 @@ export function buildSamplingGraph(
     graph.output(newKeys(layer), added[layer]!.keys);
     graph.output(newValues(layer), added[layer]!.values);
   }
-  return { model: graph.encode(), fed: weights.fed, draws: blockSize !== null };
+  return { model: graph.encode(), fed: weights.fed, samples: blockSize !== null };
 }

@@ -60,22 +60,22 @@ export interface StepOutput {
   /** [R, V] of the next token, at temperature 1; empty where `probabilities` is false. */
   readonly probabilities: Float32Array;
   /** Null without `uniforms`. */
-  readonly drawn: DrawnRows | null;
+  readonly sampled: SampledRows | null;
   /** Per layer [B, K, S, D]. */
   readonly keys: readonly Float32Array[];
   readonly values: readonly Float32Array[];
 }
 
-export interface DrawnRows {
+export interface SampledRows {
   /** [R] ids. */
   readonly tokens: Float32Array;
   /** [R] their probabilities. */
-  readonly chances: Float32Array;
+  readonly probabilities: Float32Array;
 }
 
 export class SamplingSession {
   /** Whether it can draw tokens, at temperature 1 and without filters. */
-  readonly draws: boolean;
+  readonly samples: boolean;
   readonly #session: Session;
   readonly #policy: PolicyModel;
   readonly #fed: readonly string[];
@@ -84,7 +84,7 @@ export class SamplingSession {
     this.#session = session;
     this.#policy = policy;
     this.#fed = built.fed;
-    this.draws = built.draws;
+    this.samples = built.samples;
   }
 
   static async create(
@@ -121,7 +121,7 @@ export class SamplingSession {
     const { probabilities = new Float32Array(0), tokens, chances } = outputs;
     return {
       probabilities,
-      drawn: tokens === undefined ? null : { tokens, chances: chances! },
+      sampled: tokens === undefined ? null : { tokens, probabilities: chances! },
       keys: keys.map((name) => outputs[name]!),
       values: values.map((name) => outputs[name]!),
     };
@@ -140,7 +140,7 @@ export class SamplingSession {
       rows: { data: input.rows, shape: [R] },
       ...feedParameters(this.#policy, this.#fed),
     };
-    if (this.draws)
+    if (this.samples)
       inputs["uniforms"] = { data: input.uniforms ?? new Float64Array(R), shape: [R] };
     for (let layer = 0; layer < layers; layer++) {
       inputs[cachedKeys(layer)] = { data: input.cache.keys[layer]!.subarray(0, length), shape };

@@ -1,9 +1,9 @@
 /** One sequence that is being drawn, and the request that it belongs to. Knows nothing of batches. */
 import type { Sample, SampleRequest, StopReason, WeightChange } from "../../core/policy.ts";
 import { createRandom, deriveSeed } from "../../util/random.ts";
-import type { LaneSequence } from "./decode-bucket.ts";
+import type { BucketSequence } from "./decode-bucket.ts";
 import { isTempered } from "./sample-token.ts";
-import type { PickedToken } from "./sample-token.ts";
+import type { SampledToken } from "./sample-token.ts";
 
 export interface QueuedRequest {
   readonly request: SampleRequest;
@@ -18,7 +18,7 @@ export interface QueuedRequest {
   readonly reject: (error: unknown) => void;
 }
 
-export interface Sequence extends LaneSequence {
+export interface Sequence extends BucketSequence {
   readonly request: QueuedRequest;
   /** Smaller is older. */
   readonly order: number;
@@ -62,7 +62,7 @@ export function newSequence(
 }
 
 /** The token that follows what is cached, if it was drawn before the cache was given up. */
-export function drawnAlready({ tokens, cached, promptTokens }: Sequence): number | undefined {
+export function sampledAlready({ tokens, cached, promptTokens }: Sequence): number | undefined {
   return tokens[cached - promptTokens];
 }
 
@@ -73,14 +73,14 @@ export function farthestCached({ promptTokens, tokens }: Sequence): number {
 }
 
 /** Whether its next step is followed by a draw, or by a token that it drew already. */
-export function drawsNext({ tokens, cached, promptTokens }: Sequence): boolean {
+export function samplesNext({ tokens, cached, promptTokens }: Sequence): boolean {
   return tokens.length === cached + 1 - promptTokens;
 }
 
 /** @returns why the sequence ends with it, or null. */
 export function recordToken(
   sequence: Sequence,
-  { token, logprob, temperedLogprob }: PickedToken,
+  { token, logprob, temperedLogprob }: SampledToken,
   weightVersion: number,
 ): StopReason | null {
   const { params, onChunk } = sequence.request.request;

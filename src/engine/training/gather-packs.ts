@@ -8,9 +8,9 @@ import type { Pack } from "./pack-rows.ts";
 /** Tokens from which on a batch is large enough to keep a processor busy. */
 const busyTokens = 512;
 /** How much attention may grow by padding in a batch that is busy already. */
-const mostPadding = 1.5;
+const maxPadding = 1.5;
 /** Branches get their trunks by a product with all trunks of the batch, which must stay small beside the rest. */
-const mostTrunks = 64;
+const maxPrefixes = 64;
 
 /** One micro-batch. */
 export interface Gathered {
@@ -43,8 +43,8 @@ export function gatherPacks(packs: readonly Pack[], limits: BatchLimits): readon
 }
 
 function goTogether(now: Gathered, grown: Gathered, limits: BatchLimits): boolean {
-  if (grown.extent.trunks > mostTrunks) return false;
-  const isAlike = sizeOf(grown.extent).scores <= mostPadding * grown.scores;
+  if (grown.extent.trunks > maxPrefixes) return false;
+  const isAlike = sizeOf(grown.extent).scores <= maxPadding * grown.scores;
   if (!isAlike && now.extent.tokens >= busyTokens) return false;
   return mayGrow(limits, now.extent, grown.extent);
 }

@@ -33,7 +33,7 @@ interface LoadedGraph {
 }
 
 /** One that keeps layers' activations and one that computes them again, or two losses in turns. */
-const mostGradientGraphs = 2;
+const maxGradientGraphs = 2;
 
 export class LoadedGraphs {
   readonly #policy: PolicyModel;
@@ -72,8 +72,8 @@ export class LoadedGraphs {
   /** For the gradient graph `key`: each keeps the memory of its largest batch. */
   async #makeRoom(key: string): Promise<void> {
     const others = this.#recent.filter((other) => other !== key);
-    this.#recent = [...others.slice(1 - mostGradientGraphs), key];
-    for (const old of others.slice(0, 1 - mostGradientGraphs)) {
+    this.#recent = [...others.slice(1 - maxGradientGraphs), key];
+    for (const old of others.slice(0, 1 - maxGradientGraphs)) {
       const graph = await this.#loaded.get(old);
       this.#loaded.delete(old);
       await graph?.session.close();

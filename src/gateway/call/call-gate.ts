@@ -9,7 +9,7 @@ export type PauseMode = "hold" | "refuse";
 
 const retryAfterS = 1;
 /** Waiting calls hold connections and memory. */
-const mostHeld = 20_000;
+const maxHeld = 20_000;
 
 function paused(): ApiError {
   return new ApiError({
@@ -51,7 +51,7 @@ export class CallGate {
     const deadline = performance.now() + limitMs;
     while (this.#mode !== null) {
       const left = deadline - performance.now();
-      if (this.#mode === "refuse" || left <= 0 || signal.aborted || this.held >= mostHeld) {
+      if (this.#mode === "refuse" || left <= 0 || signal.aborted || this.held >= maxHeld) {
         throw paused();
       }
       await this.#wait(left, signal);

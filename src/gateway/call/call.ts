@@ -31,7 +31,7 @@ export async function runCall(context: CallContext): Promise<FinishedCall> {
   const sequence = session.takeSequence();
   const startedAt = Date.now();
   const startedMark = performance.now();
-  const { completions, untrainable, usage, ...answered } = await target.run(context);
+  const { completions, untrainable, usage, ...responded } = await target.run(context);
   if (abort.cause === "deadline" || abort.cause === "closed") throw abort.error();
 
   const clientGone = abort.cause === "client";
@@ -44,14 +44,14 @@ export async function runCall(context: CallContext): Promise<FinishedCall> {
   }
   await recordCall(
     session,
-    { ...context, ...answered, sequence, startedAt, startedMark },
+    { ...context, ...responded, sequence, startedAt, startedMark },
     completions,
     clientGone ? "client disconnected" : untrainable,
   );
   if (clientGone) throw abort.error();
   return {
     responseId,
-    promptTokens: usage?.promptTokens ?? answered.prepared.tokens.length,
+    promptTokens: usage?.promptTokens ?? responded.prepared.tokens.length,
     completions,
     ...(usage ? { usage } : {}),
   };

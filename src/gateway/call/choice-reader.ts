@@ -1,7 +1,7 @@
 /** One choice of one call while it is drawn: stop strings, and deltas when the client streams. */
 import type { Renderer, Sample, StopReason, WeightChange } from "../../core/policy.ts";
 import { DeltaReader, type TextDelta } from "./delta-reader.ts";
-import { findStop, firstStop, longestStop } from "./stop-strings.ts";
+import { findStop, firstStop, maxStopLength } from "./stop-strings.ts";
 import { TextReader } from "./text-reader.ts";
 
 export interface ChoiceReaderOptions {
@@ -27,7 +27,7 @@ export class ChoiceReader {
   readonly deltas: DeltaReader | null;
   readonly #reader: TextReader;
   readonly #stops: readonly string[];
-  readonly #longestStop: number;
+  readonly #maxStopLength: number;
   readonly #onDelta: ((delta: TextDelta) => void) | undefined;
   #stopped = false;
 
@@ -35,7 +35,7 @@ export class ChoiceReader {
     const { renderer, stops, toolsOffered, raw, onDelta } = options;
     this.#reader = new TextReader(renderer);
     this.#stops = stops;
-    this.#longestStop = longestStop(stops);
+    this.#maxStopLength = maxStopLength(stops);
     this.#onDelta = onDelta;
     this.deltas = onDelta ? new DeltaReader(renderer, stops, { toolsOffered, raw }) : null;
   }
@@ -85,7 +85,7 @@ export class ChoiceReader {
     for (let i = 0; i < tokens.length; i++) {
       const known = this.#reader.text.length;
       this.#reader.push(tokens.subarray(i, i + 1));
-      const from = Math.max(0, known - this.#longestStop + 1);
+      const from = Math.max(0, known - this.#maxStopLength + 1);
       if (findStop(this.#reader.text, this.#stops, from) !== -1) {
         this.#stopped = true;
         return;

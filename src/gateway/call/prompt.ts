@@ -16,7 +16,7 @@ export interface PreparedCall {
   readonly chain: MessageChain;
   readonly sampling: SamplingParams;
   /** The same whenever the same draw is made, however calls are ordered; unique in the session. */
-  readonly drawKey: string;
+  readonly sampleKey: string;
 }
 
 /** What prompts are made for. */
@@ -144,14 +144,14 @@ export async function prepareCall(
     );
   }
 
-  const asked = promptKey(tokens, session.trajectoryLabel(trajectoryUid));
-  const occurrence = session.countOccurrence(asked);
-  const seedParts = [asked, occurrence, ...(request.seed === undefined ? [] : [request.seed])];
+  const requested = promptKey(tokens, session.trajectoryLabel(trajectoryUid));
+  const occurrence = session.countOccurrence(requested);
+  const seedParts = [requested, occurrence, ...(request.seed === undefined ? [] : [request.seed])];
   return {
     tokens,
     parentId,
     chain,
-    drawKey: `${occurrence}:${asked}`,
+    sampleKey: `${occurrence}:${requested}`,
     sampling: {
       ...merged,
       maxTokens,

@@ -34,6 +34,6 @@ export function partialStopLength(text: string, stops: readonly string[]): numbe
 }
 
 /** Length of the longest of them; 0 when there are none. */
-export function longestStop(stops: readonly string[]): number {
+export function maxStopLength(stops: readonly string[]): number {
   return stops.reduce((longest, stop) => Math.max(longest, stop.length), 0);
 }

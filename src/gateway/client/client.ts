@@ -249,9 +249,9 @@ export class GatewayClient {
   async workerHealth(
     options: CallOptions = {},
   ): Promise<{ readonly workers: readonly WorkerStatus[]; readonly healthy: number }> {
-    type Answer = { workers: Wire[]; healthy: number };
-    const answer = await this.#requests.json<Answer>({ path: "/health/workers", ...options });
-    return { workers: answer.workers.map(toWorker), healthy: answer.healthy };
+    type Response = { workers: Wire[]; healthy: number };
+    const response = await this.#requests.json<Response>({ path: "/health/workers", ...options });
+    return { workers: response.workers.map(toWorker), healthy: response.healthy };
   }
 
   /** Prometheus text. */

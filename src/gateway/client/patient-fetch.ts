@@ -21,13 +21,13 @@ export function patientFetch(url: URL, init: PatientInit): Promise<Response> {
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const request = send(url, { method, signal, headers: { ...headers, ...length } });
     request.on("error", reject);
-    request.on("response", (answer) => {
+    request.on("response", (response) => {
       const told = new Headers();
-      for (const [name, value] of Object.entries(answer.headers)) {
+      for (const [name, value] of Object.entries(response.headers)) {
         if (value !== undefined) told.set(name, String(value));
       }
-      const stream = Readable.toWeb(answer) as ReadableStream<Uint8Array>;
-      resolve(new Response(stream, { status: answer.statusCode ?? 502, headers: told }));
+      const stream = Readable.toWeb(response) as ReadableStream<Uint8Array>;
+      resolve(new Response(stream, { status: response.statusCode ?? 502, headers: told }));
     });
     request.end(body);
   });

@@ -79,12 +79,12 @@ const schemas = {
 
 const json = (schema: Json): Json => ({ content: { "application/json": { schema } } });
 
-function operation(summary: string, answer: Json, body?: Json, status = "200"): Json {
+function operation(summary: string, response: Json, body?: Json, status = "200"): Json {
   return {
     summary,
     ...(body ? { requestBody: json(body) } : {}),
     responses: {
-      [status]: { description: "Done.", ...json(answer) },
+      [status]: { description: "Done.", ...json(response) },
       default: { description: "Refused.", ...json(ref("Error")) },
     },
   };

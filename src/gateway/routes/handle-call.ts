@@ -59,7 +59,7 @@ async function begin(context: RouteContext, call: CallContext): Promise<Finished
   return session.track(abort, () => runCall(call));
 }
 
-async function answerStream(
+async function responseStream(
   context: RouteContext,
   call: CallContext,
   open: (events: EventStream) => CallStream,
@@ -110,7 +110,7 @@ async function answerStream(
 }
 
 /** @throws what the call throws before anything was sent. */
-export async function answerCall(
+export async function handleCall(
   context: RouteContext,
   { call: request, responseId, stream, whole }: ProtocolCall,
 ): Promise<Reply> {
@@ -120,7 +120,7 @@ export async function answerCall(
   const { target } = gateway;
   const { trajectoryUid } = route;
   const call: CallContext = { target, session, trajectoryUid, request, abort, responseId };
-  if (stream) return answerStream(context, call, stream);
+  if (stream) return responseStream(context, call, stream);
   const work = begin(context, call).then((result) => new JsonReply(whole(result)));
   context.lease.until(work);
   return replyInTime(gateway, context.request.url, work, () => {

@@ -18,11 +18,11 @@ export function listModels(model: string): Response {
 }
 
 /** @throws ApiError 404 */
-export function retrieveModel(model: string, asked: string): Response {
-  if (asked === model) return Response.json(toWireModel(model));
+export function retrieveModel(model: string, requested: string): Response {
+  if (requested === model) return Response.json(toWireModel(model));
   throw new ApiError({
     status: 404,
-    message: `There is no model ${show(asked)}; this gateway serves ${show(model)}.`,
+    message: `There is no model ${show(requested)}; this gateway serves ${show(model)}.`,
     reason: "model_not_found",
     param: "model",
   });

@@ -1,20 +1,20 @@
 /** Which path under a session's `/v1` speaks which protocol. */
 import type { Reply } from "../http/reply.ts";
 import type { RouteContext } from "./handle-call.ts";
-import { answerChat } from "./chat/handle.ts";
-import { answerCompletions } from "./completions/handle.ts";
-import { answerMessages } from "./messages/handle.ts";
+import { handleChat } from "./chat/handle.ts";
+import { handleCompletions } from "./completions/handle.ts";
+import { handleMessages } from "./messages/handle.ts";
 import { countMessageTokens } from "./messages/count-tokens.ts";
-import { answerResponses } from "./responses/handle.ts";
+import { handleResponses } from "./responses/handle.ts";
 
 /** Answers a POST. */
 export type ProtocolRoute = (context: RouteContext) => Promise<Reply>;
 
 const routes: Readonly<Record<string, ProtocolRoute>> = {
-  "chat/completions": answerChat,
-  completions: answerCompletions,
-  responses: answerResponses,
-  messages: answerMessages,
+  "chat/completions": handleChat,
+  completions: handleCompletions,
+  responses: handleResponses,
+  messages: handleMessages,
   "messages/count_tokens": countMessageTokens,
 };
 

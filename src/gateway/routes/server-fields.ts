@@ -30,30 +30,30 @@ const remedies: Readonly<Record<ServerField["name"], string>> = {
 /** @throws ApiError 400 naming the field. */
 export function readServerFields(
   fields: readonly ServerField[],
-  { serverFields: isHonoured }: TargetAbilities,
+  { serverFields: isSupported }: TargetAbilities,
 ): { readonly serverFields?: JsonObject } {
   const serverFields: Record<string, JsonValue> = {};
   for (const { at, value, isNeutral, name, toChat } of fields) {
     if (value === undefined || value === null || isNeutral(value)) continue;
     const wire = toChat ? toChat(value) : (value as JsonValue);
-    if (!isHonoured || wire === undefined) throw unsupported(at, value, remedies[name]);
+    if (!isSupported || wire === undefined) throw unsupported(at, value, remedies[name]);
     serverFields[name] = wire;
   }
   return Object.keys(serverFields).length === 0 ? {} : { serverFields };
 }
 
-const mostAlternatives = 20;
+const maxAlternatives = 20;
 
 /** How many alternatives to each token are asked for by a number in `field`. @throws ApiError 400 */
 export function readTopLogprobs(
   body: JsonFields,
   field: string,
-  { topLogprobs: isHonoured }: TargetAbilities,
+  { topLogprobs: isSupported }: TargetAbilities,
   neutral = 0,
 ): number | undefined {
-  const count = readNumber(body, field, { min: 0, max: mostAlternatives, integer: true });
+  const count = readNumber(body, field, { min: 0, max: maxAlternatives, integer: true });
   if (count === undefined || count <= neutral) return count;
-  if (!isHonoured) throw unsupported(field, count, remedy);
+  if (!isSupported) throw unsupported(field, count, remedy);
   return count;
 }
 

@@ -76,12 +76,12 @@ export class RawPrompts {
     traceId: string,
     prompt: string | readonly number[],
     tokens: Int32Array,
-    answer: Int32Array,
+    response: Int32Array,
     renderer: Renderer,
   ): void {
     // A stop token in the middle of a text would say something that the client did not.
-    const ended = renderer.stop.tokenIds.includes(answer.at(-1) ?? -1);
-    const text = ended || typeof prompt !== "string" ? null : prompt + renderer.decode(answer);
+    const ended = renderer.stop.tokenIds.includes(response.at(-1) ?? -1);
+    const text = ended || typeof prompt !== "string" ? null : prompt + renderer.decode(response);
     this.#calls.push({ traceId, text, tokens });
   }
 }

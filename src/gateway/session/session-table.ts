@@ -19,7 +19,7 @@ export interface OpenedSession {
   readonly apiKey: string;
 }
 
-const longestSweepMs = 30_000;
+const maxSweepMs = 30_000;
 /** Closed sessions that are remembered, so that who held their token can be told. */
 const mostClosed = 10_000;
 
@@ -39,7 +39,7 @@ export class SessionTable {
     }
     const { sessionIdleMs } = options;
     if (sessionIdleMs === undefined) return;
-    const every = Math.min(longestSweepMs, Math.max(10, sessionIdleMs / 4));
+    const every = Math.min(maxSweepMs, Math.max(10, sessionIdleMs / 4));
     this.#sweep = setInterval(() => {
       this.#closeIdle(performance.now() - sessionIdleMs);
     }, every);

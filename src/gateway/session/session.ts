@@ -97,13 +97,13 @@ export class CaptureSession {
   }
 
   /** Answers one request of the agent. @throws ApiError 429 when too many are there already. */
-  async answer<T>(work: () => Promise<T>): Promise<T> {
+  async response<T>(work: () => Promise<T>): Promise<T> {
     this.#limiter.arrive();
     try {
       await this.ready();
-      const answer = await work();
+      const response = await work();
       this.serverError = null;
-      return answer;
+      return response;
     } catch (error) {
       const { status, message, reason } = toApiError(error);
       // Its own deadline is a limit, and an abort is the caller's doing.

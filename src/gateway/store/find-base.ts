@@ -4,12 +4,12 @@ import type { KnownTrace, KnownTraces } from "./known-traces.ts";
 import { commonPrefix, keptMessages } from "./trace-row.ts";
 
 /** With less in common than this, a reference costs more than it saves. */
-const leastTokens = 16;
+const minTokens = 16;
 
 function gainOf(trace: Trace, base: KnownTrace): number {
   const tokens = commonPrefix(trace.promptIds, base.tokens);
   const messages = keptMessages(trace.messages, base.trace);
-  return tokens < leastTokens && messages === 0 ? 0 : tokens + leastTokens * messages;
+  return tokens < minTokens && messages === 0 ? 0 : tokens + minTokens * messages;
 }
 
 /** Among the latest of the session. A parent that the trace names is better, where there is one. */

@@ -11,7 +11,7 @@ interface Write {
 }
 
 const firstRetryMs = 5;
-const longestRetryMs = 100;
+const maxRetryMs = 100;
 
 /** One at a time. */
 export interface Transaction {
@@ -81,7 +81,7 @@ export class GroupCommit {
   async #tryCommit(writes: readonly Write[]): Promise<StoreError | null> {
     const { busyTimeoutMs } = this.#options;
     const start = performance.now();
-    for (let wait = firstRetryMs; ; wait = Math.min(2 * wait, longestRetryMs)) {
+    for (let wait = firstRetryMs; ; wait = Math.min(2 * wait, maxRetryMs)) {
       const failure = await this.#commitOnce(writes, start);
       if (failure?.reason !== "busy" || performance.now() - start + wait > busyTimeoutMs) {
         return failure;

@@ -5,7 +5,7 @@
 
 const varint = 0;
 /** Below, seven bits a byte are as good; and less than a byte of padding is less than an id. */
-const leastWidth = 9;
+const minWidth = 9;
 
 function varintBytes(id: number): number {
   if (id >>> 7 === 0) return 1;
@@ -50,7 +50,7 @@ function packFixed(ids: Int32Array, start: number, width: number, size: number):
 }
 
 /** More would not fit beside the bits that wait. */
-const mostWidth = 24;
+const maxWidth = 24;
 
 /** `ids` from `start` on. */
 export function packIds(ids: Int32Array, start = 0): Buffer {
@@ -63,7 +63,7 @@ export function packIds(ids: Int32Array, start = 0): Buffer {
   }
   const width = 32 - Math.clz32(all);
   const fixedSize = Math.ceil(((ids.length - start) * width) / 8);
-  const isFixed = width >= leastWidth && width <= mostWidth && fixedSize < size;
+  const isFixed = width >= minWidth && width <= maxWidth && fixedSize < size;
   return isFixed ? packFixed(ids, start, width, fixedSize) : packVarint(ids, start, size);
 }
 

@@ -12,9 +12,9 @@ const deflated = 1;
 const brotli = 2;
 
 /** Below this, packing costs more time than it saves space. */
-const leastPacked = 64;
+const minPacked = 64;
 /** From here on, Brotli is faster; below, a dictionary helps more. */
-const leastBrotli = 16 * 1024;
+const minBrotliBytes = 16 * 1024;
 
 /** What most records contain. It belongs to the file format: another text needs another schema version. */
 const dictionary = Buffer.from(
@@ -38,8 +38,8 @@ function tagged(tag: number, bytes: Buffer): Buffer {
 
 export function packJson(value: unknown): Buffer {
   const bytes = Buffer.from(JSON.stringify(value));
-  if (bytes.length < leastPacked) return tagged(plain, bytes);
-  if (bytes.length < leastBrotli) {
+  if (bytes.length < minPacked) return tagged(plain, bytes);
+  if (bytes.length < minBrotliBytes) {
     const small = bytes.length < 4096;
     const options = { level: 1, memLevel: small ? 6 : 8, windowBits: small ? 12 : 15, dictionary };
     return tagged(deflated, deflateRawSync(bytes, options));

@@ -7,7 +7,7 @@ export function samplerSource(sampler: Sampler): TokenSource {
     get contextLength() {
       return sampler.contextLength;
     },
-    draw: async ({ tokens, params, n, signal, onChunk }) => ({
+    sample: async ({ tokens, params, n, signal, onChunk }) => ({
       samples: await sampler.sample({
         tokens,
         params,

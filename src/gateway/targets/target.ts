@@ -28,7 +28,7 @@ export interface FinishedChoice extends Completion {
   readonly rest: TextDelta;
 }
 
-export interface TargetAnswer {
+export interface TargetResponse {
   readonly prepared: PreparedCall;
   readonly completions: readonly FinishedChoice[];
   readonly logprobKind: Trace["logprobKind"];
@@ -67,7 +67,7 @@ export interface Target extends AsyncDisposable {
    * Resolves as soon as the call ends, aborted calls with what was drawn.
    * @throws what rendering or drawing throws.
    */
-  run(call: TargetCall): Promise<TargetAnswer>;
+  run(call: TargetCall): Promise<TargetResponse>;
   /** Length of the prompt that these messages would make. */
   countTokens(
     messages: readonly ChatMessage[],

@@ -2,7 +2,7 @@
 import type { Sample, SampleRequest } from "../../core/policy.ts";
 import type { Trace } from "../../core/trace.ts";
 
-export interface DrawRequest extends SampleRequest {
+export interface SampleCallRequest extends SampleRequest {
   readonly n: number;
   readonly signal: AbortSignal;
   /** Calls with the same key share a prefix, so they are best drawn at the same place. */
@@ -15,7 +15,7 @@ export interface DrawRequest extends SampleRequest {
   readonly onRestart: () => void;
 }
 
-export interface Draw {
+export interface SampleCall {
   readonly samples: readonly Sample[];
   readonly logprobKind: Trace["logprobKind"];
   /** Id of the worker that drew. */
@@ -31,5 +31,5 @@ export interface TokenSource {
   readonly contextLength: number;
   /** Resolves when the context length is known, if it can be known. */
   ready?(): Promise<void>;
-  draw(request: DrawRequest): Promise<Draw>;
+  sample(request: SampleCallRequest): Promise<SampleCall>;
 }

@@ -8,7 +8,7 @@ import { ChoiceReader } from "../call/choice-reader.ts";
 import { readMessage } from "../call/completion.ts";
 import { prepareCall, type PreparedCall } from "../call/prompt.ts";
 import type { FinishedChoice, Target, TargetCall } from "./target.ts";
-import type { Draw, TokenSource } from "./token-source.ts";
+import type { SampleCall, TokenSource } from "./token-source.ts";
 
 class TokenCall {
   #readers: readonly ChoiceReader[] | null = null;
@@ -27,11 +27,11 @@ class TokenCall {
     this.#readers = this.#createReaders();
   }
 
-  async draw(source: TokenSource): Promise<Draw> {
+  async sample(source: TokenSource): Promise<SampleCall> {
     const { session, request, abort, trajectoryUid } = this.#call;
     let failure: unknown;
-    const draw = await abort.wait(
-      source.draw({
+    const sample = await abort.wait(
+      source.sample({
         tokens: this.#prepared.tokens,
         params: this.#prepared.sampling,
         n: request.n,
@@ -60,10 +60,10 @@ class TokenCall {
       }),
     );
     if (failure !== undefined) throw failure;
-    if (draw.samples.length === request.n) return draw;
+    if (sample.samples.length === request.n) return sample;
     throw new AgentTrainerError({
       code: "INTERNAL",
-      message: `The sampler returned ${draw.samples.length} samples, but ${request.n} were asked for.`,
+      message: `The sampler returned ${sample.samples.length} samples, but ${request.n} were asked for.`,
     });
   }
 
@@ -81,7 +81,7 @@ class TokenCall {
       raw: request.rawPrompt !== undefined,
       toolsOffered: request.tools.length > 0,
       stops: reader?.stopped === true ? this.#stops : [],
-      key: `${choice}:${this.#prepared.drawKey}`,
+      key: `${choice}:${this.#prepared.sampleKey}`,
     });
     const shown = reader?.deltas?.finish(read.message);
     const stopString = reader?.stopString;
@@ -156,12 +156,12 @@ export function createTokenTarget(source: TokenSource, renderer: Renderer): Targ
       );
       call.onPrompt?.(prepared.tokens.length);
       const running = new TokenCall(call, prepared, renderer);
-      const { samples, ...drawn } = await running.draw(source);
+      const { samples, ...sampled } = await running.sample(source);
       const { firstTokenMark } = running;
       return {
         prepared,
         completions: samples.map((sample, choice) => running.finish(sample, choice)),
-        ...drawn,
+        ...sampled,
         ...(firstTokenMark === undefined ? {} : { firstTokenMark }),
       };
     },

@@ -2,7 +2,7 @@
 import type { Sample } from "../../core/policy.ts";
 import { byteRenderer } from "../byte-renderer.ts";
 
-export interface Drawn extends Sample {
+export interface Sampled extends Sample {
   /** The stop string that ended it. */
   readonly stop?: string;
 }
@@ -10,7 +10,7 @@ export interface Drawn extends Sample {
 const renderer = byteRenderer();
 
 /** Ends after the token that completes a stop string. */
-export function cutAtStop(sample: Sample, stops: readonly string[]): Drawn {
+export function cutAtStop(sample: Sample, stops: readonly string[]): Sampled {
   if (stops.length === 0) return sample;
   for (let length = 1; length <= sample.tokens.length; length++) {
     const said = renderer.decode(sample.tokens.subarray(0, length));
@@ -29,7 +29,7 @@ export function cutAtStop(sample: Sample, stops: readonly string[]): Drawn {
 }
 
 /** What a client may see: nothing from the stop string on. */
-export function visibleText({ tokens, stop }: Drawn): string {
+export function visibleText({ tokens, stop }: Sampled): string {
   const all = renderer.decode(tokens);
   return stop === undefined ? all : all.slice(0, all.indexOf(stop));
 }

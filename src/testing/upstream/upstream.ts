@@ -14,7 +14,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { text as readBody } from "node:stream/consumers";
 import { byteTokens } from "../byte-renderer.ts";
 import { scriptedSampler, type Script } from "../scripted-sampler.ts";
-import type { UpstreamAsk, UpstreamDialect, WireBody } from "./adapters/adapter.ts";
+import type { UpstreamRequest, UpstreamAdapter, WireBody } from "./adapters/adapter.ts";
 import { promptOf } from "./adapters/chat-prompt.ts";
 import { llamacpp } from "./adapters/llamacpp.ts";
 import { openai } from "./adapters/openai.ts";
@@ -55,7 +55,7 @@ export interface Upstream extends AsyncDisposable {
   readonly active: number;
 }
 
-const dialects: Readonly<Record<NonNullable<UpstreamOptions["kind"]>, UpstreamDialect>> = {
+const adapters: Readonly<Record<NonNullable<UpstreamOptions["kind"]>, UpstreamAdapter>> = {
   vllm,
   sglang,
   llamacpp,
@@ -77,41 +77,51 @@ function sendJson(response: ServerResponse, status: number, body: object): void 
  */
 export async function startUpstream(options: UpstreamOptions): Promise<Upstream> {
   const { kind = "vllm", script, contextLength = 65_536, model = "scripted", fault } = options;
-  const dialect = dialects[kind];
+  const adapter = adapters[kind];
   const sampler = scriptedSampler(script, { contextLength, keepRequests: false });
   const calls: UpstreamCall[] = [];
   const sockets = new Set<Socket>();
   let active = 0;
 
-  async function draw(ask: UpstreamAsk, response: ServerResponse, call: number): Promise<void> {
-    const { prompt, n, stops, stream } = ask;
-    const refusal = dialect.refuse?.(ask);
+  async function sampleCall(
+    request: UpstreamRequest,
+    response: ServerResponse,
+    call: number,
+  ): Promise<void> {
+    const { prompt, n, stops, stream } = request;
+    const refusal = adapter.refuse?.(request);
     if (refusal) {
       sendJson(response, refusal.status, refusal.body);
       return;
     }
     const room = contextLength - prompt.length;
-    const { maxTokens = room } = ask;
-    const isChat = ask.body["messages"] !== undefined;
+    const { maxTokens = room } = request;
+    const isChat = request.body["messages"] !== undefined;
     if (room < 1 || (isChat && maxTokens > room)) {
-      const message = `This model's maximum context length is ${contextLength} tokens. However, you requested ${ask.maxTokens ?? 0} output tokens and your prompt contains ${prompt.length} input tokens.`;
+      const message = `This model's maximum context length is ${contextLength} tokens. However, you requested ${request.maxTokens ?? 0} output tokens and your prompt contains ${prompt.length} input tokens.`;
       sendJson(response, 400, { error: { message, type: "BadRequestError", code: 400 } });
       return;
     }
     const params = { temperature: 1, topP: 1, topK: 0, minP: 0, maxTokens, seed: 0 };
     const stopTokenIds = [byteTokens.turnEnd];
-    const drawn = await sampler.sample({ tokens: prompt, n, params: { ...params, stopTokenIds } });
-    const cut = drawn.map((sample) => cutAtStop(sample, stops));
-    const values = stream ? dialect.events(ask, cut, model) : [dialect.whole(ask, cut, model)];
+    const sampled = await sampler.sample({
+      tokens: prompt,
+      n,
+      params: { ...params, stopTokenIds },
+    });
+    const cut = sampled.map((sample) => cutAtStop(sample, stops));
+    const values = stream
+      ? adapter.events(request, cut, model)
+      : [adapter.whole(request, cut, model)];
     const contentType = stream ? "text/event-stream; charset=utf-8" : "application/json";
-    const { end } = dialect;
+    const { end } = adapter;
     await deliver({ response, contentType, values, stream, end }, fault?.(call));
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? "";
     if (request.method === "GET") {
-      const found = dialect.probe(path, model, contextLength);
+      const found = adapter.probe(path, model, contextLength);
       sendJson(response, found ? 200 : 404, found ?? { detail: "Not Found" });
       return;
     }
@@ -121,7 +131,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
       sendJson(response, 200, { count: tokens.length, tokens });
       return;
     }
-    const ask = dialect.read(path, body);
+    const ask = adapter.read(path, body);
     if (!ask) {
       sendJson(response, 404, { detail: "Not Found" });
       return;
@@ -129,7 +139,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
     const call = calls.push({ path, headers: request.headers, body }) - 1;
     active++;
     response.once("close", () => active--);
-    await draw(ask, response, call);
+    await sampleCall(ask, response, call);
   }
 
   const server = createServer((request, response) => {

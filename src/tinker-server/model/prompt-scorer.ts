@@ -38,7 +38,7 @@ export class PromptScorer {
       const logits = await this.#logits(prompt, start, rows);
       const { vocabSize } = this.#policy.config;
       for (let i = 0; i < rows; i++)
-        tops.push(likeliest(logits.subarray(i * vocabSize, (i + 1) * vocabSize), k));
+        tops.push(mostLikely(logits.subarray(i * vocabSize, (i + 1) * vocabSize), k));
     }
     return tops;
   }
@@ -72,7 +72,7 @@ export class PromptScorer {
 }
 
 /** The k largest, ties to the smaller id, as natural logs under the full softmax. */
-function likeliest(logits: Float32Array, k: number): [number, number][] {
+function mostLikely(logits: Float32Array, k: number): [number, number][] {
   const order = Array.from(logits.keys()).toSorted((a, b) => logits[b]! - logits[a]! || a - b);
   const max = logits[order[0]!]!;
   let total = 0;

@@ -6,7 +6,7 @@ import { forwardBackwardFromJson } from "../../tinker-api/json-codec.ts";
 import type { ForwardBackwardRequest } from "../../tinker-api/messages.ts";
 import { decodeForwardBackwardRequest, protoMediaType } from "../../tinker-api/proto-codec.ts";
 import { RequestError } from "../request-error.ts";
-import { drawSeed, fingerprintOf } from "../service.ts";
+import { sampleSeed, fingerprintOf } from "../service.ts";
 import type { LoadedModel, TinkerService } from "../service.ts";
 import { inTurn } from "./in-turn.ts";
 import {
@@ -121,7 +121,7 @@ export function trainingRoutes(
     if (optimizer !== "adamw")
       throw new RequestError(400, `This server's optimizer is adamw; it has no "${optimizer}".`);
     const { rank, seed, train_attn: trainAttention, train_mlp: trainMlp } = body.lora_config;
-    const spec = { rank, seed: seed ?? drawSeed(), trainAttention, trainMlp };
+    const spec = { rank, seed: seed ?? sampleSeed(), trainAttention, trainMlp };
     const id = `${body.session_id}:train:${body.model_seq_id}`;
     const future = service.once(id, fingerprintOf(c.req.path, text), async () => {
       service.checkSpec(spec);

@@ -8,10 +8,10 @@ import { trainEpisodeMetrics } from "../rollouts/episode-metrics.ts";
 import type { LoopContext } from "../loop-context.ts";
 import { episodesOf } from "../rollouts/task-rollouts.ts";
 import { secondsSince, stepMetrics } from "../step-metrics.ts";
-import type { Held, Stepper, StepResult, StepState, UpdateGuard } from "../stepper.ts";
-import { trainOnSets } from "../update/train-on-rollouts.ts";
+import type { Buffered, Stepper, StepResult, StepState, UpdateGuard } from "../stepper.ts";
+import { trainOnRollouts } from "../update/train-on-rollouts.ts";
 import { Generator } from "./generator.ts";
-import { SetBuffer } from "./rollout-buffer.ts";
+import { RolloutBuffer } from "./rollout-buffer.ts";
 import { stalenessBound, type StalenessPlan } from "./staleness.ts";
 
 function planOf({ config, batches, totalSteps }: LoopContext): StalenessPlan {
@@ -28,10 +28,10 @@ function stalenessOf(
   version: number,
   resumeVersions: readonly number[],
 ): number[] {
-  const behind = (drawnBy: number): number =>
+  const behind = (sampledBy: number): number =>
     version -
-    drawnBy -
-    resumeVersions.filter((resumed) => resumed > drawnBy && resumed <= version).length;
+    sampledBy -
+    resumeVersions.filter((resumed) => resumed > sampledBy && resumed <= version).length;
   return rows.map(({ segments }) =>
     segments.reduce(
       (most, { kind, weightVersion }) =>
@@ -57,15 +57,15 @@ export interface StepsBefore {
 }
 
 /** Going on after `steps` steps with what a checkpoint held. Rollouts begin with the first step. */
-export function createOverlapped(
+export function createAsyncStepper(
   context: LoopContext,
-  before: Held,
+  before: Buffered,
   { steps, resumeVersions }: StepsBefore,
 ): Stepper {
   const { backend, config, emit, journal, signal } = context;
   const plan = planOf(context);
   const bound = stalenessBound(plan);
-  const buffer = new SetBuffer(plan, before.rollouts.waiting, steps);
+  const buffer = new RolloutBuffer(plan, before.rollouts.waiting, steps);
   const generator = new Generator(context, plan, buffer, before.position);
   /** Weights were trained that are not served yet. */
   let isBehind = before.hasUnservedWeights;
@@ -99,7 +99,7 @@ export function createOverlapped(
     const { skippedUpdates } = state;
     let staleness: number[] = [];
     const updateStart = performance.now();
-    const trained = await trainOnSets(context, number, sets, {
+    const trained = await trainOnRollouts(context, number, sets, {
       guard,
       skippedUpdates,
       check: (rows) => {

@@ -4,15 +4,15 @@
  */
 import { isScored } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import { requestsOf, setKey } from "../rollouts/batch-rollouts.ts";
+import { requestsOf, rolloutsKey } from "../rollouts/batch-rollouts.ts";
 import type { DataPosition } from "../run-folder/checkpoint.ts";
 import { sampledTokens } from "../rollouts/episode-metrics.ts";
 import { checkFailures } from "../rollouts/failures.ts";
 import type { LoopContext, RolloutRequest } from "../loop-context.ts";
 import { judgeSet, SolveCounts } from "../rollouts/rejection.ts";
-import type { RolloutSet } from "../rollouts/task-rollouts.ts";
-import type { SetBuffer } from "./rollout-buffer.ts";
-import { exchangesBefore, type StalenessPlan } from "./staleness.ts";
+import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
+import type { RolloutBuffer } from "./rollout-buffer.ts";
+import { weightSyncsBefore, type StalenessPlan } from "./staleness.ts";
 
 /** A task under way. */
 interface BegunTask {
@@ -40,7 +40,7 @@ export interface Generated {
 export class Generator implements AsyncDisposable {
   readonly #context: LoopContext;
   readonly #plan: StalenessPlan;
-  readonly #buffer: SetBuffer;
+  readonly #buffer: RolloutBuffer;
   readonly #inFlight = new Map<Promise<void>, AbortController>();
   readonly #waiting: WaitingRollout[] = [];
   /** Failures are judged by the rollouts of the last step's size, stripped of their tokens. */
@@ -63,7 +63,7 @@ export class Generator implements AsyncDisposable {
   constructor(
     context: LoopContext,
     plan: StalenessPlan,
-    buffer: SetBuffer,
+    buffer: RolloutBuffer,
     position: DataPosition,
   ) {
     this.#context = context;
@@ -139,8 +139,14 @@ export class Generator implements AsyncDisposable {
     const { batches, config } = this.#context;
     const batch = batches.batch(Math.floor(place / batches.batchSize) + 1);
     const task = batch[place % batches.batchSize] as (typeof batch)[number];
-    const since = exchangesBefore(this.#plan, this.#step);
-    const begun = { place, key: setKey(place, task), since, episodes: [], left: config.rollout.n };
+    const since = weightSyncsBefore(this.#plan, this.#step);
+    const begun = {
+      place,
+      key: rolloutsKey(place, task),
+      since,
+      episodes: [],
+      left: config.rollout.n,
+    };
     this.#buffer.begin(place, since);
     for (const request of requestsOf(this.#context, place, task)) {
       this.#waiting.push({ task: begun, request });
@@ -188,8 +194,8 @@ export class Generator implements AsyncDisposable {
   }
 
   #end({ place, key, since, episodes }: BegunTask): void {
-    const set: RolloutSet = { key, since, episodes };
-    const reason = this.#whyLeftOut(set);
+    const set: TaskRollouts = { key, since, episodes };
+    const reason = this.#whyDropped(set);
     if (reason === null) {
       this.#buffer.finish(place, set);
       return;
@@ -199,7 +205,7 @@ export class Generator implements AsyncDisposable {
     this.#buffer.drop(place);
   }
 
-  #whyLeftOut(set: RolloutSet): "failed" | "useless" | null {
+  #whyDropped(set: TaskRollouts): "failed" | "useless" | null {
     const { config } = this.#context;
     if (!set.episodes.some(isScored)) return "failed";
     const { enable, maxBatches } = config.rejectionSample;

@@ -2,7 +2,7 @@
  * Tasks between their beginning and the step that trains on them: running, or ready with all their
  * rollouts. Its size is bounded by the staleness plan. Knows nothing of how rollouts run.
  */
-import type { RolloutSet } from "../rollouts/task-rollouts.ts";
+import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
 import { chooseForStep, mayBegin, type StalenessPlan } from "./staleness.ts";
 
 interface Running {
@@ -11,18 +11,18 @@ interface Running {
   readonly since: number;
 }
 
-export class SetBuffer {
+export class RolloutBuffer {
   readonly #plan: StalenessPlan;
   readonly #running = new Map<number, Running>();
   /** Replaced and never changed in place: a checkpoint may be writing it. */
-  #ready: readonly RolloutSet[];
+  #ready: readonly TaskRollouts[];
   /** Counted here and not by the step: rollouts go on between the end of one and the next. */
   #used: number;
   #failure: { readonly error: unknown } | null = null;
   #wake: () => void = () => {};
 
   /** `steps`: those that were done before. */
-  constructor(plan: StalenessPlan, ready: readonly RolloutSet[], steps: number) {
+  constructor(plan: StalenessPlan, ready: readonly TaskRollouts[], steps: number) {
     this.#plan = plan;
     this.#ready = [...ready];
     this.#used = steps * plan.tasksPerStep;
@@ -33,7 +33,7 @@ export class SetBuffer {
     return this.#running.size;
   }
 
-  get ready(): readonly RolloutSet[] {
+  get ready(): readonly TaskRollouts[] {
     return this.#ready;
   }
 
@@ -51,7 +51,7 @@ export class SetBuffer {
   }
 
   /** All rollouts of a task have come to an end, and it will be trained on. */
-  finish(place: number, set: RolloutSet): void {
+  finish(place: number, set: TaskRollouts): void {
     this.#running.delete(place);
     this.#ready = [...this.#ready, set];
     this.#wake();
@@ -70,7 +70,7 @@ export class SetBuffer {
   }
 
   /** What step `step` trains on. It stays here until it is used. Rejects when the signal aborts. */
-  async take(step: number, signal: AbortSignal): Promise<readonly RolloutSet[]> {
+  async take(step: number, signal: AbortSignal): Promise<readonly TaskRollouts[]> {
     for (;;) {
       signal.throwIfAborted();
       if (this.#failure !== null) throw this.#failure.error;
@@ -81,7 +81,7 @@ export class SetBuffer {
   }
 
   /** These have been trained on. */
-  use(sets: readonly RolloutSet[]): void {
+  use(sets: readonly TaskRollouts[]): void {
     const used = new Set(sets);
     this.#ready = this.#ready.filter((set) => !used.has(set));
     this.#used += used.size;

@@ -27,7 +27,7 @@ interface Begun {
 }
 
 /** Exchanges before step `step`, from 1. */
-export const exchangesBefore = ({ every }: StalenessPlan, step: number): number =>
+export const weightSyncsBefore = ({ every }: StalenessPlan, step: number): number =>
   Math.floor((step - 1) / every);
 
 /** Exchanges that what is trained on may be old, at most. */
@@ -36,7 +36,7 @@ export const stalenessBound = ({ threshold }: StalenessPlan): number => Math.cei
 /** Whether another task may begin in step `step`. `begun`: all so far that were not left out. */
 export function mayBegin(plan: StalenessPlan, step: number, begun: number): boolean {
   const { tasksPerStep, every, threshold, totalSteps } = plan;
-  const ahead = (exchangesBefore(plan, step) + 1 + threshold) * every * tasksPerStep;
+  const ahead = (weightSyncsBefore(plan, step) + 1 + threshold) * every * tasksPerStep;
   return begun < Math.min(totalSteps * tasksPerStep, Math.floor(ahead));
 }
 

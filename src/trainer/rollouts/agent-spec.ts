@@ -14,7 +14,7 @@ import { workflowProgram } from "../../workflow/workflow-program.ts";
 import type { WorkflowClass } from "../../workflow/workflow.ts";
 
 /** An agent, its score, and what surrounds them. Exactly one of the four ways. */
-export interface WaysIn<Metadata = Record<string, unknown>> {
+export interface AgentSpec<Metadata = Record<string, unknown>> {
   /** First way: a function or an object with `run`. Needs `evaluator` or `hooks`. */
   readonly agentFlow?: AgentFlow<Metadata>;
   /** Second way: a class of workflows, which give rewards themselves. */
@@ -60,7 +60,7 @@ const partOf: Readonly<Record<string, readonly Way[]>> = {
 };
 
 /** @throws ConfigError when it is not exactly one way, or a part is missing or of the wrong kind. */
-export function readWayIn<Metadata>(given: WaysIn<Metadata>): Rollouts<Metadata> {
+export function resolveAgent<Metadata>(given: AgentSpec<Metadata>): Rollouts<Metadata> {
   const taken = ways.filter((way) => given[way] !== undefined && given[way] !== null);
   const [way] = taken;
   if (way === undefined) {
@@ -85,7 +85,7 @@ export function readWayIn<Metadata>(given: WaysIn<Metadata>): Rollouts<Metadata>
   };
 }
 
-function programOf<Metadata>(given: WaysIn<Metadata>): RolloutProgram<Metadata> {
+function programOf<Metadata>(given: AgentSpec<Metadata>): RolloutProgram<Metadata> {
   if (given.agentFlow !== undefined) {
     requireCallable("agentFlow", given.agentFlow, "run");
     return flowProgram(given.agentFlow);
@@ -102,7 +102,7 @@ function programOf<Metadata>(given: WaysIn<Metadata>): RolloutProgram<Metadata> 
   return runFunctionProgram(given.agentRunFunc as AgentRunFunction<Metadata>);
 }
 
-function checkParts(given: WaysIn<never>, way: Way): void {
+function checkParts(given: AgentSpec<never>, way: Way): void {
   const { evaluator, hooks, env } = given;
   for (const [part, its] of Object.entries(partOf)) {
     if (given[part as keyof typeof given] === undefined || its.includes(way)) continue;

@@ -8,10 +8,10 @@ type Way = Pick<Rollouts<never>, "evaluator" | "hooks" | "program">;
 export function wayNotices(config: TrainConfig, { program, evaluator, hooks }: Way): string[] {
   const { rollout, compactFiltering, stepwiseAdvantage } = config;
   const { scoresItself = false, limitsTurns = false, what } = program;
-  const notices: string[] = [];
+  const warnings: string[] = [];
   const mayBeEvaluated = evaluator !== null || hooks !== undefined;
   if (rollout.rewardSource === "rollout" && !(scoresItself && mayBeEvaluated)) {
-    notices.push(
+    warnings.push(
       scoresItself
         ? "rollout.reward_source=rollout has no effect: there is no evaluator, so the rewards of the rollout train anyway."
         : "rollout.reward_source=rollout has no effect: an agent flow is scored by its evaluator. Rewards that it reports for single trajectories train in any case.",
@@ -19,14 +19,14 @@ export function wayNotices(config: TrainConfig, { program, evaluator, hooks }: W
   }
   const isPerStep = stepwiseAdvantage.enable && stepwiseAdvantage.mode === "per_step";
   if (isPerStep && scoresItself && evaluator !== null && rollout.rewardSource === "evaluator") {
-    notices.push(
+    warnings.push(
       "stepwise_advantage.mode=per_step has no rewards of single steps to work with: the evaluator's reward trains in their place. Set rollout.reward_source=rollout to train on the rollout's own.",
     );
   }
   if (compactFiltering.enable && compactFiltering.maskMaxTurnsExceeded && !limitsTurns) {
-    notices.push(
+    warnings.push(
       `compact_filtering.mask_max_turns_exceeded knows of no limit on turns here: ${what} has none of its own, so only rollouts count that end with new TerminationEvent("max_turns_exceeded") or report that reason.`,
     );
   }
-  return notices;
+  return warnings;
 }

@@ -3,10 +3,10 @@ import type { Task } from "../../core/task.ts";
 import { deriveSeed } from "../../util/random.ts";
 import { checkFailures } from "./failures.ts";
 import type { LoopContext, RolloutRequest } from "../loop-context.ts";
-import type { RolloutSet } from "./task-rollouts.ts";
+import type { TaskRollouts } from "./task-rollouts.ts";
 
 /** Name of what is compared: a task in its `number`-th batch or place. */
-export const setKey = (number: number, task: Task): string => `${number}/${task.id}`;
+export const rolloutsKey = (number: number, task: Task): string => `${number}/${task.id}`;
 
 /** `rollout.n` rollouts of a task; seeds depend on `number` and the task alone. */
 export function requestsOf(
@@ -18,7 +18,7 @@ export function requestsOf(
   return Array.from({ length: rollout.n }, (_, rolloutIndex) => ({
     task,
     rolloutIndex,
-    episodeId: `${setKey(number, task)}/${rolloutIndex}`,
+    episodeId: `${rolloutsKey(number, task)}/${rolloutIndex}`,
     seed: deriveSeed(trainer.seed, "rollout", number, task.id, rolloutIndex),
   }));
 }
@@ -28,7 +28,7 @@ export async function runBatch(
   context: LoopContext,
   step: number,
   batch: number,
-): Promise<readonly RolloutSet[]> {
+): Promise<readonly TaskRollouts[]> {
   const { config, emit, signal } = context;
   const { maxFailedShare } = config.trainer;
   const tasks = context.batches.batch(batch);
@@ -42,17 +42,17 @@ export async function runBatch(
   signal.throwIfAborted();
   const { n } = config.rollout;
   return tasks.map((task, i) => ({
-    key: setKey(batch, task),
+    key: rolloutsKey(batch, task),
     since: step,
     episodes: episodes.slice(i * n, (i + 1) * n),
   }));
 }
 
 /** @throws AgentTrainerError TOO_MANY_FAILURES */
-export function checkSets(
+export function checkRollouts(
   { config }: LoopContext,
   step: number,
-  sets: readonly RolloutSet[],
+  sets: readonly TaskRollouts[],
 ): void {
   const episodes = sets.flatMap((set) => set.episodes);
   checkFailures(episodes, config.trainer.maxFailedShare, `step ${step}`);

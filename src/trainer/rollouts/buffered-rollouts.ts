@@ -1,12 +1,12 @@
 /** What a run keeps of rollouts from one step to a later one. */
-import type { RolloutSet } from "./task-rollouts.ts";
+import type { TaskRollouts } from "./task-rollouts.ts";
 
 /** Rollouts that a run holds between two steps; saved with its checkpoints. */
-export interface HeldRollouts {
+export interface BufferedRollouts {
   /** Chosen for a later step, oldest first. */
-  readonly waiting: readonly RolloutSet[];
+  readonly waiting: readonly TaskRollouts[];
   /** Trained on already, kept to be trained on again; oldest first. */
-  readonly replay: readonly RolloutSet[];
+  readonly replay: readonly TaskRollouts[];
 }
 
-export const nothingHeld: HeldRollouts = { waiting: [], replay: [] };
+export const nothingBuffered: BufferedRollouts = { waiting: [], replay: [] };

@@ -3,15 +3,15 @@
  * sampling as many as it takes. Knows nothing of updates.
  */
 import type { Episode } from "../../core/trajectory.ts";
-import { checkSets, runBatch } from "./batch-rollouts.ts";
+import { checkRollouts, runBatch } from "./batch-rollouts.ts";
 import type { LoopContext } from "../loop-context.ts";
 import { judgeSet, SolveCounts } from "./rejection.ts";
-import { episodesOf, type RolloutSet } from "./task-rollouts.ts";
+import { episodesOf, type TaskRollouts } from "./task-rollouts.ts";
 
 export interface Collected {
-  readonly sets: readonly RolloutSet[];
+  readonly sets: readonly TaskRollouts[];
   /** Sets that are left for later steps. */
-  readonly waiting: readonly RolloutSet[];
+  readonly waiting: readonly TaskRollouts[];
   /** Every rollout that was run for this step. */
   readonly episodes: readonly Episode[];
   /** Batches begun so far, over the whole run. */
@@ -20,11 +20,11 @@ export interface Collected {
 }
 
 /** Collects for step `step`, after `batches` batches and with what earlier steps left. */
-export async function collectSets(
+export async function collectRollouts(
   context: LoopContext,
   step: number,
   batches: number,
-  left: readonly RolloutSet[],
+  left: readonly TaskRollouts[],
 ): Promise<Collected> {
   const { config, emit, journal } = context;
   const { enable, maxBatches } = config.rejectionSample;
@@ -43,7 +43,7 @@ export async function collectSets(
     const sets = await runBatch(context, step, batches + begun);
     episodes.push(...episodesOf(sets));
     journal.episodes(step, "train", episodes);
-    checkSets(context, step, sets);
+    checkRollouts(context, step, sets);
     for (const set of sets) {
       if (!enable) {
         chosen.push(set);

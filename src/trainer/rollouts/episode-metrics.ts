@@ -74,7 +74,7 @@ export function ownMetrics(episodes: readonly Episode[], prefix: string): Metric
 }
 
 /** Sets a metric unless there is nothing to report. */
-export function put(metrics: Metrics, key: string, value: number | undefined): void {
+export function setIfDefined(metrics: Metrics, key: string, value: number | undefined): void {
   if (value !== undefined) metrics[key] = value;
 }
 
@@ -83,10 +83,10 @@ export function trainEpisodeMetrics(episodes: readonly Episode[]): Metrics {
   const metrics: Metrics = {};
   const rewards = rewardsOf(episodes);
   const average = meanOf(rewards);
-  put(metrics, "reward/mean", average);
+  setIfDefined(metrics, "reward/mean", average);
   const variance = meanOf(rewards.map((reward) => (reward - (average ?? 0)) ** 2));
-  put(metrics, "reward/std", variance === undefined ? undefined : Math.sqrt(variance));
-  put(metrics, "reward/pass_rate", passRate(episodes));
+  setIfDefined(metrics, "reward/std", variance === undefined ? undefined : Math.sqrt(variance));
+  setIfDefined(metrics, "reward/pass_rate", passRate(episodes));
   metrics["rollout/episodes"] = episodes.length;
   metrics["rollout/failed"] = episodes.filter(isFailed).length;
   metrics["rollout/cut_off"] = episodes.filter(isCutOff).length;

@@ -8,7 +8,7 @@ import { defaultRolloutLimits } from "../../rollout/limits.ts";
 import { createRolloutRunner } from "../../rollout/runner.ts";
 import { shortModelName } from "../../util/model-name.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import { heldBackend } from "./paused-gateway.ts";
+import { withPausedGateway } from "./paused-gateway.ts";
 import type { RolloutOptions, RunRollouts } from "../loop-context.ts";
 import { withPromptLimit } from "./prompt-limit.ts";
 import type { Rollouts } from "./agent-spec.ts";
@@ -90,7 +90,7 @@ export const createRolloutService: OpenRollouts = async (options) => {
     },
     // A sampler of this process changes its weights between two tokens.
     ...(target.kind === "http"
-      ? { hold: (backend) => heldBackend(backend, gateway, requestTimeoutMs) }
+      ? { hold: (backend) => withPausedGateway(backend, gateway, requestTimeoutMs) }
       : {}),
     [Symbol.asyncDispose]: () => gateway.close(),
   };

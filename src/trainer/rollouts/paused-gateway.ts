@@ -17,7 +17,7 @@ export interface WeightGate {
  * The backend with `gate` around its updates. Where an update fails calls go on with the weights that are
  * served. `drainMs`: how long calls in flight may take to end before the update begins.
  */
-export function heldBackend(
+export function withPausedGateway(
   backend: TrainingBackend,
   gate: WeightGate,
   drainMs: number,

@@ -7,7 +7,7 @@ import { isScored } from "../../core/outcome.ts";
 import type { GroupMember } from "../../core/trajectory.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { groupsOf } from "../update/episode-rows.ts";
-import type { RolloutSet } from "./task-rollouts.ts";
+import type { TaskRollouts } from "./task-rollouts.ts";
 
 /** By the evaluator's `isCorrect`; `unjudged` where it said nothing of any; `too_few` were scored. */
 export const solveOutcomes = ["partial", "all", "none", "unjudged", "too_few"] as const;
@@ -21,7 +21,7 @@ export interface JudgedSet {
   readonly isUseful: boolean;
 }
 
-function solveOutcome({ episodes }: RolloutSet, minScored: number): SolveOutcome {
+function solveOutcome({ episodes }: TaskRollouts, minScored: number): SolveOutcome {
   const scored = episodes.filter(isScored);
   if (scored.length < Math.max(1, minScored)) return "too_few";
   if (scored.every(({ isCorrect }) => isCorrect === null)) return "unjudged";
@@ -34,7 +34,7 @@ const stepRewards = ({ trajectory }: GroupMember): string =>
   trajectory.steps.map(({ reward }) => reward).join();
 
 /** Whether the rewards of a task's rollouts differ, as they reach the loss: by role, shaped, filtered. */
-export function hasContrast(config: TrainConfig, set: RolloutSet): boolean {
+export function hasContrast(config: TrainConfig, set: TaskRollouts): boolean {
   const { stepwiseAdvantage, algorithm } = config;
   const isPerStep = stepwiseAdvantage.enable && stepwiseAdvantage.mode === "per_step";
   return groupsOf(config, [set]).groups.some(({ members }) => {
@@ -46,7 +46,7 @@ export function hasContrast(config: TrainConfig, set: RolloutSet): boolean {
   });
 }
 
-export function judgeSet(config: TrainConfig, set: RolloutSet): JudgedSet {
+export function judgeSet(config: TrainConfig, set: TaskRollouts): JudgedSet {
   const outcome = solveOutcome(set, config.rejectionSample.minTrajsPerGroup);
   const differs = hasContrast(config, set);
   return { outcome, hasContrast: differs, isUseful: differs && outcome !== "too_few" };

@@ -5,14 +5,14 @@
 import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { hasContrast } from "./rejection.ts";
-import type { RolloutSet } from "./task-rollouts.ts";
+import type { TaskRollouts } from "./task-rollouts.ts";
 
 /** Which of `kept` step `step` uses again, in the order in which they were kept. */
 export function chooseReplay(
-  kept: readonly RolloutSet[],
+  kept: readonly TaskRollouts[],
   { replay, trainer }: Pick<TrainConfig, "replay" | "trainer">,
   step: number,
-): readonly RolloutSet[] {
+): readonly TaskRollouts[] {
   const young = kept.filter(({ since }) => step - since <= replay.maxAge);
   const random = createRandom(deriveSeed(trainer.seed, "replay", step));
   const chosen = new Set(shuffled(young, random).slice(0, replay.tasks));
@@ -21,11 +21,11 @@ export function chooseReplay(
 
 /** What is kept after step `step`: of its own sets those that there is something to learn from. */
 export function keepForReplay(
-  kept: readonly RolloutSet[],
-  own: readonly RolloutSet[],
+  kept: readonly TaskRollouts[],
+  own: readonly TaskRollouts[],
   config: TrainConfig,
   step: number,
-): readonly RolloutSet[] {
+): readonly TaskRollouts[] {
   const { replay } = config;
   if (replay.tasks === 0) return [];
   const useful = own.filter((set) => hasContrast(config, set));
@@ -36,8 +36,8 @@ export function keepForReplay(
 
 /** `replay/...` of a step. */
 export function replayMetrics(
-  used: readonly RolloutSet[],
-  kept: readonly RolloutSet[],
+  used: readonly TaskRollouts[],
+  kept: readonly TaskRollouts[],
   step: number,
 ): Record<string, number> {
   const ages = used.map(({ since }) => step - since);

@@ -1,7 +1,7 @@
 /** Numbers of a validation: rewards and pass@k, of all tasks and of each source of data. */
 import { isFailed, isScored } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import { areJudged, meanOf, ownMetrics, put } from "./episode-metrics.ts";
+import { areJudged, meanOf, ownMetrics, setIfDefined } from "./episode-metrics.ts";
 import { passAtK } from "./pass-at-k.ts";
 
 type Metrics = Record<string, number>;
@@ -41,7 +41,7 @@ function scores(
     if (episode.reward !== null && isScored(episode)) return [episode.reward];
     return isFailed(episode) ? [failureReward] : [];
   });
-  put(metrics, `${prefix}/reward/mean`, meanOf(rewards));
+  setIfDefined(metrics, `${prefix}/reward/mean`, meanOf(rewards));
   if (!areJudged(episodes)) return metrics;
   const tasks = [...byKey(episodes, ({ task }) => task.id).values()].map((own) => ({
     n: own.length,
@@ -49,7 +49,7 @@ function scores(
   }));
   for (let k = 1; k <= n; k++) {
     const rates = tasks.filter((task) => task.n >= k).map((task) => passAtK(task.n, task.right, k));
-    put(metrics, `${prefix}/pass@${k}`, meanOf(rates));
+    setIfDefined(metrics, `${prefix}/pass@${k}`, meanOf(rates));
   }
   return metrics;
 }

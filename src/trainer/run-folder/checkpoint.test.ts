@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Episode } from "../../core/trajectory.ts";
 import { pruneCheckpoints, readCheckpoint, type RunState, saveCheckpoint } from "./checkpoint.ts";
-import type { HeldRollouts } from "../rollouts/buffered-rollouts.ts";
+import type { BufferedRollouts } from "../rollouts/buffered-rollouts.ts";
 
 const folder = (): string => mkdtempSync(join(tmpdir(), "agent-trainer-checkpoint-"));
 
@@ -21,7 +21,7 @@ const stateOf = (step: number): RunState => ({
   dataHash: "d",
 });
 
-const rollouts: HeldRollouts = {
+const rollouts: BufferedRollouts = {
   waiting: [
     {
       key: "3/a",
@@ -50,7 +50,7 @@ const rollouts: HeldRollouts = {
   replay: [{ key: "1/b", since: 1, episodes: [] }],
 };
 
-const save = (root: string, step: number, held?: HeldRollouts): Promise<string> =>
+const save = (root: string, step: number, held?: BufferedRollouts): Promise<string> =>
   saveCheckpoint(
     root,
     stateOf(step),

@@ -11,8 +11,8 @@ import { join } from "node:path";
 import { CheckpointError } from "../../core/errors.ts";
 import { fileError } from "../../core/file-error.ts";
 import { stepName } from "./run-log.ts";
-import type { HeldRollouts } from "../rollouts/buffered-rollouts.ts";
-import { nothingHeld } from "../rollouts/buffered-rollouts.ts";
+import type { BufferedRollouts } from "../rollouts/buffered-rollouts.ts";
+import { nothingBuffered } from "../rollouts/buffered-rollouts.ts";
 import { packRollouts, unpackRollouts } from "./stored-rollouts.ts";
 
 const format = "agent-trainer/checkpoint/3";
@@ -91,7 +91,7 @@ export interface Checkpoint {
   readonly path: string;
   readonly weights: string;
   readonly state: RunState;
-  readonly rollouts: HeldRollouts;
+  readonly rollouts: BufferedRollouts;
 }
 
 async function listFiles(folder: string): Promise<string[]> {
@@ -141,35 +141,35 @@ export async function saveCheckpoint(
   root: string,
   state: RunState,
   writeWeights: (folder: string) => Promise<void>,
-  rollouts: HeldRollouts = nothingHeld,
+  rollouts: BufferedRollouts = nothingBuffered,
 ): Promise<string> {
   const held = packRollouts(rollouts);
   const name = stepName(state.step);
-  const aside = join(root, `.tmp-${name}`);
+  const temporary = join(root, `.tmp-${name}`);
   try {
-    return await fillCheckpoint({ root, name, aside, state, held }, writeWeights);
+    return await fillCheckpoint({ root, name, temporary, state, held }, writeWeights);
   } catch (error) {
     // On a full disk its space is what is needed to go on.
-    await rm(aside, { recursive: true, force: true }).catch(() => undefined);
-    throw fileError(error, { path: aside }) ?? error;
+    await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
+    throw fileError(error, { path: temporary }) ?? error;
   }
 }
 
 interface CheckpointContent {
   readonly root: string;
   readonly name: string;
-  readonly aside: string;
+  readonly temporary: string;
   readonly state: RunState;
   /** Rollouts as lines; "" for none. */
   readonly held: string;
 }
 
 async function fillCheckpoint(
-  { root, name, aside, state, held }: CheckpointContent,
+  { root, name, temporary, state, held }: CheckpointContent,
   writeWeights: (folder: string) => Promise<void>,
 ): Promise<string> {
-  const weights = join(aside, "weights");
-  await rm(aside, { recursive: true, force: true });
+  const weights = join(temporary, "weights");
+  await rm(temporary, { recursive: true, force: true });
   await mkdir(weights, { recursive: true });
   await writeWeights(weights);
   const files: Record<string, FileFacts> = {};
@@ -177,7 +177,7 @@ async function fillCheckpoint(
     await syncPath(join(weights, file));
     files[file] = await hashFile(join(weights, file));
   }
-  const rolloutPath = join(aside, rolloutFile);
+  const rolloutPath = join(temporary, rolloutFile);
   if (held !== "") await writeSynced(rolloutPath, held);
   const content: StateFile = {
     format,
@@ -186,13 +186,13 @@ async function fillCheckpoint(
     rollouts: held === "" ? null : await hashFile(rolloutPath),
   };
   const text = `${JSON.stringify(content, null, 2)}\n`;
-  await writeSynced(join(aside, stateFile), text);
-  await writeSynced(join(aside, hashFileName), hashLine(text));
+  await writeSynced(join(temporary, stateFile), text);
+  await writeSynced(join(temporary, hashFileName), hashLine(text));
   await syncPath(weights);
-  await syncPath(aside);
+  await syncPath(temporary);
   const path = join(root, name);
   await rm(path, { recursive: true, force: true });
-  await rename(aside, path);
+  await rename(temporary, path);
   await syncPath(root);
   return path;
 }
@@ -263,7 +263,7 @@ export async function readCheckpoint(root: string, step: number): Promise<Checkp
   if (content.rollouts !== null) await check(rolloutFile, content.rollouts);
   const rollouts =
     content.rollouts === null
-      ? nothingHeld
+      ? nothingBuffered
       : unpackRollouts(await readFile(join(path, rolloutFile), "utf8"));
   const { format: _format, files: _files, rollouts: _rollouts, ...saved } = content;
   // Files of before these were known have neither.
@@ -289,9 +289,9 @@ export async function newestCheckpoint(
     } catch (error) {
       if (!(error instanceof CheckpointError)) throw error;
       onDamaged(error);
-      const aside = join(root, `.damaged-${stepName(step)}`);
-      await rm(aside, { recursive: true, force: true });
-      await rename(join(root, stepName(step)), aside);
+      const temporary = join(root, `.damaged-${stepName(step)}`);
+      await rm(temporary, { recursive: true, force: true });
+      await rename(join(root, stepName(step)), temporary);
     }
   }
   return null;

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { cutJournal } from "./run-log.ts";
+import { cutRunLog } from "./run-log.ts";
 import { appendLines, cutLines, toLine } from "./json-lines.ts";
 
 const folder = (): string => mkdtempSync(join(tmpdir(), "agent-trainer-lines-"));
@@ -33,7 +33,7 @@ it("cuts lines back, and moves aside what cannot be read", () => {
     Buffer.from(`${lines.join("\n")}\n\n{"text":"\u00ff"}\n{"step":1,"cut`, "latin1"),
   );
   const found = cutLines(file, ({ step }) => (typeof step === "number" ? step < 3 : null));
-  expect(found).toEqual([2, 4, 5, 8].map((line) => ({ line, aside: `${file}.damaged` })));
+  expect(found).toEqual([2, 4, 5, 8].map((line) => ({ line, temporary: `${file}.damaged` })));
   expect(readFileSync(file, "utf8")).toBe('{"step":1}\n{"step":2}\n');
   expect(readFileSync(`${file}.damaged`, "latin1")).toBe(
     '{"step":\n{"stop":2}\n7\n{"text":"\u00ff"}\n',
@@ -52,7 +52,7 @@ it("loses no line of a record whatever bit flips: each is there, moved aside wit
     const flipped = Buffer.from(bytes);
     flipped[bit >> 3]! ^= 1 << (bit & 7);
     writeFileSync(file, flipped);
-    const warnings = cutJournal(run, 2 ** 50);
+    const warnings = cutRunLog(run, 2 ** 50);
     const kept = readFileSync(file, "utf8").split("\n").length - 1;
     const lineFeeds = flipped.filter((byte) => byte === 0x0a).length;
     expect(kept + warnings.length, `bit ${bit}: ${flipped.toString()}`).toBe(lineFeeds);

@@ -88,7 +88,7 @@ export interface DamagedLine {
   /** From 1, as it was before the file was cut. */
   readonly line: number;
   /** File that it was moved to. */
-  readonly aside: string;
+  readonly temporary: string;
 }
 
 const lineFeed = 0x0a;
@@ -139,7 +139,7 @@ export function cutLines(
     if (isKept === true) kept.push(line, newLine);
     if (isKept !== null) continue;
     damaged.push(line, newLine);
-    found.push({ line: number, aside: damagedFile });
+    found.push({ line: number, temporary: damagedFile });
   }
   // First what would be lost otherwise.
   if (damaged.length > 0) {
@@ -147,10 +147,10 @@ export function cutLines(
       appendFileSync(damagedFile, Buffer.concat(damaged), { flush: true });
     });
   }
-  const aside = `${path}.tmp`;
-  namingFile({ path: aside }, () => {
-    writeFileSync(aside, Buffer.concat(kept), { flush: true });
-    renameSync(aside, path);
+  const temporary = `${path}.tmp`;
+  namingFile({ path: temporary }, () => {
+    writeFileSync(temporary, Buffer.concat(kept), { flush: true });
+    renameSync(temporary, path);
   });
   return found;
 }

@@ -22,7 +22,7 @@ import { type Checkpoint, listCheckpoints, newestCheckpoint } from "./checkpoint
 import { isTree } from "../../config/camel-keys.ts";
 import { configTree } from "../../config/parse.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import { cutJournal, type Journal, openJournal } from "./run-log.ts";
+import { cutRunLog, type RunLog, openRunLog } from "./run-log.ts";
 import { checkChanges, configChanges } from "./run-identity.ts";
 import { lockRun } from "./run-lock.ts";
 
@@ -35,7 +35,7 @@ export type ResumeMode = false | "auto" | (string & {});
 export interface RunDirectory {
   readonly path: string;
   readonly checkpoints: string;
-  readonly journal: Journal;
+  readonly journal: RunLog;
   /** What to go on from; null starts at step 0. */
   readonly checkpoint: Checkpoint | null;
   /** What was found wrong on the way. */
@@ -160,9 +160,9 @@ async function findCheckpoint(
 }
 
 function writeConfig(path: string, config: TrainConfig): void {
-  const aside = join(path, `${configFile}.tmp`);
-  writeFileSync(aside, stringify(configTree(config)), { flush: true });
-  renameSync(aside, join(path, configFile));
+  const temporary = join(path, `${configFile}.tmp`);
+  writeFileSync(temporary, stringify(configTree(config)), { flush: true });
+  renameSync(temporary, join(path, configFile));
 }
 
 interface TakenFolder {
@@ -194,9 +194,9 @@ export async function openRunDirectory(options: OpenRunOptions): Promise<RunDire
     for (const name of readdirSync(checkpoints).filter((entry) => entry.startsWith(".tmp-"))) {
       await rm(join(checkpoints, name), { recursive: true, force: true });
     }
-    warnings.push(...cutJournal(path, checkpoint?.state.step ?? -1));
+    warnings.push(...cutRunLog(path, checkpoint?.state.step ?? -1));
     writeConfig(path, options.config);
-    const journal = openJournal(path);
+    const journal = openRunLog(path);
     return {
       path,
       checkpoints,

@@ -57,12 +57,12 @@ export function lockRun(folder: string): () => void {
     token: crypto.randomUUID(),
   };
   // Written aside and linked, so that nobody reads a lock without its content.
-  const aside = join(folder, `.run.lock.${record.token}`);
+  const temporary = join(folder, `.run.lock.${record.token}`);
   try {
-    writeFileSync(aside, JSON.stringify(record));
-    while (!tryLink(aside, path)) clearStale(path, `${aside}.stale`);
+    writeFileSync(temporary, JSON.stringify(record));
+    while (!tryLink(temporary, path)) clearStale(path, `${temporary}.stale`);
   } finally {
-    rmSync(aside, { force: true });
+    rmSync(temporary, { force: true });
   }
   return () => {
     if (readLock(path)?.token === record.token) rmSync(path, { force: true });
@@ -79,7 +79,7 @@ function tryLink(from: string, to: string): boolean {
   }
 }
 
-function clearStale(path: string, aside: string): void {
+function clearStale(path: string, temporary: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
     throw new AgentTrainerError({
       code: "RUN_LOCKED",
@@ -91,16 +91,16 @@ function clearStale(path: string, aside: string): void {
   const found = readLock(path);
   if (found !== null && isAlive(found)) throw lockedError(path, found);
   try {
-    renameSync(path, aside);
+    renameSync(path, temporary);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
     throw error;
   }
-  const moved = readLock(aside);
+  const moved = readLock(temporary);
   if (moved?.token !== found?.token) {
     // Somebody else cleared the stale lock first, and this is theirs.
-    renameSync(aside, path);
+    renameSync(temporary, path);
     throw lockedError(path, moved);
   }
-  rmSync(aside, { force: true });
+  rmSync(temporary, { force: true });
 }

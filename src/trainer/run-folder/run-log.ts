@@ -11,7 +11,7 @@ import { appendLines, cutLines, toLine } from "./json-lines.ts";
 
 export type Phase = "train" | "validation";
 
-export interface Journal {
+export interface RunLog {
   event(event: TrainerEvent): void;
   /** One line: `{ step, phase, ...metrics }`. */
   metrics(step: number, phase: Phase, metrics: Readonly<Record<string, number>>): void;
@@ -29,7 +29,7 @@ const episodeFile = (step: number, phase: Phase): string =>
   `${phase === "train" ? "" : "val-"}${stepName(step)}.jsonl`;
 
 /** Opens the journal of a run folder for appending. */
-export function openJournal(folder: string): Journal {
+export function openRunLog(folder: string): RunLog {
   const episodeFolder = join(folder, "episodes");
   mkdirSync(episodeFolder, { recursive: true });
   const events = appendLines(join(folder, "events.jsonl"));
@@ -75,13 +75,13 @@ export function openJournal(folder: string): Journal {
  * Removes everything after `step`; -1 removes all. Returns warnings about lines that cannot be read:
  * they are kept in a file beside the record.
  */
-export function cutJournal(folder: string, step: number): readonly string[] {
+export function cutRunLog(folder: string, step: number): readonly string[] {
   const keep = ({ step: at }: Record<string, unknown>): boolean | null =>
     Number.isSafeInteger(at) ? Number(at) <= step : null;
   const warnings = ["events.jsonl", "metrics.jsonl"].flatMap((name) =>
     cutLines(join(folder, name), keep).map(
-      ({ line, aside }) =>
-        `${join(folder, name)}:${line} is damaged: it was moved to ${basename(aside)}, and what it said is missing from the record.`,
+      ({ line, temporary }) =>
+        `${join(folder, name)}:${line} is damaged: it was moved to ${basename(temporary)}, and what it said is missing from the record.`,
     ),
   );
   const episodeFolder = join(folder, "episodes");

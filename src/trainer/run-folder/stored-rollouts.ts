@@ -3,10 +3,10 @@
  * what is read back is what was written, bit by bit. Knows nothing of folders.
  */
 import { CheckpointError } from "../../core/errors.ts";
-import type { RolloutSet } from "../rollouts/task-rollouts.ts";
-import type { HeldRollouts } from "../rollouts/buffered-rollouts.ts";
+import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
+import type { BufferedRollouts } from "../rollouts/buffered-rollouts.ts";
 
-type List = keyof HeldRollouts;
+type List = keyof BufferedRollouts;
 
 const kinds = { i32: Int32Array, f32: Float32Array } as const;
 type Kind = keyof typeof kinds;
@@ -39,18 +39,18 @@ function unpack(_key: string, value: unknown): unknown {
 }
 
 /** One line per set, in order. */
-export function packRollouts(held: HeldRollouts): string {
+export function packRollouts(held: BufferedRollouts): string {
   return (["waiting", "replay"] as const)
     .flatMap((list) => held[list].map((set) => `${JSON.stringify({ list, ...set }, pack)}\n`))
     .join("");
 }
 
 /** @throws CheckpointError when a line is not one of ours. */
-export function unpackRollouts(text: string): HeldRollouts {
-  const held: Record<List, RolloutSet[]> = { waiting: [], replay: [] };
+export function unpackRollouts(text: string): BufferedRollouts {
+  const held: Record<List, TaskRollouts[]> = { waiting: [], replay: [] };
   for (const line of text.split("\n")) {
     if (line === "") continue;
-    const { list, ...set } = JSON.parse(line, unpack) as RolloutSet & { list: List };
+    const { list, ...set } = JSON.parse(line, unpack) as TaskRollouts & { list: List };
     if (!(list in held)) {
       throw new CheckpointError({
         message: `The checkpoint's rollouts have a list ${JSON.stringify(list)} that is not known.`,

@@ -7,12 +7,12 @@ import { type AgentTrainerError, NumericsError } from "../../core/errors.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import { refusedLimits } from "../../core/update-limits.ts";
 import { deriveSeed } from "../../util/random.ts";
-import { checkFinite, describeTrip, limitsBefore, tripError, tripped } from "./guards.ts";
+import { checkFinite, describeLimit, limitsBefore, limitExceededError, tripped } from "./guards.ts";
 import type { LoopContext } from "../loop-context.ts";
 import { planLoss } from "./loss-plan.ts";
 import { miniBatches } from "./mini-batches.ts";
 import type { UpdateGuard } from "../stepper.ts";
-import { updateBySlopes } from "./trainer-loss.ts";
+import { updateWithTrainerLoss } from "./trainer-loss.ts";
 import { optimOf } from "./update-spec.ts";
 
 export interface Updates {
@@ -72,7 +72,7 @@ export async function applyUpdates(
     seed: deriveSeed(trainer.seed, "update", step),
   });
   const limits = limitsBefore(guards);
-  let wasTripped = false;
+  let exceededLimit = false;
   let stop: AgentTrainerError | null = null;
   for (const part of parts) {
     guard.begin();
@@ -82,15 +82,15 @@ export async function applyUpdates(
       metrics =
         byRole === null
           ? await backend.updatePolicy(part, spec, optim, undefined, limits)
-          : await updateBySlopes(backend, part, { spec, lossOfRole: byRole }, optim, limits);
+          : await updateWithTrainerLoss(backend, part, { spec, lossOfRole: byRole }, optim, limits);
     } catch (error) {
       const refused = refusedLimits(error);
       if (refused !== null) {
         // The weights are those of the last completed step, or of the updates before this one.
         if (done.length === 0) guard.unchanged();
-        stop = tripError(refused, done.length === 0 ? "refused" : "refused-later");
+        stop = limitExceededError(refused, done.length === 0 ? "refused" : "refused-later");
         if (done.length === 0) throw stop;
-        wasTripped = true;
+        exceededLimit = true;
         break;
       }
       if (!(error instanceof NumericsError)) throw error;
@@ -106,12 +106,12 @@ export async function applyUpdates(
     done.push(metrics);
     const trips = tripped(metrics, guards);
     if (trips.length === 0) continue;
-    wasTripped = true;
+    exceededLimit = true;
     if (guards.action === "stop") {
-      stop = tripError(trips, "applied");
+      stop = limitExceededError(trips, "applied");
       break;
     }
-    for (const trip of trips) emit(step, { type: "warning", message: describeTrip(trip) });
+    for (const trip of trips) emit(step, { type: "warning", message: describeLimit(trip) });
     if (guards.action === "end_step") break;
   }
   return {
@@ -122,7 +122,7 @@ export async function applyUpdates(
       ...combined(done),
       "train/updates": done.length,
       "train/skipped_updates": skipped,
-      "train/tripped": wasTripped ? 1 : 0,
+      "train/tripped": exceededLimit ? 1 : 0,
       "progress/lr": optim.learningRate,
     },
   };

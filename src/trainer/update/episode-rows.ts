@@ -17,7 +17,7 @@ import type { TrainingRow } from "../../core/training-row.ts";
 import type { TerminationReason, TrajectoryGroup } from "../../core/trajectory.ts";
 import { namesByRole } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import { episodesOf, type RolloutSet, setOfEpisodes } from "../rollouts/task-rollouts.ts";
+import { episodesOf, type TaskRollouts, rolloutsByEpisode } from "../rollouts/task-rollouts.ts";
 import { isPerStep, shapeOverlong } from "./shape-rewards.ts";
 import type { StepGroups } from "./step-groups.ts";
 
@@ -38,9 +38,9 @@ export function excludedReasons({ compactFiltering }: TrainConfig): readonly Ter
 }
 
 /** Groups with the rewards that are trained on. */
-export function groupsOf(config: TrainConfig, sets: readonly RolloutSet[]): StepGroups {
+export function groupsOf(config: TrainConfig, sets: readonly TaskRollouts[]): StepGroups {
   const grouped = groupTrajectories(episodesOf(sets), {
-    setOf: setOfEpisodes(sets),
+    setOf: rolloutsByEpisode(sets),
     excludedReasons: excludedReasons(config),
   });
   const shaped = shapeOverlong(config, grouped.groups);

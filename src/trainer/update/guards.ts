@@ -31,7 +31,7 @@ export function limitsBefore({ gradNorm, kl, ratio, action }: Guards): UpdateLim
   return action === "stop" ? { gradNorm, kl, ratio } : undefined;
 }
 
-export const describeTrip = ({ name, value, limit }: PassedLimit): string =>
+export const describeLimit = ({ name, value, limit }: PassedLimit): string =>
   `train/${limitMetrics[name]} is ${Number(value.toPrecision(4))}, beyond ${guardOptions[name]}=${limit}.`;
 
 /** What became of the update that tripped, and of its step. */
@@ -44,10 +44,13 @@ const outcomes: Readonly<Record<TripOutcome, string>> = {
   applied: "The update had been applied by then; the step ends with it and is saved.",
 };
 
-export function tripError(trips: readonly PassedLimit[], outcome: TripOutcome): AgentTrainerError {
+export function limitExceededError(
+  trips: readonly PassedLimit[],
+  outcome: TripOutcome,
+): AgentTrainerError {
   return new AgentTrainerError({
     code: "TRIPWIRE",
-    message: `${trips.map(describeTrip).join(" ")} ${outcomes[outcome]}`,
+    message: `${trips.map(describeLimit).join(" ")} ${outcomes[outcome]}`,
     hint: "Lower the learning rate or the number of updates per step, then resume; or set guards.action=warn.",
     fields: {
       outcome,

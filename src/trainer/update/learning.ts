@@ -7,7 +7,7 @@ import { isFailed } from "../../core/outcome.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import { namesByRole } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import { episodesOf, type RolloutSet } from "../rollouts/task-rollouts.ts";
+import { episodesOf, type TaskRollouts } from "../rollouts/task-rollouts.ts";
 
 type Metrics = Readonly<Record<string, number>>;
 
@@ -39,7 +39,7 @@ const short: Readonly<Record<SkipReason, string>> = {
 };
 
 export interface StepFacts {
-  readonly sets: readonly RolloutSet[];
+  readonly sets: readonly TaskRollouts[];
   readonly rows: readonly TrainingRow[];
   /** Of the way to the rows. */
   readonly metrics: Metrics;

@@ -22,7 +22,7 @@ export interface LossPlan {
 }
 
 /** Whether the backend can train on slopes that are computed outside of it. */
-export function takesSlopes({ forward, losses }: BackendCapabilities): boolean {
+export function supportsTrainerLoss({ forward, losses }: BackendCapabilities): boolean {
   return forward && losses.includes("importance_sampling");
 }
 

@@ -1,6 +1,6 @@
 /** What options add to and take off the rewards of groups before advantages. */
 import { overlongPenalty } from "../../algorithms/overlong.ts";
-import { longestAnswer, withRewards, withStepShaping } from "../../algorithms/reward-shaping.ts";
+import { maxResponseBytes, withRewards, withStepShaping } from "../../algorithms/reward-shaping.ts";
 import { klPenalty } from "../../algorithms/kl-in-reward.ts";
 import { buildRows } from "../../algorithms/rows.ts";
 import type { LogprobTemperature } from "../../algorithms/step-logprobs.ts";
@@ -31,7 +31,7 @@ export function shapeOverlong(config: TrainConfig, groups: readonly TrajectoryGr
     ? withStepShaping(groups, ({ trajectory }) =>
         trajectory.steps.map(({ responseIds }) => penaltyOf(responseIds.length)),
       )
-    : withRewards(groups, (member) => member.reward + penaltyOf(longestAnswer(member)));
+    : withRewards(groups, (member) => member.reward + penaltyOf(maxResponseBytes(member)));
   return {
     groups: shaped,
     metrics: {

@@ -5,7 +5,7 @@ import { applyUpdates, type Updates } from "./apply-updates.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { learningMetrics } from "./learning.ts";
 import type { LoopContext } from "../loop-context.ts";
-import { episodesOf, type RolloutSet } from "../rollouts/task-rollouts.ts";
+import { episodesOf, type TaskRollouts } from "../rollouts/task-rollouts.ts";
 import type { UpdateGuard } from "../stepper.ts";
 import { trainingRows } from "./training-rows.ts";
 
@@ -27,7 +27,7 @@ const warned = new WeakMap<TrainConfig, Set<string>>();
 function warnOfFailures(
   { config, emit }: LoopContext,
   step: number,
-  sets: readonly RolloutSet[],
+  sets: readonly TaskRollouts[],
 ): void {
   const known = warned.get(config) ?? new Set();
   warned.set(config, known);
@@ -58,10 +58,10 @@ function warnOfFailures(
 }
 
 /** Trains on `sets` in step `step`. Served weights stay as they are. */
-export async function trainOnSets(
+export async function trainOnRollouts(
   context: LoopContext,
   step: number,
-  sets: readonly RolloutSet[],
+  sets: readonly TaskRollouts[],
   { guard, skippedUpdates, check }: TrainOptions,
 ): Promise<Updates> {
   warnOfFailures(context, step, sets);

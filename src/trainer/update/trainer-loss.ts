@@ -12,7 +12,7 @@ import { RatioMetrics } from "../../core/ratio-metrics.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import { refuseBeyond, type UpdateLimits } from "../../core/update-limits.ts";
 
-interface SlopedRow {
+interface GradientRow {
   readonly row: TrainingRow;
   /** Of the loss minus that of the row it became, before the row's factor. */
   readonly difference: number;
@@ -26,12 +26,12 @@ function targetsOf({ targetMask }: TrainingRow): Int32Array {
 }
 
 /** @param ratios is told of every trained token as it was: its stand-in has the ratio 1. */
-function slopedRow(
+function gradientRow(
   row: TrainingRow,
   now: Float32Array,
   lossOfRole: (role: string) => RowLoss,
   ratios: RatioMetrics,
-): SlopedRow {
+): GradientRow {
   const targets = targetsOf(row);
   const gather = (of: (position: number) => number): Float64Array => Float64Array.from(targets, of);
   const role = row.provenance.trajectoryName;
@@ -58,7 +58,7 @@ function slopedRow(
  * @param lossOfRole of each row, by its trajectory's name.
  * @throws NumericsError for a loss that is no finite number; TRIPWIRE beyond `limits`, with nothing changed.
  */
-export async function updateBySlopes(
+export async function updateWithTrainerLoss(
   backend: Pick<TrainingBackend, "forward" | "updatePolicy">,
   rows: readonly TrainingRow[],
   { spec, lossOfRole }: { readonly spec: LossSpec; readonly lossOfRole: (role: string) => RowLoss },
@@ -68,20 +68,20 @@ export async function updateBySlopes(
   // A backend without it was refused at start.
   const now = (await backend.forward?.(rows, "current")) ?? [];
   const ratios = new RatioMetrics();
-  const sloped = rows.map((row, i) => slopedRow(row, now[i]!, lossOfRole, ratios));
+  const gradient = rows.map((row, i) => gradientRow(row, now[i]!, lossOfRole, ratios));
   refuseBeyond(limits, ratios.summary());
   const { dualClip: _, ...shared } = spec;
   const metrics = await backend.updatePolicy(
-    sloped.map(({ row }) => row),
+    gradient.map(({ row }) => row),
     { ...shared, name: "importance_sampling" },
     optim,
     undefined,
     limits,
   );
   const factors = rowFactors(rows, spec.aggregation, spec.aggregationLength);
-  const counts = sloped.flatMap(({ clipped }) => (clipped === undefined ? [] : [clipped]));
+  const counts = gradient.flatMap(({ clipped }) => (clipped === undefined ? [] : [clipped]));
   const clipped = counts.reduce((sum, count) => sum + count, 0);
-  const difference = sloped.reduce((sum, row, i) => sum + factors[i]! * row.difference, 0);
+  const difference = gradient.reduce((sum, row, i) => sum + factors[i]! * row.difference, 0);
   return {
     ...metrics,
     ...(metrics["loss"] === undefined ? {} : { loss: metrics["loss"] + difference }),

@@ -11,7 +11,7 @@ import { groupsOf, rowsOf } from "./episode-rows.ts";
 import { lackWarning, logprobTemperatureOf } from "./logprob-temperature.ts";
 import type { StepGroups } from "./step-groups.ts";
 import type { LoopContext } from "../loop-context.ts";
-import { episodesOf, type RolloutSet } from "../rollouts/task-rollouts.ts";
+import { episodesOf, type TaskRollouts } from "../rollouts/task-rollouts.ts";
 import { type Score, shapeByKl } from "./shape-rewards.ts";
 
 export interface TrainingRows {
@@ -65,7 +65,7 @@ const warnedOfChoices = new WeakSet<TrainConfig>();
 function warnOfChoices(
   { config, emit }: RowsContext,
   step: number,
-  sets: readonly RolloutSet[],
+  sets: readonly TaskRollouts[],
 ): void {
   if (warnedOfChoices.has(config)) return;
   const calls = episodesOf(sets).reduce(
@@ -84,7 +84,7 @@ function warnOfChoices(
 export async function trainingRows(
   context: RowsContext,
   step: number,
-  sets: readonly RolloutSet[],
+  sets: readonly TaskRollouts[],
 ): Promise<TrainingRows> {
   const { config, backend, signal, estimators } = context;
   // Options that need it were refused at start where there is none.

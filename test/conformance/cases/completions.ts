@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import OpenAI from "openai";
 import { at, withWorld, type ConformanceCase, type World, type WorldOptions } from "../case.ts";
 import { assertCaptured } from "../captured.ts";
-import { drawnIds, drawnLogprobs } from "../targets.ts";
+import { sampledIds, sampledLogprobs } from "../targets.ts";
 
 type Body = Omit<OpenAI.CompletionCreateParamsNonStreaming, "model" | "stream">;
 
@@ -14,18 +14,18 @@ interface Seen {
   readonly usage: OpenAI.CompletionUsage | undefined;
 }
 
-type Ask = (body: Body) => Promise<Seen>;
+type WorkerRequest = (body: Body) => Promise<Seen>;
 
 interface CompletionsScenario extends Pick<ConformanceCase, "renders"> {
   readonly name: string;
   readonly world: WorldOptions;
-  run(ask: Ask, world: World): Promise<void>;
+  run(request: WorkerRequest, world: World): Promise<void>;
 }
 
 const protocol = "openai-completions";
 const ids = (text: string): number[] => Array.from(new TextEncoder().encode(text));
 
-function asker({ baseUrl, apiKey }: World, stream: boolean): Ask {
+function asker({ baseUrl, apiKey }: World, stream: boolean): WorkerRequest {
   const client = new OpenAI({ baseURL: baseUrl, apiKey, maxRetries: 0 });
   return async (body) => {
     const chunks: OpenAI.Completion[] = [];
@@ -54,9 +54,9 @@ function refusing(
 ): CompletionsScenario {
   return {
     name,
-    world: { answers: ["x"], ...world },
-    async run(ask, own) {
-      await assert.rejects(ask(body), (error) => {
+    world: { responses: ["x"], ...world },
+    async run(request, own) {
+      await assert.rejects(request(body), (error) => {
         assert.ok(error instanceof OpenAI.BadRequestError);
         assert.match(error.message, words);
         return true;
@@ -69,32 +69,32 @@ function refusing(
 const scenarios: readonly CompletionsScenario[] = [
   {
     name: "a text prompt",
-    world: { answers: [" world 🙂"] },
-    async run(ask, world) {
-      const seen = await ask({ prompt: "héllo", max_tokens: 50 });
+    world: { responses: [" world 🙂"] },
+    async run(request, world) {
+      const seen = await request({ prompt: "héllo", max_tokens: 50 });
       assert.deepEqual([seen.texts, seen.finishes], [[" world 🙂"], ["stop"]]);
       const traces = await world.traces();
-      assertCaptured(traces, [{ protocol, answer: " world 🙂", text: " world 🙂" }]);
+      assertCaptured(traces, [{ protocol, response: " world 🙂", text: " world 🙂" }]);
       assert.deepEqual(Array.from(at(traces, 0).promptIds), ids("héllo"));
       assert.deepEqual(at(traces, 0).messages, [{ role: "user", content: "héllo" }]);
     },
   },
   {
     name: "a prompt of ids",
-    world: { answers: ["b"] },
-    async run(ask, world) {
-      assert.deepEqual((await ask({ prompt: [256, 97] })).texts, ["b"]);
+    world: { responses: ["b"] },
+    async run(request, world) {
+      assert.deepEqual((await request({ prompt: [256, 97] })).texts, ["b"]);
       const traces = await world.traces();
-      assertCaptured(traces, [{ protocol, answer: "b" }]);
+      assertCaptured(traces, [{ protocol, response: "b" }]);
       assert.deepEqual(Array.from(at(traces, 0).promptIds), [256, 97]);
     },
   },
   {
     name: "a list of one prompt",
-    world: { answers: ["b"] },
-    async run(ask, world) {
-      await ask({ prompt: ["one"] });
-      await ask({ prompt: [[97, 98]] });
+    world: { responses: ["b"] },
+    async run(request, world) {
+      await request({ prompt: ["one"] });
+      await request({ prompt: [[97, 98]] });
       const traces = await world.traces();
       assert.deepEqual(
         traces.map((trace) => Array.from(trace.promptIds)),
@@ -104,18 +104,18 @@ const scenarios: readonly CompletionsScenario[] = [
   },
   {
     name: "text that looks like thinking and calls",
-    world: { answers: ["<think>a</think> <tool_call>{}</tool_call> \n"] },
-    async run(ask, world) {
-      const answer = "<think>a</think> <tool_call>{}</tool_call> \n";
-      assert.deepEqual((await ask({ prompt: "q", max_tokens: 90 })).texts, [answer]);
-      assertCaptured(await world.traces(), [{ protocol, answer, text: answer }]);
+    world: { responses: ["<think>a</think> <tool_call>{}</tool_call> \n"] },
+    async run(request, world) {
+      const response = "<think>a</think> <tool_call>{}</tool_call> \n";
+      assert.deepEqual((await request({ prompt: "q", max_tokens: 90 })).texts, [response]);
+      assertCaptured(await world.traces(), [{ protocol, response, text: response }]);
     },
   },
   {
     name: "several choices",
-    world: { answers: ["abc"] },
-    async run(ask, world) {
-      const seen = await ask({ prompt: "q", n: 3 });
+    world: { responses: ["abc"] },
+    async run(request, world) {
+      const seen = await request({ prompt: "q", n: 3 });
       assert.deepEqual(seen.texts, ["abc", "abc", "abc"]);
       const traces = await world.traces();
       assert.deepEqual(
@@ -126,56 +126,56 @@ const scenarios: readonly CompletionsScenario[] = [
   },
   {
     name: "the protocol's own token limit",
-    world: { answers: ["a".repeat(40)] },
-    async run(ask, world) {
-      const seen = await ask({ prompt: "q" });
+    world: { responses: ["a".repeat(40)] },
+    async run(request, world) {
+      const seen = await request({ prompt: "q" });
       assert.deepEqual([seen.texts, seen.finishes], [["a".repeat(16)], ["length"]]);
       assertCaptured(await world.traces(), [
-        { protocol, answer: "a".repeat(40), drawn: 16, stopReason: "length" },
+        { protocol, response: "a".repeat(40), sampled: 16, stopReason: "length" },
       ]);
     },
   },
   {
     name: "a stop string, and a text that goes on behind it",
-    world: { answers: ["Think.\nObservation: x", "Done."] },
-    async run(ask, world) {
-      const first = await ask({ prompt: "Q", max_tokens: 99, stop: ["Observation:"] });
+    world: { responses: ["Think.\nObservation: x", "Done."] },
+    async run(request, world) {
+      const first = await request({ prompt: "Q", max_tokens: 99, stop: ["Observation:"] });
       assert.deepEqual([first.texts, first.finishes], [["Think.\n"], ["stop"]]);
-      await ask({ prompt: `Q${first.texts[0]}Observation: sun\n`, max_tokens: 99 });
-      const answer = "Think.\nObservation: x";
+      await request({ prompt: `Q${first.texts[0]}Observation: sun\n`, max_tokens: 99 });
+      const response = "Think.\nObservation: x";
       assertCaptured(await world.traces(), [
-        { protocol, answer, drawn: "Think.\nObservation:".length, text: "Think.\n" },
-        { protocol, answer: "Done.", parent: 0 },
+        { protocol, response, sampled: "Think.\nObservation:".length, text: "Think.\n" },
+        { protocol, response: "Done.", parent: 0 },
       ]);
     },
   },
   {
     name: "a text that goes on where the limit cut it",
-    world: { answers: ["abcdef", "gh"] },
-    async run(ask, world) {
-      const first = await ask({ prompt: "Q", max_tokens: 3 });
-      await ask({ prompt: `Q${first.texts[0]}def`, max_tokens: 9 });
+    world: { responses: ["abcdef", "gh"] },
+    async run(request, world) {
+      const first = await request({ prompt: "Q", max_tokens: 3 });
+      await request({ prompt: `Q${first.texts[0]}def`, max_tokens: 9 });
       assertCaptured(await world.traces(), [
-        { protocol, answer: "abcdef", drawn: 3, stopReason: "length" },
-        { protocol, answer: "gh", parent: 0 },
+        { protocol, response: "abcdef", sampled: 3, stopReason: "length" },
+        { protocol, response: "gh", parent: 0 },
       ]);
     },
   },
   {
     name: "log-probabilities",
-    world: { answers: ["ab"] },
-    async run(ask) {
-      assert.deepEqual((await ask({ prompt: "q", logprobs: 1 })).logprobs, [
-        drawnLogprobs(drawnIds("ab")),
+    world: { responses: ["ab"] },
+    async run(request) {
+      assert.deepEqual((await request({ prompt: "q", logprobs: 1 })).logprobs, [
+        sampledLogprobs(sampledIds("ab")),
       ]);
-      assert.deepEqual((await ask({ prompt: "q" })).logprobs, [null]);
+      assert.deepEqual((await request({ prompt: "q" })).logprobs, [null]);
     },
   },
   {
     name: "usage",
-    world: { answers: ["abc"] },
-    async run(ask) {
-      const { usage } = await ask({ prompt: "hello" });
+    world: { responses: ["abc"] },
+    async run(request) {
+      const { usage } = await request({ prompt: "hello" });
       const { prompt_tokens: input, completion_tokens: output } = usage ?? {};
       assert.deepEqual([input, output], [5, 4]);
     },

@@ -70,17 +70,17 @@ export const loopCases: readonly ConformanceCase[] = loops.flatMap(([client, pro
     client,
     run: (target) => {
       const first = `${callText("Oslo")}\n${callText("Rome")}`;
-      const answers = [first, callText("Lima"), "All done."];
-      return withWorld(target, { answers }, async (world) => {
-        const asked: string[] = [];
-        const look = (city: string): string => `${city}: sun ${asked.push(city)}`;
+      const responses = [first, callText("Lima"), "All done."];
+      return withWorld(target, { responses }, async (world) => {
+        const requested: string[] = [];
+        const look = (city: string): string => `${city}: sun ${requested.push(city)}`;
         assert.equal(await loop(world, stream, look), "All done.");
-        assert.deepEqual(asked, ["Oslo", "Rome", "Lima"]);
+        assert.deepEqual(requested, ["Oslo", "Rome", "Lima"]);
         const traces = await world.traces();
         assertCaptured(traces, [
-          { protocol, answer: first },
-          { protocol, answer: callText("Lima"), parent: 0 },
-          { protocol, answer: "All done.", parent: 1 },
+          { protocol, response: first },
+          { protocol, response: callText("Lima"), parent: 0 },
+          { protocol, response: "All done.", parent: 1 },
         ]);
         assert.equal(at(traces, 2).messages.at(-1)?.content, "Lima: sun 3");
       });

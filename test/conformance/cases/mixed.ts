@@ -60,7 +60,7 @@ export const mixedCases: readonly ConformanceCase[] = speakers.flatMap((first) =
       name: `${first.protocol}, then ${second.protocol}, then ${first.protocol}`,
       client: "several",
       run: (target) =>
-        withWorld(target, { answers: ["1", "2", "3"] }, async (world) => {
+        withWorld(target, { responses: ["1", "2", "3"] }, async (world) => {
           const turns: Turn[] = [];
           for (const speaker of [first, second, first]) {
             turns.push({ role: "user", content: `question ${turns.length}` });
@@ -71,9 +71,9 @@ export const mixedCases: readonly ConformanceCase[] = speakers.flatMap((first) =
             ["1", "2", "3"],
           );
           assertCaptured(await world.traces(), [
-            { protocol: first.protocol, answer: "1" },
-            { protocol: second.protocol, answer: "2", parent: 0 },
-            { protocol: first.protocol, answer: "3", parent: 1 },
+            { protocol: first.protocol, response: "1" },
+            { protocol: second.protocol, response: "2", parent: 0 },
+            { protocol: first.protocol, response: "3", parent: 1 },
           ]);
         }),
     })),

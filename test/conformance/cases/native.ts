@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { at, withWorld, type ConformanceCase, type World, type WorldOptions } from "../case.ts";
-import { drawnIds, drawnLogprobs } from "../targets.ts";
+import { sampledIds, sampledLogprobs } from "../targets.ts";
 
 const model = "scripted";
 const png = "data:image/png;base64,iVBORw0KGgo=";
@@ -32,7 +32,7 @@ async function assertRefused(work: Promise<unknown>, words: RegExp): Promise<voi
   });
 }
 
-const one = { answers: ["ab"] };
+const one = { responses: ["ab"] };
 
 type ChatBody = Partial<OpenAI.ChatCompletionCreateParamsNonStreaming>;
 type ResponsesBody = Partial<OpenAI.Responses.ResponseCreateParamsNonStreaming>;
@@ -105,31 +105,31 @@ const refusedMessages: readonly Refusal<MessagesBody>[] = [
   ],
 ];
 
-function whereRefused(honoured: "honoured" | undefined): Pick<ConformanceCase, "renders"> {
-  return honoured === undefined ? {} : { renders: "gateway" };
+function whereRefused(supported: "honoured" | undefined): Pick<ConformanceCase, "renders"> {
+  return supported === undefined ? {} : { renders: "gateway" };
 }
 
 const refusals: readonly ConformanceCase[] = [
-  ...refusedChat.map(([name, body, words, honoured]) => ({
+  ...refusedChat.map(([name, body, words, supported]) => ({
     ...native("openai chat", `refuses ${name}`, one, (world) =>
       assertRefused(openAi(world).chat.completions.create({ model, messages, ...body }), words),
     ),
-    ...whereRefused(honoured),
+    ...whereRefused(supported),
   })),
-  ...refusedResponses.map(([name, body, words, honoured]) => ({
+  ...refusedResponses.map(([name, body, words, supported]) => ({
     ...native("openai responses", `refuses ${name}`, one, (world) =>
       assertRefused(openAi(world).responses.create({ model, input: "q", ...body }), words),
     ),
-    ...whereRefused(honoured),
+    ...whereRefused(supported),
   })),
-  ...refusedMessages.map(([name, body, words, honoured]) => ({
+  ...refusedMessages.map(([name, body, words, supported]) => ({
     ...native("anthropic", `refuses ${name}`, one, (world) =>
       assertRefused(
         anthropic(world).messages.create({ model, max_tokens: 9, messages, ...body }),
         words,
       ),
     ),
-    ...whereRefused(honoured),
+    ...whereRefused(supported),
   })),
 ];
 
@@ -145,8 +145,8 @@ export const nativeCases: readonly ConformanceCase[] = [
     const body = { model, messages, n: 2, logprobs: true };
     const { choices } = await openAi(world).chat.completions.create(body);
     for (const choice of choices) {
-      const drawn = choice.logprobs?.content?.map(({ logprob }) => logprob);
-      assert.deepEqual(drawn, drawnLogprobs(drawnIds("ab")));
+      const sampled = choice.logprobs?.content?.map(({ logprob }) => logprob);
+      assert.deepEqual(sampled, sampledLogprobs(sampledIds("ab")));
     }
     assert.deepEqual(
       (await world.traces()).map(({ choice }) => choice),
@@ -161,7 +161,7 @@ export const nativeCases: readonly ConformanceCase[] = [
     assert.ok(part?.type === "output_text");
     assert.deepEqual(
       part.logprobs?.map(({ logprob }) => logprob),
-      drawnLogprobs(drawnIds("ab")),
+      sampledLogprobs(sampledIds("ab")),
     );
   }),
   native(
@@ -185,7 +185,7 @@ export const nativeCases: readonly ConformanceCase[] = [
   native(
     "openai responses",
     "sends its events in order",
-    { answers: ["<think>a</think>bc"] },
+    { responses: ["<think>a</think>bc"] },
     async (world) => {
       const stream = await openAi(world).responses.create({ model, input: "q", stream: true });
       const item = (kind: string): string[] => [
@@ -208,7 +208,7 @@ export const nativeCases: readonly ConformanceCase[] = [
   native(
     "anthropic",
     "sends its events in order",
-    { answers: ["<think>a</think>bc"] },
+    { responses: ["<think>a</think>bc"] },
     async (world) => {
       const body = { model, messages, max_tokens: 99, stream: true as const };
       const block = ["content_block_start", "content_block_delta", "content_block_stop"];

@@ -1,7 +1,7 @@
 /** The axis of scenarios: conversations that every client must be able to have. */
 import assert from "node:assert/strict";
 import { at, type World, type WorldOptions } from "../case.ts";
-import type { Answer, Chat, Client, Feature, Settings, ToolSpec } from "../client.ts";
+import type { Response, Chat, Client, Feature, Settings, ToolSpec } from "../client.ts";
 import { assertCaptured } from "../captured.ts";
 
 export interface Scene {
@@ -35,21 +35,23 @@ export function callText(city: string): string {
 const tools = [weather];
 
 /** One question, one answer, which the client must see as it was written. */
-function saying(name: string, answer: string, settings: Omit<Settings, "stream"> = {}): Scenario {
+function saying(name: string, response: string, settings: Omit<Settings, "stream"> = {}): Scenario {
   return {
     name,
-    world: { answers: [answer] },
+    world: { responses: [response] },
     async run({ client, world, open }) {
       const seen = await open(settings).send("q");
-      assert.equal(seen.text, answer);
+      assert.equal(seen.text, response);
       assert.deepEqual(seen.calls, []);
       if (seen.finish !== undefined) assert.equal(seen.finish, "stop");
-      assertCaptured(await world.traces(), [{ protocol: client.protocol, answer, text: answer }]);
+      assertCaptured(await world.traces(), [
+        { protocol: client.protocol, response, text: response },
+      ]);
     },
   };
 }
 
-function assertCalls(seen: Answer, cities: readonly string[]): void {
+function assertCalls(seen: Response, cities: readonly string[]): void {
   assert.deepEqual(
     seen.calls.map(({ name, args }) => ({ name, args })),
     cities.map((city) => ({ name: "weather", args: { city } })),
@@ -60,11 +62,11 @@ function assertCalls(seen: Answer, cities: readonly string[]): void {
 
 /** One question, answered with calls, which are answered. */
 function calling(name: string, said: string, cities: readonly string[]): Scenario {
-  const answer = [said, ...cities.map(callText)].filter((text) => text !== "").join("\n");
+  const response = [said, ...cities.map(callText)].filter((text) => text !== "").join("\n");
   return {
     name,
     needs: ["tools"],
-    world: { answers: [answer, "Done."] },
+    world: { responses: [response, "Done."] },
     async run({ client, world, open }) {
       const chat = open({ tools });
       const first = await chat.send("q");
@@ -75,8 +77,8 @@ function calling(name: string, said: string, cities: readonly string[]): Scenari
       const { protocol } = client;
       const traces = await world.traces();
       assertCaptured(traces, [
-        { protocol, answer, text: said },
-        { protocol, answer: "Done.", parent: 0 },
+        { protocol, response, text: said },
+        { protocol, response: "Done.", parent: 0 },
       ]);
       assert.deepEqual(
         at(traces, 0).tools.map((tool) => tool.name),
@@ -97,20 +99,24 @@ function calling(name: string, said: string, cities: readonly string[]): Scenari
 }
 
 /** A conversation of text. */
-function talking(name: string, answers: readonly string[], system?: string): Scenario {
+function talking(name: string, responses: readonly string[], system?: string): Scenario {
   return {
     name,
-    world: { answers },
+    world: { responses },
     async run({ client, world, open }) {
       const chat = open(system === undefined ? {} : { system });
-      for (const [i, answer] of answers.entries()) {
-        assert.equal((await chat.send(`question ${i}`)).text, answer);
+      for (const [i, response] of responses.entries()) {
+        assert.equal((await chat.send(`question ${i}`)).text, response);
       }
       const { protocol } = client;
       const traces = await world.traces();
       assertCaptured(
         traces,
-        answers.map((answer, i) => ({ protocol, answer, ...(i > 0 ? { parent: i - 1 } : {}) })),
+        responses.map((response, i) => ({
+          protocol,
+          response,
+          ...(i > 0 ? { parent: i - 1 } : {}),
+        })),
       );
       const [head] = at(traces, 0).messages;
       if (system !== undefined) assert.deepEqual(head, { role: "system", content: system });
@@ -167,15 +173,15 @@ export const scenarios: readonly Scenario[] = [
   talking("turns with a system prompt", ["one", "two"], "Be brief: é."),
   failing(
     "context overflow",
-    { answers: ["x"], contextLength: 40 },
+    { responses: ["x"], contextLength: 40 },
     400,
     /context (window has|length is) 40/,
   ),
-  failing("a wrong key", { answers: ["x"] }, 401, /token/, "session-wrong"),
+  failing("a wrong key", { responses: ["x"] }, 401, /token/, "session-wrong"),
   {
     name: "reasoning",
     needs: ["reasoning"],
-    world: { answers: ["<think>Hmm, 2+2.</think>It is 4.", "Yes."] },
+    world: { responses: ["<think>Hmm, 2+2.</think>It is 4.", "Yes."] },
     async run({ client, world, open }) {
       const chat = open();
       const seen = await chat.send("2+2?");
@@ -184,15 +190,15 @@ export const scenarios: readonly Scenario[] = [
       assert.equal((await chat.send("Sure?")).text, "Yes.");
       const { protocol } = client;
       assertCaptured(await world.traces(), [
-        { protocol, answer: "<think>Hmm, 2+2.</think>It is 4.", text: "It is 4." },
-        { protocol, answer: "Yes.", parent: 0 },
+        { protocol, response: "<think>Hmm, 2+2.</think>It is 4.", text: "It is 4." },
+        { protocol, response: "Yes.", parent: 0 },
       ]);
     },
   },
   {
     name: "reasoning before a tool call",
     needs: ["reasoning", "tools"],
-    world: { answers: [`<think>Look.</think>${callText("Oslo")}`, "Sun."] },
+    world: { responses: [`<think>Look.</think>${callText("Oslo")}`, "Sun."] },
     async run({ client, world, open }) {
       const chat = open({ tools });
       const seen = await chat.send("q");
@@ -201,27 +207,27 @@ export const scenarios: readonly Scenario[] = [
       await chat.send(seen.calls.map((call) => ({ call, output: "sun" })));
       const { protocol } = client;
       assertCaptured(await world.traces(), [
-        { protocol, answer: `<think>Look.</think>${callText("Oslo")}` },
-        { protocol, answer: "Sun.", parent: 0 },
+        { protocol, response: `<think>Look.</think>${callText("Oslo")}` },
+        { protocol, response: "Sun.", parent: 0 },
       ]);
     },
   },
   {
     name: "a stop string",
     needs: ["stop"],
-    world: { answers: ["one END two"] },
+    world: { responses: ["one END two"] },
     async run({ client, world, open }) {
       const seen = await open({ stop: "END" }).send("q");
       assert.equal(seen.text.trimEnd(), "one");
       const finish = client.protocol === "anthropic-messages" ? "stop-string" : "stop";
       assert.equal(seen.finish, finish);
       const { protocol } = client;
-      assertCaptured(await world.traces(), [{ protocol, answer: "one END two", drawn: 7 }]);
+      assertCaptured(await world.traces(), [{ protocol, response: "one END two", sampled: 7 }]);
     },
   },
   {
     name: "a token limit",
-    world: { answers: ["abcdefgh", "more"] },
+    world: { responses: ["abcdefgh", "more"] },
     async run({ client, world, open }) {
       const chat = open({ maxTokens: 5 });
       const seen = await chat.send("q");
@@ -230,14 +236,14 @@ export const scenarios: readonly Scenario[] = [
       await chat.send("go on");
       const { protocol } = client;
       assertCaptured(await world.traces(), [
-        { protocol, answer: "abcdefgh", drawn: 5, stopReason: "length", text: "abcde" },
-        { protocol, answer: "more", parent: 0 },
+        { protocol, response: "abcdefgh", sampled: 5, stopReason: "length", text: "abcde" },
+        { protocol, response: "more", parent: 0 },
       ]);
     },
   },
   {
     name: "usage",
-    world: { answers: ["abc"] },
+    world: { responses: ["abc"] },
     async run({ world, open }) {
       const { usage } = await open().send("q");
       const trace = at(await world.traces(), 0);
@@ -246,7 +252,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "sampling as asked",
-    world: { answers: ["a"] },
+    world: { responses: ["a"] },
     async run({ world, open }) {
       await open({ temperature: 0.25, topP: 0.5, maxTokens: 9 }).send("q");
       const { sampling } = at(await world.traces(), 0);
@@ -259,20 +265,20 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "sampling as enforced",
-    world: { answers: ["abcdef"], sampling: { temperature: 0.7, maxTokens: 3 } },
+    world: { responses: ["abcdef"], sampling: { temperature: 0.7, maxTokens: 3 } },
     async run({ client, world, open }) {
       const seen = await open({ temperature: 0.1, maxTokens: 100 }).send("q");
       assert.equal(seen.text, "abc");
       const traces = await world.traces();
       assertCaptured(traces, [
-        { protocol: client.protocol, answer: "abcdef", drawn: 3, stopReason: "length" },
+        { protocol: client.protocol, response: "abcdef", sampled: 3, stopReason: "length" },
       ]);
       assert.equal(at(traces, 0).sampling.temperature, 0.7);
     },
   },
   {
     name: "a trajectory's URL",
-    world: { answers: ["a"], trajectory: "sol/ver" },
+    world: { responses: ["a"], trajectory: "sol/ver" },
     async run({ world, open }) {
       await open().send("q");
       const { trajectoryUid } = at(await world.traces(), 0);
@@ -281,16 +287,16 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "two conversations in one session",
-    world: { answers: ["1", "2", "3", "4"] },
+    world: { responses: ["1", "2", "3", "4"] },
     async run({ client, world, open }) {
       const [first, second] = [open({ system: "A" }), open({ system: "B" })];
       for (const chat of [first, second, first, second]) await chat.send("q");
       const { protocol } = client;
       assertCaptured(await world.traces(), [
-        { protocol, answer: "1" },
-        { protocol, answer: "2" },
-        { protocol, answer: "3", parent: 0 },
-        { protocol, answer: "4", parent: 1 },
+        { protocol, response: "1" },
+        { protocol, response: "2" },
+        { protocol, response: "3", parent: 0 },
+        { protocol, response: "4", parent: 1 },
       ]);
     },
   },

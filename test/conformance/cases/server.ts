@@ -23,7 +23,7 @@ const anthropic = ({ baseUrl, apiKey }: World): Anthropic =>
 function sending(
   client: string,
   name: string,
-  ask: (world: World) => Promise<unknown>,
+  request: (world: World) => Promise<unknown>,
   wanted: Readonly<Record<string, unknown>>,
   untrainable?: RegExp,
 ): ConformanceCase {
@@ -32,8 +32,8 @@ function sending(
     client,
     renders: "server",
     run: (target) =>
-      withWorld(target, { answers: ['{"a":1}'] }, async (world) => {
-        await ask(world);
+      withWorld(target, { responses: ['{"a":1}'] }, async (world) => {
+        await request(world);
         const sent = at(world.sent, 0).body;
         assert.deepEqual({ ...sent, ...wanted }, sent);
         const trace = at(await world.traces(), 0);
@@ -43,7 +43,7 @@ function sending(
   };
 }
 
-const answerFormat = {
+const responseFormat = {
   type: "json_schema",
   json_schema: { name: "answer", schema, strict: true },
 };
@@ -65,7 +65,7 @@ export const serverCases: readonly ConformanceCase[] = [
           json_schema: { name: "answer", schema, strict: true },
         },
       }),
-    { response_format: answerFormat },
+    { response_format: responseFormat },
     /^response_format forced/,
   ),
   sending(
@@ -97,7 +97,7 @@ export const serverCases: readonly ConformanceCase[] = [
         ...{ model, input: "q" },
         text: { format: { type: "json_schema", name: "answer", schema, strict: true } },
       }),
-    { response_format: answerFormat },
+    { response_format: responseFormat },
     /^response_format forced/,
   ),
   sending(
@@ -172,13 +172,13 @@ export const serverCases: readonly ConformanceCase[] = [
     client: "openai chat",
     renders: "server",
     run: (target) =>
-      withWorld(target, { answers: ["ab"] }, async (world) => {
+      withWorld(target, { responses: ["ab"] }, async (world) => {
         const body = { model, messages, logprobs: true, top_logprobs: 2 };
         const { choices } = await openAi(world).chat.completions.create(body);
         const shown = at(choices, 0).logprobs?.content ?? [];
         assert.equal(at(world.sent, 0).body["top_logprobs"], 2);
-        const likeliest = shown.map(({ top_logprobs: tops }) => tops.map(({ token }) => token));
-        assert.deepEqual(likeliest, [
+        const mostLikely = shown.map(({ top_logprobs: tops }) => tops.map(({ token }) => token));
+        assert.deepEqual(mostLikely, [
           ["other", "a"],
           ["other", "b"],
           ["other", ""],

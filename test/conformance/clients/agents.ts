@@ -11,7 +11,7 @@ import {
 import OpenAI from "openai";
 import type { Protocol } from "../../../src/core/trace.ts";
 import type { World } from "../case.ts";
-import type { Answer, Client, Settings } from "../client.ts";
+import type { Response, Client, Settings } from "../client.ts";
 
 setTracingDisabled(true);
 
@@ -33,7 +33,7 @@ async function respond(model: Model, request: Request, stream: boolean): Promise
   throw new Error("The stream ended without a response.");
 }
 
-function toAnswer({ output, usage }: Outcome): Answer {
+function toResponse({ output, usage }: Outcome): Response {
   const texts = output.flatMap((item) =>
     item.type === "message" && item.role === "assistant"
       ? item.content.map((part) => (part.type === "output_text" ? part.text : ""))
@@ -109,7 +109,7 @@ function agentsClient(name: string, protocol: Protocol): Client {
             respond(model, request, settings.stream),
           );
           items.push(...outcome.output);
-          return toAnswer(outcome);
+          return toResponse(outcome);
         },
       };
     },

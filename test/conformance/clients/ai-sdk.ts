@@ -1,7 +1,7 @@
 /** `ai` (Vercel) with `@ai-sdk/openai-compatible`. */
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, jsonSchema, streamText, tool, type ModelMessage, type ToolSet } from "ai";
-import type { Answer, Client, Settings } from "../client.ts";
+import type { Response, Client, Settings } from "../client.ts";
 
 function toTools(settings: Settings): ToolSet {
   return Object.fromEntries(
@@ -20,9 +20,9 @@ interface Outcome {
   readonly usage: { inputTokens: number | undefined; outputTokens: number | undefined };
 }
 
-function toAnswer(outcome: Outcome): Answer {
+function toResponse(outcome: Outcome): Response {
   const { inputTokens = 0, outputTokens = 0 } = outcome.usage;
-  const finishes: Record<string, Answer["finish"]> = { length: "length", "tool-calls": "tools" };
+  const finishes: Record<string, Response["finish"]> = { length: "length", "tool-calls": "tools" };
   return {
     text: outcome.text,
     ...(outcome.reasoningText === undefined ? {} : { reasoning: outcome.reasoningText }),
@@ -78,12 +78,12 @@ export const aiSdk: Client = {
         if (!settings.stream) {
           const result = await generateText(options);
           messages.push(...result.response.messages);
-          return toAnswer(result);
+          return toResponse(result);
         }
         const result = streamText({ ...options, onError: () => undefined });
         for await (const part of result.fullStream) if (part.type === "error") throw part.error;
         messages.push(...(await result.response).messages);
-        return toAnswer({
+        return toResponse({
           text: await result.text,
           reasoningText: await result.reasoningText,
           toolCalls: await result.toolCalls,

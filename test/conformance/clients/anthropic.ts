@@ -1,6 +1,6 @@
 /** `@anthropic-ai/sdk`, messages. */
 import Anthropic from "@anthropic-ai/sdk";
-import type { Answer, Client } from "../client.ts";
+import type { Response, Client } from "../client.ts";
 
 const finishes = {
   end_turn: "stop",
@@ -9,7 +9,7 @@ const finishes = {
   stop_sequence: "stop-string",
 } as const;
 
-function toAnswer(message: Anthropic.Message): Answer {
+function toResponse(message: Anthropic.Message): Response {
   const { content, stop_reason: finish, usage } = message;
   const thinking = content.flatMap((block) => (block.type === "thinking" ? [block.thinking] : []));
   return {
@@ -68,7 +68,7 @@ export const anthropic: Client = {
           ? await client.messages.stream(body).finalMessage()
           : await client.messages.create(body);
         messages.push({ role: "assistant", content: message.content });
-        return toAnswer(message);
+        return toResponse(message);
       },
     };
   },

@@ -9,12 +9,12 @@ import {
   type UsageMetadata,
 } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
-import type { Answer, Client } from "../client.ts";
+import type { Response, Client } from "../client.ts";
 
-function toAnswer(message: AIMessage): Answer {
+function toResponse(message: AIMessage): Response {
   const { response_metadata: metadata } = message;
   const usage = message.usage_metadata as UsageMetadata | undefined;
-  const finishes: Record<string, Answer["finish"]> = {
+  const finishes: Record<string, Response["finish"]> = {
     stop: "stop",
     length: "length",
     tool_calls: "tools",
@@ -63,15 +63,15 @@ export const langchain: Client = {
             );
           }
         }
-        let answer: AIMessageChunk | undefined;
+        let response: AIMessageChunk | undefined;
         if (stream) {
           for await (const chunk of await bound.stream(messages)) {
-            answer = answer === undefined ? chunk : answer.concat(chunk);
+            response = response === undefined ? chunk : response.concat(chunk);
           }
-        } else answer = await bound.invoke(messages);
-        if (!answer) throw new Error("The stream was empty.");
-        messages.push(answer);
-        return toAnswer(answer);
+        } else response = await bound.invoke(messages);
+        if (!response) throw new Error("The stream was empty.");
+        messages.push(response);
+        return toResponse(response);
       },
     };
   },

@@ -1,10 +1,10 @@
 /** `openai`, chat completions. */
 import OpenAI from "openai";
-import type { Answer, Client } from "../client.ts";
+import type { Response, Client } from "../client.ts";
 
 const finishes = { stop: "stop", length: "length", tool_calls: "tools" } as const;
 
-function toAnswer(completion: OpenAI.ChatCompletion): Answer {
+function toResponse(completion: OpenAI.ChatCompletion): Response {
   const [choice] = completion.choices;
   if (!choice) throw new Error("There is no choice.");
   const message = choice.message as OpenAI.ChatCompletionMessage & { reasoning_content?: string };
@@ -77,7 +77,7 @@ export const openAiChat: Client = {
           : await client.chat.completions.create(body);
         const message = completion.choices[0]?.message;
         if (message) messages.push(message);
-        return toAnswer(completion);
+        return toResponse(completion);
       },
     };
   },

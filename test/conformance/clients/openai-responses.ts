@@ -1,8 +1,8 @@
 /** `openai`, responses: with the history sent along, and with `previous_response_id`. */
 import OpenAI from "openai";
-import type { Answer, Client } from "../client.ts";
+import type { Response, Client } from "../client.ts";
 
-function toAnswer(response: OpenAI.Responses.Response): Answer {
+function toResponse(response: OpenAI.Responses.Response): Response {
   const { usage } = response;
   const calls = response.output.flatMap((item) =>
     item.type === "function_call"
@@ -66,7 +66,7 @@ function responsesClient(name: string, stored: boolean): Client {
             previous = response.id;
             input = [];
           } else input = [...input, ...(response.output as OpenAI.Responses.ResponseInputItem[])];
-          return toAnswer(response);
+          return toResponse(response);
         },
       };
     },

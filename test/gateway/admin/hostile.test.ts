@@ -96,8 +96,8 @@ describe("sockets", () => {
       `POST /sessions/mine/v1/chat/completions\r\n/../../victim HTTP/1.1\r\n\r\n`,
     ];
     for (const attack of attacks) {
-      const answer = await raw(port, [attack]);
-      const statuses = [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]);
+      const response = await raw(port, [attack]);
+      const statuses = [...response.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]);
       expect([attack, statuses.length <= 1, statuses.includes("200")]).toEqual([
         attack,
         true,
@@ -116,13 +116,13 @@ describe("sockets", () => {
     const drip = Array.from({ length: 100 }, (_, i) => `X-${i}: y\r\n`);
     const body = Array.from({ length: 100 }, () => " ");
     const chunks = Array.from({ length: 100 }, () => "1\r\n \r\n");
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       raw(port, [head, ...drip], 50),
       raw(port, [`${head}Content-Length: 1000\r\n\r\n`, ...body], 50),
       raw(port, [`${head}Transfer-Encoding: chunked\r\n\r\n`, ...chunks], 50),
     ]);
     expect(performance.now() - start).toBeLessThan(4500);
-    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 408/);
+    for (const response of responses) expect(response).toMatch(/^HTTP\/1\.1 408/);
     expect(await session.traces()).toEqual([]);
   });
 
@@ -172,8 +172,8 @@ describe("limits", () => {
     expect(await refused.json()).toMatchObject({ error: { code: "concurrency_limit_exceeded" } });
     const elsewhere = other.post(body);
     hold.open();
-    const answers = await Promise.all([...running, elsewhere]);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const responses = await Promise.all([...running, elsewhere]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect((await greedy.post(body)).status).toBe(200);
     const metrics = await (await admin("GET", "/metrics")).text();
     expect(metrics).toContain('refused_total{reason="concurrency_limit_exceeded"} 1');
@@ -182,10 +182,10 @@ describe("limits", () => {
   it("bound how often a session calls", async () => {
     const { open: openSession } = createTestGateway(() => "ok", {}, { maxCallsPerSecond: 20 });
     const session = await openSession();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 40 }, () => session.post({ messages: [userSays("x")] })),
     );
-    const refused = answers.filter(({ status }) => status === 429);
+    const refused = responses.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(18);
     expect(refused[0]!.headers.get("retry-after")).toBe("1");
     await sleep(120);
@@ -264,11 +264,11 @@ it("keys are taken out of what leaves by accident", async () => {
   );
   const { open: openSession } = createTestGateway(() => "ok");
   const session = await openSession();
-  const answer = await session.post({
+  const response = await session.post({
     messages: [userSays("x")],
     stop: `sk-${"a".repeat(40)}`,
     n: "sk-abcdefghijkl",
   });
-  expect(answer.status).toBe(400);
-  expect(await answer.text()).not.toContain("abcdefghijkl");
+  expect(response.status).toBe(400);
+  expect(await response.text()).not.toContain("abcdefghijkl");
 });

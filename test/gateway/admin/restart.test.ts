@@ -18,7 +18,7 @@ it("goes on with its sessions and conversations", async () => {
     sampling_params: { temperature: 0.25 },
     metadata: { task: "t1" },
   });
-  const answer = await session.complete({ messages: say("hi"), n: 2 });
+  const response = await session.complete({ messages: say("hi"), n: 2 });
   await first.gateway.close();
   expect((await session.post({ messages: say("late") })).status).toBe(401);
   await store.close();
@@ -36,7 +36,7 @@ it("goes on with its sessions and conversations", async () => {
     });
     return (await second.gateway.fetch(request)).status;
   };
-  expect(await post([...say("hi"), answer.choices[1]!.message, userSays("and?")])).toBe(200);
+  expect(await post([...say("hi"), response.choices[1]!.message, userSays("and?")])).toBe(200);
   expect(await post(say("hi"))).toBe(200);
   const [a, b, c, d] = await again.bySession("session-0");
   expect([c!.sequence, c!.parentId, c!.sampling.temperature]).toEqual([1, b!.id, 0.25]);
@@ -59,7 +59,7 @@ it("still knows the responses that a later one names", async () => {
   const store = openSqliteTraceStore(path);
   const first = createTestGateway(["one", "two"], {}, { store });
   const session = await first.open();
-  const ask = async (gateway: typeof first.gateway, body: object) => {
+  const respond = async (gateway: typeof first.gateway, body: object) => {
     const request = new Request(`${session.url}/responses`, {
       method: "POST",
       headers: { authorization: `Bearer ${session.apiKey}` },
@@ -68,16 +68,16 @@ it("still knows the responses that a later one names", async () => {
     const response = await gateway.fetch(request);
     return { status: response.status, ...((await response.json()) as { id?: string }) };
   };
-  const { id } = await ask(first.gateway, { input: "a", instructions: "Be brief." });
-  const unstored = await ask(first.gateway, { input: "b", store: false });
+  const { id } = await respond(first.gateway, { input: "a", instructions: "Be brief." });
+  const unstored = await respond(first.gateway, { input: "b", store: false });
   await first.gateway.close();
   await store.close();
 
   const again = openSqliteTraceStore(path);
   const second = createTestGateway(["three"], {}, { store: again });
-  const refused = await ask(second.gateway, { input: "c", previous_response_id: unstored.id });
+  const refused = await respond(second.gateway, { input: "c", previous_response_id: unstored.id });
   expect(refused.status).toBe(400);
-  await ask(second.gateway, { input: "c", previous_response_id: id });
+  await respond(second.gateway, { input: "c", previous_response_id: id });
   const last = (await again.bySession("session-0")).at(-1);
   expect(last?.messages).toEqual([
     { role: "user", content: "a" },

@@ -17,7 +17,7 @@ import { createRandom } from "../../../src/util/random.ts";
 
 const kills = process.env["SOAK"] === "1" ? 250 : 60;
 const clients = 6;
-const longestLoadMs = 60;
+const maxLoadMs = 60;
 
 const folder = mkdtempSync(join(tmpdir(), "kill-"));
 const path = join(folder, "traces.sqlite");
@@ -149,7 +149,7 @@ it(`loses and doubles nothing over ${kills} kills`, { timeout: 300_000 }, async 
     if (round % 6 !== 5) {
       while (seen.size === before && performance.now() < deadline) await sleep(1);
     }
-    await sleep(random() * longestLoadMs);
+    await sleep(random() * maxLoadMs);
     if (seen.size > before) underLoad++;
     server.dead = true;
     running.kill("SIGKILL");

@@ -29,20 +29,20 @@ interface WireError {
   readonly error: { readonly code: string; readonly message: string };
 }
 
-async function errorOf(answer: Response): Promise<WireError["error"]> {
-  return ((await answer.json()) as WireError).error;
+async function errorOf(response: Response): Promise<WireError["error"]> {
+  return ((await response.json()) as WireError).error;
 }
 
-async function contentOf(answer: Response): Promise<string> {
-  const { choices } = (await answer.json()) as { choices: { message: { content: string } }[] };
+async function contentOf(response: Response): Promise<string> {
+  const { choices } = (await response.json()) as { choices: { message: { content: string } }[] };
   return choices[0]?.message.content ?? "";
 }
 
 /** The text of a stream, and the error that ended it. */
 async function readStream(
-  answer: Response,
+  response: Response,
 ): Promise<{ text: string; code?: string; done: boolean }> {
-  const events = (await answer.text()).split("\n\n").map((event) => event.replace(/^data: /, ""));
+  const events = (await response.text()).split("\n\n").map((event) => event.replace(/^data: /, ""));
   let text = "";
   let code: string | undefined;
   for (const event of events.filter((each) => each.startsWith("{"))) {
@@ -91,10 +91,10 @@ describe.each(places.flatMap((place) => [false, true].map((stream) => ({ ...plac
         requestTimeoutMs: 5_000,
         offloadFrom,
       });
-      const answer = await world.post({ messages, stream });
-      expect(answer.status).toBe(200);
-      if (stream) expect(await readStream(answer)).toEqual({ text: said, done: true });
-      else expect(await contentOf(answer)).toBe(said);
+      const response = await world.post({ messages, stream });
+      expect(response.status).toBe(200);
+      if (stream) expect(await readStream(response)).toEqual({ text: said, done: true });
+      else expect(await contentOf(response)).toBe(said);
       expect(upstream.calls).toHaveLength(3);
       const traces = await world.session.traces();
       expect(traces).toHaveLength(1);
@@ -128,9 +128,9 @@ describe.each(places)("without end ($place)", ({ offloadFrom }) => {
       offloadFrom,
     });
     for (const stream of [false, true]) {
-      const answer = await world.post({ messages, stream });
-      const error = await errorOf(answer);
-      expect([answer.status, error.code]).toEqual([status, code]);
+      const response = await world.post({ messages, stream });
+      const error = await errorOf(response);
+      expect([response.status, error.code]).toEqual([status, code]);
       expect(error.message).toContain('"w"');
     }
     expect(await world.session.traces()).toEqual([]);
@@ -160,9 +160,9 @@ describe.each(places)("once the client has seen something ($place)", ({ offloadF
       await using upstream = await failing(fault);
       const deadlines = { betweenBytesMs: 150 };
       await using world = await open(upstream, { deadlines, offloadFrom });
-      const answer = await world.post({ messages, stream: true });
-      expect(answer.status).toBe(200);
-      const seen = await readStream(answer);
+      const response = await world.post({ messages, stream: true });
+      expect(response.status).toBe(200);
+      const seen = await readStream(response);
       expect(seen).toMatchObject({ code, done: false });
       expect(said.startsWith(seen.text)).toBe(true);
       expect(seen.text).not.toBe("");
@@ -185,8 +185,8 @@ describe("streams that are merely odd are read as what they are", () => {
       await using upstream = await failing(fault);
       const own = tokenMode === "server" ? {} : { renderer };
       await using world = await openWorld({ workers: [{ url: upstream.url }], tokenMode, ...own });
-      const answer = await world.post({ messages, stream: true });
-      expect(await readStream(answer)).toEqual({ text: said, done: true });
+      const response = await world.post({ messages, stream: true });
+      expect(await readStream(response)).toEqual({ text: said, done: true });
       const [trace] = await world.session.traces();
       expect(renderer.decode(trace?.responseIds as Int32Array)).toBe(said);
       expect(trace?.untrainable).toBeUndefined();
@@ -261,8 +261,8 @@ it("an answer that is too large is cut off before it fills the memory", async ()
 it("a slow trickle is read to its end, but not past the call's deadline", async () => {
   await using upstream = await failing({ type: "trickle", bytes: 1, everyMs: 20 });
   await using world = await open(upstream, { requestTimeoutMs: 400 });
-  const answer = await world.post({ messages });
-  expect(answer.status).toBe(504);
+  const response = await world.post({ messages });
+  expect(response.status).toBe(504);
   await expectQuiet(world, upstream);
 });
 
@@ -286,8 +286,8 @@ it("a wait that would outlast the call is not begun", async () => {
     headers: { "retry-after": "3600" },
   });
   await using world = await open(upstream);
-  const answer = await world.post({ messages });
-  expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "3600"]);
+  const response = await world.post({ messages });
+  expect([response.status, response.headers.get("retry-after")]).toEqual([429, "3600"]);
   expect(upstream.calls).toHaveLength(1);
 });
 

@@ -54,18 +54,18 @@ it(`leaves nothing behind after ${3 * calls} calls`, { timeout: 900_000 }, async
   const some = async (from: number, to: number): Promise<void> => {
     for (let i = from; i < to; i++) {
       const uid = `u${i}`;
-      const answer = await world.post({ messages, stream: i % 2 === 0 }, { uid });
-      await answer.text();
-      if (answer.status !== 200) failed++;
+      const response = await world.post({ messages, stream: i % 2 === 0 }, { uid });
+      await response.text();
+      if (response.status !== 200) failed++;
       await world.admin("DELETE", `/sessions/${uid}`);
     }
   };
-  const lanes = 16;
-  const round = calls / lanes;
+  const buckets = 16;
+  const round = calls / buckets;
   const many = (start: number): Promise<unknown> =>
     Promise.all(
-      Array.from({ length: lanes }, (_, lane) => {
-        const from = start + lane * round;
+      Array.from({ length: buckets }, (_, bucket) => {
+        const from = start + bucket * round;
         return some(from, from + round);
       }),
     );

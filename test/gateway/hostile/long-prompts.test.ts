@@ -14,9 +14,9 @@ const mebibyte = 2 ** 20;
 
 let gateway: Gateway;
 let url = "";
-let post: (path: string, body: object) => Promise<Answer>;
+let post: (path: string, body: object) => Promise<Response>;
 
-interface Answer {
+interface Response {
   readonly status: number;
   readonly body: unknown;
 }
@@ -53,7 +53,7 @@ beforeAll(async () => {
     let out = "";
     child.stdout!.on("data", (text: string) => (out += text));
     await once(child, "close");
-    return JSON.parse(out) as Answer;
+    return JSON.parse(out) as Response;
   };
 });
 afterAll(() => gateway.close());
@@ -137,11 +137,11 @@ describe("a text that may just fit", () => {
       role: "user",
       content: `${text.slice(0, 20_000)} ü🙂 ${"x y\n ".repeat(8000)}`,
     } as const;
-    const answer = { role: "assistant", content: "A" } as const;
+    const response = { role: "assistant", content: "A" } as const;
     const whole = renderer.render([long]);
     expect(await renderer.long!.render([long], {}, signal)).toEqual(whole);
-    const extended = await renderer.long!.extend(whole.tokens, [answer, long], {}, signal);
-    expect(extended).toEqual(renderer.extend(whole.tokens, [answer, long]));
+    const extended = await renderer.long!.extend(whole.tokens, [response, long], {}, signal);
+    expect(extended).toEqual(renderer.extend(whole.tokens, [response, long]));
     expect(await renderer.long!.encode(long.content, {}, signal)).toEqual(
       renderer.encode!(long.content),
     );
@@ -179,9 +179,9 @@ describe("the bound by bytes", () => {
         ),
       ];
       for (const text of samples)
-        expect(own.leastTokens(text)).toBeLessThanOrEqual(own.encode(text).length);
+        expect(own.minTokens(text)).toBeLessThanOrEqual(own.encode(text).length);
       // The longest token of all is one token.
-      expect(own.leastTokens("word ".repeat(10_000))).toBeGreaterThan(200);
+      expect(own.minTokens("word ".repeat(10_000))).toBeGreaterThan(200);
     },
   );
 });

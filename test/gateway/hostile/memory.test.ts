@@ -40,7 +40,7 @@ describe("60 bodies at once, of more bytes than the heap has", () => {
       prompt: Array.from({ length: 1.5 * mebibyte }, () => 1),
     });
     expect(60 * body.length).toBeGreaterThan(heapMiB * mebibyte);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 60 }, async (_, i) => {
         const { baseUrl, apiKey } = sessions[i % sessions.length]!;
         const response = await fetch(`${baseUrl}/completions`, {
@@ -56,15 +56,15 @@ describe("60 bodies at once, of more bytes than the heap has", () => {
       }),
     );
     expect(running.exitCode).toBeNull();
-    const refused = answers.filter(({ status }) => status === 400);
+    const refused = responses.filter(({ status }) => status === 400);
     expect(refused.length).toBeGreaterThan(10);
-    for (const answer of answers) {
-      if (answer.status === 400) {
-        expect(answer.body).toMatchObject({ error: { message: "No." } });
+    for (const response of responses) {
+      if (response.status === 400) {
+        expect(response.body).toMatchObject({ error: { message: "No." } });
         continue;
       }
-      expect([429, 503]).toContain(answer.status);
-      expect(answer).toMatchObject({
+      expect([429, 503]).toContain(response.status);
+      expect(response).toMatchObject({
         retry: "1",
         body: { error: { code: "bytes_in_flight_exceeded" } },
       });

@@ -44,8 +44,8 @@ describe("POST /v1/completions", () => {
     null,
     "x",
   ])("refuses the id %j", async (id) => {
-    const ask = await client(`bad-${id}`);
-    const response = await ask([1, 2, id]);
+    const request = await client(`bad-${id}`);
+    const response = await request([1, 2, id]);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
       error: {
@@ -57,8 +57,8 @@ describe("POST /v1/completions", () => {
   });
 
   it("names the id and its place", async () => {
-    const ask = await client("named");
-    expect(await (await ask([1, 2, 48])).json()).toMatchObject({
+    const request = await client("named");
+    expect(await (await request([1, 2, 48])).json()).toMatchObject({
       error: {
         message: "The prompt has the token id 48 at position 2, but the model's ids are 0 to 47.",
       },
@@ -66,8 +66,8 @@ describe("POST /v1/completions", () => {
   });
 
   it("refuses more ids than the context has, before it reads them", async () => {
-    const ask = await client("many");
-    const response = await ask(Array.from({ length: 2_000_000 }, () => 1));
+    const request = await client("many");
+    const response = await request(Array.from({ length: 2_000_000 }, () => 1));
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
       error: { code: "context_length_exceeded", param: "prompt" },
@@ -77,9 +77,9 @@ describe("POST /v1/completions", () => {
   it("answers the calls of other sessions in the meantime, as if those had not been there", async () => {
     const prompts = Array.from({ length: 12 }, (_, i) => [...randomTokens(i, 20 + i * 7)]);
     const texts = async (uid: string, others: () => Promise<unknown>): Promise<unknown[]> => {
-      const ask = await client(uid);
+      const request = await client(uid);
       const calls = prompts.map(async (prompt) => {
-        const response = await ask(prompt);
+        const response = await request(prompt);
         expect(response.status).toBe(200);
         const { choices } = (await response.json()) as { choices: unknown };
         return choices;

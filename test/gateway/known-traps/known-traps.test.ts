@@ -1,13 +1,13 @@
 /** Faults that users of other gateways met, and that have no better place among the tests. */
 import { expect, it } from "vitest";
 import { startUpstream, type Script } from "../../../src/testing/index.ts";
-import { answerProbe, openWorld, renderer, serveHttp } from "../http-world.ts";
+import { responseProbe, openWorld, renderer, serveHttp } from "../http-world.ts";
 
 /** The last answer again when there are more calls. */
 const scriptOf =
-  (answers: readonly string[]): Script =>
+  (responses: readonly string[]): Script =>
   ({ index }) =>
-    answers[Math.min(index, answers.length - 1)] ?? "";
+    responses[Math.min(index, responses.length - 1)] ?? "";
 
 const messages = [{ role: "user", content: "hi" }];
 
@@ -17,8 +17,8 @@ it("W49: a client that wants no log-probabilities does not switch capture off", 
   for (const tokenMode of ["server", "cumulative"] as const) {
     const own = tokenMode === "server" ? {} : { renderer };
     await using world = await openWorld({ workers: [{ url }], tokenMode, ...own });
-    const asked = { messages, logprobs: false, return_token_ids: false, stream: false };
-    expect((await world.post(asked)).status).toBe(200);
+    const requested = { messages, logprobs: false, return_token_ids: false, stream: false };
+    expect((await world.post(requested)).status).toBe(200);
     const [trace] = await world.session.traces();
     expect(trace?.responseIds).toHaveLength(3);
     expect(trace?.logprobs).toHaveLength(3);
@@ -37,11 +37,11 @@ it("W50: a later turn keeps tools, and has as much room as the first", async () 
   const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
   await world.post({ messages, tools });
   const later = [...messages, { role: "assistant", content: "first" }, ...messages];
-  const answer = (await (await world.post({ messages: later, tools })).json()) as {
+  const response = (await (await world.post({ messages: later, tools })).json()) as {
     choices: { finish_reason: string; message: { content: string } }[];
   };
   // vLLM draws 16 tokens where nothing is said.
-  expect(answer.choices[0]).toMatchObject({ finish_reason: "stop", message: { content: long } });
+  expect(response.choices[0]).toMatchObject({ finish_reason: "stop", message: { content: long } });
   const [first, second] = await world.session.traces();
   expect(second?.parentId).toBe(first?.id);
   expect(renderer.decode(second?.promptIds as Int32Array)).toContain('"name":"f"');
@@ -71,13 +71,13 @@ it("W50: parallel branches do not disturb each other", async () => {
 
 it("W52: an error page becomes a clear error, and no trace", async () => {
   await using server = await serveHttp((request, response) => {
-    if (answerProbe(request, response)) return;
+    if (responseProbe(request, response)) return;
     response.writeHead(200, { "content-type": "text/html" }).end("<h1>It works!</h1>");
   });
   await using world = await openWorld({ workers: [{ url: server.url }], maxAttempts: 2 });
-  const answer = await world.post({ messages });
-  expect(answer.status).toBe(502);
-  expect(await answer.json()).toMatchObject({
+  const response = await world.post({ messages });
+  expect(response.status).toBe(502);
+  expect(await response.json()).toMatchObject({
     error: { code: "upstream_malformed", message: expect.stringContaining("text/html") },
   });
   expect(await world.session.traces()).toEqual([]);
@@ -85,7 +85,7 @@ it("W52: an error page becomes a clear error, and no trace", async () => {
 
 it("W52: Retry-After reaches the client, and nobody to ask is a 503", async () => {
   await using server = await serveHttp((request, response) => {
-    if (answerProbe(request, response)) return;
+    if (responseProbe(request, response)) return;
     response.writeHead(429, { "retry-after": "17" }).end("{}");
   });
   await using busy = await openWorld({ workers: [{ url: server.url }] });
@@ -100,7 +100,7 @@ it("W52: Retry-After reaches the client, and nobody to ask is a 503", async () =
 it("W53: a worker whose requests fail is left alone, and tries wait in between", async () => {
   let calls = 0;
   await using broken = await serveHttp((request, response) => {
-    if (answerProbe(request, response)) return;
+    if (responseProbe(request, response)) return;
     calls++;
     response.writeHead(500).end("{}");
   });
@@ -112,8 +112,8 @@ it("W53: a worker whose requests fail is left alone, and tries wait in between",
   ];
   await using world = await openWorld({ workers, failuresToOpen: 2, reopenAfterMs: 60_000 });
   for (let i = 0; i < 12; i++) {
-    const answer = await world.post({ messages }, { uid: `w${i}` });
-    expect(answer.status).toBe(200);
+    const response = await world.post({ messages }, { uid: `w${i}` });
+    expect(response.status).toBe(200);
   }
   expect(calls).toBe(2);
   expect(await world.admin("GET", "/admin/workers")).toMatchObject([
@@ -136,7 +136,7 @@ it("W54: a worker that is added twice is one, wherever its path is written", asy
 
 it("W54: a stream that fails to open leaves no call counted as active", async () => {
   await using server = await serveHttp((request, response) => {
-    if (answerProbe(request, response)) return;
+    if (responseProbe(request, response)) return;
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write("data: {\n\n", () => response.destroy());
   });

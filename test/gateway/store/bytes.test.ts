@@ -7,7 +7,13 @@ import type { Trace } from "../../../src/core/trace.ts";
 import { openSqliteTraceStore } from "../../../src/gateway/index.ts";
 import { packIds } from "../../../src/gateway/store/id-codec.ts";
 import { createRandom } from "../../../src/util/random.ts";
-import { drawIds, drawLogprobs, drawText, makeConversation, makeTrace } from "./make-trace.ts";
+import {
+  sampleIds,
+  sampleLogprobs,
+  sampleText,
+  makeConversation,
+  makeTrace,
+} from "./make-trace.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "bytes-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -28,13 +34,13 @@ function singleCall(session: number, prompt: number, response: number): Trace {
   return makeTrace({
     sessionUid: `s${session}`,
     messages: [
-      { role: "system", content: drawText(prompt / 4, seed + 4) },
-      { role: "user", content: drawText((prompt * 3) / 4, seed) },
+      { role: "system", content: sampleText(prompt / 4, seed + 4) },
+      { role: "user", content: sampleText((prompt * 3) / 4, seed) },
     ],
-    response: { role: "assistant", content: drawText(response, seed + 1) },
-    promptIds: drawIds(prompt, seed + 2),
-    responseIds: drawIds(response, seed + 3),
-    logprobs: drawLogprobs(response, seed),
+    response: { role: "assistant", content: sampleText(response, seed + 1) },
+    promptIds: sampleIds(prompt, seed + 2),
+    responseIds: sampleIds(response, seed + 3),
+    logprobs: sampleLogprobs(response, seed),
   });
 }
 

@@ -55,18 +55,18 @@ export function makeSession(fields: Partial<SessionRecord> = {}): SessionRecord 
 const vocabulary = 151_936;
 
 /** Ids as a tokenizer gives them: small ones, which are the frequent ones, come more often. */
-export function drawIds(length: number, seed: number): Int32Array {
+export function sampleIds(length: number, seed: number): Int32Array {
   const random = createRandom(seed);
   return Int32Array.from({ length }, () => Math.floor(vocabulary ** random()) - 1);
 }
 
-export function drawLogprobs(length: number, seed: number): Float32Array {
+export function sampleLogprobs(length: number, seed: number): Float32Array {
   const random = createRandom(seed);
   return Float32Array.from({ length }, () => Math.log(random() + 1e-9));
 }
 
 /** About four characters a token, as English has it. */
-export function drawText(tokens: number, seed: number): string {
+export function sampleText(tokens: number, seed: number): string {
   const random = createRandom(seed);
   const words: string[] = [];
   for (let length = 0; length < tokens * 4; length += words.at(-1)?.length ?? 0) {
@@ -88,21 +88,21 @@ export function concatIds(...parts: readonly Int32Array[]): Int32Array {
 /** A conversation whose every turn continues the one before. */
 export function makeConversation(sessionUid: string, turns: number, perTurn = 100): Trace[] {
   const traces: Trace[] = [];
-  const messages: ChatMessage[] = [{ role: "system", content: drawText(40, 1) }];
+  const messages: ChatMessage[] = [{ role: "system", content: sampleText(40, 1) }];
   for (let turn = 0; turn < turns; turn++) {
     const before = traces.at(-1);
     if (before) messages.push(before.response);
-    messages.push({ role: "user", content: drawText(perTurn, 10 + turn) });
-    const added = drawIds(perTurn, 50 + turn);
+    messages.push({ role: "user", content: sampleText(perTurn, 10 + turn) });
+    const added = sampleIds(perTurn, 50 + turn);
     const trace = makeTrace({
       sessionUid,
       sequence: turn,
       // Clients send everything anew, so nothing is the same object.
       messages: structuredClone(messages),
-      response: { role: "assistant", content: drawText(perTurn, 1000 + turn) },
+      response: { role: "assistant", content: sampleText(perTurn, 1000 + turn) },
       promptIds: before ? concatIds(before.promptIds, before.responseIds, added) : added,
-      responseIds: drawIds(perTurn, 2000 + turn),
-      logprobs: drawLogprobs(perTurn, turn),
+      responseIds: sampleIds(perTurn, 2000 + turn),
+      logprobs: sampleLogprobs(perTurn, turn),
       parentId: before?.id ?? null,
     });
     traces.push(trace);

@@ -16,7 +16,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { ConfigError } from "../../../src/core/errors.ts";
 import { openSqliteTraceStore, type TraceStore } from "../../../src/gateway/index.ts";
 import type { Trace } from "../../../src/core/trace.ts";
-import { drawIds, makeSession, makeTrace } from "./make-trace.ts";
+import { sampleIds, makeSession, makeTrace } from "./make-trace.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sqlite-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -80,7 +80,7 @@ describe("faults", () => {
     const kept: string[] = [];
     let failure: unknown;
     for (let sequence = 0; failure === undefined && sequence < 100; sequence++) {
-      const trace = makeTrace({ sequence, promptIds: drawIds(2000, sequence) });
+      const trace = makeTrace({ sequence, promptIds: sampleIds(2000, sequence) });
       try {
         await store.append([trace]);
         kept.push(trace.id);

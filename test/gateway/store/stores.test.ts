@@ -7,7 +7,7 @@ import type { Trace } from "../../../src/core/trace.ts";
 import { createMemoryTraceStore, openSqliteTraceStore } from "../../../src/gateway/index.ts";
 import type { TraceStore } from "../../../src/gateway/index.ts";
 import { createRandom } from "../../../src/util/random.ts";
-import { concatIds, drawIds, makeConversation, makeSession, makeTrace } from "./make-trace.ts";
+import { concatIds, sampleIds, makeConversation, makeSession, makeTrace } from "./make-trace.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "stores-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -119,10 +119,10 @@ describe.each(kinds)("$name store", ({ open }) => {
 
   it("keeps whatever a parent is said to be", async () => {
     const { store, reopen } = open();
-    const first = makeTrace({ promptIds: drawIds(50, 1) });
+    const first = makeTrace({ promptIds: sampleIds(50, 1) });
     const other = makeTrace({ sessionUid: "other", promptIds: first.promptIds });
     const odd = [
-      makeTrace({ sequence: 1, parentId: first.id, promptIds: drawIds(10, 2) }),
+      makeTrace({ sequence: 1, parentId: first.id, promptIds: sampleIds(10, 2) }),
       makeTrace({ sequence: 2, parentId: other.id, promptIds: first.promptIds }),
       makeTrace({ sequence: 3, parentId: "nobody", promptIds: first.promptIds }),
       makeTrace({ sequence: 4, promptIds: first.promptIds.slice(0, 30), messages: [] }),
@@ -137,7 +137,7 @@ describe.each(kinds)("$name store", ({ open }) => {
       makeTrace({
         choice,
         response: { role: "assistant", content: `answer ${choice}` },
-        responseIds: drawIds(5 + choice, choice),
+        responseIds: sampleIds(5 + choice, choice),
         logprobs: new Float32Array(5 + choice),
         ...(choice === 1 ? {} : { malformed: `cut ${choice}` }),
         weightVersion: choice,
@@ -249,12 +249,12 @@ describe.each(kinds)("$name store", ({ open }) => {
         ],
         tools: random() < 0.5 ? [] : [{ name: `t${below(2)}` }],
         promptIds: parent
-          ? concatIds(parent.promptIds, parent.responseIds, drawIds(below(20), sequence))
-          : concatIds(base?.promptIds.slice(0, below(60)) ?? new Int32Array(0), drawIds(9, 5)),
+          ? concatIds(parent.promptIds, parent.responseIds, sampleIds(below(20), sequence))
+          : concatIds(base?.promptIds.slice(0, below(60)) ?? new Int32Array(0), sampleIds(9, 5)),
         parentId: parent?.id ?? null,
       };
       const batch = Array.from({ length: 1 + below(3) }, (_, choice) =>
-        makeTrace({ ...call, choice, responseIds: drawIds(below(30), below(4)) }),
+        makeTrace({ ...call, choice, responseIds: sampleIds(below(30), below(4)) }),
       );
       await store.append(structuredClone(batch));
       traces.push(...batch);

@@ -15,9 +15,9 @@ type Kind = NonNullable<UpstreamOptions["kind"]>;
 const messages = [{ role: "user", content: "q" }];
 const script: Script = ({ index, choice }) => `<think>so</think>héllo ${index}${choice}`;
 
-async function textOf(answer: Response): Promise<string> {
-  const text = await answer.text();
-  if (!(answer.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
+async function textOf(response: Response): Promise<string> {
+  const text = await response.text();
+  if (!(response.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
     const { choices } = JSON.parse(text) as { choices: { message: { content: string } }[] };
     return choices.map(({ message }) => message.content).join("|");
   }
@@ -28,7 +28,7 @@ async function textOf(answer: Response): Promise<string> {
     .join("");
 }
 
-function expectDrawn(trace: Trace | undefined, said: string): void {
+function expectSampled(trace: Trace | undefined, said: string): void {
   const ids = [...new TextEncoder().encode(said), byteTokens.turnEnd];
   expect(Array.from(trace?.responseIds ?? [])).toEqual(ids);
   expect(Array.from(trace?.logprobs ?? [])).toEqual(ids.map((id, i) => scriptedLogprob(id, i)));
@@ -48,8 +48,8 @@ describe.each(["vllm", "sglang", "llamacpp"] as const)("prompts as token ids to 
     const later = [...messages, { role: "assistant", content: `${word} 00` }, ...messages];
     expect(await textOf(await world.post({ messages: later, stream }))).toBe(`${word} 10`);
     const [first, second] = (await world.session.traces()) as [Trace, Trace];
-    expectDrawn(first, `<think>so</think>${word} 00`);
-    expectDrawn(second, `<think>so</think>${word} 10`);
+    expectSampled(first, `<think>so</think>${word} 00`);
+    expectSampled(second, `<think>so</think>${word} 10`);
     expect(first.promptIds).toEqual(renderer.render([{ role: "user", content: "q" }]).tokens);
     expect(second.parentId).toBe(first.id);
     const before = [...first.promptIds, ...first.responseIds];
@@ -70,7 +70,7 @@ describe.each(["vllm", "sglang", "llamacpp"] as const)("prompts as token ids to 
     const said = (await textOf(await world.post({ messages, n: 3 }))).split("|");
     expect(new Set(said).size).toBe(3);
     const traces = await world.session.traces();
-    for (const [i, trace] of traces.entries()) expectDrawn(trace, said[i] as string);
+    for (const [i, trace] of traces.entries()) expectSampled(trace, said[i] as string);
   });
 
   it("stops at a string, with the ids up to it", async () => {
@@ -100,7 +100,7 @@ describe.each([
     expect(upstream.calls[0]?.body).toMatchObject({ temperature: 0.5, max_tokens: 100 });
     if (lack) expect(trace.untrainable).toMatch(lack);
     else {
-      expectDrawn(trace, "<think>so</think>héllo 00");
+      expectSampled(trace, "<think>so</think>héllo 00");
       expect(trace.promptIds).toEqual(renderer.render([{ role: "user", content: "q" }]).tokens);
     }
   });
@@ -129,9 +129,9 @@ it("refuses prompts of ids for servers that take none", async () => {
     renderer,
     contextLength: 500,
   });
-  const answer = await world.post({ messages });
-  expect(answer.status).toBe(502);
-  expect(await answer.json()).toMatchObject({
+  const response = await world.post({ messages });
+  expect(response.status).toBe(502);
+  expect(await response.json()).toMatchObject({
     error: { message: expect.stringContaining("takes no prompts of token ids") },
   });
 });
@@ -162,7 +162,7 @@ describe("SGLang's streams of what is drawn", () => {
     }));
     await using world = await openWorld({ workers: [{ url: upstream.url }], renderer });
     expect(await textOf(await world.post({ messages, stream: true }))).toBe("héllo");
-    expectDrawn((await world.session.traces())[0], "héllo");
+    expectSampled((await world.session.traces())[0], "héllo");
   });
 
   it("must not take back what they have told", async () => {

@@ -23,9 +23,9 @@ it("merges pieces of parallel tool calls by their index", async () => {
     `<tool_call>\n{"name": "${name}", "arguments": {"x": ${x}}}\n</tool_call>`;
   await using upstream = await startUpstream({ script: () => called("a", 1) + called("b", 2) });
   await using world = await openWorld({ workers: [{ url: upstream.url }] });
-  const answer = await world.post({ messages, tools: [tool("a"), tool("b")], stream: true });
+  const response = await world.post({ messages, tools: [tool("a"), tool("b")], stream: true });
   const merged: { id: string; name: string; text: string }[] = [];
-  for (const event of (await answer.text()).split("\n\n")) {
+  for (const event of (await response.text()).split("\n\n")) {
     if (!event.startsWith("data: {")) continue;
     const { choices } = JSON.parse(event.slice(6)) as { choices: { delta: WireDelta }[] };
     for (const { index, id = "", function: piece } of choices[0]?.delta.tool_calls ?? []) {
@@ -70,8 +70,8 @@ it("passes images on as they came", async () => {
 it("gives as many alternatives as were asked for, the likeliest first", async () => {
   await using upstream = await startUpstream({ script: () => "ab" });
   await using world = await openWorld({ workers: [{ url: upstream.url }] });
-  const answer = await world.post({ messages, logprobs: true, top_logprobs: 2 });
-  const { choices } = (await answer.json()) as {
+  const response = await world.post({ messages, logprobs: true, top_logprobs: 2 });
+  const { choices } = (await response.json()) as {
     choices: { logprobs: { content: { token: string; top_logprobs: { token: string }[] }[] } }[];
   };
   const seen = choices[0]?.logprobs.content.slice(0, 2) ?? [];
@@ -88,8 +88,8 @@ it("gives as many alternatives as were asked for, the likeliest first", async ()
 it("counts what the server counted, once at the end of a stream that asked for it", async () => {
   await using upstream = await startUpstream({ script: () => "ok" });
   await using world = await openWorld({ workers: [{ url: upstream.url }] });
-  const ask = { messages, stream: true, stream_options: { include_usage: true } };
-  const events = (await (await world.post(ask)).text())
+  const request = { messages, stream: true, stream_options: { include_usage: true } };
+  const events = (await (await world.post(request)).text())
     .split("\n\n")
     .filter((event) => event.startsWith("data: {"))
     .map((event) => JSON.parse(event.slice(6)) as { usage?: { completion_tokens: number } });

@@ -1,10 +1,10 @@
 import { Worker as Thread } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
-import type { AnswerPiece } from "../../../src/gateway/targets/workers/response-part.ts";
-import type { Ask } from "../../../src/gateway/targets/workers/requests/worker-request.ts";
+import type { ResponseChunk } from "../../../src/gateway/targets/workers/response-part.ts";
+import type { WorkerRequest } from "../../../src/gateway/targets/workers/requests/worker-request.ts";
 import { Connection } from "../../../src/gateway/targets/workers/requests/connection.ts";
 import { exchange } from "../../../src/gateway/targets/workers/requests/upstream-request.ts";
-import { ExchangeThread } from "../../../src/gateway/targets/workers/requests/request-thread.ts";
+import { RequestThread } from "../../../src/gateway/targets/workers/requests/request-thread.ts";
 import { startUpstream } from "../../../src/testing/index.ts";
 import { openWorld, renderer } from "../http-world.ts";
 
@@ -16,14 +16,20 @@ function connect(root: string): Connection {
   return new Connection({ workerId: "w", address, deadlines, maxResponseBytes: 1e9 });
 }
 
-function asking(text: string, stream: boolean): Ask {
+function asking(text: string, stream: boolean): WorkerRequest {
   const tokens = Int32Array.from(new TextEncoder().encode(text));
-  const ask = { tokens, params: { ...params, stopTokenIds: [] }, n: 1, model: "scripted", stream };
-  return { form: "tokens", kind: "vllm", ask };
+  const request = {
+    tokens,
+    params: { ...params, stopTokenIds: [] },
+    n: 1,
+    model: "scripted",
+    stream,
+  };
+  return { form: "tokens", kind: "vllm", request };
 }
 
-async function collect(pieces: AsyncIterable<readonly AnswerPiece[]>): Promise<AnswerPiece[]> {
-  const all: AnswerPiece[] = [];
+async function collect(pieces: AsyncIterable<readonly ResponseChunk[]>): Promise<ResponseChunk[]> {
+  const all: ResponseChunk[] = [];
   for await (const together of pieces) all.push(...together);
   return all;
 }
@@ -38,8 +44,8 @@ afterEach(async () => {
   for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
 });
 
-function thread(start?: () => Thread): ExchangeThread {
-  const made = new ExchangeThread(report, start);
+function thread(start?: () => Thread): RequestThread {
+  const made = new RequestThread(report, start);
   open.push({ [Symbol.asyncDispose]: () => made.close() });
   return made;
 }
@@ -50,14 +56,14 @@ describe("exchanges on another thread", () => {
     const connection = connect(upstream.url);
     const there = thread();
     // Long enough that ids are moved instead of copied.
-    const asks = Array.from({ length: 12 }, (_, i) =>
+    const requests = Array.from({ length: 12 }, (_, i) =>
       asking(`question ${i} `.repeat(i % 3 === 0 ? 400 : 1), i % 2 === 0),
     );
     const here = await Promise.all(
-      asks.map((ask) => collect(exchange(connection, ask, patient()))),
+      requests.map((request) => collect(exchange(connection, request, patient()))),
     );
     const moved = await Promise.all(
-      asks.map((ask) => collect(there.run(connection, ask, patient()))),
+      requests.map((request) => collect(there.run(connection, request, patient()))),
     );
     expect(moved).toEqual(here);
     expect(here.every((pieces) => pieces.length > 0)).toBe(true);
@@ -115,12 +121,12 @@ it("calls beyond a few are captured alike, whichever thread they ran on", async 
     renderer,
     offloadFrom: 2,
   });
-  const asked = Array.from({ length: 10 }, (_, i) => "q".repeat(i + 1));
+  const requested = Array.from({ length: 10 }, (_, i) => "q".repeat(i + 1));
   await Promise.all(
-    asked.map(async (content) => {
-      const answer = await world.post({ messages: [{ role: "user", content }] });
-      expect(answer.status).toBe(200);
-      await answer.text();
+    requested.map(async (content) => {
+      const response = await world.post({ messages: [{ role: "user", content }] });
+      expect(response.status).toBe(200);
+      await response.text();
     }),
   );
   const traces = await world.session.traces();

@@ -48,11 +48,11 @@ it("sends new sessions where there is the least load, by weight", async () => {
   ];
   await using world = await openWorld({ workers, renderer });
   await known(world, 2);
-  const answers = Array.from({ length: 8 }, (_, i) => world.post({ messages }, { uid: `u${i}` }));
+  const responses = Array.from({ length: 8 }, (_, i) => world.post({ messages }, { uid: `u${i}` }));
   await expect.poll(() => a.active + b.active).toBe(8);
   expect([a.active, b.active]).toEqual([6, 2]);
   release();
-  for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
+  for (const response of await Promise.all(responses)) expect(response.status).toBe(200);
   await a[Symbol.asyncDispose]();
   await b[Symbol.asyncDispose]();
 });
@@ -154,9 +154,9 @@ it("aborts the server's call when the client leaves", async () => {
   });
   await using world = await openWorld({ workers: [{ url: upstream.url }], renderer });
   const leave = new AbortController();
-  const answer = await world.post({ messages, stream: true }, { signal: leave.signal });
-  expect(answer.status).toBe(200);
-  await answer.body?.getReader().read();
+  const response = await world.post({ messages, stream: true }, { signal: leave.signal });
+  expect(response.status).toBe(200);
+  await response.body?.getReader().read();
   expect(upstream.active).toBe(1);
   leave.abort();
   await expect.poll(() => upstream.active).toBe(0);

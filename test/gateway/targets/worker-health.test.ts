@@ -21,8 +21,8 @@ interface WireError {
   readonly error: { readonly code: string; readonly message: string };
 }
 
-async function contentOf(answer: Response): Promise<string> {
-  const { choices } = (await answer.json()) as { choices: { message: { content: string } }[] };
+async function contentOf(response: Response): Promise<string> {
+  const { choices } = (await response.json()) as { choices: { message: { content: string } }[] };
   return choices[0]?.message.content ?? "";
 }
 
@@ -34,15 +34,15 @@ interface WireChoice {
   readonly finish_reason: string | null;
 }
 
-async function streamedChoices(answer: Response): Promise<readonly WireChoice[]> {
-  return (await answer.text())
+async function streamedChoices(response: Response): Promise<readonly WireChoice[]> {
+  return (await response.text())
     .split("\n\n")
     .filter((event) => event.startsWith("data: {"))
     .flatMap((event) => (JSON.parse(event.slice(6)) as { choices: WireChoice[] }).choices);
 }
 
-async function streamedText(answer: Response): Promise<string> {
-  return (await streamedChoices(answer)).map(({ delta }) => delta.content ?? "").join("");
+async function streamedText(response: Response): Promise<string> {
+  return (await streamedChoices(response)).map(({ delta }) => delta.content ?? "").join("");
 }
 
 const healthy = async (world: HttpWorld): Promise<unknown> =>
@@ -65,9 +65,9 @@ describe("llama.cpp's server", () => {
       const own = tokenMode === "server" ? {} : { renderer };
       await using world = await openWorld({ workers: [{ url: upstream.url }], tokenMode, ...own });
       for (let i = 0; i < 5; i++) {
-        const answer = await world.post({ messages, stream });
-        expect(answer.status).toBe(200);
-        const said = stream ? await streamedText(answer) : await contentOf(answer);
+        const response = await world.post({ messages, stream });
+        expect(response.status).toBe(200);
+        const said = stream ? await streamedText(response) : await contentOf(response);
         expect(said).toBe("fine 👍🏽 yes");
       }
       expect(upstream.calls).toHaveLength(5);
@@ -111,9 +111,9 @@ describe("llama.cpp's server", () => {
     const call = '<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>';
     await using upstream = await startUpstream({ kind, script: () => `hi ${call}` });
     await using world = await openWorld({ workers: [{ url: upstream.url }] });
-    const answer = await world.post({ messages, tools, stream: true });
-    expect(answer.headers.get("content-type")).toContain("text/event-stream");
-    const choices = await streamedChoices(answer);
+    const response = await world.post({ messages, tools, stream: true });
+    expect(response.headers.get("content-type")).toContain("text/event-stream");
+    const choices = await streamedChoices(response);
     expect(choices.map(({ delta }) => delta.content ?? "").join("")).toBe("hi");
     const calls = choices.flatMap(({ delta }) => delta.tool_calls ?? []);
     expect(calls.map((each) => each.function.name ?? "").join("")).toBe("add");
@@ -156,9 +156,9 @@ describe("a worker's own status", () => {
       failuresToOpen: 1,
     });
     for (let i = 0; i < 3; i++) {
-      const answer = await world.post({ messages });
-      expect(answer.status).toBe(seen);
-      const { error } = (await answer.json()) as WireError;
+      const response = await world.post({ messages });
+      expect(response.status).toBe(seen);
+      const { error } = (await response.json()) as WireError;
       expect(error.message).toBe(`The worker "w" answered ${status}: out of cheese`);
     }
     expect(await healthy(world)).toEqual([true]);

@@ -19,7 +19,7 @@ let backend: VerlBackend | undefined;
 afterEach(() => backend?.[Symbol.asyncDispose]());
 
 /** The log-probability of a token after a prompt, as a server gives it. */
-async function drawn(url: string, prompt: readonly number[]): Promise<[number, number]> {
+async function sampled(url: string, prompt: readonly number[]): Promise<[number, number]> {
   const body = { prompt, max_tokens: 1, temperature: 0 };
   const response = await fetch(`${url}/v1/completions`, {
     method: "POST",
@@ -64,12 +64,12 @@ it("answers during updates with the weights of before, and trains on rollouts of
   const duringUpdates: number[] = [];
   const update = verl.updatePolicy.bind(verl);
   verl.updatePolicy = async (...given) => {
-    const before = await drawn(url, prompt);
+    const before = await sampled(url, prompt);
     let isDone = false;
     const updating = update(...given).finally(() => (isDone = true));
     let answers = 0;
     for (;;) {
-      const now = await drawn(url, prompt);
+      const now = await sampled(url, prompt);
       if (isDone) break;
       expect(now).toEqual(before);
       answers++;
@@ -80,10 +80,10 @@ it("answers during updates with the weights of before, and trains on rollouts of
   const gaps: number[] = [];
   const publish = verl.publishWeights.bind(verl);
   verl.publishWeights = async () => {
-    const [token, before] = await drawn(url, prompt);
+    const [token, before] = await sampled(url, prompt);
     const version = await publish();
     const wanted = await trained(verl, prompt, token);
-    const serves = await drawn(url, prompt);
+    const serves = await sampled(url, prompt);
     if (serves[0] === token) expect(Math.abs(serves[1] - wanted)).toBeLessThan(1e-4);
     gaps.push(Math.abs(wanted - before));
     return version;

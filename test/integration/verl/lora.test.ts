@@ -24,17 +24,17 @@ afterAll(async () => {
   await verl?.[Symbol.asyncDispose]();
 });
 
-interface Drawn {
+interface Sampled {
   readonly token_ids: readonly number[];
   readonly logprobs: { readonly token_logprobs: readonly number[] };
 }
 
-async function ask(url: string): Promise<Drawn> {
+async function ask(url: string): Promise<Sampled> {
   const response = await fetch(`${url}/v1/completions`, {
     method: "POST",
     body: JSON.stringify({ prompt, max_tokens: 4, temperature: 0 }),
   });
-  return ((await response.json()) as { choices: [Drawn] }).choices[0];
+  return ((await response.json()) as { choices: [Sampled] }).choices[0];
 }
 
 it("serves on every replica what it trains, and measures its distance to the model without the adapter", async () => {
@@ -42,9 +42,9 @@ it("serves on every replica what it trains, and measures its distance to the mod
   const start = rowOf({ tokens: [...prompt, 9, 10], logprobs: [-6, -6], advantage: 1 });
   const [asLoaded] = (await verl.forward([start])) as [Float32Array];
   for (let step = 0; step < 3; step++) {
-    const [drawn, other] = await Promise.all(target.workers.map(({ url }) => ask(url)));
-    expect(other).toEqual(drawn);
-    const { token_ids: ids, logprobs } = drawn as Drawn;
+    const [sampled, other] = await Promise.all(target.workers.map(({ url }) => ask(url)));
+    expect(other).toEqual(sampled);
+    const { token_ids: ids, logprobs } = sampled as Sampled;
     const tokens = [...prompt, ...ids];
     const row = rowOf({ tokens, logprobs: logprobs.token_logprobs, advantage: 1 });
     const [trained] = (await verl.forward([row])) as [Float32Array];

@@ -6,7 +6,7 @@ import type { VerlBackend } from "../../../src/backends/verl/index.ts";
 import type { TrainingBackend, UpdateMetrics } from "../../../src/core/backend.ts";
 import { defaultOptim, type LossSpec } from "../../../src/core/loss.ts";
 import type { TrainingRow } from "../../../src/core/training-row.ts";
-import { updateBySlopes } from "../../../src/trainer/update/trainer-loss.ts";
+import { updateWithTrainerLoss } from "../../../src/trainer/update/trainer-loss.ts";
 import { createRandom } from "../../../src/util/random.ts";
 import { rowOf } from "../../verl/fake-bridge.ts";
 import { areAlive, descendants } from "./processes.ts";
@@ -164,7 +164,7 @@ describe("verl on two ranks and the embedded engine", () => {
           -Math.exp(logprob - samplingLogprob) * advantage + 0.1 * (logprob - samplingLogprob) ** 2,
       );
     const update = (backend: TrainingBackend) =>
-      updateBySlopes(backend, rows, { spec, lossOfRole }, optim);
+      updateWithTrainerLoss(backend, rows, { spec, lossOfRole }, optim);
     expectNear(await update(verl), await update(local));
   });
 });

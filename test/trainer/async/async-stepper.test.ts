@@ -79,7 +79,7 @@ describe("overlapped steps", () => {
       const bound = Math.ceil(Number(made.set["async_training.staleness_threshold"]));
       expect(simulation.metrics).toHaveLength(made.steps);
       if (simulation.trained.length > 0) expect(stalest(simulation)).toBeLessThanOrEqual(bound);
-      expect(simulation.mostRunning).toBeLessThanOrEqual(
+      expect(simulation.maxRunning).toBeLessThanOrEqual(
         Number(made.set["workflow.n_parallel_tasks"]),
       );
       const ids = simulation.trained.map(({ row }) => row.provenance.episodeId);
@@ -186,9 +186,9 @@ describe("exchanges of weights", () => {
     for (const { row } of mixed) {
       for (const { kind, start, end, weightVersion } of row.segments) {
         if (kind !== "response") continue;
-        const drawn = Array.from(row.samplingLogprobs.subarray(start, end));
+        const sampled = Array.from(row.samplingLogprobs.subarray(start, end));
         // The simulated policy of version v draws token i with log-probability -0.5 - v/64 - i/4096.
-        expect(drawn).toEqual(drawn.map((_, i) => -0.5 - weightVersion / 64 - i / 4096));
+        expect(sampled).toEqual(sampled.map((_, i) => -0.5 - weightVersion / 64 - i / 4096));
       }
     }
   });

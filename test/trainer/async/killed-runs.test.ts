@@ -85,15 +85,15 @@ describe("asynchronous runs that are killed, interrupted and resumed", () => {
       expect(ids).toHaveLength(steps * size * rolloutsPerTask);
       expect([...new Set(ids.map(placeOf))].sort((a, b) => a - b)).toEqual(upTo(steps * size));
       // The log-probability of a first token says which weights drew it.
-      const drawnBy = new Map<number, Set<number>>();
+      const sampledBy = new Map<number, Set<number>>();
       for (const { row } of simulation.trained) {
         for (const { kind, start, weightVersion } of row.segments) {
           if (kind === "prompt") continue;
-          const weights = drawnBy.get(weightVersion) ?? new Set();
-          drawnBy.set(weightVersion, weights.add(updatesOf(row.samplingLogprobs[start]!)));
+          const weights = sampledBy.get(weightVersion) ?? new Set();
+          sampledBy.set(weightVersion, weights.add(updatesOf(row.samplingLogprobs[start]!)));
         }
       }
-      for (const [version, weights] of drawnBy)
+      for (const [version, weights] of sampledBy)
         expect([...weights], `version ${version}`).toHaveLength(1);
       for (const metrics of simulation.metrics)
         expect(metrics["async/staleness_max"]).toBeLessThanOrEqual(bound);

@@ -3,7 +3,7 @@ import { createLocalBackend } from "../../../src/backends/local/index.ts";
 import type { AgentConfig } from "../../../src/core/agent.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { AgentTrainer } from "../../../src/trainer/agent-trainer.ts";
-import { ask } from "../../rollout/gateway-run.ts";
+import { request } from "../../rollout/gateway-run.ts";
 import { newFolder, readLines } from "../coin-run.ts";
 
 const tasks = ["mug", "clock", "chair"].map((item) => ({
@@ -18,9 +18,9 @@ interface WrittenEpisode {
 
 /** Two calls with a pause between them, long enough for weights to change in many rollouts. */
 async function slowly(task: Task, config: AgentConfig): Promise<string> {
-  const first = await ask(config, task.instruction);
+  const first = await request(config, task.instruction);
   await new Promise((resolve) => setTimeout(resolve, 20 * (task.id.length % 3) + 10));
-  const second = await ask(config, `${task.instruction} And ${first.content.length % 7}?`);
+  const second = await request(config, `${task.instruction} And ${first.content.length % 7}?`);
   return second.content;
 }
 

@@ -7,7 +7,7 @@ import { defaultSampling } from "../../../src/core/policy.ts";
 import type { Task } from "../../../src/core/task.ts";
 import type { TrainingRow } from "../../../src/core/training-row.ts";
 import type { Episode, Step } from "../../../src/core/trajectory.ts";
-import { createOverlapped } from "../../../src/trainer/async/async-stepper.ts";
+import { createAsyncStepper } from "../../../src/trainer/async/async-stepper.ts";
 import { createBatchPlan } from "../../../src/trainer/rollouts/batches.ts";
 import {
   newestCheckpoint,
@@ -17,8 +17,8 @@ import {
 import { loadConfig } from "../../../src/config/load.ts";
 import { type LoopResult, runLoop } from "../../../src/trainer/loop.ts";
 import type { LoopContext, RolloutRequest } from "../../../src/trainer/loop-context.ts";
-import { nothingHeld } from "../../../src/trainer/rollouts/buffered-rollouts.ts";
-import { type Held, type StepState } from "../../../src/trainer/stepper.ts";
+import { nothingBuffered } from "../../../src/trainer/rollouts/buffered-rollouts.ts";
+import { type Buffered, type StepState } from "../../../src/trainer/stepper.ts";
 import { allCapabilities } from "../coin-backend.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
@@ -65,14 +65,14 @@ export const updatesOf = (logprob: number): number => (-0.5 - logprob) * 64;
 
 function call(index: number, before: readonly number[], served: Weights): Step {
   const { version, updates } = served;
-  const drawn = [1000 + 10 * index, 1001 + 10 * index];
+  const sampled = [1000 + 10 * index, 1001 + 10 * index];
   return {
     traceId: `call-${index}`,
     messages: [],
     response: { role: "assistant", content: "" },
     promptIds: Int32Array.from([...before, 7]),
-    responseIds: Int32Array.from(drawn),
-    logprobs: Float32Array.from(drawn, (_, i) => logprobOf(updates, i)),
+    responseIds: Int32Array.from(sampled),
+    logprobs: Float32Array.from(sampled, (_, i) => logprobOf(updates, i)),
     stopReason: "stop",
     sampling: { ...defaultSampling, seed: 0, stopTokenIds: [] },
     weightVersion: version,
@@ -89,7 +89,7 @@ interface Weights {
 
 /** What survives a kill: the last checkpoint. */
 interface Saved {
-  readonly held: Held;
+  readonly held: Buffered;
   readonly state: StepState;
   readonly step: number;
 }
@@ -106,7 +106,7 @@ export class Simulation {
   #updates = 0;
   #abort = new AbortController();
   #running = 0;
-  mostRunning = 0;
+  maxRunning = 0;
 
   constructor(options: SimulationOptions) {
     this.#options = options;
@@ -157,7 +157,7 @@ export class Simulation {
 
   async #rollout(request: RolloutRequest, signal: AbortSignal): Promise<Episode> {
     const plan = this.#options.rollout(request, this.clock);
-    this.mostRunning = Math.max(this.mostRunning, ++this.#running);
+    this.maxRunning = Math.max(this.maxRunning, ++this.#running);
     const steps: Step[] = [];
     let tokens: number[] = [];
     for (const [index, pause] of plan.pauses.entries()) {
@@ -236,9 +236,9 @@ export class Simulation {
   async run(from: Saved | null = null, until: number = this.#options.steps): Promise<Saved> {
     const context = this.context();
     const position = { next: 0, pending: [] };
-    const held = from?.held ?? { rollouts: nothingHeld, position, hasUnservedWeights: false };
+    const held = from?.held ?? { rollouts: nothingBuffered, position, hasUnservedWeights: false };
     const before = { steps: from?.step ?? 0, resumeVersions: [] };
-    const stepper = createOverlapped(context, held, before);
+    const stepper = createAsyncStepper(context, held, before);
     let state = from?.state ?? { weightVersion: 0, position, skippedUpdates: 0 };
     const guard = { begin() {}, unchanged() {} };
     return await this.clock.run(
@@ -278,7 +278,7 @@ export class Simulation {
       await context.backend.loadState(checkpoint.weights, state.weightVersion);
     const work = runLoop(context, {
       state,
-      rollouts: checkpoint?.rollouts ?? nothingHeld,
+      rollouts: checkpoint?.rollouts ?? nothingBuffered,
       checkpoint: checkpoint?.path ?? null,
       checkpointFolder: folder,
     });

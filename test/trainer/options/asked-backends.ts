@@ -21,7 +21,7 @@ import {
 import type { TrainingRow } from "../../../src/core/training-row.ts";
 import type { TrainConfig } from "../../../src/config/train-config.ts";
 import { planLoss } from "../../../src/trainer/update/loss-plan.ts";
-import { updateBySlopes } from "../../../src/trainer/update/trainer-loss.ts";
+import { updateWithTrainerLoss } from "../../../src/trainer/update/trainer-loss.ts";
 import { rowOf } from "../../engine/small-model.ts";
 import { fetchOf, modelPath, startServer, token } from "../../tinker/local-server.ts";
 import { fakeBackend, fakeRun } from "../../verl/fake-bridge.ts";
@@ -131,7 +131,7 @@ export async function updateAsAsked(
   const own = name === "verl" ? { ...fakeRun.optim, learningRate: optim.learningRate } : optim;
   return byRole === null
     ? backend.updatePolicy(rows, spec, own)
-    : updateBySlopes(backend, rows, { spec, lossOfRole: byRole }, own);
+    : updateWithTrainerLoss(backend, rows, { spec, lossOfRole: byRole }, own);
 }
 
 /** The loss by the formulas in numbers, from the log-probabilities that the backend gives. */

@@ -7,8 +7,8 @@ import { configFields } from "../../../src/config/fields.ts";
 import {
   backendNames,
   explainOption,
-  type Honoured,
-  honouredValues,
+  type Supported,
+  supportedValues,
   optionProbes,
 } from "../../../src/trainer/explain-option.ts";
 import { readPage, tableRows, unquoted } from "../../docs/pages.ts";
@@ -18,8 +18,8 @@ const table = new Map(
   tableRows(page, "backends").map(([key, ...cells]) => [unquoted(key!), cells] as const),
 );
 
-const text = (honoured: Honoured): string =>
-  typeof honoured === "string" ? honoured : honoured.map(String).join(", ");
+const text = (supported: Supported): string =>
+  typeof supported === "string" ? supported : supported.map(String).join(", ");
 
 /** The options that a trainer on this backend refuses, or null when it takes the configuration. */
 function refusal(backend: string, overrides: Record<string, unknown>): string | null {
@@ -48,12 +48,12 @@ function refusal(backend: string, overrides: Record<string, unknown>): string | 
 }
 
 describe("options and backends", () => {
-  const cells = new Map<string, Honoured[]>();
+  const cells = new Map<string, Supported[]>();
   beforeAll(() => {
     for (const field of configFields()) {
       cells.set(
         field.key,
-        backendNames.map((backend) => honouredValues(field, backend)),
+        backendNames.map((backend) => supportedValues(field, backend)),
       );
     }
   }, 60_000);
@@ -98,7 +98,7 @@ describe("explainOption", () => {
     expect(explainOption("rllm.rollout.n")).toMatchObject({
       key: "rollout.n",
       default: 8,
-      honoured: { local: "all" },
+      supported: { local: "all" },
       otherNames: ["training.group_size", "actor_rollout_ref.rollout.n"],
     });
   });

@@ -118,7 +118,7 @@ function steers(field: keyof OptimSpec, value: number): Question["ask"] {
 const samplesGreedily: Question["ask"] = ({ target }) =>
   unlessRefused(async () => {
     const { sampler } = target as SamplerTarget;
-    const drawn = async (minP: number): Promise<number> => {
+    const sampled = async (minP: number): Promise<number> => {
       const seen = new Set<string>();
       for (let seed = 0; seed < 6; seed++) {
         const params = { ...defaultSampling, minP, maxTokens: 4, stopTokenIds: [], seed };
@@ -127,8 +127,8 @@ const samplesGreedily: Question["ask"] = ({ target }) =>
       }
       return seen.size;
     };
-    expect(await drawn(0)).toBeGreaterThan(1);
-    expect(await drawn(1)).toBe(1);
+    expect(await sampled(0)).toBeGreaterThan(1);
+    expect(await sampled(1)).toBe(1);
   });
 
 /** A sample that is asked for during an update comes back. */
@@ -292,7 +292,7 @@ for (const [name, open] of [
       "%s is done or refused as the rule says",
       async (_, { option, set, ask }) => {
         const config = configOf(set);
-        const isAllowed = rules.get(option)!.honoured(asked.backend.capabilities, config);
+        const isAllowed = rules.get(option)!.supported(asked.backend.capabilities, config);
         expect(await ask(asked, config)).toBe(isAllowed);
       },
       60_000,

@@ -61,7 +61,7 @@ function matches(pattern: readonly string[], segments: readonly string[]): boole
  * routes apart.
  * @throws ApiError 401, 405 and what the route throws.
  */
-export function answerOwn(
+export function handleOwn(
   context: Omit<OwnContext, "params">,
   segments: readonly string[],
 ): Promise<Response> | Response | undefined {

@@ -2,14 +2,14 @@
 import { readJsonObject } from "../../http/body.ts";
 import { createResponseId } from "../../call/call.ts";
 import type { Reply } from "../../http/reply.ts";
-import { answerCall, type RouteContext } from "../handle-call.ts";
+import { handleCall, type RouteContext } from "../handle-call.ts";
 import { ignoredFields } from "../field-table.ts";
 import { chatFields } from "./refusals.ts";
 import { parseChatRequest } from "./request.ts";
 import { toWireCompletion } from "./response.ts";
 import { ChatStream } from "./stream.ts";
 
-export async function answerChat(context: RouteContext): Promise<Reply> {
+export async function handleChat(context: RouteContext): Promise<Reply> {
   const { gateway, request } = context;
   const body = await readJsonObject(request, gateway);
   const { call, stream, includeUsage, logprobs } = parseChatRequest(
@@ -20,7 +20,7 @@ export async function answerChat(context: RouteContext): Promise<Reply> {
   gateway.ignored.note("openai-chat", ignoredFields(body, chatFields));
   const responseId = createResponseId("chatcmpl-");
   const options = { model: gateway.model, renderer: gateway.target.renderer, logprobs };
-  return answerCall(context, {
+  return handleCall(context, {
     call,
     responseId,
     stream: stream

@@ -3,13 +3,13 @@ import { ContextOverflowError } from "../../../core/errors.ts";
 import { readJsonObject } from "../../http/body.ts";
 import { createResponseId } from "../../call/call.ts";
 import type { Reply } from "../../http/reply.ts";
-import { answerCall, type RouteContext } from "../handle-call.ts";
+import { handleCall, type RouteContext } from "../handle-call.ts";
 import { ignoredFields } from "../field-table.ts";
 import { completionsFields, parseCompletionsRequest } from "./request.ts";
 import { toTextCompletion } from "./response.ts";
 import { CompletionsStream } from "./stream.ts";
 
-export async function answerCompletions(context: RouteContext): Promise<Reply> {
+export async function handleCompletions(context: RouteContext): Promise<Reply> {
   const { gateway, request } = context;
   const { renderer, abilities } = gateway.target;
   const body = await readJsonObject(request, gateway);
@@ -23,7 +23,7 @@ export async function answerCompletions(context: RouteContext): Promise<Reply> {
   gateway.ignored.note("openai-completions", ignoredFields(body, completionsFields));
   const responseId = createResponseId("cmpl-");
   const options = { model: gateway.model, renderer, logprobs };
-  return answerCall(context, {
+  return handleCall(context, {
     call,
     responseId,
     stream: stream

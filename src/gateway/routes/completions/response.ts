@@ -9,18 +9,18 @@ type Wire = Readonly<Record<string, unknown>>;
 
 /** Log-probabilities of the drawn tokens. */
 export function toTextLogprobs(completion: Completion, renderer: Renderer): Wire {
-  const drawn = tokenTextsOf(completion, renderer);
-  const hasTops = drawn.some(({ topLogprobs }) => topLogprobs.length > 0);
+  const sampled = tokenTextsOf(completion, renderer);
+  const hasTops = sampled.some(({ topLogprobs }) => topLogprobs.length > 0);
   let offset = 0;
   return {
-    tokens: drawn.map(({ text }) => text),
+    tokens: sampled.map(({ text }) => text),
     token_logprobs: Array.from(completion.logprobs),
     top_logprobs: hasTops
-      ? drawn.map(({ topLogprobs }) =>
+      ? sampled.map(({ topLogprobs }) =>
           Object.fromEntries(topLogprobs.map(({ text, logprob }) => [text, logprob])),
         )
       : null,
-    text_offset: drawn.map(({ text }) => (offset += text.length) - text.length),
+    text_offset: sampled.map(({ text }) => (offset += text.length) - text.length),
   };
 }
 

@@ -2,23 +2,23 @@
 import { readJsonObject } from "../../http/body.ts";
 import { createResponseId } from "../../call/call.ts";
 import type { Reply } from "../../http/reply.ts";
-import { answerCall, type RouteContext } from "../handle-call.ts";
+import { handleCall, type RouteContext } from "../handle-call.ts";
 import { ignoredFields } from "../field-table.ts";
 import { messagesFields, parseMessagesRequest } from "./request.ts";
-import { toWireAnswer } from "./response.ts";
+import { toWireResponse } from "./response.ts";
 import { MessagesStream } from "./stream.ts";
 
-export async function answerMessages(context: RouteContext): Promise<Reply> {
+export async function handleMessages(context: RouteContext): Promise<Reply> {
   const { gateway, request } = context;
   const { model } = gateway;
   const body = await readJsonObject(request, gateway);
   const { call, stream } = parseMessagesRequest(body, model, gateway.target.abilities);
   gateway.ignored.note("anthropic-messages", ignoredFields(body, messagesFields));
   const responseId = createResponseId("msg_");
-  return answerCall(context, {
+  return handleCall(context, {
     call,
     responseId,
     stream: stream ? (events) => new MessagesStream({ responseId, model }, events) : null,
-    whole: (result) => toWireAnswer(result, model),
+    whole: (result) => toWireResponse(result, model),
   });
 }

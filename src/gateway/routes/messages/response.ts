@@ -78,7 +78,7 @@ function toBlocks({ message }: Completion): readonly Wire[] {
   ];
 }
 
-export function toWireAnswer(result: CallResult, model: string): Wire {
+export function toWireResponse(result: CallResult, model: string): Wire {
   const [completion] = result.completions as readonly [Completion];
   return {
     ...toWireMessageHead(result.responseId, model),

@@ -3,7 +3,7 @@ import { readJsonObject } from "../../http/body.ts";
 import { createResponseId, type FinishedCall } from "../../call/call.ts";
 import { readString } from "../../http/json-fields.ts";
 import type { Reply } from "../../http/reply.ts";
-import { answerCall, type CallStream, type RouteContext } from "../handle-call.ts";
+import { handleCall, type CallStream, type RouteContext } from "../handle-call.ts";
 import type { EventStream } from "../event-stream.ts";
 import { ignoredFields } from "../field-table.ts";
 import { recallMessages, rememberResponse } from "./memory.ts";
@@ -11,7 +11,7 @@ import { responsesFields, parseResponsesRequest } from "./request.ts";
 import { toResponse } from "./response.ts";
 import { ResponsesStream } from "./stream.ts";
 
-export async function answerResponses(context: RouteContext): Promise<Reply> {
+export async function handleResponses(context: RouteContext): Promise<Reply> {
   const { gateway, session, request } = context;
   const { model, target } = gateway;
   const body = await readJsonObject(request, gateway);
@@ -25,8 +25,8 @@ export async function answerResponses(context: RouteContext): Promise<Reply> {
   // Before the client can know the id.
   const store = ({ completions }: FinishedCall): void => {
     if (!parsed.store) return;
-    const answers = completions.map(({ message }) => message);
-    rememberResponse(session, responseId, previousId, [...parsed.added, ...answers]);
+    const responses = completions.map(({ message }) => message);
+    rememberResponse(session, responseId, previousId, [...parsed.added, ...responses]);
   };
   const open = (events: EventStream): CallStream => {
     const stream = new ResponsesStream(options, events);
@@ -46,7 +46,7 @@ export async function answerResponses(context: RouteContext): Promise<Reply> {
       },
     };
   };
-  return answerCall(context, {
+  return handleCall(context, {
     call: parsed.call,
     responseId,
     stream: parsed.stream ? open : null,

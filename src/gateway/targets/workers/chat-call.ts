@@ -1,18 +1,18 @@
 /** One try of one call at a server that renders messages itself. Knows neither retries nor stores. */
 import type { SamplingParams } from "../../../core/policy.ts";
 import type { TargetCall } from "../target.ts";
-import { AnswerCollector } from "./response-collector.ts";
-import type { Exchanges } from "./requests/upstream-requests.ts";
+import { ResponseCollector } from "./response-collector.ts";
+import type { UpstreamRequests } from "./requests/upstream-requests.ts";
 import type { Worker, WorkerFacts } from "./worker.ts";
 
 export interface ChatCallOptions {
-  readonly exchanges: Exchanges;
+  readonly exchanges: UpstreamRequests;
   readonly call: TargetCall;
   readonly params: SamplingParams;
   /** Bounds a whole answer, whose first byte comes last. */
   readonly requestTimeoutMs: number;
   /** The server has begun to answer. */
-  readonly onBegin: (answer: AnswerCollector) => void;
+  readonly onBegin: (response: ResponseCollector) => void;
   /** The client is about to be shown something. */
   readonly onCommit: () => void;
 }
@@ -28,19 +28,19 @@ export async function callChat(
   worker: Worker,
   facts: WorkerFacts,
   { exchanges, call, params, requestTimeoutMs, onBegin, onCommit }: ChatCallOptions,
-): Promise<AnswerCollector> {
+): Promise<ResponseCollector> {
   const { request, abort, onDelta } = call;
   const { kind, model } = facts;
   // llama.cpp's server tells no log-probabilities in a stream with tools, so it is asked for the whole.
   const isWhole = kind === "llamacpp" && request.tools.length > 0;
   const stream = onDelta !== undefined && !isWhole;
   const ask = { request, params, kind, model, stream };
-  const collector = new AnswerCollector(worker.id, request.n);
+  const collector = new ResponseCollector(worker.id, request.n);
   const { signal } = abort;
   try {
     const pieces = exchanges.run(
       worker,
-      { form: "messages", ask },
+      { form: "messages", request: ask },
       { signal, ...(stream ? {} : { deadlines: { firstByteMs: requestTimeoutMs } }) },
     );
     let hasBegun = false;

@@ -8,21 +8,21 @@ import { toolCallId } from "../../call/completion.ts";
 import type { CallRequest, TokenText } from "../../call/call-request.ts";
 import { chainMessages, type MessageChain } from "../../session/conversation.ts";
 import { mergeSampling, startsWith, type PreparedCall } from "../../call/prompt.ts";
-import type { FinishedChoice, Target, TargetAnswer, TargetCall } from "../target.ts";
-import { AnswerCollector } from "./response-collector.ts";
+import type { FinishedChoice, Target, TargetResponse, TargetCall } from "../target.ts";
+import { ResponseCollector } from "./response-collector.ts";
 import { callChat } from "./chat-call.ts";
 import type { ChoiceCollector } from "./choice-collector.ts";
 import { countTokens } from "./count-tokens.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import type { Exchanges } from "./requests/upstream-requests.ts";
-import type { Fleet } from "./worker-pool.ts";
+import type { UpstreamRequests } from "./requests/upstream-requests.ts";
+import type { WorkerPool } from "./worker-pool.ts";
 import { logprobKindOf } from "./logprob-kind.ts";
 import { serverRenderer } from "./server-renderer.ts";
 
 export interface ChatTargetOptions {
-  readonly fleet: Fleet;
+  readonly workerPool: WorkerPool;
   readonly dispatcher: Dispatcher;
-  readonly exchanges: Exchanges;
+  readonly exchanges: UpstreamRequests;
   readonly gate: CallGate;
   readonly requestTimeoutMs: number;
 }
@@ -34,12 +34,12 @@ function planCall({ session, request, trajectoryUid }: TargetCall): Plan {
   const chain = chainMessages(request.messages, request.tools);
   // The prompt's ids are not known yet; its messages stand for them.
   const prompt = JSON.stringify(request.rawPrompt ?? chain.at(-1));
-  const asked = `${prompt}${session.trajectoryLabel(trajectoryUid)}`;
-  const occurrence = session.countOccurrence(asked);
-  const seedParts = [asked, occurrence, ...(request.seed === undefined ? [] : [request.seed])];
+  const requested = `${prompt}${session.trajectoryLabel(trajectoryUid)}`;
+  const occurrence = session.countOccurrence(requested);
+  const seedParts = [requested, occurrence, ...(request.seed === undefined ? [] : [request.seed])];
   return {
     chain,
-    drawKey: `${occurrence}:${asked}`,
+    sampleKey: `${occurrence}:${requested}`,
     sampling: {
       ...mergeSampling(request.sampling, session.options.sampling),
       stopTokenIds: [],
@@ -64,10 +64,10 @@ function finishChoice(
   weightVersion: number,
 ): FinishedChoice {
   const { content, reasoning, stopString, texts } = choice;
-  const { stops, topLogprobs: asked = 0 } = call.request;
+  const { stops, topLogprobs: requested = 0 } = call.request;
   const toolCalls = choice.toolCalls.map((each, i) => ({
     ...each,
-    id: each.id === "" ? toolCallId(`${index}:${plan.drawKey}`, i) : each.id,
+    id: each.id === "" ? toolCallId(`${index}:${plan.sampleKey}`, i) : each.id,
   }));
   return {
     choice: index,
@@ -82,7 +82,7 @@ function finishChoice(
     tokens: Int32Array.from(choice.tokens),
     logprobs: Float32Array.from(choice.logprobs),
     weightVersion,
-    ...(texts.length === 0 ? {} : { tokenTexts: texts.map((each) => cutTo(each, asked)) }),
+    ...(texts.length === 0 ? {} : { tokenTexts: texts.map((each) => cutTo(each, requested)) }),
     rest: { content: "", reasoning: "" },
   };
 }
@@ -91,8 +91,11 @@ function finishChoice(
 const forcing = ["response_format", "tool_choice"];
 
 /** Why what the server told is not enough to train on. */
-function lackOf(answer: AnswerCollector, { serverFields = {} }: CallRequest): string | undefined {
-  const { promptIds, choices } = answer;
+function lackOf(
+  response: ResponseCollector,
+  { serverFields = {} }: CallRequest,
+): string | undefined {
+  const { promptIds, choices } = response;
   const forced = forcing.find((name) => name in serverFields);
   if (forced !== undefined) {
     return `${forced} forced the answer, so its log-probabilities are not the policy's`;
@@ -101,7 +104,7 @@ function lackOf(answer: AnswerCollector, { serverFields = {} }: CallRequest): st
     return "the server returned no token ids of its answer";
   }
   if (!promptIds || promptIds.length === 0) return "the server returned no token ids of the prompt";
-  return answer.doubt();
+  return response.doubt();
 }
 
 /** The earlier call whose tokens the prompt begins with, proven id by id. */
@@ -113,20 +116,20 @@ function parentOf(call: TargetCall, chain: MessageChain, prompt: Int32Array): st
 }
 
 export function createChatTarget(options: ChatTargetOptions): Target {
-  const { fleet, dispatcher, exchanges, gate, requestTimeoutMs } = options;
+  const { workerPool, dispatcher, exchanges, gate, requestTimeoutMs } = options;
 
-  async function run(call: TargetCall): Promise<TargetAnswer> {
+  async function run(call: TargetCall): Promise<TargetResponse> {
     const { request, session, abort, trajectoryUid, onPrompt } = call;
     const plan = planCall(call);
     let isCommitted = false;
     let isBegun = false;
     let { weightVersion } = gate;
-    let logprobKind: TargetAnswer["logprobKind"] = "raw";
+    let logprobKind: TargetResponse["logprobKind"] = "raw";
     let contextLength = Infinity;
     let workerId: string | undefined;
     let firstTokenMark: number | undefined;
-    let answer = new AnswerCollector("", request.n);
-    const onBegin = ({ promptIds, usage }: AnswerCollector): void => {
+    let response = new ResponseCollector("", request.n);
+    const onBegin = ({ promptIds, usage }: ResponseCollector): void => {
       if (isBegun) return;
       isBegun = true;
       if (call.onDelta) firstTokenMark = performance.now();
@@ -142,7 +145,7 @@ export function createChatTarget(options: ChatTargetOptions): Target {
       committed: () => isCommitted,
     };
     try {
-      answer = await abort.wait(
+      response = await abort.wait(
         dispatcher.run(dispatched, (worker, facts) => {
           ({ weightVersion } = gate);
           logprobKind = logprobKindOf(worker, facts);
@@ -156,10 +159,10 @@ export function createChatTarget(options: ChatTargetOptions): Target {
     } catch (error) {
       if (!abort.signal.aborted) throw error;
     }
-    const { promptIds = [] } = answer;
+    const { promptIds = [] } = response;
     const tokens = promptIds instanceof Int32Array ? promptIds : Int32Array.from(promptIds);
     const maxTokens = Math.min(plan.sampling.maxTokens, contextLength - tokens.length);
-    const untrainable = lackOf(answer, request);
+    const untrainable = lackOf(response, request);
     return {
       prepared: {
         ...plan,
@@ -168,7 +171,7 @@ export function createChatTarget(options: ChatTargetOptions): Target {
         tokens,
         parentId: parentOf(call, plan.chain, tokens),
       },
-      completions: answer.choices.map((choice, i) =>
+      completions: response.choices.map((choice, i) =>
         finishChoice(choice, i, call, plan, weightVersion ?? 0),
       ),
       logprobKind,
@@ -176,19 +179,19 @@ export function createChatTarget(options: ChatTargetOptions): Target {
       ...(workerId === undefined ? {} : { worker: workerId }),
       ...(firstTokenMark === undefined ? {} : { firstTokenMark }),
       ...(untrainable === undefined ? {} : { untrainable }),
-      ...(answer.usage ? { usage: answer.usage } : {}),
+      ...(response.usage ? { usage: response.usage } : {}),
     };
   }
 
   return {
     renderer: serverRenderer,
     abilities: { images: true, topLogprobs: true, serverFields: true },
-    workers: fleet,
+    workers: workerPool,
     run,
     countTokens: (messages, tools) =>
-      countTokens(fleet, dispatcher, requestTimeoutMs, { messages, tools }),
+      countTokens(workerPool, dispatcher, requestTimeoutMs, { messages, tools }),
     [Symbol.asyncDispose]: async () => {
-      fleet.close();
+      workerPool.close();
       await exchanges.close();
     },
   };

@@ -5,7 +5,7 @@
 import type { ToolCall } from "../../../core/message.ts";
 import type { StopReason } from "../../../core/policy.ts";
 import type { TokenText } from "../../call/call-request.ts";
-import type { AnswerPart, ToolCallPart } from "./response-part.ts";
+import type { ResponsePart, ToolCallPart } from "./response-part.ts";
 import { malformed, UpstreamError } from "./upstream-error.ts";
 
 interface OpenToolCall {
@@ -51,7 +51,7 @@ export class ChoiceCollector {
   }
 
   /** Returns how many tokens are new; null for a piece that had come before, whose text is not. */
-  add(part: AnswerPart): number | null {
+  add(part: ResponsePart): number | null {
     const fresh = this.#addTokens(part);
     const isRepeated = fresh === 0 && (part.tokens?.length ?? 0) > 0;
     if (!isRepeated) {
@@ -79,16 +79,16 @@ export class ChoiceCollector {
     });
   }
 
-  #addTokens({ tokens = [], logprobs = [], texts = [], drawn }: AnswerPart): number {
+  #addTokens({ tokens = [], logprobs = [], texts = [], sampled }: ResponsePart): number {
     const known = this.tokens.length;
     let skip = 0;
-    if (drawn !== undefined && tokens.length > 0) {
+    if (sampled !== undefined && tokens.length > 0) {
       // All so far, or what is new, or what had come before.
-      if (tokens.length === drawn) skip = Math.min(known, drawn);
-      else if (known + tokens.length > drawn) return 0;
-      else if (this.missingIds > 0 && drawn <= this.#counted) return 0;
-      else this.missingIds = drawn - known - tokens.length;
-      this.#counted = drawn;
+      if (tokens.length === sampled) skip = Math.min(known, sampled);
+      else if (known + tokens.length > sampled) return 0;
+      else if (this.missingIds > 0 && sampled <= this.#counted) return 0;
+      else this.missingIds = sampled - known - tokens.length;
+      this.#counted = sampled;
       if (!this.#beginsWith(tokens, skip)) {
         throw malformed(this.#workerId, "changed tokens that it had sent");
       }

@@ -7,7 +7,7 @@ export interface CircuitOptions {
   readonly reopenAfterMs: number;
 }
 
-const longestOpenMs = 60_000;
+const maxOpenMs = 60_000;
 
 /** `closed`: all calls pass; `open`: none does; `half-open`: one call tries. */
 export type CircuitState = "closed" | "half-open" | "open";
@@ -55,7 +55,7 @@ export class Circuit {
 
   fail(): void {
     this.#failures++;
-    if (this.#isTrying) this.#openMs = Math.min(longestOpenMs, this.#openMs * 2);
+    if (this.#isTrying) this.#openMs = Math.min(maxOpenMs, this.#openMs * 2);
     else if (this.#failures < this.#options.failuresToOpen) return;
     this.#isTrying = false;
     this.#openUntil = this.#now() + this.#openMs;

@@ -3,8 +3,8 @@ import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
 import { ApiError } from "../../http/api-error.ts";
 import { toWireMessage } from "../../client/wire.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import type { Fleet } from "./worker-pool.ts";
-import { readJsonAnswers } from "./json-responses.ts";
+import type { WorkerPool } from "./worker-pool.ts";
+import { readJsonResponses } from "./json-responses.ts";
 import { malformed } from "./upstream-error.ts";
 import { idsIn, numberIn, objectIn, textIn } from "./wire-values.ts";
 import type { Worker, WorkerFacts } from "./worker.ts";
@@ -15,8 +15,8 @@ interface Prompt {
 }
 
 async function post(worker: Worker, path: string, body: object, signal: AbortSignal) {
-  const answer = await worker.send({ path, body, signal });
-  for await (const [json] of readJsonAnswers(answer, worker.id)) return objectIn(json);
+  const response = await worker.send({ path, body, signal });
+  for await (const [json] of readJsonResponses(response, worker.id)) return objectIn(json);
   return {};
 }
 
@@ -55,14 +55,14 @@ async function count(
 
 /** @throws ApiError 501 where the server has no such route. */
 export function countTokens(
-  fleet: Fleet,
+  workerPool: WorkerPool,
   dispatcher: Dispatcher,
   limitMs: number,
   prompt: Prompt,
 ): Promise<number> {
   const signal = AbortSignal.timeout(limitMs);
   const endsAt = performance.now() + limitMs;
-  return fleet.ready().then(() =>
+  return workerPool.ready().then(() =>
     dispatcher.run(
       {
         affinity: "",

@@ -4,7 +4,7 @@
  */
 import { delay } from "../../../util/abort.ts";
 import type { CallGate } from "../../call/call-gate.ts";
-import type { Fleet } from "./worker-pool.ts";
+import type { WorkerPool } from "./worker-pool.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import type { Worker, WorkerFacts } from "./worker.ts";
 
@@ -26,17 +26,17 @@ export interface DispatchedCall {
 /** One try; `tries` counts from 1. */
 export type Attempt<T> = (worker: Worker, facts: WorkerFacts, tries: number) => Promise<T>;
 
-const longestDelayMs = 10_000;
+const maxDelayMs = 10_000;
 /** Connections in a row that may turn out to have been closed. */
-const mostStale = 64;
+const maxStale = 64;
 
 export class Dispatcher {
-  readonly #fleet: Fleet;
+  readonly #workerPool: WorkerPool;
   readonly #gate: CallGate;
   readonly #options: DispatchOptions;
 
-  constructor(fleet: Fleet, gate: CallGate, options: DispatchOptions) {
-    this.#fleet = fleet;
+  constructor(workerPool: WorkerPool, gate: CallGate, options: DispatchOptions) {
+    this.#workerPool = workerPool;
     this.#gate = gate;
     this.#options = options;
   }
@@ -56,9 +56,9 @@ export class Dispatcher {
         await this.#gate.admit(call.remainingMs(), call.signal);
       }
       call.signal.throwIfAborted();
-      const worker = this.#fleet.pick(call.affinity, tried);
+      const worker = this.#workerPool.pick(call.affinity, tried);
       // What a worker said of this call tells more than that nobody else is there.
-      if (!worker) throw last?.isAnswer === true ? last : this.#unavailable(last);
+      if (!worker) throw last?.isResponse === true ? last : this.#unavailable(last);
       // Nobody else is left to ask, so this is a second time.
       if (tried.has(worker) && last) await this.#wait(call, last, waits++);
       try {
@@ -70,7 +70,7 @@ export class Dispatcher {
       } catch (error) {
         if (call.signal.aborted || !(error instanceof UpstreamError)) throw error;
         // That connection is gone now; there are only so many of its kind.
-        if (error.failure === "stale" && !call.committed() && stale++ < mostStale) {
+        if (error.failure === "stale" && !call.committed() && stale++ < maxStale) {
           tries--;
           continue;
         }
@@ -78,7 +78,7 @@ export class Dispatcher {
           throw error;
         last = error;
         tried.add(worker);
-        if (!error.isFault && error.isBadAnswer) doubted.add(worker);
+        if (!error.isFault && error.isBadResponse) doubted.add(worker);
       }
     }
   }
@@ -91,7 +91,7 @@ export class Dispatcher {
   ): Promise<T> {
     const leave = worker.enter();
     try {
-      const result = await attempt(worker, await this.#fleet.facts(worker), tries);
+      const result = await attempt(worker, await this.#workerPool.facts(worker), tries);
       if (call.signal.aborted) worker.circuit.cancel();
       else worker.circuit.succeed();
       return result;
@@ -111,7 +111,7 @@ export class Dispatcher {
 
   async #wait(call: DispatchedCall, last: UpstreamError, waits: number): Promise<void> {
     const { retryDelayMs } = this.#options;
-    const backOffMs = Math.min(longestDelayMs, retryDelayMs * 2 ** waits);
+    const backOffMs = Math.min(maxDelayMs, retryDelayMs * 2 ** waits);
     // Spread, so that calls that failed together do not come back together.
     const spreadMs = backOffMs * (0.5 + Math.random() / 2);
     const waitMs = Math.max(spreadMs, (last.retryAfterS ?? 0) * 1000);
@@ -126,7 +126,7 @@ export class Dispatcher {
       failure: "unavailable",
       message: `No worker can take this call: none is left that is healthy and not draining.${why}`,
       reason: "no_healthy_worker",
-      retryAfterS: Math.max(1, Math.ceil(this.#fleet.retryMs / 1000)),
+      retryAfterS: Math.max(1, Math.ceil(this.#workerPool.retryMs / 1000)),
       cause,
     });
   }

@@ -25,7 +25,7 @@ export interface HttpRequest {
   readonly workerId: string;
 }
 
-export interface HttpAnswer {
+export interface UpstreamResponse {
   readonly status: number;
   readonly header: (name: string) => string | undefined;
   /** To be read to its end or returned early; both let go of the socket. */
@@ -98,7 +98,7 @@ async function* readBody(
 }
 
 /** @throws UpstreamError, or the signal's reason. */
-export function sendHttp(options: HttpRequest): Promise<HttpAnswer> {
+export function sendHttp(options: HttpRequest): Promise<UpstreamResponse> {
   const { url, method, headers, body, agent, deadlines, signal, workerId } = options;
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
@@ -117,10 +117,10 @@ export function sendHttp(options: HttpRequest): Promise<HttpAnswer> {
         request.destroy(late(workerId, "sent no first byte", deadlines.firstByteMs));
       }, deadlines.firstByteMs);
     };
-    let hasAnswered = false;
+    let hasResponded = false;
     const onAbort = (): void => {
       // At the end of an answer the socket is nobody's for a moment: an error would be uncaught there.
-      request.destroy(hasAnswered ? undefined : (signal.reason as Error));
+      request.destroy(hasResponded ? undefined : (signal.reason as Error));
     };
     signal.addEventListener("abort", onAbort, { once: true });
     request.on("socket", (socket) => {
@@ -135,7 +135,7 @@ export function sendHttp(options: HttpRequest): Promise<HttpAnswer> {
       );
     });
     request.on("response", (response) => {
-      hasAnswered = true;
+      hasResponded = true;
       clearTimeout(timer);
       // A body that nobody reads any more must not be an uncaught error.
       response.on("error", () => undefined);

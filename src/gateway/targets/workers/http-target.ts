@@ -6,8 +6,8 @@ import type { Target } from "../target.ts";
 import { createTokenTarget } from "../token-target.ts";
 import { createChatTarget } from "./chat-target.ts";
 import { Dispatcher } from "./dispatcher.ts";
-import { defaultOffloadFrom, Exchanges } from "./requests/upstream-requests.ts";
-import { Fleet } from "./worker-pool.ts";
+import { defaultOffloadFrom, UpstreamRequests } from "./requests/upstream-requests.ts";
+import { WorkerPool } from "./worker-pool.ts";
 import { httpTokenSource } from "./http-token-source.ts";
 import type { Worker } from "./worker.ts";
 
@@ -24,7 +24,7 @@ const defaults = {
 const defaultDeadlines = { connectMs: 10_000, firstByteMs: 300_000, betweenBytesMs: 120_000 };
 
 // Node's longest timer.
-const longestMs = 2 ** 31 - 1;
+const maxMs = 2 ** 31 - 1;
 
 /** @throws ConfigError */
 function withDefaults<T extends Record<string, number>>(
@@ -35,9 +35,9 @@ function withDefaults<T extends Record<string, number>>(
   for (const name of Object.keys(fields)) {
     const value = given[name];
     if (value === undefined) continue;
-    if (!Number.isInteger(value) || value < 1 || value > longestMs) {
+    if (!Number.isInteger(value) || value < 1 || value > maxMs) {
       throw new ConfigError({
-        message: `${name} must be an integer from 1 to ${longestMs}, but it is ${value}.`,
+        message: `${name} must be an integer from 1 to ${maxMs}, but it is ${value}.`,
         fields: { option: name, value },
       });
     }
@@ -66,13 +66,13 @@ export function createHttpTarget(target: HttpTarget, services: TargetServices): 
       fields: { option: "offloadFrom", value: offloadFrom },
     });
   }
-  const exchanges = new Exchanges(offloadFrom, services.report);
+  const exchanges = new UpstreamRequests(offloadFrom, services.report);
   const onGone = (worker: Worker): void => {
     exchanges.forget(worker);
   };
-  const fleet = new Fleet(target.workers, { ...limits, deadlines, model, onGone });
-  const dispatcher = new Dispatcher(fleet, gate, limits);
-  const shared = { fleet, dispatcher, exchanges, gate, requestTimeoutMs };
+  const workerPool = new WorkerPool(target.workers, { ...limits, deadlines, model, onGone });
+  const dispatcher = new Dispatcher(workerPool, gate, limits);
+  const shared = { workerPool, dispatcher, exchanges, gate, requestTimeoutMs };
   if (tokenMode === "server" || !renderer) return createChatTarget(shared);
   const source = httpTokenSource({
     ...shared,
@@ -80,9 +80,9 @@ export function createHttpTarget(target: HttpTarget, services: TargetServices): 
   });
   return {
     ...createTokenTarget(source, renderer),
-    workers: fleet,
+    workers: workerPool,
     [Symbol.asyncDispose]: async () => {
-      fleet.close();
+      workerPool.close();
       await exchanges.close();
     },
   };

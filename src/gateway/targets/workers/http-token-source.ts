@@ -1,51 +1,51 @@
 /** Workers that take prompts as token ids, as a source of tokens. Knows no messages. */
 import type { Sample } from "../../../core/policy.ts";
 import type { CallGate } from "../../call/call-gate.ts";
-import type { Draw, DrawRequest, TokenSource } from "../token-source.ts";
-import { AnswerCollector } from "./response-collector.ts";
+import type { SampleCall, SampleCallRequest, TokenSource } from "../token-source.ts";
+import { ResponseCollector } from "./response-collector.ts";
 import type { ChoiceCollector } from "./choice-collector.ts";
-import type { TokenDialect } from "./adapters/adapter.ts";
-import { tokenDialects } from "./adapters/token-adapters.ts";
+import type { TokenAdapter } from "./adapters/adapter.ts";
+import { tokenAdapters } from "./adapters/token-adapters.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import type { Exchanges } from "./requests/upstream-requests.ts";
-import type { Fleet } from "./worker-pool.ts";
+import type { UpstreamRequests } from "./requests/upstream-requests.ts";
+import type { WorkerPool } from "./worker-pool.ts";
 import { logprobKindOf } from "./logprob-kind.ts";
 import { malformed, UpstreamError } from "./upstream-error.ts";
 import type { Worker, WorkerFacts } from "./worker.ts";
 
 export interface TokenSourceOptions {
-  readonly fleet: Fleet;
+  readonly workerPool: WorkerPool;
   readonly dispatcher: Dispatcher;
-  readonly exchanges: Exchanges;
+  readonly exchanges: UpstreamRequests;
   readonly gate: CallGate;
   readonly contextLength?: number;
   /** Bounds a whole answer, whose first byte comes last. */
   readonly requestTimeoutMs: number;
 }
 
-interface OneDraw {
-  readonly exchanges: Exchanges;
+interface OneSample {
+  readonly exchanges: UpstreamRequests;
   readonly worker: Worker;
   readonly facts: WorkerFacts;
-  readonly dialect: TokenDialect;
-  readonly request: DrawRequest;
+  readonly adapter: TokenAdapter;
+  readonly request: SampleCallRequest;
   readonly signal: AbortSignal;
   readonly requestTimeoutMs: number;
 }
 
 /** `n` sequences by one request; `first` is the index of the first of them. */
-async function ask(draw: OneDraw, n: number, first: number): Promise<AnswerCollector> {
-  const { exchanges, worker, facts, dialect, request, signal } = draw;
+async function ask(sample: OneSample, n: number, first: number): Promise<ResponseCollector> {
+  const { exchanges, worker, facts, adapter, request, signal } = sample;
   const { tokens, params, onChunk } = request;
-  const stream = onChunk !== undefined && dialect.streams;
+  const stream = onChunk !== undefined && adapter.streams;
   const own = first === 0 ? params : { ...params, seed: (params.seed + first) % 2 ** 32 };
-  const collector = new AnswerCollector(worker.id, n);
+  const collector = new ResponseCollector(worker.id, n);
   try {
     const { kind, model } = facts;
     const pieces = exchanges.run(
       worker,
-      { form: "tokens", kind, ask: { tokens, params: own, n, model, stream } },
-      { signal, ...(stream ? {} : { deadlines: { firstByteMs: draw.requestTimeoutMs } }) },
+      { form: "tokens", kind, request: { tokens, params: own, n, model, stream } },
+      { signal, ...(stream ? {} : { deadlines: { firstByteMs: sample.requestTimeoutMs } }) },
     );
     for await (const together of pieces) {
       for (const piece of together) {
@@ -72,15 +72,15 @@ async function ask(draw: OneDraw, n: number, first: number): Promise<AnswerColle
   return collector;
 }
 
-async function askAll(draw: OneDraw): Promise<readonly AnswerCollector[]> {
-  const { dialect, request } = draw;
-  if (dialect.drawsMany || request.n === 1) return [await ask(draw, request.n, 0)];
+async function requestAll(sample: OneSample): Promise<readonly ResponseCollector[]> {
+  const { adapter, request } = sample;
+  if (adapter.supportsN || request.n === 1) return [await ask(sample, request.n, 0)];
   // One failure ends the others, too.
   const all = new AbortController();
-  const signal = AbortSignal.any([draw.signal, all.signal]);
+  const signal = AbortSignal.any([sample.signal, all.signal]);
   try {
     return await Promise.all(
-      Array.from({ length: request.n }, (_, i) => ask({ ...draw, signal }, 1, i)),
+      Array.from({ length: request.n }, (_, i) => ask({ ...sample, signal }, 1, i)),
     );
   } finally {
     all.abort();
@@ -106,31 +106,37 @@ function noTokenPrompts({ id }: Worker, { kind }: WorkerFacts): UpstreamError {
   });
 }
 
-function hasChangedPrompt({ promptIds, usage }: AnswerCollector, tokens: Int32Array): boolean {
+function hasChangedPrompt({ promptIds, usage }: ResponseCollector, tokens: Int32Array): boolean {
   if (usage && usage.promptTokens !== tokens.length) return true;
   if (!promptIds) return false;
   return promptIds.length !== tokens.length || tokens.some((id, i) => id !== promptIds[i]);
 }
 
 export function httpTokenSource(options: TokenSourceOptions): TokenSource {
-  const { fleet, dispatcher, exchanges, gate, requestTimeoutMs } = options;
+  const { workerPool, dispatcher, exchanges, gate, requestTimeoutMs } = options;
 
-  async function drawOnce(worker: Worker, facts: WorkerFacts, request: DrawRequest): Promise<Draw> {
-    const dialect = tokenDialects[facts.kind];
-    if (!dialect) throw noTokenPrompts(worker, facts);
+  async function sampleOnce(
+    worker: Worker,
+    facts: WorkerFacts,
+    request: SampleCallRequest,
+  ): Promise<SampleCall> {
+    const adapter = tokenAdapters[facts.kind];
+    if (!adapter) throw noTokenPrompts(worker, facts);
     const { weightVersion } = gate;
     const version = weightVersion ?? 0;
     const { signal } = request;
     const limits = { exchanges, requestTimeoutMs };
-    const answers = await askAll({ ...limits, worker, facts, dialect, request, signal });
-    for (const answer of answers) {
-      answer.promptChanged = hasChangedPrompt(answer, request.tokens);
+    const responses = await requestAll({ ...limits, worker, facts, adapter, request, signal });
+    for (const response of responses) {
+      response.promptChanged = hasChangedPrompt(response, request.tokens);
     }
-    const untrainable = answers
-      .map((answer) => answer.doubt())
+    const untrainable = responses
+      .map((response) => response.doubt())
       .find((doubt) => doubt !== undefined);
     return {
-      samples: answers.flatMap(({ choices }) => choices.map((choice) => toSample(choice, version))),
+      samples: responses.flatMap(({ choices }) =>
+        choices.map((choice) => toSample(choice, version)),
+      ),
       logprobKind: logprobKindOf(worker, facts),
       worker: worker.id,
       ...(weightVersion === null ? { isVersionUnknown: true } : {}),
@@ -140,18 +146,18 @@ export function httpTokenSource(options: TokenSourceOptions): TokenSource {
 
   return {
     get contextLength() {
-      return options.contextLength ?? fleet.contextLength;
+      return options.contextLength ?? workerPool.contextLength;
     },
-    ready: () => fleet.ready(),
-    async draw(request) {
+    ready: () => workerPool.ready(),
+    async sample(request) {
       try {
         return await dispatcher.run(request, (worker, facts, tries) => {
           if (tries > 1) request.onRestart();
-          return drawOnce(worker, facts, request);
+          return sampleOnce(worker, facts, request);
         });
       } catch (error) {
         if (!request.signal.aborted) throw error;
-        const nothing = new AnswerCollector("", request.n);
+        const nothing = new ResponseCollector("", request.n);
         const version = gate.weightVersion ?? 0;
         const samples = nothing.choices.map((choice) => toSample(choice, version));
         return { samples, logprobKind: "raw" };

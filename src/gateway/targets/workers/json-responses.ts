@@ -1,7 +1,7 @@
 /** A worker's answer as JSON values: one of a whole answer, one per event of a stream, as they arrive. */
 import { isJsonObject } from "../../http/json-fields.ts";
 import { EventReader } from "./event-reader.ts";
-import type { HttpAnswer } from "./http-request.ts";
+import type { UpstreamResponse } from "./http-request.ts";
 import { parseWithIds } from "./json-with-ids.ts";
 import { statusError } from "./status-error.ts";
 import { malformed, UpstreamError } from "./upstream-error.ts";
@@ -9,10 +9,10 @@ import { malformed, UpstreamError } from "./upstream-error.ts";
 /** Enough of an error page to find its message. */
 const maxErrorBytes = 65_536;
 
-async function readBytes(answer: HttpAnswer, maxBytes = Infinity): Promise<Buffer> {
+async function readBytes(response: UpstreamResponse, maxBytes = Infinity): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of answer.body) {
+  for await (const chunk of response.body) {
     chunks.push(chunk);
     bytes += chunk.length;
     if (bytes > maxBytes) break;
@@ -45,10 +45,13 @@ function parseWhole(text: string): unknown {
   }
 }
 
-async function* readEvents(answer: HttpAnswer, workerId: string): AsyncGenerator<unknown[], void> {
+async function* readEvents(
+  response: UpstreamResponse,
+  workerId: string,
+): AsyncGenerator<unknown[], void> {
   const reader = new EventReader();
   const decoder = new TextDecoder();
-  for await (const chunk of answer.body) {
+  for await (const chunk of response.body) {
     const events = reader.push(decoder.decode(chunk, { stream: true }));
     const end = events.indexOf("[DONE]");
     const told = end < 0 ? events : events.slice(0, end);
@@ -66,33 +69,33 @@ async function* readEvents(answer: HttpAnswer, workerId: string): AsyncGenerator
 }
 
 /** @throws UpstreamError for another status than 2xx, another content type, broken JSON and errors in it. */
-export async function* readJsonAnswers(
-  answer: HttpAnswer,
+export async function* readJsonResponses(
+  response: UpstreamResponse,
   workerId: string,
 ): AsyncGenerator<readonly unknown[], void, undefined> {
-  const { status, header } = answer;
+  const { status, header } = response;
   if (status < 200 || status > 299) {
-    const body = await readBytes(answer, maxErrorBytes).catch(() => "");
+    const body = await readBytes(response, maxErrorBytes).catch(() => "");
     const retryAfter = header("retry-after");
     throw statusError({ workerId, status, retryAfter, body: body.toString() });
   }
   const type = (header("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
   if (type === "text/event-stream") {
-    for await (const values of readEvents(answer, workerId)) {
+    for await (const values of readEvents(response, workerId)) {
       for (const value of values) checkError(value, workerId);
       yield values;
     }
     return;
   }
   if (type !== "application/json") {
-    await answer.body.return();
+    await response.body.return();
     throw new UpstreamError({
       failure: "malformed",
       message: `The worker "${workerId}" answered with ${type === "" ? "no content type" : type} instead of JSON.`,
       workerId,
     });
   }
-  const bytes = await readBytes(answer);
+  const bytes = await readBytes(response);
   const value = parse(() => parseWithIds(bytes), workerId);
   checkError(value, workerId);
   yield [value];

@@ -7,10 +7,10 @@ import { isJsonObject } from "../../http/json-fields.ts";
 /** A quote with no backslash before it begins a string, and what is followed by a colon is a name. */
 const opening = Buffer.from('"prompt_token_ids":[');
 /** Shorter ones are not worth it. */
-const leastBytes = 4_096;
+const minBytes = 4_096;
 const [backslash, comma, bracket, zero, nine] = [..."\\,]09"].map((char) => char.charCodeAt(0));
 /** Nine digits fit into 32 bits. */
-const mostDigits = 9;
+const maxDigits = 9;
 
 interface FoundIds {
   readonly ids: Int32Array;
@@ -25,7 +25,7 @@ function findIds(bytes: Buffer): FoundIds | null {
   if (at < 1 || bytes[at - 1] === backslash) return null;
   const start = at + opening.length - 1;
   const end = bytes.indexOf("]", start, "latin1") + 1;
-  if (end - start < leastBytes) return null;
+  if (end - start < minBytes) return null;
   // A digit and a comma each, at least.
   const ids = new Int32Array((end - start) >> 1);
   let count = 0;
@@ -36,7 +36,7 @@ function findIds(bytes: Buffer): FoundIds | null {
     if (byte >= (zero as number) && byte <= (nine as number)) {
       value = value * 10 + byte - (zero as number);
       digits++;
-    } else if ((byte === comma || byte === bracket) && digits > 0 && digits <= mostDigits) {
+    } else if ((byte === comma || byte === bracket) && digits > 0 && digits <= maxDigits) {
       ids[count++] = value;
       value = 0;
       digits = 0;

@@ -9,15 +9,15 @@ import { Worker, type WorkerFacts } from "./worker.ts";
  * @throws ConfigError for a bad URL, UpstreamError when it cannot be asked within `limitMs`.
  */
 export async function askWorker(worker: HttpWorker, limitMs = 5_000): Promise<WorkerFacts> {
-  const asked = new Worker(worker.id ?? worker.url, worker, {
+  const requested = new Worker(worker.id ?? worker.url, worker, {
     deadlines: { connectMs: limitMs, firstByteMs: limitMs, betweenBytesMs: limitMs },
     maxResponseBytes: 16_777_216,
     failuresToOpen: 1,
     reopenAfterMs: limitMs,
   });
   try {
-    return await probeWorker(asked, "", limitMs);
+    return await probeWorker(requested, "", limitMs);
   } finally {
-    asked.close();
+    requested.close();
   }
 }

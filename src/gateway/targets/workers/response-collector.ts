@@ -1,13 +1,13 @@
 /** A whole answer from its pieces: all choices, the prompt's ids, the count. Knows no wire format. */
 import type { CallUsage } from "../../call/call-request.ts";
-import type { AnswerPart, AnswerPiece } from "./response-part.ts";
+import type { ResponsePart, ResponseChunk } from "./response-part.ts";
 import { ChoiceCollector } from "./choice-collector.ts";
 import { malformed } from "./upstream-error.ts";
 
 /** A part and how many of its tokens are new. */
-export type OnPart = (part: AnswerPart, freshTokens: number, choice: ChoiceCollector) => void;
+export type OnPart = (part: ResponsePart, freshTokens: number, choice: ChoiceCollector) => void;
 
-export class AnswerCollector {
+export class ResponseCollector {
   readonly choices: readonly ChoiceCollector[];
   promptIds: ArrayLike<number> | undefined;
   usage: CallUsage | undefined;
@@ -19,7 +19,7 @@ export class AnswerCollector {
     this.choices = Array.from({ length: n }, () => new ChoiceCollector(workerId));
   }
 
-  add(piece: AnswerPiece, onPart: OnPart): void {
+  add(piece: ResponseChunk, onPart: OnPart): void {
     this.promptIds ??= piece.promptIds;
     this.usage = piece.usage ?? this.usage;
     for (const part of piece.parts) {
@@ -46,10 +46,10 @@ export class AnswerCollector {
     if (this.choices.some(({ missingTokens }) => missingTokens > 0)) {
       return "the server gave log-probabilities of tokens whose ids it left out";
     }
-    const drawn = this.choices.reduce((sum, { tokens }) => sum + tokens.length, 0);
+    const sampled = this.choices.reduce((sum, { tokens }) => sum + tokens.length, 0);
     const { completionTokens: counted = 0 } = this.usage ?? {};
     const isComplete = this.choices.every((choice) => choice.isFinished);
-    if (!isComplete || counted === 0 || counted === drawn) return undefined;
-    return `the server counted ${counted} tokens, but sent the ids of ${drawn}`;
+    if (!isComplete || counted === 0 || counted === sampled) return undefined;
+    return `the server counted ${counted} tokens, but sent the ids of ${sampled}`;
   }
 }

@@ -10,7 +10,7 @@ export interface ToolCallPart {
 }
 
 /** A piece of one choice. */
-export interface AnswerPart {
+export interface ResponsePart {
   readonly choice: number;
   /** Ids that are new, or all so far where `drawn` says so. */
   readonly tokens?: ArrayLike<number>;
@@ -18,7 +18,7 @@ export interface AnswerPart {
   readonly logprobs?: readonly (number | null)[];
   readonly texts?: readonly TokenText[];
   /** Tokens drawn with this piece, where the server counts. */
-  readonly drawn?: number;
+  readonly sampled?: number;
   readonly content?: string;
   readonly reasoning?: string;
   readonly toolCalls?: readonly ToolCallPart[];
@@ -28,8 +28,8 @@ export interface AnswerPart {
   readonly stopString?: string;
 }
 
-export interface AnswerPiece {
+export interface ResponseChunk {
   readonly promptIds?: ArrayLike<number>;
   readonly usage?: CallUsage;
-  readonly parts: readonly AnswerPart[];
+  readonly parts: readonly ResponsePart[];
 }

@@ -36,11 +36,11 @@ export function statusError({ workerId, status, retryAfter, body }: FailedStatus
   const words = wordsOf(body);
   const retryAfterS = readRetryAfter(retryAfter);
   const wait = retryAfterS === undefined ? {} : { retryAfterS };
-  const answered = `The worker "${workerId}" answered ${status}${words === "" ? "" : `: ${words}`}`;
+  const responded = `The worker "${workerId}" answered ${status}${words === "" ? "" : `: ${words}`}`;
   if (status === 429) {
     const reason = "rate_limit_exceeded";
     const failure = "overloaded";
-    return new UpstreamError({ failure, status, reason, message: answered, workerId, ...wait });
+    return new UpstreamError({ failure, status, reason, message: responded, workerId, ...wait });
   }
   if (status >= 500 || status < 400) {
     const shown = status >= 500 && status <= 599 ? { status } : {};
@@ -48,7 +48,7 @@ export function statusError({ workerId, status, retryAfter, body }: FailedStatus
     const final = status === 500 || status === 501 ? { retry: false } : {};
     return new UpstreamError({
       failure: "failed",
-      message: answered,
+      message: responded,
       workerId,
       ...shown,
       ...final,
@@ -62,7 +62,7 @@ export function statusError({ workerId, status, retryAfter, body }: FailedStatus
       failure: "refused",
       status: 502,
       reason,
-      message: answered,
+      message: responded,
       workerId,
     });
   }
@@ -81,7 +81,7 @@ export function statusError({ workerId, status, retryAfter, body }: FailedStatus
     failure: "refused",
     status,
     reason: "upstream_refused",
-    message: answered,
+    message: responded,
     workerId,
     code: "REQUEST_INVALID",
   });

@@ -93,12 +93,12 @@ export class UpstreamError extends ApiError {
   }
 
   /** Whether the worker broke on a call, or wrote what cannot be read. */
-  get isBadAnswer(): boolean {
+  get isBadResponse(): boolean {
     return this.failure === "failed" || this.failure === "malformed" || this.failure === "cut";
   }
 
   /** Whether it is the worker's own word. */
-  get isAnswer(): boolean {
+  get isResponse(): boolean {
     return this.failure === "failed" || this.failure === "overloaded";
   }
 }

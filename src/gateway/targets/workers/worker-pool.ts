@@ -15,7 +15,7 @@ const maxAffinities = 100_000;
 /** Failed checks in a row that take a worker out that was well. */
 const checksToFail = 3;
 
-export interface FleetOptions extends WorkerOptions {
+export interface WorkerPoolOptions extends WorkerOptions {
   readonly healthIntervalMs: number;
   readonly healthTimeoutMs: number;
   /** The model that is asked for where a worker has it. */
@@ -38,14 +38,14 @@ function statusOf(worker: Worker): WorkerStatus {
   };
 }
 
-export class Fleet implements WorkerAdmin {
-  readonly #options: FleetOptions;
+export class WorkerPool implements WorkerAdmin {
+  readonly #options: WorkerPoolOptions;
   readonly #workers = new Map<string, Worker>();
   readonly #affinities = new Map<string, Worker>();
   readonly #timer: NodeJS.Timeout;
   #isClosed = false;
 
-  constructor(workers: readonly HttpWorker[], options: FleetOptions) {
+  constructor(workers: readonly HttpWorker[], options: WorkerPoolOptions) {
     this.#options = options;
     for (const worker of workers) this.add(worker);
     this.#timer = setInterval(() => {
@@ -135,7 +135,7 @@ export class Fleet implements WorkerAdmin {
   /** What the worker is; asked once, and again after a failure. @throws UpstreamError */
   async facts(worker: Worker): Promise<WorkerFacts> {
     if (worker.facts) return worker.facts;
-    worker.asking ??= this.#ask(worker);
+    worker.asking ??= this.#request(worker);
     return worker.asking;
   }
 
@@ -163,7 +163,7 @@ export class Fleet implements WorkerAdmin {
     if (oldest !== undefined) this.#affinities.delete(oldest);
   }
 
-  async #ask(worker: Worker): Promise<WorkerFacts> {
+  async #request(worker: Worker): Promise<WorkerFacts> {
     try {
       worker.facts = await probeWorker(worker, this.#options.model, this.#options.healthTimeoutMs);
       return worker.facts;

@@ -1,6 +1,6 @@
 /** Asks a server what it is: its kind, its model, its context. Knows no sessions. */
 import type { WorkerKind } from "../../../core/backend.ts";
-import { readJsonAnswers } from "./json-responses.ts";
+import { readJsonResponses } from "./json-responses.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import { listIn, numberIn, objectIn, textIn } from "./wire-values.ts";
 import type { Worker, WorkerFacts } from "./worker.ts";
@@ -16,9 +16,9 @@ function quick(limitMs: number): {
 /** The answer to a GET; null when the server has nothing there. @throws UpstreamError when it is down. */
 async function look(worker: Worker, path: string, limitMs: number): Promise<unknown> {
   const signal = AbortSignal.timeout(limitMs);
-  const answer = await worker.send({ path, signal, deadlines: quick(limitMs) });
+  const response = await worker.send({ path, signal, deadlines: quick(limitMs) });
   try {
-    for await (const [json] of readJsonAnswers(answer, worker.id)) return json;
+    for await (const [json] of readJsonResponses(response, worker.id)) return json;
   } catch (error) {
     if (!(error instanceof UpstreamError) || error.failure === "timeout") throw error;
   }
@@ -69,11 +69,11 @@ export async function checkHealth(worker: Worker, limitMs: number): Promise<bool
     const { kind } = worker.facts ?? {};
     // Other servers need not have a route of this name.
     const path = kind === "openai" ? "/v1/models" : "/health";
-    const answer = await worker.send({ path, signal, deadlines: quick(limitMs) });
-    await answer.body.return();
-    if (answer.status === 200) return true;
+    const response = await worker.send({ path, signal, deadlines: quick(limitMs) });
+    await response.body.return();
+    if (response.status === 200) return true;
     // A server without the route is up; one that is loading or broken says 5xx.
-    return answer.status === 404 || answer.status === 405;
+    return response.status === 404 || response.status === 405;
   } catch {
     return false;
   }

@@ -2,7 +2,7 @@
 import type { HttpWorker, WorkerKind } from "../../../core/backend.ts";
 import { Circuit, type CircuitOptions } from "./circuit.ts";
 import { Connection, type WorkerRequest } from "./requests/connection.ts";
-import type { HttpAnswer, PhaseDeadlines } from "./http-request.ts";
+import type { UpstreamResponse, PhaseDeadlines } from "./http-request.ts";
 import { parseWorkerUrl, type WorkerAddress } from "./worker-address.ts";
 
 /** What a server said of itself. */
@@ -69,7 +69,7 @@ export class Worker {
   }
 
   /** @throws UpstreamError, or the signal's reason. */
-  send(request: WorkerRequest): Promise<HttpAnswer> {
+  send(request: WorkerRequest): Promise<UpstreamResponse> {
     return this.connection.send(request);
   }
 

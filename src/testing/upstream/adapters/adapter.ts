@@ -1,8 +1,8 @@
 /** How one kind of inference server is asked and answers. Knows no sockets. */
-import type { Drawn } from "../sampled.ts";
+import type { Sampled } from "../sampled.ts";
 
 /** A call, without its wire format. */
-export interface UpstreamAsk {
+export interface UpstreamRequest {
   readonly prompt: Int32Array;
   readonly n: number;
   /** Absent where the caller left it out. */
@@ -14,16 +14,16 @@ export interface UpstreamAsk {
 
 export type WireBody = Readonly<Record<string, unknown>>;
 
-export interface UpstreamDialect {
+export interface UpstreamAdapter {
   /** What a GET at this path answers; undefined for none. */
   probe(path: string, model: string, contextLength: number): object | undefined;
   /** What the server does not do, as it says so; undefined when it does. */
-  refuse?(ask: UpstreamAsk): { readonly status: number; readonly body: object } | undefined;
+  refuse?(request: UpstreamRequest): { readonly status: number; readonly body: object } | undefined;
   /** Null where calls do not go to this path. */
-  read(path: string, body: WireBody): UpstreamAsk | null;
-  whole(ask: UpstreamAsk, drawn: readonly Drawn[], model: string): unknown;
+  read(path: string, body: WireBody): UpstreamRequest | null;
+  whole(request: UpstreamRequest, sampled: readonly Sampled[], model: string): unknown;
   /** Without the end of the stream. */
-  events(ask: UpstreamAsk, drawn: readonly Drawn[], model: string): readonly object[];
+  events(request: UpstreamRequest, sampled: readonly Sampled[], model: string): readonly object[];
   /** What is sent behind the last event. */
   readonly end: string;
 }

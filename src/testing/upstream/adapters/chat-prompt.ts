@@ -1,7 +1,7 @@
 /** Messages of a chat request to the prompt that a server would make of them. */
 import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
 import { byteRenderer } from "../../byte-renderer.ts";
-import type { UpstreamAsk, WireBody } from "./adapter.ts";
+import type { UpstreamRequest, WireBody } from "./adapter.ts";
 
 interface WirePart {
   readonly text?: string;
@@ -42,7 +42,7 @@ export function promptOf({ prompt, messages = [], tools = [] }: WireBody): Int32
 }
 
 /** A call at OpenAI's chat or text completions. */
-export function readOpenAi(path: string, body: WireBody): UpstreamAsk | null {
+export function readOpenAi(path: string, body: WireBody): UpstreamRequest | null {
   if (path !== "/v1/completions" && path !== "/v1/chat/completions") return null;
   const { n = 1, max_tokens: maxTokens, stop = [], stream } = body;
   return {

@@ -3,16 +3,16 @@
  * As the real one, it tells log-probabilities of those tokens only that complete a character, none in a
  * stream with tools, and looks at no image without a projector (`tools/server` of its build 10605).
  */
-import { completesCharacter, type Drawn } from "../sampled.ts";
+import { completesCharacter, type Sampled } from "../sampled.ts";
 import { promptOf, readOpenAi } from "./chat-prompt.ts";
-import type { UpstreamAsk, UpstreamDialect, WireBody } from "./adapter.ts";
-import { openAiAnswer } from "./openai-response.ts";
+import type { UpstreamRequest, UpstreamAdapter, WireBody } from "./adapter.ts";
+import { openAiResponse } from "./openai-response.ts";
 
-const chat = openAiAnswer({ ids: "logprobs" });
+const chat = openAiResponse({ ids: "logprobs" });
 
-const isNative = ({ body }: UpstreamAsk): boolean => body["n_predict"] !== undefined;
+const isNative = ({ body }: UpstreamRequest): boolean => body["n_predict"] !== undefined;
 
-function readNative(body: WireBody): UpstreamAsk {
+function readNative(body: WireBody): UpstreamRequest {
   const { n_predict: maxTokens, stop = [] } = body;
   return {
     prompt: promptOf(body),
@@ -24,28 +24,28 @@ function readNative(body: WireBody): UpstreamAsk {
   };
 }
 
-function toAnswer(drawn: Drawn, ask: UpstreamAsk): object {
-  const ids = Array.from(drawn.tokens);
-  const completes = completesCharacter(drawn.tokens);
+function toResponse(sampled: Sampled, request: UpstreamRequest): object {
+  const ids = Array.from(sampled.tokens);
+  const completes = completesCharacter(sampled.tokens);
   return {
     index: 0,
     content: "",
     tokens: ids,
     stop: true,
-    stop_type: drawn.stopReason === "length" ? "limit" : drawn.stop ? "word" : "eos",
-    stopping_word: drawn.stop ?? "",
+    stop_type: sampled.stopReason === "length" ? "limit" : sampled.stop ? "word" : "eos",
+    stopping_word: sampled.stop ?? "",
     tokens_predicted: ids.length,
-    tokens_evaluated: ask.prompt.length,
+    tokens_evaluated: request.prompt.length,
     truncated: false,
     completion_probabilities: ids.flatMap((id, i) =>
-      completes[i] === true ? [{ id, logprob: drawn.logprobs[i], bytes: [] }] : [],
+      completes[i] === true ? [{ id, logprob: sampled.logprobs[i], bytes: [] }] : [],
     ),
   };
 }
 
 const hasTools = ({ tools }: WireBody): boolean => Array.isArray(tools) && tools.length > 0;
 
-function refuse({ body, stream }: UpstreamAsk): { status: number; body: object } | undefined {
+function refuse({ body, stream }: UpstreamRequest): { status: number; body: object } | undefined {
   const error = (code: number, type: string, message: string) => ({
     status: code,
     body: { error: { code, message, type } },
@@ -61,7 +61,7 @@ function refuse({ body, stream }: UpstreamAsk): { status: number; body: object }
   return undefined;
 }
 
-export const llamacpp: UpstreamDialect = {
+export const llamacpp: UpstreamAdapter = {
   refuse,
   probe: (path, model, contextLength) => {
     if (path === "/props") return { default_generation_settings: { n_ctx: contextLength } };
@@ -69,13 +69,17 @@ export const llamacpp: UpstreamDialect = {
     return path === "/v1/models" ? { object: "list", data: [{ id: model }] } : undefined;
   },
   read: (path, body) => (path === "/completion" ? readNative(body) : readOpenAi(path, body)),
-  whole: (ask, drawn, model) => {
-    const [first] = drawn;
-    return isNative(ask) && first ? toAnswer(first, ask) : chat.whole(ask, drawn, model);
+  whole: (request, sampled, model) => {
+    const [first] = sampled;
+    return isNative(request) && first
+      ? toResponse(first, request)
+      : chat.whole(request, sampled, model);
   },
-  events: (ask, drawn, model) => {
-    const [first] = drawn;
-    return isNative(ask) && first ? [toAnswer(first, ask)] : chat.events(ask, drawn, model);
+  events: (request, sampled, model) => {
+    const [first] = sampled;
+    return isNative(request) && first
+      ? [toResponse(first, request)]
+      : chat.events(request, sampled, model);
   },
   end: chat.end,
 };

@@ -4,10 +4,10 @@
  * prompt's (vLLM); among the log-probabilities (llama.cpp); nowhere.
  */
 import { byteRenderer } from "../../byte-renderer.ts";
-import { completesCharacter, visibleText, type Drawn } from "../sampled.ts";
-import type { UpstreamAsk, UpstreamDialect } from "./adapter.ts";
+import { completesCharacter, visibleText, type Sampled } from "../sampled.ts";
+import type { UpstreamRequest, UpstreamAdapter } from "./adapter.ts";
 
-export interface OpenAiAnswerOptions {
+export interface OpenAiResponseOptions {
   readonly ids: "choice" | "logprobs" | "none";
 }
 
@@ -18,18 +18,18 @@ interface WireCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-interface WireAnswer {
+interface WireResponse {
   readonly role: "assistant";
   readonly content: string | null;
   readonly reasoning_content: string | null;
   readonly tool_calls: readonly WireCall[];
 }
 
-type Ids = OpenAiAnswerOptions["ids"];
+type Ids = OpenAiResponseOptions["ids"];
 
 const renderer = byteRenderer();
 
-const isChat = ({ body }: UpstreamAsk): boolean => body["messages"] !== undefined;
+const isChat = ({ body }: UpstreamRequest): boolean => body["messages"] !== undefined;
 
 /** The drawn token comes first, as vLLM has it, then a likelier one. */
 function toChatToken(id: number, logprob: number | undefined, count: number, ids: Ids): object {
@@ -44,16 +44,16 @@ function toChatToken(id: number, logprob: number | undefined, count: number, ids
 
 /** `told`: of which tokens; of all where absent. */
 function logprobsOf(
-  { tokens, logprobs }: Drawn,
-  ask: UpstreamAsk,
+  { tokens, logprobs }: Sampled,
+  request: UpstreamRequest,
   where: Ids,
   told?: readonly boolean[],
 ): object | null {
-  const asked = ask.body["logprobs"];
-  if (asked === undefined || asked === false || asked === null) return null;
+  const requested = request.body["logprobs"];
+  if (requested === undefined || requested === false || requested === null) return null;
   const ids = Array.from(tokens);
-  if (isChat(ask)) {
-    const count = Number(ask.body["top_logprobs"] ?? 0);
+  if (isChat(request)) {
+    const count = Number(request.body["top_logprobs"] ?? 0);
     return {
       content: ids.flatMap((id, i) =>
         told?.[i] === false ? [] : [toChatToken(id, logprobs[i], count, where)],
@@ -70,8 +70,8 @@ function logprobsOf(
   };
 }
 
-function messageOf(drawn: Drawn, { body }: UpstreamAsk): WireAnswer {
-  const text = visibleText(drawn);
+function messageOf(sampled: Sampled, { body }: UpstreamRequest): WireResponse {
+  const text = visibleText(sampled);
   const parsed = renderer.parse(Int32Array.from(new TextEncoder().encode(text)));
   const hasTools = Array.isArray(body["tools"]) && body["tools"].length > 0;
   const content = !hasTools && parsed.toolCalls.length > 0 ? text : parsed.content;
@@ -88,41 +88,41 @@ function messageOf(drawn: Drawn, { body }: UpstreamAsk): WireAnswer {
   };
 }
 
-function finishOf({ stopReason, stop }: Drawn, calls: readonly WireCall[]): object {
+function finishOf({ stopReason, stop }: Sampled, calls: readonly WireCall[]): object {
   const reason = stopReason === "length" ? "length" : calls.length > 0 ? "tool_calls" : "stop";
   return { finish_reason: reason, stop_reason: stop ?? null };
 }
 
 /** Servers that tell ids among the log-probabilities tell them by the character. */
-function toldOf({ tokens }: Drawn, ids: Ids): readonly boolean[] | undefined {
+function toldOf({ tokens }: Sampled, ids: Ids): readonly boolean[] | undefined {
   return ids === "logprobs" ? completesCharacter(tokens) : undefined;
 }
 
 /** Of a whole answer, they leave out the stop string, too. */
-function toldOfWhole(drawn: Drawn, ids: Ids): readonly boolean[] | undefined {
-  const { stop, tokens } = drawn;
+function toldOfWhole(sampled: Sampled, ids: Ids): readonly boolean[] | undefined {
+  const { stop, tokens } = sampled;
   const end = tokens.length - (stop === undefined ? 0 : Buffer.byteLength(stop));
-  return toldOf(drawn, ids)?.map((isTold, i) => isTold && i < end);
+  return toldOf(sampled, ids)?.map((isTold, i) => isTold && i < end);
 }
 
-function wholeChoice(drawn: Drawn, index: number, ask: UpstreamAsk, ids: Ids): object {
-  const message = isChat(ask) ? messageOf(drawn, ask) : undefined;
+function wholeChoice(sampled: Sampled, index: number, request: UpstreamRequest, ids: Ids): object {
+  const message = isChat(request) ? messageOf(sampled, request) : undefined;
   return {
     index,
-    ...(message ? { message } : { text: visibleText(drawn) }),
-    logprobs: logprobsOf(drawn, ask, ids, toldOfWhole(drawn, ids)),
-    ...finishOf(drawn, message?.tool_calls ?? []),
-    ...(ids === "choice" ? { token_ids: Array.from(drawn.tokens) } : {}),
+    ...(message ? { message } : { text: visibleText(sampled) }),
+    logprobs: logprobsOf(sampled, request, ids, toldOfWhole(sampled, ids)),
+    ...finishOf(sampled, message?.tool_calls ?? []),
+    ...(ids === "choice" ? { token_ids: Array.from(sampled.tokens) } : {}),
   };
 }
 
 /** Text in pieces that never split a character, and arguments of calls in halves. */
-function* deltasOf(drawn: Drawn, ask: UpstreamAsk): Generator<object> {
-  if (!isChat(ask)) {
-    for (const character of visibleText(drawn)) yield { text: character };
+function* deltasOf(sampled: Sampled, request: UpstreamRequest): Generator<object> {
+  if (!isChat(request)) {
+    for (const character of visibleText(sampled)) yield { text: character };
     return;
   }
-  const message = messageOf(drawn, ask);
+  const message = messageOf(sampled, request);
   yield { delta: { role: "assistant", content: "" } };
   for (const character of message.reasoning_content ?? "") {
     yield { delta: { reasoning_content: character } };
@@ -140,29 +140,29 @@ function* deltasOf(drawn: Drawn, ask: UpstreamAsk): Generator<object> {
 }
 
 /** Ids are spread over the events of a choice; the last one has what is left, and the end. */
-function eventsOf(drawn: Drawn, index: number, ask: UpstreamAsk, ids: Ids): object[] {
-  const deltas = [...deltasOf(drawn, ask)];
-  const told = toldOf(drawn, ids);
+function eventsOf(sampled: Sampled, index: number, request: UpstreamRequest, ids: Ids): object[] {
+  const deltas = [...deltasOf(sampled, request)];
+  const told = toldOf(sampled, ids);
   const slice = (from: number, to?: number): object => {
-    const tokens = drawn.tokens.slice(from, to);
-    const own = { ...drawn, tokens, logprobs: drawn.logprobs.slice(from, to) };
+    const tokens = sampled.tokens.slice(from, to);
+    const own = { ...sampled, tokens, logprobs: sampled.logprobs.slice(from, to) };
     return {
-      logprobs: tokens.length === 0 ? null : logprobsOf(own, ask, ids, told?.slice(from, to)),
+      logprobs: tokens.length === 0 ? null : logprobsOf(own, request, ids, told?.slice(from, to)),
       ...(ids === "choice" ? { token_ids: Array.from(tokens) } : {}),
     };
   };
-  const spread = Math.min(deltas.length, drawn.tokens.length);
+  const spread = Math.min(deltas.length, sampled.tokens.length);
   const events = deltas.map((delta, i) => {
     const own = i < spread ? slice(i, i + 1) : slice(0, 0);
     return { index, ...delta, ...own, finish_reason: null };
   });
-  const calls = isChat(ask) ? messageOf(drawn, ask).tool_calls : [];
-  const last = isChat(ask) ? { delta: {} } : { text: "" };
-  return [...events, { index, ...last, ...slice(spread), ...finishOf(drawn, calls) }];
+  const calls = isChat(request) ? messageOf(sampled, request).tool_calls : [];
+  const last = isChat(request) ? { delta: {} } : { text: "" };
+  return [...events, { index, ...last, ...slice(spread), ...finishOf(sampled, calls) }];
 }
 
-function usageOf({ prompt }: UpstreamAsk, drawn: readonly Drawn[]): object {
-  const counted = drawn.reduce((sum, { tokens }) => sum + tokens.length, 0);
+function usageOf({ prompt }: UpstreamRequest, sampled: readonly Sampled[]): object {
+  const counted = sampled.reduce((sum, { tokens }) => sum + tokens.length, 0);
   const { length } = prompt;
   return { prompt_tokens: length, completion_tokens: counted, total_tokens: length + counted };
 }
@@ -172,49 +172,54 @@ interface WireChoice {
 }
 
 /** One for each event, where the caller asked to be told all the time. */
-function runningUsage(ask: UpstreamAsk, choices: readonly WireChoice[]): object[] | undefined {
-  const asked = ask.body["stream_options"] as { continuous_usage_stats?: boolean } | undefined;
-  if (asked?.continuous_usage_stats !== true) return undefined;
-  const { length } = ask.prompt;
-  let drawn = 0;
+function runningUsage(
+  request: UpstreamRequest,
+  choices: readonly WireChoice[],
+): object[] | undefined {
+  const requested = request.body["stream_options"] as
+    | { continuous_usage_stats?: boolean }
+    | undefined;
+  if (requested?.continuous_usage_stats !== true) return undefined;
+  const { length } = request.prompt;
+  let sampled = 0;
   return choices.map(({ token_ids: ids = [] }) => {
-    drawn += ids.length;
-    return { prompt_tokens: length, completion_tokens: drawn, total_tokens: length + drawn };
+    sampled += ids.length;
+    return { prompt_tokens: length, completion_tokens: sampled, total_tokens: length + sampled };
   });
 }
 
 /** `whole` and `events` of a dialect that answers in OpenAI's shapes. */
-export function openAiAnswer({
+export function openAiResponse({
   ids,
-}: OpenAiAnswerOptions): Pick<UpstreamDialect, "whole" | "events" | "end"> {
-  const headOf = (ask: UpstreamAsk, model: string): object => ({
+}: OpenAiResponseOptions): Pick<UpstreamAdapter, "whole" | "events" | "end"> {
+  const headOf = (request: UpstreamRequest, model: string): object => ({
     id: "cmpl-1",
-    object: isChat(ask) ? "chat.completion" : "text_completion",
+    object: isChat(request) ? "chat.completion" : "text_completion",
     created: 1,
     model,
   });
-  const promptIds = ({ prompt }: UpstreamAsk): object =>
+  const promptIds = ({ prompt }: UpstreamRequest): object =>
     ids === "choice" ? { prompt_token_ids: Array.from(prompt) } : {};
   return {
     end: "data: [DONE]\n\n",
-    whole: (ask, drawn, model) => ({
-      ...headOf(ask, model),
-      ...promptIds(ask),
-      choices: drawn.map((each, i) => wholeChoice(each, i, ask, ids)),
-      usage: usageOf(ask, drawn),
+    whole: (request, sampled, model) => ({
+      ...headOf(request, model),
+      ...promptIds(request),
+      choices: sampled.map((each, i) => wholeChoice(each, i, request, ids)),
+      usage: usageOf(request, sampled),
     }),
-    events: (ask, drawn, model) => {
-      const head = headOf(ask, model);
-      const choices = drawn.flatMap((each, i) => eventsOf(each, i, ask, ids));
-      const usages = runningUsage(ask, choices);
+    events: (request, sampled, model) => {
+      const head = headOf(request, model);
+      const choices = sampled.flatMap((each, i) => eventsOf(each, i, request, ids));
+      const usages = runningUsage(request, choices);
       return [
         ...choices.map((choice, i) => ({
           ...head,
-          ...(i === 0 ? promptIds(ask) : {}),
+          ...(i === 0 ? promptIds(request) : {}),
           choices: [choice],
           ...(usages ? { usage: usages[i] } : {}),
         })),
-        { ...head, choices: [], usage: usageOf(ask, drawn) },
+        { ...head, choices: [], usage: usageOf(request, sampled) },
       ];
     },
   };

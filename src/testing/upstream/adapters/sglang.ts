@@ -1,14 +1,14 @@
 /** SGLang: its native `/generate`, and OpenAI's routes with ids. */
-import type { Drawn } from "../sampled.ts";
+import type { Sampled } from "../sampled.ts";
 import { readOpenAi } from "./chat-prompt.ts";
-import type { UpstreamAsk, UpstreamDialect, WireBody } from "./adapter.ts";
-import { openAiAnswer } from "./openai-response.ts";
+import type { UpstreamRequest, UpstreamAdapter, WireBody } from "./adapter.ts";
+import { openAiResponse } from "./openai-response.ts";
 
-const chat = openAiAnswer({ ids: "choice" });
+const chat = openAiResponse({ ids: "choice" });
 
-const isNative = ({ body }: UpstreamAsk): boolean => body["input_ids"] !== undefined;
+const isNative = ({ body }: UpstreamRequest): boolean => body["input_ids"] !== undefined;
 
-function readNative(body: WireBody): UpstreamAsk {
+function readNative(body: WireBody): UpstreamRequest {
   const params = (body["sampling_params"] ?? {}) as WireBody;
   const { n = 1, max_new_tokens: maxTokens, stop = [] } = params;
   return {
@@ -22,25 +22,30 @@ function readNative(body: WireBody): UpstreamAsk {
 }
 
 /** The first `length` tokens, as SGLang repeats them in every event of a stream. */
-function toAnswer(drawn: Drawn, index: number, ask: UpstreamAsk, length: number): object {
-  const ids = Array.from(drawn.tokens.subarray(0, length));
-  const isDone = length === drawn.tokens.length;
-  const type = drawn.stopReason === "length" ? "length" : "stop";
+function toResponse(
+  sampled: Sampled,
+  index: number,
+  request: UpstreamRequest,
+  length: number,
+): object {
+  const ids = Array.from(sampled.tokens.subarray(0, length));
+  const isDone = length === sampled.tokens.length;
+  const type = sampled.stopReason === "length" ? "length" : "stop";
   return {
     text: "",
     output_ids: ids,
     index,
     meta_info: {
       id: "1",
-      prompt_tokens: ask.prompt.length,
+      prompt_tokens: request.prompt.length,
       completion_tokens: length,
-      output_token_logprobs: ids.map((id, i) => [drawn.logprobs[i], id, null]),
-      finish_reason: isDone ? { type, ...(drawn.stop ? { matched: drawn.stop } : {}) } : null,
+      output_token_logprobs: ids.map((id, i) => [sampled.logprobs[i], id, null]),
+      finish_reason: isDone ? { type, ...(sampled.stop ? { matched: sampled.stop } : {}) } : null,
     },
   };
 }
 
-export const sglang: UpstreamDialect = {
+export const sglang: UpstreamAdapter = {
   probe: (path, model, contextLength) => {
     if (path === "/get_model_info") return { model_path: `/models/${model}`, is_generation: true };
     if (path === "/health") return {};
@@ -48,15 +53,15 @@ export const sglang: UpstreamDialect = {
     return { object: "list", data: [{ id: model, max_model_len: contextLength }] };
   },
   read: (path, body) => (path === "/generate" ? readNative(body) : readOpenAi(path, body)),
-  whole: (ask, drawn, model) => {
-    if (!isNative(ask)) return chat.whole(ask, drawn, model);
-    const answers = drawn.map((each, i) => toAnswer(each, i, ask, each.tokens.length));
-    return ask.n === 1 ? answers[0] : answers;
+  whole: (request, sampled, model) => {
+    if (!isNative(request)) return chat.whole(request, sampled, model);
+    const responses = sampled.map((each, i) => toResponse(each, i, request, each.tokens.length));
+    return request.n === 1 ? responses[0] : responses;
   },
-  events: (ask, drawn, model) => {
-    if (!isNative(ask)) return chat.events(ask, drawn, model);
-    return drawn.flatMap((each, index) =>
-      Array.from(each.tokens, (_, i) => toAnswer(each, index, ask, i + 1)),
+  events: (request, sampled, model) => {
+    if (!isNative(request)) return chat.events(request, sampled, model);
+    return sampled.flatMap((each, index) =>
+      Array.from(each.tokens, (_, i) => toResponse(each, index, request, i + 1)),
     );
   },
   end: chat.end,

@@ -1,9 +1,9 @@
 /** vLLM 0.20. */
 import { readOpenAi } from "./chat-prompt.ts";
-import type { UpstreamDialect } from "./adapter.ts";
-import { openAiAnswer } from "./openai-response.ts";
+import type { UpstreamAdapter } from "./adapter.ts";
+import { openAiResponse } from "./openai-response.ts";
 
-export const vllm: UpstreamDialect = {
+export const vllm: UpstreamAdapter = {
   probe: (path, model, contextLength) => {
     if (path === "/version") return { version: "0.20.2" };
     if (path === "/health") return {};
@@ -11,5 +11,5 @@ export const vllm: UpstreamDialect = {
     return { object: "list", data: [{ id: model, max_model_len: contextLength }] };
   },
   read: readOpenAi,
-  ...openAiAnswer({ ids: "choice" }),
+  ...openAiResponse({ ids: "choice" }),
 };

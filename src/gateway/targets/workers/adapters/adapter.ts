@@ -1,8 +1,8 @@
 /** How one kind of server is asked for tokens after token ids. */
 import type { SamplingParams } from "../../../../core/policy.ts";
-import type { AnswerPiece } from "../response-part.ts";
+import type { ResponseChunk } from "../response-part.ts";
 
-export interface TokenAsk {
+export interface TokenRequest {
   readonly tokens: Int32Array;
   readonly params: SamplingParams;
   readonly n: number;
@@ -11,14 +11,14 @@ export interface TokenAsk {
   readonly stream: boolean;
 }
 
-export interface TokenDialect {
+export interface TokenAdapter {
   /** From the server's root; `/v1` stands for its OpenAI routes. */
   readonly path: string;
   /** Whether one request can draw several sequences. */
-  readonly drawsMany: boolean;
+  readonly supportsN: boolean;
   /** Whether its streams tell every id; otherwise answers are asked for as a whole. */
   readonly streams: boolean;
-  body(ask: TokenAsk): object;
+  body(request: TokenRequest): object;
   /** One answer or event. */
-  read(json: unknown, n: number): AnswerPiece;
+  read(json: unknown, n: number): ResponseChunk;
 }

@@ -3,9 +3,9 @@ import type { WorkerKind } from "../../../../core/backend.ts";
 import type { SamplingParams } from "../../../../core/policy.ts";
 import type { CallRequest } from "../../../call/call-request.ts";
 import { toWireMessage } from "../../../client/wire.ts";
-import type { AnswerPart, AnswerPiece, ToolCallPart } from "../response-part.ts";
+import type { ResponsePart, ResponseChunk, ToolCallPart } from "../response-part.ts";
 import { defined, idsIn, listIn, numberIn, objectIn, textIn } from "../wire-values.ts";
-import { readDrawn, readFinish, readUsage } from "./openai-wire.ts";
+import { readSampled, readFinish, readUsage } from "./openai-wire.ts";
 import {
   limitOf,
   llamacppSampling,
@@ -13,11 +13,11 @@ import {
   sglangChatSampling,
   vllmSampling,
 } from "./sampling-wire.ts";
-import { readTextAnswer } from "./vllm-tokens.ts";
+import { readTextResponse } from "./vllm-tokens.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
 
-export interface ChatAsk {
+export interface ChatRequest {
   readonly request: CallRequest;
   readonly params: SamplingParams;
   readonly kind: WorkerKind;
@@ -33,7 +33,7 @@ function samplingOf(kind: WorkerKind, params: SamplingParams): Wire {
 }
 
 /** What makes a server of this kind tell ids and log-probabilities. */
-function captureOf({ kind, request }: ChatAsk, isText: boolean): Wire {
+function captureOf({ kind, request }: ChatRequest, isText: boolean): Wire {
   const top = request.topLogprobs;
   // A server that nobody knows might refuse what the client did not ask for.
   if (kind === "openai" && top === undefined) return {};
@@ -50,11 +50,11 @@ function toWireTools(request: CallRequest): Wire {
   return { tools: request.tools.map((tool) => ({ type: "function", function: tool })) };
 }
 
-export function chatPath({ request }: ChatAsk): string {
+export function chatPath({ request }: ChatRequest): string {
   return request.rawPrompt === undefined ? "/v1/chat/completions" : "/v1/completions";
 }
 
-export function chatBody(ask: ChatAsk): Wire {
+export function chatBody(ask: ChatRequest): Wire {
   const { request, params, kind, model, stream } = ask;
   const { rawPrompt, stops, serverFields, n } = request;
   const counts = kind === "vllm" && n === 1 ? { continuous_usage_stats: true } : {};
@@ -86,21 +86,21 @@ function readToolCall(value: unknown, place: number): ToolCallPart {
   });
 }
 
-function readChat(json: unknown, n: number, wantsTexts: boolean): AnswerPiece {
-  const answer = objectIn(json);
-  const choices = listIn(answer.choices).map(objectIn);
-  const counted = n === 1 ? numberIn(objectIn(answer.usage).completion_tokens) : undefined;
-  return defined<AnswerPiece>({
-    promptIds: idsIn(answer.prompt_token_ids) ?? idsIn(choices[0]?.prompt_token_ids),
-    usage: readUsage(answer.usage),
+function readChat(json: unknown, n: number, wantsTexts: boolean): ResponseChunk {
+  const response = objectIn(json);
+  const choices = listIn(response.choices).map(objectIn);
+  const counted = n === 1 ? numberIn(objectIn(response.usage).completion_tokens) : undefined;
+  return defined<ResponseChunk>({
+    promptIds: idsIn(response.prompt_token_ids) ?? idsIn(choices[0]?.prompt_token_ids),
+    usage: readUsage(response.usage),
     parts: choices.map((choice) => {
       const message = objectIn(choice.message ?? choice.delta);
       const calls = listIn(message.tool_calls);
-      return defined<AnswerPart>({
+      return defined<ResponsePart>({
         choice: numberIn(choice.index) ?? 0,
-        ...readDrawn(choice, wantsTexts),
+        ...readSampled(choice, wantsTexts),
         ...readFinish(choice),
-        drawn: counted === 0 ? undefined : counted,
+        sampled: counted === 0 ? undefined : counted,
         content: textIn(message.content),
         reasoning: textIn(message.reasoning) ?? textIn(message.reasoning_content),
         toolCalls: calls.length === 0 ? undefined : calls.map(readToolCall),
@@ -109,10 +109,10 @@ function readChat(json: unknown, n: number, wantsTexts: boolean): AnswerPiece {
   });
 }
 
-export function readChatAnswer(json: unknown, { request }: ChatAsk): AnswerPiece {
+export function readChatResponse(json: unknown, { request }: ChatRequest): ResponseChunk {
   const { rawPrompt, n, topLogprobs } = request;
   const wantsTexts = topLogprobs !== undefined;
   return rawPrompt === undefined
     ? readChat(json, n, wantsTexts)
-    : readTextAnswer(json, n, wantsTexts);
+    : readTextResponse(json, n, wantsTexts);
 }

@@ -3,9 +3,9 @@
  * together the log-probability of the last only.
  */
 import type { JsonFields } from "../../../http/json-fields.ts";
-import type { AnswerPart, AnswerPiece } from "../response-part.ts";
+import type { ResponsePart, ResponseChunk } from "../response-part.ts";
 import { defined, idsIn, listIn, logprobIn, numberIn, objectIn, textIn } from "../wire-values.ts";
-import type { TokenDialect } from "./adapter.ts";
+import type { TokenAdapter } from "./adapter.ts";
 import { llamacppSampling } from "./sampling-wire.ts";
 
 /** One for each token; null where none was told. */
@@ -20,32 +20,33 @@ function alignLogprobs(
   );
 }
 
-function read(json: unknown): AnswerPiece {
-  const answer = objectIn(json);
-  const probabilities = listIn(answer.completion_probabilities ?? answer.probs).map(objectIn);
+function read(json: unknown): ResponseChunk {
+  const response = objectIn(json);
+  const probabilities = listIn(response.completion_probabilities ?? response.probs).map(objectIn);
   const told = probabilities.flatMap(({ id }) => numberIn(id) ?? []);
-  const given = Array.from(idsIn(answer.tokens) ?? []);
+  const given = Array.from(idsIn(response.tokens) ?? []);
   const tokens = given.length > 0 ? given : told;
-  const isLast = answer.stop === true;
-  const drawn = numberIn(answer.tokens_predicted);
-  const promptTokens = numberIn(answer.tokens_evaluated);
-  const part = defined<AnswerPart>({
+  const isLast = response.stop === true;
+  const sampled = numberIn(response.tokens_predicted);
+  const promptTokens = numberIn(response.tokens_evaluated);
+  const part = defined<ResponsePart>({
     choice: 0,
     tokens,
     logprobs: alignLogprobs(tokens, probabilities),
-    drawn: tokens.length === 0 || drawn === 0 ? undefined : drawn,
-    finish: isLast ? (answer.stop_type === "limit" ? "length" : "stop") : undefined,
-    stopString: answer.stop_type === "word" ? textIn(answer.stopping_word) : undefined,
+    sampled: tokens.length === 0 || sampled === 0 ? undefined : sampled,
+    finish: isLast ? (response.stop_type === "limit" ? "length" : "stop") : undefined,
+    stopString: response.stop_type === "word" ? textIn(response.stopping_word) : undefined,
   });
-  return defined<AnswerPiece>({
-    usage: promptTokens === undefined ? undefined : { promptTokens, completionTokens: drawn ?? 0 },
+  return defined<ResponseChunk>({
+    usage:
+      promptTokens === undefined ? undefined : { promptTokens, completionTokens: sampled ?? 0 },
     parts: [part],
   });
 }
 
-export const llamacppTokens: TokenDialect = {
+export const llamacppTokens: TokenAdapter = {
   path: "/completion",
-  drawsMany: false,
+  supportsN: false,
   // Of the tokens that make one character, its streams tell the last only.
   streams: false,
   body: ({ tokens, params, stream }) => ({

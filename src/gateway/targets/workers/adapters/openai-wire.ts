@@ -1,7 +1,7 @@
 /** Parts of OpenAI's wire format that chat and text completions share, with vLLM's and SGLang's extras. */
 import type { JsonFields } from "../../../http/json-fields.ts";
 import type { CallUsage, TokenText } from "../../../call/call-request.ts";
-import type { AnswerPart } from "../response-part.ts";
+import type { ResponsePart } from "../response-part.ts";
 import { defined, idsIn, listIn, logprobIn, numberIn, objectIn, textIn } from "../wire-values.ts";
 
 export function readUsage(value: unknown): CallUsage | undefined {
@@ -19,7 +19,7 @@ function idOf(text: unknown): number | null {
   return id === undefined ? null : Number(id);
 }
 
-interface Drawn {
+interface Sampled {
   readonly tokens?: ArrayLike<number> | undefined;
   readonly logprobs?: readonly (number | null)[];
   readonly texts?: readonly TokenText[] | undefined;
@@ -35,7 +35,7 @@ function chatText({ token, top_logprobs }: JsonFields): TokenText {
   };
 }
 
-function chatLogprobs(content: readonly unknown[], hasIds: boolean, wantsTexts: boolean): Drawn {
+function chatLogprobs(content: readonly unknown[], hasIds: boolean, wantsTexts: boolean): Sampled {
   const items = content.map(objectIn);
   return {
     tokens: hasIds
@@ -46,7 +46,7 @@ function chatLogprobs(content: readonly unknown[], hasIds: boolean, wantsTexts: 
   };
 }
 
-function textLogprobs(logprobs: JsonFields, hasIds: boolean, wantsTexts: boolean): Drawn {
+function textLogprobs(logprobs: JsonFields, hasIds: boolean, wantsTexts: boolean): Sampled {
   const texts = listIn(logprobs.tokens);
   const tops = listIn(logprobs.top_logprobs);
   const textOf = (token: unknown, i: number): TokenText => ({
@@ -64,7 +64,7 @@ function textLogprobs(logprobs: JsonFields, hasIds: boolean, wantsTexts: boolean
 }
 
 /** `[logprob, id, text]` each, as SGLang writes them. */
-function tripleLogprobs(triples: readonly unknown[]): Drawn {
+function tripleLogprobs(triples: readonly unknown[]): Sampled {
   const items = triples.map(listIn);
   return {
     tokens: items.flatMap(([, id]) => numberIn(id) ?? []),
@@ -76,10 +76,10 @@ function tripleLogprobs(triples: readonly unknown[]): Drawn {
  * Ids and log-probabilities of a choice, wherever a server puts them; texts of single tokens where
  * somebody `wantsTexts`.
  */
-export function readDrawn(
+export function readSampled(
   choice: JsonFields,
   wantsTexts: boolean,
-): Pick<AnswerPart, "tokens" | "logprobs" | "texts"> {
+): Pick<ResponsePart, "tokens" | "logprobs" | "texts"> {
   const logprobs = objectIn(choice.logprobs);
   const ids = idsIn(choice.token_ids);
   const told = Array.isArray(logprobs.content)
@@ -90,7 +90,7 @@ export function readDrawn(
   const { output_token_logprobs: triples } = objectIn(choice.meta_info);
   const meta = Array.isArray(triples) ? tripleLogprobs(triples) : {};
   const fallback = told.tokens?.length === told.logprobs?.length ? told.tokens : undefined;
-  return defined<Pick<AnswerPart, "tokens" | "logprobs" | "texts">>({
+  return defined<Pick<ResponsePart, "tokens" | "logprobs" | "texts">>({
     tokens: ids ?? meta.tokens ?? fallback,
     logprobs: told.logprobs ?? meta.logprobs,
     texts: told.texts,
@@ -98,8 +98,8 @@ export function readDrawn(
 }
 
 /** What ended a choice, and the string that did. */
-export function readFinish(choice: JsonFields): Pick<AnswerPart, "finish" | "stopString"> {
-  return defined<Pick<AnswerPart, "finish" | "stopString">>({
+export function readFinish(choice: JsonFields): Pick<ResponsePart, "finish" | "stopString"> {
+  return defined<Pick<ResponsePart, "finish" | "stopString">>({
     finish: textIn(choice.finish_reason),
     stopString: textIn(choice.stop_reason) ?? textIn(choice.matched_stop),
   });

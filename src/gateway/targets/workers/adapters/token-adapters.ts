@@ -1,11 +1,11 @@
 /** Which kinds of servers take prompts as token ids, and how. */
 import type { WorkerKind } from "../../../../core/backend.ts";
-import type { TokenDialect } from "./adapter.ts";
+import type { TokenAdapter } from "./adapter.ts";
 import { llamacppTokens } from "./llamacpp-tokens.ts";
 import { sglangTokens } from "./sglang-tokens.ts";
 import { vllmTokens } from "./vllm-tokens.ts";
 
-export const tokenDialects: Readonly<Record<WorkerKind, TokenDialect | null>> = {
+export const tokenAdapters: Readonly<Record<WorkerKind, TokenAdapter | null>> = {
   vllm: vllmTokens,
   sglang: sglangTokens,
   llamacpp: llamacppTokens,

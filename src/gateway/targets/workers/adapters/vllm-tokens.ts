@@ -1,34 +1,34 @@
 /** vLLM's `/v1/completions` with a prompt of token ids. */
-import type { AnswerPart, AnswerPiece } from "../response-part.ts";
+import type { ResponsePart, ResponseChunk } from "../response-part.ts";
 import { defined, idsIn, listIn, numberIn, objectIn, textIn } from "../wire-values.ts";
-import type { TokenDialect } from "./adapter.ts";
-import { readDrawn, readFinish, readUsage } from "./openai-wire.ts";
+import type { TokenAdapter } from "./adapter.ts";
+import { readSampled, readFinish, readUsage } from "./openai-wire.ts";
 import { vllmSampling } from "./sampling-wire.ts";
 
 /** An answer of a text completions route. */
-export function readTextAnswer(json: unknown, n: number, wantsTexts = false): AnswerPiece {
-  const answer = objectIn(json);
-  const choices = listIn(answer.choices).map(objectIn);
+export function readTextResponse(json: unknown, n: number, wantsTexts = false): ResponseChunk {
+  const response = objectIn(json);
+  const choices = listIn(response.choices).map(objectIn);
   // Counted for one choice, but only a whole answer counts all of them.
-  const counted = n === 1 ? numberIn(objectIn(answer.usage).completion_tokens) : undefined;
-  return defined<AnswerPiece>({
-    promptIds: idsIn(answer.prompt_token_ids) ?? idsIn(choices[0]?.prompt_token_ids),
-    usage: readUsage(answer.usage),
+  const counted = n === 1 ? numberIn(objectIn(response.usage).completion_tokens) : undefined;
+  return defined<ResponseChunk>({
+    promptIds: idsIn(response.prompt_token_ids) ?? idsIn(choices[0]?.prompt_token_ids),
+    usage: readUsage(response.usage),
     parts: choices.map((choice) =>
-      defined<AnswerPart>({
+      defined<ResponsePart>({
         choice: numberIn(choice.index) ?? 0,
-        ...readDrawn(choice, wantsTexts),
+        ...readSampled(choice, wantsTexts),
         ...readFinish(choice),
         content: textIn(choice.text),
-        drawn: counted === 0 ? undefined : counted,
+        sampled: counted === 0 ? undefined : counted,
       }),
     ),
   });
 }
 
-export const vllmTokens: TokenDialect = {
+export const vllmTokens: TokenAdapter = {
   path: "/v1/completions",
-  drawsMany: true,
+  supportsN: true,
   streams: true,
   body: ({ tokens, params, n, model, stream }) => ({
     model,
@@ -43,5 +43,5 @@ export const vllmTokens: TokenDialect = {
     stream,
     ...(stream ? { stream_options: { include_usage: true, continuous_usage_stats: n === 1 } } : {}),
   }),
-  read: (json, n) => readTextAnswer(json, n),
+  read: (json, n) => readTextResponse(json, n),
 };

@@ -1,7 +1,7 @@
 /** Requests to one server: its address, its key, its sockets. Knows neither health nor load. */
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
-import { sendHttp, type HttpAnswer, type PhaseDeadlines } from "../http-request.ts";
+import { sendHttp, type UpstreamResponse, type PhaseDeadlines } from "../http-request.ts";
 import type { WorkerAddress } from "../worker-address.ts";
 
 /** Shorter than servers keep idle connections (uvicorn: 5 s), so that none is used stale. */
@@ -36,7 +36,7 @@ export class Connection {
   }
 
   /** @throws UpstreamError, or the signal's reason. */
-  send({ path, body, signal, deadlines }: WorkerRequest): Promise<HttpAnswer> {
+  send({ path, body, signal, deadlines }: WorkerRequest): Promise<UpstreamResponse> {
     const { workerId, address, apiKey, maxResponseBytes } = this.options;
     const { root, apiPath } = address;
     const rest = path.startsWith("/v1/") ? apiPath + path.slice("/v1".length) : path;

@@ -9,7 +9,7 @@ export class Inbox<T> {
     return this.#end !== undefined;
   }
 
-  put(value: T): void {
+  setIfDefined(value: T): void {
     this.#values.push(value);
     this.#wake?.();
   }

@@ -1,17 +1,17 @@
 /** The host of `thread.ts`: exchanges as if they ran here. Started at first use; idle, it keeps nobody alive. */
 import type { Worker as Thread } from "node:worker_threads";
 import { startThread } from "../../../../util/start-thread.ts";
-import type { AnswerPiece } from "../response-part.ts";
+import type { ResponseChunk } from "../response-part.ts";
 import { UpstreamError } from "../upstream-error.ts";
-import type { Ask } from "./worker-request.ts";
+import type { WorkerRequest } from "./worker-request.ts";
 import type { Connection } from "./connection.ts";
-import type { ExchangeOptions } from "./upstream-request.ts";
+import type { UpstreamRequestOptions } from "./upstream-request.ts";
 import { Inbox } from "./inbox.ts";
 import { fromWireError, type FromThread, type ToThread } from "./thread-messages.ts";
 
-type Pieces = readonly AnswerPiece[];
+type Pieces = readonly ResponseChunk[];
 
-export class ExchangeThread {
+export class RequestThread {
   readonly #open = new Map<number, Inbox<Pieces>>();
   /** Connections that the thread knows. */
   readonly #connections = new Map<Connection, number>();
@@ -38,8 +38,8 @@ export class ExchangeThread {
   /** As `exchange` gives and throws. */
   async *run(
     connection: Connection,
-    ask: Ask,
-    { signal, deadlines }: ExchangeOptions,
+    request: WorkerRequest,
+    { signal, deadlines }: UpstreamRequestOptions,
   ): AsyncGenerator<Pieces, void, undefined> {
     signal.throwIfAborted();
     const id = this.#nextId++;
@@ -55,7 +55,7 @@ export class ExchangeThread {
       this.#say({
         kind: "open",
         id,
-        ask,
+        request,
         ...this.#introduce(connection),
         ...(deadlines === undefined ? {} : { deadlines }),
       });
@@ -98,7 +98,7 @@ export class ExchangeThread {
     thread.on("message", (message: FromThread) => {
       const inbox = this.#open.get(message.id);
       if (!inbox) return;
-      if (message.kind === "pieces") inbox.put(message.pieces);
+      if (message.kind === "pieces") inbox.setIfDefined(message.pieces);
       else if (message.error) inbox.fail(fromWireError(message.error));
       else inbox.end();
     });

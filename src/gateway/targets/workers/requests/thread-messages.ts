@@ -1,8 +1,8 @@
 /** What the thread of exchanges and its host say to each other. */
-import type { AnswerPiece } from "../response-part.ts";
+import type { ResponseChunk } from "../response-part.ts";
 import type { PhaseDeadlines } from "../http-request.ts";
 import { UpstreamError, type UpstreamErrorDetails } from "../upstream-error.ts";
-import type { Ask } from "./worker-request.ts";
+import type { WorkerRequest } from "./worker-request.ts";
 import type { ConnectionOptions } from "./connection.ts";
 
 export type ToThread =
@@ -12,14 +12,14 @@ export type ToThread =
       /** Of the connection; its options come with the first exchange over it. */
       readonly connection: number;
       readonly options?: ConnectionOptions;
-      readonly ask: Ask;
+      readonly request: WorkerRequest;
       readonly deadlines?: Partial<PhaseDeadlines>;
     }
   | { readonly kind: "abort"; readonly id: number }
   | { readonly kind: "forget"; readonly connection: number };
 
 export type FromThread =
-  | { readonly kind: "pieces"; readonly id: number; readonly pieces: readonly AnswerPiece[] }
+  | { readonly kind: "pieces"; readonly id: number; readonly pieces: readonly ResponseChunk[] }
   | { readonly kind: "end"; readonly id: number; readonly error?: WireError };
 
 export type WireError =

@@ -1,6 +1,6 @@
 /** The thread: exchanges for its host, so that the host's thread is free for clients. */
 import { parentPort } from "node:worker_threads";
-import type { AnswerPiece } from "../response-part.ts";
+import type { ResponseChunk } from "../response-part.ts";
 import { Connection } from "./connection.ts";
 import { exchange } from "./upstream-request.ts";
 import { toWireError, type FromThread, type ToThread } from "./thread-messages.ts";
@@ -13,7 +13,7 @@ function say(message: FromThread, moved: readonly ArrayBuffer[] = []): void {
 }
 
 /** Long lists of ids are moved instead of copied. */
-function buffersOf(pieces: readonly AnswerPiece[]): ArrayBuffer[] {
+function buffersOf(pieces: readonly ResponseChunk[]): ArrayBuffer[] {
   return pieces.flatMap(({ promptIds }) =>
     promptIds instanceof Int32Array ? [promptIds.buffer as ArrayBuffer] : [],
   );
@@ -29,13 +29,13 @@ function connectionOf({ connection: key, options }: ToThread & { kind: "open" })
 }
 
 async function run(message: ToThread & { kind: "open" }): Promise<void> {
-  const { id, ask, deadlines } = message;
+  const { id, request, deadlines } = message;
   const abort = new AbortController();
   open.set(id, abort);
   const { signal } = abort;
   try {
     const options = { signal, ...(deadlines === undefined ? {} : { deadlines }) };
-    for await (const pieces of exchange(connectionOf(message), ask, options)) {
+    for await (const pieces of exchange(connectionOf(message), request, options)) {
       say({ kind: "pieces", id, pieces }, buffersOf(pieces));
     }
     say({ kind: "end", id });

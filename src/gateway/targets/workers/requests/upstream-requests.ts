@@ -3,38 +3,38 @@
  * the work of a call moves to another thread, which lets more through. Knows no wire format.
  */
 import { availableParallelism } from "node:os";
-import type { AnswerPiece } from "../response-part.ts";
+import type { ResponseChunk } from "../response-part.ts";
 import type { Worker } from "../worker.ts";
-import type { Ask } from "./worker-request.ts";
-import { exchange, type ExchangeOptions } from "./upstream-request.ts";
-import { ExchangeThread } from "./request-thread.ts";
+import type { WorkerRequest } from "./worker-request.ts";
+import { exchange, type UpstreamRequestOptions } from "./upstream-request.ts";
+import { RequestThread } from "./request-thread.ts";
 
 /** Fewer calls than this in flight are no load. */
 export const defaultOffloadFrom: number = availableParallelism() > 1 ? 8 : Infinity;
 
-export class Exchanges {
+export class UpstreamRequests {
   readonly #offloadFrom: number;
-  readonly #thread: ExchangeThread;
+  readonly #thread: RequestThread;
   #inFlight = 0;
 
   /** `offloadFrom`: exchanges in flight from which the next one runs on the other thread. */
   constructor(offloadFrom: number, report: (error: unknown) => void) {
     this.#offloadFrom = offloadFrom;
-    this.#thread = new ExchangeThread(report);
+    this.#thread = new RequestThread(report);
   }
 
   /** As `exchange` gives and throws. */
   async *run(
     { connection }: Worker,
-    ask: Ask,
-    options: ExchangeOptions,
-  ): AsyncGenerator<readonly AnswerPiece[], void, undefined> {
+    request: WorkerRequest,
+    options: UpstreamRequestOptions,
+  ): AsyncGenerator<readonly ResponseChunk[], void, undefined> {
     const isOffloaded = this.#inFlight >= this.#offloadFrom && this.#thread.isUsable;
     this.#inFlight++;
     try {
       yield* isOffloaded
-        ? this.#thread.run(connection, ask, options)
-        : exchange(connection, ask, options);
+        ? this.#thread.run(connection, request, options)
+        : exchange(connection, request, options);
     } finally {
       this.#inFlight--;
     }
