@@ -16,7 +16,6 @@ export type {
   TokenLossFunction,
 } from "./algorithms/losses/loss-function.ts";
 export type { LossRow, RowLoss, RowLossValue } from "./algorithms/losses/row-loss.ts";
-export type { AlgorithmFunctions } from "./trainer/custom-algorithms.ts";
 
 // Configuration
 export { buildTrainConfig, loadConfig } from "./config/load.ts";
@@ -31,6 +30,7 @@ export type { Overrides } from "./config/overrides.ts";
 export { configFields } from "./config/fields.ts";
 export type { ConfigField } from "./config/fields.ts";
 export type { RolloutSampling, TrainConfig } from "./config/train-config.ts";
+export type { AlgorithmOptions, TrainOptions } from "./config/train-options.ts";
 
 // What users write
 export { reportEpisode, reportTrajectory } from "./core/report.ts";

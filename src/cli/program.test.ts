@@ -55,12 +55,12 @@ describe("help", () => {
 });
 
 describe("train --explain", () => {
-  it("tells what an option means, and which backends honour it", async () => {
+  it("tells what an option means, and which backends support it", async () => {
     const { code, out } = await run("train", "--explain", "algorithm.entropy_coef");
     expect(code).toBe(0);
     expect(out).toContain("algorithm.entropy_coef: Weight of the bonus");
     expect(out).toMatch(/default +0\n/u);
-    expect(out).toMatch(/local +honoured\n/u);
+    expect(out).toMatch(/local +supported\n/u);
     expect(out).toMatch(/tinker +refused\n/u);
   });
   it("tells the value in a file, and where it came from", async () => {

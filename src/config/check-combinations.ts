@@ -2,7 +2,7 @@
 import { parseRejection } from "../algorithms/rollout-correction/rejection.ts";
 import { ConfigError } from "../core/errors.ts";
 import { loopProblems } from "./loop-combinations.ts";
-import type { RolloutCorrectionOptions } from "./algorithm-options.ts";
+import type { RolloutCorrectionOptions } from "./train-config.ts";
 import type { TrainConfig } from "./train-config.ts";
 
 /** What is wrong, as sentences. */

@@ -4,15 +4,18 @@
  */
 import { basename } from "node:path";
 import { ConfigError } from "../core/errors.ts";
-import { isTree, snakeKeys, type Tree } from "./camel-keys.ts";
+import { isTree, snakeKeys, toCamel, type Tree } from "./camel-keys.ts";
 import { composeFile } from "./compat/compose.ts";
 import { configFields } from "./fields.ts";
 import { nearestKey } from "./issues.ts";
 import { type ConfigOrigin, type ConfigSource, type Layer, resolveLayers } from "./layers.ts";
 import { applyOverride, type Override, type Overrides, readOverrides } from "./overrides.ts";
 import { configTree, parseConfigTree } from "./parse.ts";
+import { inSnakeCase } from "./code-options.ts";
 import { switchNotices } from "./switches.ts";
 import type { TrainConfig } from "./train-config.ts";
+import type { TrainOptions } from "./train-options.ts";
+import { valueAt } from "./tree.ts";
 import { plainKey } from "./compat/translate.ts";
 
 export type { ConfigSource } from "./layers.ts";
@@ -57,7 +60,13 @@ function checkRemovals(overrides: readonly Override[]): void {
  * @throws ConfigError that names every problem at once.
  */
 export function loadConfig(options: LoadConfigOptions = {}): LoadedConfig {
-  return loadLayers(options.file, readOverrides(options.overrides ?? {}));
+  return loadLayers(options.file, readOptions(options.overrides ?? {}));
+}
+
+/** Maps may be in camelCase; texts are as in files. */
+function readOptions(options: Overrides): readonly Override[] {
+  const overrides = readOverrides(options);
+  return Array.isArray(options) ? overrides : overrides.map(inSnakeCase);
 }
 
 interface FileLayers {
@@ -123,18 +132,23 @@ function loadLayers(file: string | undefined, overrides: readonly Override[]): L
   };
 }
 
-/** A configuration in any of the forms that `AgentTrainer` takes. */
-export type ConfigInput = TrainConfig | Overrides;
+/**
+ * A configuration in any of the forms that `AgentTrainer` takes: options in camelCase, a checked
+ * `TrainConfig`, or a list of `key=value` texts.
+ */
+export type ConfigInput = TrainOptions | TrainConfig | readonly string[];
 
-function isTrainConfig(input: ConfigInput): input is TrainConfig {
-  const data = isTree(input) ? input["data"] : undefined;
-  return isTree(data) && "trainBatchSize" in data;
+/** Whether every option is there, as after {@link loadConfig}. */
+function isComplete(input: ConfigInput): input is TrainConfig {
+  if (!isTree(input)) return false;
+  const camel = (key: string): string => key.split(".").map(toCamel).join(".");
+  return configFields().every(({ key }) => valueAt(input, camel(key)) !== undefined);
 }
 
 /** Checks a configuration in any form. */
 export function resolveConfig(input: ConfigInput): TrainConfig {
   // A TrainConfig may have been spread and changed since it was made, so it is checked again.
-  if (!isTrainConfig(input)) return loadConfig({ overrides: input }).config;
+  if (!isComplete(input)) return loadConfig({ overrides: input as Overrides }).config;
   const config = parseConfigTree(snakeKeys(input));
   warningsByConfig.set(config, warningsByConfig.get(input) ?? []);
   return config;
@@ -214,5 +228,5 @@ export function buildTrainConfig(options: BuildTrainConfigOptions): TrainConfig 
     const value = named[name as keyof typeof named];
     if (value !== undefined) layers.push({ key, remove: false, value });
   }
-  return loadLayers(configFile, [...layers, ...readOverrides(overrides ?? {})]).config;
+  return loadLayers(configFile, [...layers, ...readOptions(overrides ?? {})]).config;
 }

@@ -32,5 +32,8 @@ export function roleMap(
       z.array(z.string().refine(isPair)),
     ])
     .prefault([])
-    .meta({ allowed: `a map of roles to ${plural}, or a list of role=${what}` });
+    .meta({
+      allowed: `a map of roles to ${plural}, or a list of role=${what}`,
+      tsType: "readonly string[]",
+    });
 }

@@ -11,7 +11,12 @@ import { checkCapabilities, checkResume } from "./check-capabilities.ts";
 import { checkParts } from "./check-parts.ts";
 import { type ConfigInput, warningsOf, resolveConfig } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
-import { type AlgorithmFunctions, type CustomLosses, nameAlgorithms } from "./custom-algorithms.ts";
+import {
+  type AlgorithmFunctions,
+  type CustomLosses,
+  nameAlgorithms,
+  takeFunctions,
+} from "./custom-algorithms.ts";
 import type { EventListener } from "./emitter.ts";
 import { streamEvents } from "./event-stream.ts";
 import type { ResumeMode } from "./run-folder/run-directory.ts";
@@ -29,16 +34,11 @@ export interface AgentTrainerOptions<
    * it, so hold it with `await using`.
    */
   readonly backend: TrainingBackend;
-  /** A `TrainConfig`, a map with dotted or nested keys, or a list of `key=value` texts. */
-  readonly config: ConfigInput;
-  /** Functions of your own for advantages and losses. @default those that `config` names */
-  readonly algorithm?: AlgorithmFunctions;
   /**
-   * The backend, the agent and the data were made of what `config` says of them, as the command line
-   * does. Else options that name them (`backend`, `local.threads`, `dataset.train` ...) are refused,
-   * since nobody would read them. @default false
+   * Options in camelCase, any of them; functions may stand for the names of estimators and losses. Or a
+   * checked `TrainConfig` from `loadConfig`, or a list of `key=value` texts as on the command line.
    */
-  readonly partsFromConfig?: boolean;
+  readonly config: ConfigInput;
   /** Tasks or rows to train on. */
   readonly trainDataset: DatasetInput<Metadata>;
   /** Tasks or rows to validate on. @default none */
@@ -57,6 +57,12 @@ export interface AgentTrainerOptions<
   readonly signal?: AbortSignal;
   /** Hears every event, synchronously. */
   readonly onEvent?: EventListener;
+}
+
+/** What the command line has made of the configuration before it makes a trainer. */
+export interface MadeFromConfig {
+  /** Functions that the options name as `path#export`, by these names. */
+  readonly algorithms?: AlgorithmFunctions;
 }
 
 /**
@@ -81,17 +87,26 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
    * @throws ConfigError when an option is wrong.
    * @throws UnsupportedOptionError when the backend does not honour one.
    */
-  constructor(options: AgentTrainerOptions<Metadata>) {
+  constructor(options: AgentTrainerOptions<Metadata>);
+  /**
+   * @internal For a caller that made the backend, the agent and the data from what `config` says of them.
+   * Without it, options that name them (`backend`, `local.threads`, `dataset.train` ...) are refused, since
+   * nothing would read them.
+   */
+  constructor(options: AgentTrainerOptions<Metadata>, made: MadeFromConfig);
+  constructor(options: AgentTrainerOptions<Metadata>, made?: MadeFromConfig) {
     requireParts(options);
     this.#options = options;
     this.#rollouts = resolveAgent(options);
-    const resolved = resolveConfig(options.config);
-    const named = nameAlgorithms(resolved, options.algorithm, options.backend.capabilities.losses);
+    const { config, functions } = takeFunctions(options.config);
+    const resolved = resolveConfig(config);
+    const { losses } = options.backend.capabilities;
+    const named = nameAlgorithms(resolved, { ...made?.algorithms, ...functions }, losses);
     this.config = named.config;
     this.#warnings = [...warningsOf(resolved), ...wayNotices(this.config, this.#rollouts)];
     this.#estimators = named.estimators;
     this.#losses = named.losses;
-    if (options.partsFromConfig !== true) checkParts(this.config, options.backend);
+    if (made === undefined) checkParts(this.config, options.backend);
     checkCapabilities(this.config, options.backend);
     if (options.resume !== undefined && options.resume !== false) checkResume(options.backend);
   }

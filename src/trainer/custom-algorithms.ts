@@ -6,10 +6,13 @@ import { type CustomEstimators, type CustomName, isCustomName } from "../algorit
 import type { AdvantageEstimator } from "../algorithms/estimator.ts";
 import type { LossFunction } from "../algorithms/losses/loss-function.ts";
 import { ConfigError } from "../core/errors.ts";
+import type { ConfigInput } from "../config/load.ts";
 import { namesByRole } from "../config/role-map.ts";
 import type { TrainConfig } from "../config/train-config.ts";
+import type { TrainOptions } from "../config/train-options.ts";
+import { defined } from "../util/defined.ts";
 
-/** Formulas in code. */
+/** Formulas in code, in place of names. */
 export interface AlgorithmFunctions {
   /** In place of `algorithm.adv_estimator`. */
   readonly advEstimator?: AdvantageEstimator;
@@ -23,6 +26,50 @@ export interface AlgorithmFunctions {
   readonly lossFnMap?: Readonly<Record<string, LossFunction>>;
   /** Those that the options name as `path#export`, by these names. */
   readonly losses?: Readonly<Record<CustomName, LossFunction>>;
+}
+
+type Algorithm = NonNullable<TrainOptions["algorithm"]>;
+
+const isNamed = (value: unknown): boolean => typeof value === "string";
+
+/** Entries of a map that are not names. */
+function functionsOf<F>(map: unknown): Readonly<Record<string, F>> | undefined {
+  if (typeof map !== "object" || map === null || Array.isArray(map)) return undefined;
+  const entries = Object.entries(map).filter(([, value]) => !isNamed(value));
+  return entries.length === 0 ? undefined : (Object.fromEntries(entries) as Record<string, F>);
+}
+
+function namesOf(map: unknown): unknown {
+  if (typeof map !== "object" || map === null || Array.isArray(map)) return map;
+  return Object.fromEntries(Object.entries(map).filter(([, value]) => isNamed(value)));
+}
+
+/** Options without the functions in `algorithm`, and those functions. */
+export function takeFunctions(input: ConfigInput): {
+  readonly config: ConfigInput;
+  readonly functions: AlgorithmFunctions;
+} {
+  const algorithm = Array.isArray(input) ? undefined : (input as TrainOptions).algorithm;
+  if (typeof algorithm !== "object" || algorithm === null) return { config: input, functions: {} };
+  const { advEstimator, lossFn, estimatorMap, lossFnMap, ...rest }: Algorithm = algorithm;
+  const one = (value: unknown): boolean => value !== undefined && !isNamed(value);
+  const functions = defined({
+    advEstimator: one(advEstimator) ? (advEstimator as AdvantageEstimator) : undefined,
+    lossFn: one(lossFn) ? (lossFn as LossFunction) : undefined,
+    estimatorMap: functionsOf<AdvantageEstimator>(estimatorMap),
+    lossFnMap: functionsOf<LossFunction>(lossFnMap),
+  });
+  if (Object.keys(functions).length === 0) return { config: input, functions };
+  const names = defined({
+    advEstimator: isNamed(advEstimator) ? advEstimator : undefined,
+    lossFn: isNamed(lossFn) ? lossFn : undefined,
+    estimatorMap: namesOf(estimatorMap),
+    lossFnMap: namesOf(lossFnMap),
+  });
+  return {
+    config: { ...(input as TrainOptions), algorithm: { ...rest, ...names } as Algorithm },
+    functions,
+  };
 }
 
 /** Losses of the user, by the name under which the options know them. */
@@ -118,7 +165,7 @@ function nameThem<F>(
   if (missing !== undefined)
     throw new ConfigError({
       message: `The options name the ${what} ${missing}, but no function came with it.`,
-      hint: `Pass algorithm: { ${fields.named}: { "${missing}": fn } }; the command line loads path#export itself.`,
+      hint: `Pass the function itself as config.algorithm.${fields.one}; the command line loads path#export.`,
       fields: { missing, given: [...functions.keys()] },
     });
   return { name: global, map: [...roles].map(([role, name]) => `${role}=${name}`), functions };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
+import { configTypes, configTypesFile } from "../../src/config/published-types.ts";
 import { publishedSchema, schemaFile } from "../../src/config/published-schema.ts";
 import { root } from "./pages.ts";
 
@@ -13,6 +14,14 @@ const isFine = (yaml: string): boolean => check.safeParse(parse(yaml)).success;
 
 it("is the one that is published: npm run schema writes it", () => {
   expect(published).toEqual(JSON.parse(JSON.stringify(publishedSchema())));
+});
+
+it("has the options' TypeScript interface written from it", () => {
+  // The formatter breaks long unions.
+  const tokens = (text: string): string =>
+    text.replaceAll(/\s+\|?\s*/gu, " ").replaceAll(": | ", ": ");
+  const written = readFileSync(join(root, configTypesFile), "utf8");
+  expect(tokens(written)).toBe(tokens(configTypes()));
 });
 
 it.each([

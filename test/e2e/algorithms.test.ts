@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   AgentTrainer,
-  type AlgorithmFunctions,
+  type TrainOptions,
   type Episode,
   type Evaluator,
   type Task,
@@ -105,7 +105,7 @@ type Metrics = Readonly<Record<string, number>>;
 async function train(
   set: Readonly<Record<string, unknown>>,
   evaluator: Evaluator = (_, episode) => isRight(episode),
-  algorithm: AlgorithmFunctions = {},
+  algorithm: TrainOptions["algorithm"] = {},
 ): Promise<{ after: number; metrics: Metrics; steps: readonly Metrics[] }> {
   let after = NaN;
   const steps: Metrics[] = [];
@@ -113,7 +113,6 @@ async function train(
     backend: backend.next(),
     agentFlow,
     evaluator,
-    algorithm,
     trainDataset: tasks,
     valDataset: tasks,
     config: {
@@ -129,6 +128,7 @@ async function train(
       "trainer.total_batches": 4,
       "trainer.val_before_train": false,
       "trainer.output_dir": folder,
+      algorithm,
       ...set,
     },
     onEvent(event) {

@@ -30,14 +30,16 @@ it.skipIf(!hasPython)("trains with one line of the configuration changed", async
   const { config } = loadConfig({ overrides: overrides(outputDir) });
   await using backend: TrainingBackend = await loadBackend(config, ".");
   expect(backend.name).toBe("verl");
-  const trainer = new AgentTrainer({
-    backend,
-    agentFlow: coinAgent,
-    evaluator: (_task, { output }) => String(output).codePointAt(0) ?? 0,
-    trainDataset: coinTasks,
-    config,
-    partsFromConfig: true,
-  });
+  const trainer = new AgentTrainer(
+    {
+      backend,
+      agentFlow: coinAgent,
+      evaluator: (_task, { output }) => String(output).codePointAt(0) ?? 0,
+      trainDataset: coinTasks,
+      config,
+    },
+    {},
+  );
   expect(await trainer.train()).toMatchObject({ status: "completed", steps: 2 });
   const [line] = readLines(outputDir, "fake", "metrics.jsonl");
   expect(line).toMatchObject({ "rollout/failed": 0, "episode/calls/untrainable": 0 });
@@ -49,9 +51,7 @@ async function accepts(...more: string[]): Promise<boolean> {
   const { config } = loadConfig({ overrides: [...overrides(outputDir), ...more] });
   await using backend: TrainingBackend = await loadBackend(config, ".");
   const parts = { agentFlow: coinAgent, evaluator: () => 1, trainDataset: coinTasks };
-  return (
-    new AgentTrainer({ backend, ...parts, config, partsFromConfig: true }) instanceof AgentTrainer
-  );
+  return new AgentTrainer({ backend, ...parts, config }, {}) instanceof AgentTrainer;
 }
 
 it("refuses rollouts during updates where servers sleep meanwhile, and names the backends that do", async () => {

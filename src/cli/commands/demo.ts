@@ -1,7 +1,7 @@
 /** `agent-trainer demo`: trains the built-in model on the shop agent and shows it before and after. */
 import { dirname } from "node:path";
 import type { Episode } from "../../core/trajectory.ts";
-import { AgentTrainer } from "../../trainer/agent-trainer.ts";
+import { AgentTrainer, type AgentTrainerOptions } from "../../trainer/agent-trainer.ts";
 import { loadConfig } from "../../config/load.ts";
 import { createDemoRecorder, type DemoResult } from "../terminal/demo-summary.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
@@ -86,12 +86,11 @@ export async function demoCommand(flags: DemoFlags, io: CliIo): Promise<number> 
     progress.clear();
     io.stderr.write("Stopping; the last completed step is saved. Ctrl-C again leaves at once.\n");
   });
-  const trainer = new AgentTrainer({
+  const options: AgentTrainerOptions = {
     backend,
     agentFlow: demo.agent,
     evaluator: demo.evaluator,
     config,
-    partsFromConfig: true,
     trainDataset: demo.trainTasks,
     valDataset: demo.valTasks,
     resume: flags.resume === true ? "auto" : (flags.resume ?? false),
@@ -101,7 +100,8 @@ export async function demoCommand(flags: DemoFlags, io: CliIo): Promise<number> 
       recorder.onEvent(event);
       if (event.type === "validation-end" && event.step === 0) showSamples("Before training");
     },
-  });
+  };
+  const trainer = new AgentTrainer(options, {});
   const run = await trainer.train().finally(() => late.watch());
   progress.clear();
   if (run.status !== "interrupted") showSamples("After training");

@@ -2,7 +2,7 @@
 import { dirname, resolve } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
-import { AgentTrainer } from "../../trainer/agent-trainer.ts";
+import { AgentTrainer, type AgentTrainerOptions } from "../../trainer/agent-trainer.ts";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { resolvedAsJson, formatResolved } from "../report/dry-run.ts";
@@ -111,7 +111,7 @@ export async function trainCommand(
   }
   const folder = dirname(resolve(configFile));
   const way = await loadAgent(loaded.config, folder);
-  const algorithm = await loadAlgorithms(loaded.config, folder);
+  const algorithms = await loadAlgorithms(loaded.config, folder);
   const datasets = await loadDatasets(loaded.config, folder);
   using late = createLateErrors(io.stderr);
   await using backend = await loadBackend(loaded.config, folder);
@@ -121,18 +121,17 @@ export async function trainCommand(
     progress.clear();
     io.stderr.write("Stopping; the last completed step is saved. Ctrl-C again leaves at once.\n");
   });
-  const trainer = new AgentTrainer({
+  const options: AgentTrainerOptions = {
     ...way,
     ...datasets,
     backend,
-    algorithm,
     config: loaded.config,
-    partsFromConfig: true,
     resume,
     allowChanges: flags.allowChanges === true,
     signal: interrupt.signal,
     onEvent: (event) => progress.onEvent(event),
-  });
+  };
+  const trainer = new AgentTrainer(options, { algorithms });
   const result = await trainer.train().finally(() => late.watch());
   progress.clear();
   const seconds = (performance.now() - start) / 1000;

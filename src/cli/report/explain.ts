@@ -14,7 +14,7 @@ function supportedText(supported: Supported): string {
   if (supported === "all") return "supported";
   if (supported === "none") return "refused";
   if (supported === "own") return "an option of another backend";
-  return `honours ${supported.map(String).join(", ")}`;
+  return `supports ${supported.map(String).join(", ")}`;
 }
 
 function compatLines({ key, becomes, only, why }: ExplainedCompatKey): string[] {

@@ -5,7 +5,7 @@ import {
   weightModes,
 } from "../../algorithms/rollout-correction/importance-weights.ts";
 import { rejectionNames } from "../../algorithms/rollout-correction/rejection.ts";
-import type { RolloutCorrectionOptions } from "../algorithm-options.ts";
+import type { RolloutCorrectionOptions } from "../train-config.ts";
 import type { SnakeKeys } from "../camel-keys.ts";
 import { needs } from "./option-meta.ts";
 
@@ -13,7 +13,7 @@ const limit = () =>
   z
     .union([z.number(), z.string()])
     .refine((value) => parseWeightLimit(value) !== null)
-    .meta({ allowed: "a number above 0, or two as low_high" });
+    .meta({ allowed: "a number above 0, or two as low_high", tsType: "number | string" });
 
 /** A list, or text with commas, kept as text. */
 const listed = () =>
@@ -28,6 +28,8 @@ const listed = () =>
     ])
     .nullable()
     .prefault(null);
+
+const keptAsText = { tsType: "string | null" };
 
 export const rolloutCorrection: z.ZodPrefault<z.ZodType<SnakeKeys<RolloutCorrectionOptions>>> = z
   .strictObject({
@@ -55,12 +57,12 @@ export const rolloutCorrection: z.ZodPrefault<z.ZodType<SnakeKeys<RolloutCorrect
       .describe("Divide these weights by their mean over the step.")
       .meta(needs({ option: "algorithm.rollout_correction.tis_mode", not: null })),
     rollout_rs: listed()
-      .meta({ allowed: `a list of ${rejectionNames.join(", ")}, or null` })
+      .meta({ allowed: `a list of ${rejectionNames.join(", ")}, or null`, ...keptAsText })
       .describe(
         "Leave out tokens or rows by how far the trainer and the sampler disagree about them: k1, k2 and k3 of the log-ratio; null is off.",
       ),
     rollout_rs_threshold: listed()
-      .meta({ allowed: "a list of numbers above 0, or of low_high, or null" })
+      .meta({ allowed: "a list of numbers above 0, or of low_high, or null", ...keptAsText })
       .describe(
         "One bound for each entry of rollout_rs; of k1 they are bounds of the sampler's probability over the trainer's, as in verl from 0.7.1 on.",
       )

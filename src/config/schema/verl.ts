@@ -21,7 +21,10 @@ const verlConfig = () =>
       z.record(z.string(), z.unknown()).transform((tree) => hydraOverrides(tree)),
     ])
     .prefault([])
-    .meta({ allowed: "a tree of verl's options, or a list of key=value" })
+    .meta({
+      allowed: "a tree of verl's options, or a list of key=value",
+      tsType: "readonly string[]",
+    })
     .describe("Options of verl's own, as verl.config.actor_rollout_ref... or in Hydra's form.");
 
 export const verlOptions: Section<"verl"> = z

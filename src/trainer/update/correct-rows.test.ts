@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { TrainingRow } from "../../core/training-row.ts";
-import type { RolloutCorrectionOptions } from "../../config/algorithm-options.ts";
+import type { RolloutCorrectionOptions } from "../../config/train-config.ts";
 import { correctRows } from "./correct-rows.ts";
 
 // A prompt of two tokens, then verl's fixture, whose third row has an observation in the middle.

@@ -16,7 +16,7 @@ import { offPolicyMetrics } from "../../algorithms/rollout-correction/off-policy
 import { parseRejection, reject } from "../../algorithms/rollout-correction/rejection.ts";
 import type { Rejection, RejectionRule } from "../../algorithms/rollout-correction/rejection.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
-import type { RolloutCorrectionOptions } from "../../config/algorithm-options.ts";
+import type { RolloutCorrectionOptions } from "../../config/train-config.ts";
 
 /** [row][length] log-probabilities of the rows' tokens under the weights that train. */
 export type Forward = (rows: readonly TrainingRow[]) => Promise<readonly Float32Array[]>;

@@ -52,7 +52,7 @@ export function planLoss(
     if (!isCustomName(name)) return rowLossOf(name as LossName, lossOf(config, name));
     throw new ConfigError({
       message: `The options name the loss ${name}, but no function came with it.`,
-      hint: `Pass algorithm: { losses: { "${name}": fn } }, or one of ${lossNames.join(", ")}.`,
+      hint: `Pass the function itself as config.algorithm.lossFn, or one of ${lossNames.join(", ")}.`,
       fields: { name },
     });
   };

@@ -31,15 +31,16 @@ function refusal(backend: string, overrides: Record<string, unknown>): string | 
   );
   const losses = functions as Record<string, () => never>;
   try {
-    void new AgentTrainer({
-      backend: { name: backend, capabilities } as TrainingBackend,
-      config: overrides,
+    void new AgentTrainer(
+      {
+        backend: { name: backend, capabilities } as TrainingBackend,
+        config: overrides,
+        trainDataset: [],
+        agentRunFunc: () => 0,
+      },
       // As on the command line, where every option has its reader.
-      partsFromConfig: true,
-      trainDataset: [],
-      agentRunFunc: () => 0,
-      algorithm: { estimators: functions, losses },
-    });
+      { algorithms: { estimators: functions, losses } },
+    );
     return null;
   } catch (error) {
     if (error instanceof UnsupportedOptionError) return String(error.fields["option"]);

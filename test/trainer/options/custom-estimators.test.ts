@@ -16,8 +16,10 @@ describe("estimators of the user", () => {
     const backend = coinBackend();
     const { trainer } = coinTrainer({
       backend,
-      algorithm: { advEstimator: twice },
-      set: { "algorithm.filter_uniform_groups": false, "trainer.total_batches": 2 },
+      set: {
+        algorithm: { advEstimator: twice, filterUniformGroups: false },
+        "trainer.total_batches": 2,
+      },
     });
     expect(trainer.config.algorithm.advEstimator).toBe("code#twice");
     const { runDir } = await trainer.train();
@@ -51,12 +53,12 @@ describe("estimators of the user", () => {
     expect(() => nameAlgorithms(config(), { advEstimator: 3 as never })).toThrow(
       "algorithm.advEstimator must be a function",
     );
-    const { trainer } = coinTrainer({ algorithm: { advEstimator: () => [] } });
+    const { trainer } = coinTrainer({ set: { algorithm: { advEstimator: () => [] } } });
     await expect(trainer.train()).rejects.toThrow("returned groups of sizes []");
   });
 
   it("do not make losses, which need log-probabilities of the backend", () => {
-    expect(() => coinTrainer({ algorithm: { lossFn: () => 0 } })).toThrow(
+    expect(() => coinTrainer({ set: { algorithm: { lossFn: () => 0 } } })).toThrow(
       'The backend "coin" does not honour algorithm.loss_fn="code#lossFn"',
     );
   });

@@ -30,12 +30,3 @@ const noLogprob = -9999;
 export function logprobIn(value: unknown): number | null {
   return typeof value === "number" && value > noLogprob ? value : null;
 }
-
-/** Objects without what is undefined. */
-export function defined<T extends object>(fields: {
-  readonly [K in keyof T]: T[K] | undefined;
-}): T {
-  const present: Partial<Record<keyof T, unknown>> = {};
-  for (const name in fields) if (fields[name] !== undefined) present[name] = fields[name];
-  return present as T;
-}

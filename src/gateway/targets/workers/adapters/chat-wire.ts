@@ -4,7 +4,8 @@ import type { SamplingParams } from "../../../../core/policy.ts";
 import type { CallRequest } from "../../../call/call-request.ts";
 import { toWireMessage } from "../../../client/wire.ts";
 import type { ResponsePart, ResponseChunk, ToolCallPart } from "../response-part.ts";
-import { defined, idsIn, listIn, numberIn, objectIn, textIn } from "../wire-values.ts";
+import { defined } from "../../../../util/defined.ts";
+import { idsIn, listIn, numberIn, objectIn, textIn } from "../wire-values.ts";
 import { readSampled, readFinish, readUsage } from "./openai-wire.ts";
 import {
   limitOf,

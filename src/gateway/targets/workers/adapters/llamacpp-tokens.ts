@@ -4,7 +4,8 @@
  */
 import type { JsonFields } from "../../../http/json-fields.ts";
 import type { ResponsePart, ResponseChunk } from "../response-part.ts";
-import { defined, idsIn, listIn, logprobIn, numberIn, objectIn, textIn } from "../wire-values.ts";
+import { defined } from "../../../../util/defined.ts";
+import { idsIn, listIn, logprobIn, numberIn, objectIn, textIn } from "../wire-values.ts";
 import type { TokenAdapter } from "./adapter.ts";
 import { llamacppSampling } from "./sampling-wire.ts";
 

@@ -2,7 +2,8 @@
 import type { JsonFields } from "../../../http/json-fields.ts";
 import type { CallUsage, TokenText } from "../../../call/call-request.ts";
 import type { ResponsePart } from "../response-part.ts";
-import { defined, idsIn, listIn, logprobIn, numberIn, objectIn, textIn } from "../wire-values.ts";
+import { defined } from "../../../../util/defined.ts";
+import { idsIn, listIn, logprobIn, numberIn, objectIn, textIn } from "../wire-values.ts";
 
 export function readUsage(value: unknown): CallUsage | undefined {
   const usage = objectIn(value);

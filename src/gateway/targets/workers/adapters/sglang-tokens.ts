@@ -1,6 +1,7 @@
 /** SGLang's native `/generate`. */
 import type { ResponsePart, ResponseChunk } from "../response-part.ts";
-import { defined, idsIn, numberIn, objectIn, textIn } from "../wire-values.ts";
+import { defined } from "../../../../util/defined.ts";
+import { idsIn, numberIn, objectIn, textIn } from "../wire-values.ts";
 import type { TokenAdapter } from "./adapter.ts";
 import { readSampled } from "./openai-wire.ts";
 import { sglangSampling } from "./sampling-wire.ts";

@@ -1,6 +1,7 @@
 /** vLLM's `/v1/completions` with a prompt of token ids. */
 import type { ResponsePart, ResponseChunk } from "../response-part.ts";
-import { defined, idsIn, listIn, numberIn, objectIn, textIn } from "../wire-values.ts";
+import { defined } from "../../../../util/defined.ts";
+import { idsIn, listIn, numberIn, objectIn, textIn } from "../wire-values.ts";
 import type { TokenAdapter } from "./adapter.ts";
 import { readSampled, readFinish, readUsage } from "./openai-wire.ts";
 import { vllmSampling } from "./sampling-wire.ts";

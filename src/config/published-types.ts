@@ -1,0 +1,106 @@
+/** The options as a TypeScript interface, for editors: generated from the schema, never edited. */
+import { toCamel, type Tree } from "./camel-keys.ts";
+import { type ConfigField, configFields } from "./fields.ts";
+import { configJsonSchema } from "./schema.ts";
+
+/** What {@link configTypes} is written to. */
+export const configTypesFile = "src/config/train-config.ts";
+
+const header = `/**
+ * Every option, as code reads it and as editors show it. Generated from \`schema/\` by
+ * \`npm run schema\`; do not edit. Files and \`key=value\` lists have the same names in snake_case.
+ */
+
+/** The options of a run, checked, every default filled in. */
+`;
+
+const footer = `
+/** How tokens are sampled in rollouts; wins over what the agent sends. */
+export type RolloutSampling = TrainConfig["rollout"]["train"];
+
+/** What is done about rollouts that were not sampled by exactly the weights that train. */
+export type RolloutCorrectionOptions = TrainConfig["algorithm"]["rolloutCorrection"];
+`;
+
+const fields: ReadonlyMap<string, ConfigField> = new Map(
+  configFields().map((field) => [field.key, field]),
+);
+
+const nameOfFunction = "^[^#]+#[^#]+$";
+
+/** A JSON Schema node as a TypeScript type. */
+function typeOf(node: Tree): string {
+  if (typeof node["tsType"] === "string") return node["tsType"];
+  if (Array.isArray(node["anyOf"])) {
+    const types = [...new Set((node["anyOf"] as Tree[]).map(typeOf))];
+    // What is not set has taken the value of another option by then.
+    return types.filter((type) => type !== "null" || node["inherits"] === undefined).join(" | ");
+  }
+  if (Array.isArray(node["enum"])) return node["enum"].map((v) => JSON.stringify(v)).join(" | ");
+  if ("const" in node) return JSON.stringify(node["const"]);
+  if (Array.isArray(node["type"])) {
+    return (node["type"] as string[]).map((type) => typeOf({ ...node, type })).join(" | ");
+  }
+  switch (node["type"]) {
+    case "integer":
+    case "number":
+      return "number";
+    case "boolean":
+    case "null":
+      return node["type"];
+    case "string":
+      return node["pattern"] === nameOfFunction ? "`${string}#${string}`" : "string";
+    case "array": {
+      const items = typeOf((node["items"] ?? {}) as Tree);
+      return `readonly ${items.includes(" | ") ? `(${items})` : items}[]`;
+    }
+    default:
+      return "unknown";
+  }
+}
+
+/** `* `-prefixed lines of at most 96 characters. */
+function comment(text: string, indent: string): string {
+  const lines: string[] = [];
+  for (const paragraph of text.split("\n")) {
+    let line = "";
+    for (const word of paragraph.split(" ")) {
+      if (line !== "" && indent.length + line.length + word.length + 4 > 100) {
+        lines.push(line);
+        line = word;
+      } else line = line === "" ? word : `${line} ${word}`;
+    }
+    lines.push(line);
+  }
+  const [only] = lines;
+  if (lines.length === 1) return `${indent}/** ${only} */\n`;
+  return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`).join("\n")}\n${indent} */\n`;
+}
+
+function docOf({ description, allowed, default: value }: ConfigField): string {
+  const lines = [description, `Allowed: ${allowed}.`];
+  if (value !== undefined) lines.push(`@default ${JSON.stringify(value)}`);
+  return lines.join("\n");
+}
+
+function membersOf(properties: Tree, path: string, indent: string): string {
+  return Object.entries(properties)
+    .map(([key, child]) => {
+      const node = child as Tree;
+      const dotted = `${path}${key}`;
+      const name = `${indent}readonly ${toCamel(key)}: `;
+      const field = fields.get(dotted);
+      if (field !== undefined) return `${comment(docOf(field), indent)}${name}${typeOf(node)};\n`;
+      const inner = membersOf(node["properties"] as Tree, `${dotted}.`, `${indent}  `);
+      const { description } = node;
+      const head = typeof description === "string" ? comment(description, indent) : "";
+      return `${head}${name}{\n${inner}${indent}};\n`;
+    })
+    .join("");
+}
+
+/** The text of the generated file. */
+export function configTypes(): string {
+  const properties = configJsonSchema()["properties"] as Tree;
+  return `${header}export interface TrainConfig {\n${membersOf(properties, "", "  ")}}\n${footer}`;
+}
