@@ -2,16 +2,18 @@
 import { ConfigError } from "../core/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import type { AdvantageEstimator } from "./estimator.ts";
-import { gpg } from "./gpg.ts";
-import { grpoPassAtK } from "./grpo-pass-at-k.ts";
-import { grpo } from "./grpo.ts";
-import { maxrl } from "./maxrl.ts";
-import { opo } from "./opo.ts";
-import { prpo } from "./prpo.ts";
-import { reinforcePlusPlusBaseline } from "./reinforce-plus-plus-baseline.ts";
-import { reinforcePlusPlus } from "./reinforce-plus-plus.ts";
-import { reinforce } from "./reinforce.ts";
-import { rloo } from "./rloo.ts";
+import {
+  gpg,
+  grpo,
+  grpoPassAtK,
+  maxrl,
+  opo,
+  prpo,
+  reinforce,
+  reinforcePlusPlus,
+  reinforcePlusPlusBaseline,
+  rloo,
+} from "./estimators.ts";
 
 export const estimatorNames = [
   "grpo",

@@ -2,16 +2,18 @@ import { describe, expect, it } from "vitest";
 import { ConfigError } from "../core/errors.ts";
 import { estimatorNames, findEstimator } from "./catalog.ts";
 import type { AdvantageEstimator } from "./estimator.ts";
-import { gpg } from "./gpg.ts";
-import { grpoPassAtK } from "./grpo-pass-at-k.ts";
-import { grpo } from "./grpo.ts";
-import { maxrl } from "./maxrl.ts";
-import { opo } from "./opo.ts";
-import { prpo } from "./prpo.ts";
-import { reinforcePlusPlusBaseline } from "./reinforce-plus-plus-baseline.ts";
-import { reinforcePlusPlus } from "./reinforce-plus-plus.ts";
-import { reinforce } from "./reinforce.ts";
-import { rloo } from "./rloo.ts";
+import {
+  gpg,
+  grpo,
+  grpoPassAtK,
+  maxrl,
+  opo,
+  prpo,
+  reinforce,
+  reinforcePlusPlus,
+  reinforcePlusPlusBaseline,
+  rloo,
+} from "./estimators.ts";
 
 /** Largest absolute difference; NaN when a value or the shape is wrong, so that it fails any bound. */
 function distance(

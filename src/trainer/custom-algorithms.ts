@@ -36,7 +36,7 @@ const isNamed = (value: unknown): boolean => typeof value === "string";
 function functionsOf<F>(map: unknown): Readonly<Record<string, F>> | undefined {
   if (typeof map !== "object" || map === null || Array.isArray(map)) return undefined;
   const entries = Object.entries(map).filter(([, value]) => !isNamed(value));
-  return entries.length === 0 ? undefined : (Object.fromEntries(entries) as Record<string, F>);
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
 function namesOf(map: unknown): unknown {

@@ -3,10 +3,15 @@ import type { ConfigError } from "../../src/core/errors.ts";
 import { configFields } from "../../src/config/fields.ts";
 import { buildTrainConfig } from "../../src/config/load.ts";
 import { freeOptions } from "../../src/trainer/run-folder/run-identity.ts";
+import { withOptionTables } from "../../scripts/option-docs.ts";
 import { readPage, tableRows, unquoted } from "./pages.ts";
 
 const page = readPage("docs/configuration.md");
 const rows = new Map(tableRows(page, "key").map(([key, ...rest]) => [unquoted(key!), rest]));
+
+it("has the tables that npm run schema writes", () => {
+  expect(withOptionTables(page)).toBe(page);
+});
 
 const numbers = (text: string): string[] => text.match(/-?\d+(?:\.\d+)?/gu) ?? [];
 

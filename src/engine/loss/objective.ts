@@ -6,7 +6,7 @@ import type { LossSpec } from "../../core/loss.ts";
 import type { Graph, Value } from "../graph/graph.ts";
 import { add, multiply, subtract, sum } from "../graph/ops.ts";
 import { segmentMean } from "../graph/segment-ops.ts";
-import { tokenLosses } from "./catalog.ts";
+import { tokenLosses } from "./token-losses.ts";
 import { klEstimates } from "./kl.ts";
 import { declareLossParameters } from "./parameters.ts";
 

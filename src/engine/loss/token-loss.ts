@@ -1,7 +1,6 @@
 /**
- * A policy loss as a graph over the trained tokens of a batch. Each loss is one file that turns the
- * vectors below into one term per token; `catalog.ts` finds it by name, `objective.ts` adds the terms
- * up. R trained tokens belong to B rows.
+ * What a policy loss is: vectors over the R trained tokens of a batch to one term per token.
+ * `token-losses.ts` has the losses, `objective.ts` adds their terms up.
  */
 import type { LossSpec } from "../../core/loss.ts";
 import type { Value } from "../graph/graph.ts";

@@ -1,0 +1,145 @@
+/**
+ * Advantage estimators: formula, paper, code, to be compared by eye. `r_i` is the reward of member i of a
+ * group, `A_i` its advantage; a role's groups come together. `catalog.ts` finds them by name.
+ */
+import type { AdvantageEstimator } from "./estimator.ts";
+import { mean, populationStd, weightedMean } from "./statistics.ts";
+
+/** Added to standard deviations, as in verl. */
+const stdEpsilon = 1e-6;
+/** Added to a variance, as in verl. */
+const varianceEpsilon = 1e-8;
+
+/** REINFORCE without a baseline (Williams 1992): A_i = r_i, also in a group of one. */
+export const reinforce: AdvantageEstimator = (groups) =>
+  groups.map((rewards) => Float64Array.from(rewards));
+
+/**
+ * GRPO (Shao et al. 2024, arXiv:2402.03300): A_i = (r_i - mean(r)) / (std(r) + 1e-6) within a group,
+ * population std. Without `normByStd`: A_i = r_i - mean(r) (Dr. GRPO, arXiv:2503.20783).
+ *
+ * A group of one has nothing to be compared with, so its advantage is 0. (rLLM gives it its raw
+ * reward; `computeAdvantages` counts such groups.)
+ */
+export const grpo: AdvantageEstimator = (groups, { normByStd }) =>
+  groups.map((rewards) => {
+    const baseline = mean(rewards);
+    const scale = normByStd ? populationStd(rewards) + stdEpsilon : 1;
+    const advantages = new Float64Array(rewards.length);
+    for (const [i, reward] of rewards.entries()) advantages[i] = (reward - baseline) / scale;
+    return advantages;
+  });
+
+/**
+ * REINFORCE leave-one-out (Ahmadian et al. 2024, arXiv:2402.14740): A_i = r_i - mean of the others
+ * = n / (n - 1) * (r_i - mean(r)).
+ *
+ * A group of one has no others, so its advantage is 0. (rLLM gives it its raw reward.)
+ */
+export const rloo: AdvantageEstimator = (groups) =>
+  groups.map((rewards) => {
+    const n = rewards.length;
+    const baseline = mean(rewards);
+    const scale = n > 1 ? n / (n - 1) : 0;
+    return Float64Array.from(rewards, (reward) => scale * (reward - baseline));
+  });
+
+/**
+ * REINFORCE++ (Hu et al. 2025, arXiv:2501.03262), without discount: every token of a response gets its
+ * reward, and these are whitened over all tokens of the role: A_i = (r_i - mean) / sqrt(var + 1e-8), mean
+ * and unbiased variance weighted by the lengths of responses. With a single token there is no variance,
+ * and the advantage is 0.
+ */
+export const reinforcePlusPlus: AdvantageEstimator = (groups, { lengths }) => {
+  const rewards = groups.flat();
+  const tokens = lengths.flat();
+  const count = tokens.reduce((sum, length) => sum + length, 0);
+  const baseline = weightedMean(rewards, tokens);
+  const squares = rewards.reduce(
+    (sum, reward, i) => sum + (tokens[i] ?? 0) * (reward - baseline) ** 2,
+    0,
+  );
+  const scale = count > 1 ? 1 / Math.sqrt(squares / (count - 1) + varianceEpsilon) : 0;
+  return groups.map((group) => Float64Array.from(group, (reward) => (reward - baseline) * scale));
+};
+
+/**
+ * REINFORCE++ with baseline (Hu et al. 2025, arXiv:2501.03262): centre each reward by the mean of its
+ * own group, then divide by (population std of all centred rewards of the role + 1e-6).
+ */
+export const reinforcePlusPlusBaseline: AdvantageEstimator = (groups) => {
+  const centred = groups.map((rewards) => {
+    const baseline = mean(rewards);
+    return Float64Array.from(rewards, (reward) => reward - baseline);
+  });
+  const scale = populationStd(centred.flatMap((values) => Array.from(values))) + stdEpsilon;
+  return centred.map((values) => values.map((value) => value / scale));
+};
+
+/**
+ * PRPO, as rLLM names it: one baseline and one scale for all rewards of the role, whatever their task.
+ * A_i = (r_i - mean(all r)) / (std(all r) + 1e-6), population std. Tasks are not compared with
+ * themselves, so an easy task pushes all of its rollouts up.
+ */
+export const prpo: AdvantageEstimator = (groups) => {
+  const all = groups.flat();
+  const baseline = mean(all);
+  const scale = populationStd(all) + stdEpsilon;
+  return groups.map((rewards) =>
+    Float64Array.from(rewards, (reward) => (reward - baseline) / scale),
+  );
+};
+
+/**
+ * OPO, on-policy RL with the optimal reward baseline (Hao et al. 2025, arXiv:2505.23585): the baseline
+ * that minimises the variance of the gradient, when its norm grows with the length of a response.
+ * A_i = r_i - sum(len r) / sum(len) within a group. A group of one has the advantage 0.
+ */
+export const opo: AdvantageEstimator = (groups, { lengths }) =>
+  groups.map((rewards, g) => {
+    const baseline = weightedMean(rewards, lengths[g] ?? []);
+    return Float64Array.from(rewards, (reward) => reward - baseline);
+  });
+
+/**
+ * GPG, group policy gradient (Chu et al. 2025, arXiv:2504.02546): A_i = alpha (r_i - mean(r)) within a
+ * group, with alpha = B / max(1, rewards that are not 0) over all B rollouts of the role, which makes up
+ * for rollouts without a signal. A group of one has the advantage 0.
+ */
+export const gpg: AdvantageEstimator = (groups) => {
+  const all = groups.flat();
+  const alpha = all.length / Math.max(1, all.filter((reward) => reward !== 0).length);
+  return groups.map((rewards) => {
+    const baseline = mean(rewards);
+    return Float64Array.from(rewards, (reward) => alpha * (reward - baseline));
+  });
+};
+
+/**
+ * MaxRL, maximum likelihood reinforcement learning (Tajwar et al. 2026, arXiv:2602.02710): A_i =
+ * (r_i - mean(r)) / mean(r) within a group, so that a task counts by 1 / its success rate, as in the
+ * likelihood of success. For rewards that are not negative; a group whose mean is 0 or less has the
+ * advantage 0, as has a group of one.
+ */
+export const maxrl: AdvantageEstimator = (groups) =>
+  groups.map((rewards) => {
+    const rate = mean(rewards);
+    return Float64Array.from(rewards, (reward) => (rate > 0 ? (reward - rate) / rate : 0));
+  });
+
+/**
+ * GRPO for pass@k (Tang et al. 2025, arXiv:2503.19595), verl's `grpo_passk`: only the best rollout of a
+ * group is credited, with what it is ahead of the second: A = (max - second) / (std + 1e-6). The std is
+ * of the population, as in our GRPO, where verl's is unbiased; without `normByStd` the difference alone.
+ * All others have 0, as has a group of one. Of equally good ones the first is credited, with 0.
+ */
+export const grpoPassAtK: AdvantageEstimator = (groups, { normByStd }) =>
+  groups.map((rewards) => {
+    const advantages = new Float64Array(rewards.length);
+    if (rewards.length < 2) return advantages;
+    const best = Math.max(...rewards);
+    const at = rewards.indexOf(best);
+    const second = Math.max(...rewards.filter((_, i) => i !== at));
+    advantages[at] = (best - second) / (normByStd ? populationStd(rewards) + stdEpsilon : 1);
+    return advantages;
+  });
