@@ -38,7 +38,7 @@ async function importFirst(candidates: readonly string[]): Promise<ModuleExports
 /** Loads the demo's parts. */
 export async function loadDemo(): Promise<Demo> {
   const load = (name: string): Promise<ModuleExports> =>
-    importFirst([`../examples/shop/${name}.js`, `../../examples/shop/${name}.ts`]);
+    importFirst([`../../examples/shop/${name}.js`, `../../../examples/shop/${name}.ts`]);
   const [agent, evaluator, tasks] = [
     await load("agent"),
     await load("evaluator"),
