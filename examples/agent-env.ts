@@ -1,4 +1,4 @@
-/** An agent and an environment, as in a game: observations in, actions out, a reward for each step. */
+/** An agent in an environment, as in a game: observations in, actions out, a reward for each step. */
 import {
   type Agent,
   AgentTrainer,
@@ -33,7 +33,7 @@ class Assistant implements Agent<string, Action> {
 
 class Shop implements Environment<string, Action> {
   readonly #item: string;
-  /** From the task's metadata and `envArgs`. */
+  /** Created from the task's metadata and `envArgs`. */
   constructor({ item }: { readonly item: string }) {
     this.#item = item;
   }

@@ -1,5 +1,5 @@
 /**
- * GRPO by hand, on the public parts: sample, score, compare, make rows, update. The task is that of
+ * GRPO by hand, on the public API: sample, score, compare, make rows, update. The task is that of
  * `quickstart.ts`: look a price up instead of guessing it. Takes about fifteen seconds.
  */
 import { defaultLoss, defaultOptim, defaultSampling } from "agent-trainer";
@@ -66,12 +66,13 @@ for (let step = 1; step <= steps; step++) {
     return { item, prompt, samples: await rollOut(prompt, step * items.length + i) };
   });
   for (const { item, prompt, samples } of await Promise.all(groups)) {
-    // arXiv:2402.03300: the advantage is the reward's distance to the group's mean, in its deviations.
+    // arXiv:2402.03300: the advantage is the reward minus the group's mean, divided by its
+    // standard deviation.
     const rewards = samples.map(rewardOf);
     const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
     const std = Math.sqrt(rewards.reduce((sum, r) => sum + (r - mean) ** 2, 0) / rewards.length);
     allRewards.push(...rewards);
-    if (std === 0) continue; // All alike: there is nothing to compare.
+    if (std === 0) continue; // All rewards are equal: there is no signal.
     for (const [index, sample] of samples.entries()) {
       rows.push(toRow(item, index, prompt, sample, ((rewards[index] ?? 0) - mean) / std));
     }

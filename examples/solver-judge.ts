@@ -1,6 +1,6 @@
 /**
- * Two solvers in parallel and a judge, rewards of their own, one set of weights. The title is a side call
- * that nobody trains. With `-- judge=frozen` the solvers alone are trained.
+ * Two solvers in parallel and a judge, with separate rewards and one set of weights. The title is a
+ * side call that is excluded from training. With `-- judge=frozen` only the solvers are trained.
  */
 import { AgentTrainer, buildTrainConfig, reportTrajectory, withTrajectory } from "agent-trainer";
 import { createLocalBackend } from "agent-trainer/local";
@@ -21,7 +21,7 @@ await trainAndPrint(
       lr: 1e-3,
     }),
     agentRunFunc: async (task, { baseUrl, apiKey, model, trajectory, ...config }) => {
-      // With config.fetch, a call belongs to the trajectory that the code runs in.
+      // With config.fetch, a call belongs to the trajectory in whose scope the code runs.
       const client = new OpenAI({ baseURL: baseUrl, apiKey, fetch: config.fetch, maxRetries: 0 });
       const callsOf = async (question: string): Promise<number> => {
         const messages = opening(question);

@@ -1,5 +1,5 @@
 /**
- * A training loop of your own on a Tinker server: teaches the built-in model an answer, and asks for it.
+ * A custom training loop on a Tinker server: teaches the built-in model an answer, then samples it.
  *
  *   TINKER_API_KEY=tml-local npx agent-trainer serve --tinker
  *   TINKER_API_KEY=tml-local TINKER_BASE_URL=http://127.0.0.1:8100 npx tsx examples/tinker-client.ts
@@ -9,7 +9,8 @@ import { floatTensor, idTensor, TinkerClient } from "agent-trainer/tinker";
 await using client = await TinkerClient.connect();
 const model = await client.createModel({ baseModel: "builtin:shop-tiny", rank: 8, seed: 1 });
 
-// "How much do 3 plates cost?" as a user's turn, and "96" as the assistant's; ids of its tokenizer.
+// "How much do 3 plates cost?" as a user's turn, and "96" as the assistant's; ids of the model's
+// tokenizer.
 const prompt = [508, 332, 51, 465, 509, 10, 508, 314];
 const answer = [57, 54, 509];
 const tokens = Int32Array.from([...prompt, ...answer]);

@@ -8,7 +8,7 @@ export type { ResumeMode } from "./trainer/run-folder/run-directory.ts";
 export type { DatasetInput } from "./trainer/rollouts/task.ts";
 export { toTask } from "./trainer/rollouts/task.ts";
 
-// Algorithms of your own
+// Custom algorithms
 export type { AdvantageEstimator, EstimatorOptions } from "./algorithms/estimator.ts";
 export type {
   LossFunction,
@@ -32,7 +32,7 @@ export type { ConfigField } from "./config/fields.ts";
 export type { RolloutSampling, TrainConfig } from "./config/train-config.ts";
 export type { AlgorithmOptions, TrainOptions } from "./config/train-options.ts";
 
-// What users write
+// What users implement
 export { reportEpisode, reportTrajectory } from "./core/report.ts";
 export type { EpisodeReport, StepReport, TrajectoryReport } from "./core/report.ts";
 export { TerminationEvent } from "./core/termination.ts";
@@ -71,7 +71,7 @@ export type { RewardShaping } from "./workflow/reward-shaping.ts";
 export type { AgentSpec } from "./trainer/rollouts/agent-spec.ts";
 export type { Dataset, Task, TaskRow } from "./core/task.ts";
 
-// What a rollout leaves behind
+// Results of rollouts
 export type {
   Episode,
   EvalOutput,
@@ -109,7 +109,7 @@ export {
 } from "./core/errors.ts";
 export type { ErrorCode, ErrorDetails } from "./core/errors.ts";
 
-// For writers of backends
+// For authors of backends
 export type {
   BackendCapabilities,
   HttpTarget,

@@ -16,7 +16,7 @@ const sentences = [
   (what: string) => `My daughter wants ${what}.`,
 ];
 
-/** One task for each item: the sentence, the number and how it is written come in turn. */
+/** One task for each item; the sentence, the number and its spelling rotate. */
 function makeTasks(name: string, items: string): Task<Order>[] {
   return items.split(" ").map((item, i) => {
     const n = (i * 7) % words.length;
@@ -43,13 +43,14 @@ export const valTasks = makeTasks(
 );
 
 /**
- * Most of the reward is for the item and the count. The rest is for steps on the way that a model
- * gets right by chance long before, so that it has something to learn from: some JSON object in the
- * answer, its keys, nothing around it.
+ * Most of the reward is for the item and the count. The rest is for intermediate steps that a model
+ * gets right by chance long before, so that it has something to learn from: any JSON object in the
+ * response, its keys, nothing around it.
  */
 export function evaluator(task: Task<Order>, episode: Episode): EvalOutput {
   const text = String(episode.output).trim();
-  // From the first brace to the last: an inner object would pass {"item": {"count": 3}} for an order.
+  // From the first brace to the last: an inner object would pass {"item": {"count": 3}} for an
+  // order.
   const found = parse(/\{.*\}/su.exec(text)?.[0] ?? "");
   const keys = Object.keys(found ?? {}).toSorted();
   const isRight = (key: keyof Order): boolean => found?.[key] === task.metadata[key];

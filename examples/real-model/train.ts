@@ -1,6 +1,7 @@
 /**
- * Teaches SmolLM2-135M-Instruct to turn orders into JSON: GRPO with LoRA on the processor, about five
- * minutes on two cores. The model is the first argument: a folder, a .gguf file, or OWNER/NAME on a hub.
+ * Teaches SmolLM2-135M-Instruct to turn orders into JSON: GRPO with LoRA on the CPU, about five
+ * minutes on two cores. The model is the first argument: a folder, a .gguf file, or OWNER/NAME on a
+ * hub.
  */
 import { AgentTrainer, buildTrainConfig } from "agent-trainer";
 import { createLocalBackend } from "agent-trainer/local";

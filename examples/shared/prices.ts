@@ -11,7 +11,7 @@ export const tasks: Task[] = items.map((item) => ({
 
 export const systemPrompt = "You are a shop assistant.";
 
-/** The conversation that each rollout begins with. */
+/** The conversation at the start of each rollout. */
 export const opening = (question: string) => [
   { role: "system" as const, content: systemPrompt },
   { role: "user" as const, content: question },

@@ -1,4 +1,4 @@
-/** Right when the last number of the answer is the right one. */
+/** Correct when the last number in the agent's answer is the expected one. */
 import type { Episode, Task } from "agent-trainer";
 import type { ShopTask } from "./tasks.ts";
 

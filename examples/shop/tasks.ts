@@ -4,7 +4,7 @@ import type { Task } from "agent-trainer";
 export interface ShopTask {
   item: string;
   count: number;
-  /** What the `get_price` tool says; the model cannot know it. */
+  /** What the `get_price` tool returns; the model cannot know it. */
   price: number;
   answer: number;
 }

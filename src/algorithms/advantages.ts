@@ -1,4 +1,4 @@
-/** Advantages of a batch: each role's groups go to the estimator together. Knows nothing of tokens. */
+/** Advantages of a batch: each role's groups go to the estimator together. */
 import { ConfigError } from "../core/errors.ts";
 import type { GroupMember, TrajectoryGroup } from "../core/trajectory.ts";
 import { findEstimator } from "./catalog.ts";
@@ -11,9 +11,9 @@ import { summarize } from "./statistics.ts";
 const zeroTolerance = 1e-8;
 
 export interface AdvantageOptions extends Pick<EstimatorOptions, "normByStd"> {
-  /** A name of the catalog, or a function. */
+  /** A name from the catalog, or a function. */
   readonly estimator: EstimatorName | AdvantageEstimator;
-  /** Likewise, for some roles. @default `estimator` for all */
+  /** Estimator for individual roles. @default `estimator` for all */
   readonly byRole?: ReadonlyMap<string, EstimatorName | AdvantageEstimator>;
 }
 
@@ -24,7 +24,7 @@ export interface AdvantageResult {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** What an estimator compares: rewards, and how long each answer was. */
+/** What an estimator compares: rewards, and the length of each completion. */
 export interface ComparedGroup {
   /** The role. */
   readonly name: string;
@@ -33,7 +33,7 @@ export interface ComparedGroup {
   readonly lengths: readonly number[];
 }
 
-/** @throws ConfigError when there is no such estimator, or its answer has another shape than the rewards. */
+/** @throws ConfigError when there is no such estimator, or its result has another shape than the rewards. */
 export function computeAdvantages(
   groups: readonly TrajectoryGroup[],
   options: AdvantageOptions,

@@ -45,15 +45,15 @@ const estimators: ReadonlyMap<string, AdvantageEstimator> = new Map<
   ["grpo_passk", grpoPassAtK],
 ]);
 
-/** Estimators of the user, by the name under which the options know them. */
+/** Custom estimators, by the name that options use for them. */
 export type CustomEstimators = ReadonlyMap<string, AdvantageEstimator>;
 
-/** A name with `#` in it is not ours: `path#export`, or one that was given in code. */
+/** A name that contains `#` is custom: `path#export`, or one that was passed in code. */
 export type CustomName = `${string}#${string}`;
 
 export const isCustomName = (name: string): name is CustomName => name.includes("#");
 
-/** Estimators that compare rollouts with their own group: equal rewards tell them nothing. */
+/** Estimators that compare rollouts within a group: equal rewards carry no signal for them. */
 export const groupRelative: ReadonlySet<EstimatorName> = new Set([
   "grpo",
   "rloo",

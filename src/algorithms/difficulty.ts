@@ -1,4 +1,4 @@
-/** How hard the tasks are for the policy, read from the spread of rewards within groups. */
+/** How hard the tasks are for the policy, from the spread of rewards within groups. */
 import { isUniform, mean, percentile, populationStd } from "./statistics.ts";
 
 const percents = [10, 50, 90] as const;

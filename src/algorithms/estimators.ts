@@ -64,8 +64,8 @@ export const reinforcePlusPlus: AdvantageEstimator = (groups, { lengths }) => {
 };
 
 /**
- * REINFORCE++ with baseline (Hu et al. 2025, arXiv:2501.03262): centre each reward by the mean of its
- * own group, then divide by (population std of all centred rewards of the role + 1e-6).
+ * REINFORCE++ with baseline (Hu et al. 2025, arXiv:2501.03262): center each reward by the mean of its
+ * own group, then divide by (population std of all centered rewards of the role + 1e-6).
  */
 export const reinforcePlusPlusBaseline: AdvantageEstimator = (groups) => {
   const centred = groups.map((rewards) => {
@@ -78,8 +78,8 @@ export const reinforcePlusPlusBaseline: AdvantageEstimator = (groups) => {
 
 /**
  * PRPO, as rLLM names it: one baseline and one scale for all rewards of the role, whatever their task.
- * A_i = (r_i - mean(all r)) / (std(all r) + 1e-6), population std. Tasks are not compared with
- * themselves, so an easy task pushes all of its rollouts up.
+ * A_i = (r_i - mean(all r)) / (std(all r) + 1e-6), population std. There is no baseline per
+ * task, so an easy task pushes all of its rollouts up.
  */
 export const prpo: AdvantageEstimator = (groups) => {
   const all = groups.flat();
@@ -92,7 +92,7 @@ export const prpo: AdvantageEstimator = (groups) => {
 
 /**
  * OPO, on-policy RL with the optimal reward baseline (Hao et al. 2025, arXiv:2505.23585): the baseline
- * that minimises the variance of the gradient, when its norm grows with the length of a response.
+ * that minimizes the variance of the gradient, when its norm grows with the length of a response.
  * A_i = r_i - sum(len r) / sum(len) within a group. A group of one has the advantage 0.
  */
 export const opo: AdvantageEstimator = (groups, { lengths }) =>
@@ -129,8 +129,8 @@ export const maxrl: AdvantageEstimator = (groups) =>
 
 /**
  * GRPO for pass@k (Tang et al. 2025, arXiv:2503.19595), verl's `grpo_passk`: only the best rollout of a
- * group is credited, with what it is ahead of the second: A = (max - second) / (std + 1e-6). The std is
- * of the population, as in our GRPO, where verl's is unbiased; without `normByStd` the difference alone.
+ * group is credited, with its margin over the second: A = (max - second) / (std + 1e-6). The std is
+ * of the population, as in our GRPO, where verl's is unbiased; without `normByStd` the difference only.
  * All others have 0, as has a group of one. Of equally good ones the first is credited, with 0.
  */
 export const grpoPassAtK: AdvantageEstimator = (groups, { normByStd }) =>

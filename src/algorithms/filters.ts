@@ -1,4 +1,4 @@
-/** Optional filters between advantages and rows. Each says what it left out. */
+/** Optional filters between advantages and rows. Each reports what it dropped. */
 import type { TrajectoryGroup } from "../core/trajectory.ts";
 import { isUniform } from "./statistics.ts";
 
@@ -9,9 +9,10 @@ export interface FilterResult {
 }
 
 /**
- * Leaves out groups whose rewards are all equal (groups of one among them): under a group baseline
- * every advantage in them is 0. To be used after the estimate, which may need all rewards of a role. The dynamic sampling of DAPO (Yu et al. 2025, arXiv:2503.14476)
- * without the resampling. Do not use it with `reinforce`, which learns from such groups.
+ * Drops groups whose rewards are all equal (groups of one among them): under a group baseline
+ * every advantage in them is 0. Apply it after the estimate, which may need all rewards of a role. The
+ * dynamic sampling of DAPO (Yu et al. 2025, arXiv:2503.14476) without the resampling. Do not use it with
+ * `reinforce`, which learns from such groups.
  */
 export function dropUniform(groups: readonly TrajectoryGroup[]): FilterResult {
   const kept = groups.filter((group) => !isUniform(group.members.map((member) => member.reward)));

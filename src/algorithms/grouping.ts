@@ -1,7 +1,7 @@
 /**
  * Episodes to groups: the trajectories of one role at one task, which are compared with each other.
- * What cannot be compared or trained on is left out and counted by reason; nothing here throws, so one
- * bad rollout cannot end a run. Knows nothing of advantages.
+ * What cannot be compared or trained on is dropped and counted by reason; nothing here throws, so one
+ * bad rollout cannot end a run.
  */
 import { isCutOff, isFailed, isScored } from "../core/outcome.ts";
 import type {
@@ -16,7 +16,8 @@ import { stepDropReason } from "./trainable-step.ts";
 
 export interface GroupingOptions {
   /**
-   * Episodes that ended so are left out whole, beside those that were cut off, or failed without a score.
+   * Episodes with these terminations are dropped, in addition to those that were cut off, or failed
+   * without a score.
    * @default none
    */
   readonly excludedReasons?: readonly TerminationReason[];
@@ -28,11 +29,11 @@ export interface GroupingOptions {
 }
 
 export interface GroupingDrops {
-  /** Episodes left out because of how they ended. */
+  /** Episodes dropped because of how they ended. */
   readonly excluded_episodes: number;
   /** Trajectories without a single step that can be trained on. */
   readonly no_trainable_steps: number;
-  /** Trajectories that the agent or the run leaves out of training. */
+  /** Trajectories that the agent or the run excludes from training. */
   readonly untrained: number;
   readonly no_reward: number;
   /** Rewards that are NaN or infinite. */
@@ -40,7 +41,7 @@ export interface GroupingDrops {
 }
 
 export interface GroupingResult {
-  /** By first appearance; members in the order of the episodes. */
+  /** In order of first appearance; members in the order of the episodes. */
   readonly groups: readonly TrajectoryGroup[];
   /** `groups/...` */
   readonly metrics: Readonly<Record<string, number>>;
@@ -63,7 +64,7 @@ function toMember(episode: Episode, trajectory: Trajectory): GroupMember | Traje
 }
 
 /**
- * Groups trajectories by (task id, trajectory name). Both are compared as they are: the text
+ * Groups trajectories by (task id, trajectory name). Both are compared separately: the string
  * `{taskId}:{name}` is for people only, because either may contain ":".
  */
 export function groupTrajectories(

@@ -1,6 +1,6 @@
 /**
- * Soft overlong punishment of DAPO (Yu et al. 2025, arXiv:2503.14476, section 3.4). With n the length
- * of an answer, L the most it may have and c a margin before that:
+ * Soft overlong penalty of DAPO (Yu et al. 2025, arXiv:2503.14476, section 3.4). With n the length
+ * of a response, L its maximum and c a margin before that:
  *
  *   0 for n <= L - c,  factor ((L - c) - n) / c up to n = L,  -factor beyond
  */
@@ -13,7 +13,7 @@ export interface OverlongOptions {
   readonly factor: number;
 }
 
-/** What is added to the reward of an answer of `length` tokens: at most 0. */
+/** What is added to the reward of a response of `length` tokens: at most 0. */
 export function overlongPenalty(
   length: number,
   { maxLength, margin, factor }: OverlongOptions,

@@ -1,6 +1,6 @@
 /**
- * Advantages that flows report themselves, with single steps or single tokens: distilled ones, those of
- * a process reward model, or whatever a flow knows better. A group with any of them is not estimated.
+ * Advantages that flows report themselves, per step or per token: distilled ones, those of
+ * a process reward model, or any other. Groups with any of them skip the estimator.
  */
 import type { Step, TrajectoryGroup } from "../core/trajectory.ts";
 import type { StepAdvantage } from "./rows.ts";

@@ -1,4 +1,4 @@
-/** Groups with other rewards than those that evaluators gave. What was given stays in the episodes. */
+/** Groups with shaped rewards. The evaluators' rewards stay in the episodes. */
 import type { GroupMember, TrajectoryGroup } from "../core/trajectory.ts";
 
 /** The same groups, each reward replaced by what `reward` says. */
@@ -29,7 +29,7 @@ export function withStepShaping(
   }));
 }
 
-/** Tokens of the longest single answer. */
+/** Tokens of the longest single completion. */
 export function maxResponseBytes({ trajectory }: GroupMember): number {
   return trajectory.steps.reduce((most, { responseIds }) => Math.max(most, responseIds.length), 0);
 }

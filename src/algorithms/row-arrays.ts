@@ -1,6 +1,6 @@
 /**
- * The arrays of many rows, cut from a few large buffers: an array of its own for each column of each row
- * would cost more than what is in it. Knows nothing of what rows hold.
+ * The arrays of many rows, cut from a few large buffers: a separate array for each column of each row
+ * would cost more than its content.
  */
 
 /** Columns of one row, all of one length and filled with 0. */
@@ -13,17 +13,17 @@ export interface RowColumns {
 
 /** Positions in one buffer, at most: more would be one allocation of half a gigabyte. */
 const maxSlab = 2 ** 25;
-/** When more is needed than was expected. */
+/** Buffer size when more is needed than was expected. */
 const furtherSlab = 2 ** 16;
 
-/** Bytes of a position in the three columns of 32 bits. */
+/** Bytes of a position in the three 32-bit columns. */
 const wide = 4;
 
 export class RowArrays {
   #numbers = new ArrayBuffer(0);
   #marks = new ArrayBuffer(0);
   #length = 0;
-  /** Positions that are left in the buffers. */
+  /** Positions that are still free in the buffers. */
   #left = 0;
   #expected: number;
 

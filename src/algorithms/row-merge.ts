@@ -1,6 +1,6 @@
 /**
  * Merges the steps of one trajectory into as few sequences as can be proven: a step joins a sequence
- * only when its prompt begins with that sequence id by id. Knows nothing of rewards or advantages.
+ * only when that sequence is an exact prefix of its prompt, id by id.
  */
 import type { Step } from "../core/trajectory.ts";
 
@@ -12,30 +12,30 @@ export const boundaryBreaks = [
   "temperature_changed",
 ] as const;
 /**
- * Where a prompt left the sequence before it. `prompt_changed`: inside the first prompt (a fresh
+ * Where a prompt diverged from the sequence before it. `prompt_changed`: inside the first prompt (a fresh
  * conversation, or a template that rewrites the past). `response_changed`: inside sampled tokens (re-encoded, or thinking
- * stripped). `branched`: in later context, after at least one response. `prompt_shorter`: nowhere, it
- * ended first. `temperature_changed`: nowhere, but the policy at another temperature answered it.
+ * stripped). `branched`: in later context, after at least one response. `prompt_shorter`: nowhere, the prompt
+ * ended first. `temperature_changed`: nowhere, but it was sampled at another temperature.
  */
 export type BoundaryBreak = (typeof boundaryBreaks)[number];
 
-/** Steps of which each prompt begins with the former's prompt and response. Never empty. */
+/** Steps where each prompt starts with the previous step's prompt and response. Never empty. */
 export type StepChain = readonly Step[];
 
 export interface StepChains {
-  /** In the order in which they began. */
+  /** In the order of their first steps. */
   readonly chains: readonly StepChain[];
   readonly breaks: Readonly<Record<BoundaryBreak, number>>;
 }
 
-/** How many ids of `part` stand in `whole` from `offset` on; `offset` is at most its length. */
+/** How many leading ids of `part` equal those of `whole` from `offset` on; `offset` is at most its length. */
 function commonLength(part: Int32Array, whole: Int32Array, offset: number): number {
   const length = Math.min(part.length, whole.length - offset);
   for (let i = 0; i < length; i++) if (part[i] !== whole[offset + i]) return i;
   return length;
 }
 
-/** Whether `prompt` begins with everything that `step` was given and answered. */
+/** Whether `prompt` starts with the prompt and response of `step`. */
 function extendsStep(prompt: Int32Array, step: Step): boolean {
   const { promptIds, responseIds } = step;
   return (

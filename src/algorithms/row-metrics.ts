@@ -1,4 +1,4 @@
-/** What the step's metrics say about its training rows, counted while they are made. */
+/** Metrics of a step's training rows, counted while the rows are built. */
 import type { StepChain } from "./row-merge.ts";
 import { summarize } from "./statistics.ts";
 
@@ -30,7 +30,7 @@ export class RowCounts {
   /**
    * `rows/count`, `rows/steps`, `rows/tokens`, `rows/trained_tokens`; `rows/merge_ratio` = steps per row;
    * `rows/per_trajectory/...`; `rows/response_length/...` = tokens from a row's first sampled one to its
-   * end; `rows/action_ratio/...` = share of sampled tokens among those; `rows/breaks/{reason}`;
+   * end; `rows/action_ratio/...` = fraction of sampled tokens among those; `rows/breaks/{reason}`;
    * `rows/dropped/{reason}` in steps.
    */
   metrics(

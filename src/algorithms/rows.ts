@@ -1,7 +1,7 @@
 /**
  * Groups and their advantages to training rows. Token truth: a row holds exactly the ids that the
- * policy was given and drew, and only drawn ids are targets. A step that cannot be trained on costs
- * itself and nothing else. Knows nothing of how advantages came about or of the loss.
+ * policy was given and sampled, and only sampled ids are targets. A step that cannot be trained on is
+ * dropped alone; the rest of its trajectory is kept.
  */
 import { AgentTrainerError } from "../core/errors.ts";
 import type { RowProvenance, RowSegment, TrainingRow } from "../core/training-row.ts";
@@ -87,7 +87,7 @@ function buildRow(
   };
 }
 
-/** One for each version of the weights that drew a part of it. */
+/** One for each version of the weights that sampled a part of it. */
 function responseSegments(step: Step, start: number, end: number): RowSegment[] {
   const { traceId, weightVersion, weightChanges = [] } = step;
   const kind = "response";
@@ -104,7 +104,10 @@ function responseSegments(step: Step, start: number, end: number): RowSegment[] 
   return segments;
 }
 
-/** Of a row of one call that one version of the weights drew: most rows, so no list is made in between. */
+/**
+ * For a row of one call sampled by a single weight version: the common case, so no intermediate list is
+ * made.
+ */
 function plainSegments({
   promptIds,
   responseIds,
@@ -162,7 +165,7 @@ function sourceOf({ trajectory }: GroupMember, advantage: MemberAdvantage): Memb
 }
 
 export interface RowsOptions {
-  /** Leave out trajectories with an answer that was cut by a limit of tokens. @default false */
+  /** Drop trajectories with a completion that was cut off by a token limit. @default false */
   readonly skipTruncated?: boolean;
   /** The policy that is trained. @default "sampling" */
   readonly logprobTemperature?: LogprobTemperature;
@@ -171,7 +174,7 @@ export interface RowsOptions {
 /**
  * Turns of a trajectory are merged into one row wherever each prompt extends the sequence before it,
  * id by id; otherwise a new row starts and the break is counted with its reason. Rows whose every
- * advantage is 0 are kept: they count in the means of the loss.
+ * advantage is 0 are kept: they count in the loss's means.
  *
  * @param advantages [group][member], as `computeAdvantages` returns them, or with an entry per step.
  */
@@ -198,7 +201,7 @@ export function buildRows(
       const source = sourceOf(member, advantage);
       const isSkipped = skipTruncated && isTruncated(member);
       const all = member.trajectory.steps;
-      // A list of its own only where something is left out: most trajectories are whole.
+      // A new list only where something is dropped: most trajectories are complete.
       let kept: Step[] | null = null;
       for (let i = 0; i < all.length; i++) {
         const step = all[i] as Step;

@@ -9,7 +9,7 @@
  * - linear: s = (D - j + 1) / D, so the first step after warm-up has the full rate and the last one rate / D
  * - cosine: s = (1 + cos(pi * (j - 1) / D)) / 2
  *
- * with the rate * (m + (1 - m) s) for both, m the share that they fall to.
+ * with the rate * (m + (1 - m) s) for both, m the fraction that they decay to.
  */
 
 export const scheduleNames = ["constant", "linear", "cosine"] as const;
@@ -20,11 +20,11 @@ export interface Schedule {
   readonly learningRate: number;
   readonly warmupSteps: number;
   readonly totalSteps: number;
-  /** What `linear` and `cosine` fall to, as a share of the rate. @default 0 */
+  /** Final rate of `linear` and `cosine`, as a fraction of the base rate. @default 0 */
   readonly minRatio?: number;
 }
 
-/** Steps of warm-up: `steps`, or where that is 0 the share `ratio` of all, rounded down. */
+/** Warm-up steps: `steps`, or where that is 0 the fraction `ratio` of all steps, rounded down. */
 export function warmupOf(steps: number, ratio: number, totalSteps: number): number {
   return steps > 0 ? steps : Math.floor(totalSteps * ratio);
 }

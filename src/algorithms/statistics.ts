@@ -1,14 +1,13 @@
 /** Statistics of short lists of numbers, as the estimators and the metrics need them. */
 
 /**
- * Rewards that vary less than this (population standard deviation) tell the members of a group apart
- * by rounding only.
+ * Rewards with a smaller population standard deviation than this differ only by rounding.
  */
 const uniformTolerance = 1e-8;
 
 /**
  * Arithmetic mean; 0 for an empty list. Summed as differences from the first value, so that the mean
- * of equal values is exactly that value and centring them gives exact zeros.
+ * of equal values is exactly that value and centering them gives exact zeros.
  */
 export function mean(values: ArrayLike<number>): number {
   const first = values[0];
@@ -40,12 +39,12 @@ export function populationStd(values: ArrayLike<number>): number {
   return Math.sqrt(sum / values.length);
 }
 
-/** Whether all values are the same, rounding apart. True for one value and for none. */
+/** Whether all values are the same, up to rounding. True for one value and for none. */
 export function isUniform(values: ArrayLike<number>): boolean {
   return populationStd(values) < uniformTolerance;
 }
 
-/** Percentile with linear interpolation between neighbours; `percent` in [0, 100], at least one value. */
+/** Percentile with linear interpolation between neighbors; `percent` in [0, 100], at least one value. */
 export function percentile(values: ArrayLike<number>, percent: number): number {
   const sorted = Float64Array.from(values).sort();
   const position = ((sorted.length - 1) * percent) / 100;

@@ -1,6 +1,6 @@
 /**
  * Which log-probabilities a step is trained on: those of softmax(logits / T) at the temperature T that
- * sampled, or at 1. Knows nothing of rows.
+ * sampled, or at 1.
  */
 import type { Step } from "../core/trajectory.ts";
 
@@ -8,7 +8,7 @@ export const logprobTemperatures = ["sampling", "one"] as const;
 /** The policy that is trained: that at the temperature that sampled, or that at 1. */
 export type LogprobTemperature = (typeof logprobTemperatures)[number];
 
-/** Greedy sampling has no policy of its own: it counts as temperature 1. */
+/** Greedy sampling has no temperature: it counts as temperature 1. */
 function sampledTemperature({ sampling }: Step): number {
   return sampling.temperature === 0 ? 1 : sampling.temperature;
 }
@@ -18,7 +18,10 @@ export function trainedTemperature(step: Step, which: LogprobTemperature): numbe
   return which === "one" ? 1 : sampledTemperature(step);
 }
 
-/** Log-probabilities at `temperature` of what was sampled; null where they were told at another one only. */
+/**
+ * Log-probabilities at `temperature` of what was sampled; null where they were only reported at another
+ * one.
+ */
 export function samplingLogprobs(step: Step, temperature: number): Float32Array | null {
   const { logprobs, logprobKind = "raw", temperedLogprobs } = step;
   const sampled = sampledTemperature(step);

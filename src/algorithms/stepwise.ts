@@ -1,10 +1,10 @@
 /**
- * Advantages of single steps: step k of a trajectory is compared with step k of the others in its group,
- * by what came of it. With r_k the rewards of its n steps, the return of step k is
+ * Advantages per step: step k of a trajectory is compared with step k of the others in its group,
+ * by its return. With r_k the rewards of its n steps, the return of step k is
  *
  *   G_k = r_k + gamma G_(k+1)
  *
- * Where no step has a reward of its own, that of the trajectory counts as r_n. What options add to
+ * Where no step has a reward, that of the trajectory counts as r_n. What options add to
  * rewards (`stepShaping`) is part of r_k of the step in whose response it arose. An estimator sees the
  * returns of all groups and steps of a role at once.
  */
@@ -35,7 +35,7 @@ export interface StepwiseResult extends Pick<AdvantageResult, "metrics"> {
   readonly advantages: readonly (readonly Float64Array[])[];
 }
 
-/** Where the value of a pseudo-group's member belongs. */
+/** Which trajectory and step a pseudo-group's member refers to. */
 interface Place {
   readonly member: number;
   readonly step: number;

@@ -18,7 +18,7 @@ describe("agent-trainer", { timeout: 60_000 }, () => {
     });
   });
 
-  it("stops at Ctrl-C with 130, a checkpoint and the command that goes on", async () => {
+  it("stops at Ctrl-C with 130, a checkpoint and the command that resumes the run", async () => {
     const folder = coinProject();
     const file = join(folder, "run.yaml");
     const args = ["train", file, "trainer.total_batches=100000"];
@@ -26,7 +26,7 @@ describe("agent-trainer", { timeout: 60_000 }, () => {
     expect(code).toBe(130);
     const runDir = join(folder, "runs/coin");
     expect(readdirSync(join(runDir, "checkpoints"))).toHaveLength(1);
-    expect(err).toContain("To go on: node ");
+    expect(err).toContain("To resume: node ");
     expect(err).toContain(` train ${file} trainer.total_batches=100000 --resume ${runDir}\n`);
     const step = Number(readdirSync(join(runDir, "checkpoints"))[0]);
     const next = await start([
@@ -43,7 +43,7 @@ describe("agent-trainer", { timeout: 60_000 }, () => {
     const { code, err } = await start(args, (text) => text.includes("seed 0"));
     expect(code).toBe(130);
     expect(readdirSync(join(folder, "runs/coin/checkpoints"))).toEqual([]);
-    expect(err).not.toContain("To go on");
+    expect(err).not.toContain("To resume");
     expect(err).toMatch(/Nothing was saved, .* To start again: .* --resume\n/u);
     const next = await start(["train", file, "--resume", "--json"]);
     expect(next.code, next.err).toBe(0);

@@ -48,29 +48,29 @@ describe("help", () => {
     expect(err).toBe("");
     for (const text of expected) expect(out).toContain(text);
   });
-  it("gives the version on stdout", async () => {
+  it("prints the version on stdout", async () => {
     const { code, out } = await run("--version");
     expect([code, /^\d+\.\d+\.\d+\n$/u.test(out)]).toEqual([0, true]);
   });
 });
 
 describe("train --explain", () => {
-  it("tells what an option means, and which backends support it", async () => {
+  it("explains an option and lists the backends that support it", async () => {
     const { code, out } = await run("train", "--explain", "algorithm.entropy_coef");
     expect(code).toBe(0);
-    expect(out).toContain("algorithm.entropy_coef: Weight of the bonus");
+    expect(out).toContain("algorithm.entropy_coef: Coefficient of the bonus");
     expect(out).toMatch(/default +0\n/u);
     expect(out).toMatch(/local +supported\n/u);
-    expect(out).toMatch(/tinker +refused\n/u);
+    expect(out).toMatch(/tinker +not supported\n/u);
   });
-  it("tells the value in a file, and where it came from", async () => {
+  it("reports the value in a file and its source", async () => {
     const file = configFile("model: {name: m}\nrllm: {rollout: {n: 4}}\n");
     const { out } = await run("train", file, "--explain", "rollout.n");
     expect(out).toMatch(/now +4 \(file, as rllm\.rollout\.n\)/u);
     const asJson = await run("train", file, "--explain", "rollout.n", "--json");
     expect(JSON.parse(asJson.out)).toMatchObject({ key: "rollout.n", value: 4, default: 8 });
   });
-  it("fails for what is no option, with the nearest one", async () => {
+  it("fails for an unknown option, with the nearest one", async () => {
     const { code, err } = await run("train", "--explain", "rollout.m");
     expect(code).toBe(2);
     expect(err).toContain("Did you mean rollout.n?");
@@ -108,12 +108,12 @@ describe("usage errors exit with 2", () => {
     ["a missing export", ["agent=agent.mjs#agnt"], "it exports agent, helper"],
     ["its nearest name", ["agent=agent.mjs#agnt"], "Did you mean agent: agent.mjs#agent?"],
     ["no agent", ["agent=null"], "agent is not set"],
-    ["a missing data set", ["dataset.train=gone.jsonl"], "gone.jsonl, which does not exist"],
+    ["a missing dataset", ["dataset.train=gone.jsonl"], "gone.jsonl, which does not exist"],
     ["a broken line", ["dataset.train=broken.jsonl"], "broken.jsonl:3: not valid JSON"],
     ["a row without text", ["dataset.train=poor.jsonl"], "poor.jsonl:2: there is neither"],
-    ["a data set that is no list", ["dataset.train=map.json"], "must hold a list of tasks"],
+    ["a dataset that is not a list", ["dataset.train=map.json"], "must contain a list of tasks"],
     ["a module that throws", ["agent=throws.mjs"], "RangeError: at import"],
-    ["a backend that is no function", ["backend=agent.mjs#helper"], "must name a function"],
+    ["a backend that is not a function", ["backend=agent.mjs#helper"], "must name a function"],
   ])("%s", async (_, overrides, message) => {
     const file = configFile(yaml, {
       ...parts,
@@ -171,7 +171,7 @@ describe("--dry-run", () => {
       dataset: { train: null },
     });
   });
-  it("has a form for machines", async () => {
+  it("prints JSON with --json", async () => {
     const file = configFile("model: {name: m}\n");
     const { out } = await run("train", file, "--dry-run", "--json");
     expect(JSON.parse(out)).toMatchObject({

@@ -1,4 +1,4 @@
-/** The command line: commands, flags and help. What a command does is in `commands/`. */
+/** The command line: commands, flags and help. The commands themselves are in `commands/`. */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { demoCommand, type DemoFlags } from "./commands/demo.ts";
@@ -42,7 +42,7 @@ Examples:
   $ agent-trainer train --explain algorithm.kl_beta
   $ agent-trainer train shop.yaml --resume runs/shop
 
-Overrides: key=value sets an option, ~key takes it back to its default; values are YAML.
+Overrides: key=value sets an option, ~key resets it to its default. Values are YAML.
 `;
 
 const demoHelp = `
@@ -58,9 +58,9 @@ Examples:
   $ agent-trainer gateway --worker http://a:8000 --worker http://b:8000 --tokenizer ./Qwen3-4B
   $ agent-trainer gateway --builtin builtin:shop-tiny --store memory --port 0
 
-A key for the workers is read from ${workerKeyVariable}.
+The API key for the workers is read from ${workerKeyVariable}.
 
-An agent gets the URL and the key of a session of its own, and needs no change:
+Create a session, then point the agent at its URL and API key; the agent itself needs no change:
   $ curl -X POST http://127.0.0.1:9090/sessions -H "Authorization: Bearer $ADMIN_TOKEN" -d '{}'
 `;
 
@@ -69,7 +69,7 @@ Examples:
   $ agent-trainer serve --tinker
   $ agent-trainer serve --tinker --model ./Qwen3-0.6B --port 8100 --folder checkpoints
 
-Then, with the official client:
+Then use the official client:
   $ TINKER_BASE_URL=http://127.0.0.1:8100 TINKER_API_KEY=tml-... python train.py
 `;
 
@@ -89,80 +89,115 @@ function command(parent: Command, name: string, description: string): Command {
     .command(name)
     .description(description)
     .option("--json", "print one JSON object as the last line of stdout")
-    .option("--quiet", "show only warnings while it runs")
-    .option("--verbose", "show stacks of errors");
+    .option("--quiet", "print only warnings during the run")
+    .option("--verbose", "print stack traces of errors");
 }
 
 function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
   const program = new Command("agent-trainer")
-    .description("Reinforcement learning for the agents that TypeScript people already have.")
+    .description("Reinforcement learning for the agents you already have in TypeScript.")
     .version(version())
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
     })
-    .showHelpAfterError("Run agent-trainer --help to see what there is.")
+    .showHelpAfterError("Run agent-trainer --help to list commands and options.")
     .addHelpText(
       "after",
       "\nExamples:\n  $ agent-trainer demo\n  $ agent-trainer train CONFIG.yaml --dry-run\n",
     );
-  command(program, "train", "train an agent as a YAML file describes it")
-    .argument("[config]", "the YAML file")
-    .argument("[overrides...]", "key=value, over what the file says")
-    .option("--resume [runDir]", "go on with a run; without a folder, with the latest one")
+  command(program, "train", "train the agent that a YAML file describes")
+    .argument("[config]", "YAML file with the run's options")
+    .argument("[overrides...]", "key=value pairs that override options of the file")
+    .option(
+      "--resume [runDir]",
+      "resume the run in this folder; without a folder, resume the latest run",
+    )
     .option(
       "--allow-changes",
-      "resume with other options that decide what the run computes, and record them",
+      "with --resume: accept changed options that affect the results, and record the changes",
     )
-    .option("--dry-run", "print the resolved options and where each came from, then stop")
-    .option("--explain <key>", "tell what an option means and which backends honour it, then stop")
-    .option("--seed <n>", "trainer.seed", wholeNumber(0))
+    .option("--dry-run", "print the resolved options and the source of each, then exit")
+    .option("--explain <key>", "explain an option and list the backends that support it, then exit")
+    .option("--seed <n>", "random seed of the run; the same as trainer.seed=n", wholeNumber(0))
     .addHelpText("after", () => `${trainHelp}\n${formatConfigHelp()}`)
     .action(async (config: string | undefined, overrides: string[], flags: TrainFlags) => {
       const positional = config === undefined ? [] : [config, ...overrides];
       onExit(await trainCommand(positional, flags, io));
     });
-  command(program, "demo", "train the built-in shop agent, with a sample before and after")
-    .option("--seed <n>", "seed of the run", wholeNumber(0))
-    .option("--steps <n>", "optimizer steps", wholeNumber(1))
-    .option("--lr <rate>", "learning rate; 0 is the control", learningRate)
-    .option("--resume [runDir]", "go on with an interrupted demo")
+  command(
+    program,
+    "demo",
+    "train the built-in shop agent, and show sample rollouts before and after",
+  )
+    .option("--seed <n>", "random seed of the run", wholeNumber(0))
+    .option("--steps <n>", "number of optimizer steps", wholeNumber(1))
+    .option(
+      "--lr <rate>",
+      "learning rate, 0 to 1; 0 learns nothing, for a control run",
+      learningRate,
+    )
+    .option(
+      "--resume [runDir]",
+      "resume an interrupted demo; without a folder, resume the latest one",
+    )
     .addHelpText("after", demoHelp)
     .action(async (flags: DemoFlags) => {
       onExit(await demoCommand(flags, io));
     });
-  command(program, "gateway", "capture every call of any agent, token by token")
-    .option("--worker <url>", "inference server that answers; may be given again", collect)
+  command(
+    program,
+    "gateway",
+    "run a gateway that captures every model call of any agent, token by token",
+  )
+    .option("--worker <url>", "URL of an inference server; repeat the flag for several", collect)
     .addOption(
-      new Option("--kind <kind>", "what the workers are")
+      new Option("--kind <kind>", "server software of the workers")
         .choices(["auto", "vllm", "sglang", "llamacpp", "openai"])
-        .default(undefined, "auto, which asks them"),
+        .default(undefined, "auto: ask each worker"),
     )
     .option(
       "--tokenizer <path>",
-      "folder or .gguf file of the workers' model; then prompts are sent as token ids",
+      "folder or .gguf file of the workers' model; prompts are then sent as token ids",
     )
-    .option("--builtin <model>", "answer from a model in this process")
-    .option("--store <file>", 'SQLite file of the traces, or "memory"', "traces.sqlite")
+    .option("--builtin <model>", "serve this model from the embedded engine instead of workers")
+    .option("--store <file>", 'SQLite file for the traces, or "memory"', "traces.sqlite")
     .addOption(
-      new Option("--store-sync <mode>", "full survives a power cut; normal a crash, and is faster")
+      new Option(
+        "--store-sync <mode>",
+        "SQLite durability: full survives a power loss; normal is faster and survives a crash of the process",
+      )
         .choices(["full", "normal"])
         .default("full"),
     )
     .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option("--port <n>", "port to listen on; 0 takes a free one", portNumber, 9090)
-    .option("--admin-token <token>", `opens the admin routes [env: ${adminTokenVariable}]`)
-    .option("--open", "ask for no tokens; only on this machine, for clients that cannot send one")
-    .option("--model <name>", "name of the model that answers carry")
-    .option("--session-idle <s>", "forget sessions without a call for so long", wholeNumber(1))
+    .option("--port <n>", "port to listen on; 0 picks a free one", portNumber, 9090)
+    .option(
+      "--admin-token <token>",
+      `token for the admin routes; generated and printed when not set [env: ${adminTokenVariable}]`,
+    )
+    .option("--open", "require no tokens; loopback only, for clients that cannot send one")
+    .option(
+      "--model <name>",
+      "model name reported in responses (default: the name of the worker's or built-in model)",
+    )
+    .option(
+      "--session-idle <s>",
+      "close sessions without a call for this many seconds (default: never)",
+      wholeNumber(1),
+    )
     .addHelpText("after", gatewayHelp)
     .action(async (flags: GatewayFlags) => {
       onExit(await gatewayCommand(flags, io));
     });
   addModelCommands(program, io, onExit, command);
   addVerlCommands(program, io, onExit, command);
-  command(program, "doctor", "what this machine has, what works, and what to do about the rest")
+  command(
+    program,
+    "doctor",
+    "check this machine: hardware, execution providers, hub cache, and how to fix problems",
+  )
     .addHelpText(
       "after",
       "\nExamples:\n  $ agent-trainer doctor\n  $ agent-trainer doctor --json\n",
@@ -171,17 +206,32 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
       const { doctorCommand } = await import("./commands/doctor.ts");
       onExit(await doctorCommand(flags, io));
     });
-  command(program, "serve", "offer the embedded engine to programs of others")
-    .option("--tinker", "over the Tinker API: training, sampling, checkpoints")
-    .option("--model <model>", "folder, .gguf file or built-in model", "builtin:shop-tiny")
-    .option("--name <name>", "what clients call the model")
-    .option("--folder <folder>", "training runs and checkpoints", "tinker-runs")
+  command(program, "serve", "serve the embedded engine over HTTP")
+    .option("--tinker", "serve the Tinker API: training, sampling, checkpoints (required)")
+    .option(
+      "--model <model>",
+      "model to serve: a folder, .gguf file or built-in model",
+      "builtin:shop-tiny",
+    )
+    .option("--name <name>", "model name that clients use (default: derived from --model)")
+    .option("--folder <folder>", "folder for training runs and checkpoints", "tinker-runs")
     .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option("--port <n>", "port to listen on; 0 takes a free one", portNumber, 8100)
-    .option("--token <token>", `what clients must send [env: ${serveTokenVariable}]`)
-    .option("--threads <n>", "threads inside one operation", wholeNumber(1))
-    .option("--max-models <n>", "models loaded at the same time (default: 32)", wholeNumber(1))
-    .option("--max-body-mib <n>", "largest request in MiB (default: 64)", wholeNumber(1))
+    .option("--port <n>", "port to listen on; 0 picks a free one", portNumber, 8100)
+    .option(
+      "--token <token>",
+      `API key that clients must send; generated and printed when not set [env: ${serveTokenVariable}]`,
+    )
+    .option(
+      "--threads <n>",
+      "CPU threads per operation (default: half of the CPUs, at least 2)",
+      wholeNumber(1),
+    )
+    .option(
+      "--max-models <n>",
+      "maximum number of models loaded at once (default: 32)",
+      wholeNumber(1),
+    )
+    .option("--max-body-mib <n>", "maximum request body in MiB (default: 64)", wholeNumber(1))
     .addHelpText("after", serveHelp)
     .action(async (flags: ServeFlags) => {
       onExit(await serveCommand(flags, io));

@@ -1,4 +1,4 @@
-/** Between the snake_case of YAML keys and the camelCase of code. Knows no particular key. */
+/** Converts between the snake_case of YAML keys and the camelCase of code. */
 
 type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
@@ -22,7 +22,7 @@ export type SnakeKeys<T> = T extends readonly unknown[]
     ? { readonly [K in keyof T as K extends string ? Snake<K> : never]: SnakeKeys<T[K]> }
     : T;
 
-/** A tree as YAML and JSON give it. */
+/** A tree as parsed from YAML or JSON. */
 export interface Tree {
   [key: string]: unknown;
 }
@@ -55,7 +55,7 @@ export function camelKeys<T extends object>(tree: T): CamelKeys<T> {
   return mapKeys(tree as Tree, toCamel) as CamelKeys<T>;
 }
 
-/** Back again: the tree as it is written in YAML. */
+/** The inverse of {@link camelKeys}: the tree as it is written in YAML. */
 export function snakeKeys(tree: object): Tree {
   return mapKeys(tree as Tree, toSnake);
 }

@@ -1,11 +1,11 @@
-/** Options that are right by themselves and wrong together. */
+/** Checks combinations of options, each of which is valid on its own. */
 import { parseRejection } from "../algorithms/rollout-correction/rejection.ts";
 import { ConfigError } from "../core/errors.ts";
 import { loopProblems } from "./loop-combinations.ts";
 import type { RolloutCorrectionOptions } from "./train-config.ts";
 import type { TrainConfig } from "./train-config.ts";
 
-/** What is wrong, as sentences. */
+/** Problems, as sentences. */
 export function combinationProblems(config: TrainConfig): string[] {
   return [...correctionProblems(config.algorithm.rolloutCorrection), ...loopProblems(config)];
 }
@@ -15,12 +15,12 @@ function correctionProblems(correction: RolloutCorrectionOptions): string[] {
   const problems: string[] = [];
   if (bypassMode === true && tisMode !== null) {
     problems.push(
-      `algorithm.rollout_correction.tis_mode=${tisMode} with bypass_mode=true would count the same ratio twice: in bypass mode the loss has it already. Leave one of them out.`,
+      `algorithm.rollout_correction.tis_mode=${tisMode} with bypass_mode=true would count the same ratio twice: in bypass mode the loss already contains it. Set only one of them.`,
     );
   }
   if (rolloutRs !== null && rolloutRsThreshold === null) {
     problems.push(
-      "algorithm.rollout_correction.rollout_rs needs algorithm.rollout_correction.rollout_rs_threshold: set both, or none.",
+      "algorithm.rollout_correction.rollout_rs needs algorithm.rollout_correction.rollout_rs_threshold: set both, or neither.",
     );
   }
   if (rolloutRs !== null && rolloutRsThreshold !== null) {

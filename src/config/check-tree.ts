@@ -1,32 +1,28 @@
 /**
- * What a file or an override may hold before anybody walks it: a tree that ends. YAML can write one that
- * holds itself, and one of a few lines that is millions of values long.
+ * Checks that a file or an override is a finite tree of moderate size before anything walks it. YAML can
+ * express a tree that contains itself, and one of a few lines with millions of values.
  */
 import { ConfigError } from "../core/errors.ts";
 
 const deepest = 64;
 const mostValues = 100_000;
 
-/** What setting it would change is not an option but every object of the program. */
+/** Setting it would change the prototype of every object of the program. */
 const forbidden = "__proto__";
 
 function refuse(at: string, what: string, hint: string): never {
   throw new ConfigError({ message: `${at} ${what}.`, hint, fields: { at } });
 }
 
-/** Of a dotted key. @throws ConfigError */
+/** Checks the parts of a dotted key. @throws ConfigError */
 export function checkKeyParts(key: string, at: string): void {
   if (key.split(/[./]/u).includes(forbidden))
-    refuse(
-      at,
-      `uses ${forbidden} as the name of an option`,
-      "Leave it out: no option has this name.",
-    );
+    refuse(at, `uses ${forbidden} as the name of an option`, "Remove it: no option has this name.");
 }
 
 /**
- * @param at what holds `value`, for messages
- * @throws ConfigError for a value that holds itself, is too deep or too large, or has forbidden keys.
+ * @param at where `value` is, for messages
+ * @throws ConfigError for a value that contains itself, is too deep or too large, or has forbidden keys.
  */
 export function checkTree(value: unknown, at: string): void {
   const path = new Set<object>();
@@ -34,13 +30,17 @@ export function checkTree(value: unknown, at: string): void {
   const visit = (item: unknown): void => {
     values += 1;
     if (values > mostValues)
-      refuse(at, `holds more than ${mostValues} values`, "Its aliases (*name) repeat large parts.");
+      refuse(
+        at,
+        `contains more than ${mostValues} values`,
+        "Look for aliases (*name) that repeat large parts.",
+      );
     if (typeof item !== "object" || item === null) return;
     if (path.has(item))
       refuse(
         at,
-        "holds a part that holds itself",
-        "An alias (*name) stands inside of its own anchor.",
+        "contains a part that contains itself",
+        "Look for an alias (*name) inside of its own anchor (&name).",
       );
     if (path.size === deepest)
       refuse(at, `is nested more than ${deepest} levels deep`, "No option is that deep.");

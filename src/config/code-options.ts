@@ -1,12 +1,12 @@
-/** Options as code writes them, in camelCase, as those of files. */
+/** Converts options from code, in camelCase, to the snake_case of files. */
 import { isTree, toSnake, type Tree } from "./camel-keys.ts";
 import { configFields } from "./fields.ts";
 import type { Override } from "./overrides.ts";
 
 interface Names {
-  /** Options, by their dotted names. */
+  /** Dotted names of options. */
   readonly options: ReadonlySet<string>;
-  /** Options and the sections that hold them. */
+  /** Dotted names of options and of the sections that contain them. */
   readonly all: ReadonlySet<string>;
 }
 
@@ -23,7 +23,7 @@ function knownNames(): Names {
   return names;
 }
 
-/** A key, dotted or not, below `path`. What is no option stays as it is, for an error to name. */
+/** A key, dotted or not, below `path`. An unknown name stays as it is, so that the error shows it as written. */
 function nameOf(path: string, key: string): string {
   const { all } = knownNames();
   let at = path;
@@ -38,7 +38,7 @@ function nameOf(path: string, key: string): string {
     .join(".");
 }
 
-/** Keys inside of an option's own value are not touched: they are names of the user. */
+/** Keys inside of an option's value are not changed: they are names that the user chose. */
 function inSection(tree: Tree, path: string): Tree {
   return Object.fromEntries(
     Object.entries(tree).map(([key, value]) => {

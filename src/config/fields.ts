@@ -1,4 +1,4 @@
-/** The schema as a flat list of keys, for docs, help and messages. Knows no particular key. */
+/** The schema as a flat list of keys, for docs, help and messages. */
 import { configJsonSchema } from "./schema.ts";
 import type { OptionMeta, Requirement, ResumeRule } from "./schema/option-meta.ts";
 
@@ -9,19 +9,19 @@ export interface ConfigField {
   readonly description: string;
   /** `undefined` when the key is required. */
   readonly default: unknown;
-  /** What values it takes, in words. */
+  /** Which values it takes, in words. */
   readonly allowed: string;
-  /** Whether text is among them. */
+  /** Whether it takes strings. */
   readonly isText: boolean;
   /** Whether it may change when a run is resumed. */
   readonly resume: ResumeRule;
-  /** What must hold for it to have an effect. */
+  /** Conditions for it to have an effect. */
   readonly requires: readonly Requirement[];
-  /** The option whose value it takes where it is not set. */
+  /** The option whose value it takes when it is not set. */
   readonly inherits: string | undefined;
 }
 
-/** A JSON Schema node, as far as this file reads one. */
+/** The parts of a JSON Schema node that this file reads. */
 interface JsonSchema extends OptionMeta {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -66,7 +66,7 @@ function allowedText(node: JsonSchema): string {
     case "null":
       return "null";
     default:
-      return (node.minLength ?? 0) > 0 ? "a string that is not empty" : "a string";
+      return (node.minLength ?? 0) > 0 ? "a non-empty string" : "a string";
   }
 }
 

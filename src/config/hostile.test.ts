@@ -1,4 +1,4 @@
-/** Configurations that would hang, end or change the program: each is refused with a sentence. */
+/** Configurations that would hang, crash or change the program: each is refused with an error message. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,8 +19,8 @@ const refusal = (message: RegExp): object =>
 
 describe("a YAML file", () => {
   it.each([
-    ["model: &m {name: m, more: *m}", /run\.yaml holds a part that holds itself/],
-    ["a: &a [*a]", /holds a part that holds itself/],
+    ["model: &m {name: m, more: *m}", /run\.yaml contains a part that contains itself/],
+    ["a: &a [*a]", /contains a part that contains itself/],
     [
       `a: &a [x,x,x,x,x,x,x,x,x]\n${["b", "c", "d", "e", "f"].map((name, i) => `${name}: &${name} [${Array.from({ length: 9 }, () => `*${"abcde"[i]}`).join()}]`).join("\n")}`,
       /run\.yaml.*Excessive alias count/,
@@ -90,7 +90,7 @@ describe("an override", () => {
     expect(() => loadConfig({ overrides: { ...named } })).toThrow(refusal(/__proto__/));
     const circle: Record<string, unknown> = { model: { name: "m" } };
     circle["rollout"] = circle;
-    expect(() => resolveConfig(circle)).toThrow(refusal(/holds itself/));
+    expect(() => resolveConfig(circle)).toThrow(refusal(/contains itself/));
   });
   it.each([`rollout=${"[".repeat(30_000)}`, "rollout=&a [*a]"])("%# is refused", (override) => {
     expect(() => loadConfig({ overrides: ["model.name=m", override] })).toThrow(

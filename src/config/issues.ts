@@ -1,4 +1,4 @@
-/** Problems that the schema found, as sentences: which key, which value, what is allowed instead. */
+/** Describes problems that the schema found: which key, which value, what is allowed instead. */
 import { ConfigError } from "../core/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import { isTree, toSnake, type Tree } from "./camel-keys.ts";
@@ -11,7 +11,7 @@ export interface ConfigIssue {
   readonly value: unknown;
   readonly message: string;
   readonly allowed?: string;
-  /** Known key that was probably meant. */
+  /** The known key that was probably intended. */
   readonly nearest?: string;
 }
 
@@ -25,7 +25,7 @@ const leafName = (key: string): string => key.slice(key.lastIndexOf(".") + 1);
 
 const initials = (name: string): string => name.replaceAll(/([a-z])[a-z0-9]*_?/gu, "$1");
 
-/** The known key that an unknown one probably stands for. */
+/** The known key that an unknown one was probably intended to be. */
 export function nearestKey(key: string, known: readonly string[]): string | undefined {
   const name = toSnake(key.replace(/^rllm\./u, ""));
   if (known.includes(name)) return name;
@@ -38,7 +38,7 @@ export function nearestKey(key: string, known: readonly string[]): string | unde
   if (sibling !== undefined) return section + sibling;
   const elsewhere = known.find((other) => leafName(other) === leaf);
   if (elsewhere !== undefined) return elsewhere;
-  // A name of a few letters is near to everything.
+  // A name of a few letters is close to every name.
   const near = leaf.length > 3 ? nearestName(leaf, known.map(leafName)) : undefined;
   return known.find((other) => leafName(other) === near) ?? nearestName(name, known);
 }
@@ -65,7 +65,7 @@ function unknownKey(key: string, value: unknown, fields: readonly ConfigField[])
   );
   const allowed = [...siblings].join(", ");
   const guess = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
-  const where = section === "" ? "at the top" : `in ${section}`;
+  const where = section === "" ? "at the top level" : `in ${section}`;
   return {
     key,
     value,
@@ -94,7 +94,7 @@ function wrongValue(key: string, value: unknown, fields: readonly ConfigField[])
       key,
       value,
       allowed: field.allowed,
-      message: `${key} is missing: it must be ${field.allowed}. ${field.description}`,
+      message: `${key} is required: it must be ${field.allowed}. ${field.description}`,
     };
   }
   return {

@@ -1,6 +1,6 @@
 /**
- * Layers of options to one tree in our own words: a later layer wins, references between options get
- * their values, and keys of other trainers become ours. Remembers what each value came from.
+ * Merges layers of options into one tree with our keys: a later layer wins, references between options
+ * are resolved, and keys of other trainers are translated. Records where each value came from.
  */
 import { isTree, type Tree } from "./camel-keys.ts";
 import { configFields } from "./fields.ts";
@@ -13,32 +13,32 @@ export type ConfigSource = "default" | "file" | "override";
 
 export interface Layer {
   readonly source: Exclude<ConfigSource, "default">;
-  /** For people: which file, or how it was given. */
+  /** For messages: which file, or how it was given. */
   readonly label: string;
   readonly tree: Tree;
-  /** Keys that go back to their default. */
+  /** Keys that are reset to their default. */
   readonly removed?: readonly string[];
 }
 
 /** Where a value came from. */
 export interface ConfigOrigin {
   readonly source: ConfigSource;
-  /** `default`, or the layer's label, with the name it was written under and the reference it was. */
+  /** `default`, or the layer's label with the name and the reference under which the value was written. */
   readonly text: string;
 }
 
 export interface ResolvedLayers {
   readonly tree: Tree;
-  /** Every option there is. */
+  /** All options. */
   readonly origins: ReadonlyMap<string, ConfigOrigin>;
-  /** Options without an effect, as sentences. */
+  /** Warnings about options without an effect. */
   readonly warnings: readonly string[];
 }
 
-/** Who wrote the value that counts. */
+/** Where the effective value was written. */
 type Owner = Omit<Written, "value">;
 
-/** @throws ConfigError for references that lead nowhere and keys that are refused. */
+/** @throws ConfigError for references that cannot be resolved and keys that are not supported. */
 export function resolveLayers(
   layers: readonly Layer[],
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -77,7 +77,7 @@ export function resolveLayers(
   };
 }
 
-/** Under whatever name it was written. */
+/** Removes a key under any name it was written with. */
 function remove(
   merged: Tree,
   owners: Map<string, Owner>,

@@ -89,7 +89,7 @@ describe("override texts", () => {
     ["=3", 'no option name before "="'],
     ["~rollout.n=3", "both removes and sets"],
     ["~rollout.m", "Did you mean rollout.n?"],
-    ["rollout.train={a: [}", "not YAML"],
+    ["rollout.train={a: [}", "not valid YAML"],
   ])("refuses %s", (text, message) => {
     expect(errorOf(["model.name=m", text]).message).toContain(message);
   });
@@ -201,7 +201,7 @@ describe("errors", () => {
   it("come all at once", () => {
     const error = errorOf(["rollout.n=0", "data.bach=1", "backend=3"]);
     expect(error.message).toContain("has 4 problems");
-    expect(error.message).toContain("model.name is missing");
+    expect(error.message).toContain("model.name is required");
     expect(error.message.match(/^- /gmu)).toHaveLength(4);
     expect(error.fields["issues"]).toHaveLength(4);
   });
@@ -227,7 +227,9 @@ describe("buildTrainConfig", () => {
   });
   it("refuses names that it does not know", () => {
     const options = { modelName: "m", batchsize: 3 };
-    expect(() => buildTrainConfig(options)).toThrow("does not know batchsize");
+    expect(() => buildTrainConfig(options)).toThrow(
+      "Unknown options of buildTrainConfig: batchsize",
+    );
   });
 });
 

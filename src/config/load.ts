@@ -1,6 +1,6 @@
 /**
  * Resolves a run's options from their layers: defaults, then a YAML file with what it names, then
- * overrides. Remembers where each value came from.
+ * overrides. Records where each value came from.
  */
 import { basename } from "node:path";
 import { ConfigError } from "../core/errors.ts";
@@ -27,9 +27,9 @@ export interface LoadedConfig {
   readonly tree: Readonly<Record<string, unknown>>;
   /** Where the value of each dotted key came from. */
   readonly sources: ReadonlyMap<string, ConfigSource>;
-  /** The same in words: which file, under which name, by which reference. */
+  /** The same as text: which file, under which name, by which reference. */
   readonly origins: ReadonlyMap<string, string>;
-  /** Options that were read and have no effect, as sentences. */
+  /** Warnings about options that were read and have no effect. */
   readonly warnings: readonly string[];
 }
 
@@ -37,11 +37,11 @@ export interface LoadedConfig {
 export interface LoadConfigOptions {
   /** A YAML file. */
   readonly file?: string;
-  /** `key=value` texts, or a map with dotted or nested keys; applied in order, they win. */
+  /** `key=value` strings, or a map with dotted or nested keys; applied in order, over the file. */
   readonly overrides?: Overrides;
 }
 
-/** `~key` of a key that does not exist would otherwise go unnoticed. */
+/** `~key` of a key that does not exist would otherwise be ignored silently. */
 function checkRemovals(overrides: readonly Override[]): void {
   const known = configFields().map((field) => field.key);
   for (const { key: path, remove } of overrides) {
@@ -63,7 +63,7 @@ export function loadConfig(options: LoadConfigOptions = {}): LoadedConfig {
   return loadLayers(options.file, readOptions(options.overrides ?? {}));
 }
 
-/** Maps may be in camelCase; texts are as in files. */
+/** Maps may be in camelCase; strings use the keys of files. */
 function readOptions(options: Overrides): readonly Override[] {
   const overrides = readOverrides(options);
   return Array.isArray(options) ? overrides : overrides.map(inSnakeCase);
@@ -71,11 +71,11 @@ function readOptions(options: Overrides): readonly Override[] {
 
 interface FileLayers {
   readonly layers: readonly Layer[];
-  /** Overrides that chose no group. */
+  /** Overrides that do not choose a file of a group. */
   readonly rest: readonly Override[];
 }
 
-/** The file's layers. An override that names a group of its `defaults` chooses what it holds. */
+/** The file's layers. An override that names a group of its `defaults` chooses the file of that group. */
 function layersOfFile(file: string | undefined, overrides: readonly Override[]): FileLayers {
   if (file === undefined) return { layers: [], rest: overrides };
   const { groups } = composeFile(file);
@@ -107,7 +107,7 @@ function overrideLayer(override: Override): Layer {
   return { source: "override", label: "override", tree, removed: remove ? [key] : [] };
 }
 
-/** Of layers; a configuration alone does not tell them. */
+/** Warnings that came from layers, which cannot be derived from a configuration alone. */
 const warningsByConfig = new WeakMap<TrainConfig, readonly string[]>();
 
 /** What {@link LoadedConfig.warnings} was for this configuration. */
@@ -134,11 +134,11 @@ function loadLayers(file: string | undefined, overrides: readonly Override[]): L
 
 /**
  * A configuration in any of the forms that `AgentTrainer` takes: options in camelCase, a checked
- * `TrainConfig`, or a list of `key=value` texts.
+ * `TrainConfig`, or a list of `key=value` strings.
  */
 export type ConfigInput = TrainOptions | TrainConfig | readonly string[];
 
-/** Whether every option is there, as after {@link loadConfig}. */
+/** Whether every option is present, as after {@link loadConfig}. */
 function isComplete(input: ConfigInput): input is TrainConfig {
   if (!isTree(input)) return false;
   const camel = (key: string): string => key.split(".").map(toCamel).join(".");
@@ -154,7 +154,7 @@ export function resolveConfig(input: ConfigInput): TrainConfig {
   return config;
 }
 
-/** The options most runs set, by short names. */
+/** The options that most runs set, by short names. */
 export interface BuildTrainConfigOptions {
   /** `model.name` */
   readonly modelName?: string;
@@ -184,7 +184,7 @@ export interface BuildTrainConfigOptions {
   readonly seed?: number;
   /** A YAML file below these options. */
   readonly configFile?: string;
-  /** Anything else; wins over these options. */
+  /** Any other options; they override the ones above. */
   readonly overrides?: Overrides;
 }
 
@@ -218,8 +218,8 @@ export function buildTrainConfig(options: BuildTrainConfigOptions): TrainConfig 
   const unknown = Object.keys(named).filter((name) => !(name in shortNames));
   if (unknown.length > 0) {
     throw new ConfigError({
-      message: `buildTrainConfig does not know ${unknown.join(", ")}. Allowed: ${Object.keys(shortNames).join(", ")}, configFile, overrides.`,
-      hint: "Any other option goes into overrides by its full key.",
+      message: `Unknown options of buildTrainConfig: ${unknown.join(", ")}. Allowed: ${Object.keys(shortNames).join(", ")}, configFile, overrides.`,
+      hint: "Set any other option in overrides, by its full key.",
       fields: { unknown },
     });
   }

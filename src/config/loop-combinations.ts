@@ -1,7 +1,7 @@
-/** Options of the loop that are right by themselves and wrong together. */
+/** Checks combinations of options of the training loop, each of which is valid on its own. */
 import type { TrainConfig } from "./train-config.ts";
 
-/** What is wrong, as sentences. */
+/** Problems, as sentences. */
 export function loopProblems(config: TrainConfig): string[] {
   return [...asyncProblems(config), ...rejectionProblems(config)];
 }
@@ -12,22 +12,22 @@ function asyncProblems({ asyncTraining, trainer, rejectionSample, replay }: Trai
   const problems: string[] = [];
   if (trainer.testFreq % every !== 0) {
     problems.push(
-      `trainer.test_freq=${trainer.testFreq} must be a multiple of async_training.trigger_parameter_sync_step=${every}: in between, other weights than the step's are served.`,
+      `trainer.test_freq=${trainer.testFreq} must be a multiple of async_training.trigger_parameter_sync_step=${every}: between weight syncs, the served weights are not those of the step.`,
     );
   }
   if (replay.tasks > 0) {
     problems.push(
-      "replay.tasks would exceed the bound on staleness of async_training.enable=true. Leave one of them out.",
+      "replay.tasks would exceed the staleness bound of async_training.enable=true. Set only one of them.",
     );
   }
   if (rejectionSample.enable && rejectionSample.multiplier !== 1) {
     problems.push(
-      "rejection_sample.multiplier has no meaning with async_training.enable=true, where rollouts go on until there are enough. Leave it at 1.",
+      "rejection_sample.multiplier is not supported with async_training.enable=true, where rollouts continue until there are enough. Set it to 1.",
     );
   }
   if (rejectionSample.enable && rejectionSample.minPartialSolveTasks !== null) {
     problems.push(
-      "rejection_sample.min_partial_solve_tasks has no meaning with async_training.enable=true: a step always takes mini_batch_size tasks. Leave it out.",
+      "rejection_sample.min_partial_solve_tasks is not supported with async_training.enable=true: a step always takes mini_batch_size tasks. Set it to null.",
     );
   }
   return problems;
@@ -39,17 +39,17 @@ function rejectionProblems({ rejectionSample, data, rollout }: TrainConfig): str
   if (!enable) return problems;
   if (rollout.n === 1) {
     problems.push(
-      "rejection_sample.enable=true with rollout.n=1 would leave out every task: one rollout is either right or wrong.",
+      "rejection_sample.enable=true with rollout.n=1 would drop every task: with one rollout per task, the rewards of a task are all equal. Set rollout.n to at least 2.",
     );
   }
   if (minTrajsPerGroup > rollout.n) {
     problems.push(
-      `rejection_sample.min_trajs_per_group=${minTrajsPerGroup} is more than rollout.n=${rollout.n}, so every task would be left out.`,
+      `rejection_sample.min_trajs_per_group=${minTrajsPerGroup} is more than rollout.n=${rollout.n}, so every task would be dropped.`,
     );
   }
   if (minPartialSolveTasks !== null && minPartialSolveTasks > data.trainBatchSize) {
     problems.push(
-      `rejection_sample.min_partial_solve_tasks=${minPartialSolveTasks} is more than data.train_batch_size=${data.trainBatchSize}, which is all that a step takes.`,
+      `rejection_sample.min_partial_solve_tasks=${minPartialSolveTasks} is more than data.train_batch_size=${data.trainBatchSize}, the maximum that a step takes.`,
     );
   }
   return problems;

@@ -1,7 +1,7 @@
 /**
- * Overrides of single options. As text they follow Hydra: `key=value`, `+key=value` and `++key=value`
- * set a value, `~key` takes an option back to its default; values are YAML (`[a,b]`, `{a:1}`, `null`).
- * As data they are a map whose keys may be dotted, nested or both. Knows no particular option.
+ * Overrides of single options. As strings they follow Hydra: `key=value`, `+key=value` and `++key=value`
+ * set a value, `~key` resets an option to its default; values are YAML (`[a,b]`, `{a:1}`, `null`).
+ * As data they are a map whose keys may be dotted, nested or both.
  */
 import { ConfigError } from "../core/errors.ts";
 import { isTree, type Tree } from "./camel-keys.ts";
@@ -12,7 +12,7 @@ import { parseYaml } from "./yaml-text.ts";
 /** Overrides in any of their forms. */
 export type Overrides = readonly string[] | Readonly<Record<string, unknown>>;
 
-// Hydra writes {a:1} where YAML wants {a: 1}; quoted text is left alone.
+// Hydra accepts {a:1} where YAML needs {a: 1}; quoted strings are not changed.
 const flowKey = /"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|([{,]\s*[\w.-]+:)(?=[^\s])/gu;
 
 function parseValue(text: string, override: string): unknown {
@@ -24,8 +24,8 @@ function parseValue(text: string, override: string): unknown {
     value = parseYaml(yaml);
   } catch (error) {
     throw new ConfigError({
-      message: `The override ${JSON.stringify(override)} has a value that is not YAML.`,
-      hint: "Quote text that holds special characters: key='\"a: b\"'.",
+      message: `The override ${JSON.stringify(override)} has a value that is not valid YAML.`,
+      hint: "Quote strings that contain special characters: key='\"a: b\"'.",
       cause: error,
       fields: { override },
     });
@@ -49,19 +49,19 @@ function checkKey(key: string, override: string): string {
 /** A change to the tree of options. */
 export interface Override {
   readonly key: string;
-  /** Back to the default. */
+  /** Reset to the default. */
   readonly remove: boolean;
   readonly value: unknown;
 }
 
-/** Reads one override written as text. */
+/** Parses one override written as a string. */
 export function parseOverride(text: string): Override {
   if (text.startsWith("~")) {
     const key = text.slice(1);
     if (key.includes("=")) {
       throw new ConfigError({
         message: `The override ${JSON.stringify(text)} both removes and sets an option.`,
-        hint: "Write ~key alone to go back to the default.",
+        hint: "Write ~key alone to reset it to its default.",
         fields: { override: text },
       });
     }
@@ -71,7 +71,7 @@ export function parseOverride(text: string): Override {
   if (at === -1) {
     throw new ConfigError({
       message: `The override ${JSON.stringify(text)} is not of the form key=value.`,
-      hint: "Write key=value to set an option, or ~key to go back to its default.",
+      hint: "Write key=value to set an option, or ~key to reset it to its default.",
       fields: { override: text },
     });
   }

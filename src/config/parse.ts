@@ -1,4 +1,4 @@
-/** A tree of options in and out of its checked form. */
+/** Converts a tree of options to its checked form and back. */
 import { snakeKeys, type Tree } from "./camel-keys.ts";
 import { checkCombinations } from "./check-combinations.ts";
 import { configFields } from "./fields.ts";
@@ -17,7 +17,7 @@ export function parseConfigTree(tree: Tree): TrainConfig {
   return config;
 }
 
-/** The resolved tree in snake_case, every key present; what `config.resolved.yaml` holds. */
+/** The resolved tree in snake_case, every key present, as written to `config.resolved.yaml`. */
 export function configTree(config: TrainConfig): Tree {
   return snakeKeys(config);
 }

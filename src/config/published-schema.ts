@@ -1,17 +1,21 @@
 /**
- * The options as JSON Schema for editors: every section may be left out, since files are composed, any
- * value may be a reference, and keys of rLLM and verl are let through.
+ * The options as JSON Schema for editors: every section is optional, since files are composed, any
+ * value may be a reference, and keys of rLLM and verl are accepted.
  */
 import { type Tree, isTree } from "./camel-keys.ts";
 import { compatKeys } from "./compat/compat-keys.ts";
 import { configJsonSchema } from "./schema.ts";
 
-/** What stands in `schemas/train-config.schema.json`. */
+/** The file that the schema is written to. */
 export const schemaFile = "schemas/train-config.schema.json";
 
-const reference = { type: "string", pattern: "\\$\\{.+\\}", description: "A reference." };
+const reference = {
+  type: "string",
+  pattern: "\\$\\{.+\\}",
+  description: "A reference to another option or an environment variable, ${...}.",
+};
 
-/** Keywords that speak of values, and not of the option. */
+/** Keywords that describe the option and not its values. */
 const about = new Set(["description", "default", "title"]);
 
 /** Keywords that only this package reads. */
@@ -39,7 +43,7 @@ function loosened(node: Tree): Tree {
   };
 }
 
-/** First parts of keys that others have. */
+/** Top-level names of keys of other trainers. */
 function compatSections(own: Tree): Tree {
   const names = new Set(compatKeys.map(({ from }) => from.split(".")[0] as string));
   const others = ["rllm", "actor_rollout_ref", ...names].filter(
@@ -52,7 +56,7 @@ function compatSections(own: Tree): Tree {
 export function publishedSchema(): Tree {
   const { $schema, ...schema } = loosened(configJsonSchema());
   const own = schema["properties"] as Tree;
-  // A section of ours may hold keys of others, which --dry-run checks.
+  // A section of ours may contain keys of other trainers, which --dry-run checks.
   const sections = Object.fromEntries(
     Object.entries(own).map(([key, node]) => [key, isTree(node) ? openSection(key, node) : node]),
   );
@@ -63,7 +67,7 @@ export function publishedSchema(): Tree {
     properties: {
       defaults: {
         type: "array",
-        description: "Files that lie below this one; see docs/configuration.md.",
+        description: "Files that this one extends and overrides; see docs/configuration.md.",
       },
       ...sections,
       ...compatSections(own),
@@ -71,7 +75,7 @@ export function publishedSchema(): Tree {
   };
 }
 
-/** Lets those names through, where a section has any. */
+/** Accepts the names that other trainers have in this section. */
 function openSection(section: string, node: Tree): Tree {
   if (!isTree(node["properties"])) return node;
   const prefix = `${section}.`;

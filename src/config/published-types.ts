@@ -3,7 +3,7 @@ import { toCamel, type Tree } from "./camel-keys.ts";
 import { type ConfigField, configFields } from "./fields.ts";
 import { configJsonSchema } from "./schema.ts";
 
-/** What {@link configTypes} is written to. */
+/** The file that {@link configTypes} is written to. */
 export const configTypesFile = "src/config/train-config.ts";
 
 const header = `/**
@@ -15,10 +15,10 @@ const header = `/**
 `;
 
 const footer = `
-/** How tokens are sampled in rollouts; wins over what the agent sends. */
+/** How tokens are sampled in rollouts; overrides what the agent sends. */
 export type RolloutSampling = TrainConfig["rollout"]["train"];
 
-/** What is done about rollouts that were not sampled by exactly the weights that train. */
+/** Corrections for rollouts that were not sampled by exactly the weights that are trained. */
 export type RolloutCorrectionOptions = TrainConfig["algorithm"]["rolloutCorrection"];
 `;
 
@@ -33,7 +33,7 @@ function typeOf(node: Tree): string {
   if (typeof node["tsType"] === "string") return node["tsType"];
   if (Array.isArray(node["anyOf"])) {
     const types = [...new Set((node["anyOf"] as Tree[]).map(typeOf))];
-    // What is not set has taken the value of another option by then.
+    // An unset option has inherited the value of another one by then.
     return types.filter((type) => type !== "null" || node["inherits"] === undefined).join(" | ");
   }
   if (Array.isArray(node["enum"])) return node["enum"].map((v) => JSON.stringify(v)).join(" | ");

@@ -1,7 +1,7 @@
-/** Options that give single roles another estimator or loss: their two forms in YAML, both kept as a list. */
+/** Options that assign an estimator or loss to single roles: both YAML forms are stored as a list. */
 import { z } from "zod";
 
-/** `role=name`; a role may hold an equals sign of its own. */
+/** `role=name`; a role may contain equals signs. */
 export function splitPair(entry: string): readonly [role: string, name: string] {
   const at = entry.lastIndexOf("=");
   return [entry.slice(0, Math.max(0, at)), entry.slice(at + 1)];

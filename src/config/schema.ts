@@ -1,7 +1,7 @@
 /**
- * The YAML tree: every key with its default, its bounds and one sentence. Keys are those of rLLM
- * without the `rllm.` prefix. Docs, `--help` and error messages are made from this schema. Sections
- * stand in files of their own, under `schema/`.
+ * The YAML tree: every key with its default, its bounds and its help text. Keys are those of rLLM
+ * without the `rllm.` prefix. Docs, `--help` and error messages are generated from this schema.
+ * Sections are in separate files, under `schema/`.
  */
 import { z } from "zod";
 import { camelKeys, type CamelKeys, type Tree } from "./camel-keys.ts";
@@ -43,14 +43,14 @@ const schema = z.strictObject({
   backend: words()
     .default("local")
     .describe(
-      "What holds the weights: local, tinker, verl, or path#export of a function that makes a backend. Command line only.",
+      "Training backend, which holds the weights: local, tinker, verl, or path#export of a function that creates a backend. Command line only.",
     )
     .meta({ resume: "never" }),
   local: localOptions,
   tinker_base_url: words()
     .nullable()
     .default(null)
-    .describe("The Tinker server; null is TINKER_BASE_URL, or the hosted service.")
+    .describe("URL of the Tinker server; null is TINKER_BASE_URL, else the hosted service.")
     .meta(free),
   tinker: tinkerOptions,
   verl: verlOptions,
@@ -58,18 +58,18 @@ const schema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      "Module of the agent, path#export: a flow, a class of workflows, or an object with the parts of a way in. Command line only.",
+      "Agent as path#export of a module: a flow, a workflow class, or an object with the agent options of AgentTrainer. null only where code provides the agent. Command line only.",
     ),
   evaluator: words()
     .nullable()
     .default(null)
     .describe(
-      "Module of the evaluator, path#export; not for agents that bring their reward. Command line only.",
+      "Evaluator as path#export of a module; null for agents that report their reward. Command line only.",
     ),
   dataset: datasetOptions,
 });
 
-/** What the schema library reports, as far as it is read here. */
+/** The part of a schema library's issue that is used here. */
 export interface SchemaIssue {
   readonly code?: string | undefined;
   readonly path: readonly PropertyKey[];

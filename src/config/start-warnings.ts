@@ -1,9 +1,9 @@
-/** Combinations that are allowed but seldom meant, as sentences for warning events. */
+/** Warnings about combinations that are allowed but rarely intended. */
 import { type EstimatorName, groupRelative } from "../algorithms/catalog.ts";
 import { warmupOf } from "../algorithms/schedule.ts";
 import type { TrainConfig } from "./train-config.ts";
 
-/** What the user should know before the first step. */
+/** Warnings for the user before the first step. */
 export function startWarnings(config: TrainConfig, tasks: number, totalSteps: number): string[] {
   const warnings: string[] = [];
   const { trainBatchSize } = config.data;
@@ -14,14 +14,14 @@ export function startWarnings(config: TrainConfig, tasks: number, totalSteps: nu
   }
   if (config.rollout.n === 1 && groupRelative.has(config.algorithm.advEstimator as EstimatorName)) {
     warnings.push(
-      `rollout.n=1 with algorithm.adv_estimator=${config.algorithm.advEstimator}: a group of one has nothing to be compared with, so only roles that occur several times in a rollout are trained.`,
+      `rollout.n=1 with algorithm.adv_estimator=${config.algorithm.advEstimator}: a group of one has no other rollout to compare with, so only roles that occur several times in a rollout are trained.`,
     );
   }
   const { warmupSteps, warmupStepsRatio } = config.training;
   const warmup = warmupOf(warmupSteps, warmupStepsRatio, totalSteps);
   if (warmup >= totalSteps) {
     warnings.push(
-      `The warm-up of ${warmup} steps covers all ${totalSteps}, so training.lr_schedule has no effect.`,
+      `The learning-rate warm-up of ${warmup} steps covers all ${totalSteps} steps of the run, so training.lr_schedule has no effect.`,
     );
   }
   const { klBeta, klEstimator } = config.algorithm;
@@ -34,7 +34,7 @@ export function startWarnings(config: TrainConfig, tasks: number, totalSteps: nu
   return warnings;
 }
 
-/** Tokens that are not sampled from the whole distribution that is trained. */
+/** Warns about tokens that are not sampled from the full distribution, which is the one that is trained. */
 function truncationWarnings({ rollout }: TrainConfig): string[] {
   const { topP, topK, minP } = rollout.train;
   const changed = [
@@ -44,6 +44,6 @@ function truncationWarnings({ rollout }: TrainConfig): string[] {
   ];
   if (changed.length === 0) return [];
   return [
-    `rollout.train.${changed.join(", ")}: tokens are sampled from a part of the distribution that is trained, which is the whole one. Log-probabilities are those of the whole one too, so neither the loss's ratios nor algorithm.rollout_correction correct for it, but where an inference server gives those after sampling parameters.`,
+    `rollout.train.${changed.join(", ")}: tokens are sampled from a part of the distribution, but the full one is trained. Log-probabilities are those of the full one, too, so neither the loss's ratios nor algorithm.rollout_correction correct for the difference, except where an inference server returns log-probabilities after sampling parameters.`,
   ];
 }

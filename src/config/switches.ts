@@ -1,6 +1,6 @@
 /**
- * Options that were set and have no effect, because another option that they need is off. Which ones
- * need what stands in the schema; this file knows no particular key.
+ * Finds options that were set and have no effect, because another option that they need is off. The
+ * schema declares which options need which.
  */
 import { isCustomName } from "../algorithms/catalog.ts";
 import type { Tree } from "./camel-keys.ts";
@@ -11,21 +11,21 @@ import type { Requirement } from "./schema/option-meta.ts";
 import type { TrainConfig } from "./train-config.ts";
 import { valueAt } from "./tree.ts";
 
-/** An option that was set in vain. */
+/** An option that was set and has no effect. */
 export interface IdleOption {
   readonly key: string;
   readonly value: unknown;
-  /** What it lacks. */
+  /** The requirement that is not met. */
   readonly lacks: Requirement;
 }
 
-/** Options by role, which count beside the option itself. */
+/** Options by role, which count in addition to the option itself. */
 const roleMaps: Readonly<Record<string, string>> = {
   "algorithm.loss_fn": "algorithm.loss_fn_map",
   "algorithm.adv_estimator": "algorithm.estimator_map",
 };
 
-/** Stands for any function of the user. */
+/** Represents any custom function. */
 const customFunction = "path#export";
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
@@ -53,7 +53,7 @@ function isMet(requirement: Requirement, tree: Tree, hasValidation: boolean): bo
   );
 }
 
-/** Options of backends that are not used may stay in a file that serves several. */
+/** A file for several backends may set options of those that are not used. */
 function isOfAnotherBackend(key: string, { backend }: TrainConfig): boolean {
   return key.startsWith("verl.") && backend !== "verl";
 }
@@ -94,12 +94,12 @@ export function describeRequirement(requirement: Requirement): string {
 const describeIdle = ({ key, value, lacks }: IdleOption): string =>
   `${key}=${JSON.stringify(value)} has no effect: it needs ${describeRequirement(lacks)}.`;
 
-/** Warnings of options whose switch is off, as far as the configuration alone tells. */
+/** Warnings about options whose switch is off, as far as the configuration alone shows. */
 export function switchNotices(config: TrainConfig): readonly string[] {
   return idleOptions(config, true).map(describeIdle);
 }
 
-/** Warnings of options that only validations read, for a run without validation data. */
+/** Warnings about options that only validation reads, for a run without validation data. */
 export function validationNotices(config: TrainConfig): readonly string[] {
   return idleOptions(config, false)
     .filter(({ lacks }) => "data" in lacks)

@@ -7,19 +7,20 @@
 export interface TrainConfig {
   readonly model: {
     /**
-     * The policy: a folder, the folder of a run (its newest checkpoint), a .gguf file, OWNER/NAME
-     * on a hub, or builtin:shop-tiny; of these, what the backend knows.
-     * Allowed: a string that is not empty.
+     * Model that is trained: a model folder, a run folder (its newest checkpoint), a .gguf file,
+     * OWNER/NAME on a hub, or builtin:shop-tiny; which of these work depends on the backend.
+     * Allowed: a non-empty string.
      */
     readonly name: string;
     /**
-     * Rank of the LoRA adapters; 0 trains every weight.
+     * Rank of the LoRA adapters (arXiv:2106.09685); 0 trains all weights, without LoRA.
      * Allowed: a whole number of at least 0.
      * @default 0
      */
     readonly loraRank: number;
     /**
-     * LoRA updates are scaled by lora_alpha / lora_rank.
+     * Scale of the LoRA adapters: their output is multiplied by lora_alpha / lora_rank
+     * (arXiv:2106.09685).
      * Allowed: a number above 0.
      * @default 32
      */
@@ -27,116 +28,123 @@ export interface TrainConfig {
   };
   readonly data: {
     /**
-     * Tasks per optimizer step.
+     * Tasks per step; each is rolled out rollout.n times.
      * Allowed: a whole number of at least 1.
      * @default 16
      */
     readonly trainBatchSize: number;
     /**
-     * Validation tasks that run at a time; -1 is all of them.
+     * Validation tasks that run at the same time; -1 is all of them.
      * Allowed: -1, or a whole number of at least 1.
      * @default -1
      */
     readonly valBatchSize: number;
     /**
-     * Most tokens of a prompt; a longer one ends its rollout. null is the model's context.
+     * Maximum tokens of the prompt of one model call; a longer one ends its rollout. null is the
+     * model's context length.
      * Allowed: a whole number of at least 1, or null.
      * @default null
      */
     readonly maxPromptLength: number | null;
     /**
-     * Seed of the order of tasks; null uses trainer.seed.
+     * Seed of the order of the training tasks; null is trainer.seed.
      * Allowed: a whole number of at least 0, or null.
      * @default null
      */
     readonly seed: number | null;
     /**
-     * Order of the tasks of an epoch: shuffled, or by difficulty and shuffled where equal.
+     * Order of the tasks of an epoch: none shuffles them, easy_first and hard_first sort them by
+     * difficulty_key and shuffle equal ones.
      * Allowed: one of none, easy_first, hard_first.
      * @default "none"
      */
     readonly curriculum: "none" | "easy_first" | "hard_first";
     /**
-     * Where a task's metadata holds its difficulty, a number; larger is harder.
-     * Allowed: a string that is not empty.
+     * Key of the difficulty in a task's metadata, for data.curriculum: a number, larger is harder.
+     * Allowed: a non-empty string.
      * @default "difficulty"
      */
     readonly difficultyKey: string;
   };
   readonly rollout: {
     /**
-     * Rollouts of each task in a step; they are compared with each other.
+     * Group size: rollouts of each task in a step, which are compared with each other. TRL's
+     * default is 8; DAPO uses 16 (arXiv:2503.14476), the GRPO paper 64 (arXiv:2402.03300).
      * Allowed: a whole number of at least 1.
      * @default 8
      */
     readonly n: number;
     /**
-     * Rollouts of each task in a validation.
+     * Rollouts of each task in a validation; val/pass@n is computed over them.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
     readonly nVal: number;
     /**
-     * Roles that are sampled and scored, but not trained.
+     * Roles that are sampled and scored, but excluded from training.
      * Allowed: a list of trajectory names.
      * @default []
      */
     readonly untrainedRoles: readonly string[];
     /**
-     * Which reward trains where an evaluator scores rollouts that give rewards themselves, as
-     * workflows and environments do.
+     * Which reward is trained on when an evaluator scores rollouts that report rewards themselves,
+     * as workflows and environments do.
      * Allowed: one of evaluator, rollout.
      * @default "evaluator"
      */
     readonly rewardSource: "evaluator" | "rollout";
     /**
-     * A rollout that is scored with a plain number is right from this reward on; null takes at
-     * least 1 as right, at most 0 as wrong, and says nothing of what lies between.
+     * Minimum reward of a correct rollout, where it is scored with a plain number; null counts
+     * rewards of at least 1 as correct, of at most 0 as incorrect, and leaves those in between
+     * undecided.
      * Allowed: a number, or null.
      * @default null
      */
     readonly solvedReward: number | null;
     /**
-     * Reward of a rollout in which the agent threw or ran out of time; set it to the evaluator's
-     * lowest.
+     * Reward of a rollout in which the agent threw or timed out; set it to the lowest reward of the
+     * evaluator.
      * Allowed: a number.
      * @default 0
      */
     readonly failureReward: number;
     /**
-     * In training, sample anew after what the agent threw or did too late, and leave out what still
-     * fails, instead of scoring it with failure_reward.
+     * Retry training rollouts in which the agent threw or timed out, and exclude those that still
+     * fail, instead of giving them rollout.failure_reward.
      * Allowed: true or false.
      * @default false
      */
     readonly retryAgentErrors: boolean;
     readonly train: {
       /**
-       * Sampling temperature; 0 is greedy.
+       * Sampling temperature in training; 0 is greedy, 1 samples from the model's own distribution,
+       * as verl and TRL do by default.
        * Allowed: a number of at least 0 and at most 10.
        * @default 1
        */
       readonly temperature: number;
       /**
-       * Nucleus mass; 1 is off.
+       * Top-p (nucleus) sampling in training: sample from the most likely tokens whose
+       * probabilities add up to this; 1 is off.
        * Allowed: a number above 0 and at most 1.
        * @default 1
        */
       readonly topP: number;
       /**
-       * Keep the k likeliest tokens; 0 is off.
+       * Top-k sampling in training: sample from the k most likely tokens; 0 is off.
        * Allowed: a whole number of at least 0.
        * @default 0
        */
       readonly topK: number;
       /**
-       * Keep tokens at least this likely relative to the likeliest; 0 is off.
+       * Min-p sampling in training: exclude tokens whose probability is below this fraction of that
+       * of the most likely token; 0 is off.
        * Allowed: a number of at least 0 and at most 1.
        * @default 0
        */
       readonly minP: number;
       /**
-       * Most tokens that one model call may draw.
+       * Maximum tokens that one model call may sample in training.
        * Allowed: a whole number of at least 1.
        * @default 512
        */
@@ -144,31 +152,31 @@ export interface TrainConfig {
     };
     readonly val: {
       /**
-       * Sampling temperature of validations; 0 is greedy.
+       * Sampling temperature in validation; 0 is greedy.
        * Allowed: a number of at least 0 and at most 10.
        * @default 1
        */
       readonly temperature: number;
       /**
-       * Nucleus mass of validations; 1 is off, null is rollout.train.top_p.
+       * Top-p (nucleus) sampling in validation; 1 is off, null is rollout.train.top_p.
        * Allowed: a number above 0 and at most 1, or null.
        * @default null
        */
       readonly topP: number;
       /**
-       * Top-k of validations; 0 is off, null is rollout.train.top_k.
+       * Top-k sampling in validation; 0 is off, null is rollout.train.top_k.
        * Allowed: a whole number of at least 0, or null.
        * @default null
        */
       readonly topK: number;
       /**
-       * Min-p of validations; 0 is off, null is rollout.train.min_p.
+       * Min-p sampling in validation; 0 is off, null is rollout.train.min_p.
        * Allowed: a number of at least 0 and at most 1, or null.
        * @default null
        */
       readonly minP: number;
       /**
-       * Most tokens that one model call of a validation may sample; null is
+       * Maximum tokens that one model call may sample in validation; null is
        * rollout.train.max_tokens.
        * Allowed: a whole number of at least 1, or null.
        * @default null
@@ -178,7 +186,9 @@ export interface TrainConfig {
   };
   readonly algorithm: {
     /**
-     * How rewards of a group become advantages.
+     * Advantage estimator: how the rewards of a group become advantages, such as grpo
+     * (arXiv:2402.03300), rloo (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262); gae is
+     * not supported.
      * Allowed: one of grpo, reinforce, rloo, reinforce_plus_plus, reinforce_plus_plus_baseline,
      * prpo, opo, gpg, maxrl, grpo_passk, or path#export of a function.
      * @default "grpo"
@@ -197,19 +207,21 @@ export interface TrainConfig {
       | "gae"
       | `${string}#${string}`;
     /**
-     * GRPO divides by the group's standard deviation; false is Dr. GRPO.
+     * Divide GRPO advantages by the standard deviation of the group's rewards; false is Dr. GRPO,
+     * which recommends not to (arXiv:2503.20783).
      * Allowed: true or false.
      * @default true
      */
     readonly normAdvByStdInGrpo: boolean;
     /**
-     * Estimators of single roles, over adv_estimator.
+     * Advantage estimators for single roles, which override adv_estimator, as {role: estimator}.
      * Allowed: a map of roles to estimators, or a list of role=estimator.
      * @default []
      */
     readonly estimatorMap: readonly string[];
     /**
-     * The policy loss.
+     * Policy loss: ppo (clipped ratios), cispo, gspo, gmpo, sapo, dro, importance_sampling (no
+     * clip) or cross_entropy (ignores rewards); the formulas are in docs/algorithms.md.
      * Allowed: one of importance_sampling, ppo, cispo, gspo, gmpo, sapo, dro, cross_entropy, or
      * path#export of a function.
      * @default "ppo"
@@ -225,13 +237,15 @@ export interface TrainConfig {
       | "cross_entropy"
       | `${string}#${string}`;
     /**
-     * Losses of single roles, over loss_fn.
+     * Policy losses for single roles, which override loss_fn, as {role: loss}.
      * Allowed: a map of roles to losses, or a list of role=loss.
      * @default []
      */
     readonly lossFnMap: readonly string[];
     /**
-     * How token losses become one number.
+     * How token losses are aggregated into one number: token-mean as DAPO recommends
+     * (arXiv:2503.14476), seq-mean-token-mean as in GRPO (arXiv:2402.03300),
+     * seq-mean-token-sum-norm as in Dr. GRPO (arXiv:2503.20783).
      * Allowed: one of token-mean, token-sum, seq-mean-token-sum, seq-mean-token-mean,
      * seq-mean-token-sum-norm.
      * @default "token-mean"
@@ -243,107 +257,120 @@ export interface TrainConfig {
       | "seq-mean-token-mean"
       | "seq-mean-token-sum-norm";
     /**
-     * The constant length that loss_agg_mode=seq-mean-token-sum-norm divides by, as Dr. GRPO does
-     * with the longest response allowed; null is the longest trained stretch of each mini-batch,
-     * where verl takes the padded width.
+     * Constant length in tokens that loss_agg_mode=seq-mean-token-sum-norm divides by; Dr. GRPO
+     * recommends the longest response allowed (arXiv:2503.20783). null uses the longest trained
+     * span of each mini-batch, where verl uses the padded width.
      * Allowed: a number above 0, or null.
      * @default null
      */
     readonly lossScaleFactor: number | null;
     /**
-     * Losses with a clip limit probability ratios below 1 - eps_clip; null is the loss's own
-     * default: 0.2, and 3e-4 for gspo.
+     * Lower clip range: probability ratios are clipped below 1 - eps_clip (in gmpo below
+     * exp(-eps_clip)); null is the default of the loss: 0.2 as in PPO (arXiv:1707.06347), 3e-4 in
+     * gspo (arXiv:2507.18071). For gmpo its paper recommends 0.4 (arXiv:2507.20673).
      * Allowed: a number of at least 0 and at most 1, or null.
      * @default null
      */
     readonly epsClip: number | null;
     /**
-     * Losses with a clip limit probability ratios above 1 + eps_clip_high; null uses eps_clip, and
-     * where that is null the loss's own default: 0.2, and 4e-4 for gspo.
+     * Upper clip range: probability ratios are clipped above 1 + eps_clip_high (in gmpo above
+     * exp(eps_clip_high)); DAPO recommends 0.28 for ppo (arXiv:2503.14476). null uses eps_clip, and
+     * where that is null too, the default of the loss: 0.2, or 4e-4 in gspo (arXiv:2507.18071).
      * Allowed: a number of at least 0 and at most 10, or null.
      * @default null
      */
     readonly epsClipHigh: number | null;
     /**
-     * Dual clip: a token with a negative advantage A loses at most clip_ratio_c times its size;
-     * null is off. For ppo.
+     * Dual-clip PPO: the loss of a token with a negative advantage A is at most clip_ratio_c · |A|;
+     * its paper recommends 3 (arXiv:1912.09729), which is also verl's default. null is off.
      * Allowed: a number above 1, or null.
      * @default null
      */
     readonly clipRatioC: number | null;
     /**
-     * Strength of the quadratic penalty in the loss dro.
+     * Coefficient β of loss_fn=dro, the weight of its quadratic penalty: (β / 2) · (log-ratio)² per
+     * token (arXiv:2405.19107).
      * Allowed: a number above 0.
      * @default 0.05
      */
     readonly droBeta: number;
     /**
-     * Temperature of the gate in the loss sapo for tokens with a positive advantage.
+     * Temperature of the sigmoid gate of loss_fn=sapo for tokens with a positive advantage; its
+     * paper recommends 1 (arXiv:2511.20347).
      * Allowed: a number above 0.
      * @default 1
      */
     readonly sapoTauPos: number;
     /**
-     * Temperature of the gate in the loss sapo for tokens with a negative advantage.
+     * Temperature of the sigmoid gate of loss_fn=sapo for all other tokens, those whose advantage
+     * is not positive; its paper recommends 1.05 (arXiv:2511.20347).
      * Allowed: a number above 0.
      * @default 1.05
      */
     readonly sapoTauNeg: number;
     /**
-     * Which policy is trained when rollout.train.temperature is not 1: sampling is the one that
-     * samples, softmax(logits / temperature), as verl and TRL do; one is the policy at temperature
-     * 1, whose log-probabilities are not those of what was sampled.
+     * Which policy is trained when rollout.train.temperature is not 1: sampling trains the policy
+     * that samples, softmax(logits / temperature), as verl and TRL do; one trains the policy at
+     * temperature 1, whose log-probabilities differ from those of the sampled tokens.
      * Allowed: one of sampling, one.
      * @default "sampling"
      */
     readonly logprobTemperature: "sampling" | "one";
     /**
-     * Weight of the KL penalty against the model as it was loaded; 0 is off.
+     * Coefficient of the KL penalty to the reference model in the loss; 0 is off, as in DAPO
+     * (arXiv:2503.14476). The GRPO paper uses 0.04 (arXiv:2402.03300), DeepSeek-R1 0.001
+     * (arXiv:2501.12948).
      * Allowed: a number of at least 0.
      * @default 0
      */
     readonly klBeta: number;
     /**
-     * How the KL penalty is estimated from sampled tokens.
+     * Estimator of the KL penalty in the loss (kl_beta), per sampled token: k1, k2 or k3; k3 is
+     * low_var_kl of verl and the one of GRPO (arXiv:2402.03300). k1 hardly constrains the policy
+     * here, since its gradient is 0 on average.
      * Allowed: one of k1, k2, k3.
      * @default "k3"
      */
     readonly klEstimator: "k1" | "k2" | "k3";
     /**
-     * Weight of the bonus for the policy's entropy; 0 is off.
+     * Coefficient of the bonus for the policy's entropy, in nats per trained token; 0 is off.
      * Allowed: a number of at least 0.
      * @default 0
      */
     readonly entropyCoef: number;
     /**
-     * Do not train on groups whose rewards are all equal; they still count in what an estimator
-     * takes from all groups. Null does so where the estimator compares within groups, as those of
-     * reinforce, reinforce_plus_plus and prpo do not.
+     * Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476);
+     * they still count in the statistics that an estimator takes over all groups. null excludes
+     * them unless a role uses reinforce, reinforce_plus_plus or prpo, which do not compare within
+     * groups.
      * Allowed: true or false, or null.
      * @default null
      */
     readonly filterUniformGroups: boolean | null;
     /**
-     * Use the advantages that flows report with their steps; groups without any are estimated.
+     * Use the advantages that flows report with their steps; groups without any are estimated with
+     * adv_estimator. false ignores reported advantages.
      * Allowed: true or false.
      * @default false
      */
     readonly usePrecomputedAdvantage: boolean;
     /**
-     * Take the distance to the model as it was loaded off each reward.
+     * Subtract the KL divergence to the reference model, summed over the sampled tokens and
+     * multiplied by kl_ctrl.kl_coef, from each reward (arXiv:1909.08593).
      * Allowed: true or false.
      * @default false
      */
     readonly useKlInReward: boolean;
     /**
-     * How use_kl_in_reward estimates the distance.
+     * Estimator of the KL divergence that use_kl_in_reward subtracts, per sampled token: k1
+     * (log-ratio, the usual one), k2 or k3.
      * Allowed: one of k1, k2, k3.
      * @default "k1"
      */
     readonly klPenalty: "k1" | "k2" | "k3";
     readonly klCtrl: {
       /**
-       * Weight of use_kl_in_reward.
+       * Coefficient of the KL divergence that use_kl_in_reward subtracts; verl's default is 0.001.
        * Allowed: a number of at least 0.
        * @default 0.001
        */
@@ -351,81 +378,90 @@ export interface TrainConfig {
     };
     readonly overlongBuffer: {
       /**
-       * Take something off the reward of answers that come near their limit (DAPO).
+       * Penalize responses close to the length limit: the soft overlong penalty of DAPO
+       * (arXiv:2503.14476).
        * Allowed: true or false.
        * @default false
        */
       readonly enable: boolean;
       /**
-       * Tokens before the limit from which on it grows.
+       * Length of the overlong penalty's linear ramp before overlong_buffer.max_length, in tokens;
+       * DAPO uses 4096 of 20480 (arXiv:2503.14476).
        * Allowed: a whole number of at least 1.
        * @default 128
        */
       readonly len: number;
       /**
-       * What it is at the limit.
+       * Overlong penalty at overlong_buffer.max_length, subtracted from the reward; DAPO uses 1
+       * (arXiv:2503.14476).
        * Allowed: a number of at least 0.
        * @default 1
        */
       readonly penaltyFactor: number;
       /**
-       * The limit in tokens of one answer; null is rollout.train.max_tokens.
+       * Length limit of one response for the overlong penalty, in tokens; null is
+       * rollout.train.max_tokens.
        * Allowed: a whole number of at least 1, or null.
        * @default null
        */
       readonly maxLength: number | null;
     };
     /**
-     * Do not train trajectories with an answer that was cut; they still count as members of their
-     * group.
+     * Exclude trajectories with a truncated response from training, as DAPO's overlong filtering
+     * does (arXiv:2503.14476); they still count in their group's baseline.
      * Allowed: true or false.
      * @default false
      */
     readonly maskTruncatedSamples: boolean;
     readonly rolloutCorrection: {
       /**
-       * Ratios of the loss are taken to what sampled (true), or to the trainer's own weights at the
-       * start of the step, computed anew (false); null is false where tis_mode is set.
+       * Denominator of the loss's probability ratios: true uses the sampler's log-probabilities,
+       * false recomputes them with the trainer's weights at the start of the step, which costs a
+       * forward pass. null is false where tis_mode is set, else true.
        * Allowed: true or false, or null.
        * @default null
        */
       readonly bypassMode: boolean | null;
       /**
-       * Weigh the loss by how much likelier the trainer finds a token, or the whole row, than what
-       * sampled did; null is off.
+       * Truncated importance sampling (TIS): multiply the loss by the trainer's probability over
+       * the sampler's, per token or per sequence, limited by tis_cap; null is off.
        * Allowed: one of token, sequence, or null.
        * @default null
        */
       readonly tisMode: "token" | "sequence" | null;
       /**
-       * Largest such weight; low_high sets weights outside of it to 0 instead.
+       * Maximum importance weight of tis_mode; 2 is rLLM's default. A range low_high sets weights
+       * outside of it to 0 instead; IcePop uses 0.5_5 (arXiv:2510.18855).
        * Allowed: a number above 0, or two as low_high.
        * @default 2
        */
       readonly tisCap: number | string;
       /**
-       * Divide these weights by their mean over the step.
+       * Divide the importance weights of tis_mode by their mean over the step, over tokens or over
+       * sequences.
        * Allowed: true or false.
        * @default false
        */
       readonly rolloutIsBatchNormalize: boolean;
       /**
-       * Leave out tokens or rows by how far the trainer and the sampler disagree about them: k1, k2
-       * and k3 of the log-ratio; null is off.
+       * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to
+       * sampler, as k1, k2 or k3, is outside of rollout_rs_threshold; null is off.
        * Allowed: a list of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3,
        * seq_mean_k1, seq_mean_k2, seq_mean_k3, seq_max_k2, seq_max_k3, or null.
        * @default null
        */
       readonly rolloutRs: string | null;
       /**
-       * One bound for each entry of rollout_rs; of k1 they are bounds of the sampler's probability
-       * over the trainer's, as in verl from 0.7.1 on.
+       * Thresholds of rollout_rs, one for each entry: a maximum for k2 and k3; for k1 a range
+       * low_high of the sampler's probability over the trainer's, as in verl since 0.7.1, or one
+       * number t for the range 1/t to t. null only where rollout_rs is null.
        * Allowed: a list of numbers above 0, or of low_high, or null.
        * @default null
        */
       readonly rolloutRsThreshold: string | null;
       /**
-       * Leave out rows that hold a token with a smaller ratio; null is off.
+       * Drop rows with any token whose probability ratio of trainer to sampler is below this; null
+       * is off.
        * Allowed: a number above 0 and below 1, or null.
        * @default null
        */
@@ -434,26 +470,29 @@ export interface TrainConfig {
   };
   readonly stepwiseAdvantage: {
     /**
-     * Whether the options below count.
+     * Step-wise advantages: apply the options of this section; false gives all steps the advantage
+     * of their trajectory.
      * Allowed: true or false.
      * @default false
      */
     readonly enable: boolean;
     /**
-     * With broadcast all steps get their trajectory's advantage, with per_step step k is compared
-     * with step k of the others.
+     * Unit of the comparison: broadcast gives all steps the advantage of their trajectory, per_step
+     * compares the return of step k with that of step k of the other trajectories in the group.
      * Allowed: one of broadcast, per_step.
      * @default "broadcast"
      */
     readonly mode: "broadcast" | "per_step";
     /**
-     * With per_step the discount of later steps' rewards; 0 where a workflow has done that.
+     * Discount of later steps' rewards in the return of a step, for
+     * stepwise_advantage.mode=per_step; 1 is no discount, 0 ignores later steps, for workflows that
+     * have discounted already.
      * Allowed: a number of at least 0 and at most 1.
      * @default 1
      */
     readonly gamma: number;
     /**
-     * Divide advantages by the number of steps of their trajectory.
+     * Divide the advantages of a trajectory by its number of steps.
      * Allowed: true or false.
      * @default false
      */
@@ -461,50 +500,54 @@ export interface TrainConfig {
   };
   readonly compactFiltering: {
     /**
-     * Leave out rollouts by how they ended, as the options below say.
+     * Exclude rollouts from training, and from the baseline of their group, by how they ended; the
+     * mask_... options of this section choose which.
      * Allowed: true or false.
      * @default false
      */
     readonly enable: boolean;
     /**
-     * Those whose prompt became too long.
+     * With compact_filtering.enable, exclude rollouts whose prompt exceeded data.max_prompt_length
+     * or the model's context.
      * Allowed: true or false.
      * @default true
      */
     readonly maskMaxPromptLengthExceeded: boolean;
     /**
-     * Those whose answer became too long.
+     * With compact_filtering.enable, exclude rollouts that ended with a response truncated by its
+     * token limit.
      * Allowed: true or false.
      * @default true
      */
     readonly maskMaxResponseLengthExceeded: boolean;
     /**
-     * Those that the environment ended.
+     * With compact_filtering.enable, exclude rollouts that the environment ended.
      * Allowed: true or false.
      * @default false
      */
     readonly maskEnvDone: boolean;
     /**
-     * Those that ran out of turns; functions have no such limit, and tell it with a
-     * TerminationEvent.
+     * With compact_filtering.enable, exclude rollouts that reached the maximum number of turns;
+     * functions have no such limit and report it with a TerminationEvent.
      * Allowed: true or false.
      * @default true
      */
     readonly maskMaxTurnsExceeded: boolean;
     /**
-     * Those that ran out of time.
+     * With compact_filtering.enable, exclude rollouts that timed out.
      * Allowed: true or false.
      * @default true
      */
     readonly maskTimeout: boolean;
     /**
-     * Those that ended in no known way.
+     * With compact_filtering.enable, exclude rollouts whose termination reason is unknown.
      * Allowed: true or false.
      * @default false
      */
     readonly maskUnknown: boolean;
     /**
-     * Those that failed by what the agent did; other failures are always left out.
+     * With compact_filtering.enable, exclude rollouts that failed because of the agent; other
+     * failures are always excluded.
      * Allowed: true or false.
      * @default true
      */
@@ -512,73 +555,78 @@ export interface TrainConfig {
   };
   readonly training: {
     /**
-     * Base learning rate; 0 freezes the weights.
+     * Peak learning rate, after warm-up; 0 freezes the weights. verl and TRL use 1e-6 by default
+     * for full fine-tuning; LoRA needs more.
      * Allowed: a number of at least 0 and at most 1.
      * @default 0.0001
      */
     readonly learningRate: number;
     /**
-     * Shape of the learning rate after warm-up.
+     * Learning-rate schedule after warm-up; linear and cosine decay to training.min_lr_ratio.
      * Allowed: one of constant, linear, cosine.
      * @default "constant"
      */
     readonly lrSchedule: "constant" | "linear" | "cosine";
     /**
-     * Steps over which the learning rate rises to its base value.
+     * Steps of linear learning-rate warm-up; 0 is none, or training.warmup_steps_ratio.
      * Allowed: a whole number of at least 0.
      * @default 0
      */
     readonly warmupSteps: number;
     /**
-     * The same as a share of all steps, where warmup_steps is 0.
+     * Learning-rate warm-up as a fraction of all steps, where training.warmup_steps is 0; 0 is
+     * none.
      * Allowed: a number of at least 0 and at most 1.
      * @default 0
      */
     readonly warmupStepsRatio: number;
     /**
-     * What linear and cosine fall to, as a share of the base rate.
+     * Final learning rate of the linear and cosine schedules, as a fraction of
+     * training.learning_rate.
      * Allowed: a number of at least 0 and at most 1.
      * @default 0
      */
     readonly minLrRatio: number;
     /**
-     * AdamW, first moment.
+     * AdamW β1 (arXiv:1711.05101): decay of the first moment.
      * Allowed: a number of at least 0 and below 1.
      * @default 0.9
      */
     readonly beta1: number;
     /**
-     * AdamW, second moment.
+     * AdamW β2: decay of the second moment; TRL and verl use 0.999 by default.
      * Allowed: a number of at least 0 and below 1.
      * @default 0.95
      */
     readonly beta2: number;
     /**
-     * AdamW, denominator.
+     * AdamW ε, added to the denominator for numerical stability.
      * Allowed: a number above 0 and at most 1.
      * @default 1e-8
      */
     readonly eps: number;
     /**
-     * AdamW, decoupled decay.
+     * Decoupled weight decay of AdamW, on matrices only; 0 is off.
      * Allowed: a number of at least 0.
      * @default 0
      */
     readonly weightDecay: number;
     /**
-     * Gradients are scaled down to this global norm; 0 is never.
+     * Maximum global gradient norm; larger gradients are scaled down to it. 0 is no clipping; TRL
+     * and verl use 1 by default.
      * Allowed: a number of at least 0.
      * @default 1
      */
     readonly maxGradNorm: number;
     /**
-     * Parts that a step's rows are dealt into, each with an optimizer step of its own.
+     * Mini-batches that the rows of a step are split into, each with its own optimizer step.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
     readonly numMinibatches: number;
     /**
-     * Passes over a step's rows.
+     * Passes over the rows of a step; with 1, verl's and TRL's default, each row is trained on
+     * once.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
@@ -586,38 +634,41 @@ export interface TrainConfig {
   };
   readonly guards: {
     /**
-     * A loss or gradient that is not finite ends the run, or skips that update.
+     * What a loss or gradient that is not finite does: raise ends the run, skip skips that update.
      * Allowed: one of raise, skip.
      * @default "raise"
      */
     readonly onNonFinite: "raise" | "skip";
     /**
-     * Updates in a row that on_non_finite=skip may skip; one more ends the run.
+     * Maximum consecutive updates that guards.on_non_finite=skip may skip; one more ends the run.
      * Allowed: a whole number of at least 1.
      * @default 3
      */
     readonly maxSkippedUpdates: number;
     /**
-     * Trips when the gradient's norm before clipping is above it; null is off.
+     * Limit of the gradient norm before clipping (train/grad_norm); above it, guards.action
+     * applies. null is off.
      * Allowed: a number above 0, or null.
      * @default null
      */
     readonly gradNorm: number | null;
     /**
-     * Trips when the estimated KL from the sampling weights (train/kl_k3) is above it; null is off.
+     * Limit of the estimated KL divergence from the weights that sampled (train/kl_k3), in nats per
+     * token; above it, guards.action applies. null is off.
      * Allowed: a number above 0, or null.
      * @default null
      */
     readonly kl: number | null;
     /**
-     * Trips when the mean ratio to the sampling weights is above it, or below its inverse; null is
-     * off.
+     * Limit of the mean probability ratio to the weights that sampled (train/ratio_mean); above it
+     * or below its inverse, guards.action applies. null is off.
      * Allowed: a number above 1, or null.
      * @default null
      */
     readonly ratio: number | null;
     /**
-     * What a tripped guard does: a warning, no further updates in this step, or the end of the run.
+     * What happens when guards.grad_norm, guards.kl or guards.ratio is exceeded: warn only warns,
+     * end_step makes no further updates in the step, stop ends the run.
      * Allowed: one of warn, end_step, stop.
      * @default "stop"
      */
@@ -625,32 +676,35 @@ export interface TrainConfig {
   };
   readonly rejectionSample: {
     /**
-     * Leave out tasks whose rewards are all equal, and roll out more.
+     * Rejection sampling: drop tasks whose rewards are all equal and roll out others in their
+     * place, as DAPO's dynamic sampling does (arXiv:2503.14476).
      * Allowed: true or false.
      * @default false
      */
     readonly enable: boolean;
     /**
-     * Tasks rolled out at a time, as a multiple of data.train_batch_size.
+     * Tasks that rejection sampling rolls out at a time, as a multiple of data.train_batch_size;
+     * verl's DAPO recipe uses 3.
      * Allowed: a number of at least 1 and at most 100.
      * @default 1
      */
     readonly multiplier: number;
     /**
-     * A step waits until so many tasks with differing rewards have come together; null is
-     * data.train_batch_size.
+     * Minimum tasks with differing rewards that rejection sampling collects before it trains; null
+     * is data.train_batch_size.
      * Allowed: a whole number of at least 1, or null.
      * @default null
      */
     readonly minPartialSolveTasks: number | null;
     /**
-     * Tasks with fewer scored rollouts are left out.
+     * Minimum scored rollouts of a task; rejection sampling drops tasks with fewer.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
     readonly minTrajsPerGroup: number;
     /**
-     * Most batches of rollouts for one step; then it trains on what there is.
+     * Maximum batches of rollouts that rejection sampling makes for one step; after that, the step
+     * trains on what it has.
      * Allowed: a whole number of at least 1.
      * @default 10
      */
@@ -658,19 +712,19 @@ export interface TrainConfig {
   };
   readonly replay: {
     /**
-     * Tasks of earlier steps that each step trains on again; 0 is off.
+     * Experience replay: tasks of earlier steps whose rollouts each step trains on again; 0 is off.
      * Allowed: a whole number of at least 0.
      * @default 0
      */
     readonly tasks: number;
     /**
-     * Steps after which a task is not used again.
+     * Maximum age of a replayed task, in steps since it was rolled out.
      * Allowed: a whole number of at least 1.
      * @default 4
      */
     readonly maxAge: number;
     /**
-     * Tasks kept for it; the oldest are dropped first.
+     * Maximum tasks in the replay buffer; the oldest are dropped first.
      * Allowed: a whole number of at least 1.
      * @default 256
      */
@@ -678,33 +732,35 @@ export interface TrainConfig {
   };
   readonly asyncTraining: {
     /**
-     * Roll out while training; off: a step's rollouts end before its update begins.
+     * Asynchronous training: rollouts run while the policy is updated. false is synchronous: all
+     * rollouts of a step end before its update begins.
      * Allowed: true or false.
      * @default false
      */
     readonly enable: boolean;
     /**
-     * Tasks per optimizer step; null is data.train_batch_size.
+     * Tasks per optimizer step of asynchronous training; null is data.train_batch_size.
      * Allowed: a whole number of at least 1, or null.
      * @default null
      */
     readonly miniBatchSize: number | null;
     /**
-     * How far rollouts may run ahead, in exchanges of weights; none is trained on that is older by
-     * more than this, rounded up.
+     * Maximum staleness of rollouts, in weight syncs: none is trained on that is older than this,
+     * rounded up; 0 allows only those sampled since the last sync. AReaL uses 4 to 8
+     * (arXiv:2505.24298).
      * Allowed: a number of at least 0 and at most 1000.
      * @default 1
      */
     readonly stalenessThreshold: number;
     /**
-     * Optimizer steps between two exchanges of weights.
+     * Optimizer steps between two weight syncs to the sampler; 1 syncs after every step.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
     readonly triggerParameterSyncStep: number;
     /**
-     * Rollouts go on through an exchange of weights; false waits for those under way and starts
-     * none meanwhile.
+     * Let rollouts continue through a weight sync; false waits for those in flight and starts none
+     * until the sync is done.
      * Allowed: true or false.
      * @default true
      */
@@ -712,86 +768,88 @@ export interface TrainConfig {
   };
   readonly trainer: {
     /**
-     * Passes over the training tasks.
+     * Passes over the training tasks; ignored where trainer.total_batches is set.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
     readonly totalEpochs: number;
     /**
-     * Optimizer steps; -1 lets total_epochs decide.
+     * Steps of the run; -1 makes as many as trainer.total_epochs takes.
      * Allowed: -1, or a whole number of at least 1.
      * @default -1
      */
     readonly totalBatches: number;
     /**
-     * Validate every so many steps; 0 only before and after.
+     * Steps between validations; 0 validates only before the first step (trainer.val_before_train)
+     * and after the last.
      * Allowed: a whole number of at least 0.
      * @default 0
      */
     readonly testFreq: number;
     /**
-     * Validate before the first step.
+     * Validate once before the first step.
      * Allowed: true or false.
      * @default true
      */
     readonly valBeforeTrain: boolean;
     /**
-     * Validate once and train nothing.
+     * Validate once and do not train.
      * Allowed: true or false.
      * @default false
      */
     readonly valOnly: boolean;
     /**
-     * Save a checkpoint every so many steps; 0 only at the end.
+     * Steps between checkpoints; 0 saves only at the end.
      * Allowed: a whole number of at least 0.
      * @default 10
      */
     readonly saveFreq: number;
     /**
-     * Seed of everything random in the run.
+     * Seed of everything random in the run: task order, sampling, initialization.
      * Allowed: a whole number of at least 0 and at most 4294967295.
      * @default 0
      */
     readonly seed: number;
     /**
-     * A label, kept with the run.
-     * Allowed: a string that is not empty.
+     * Project label, stored with the run; it has no other effect.
+     * Allowed: a non-empty string.
      * @default "agent-trainer"
      */
     readonly projectName: string;
     /**
-     * Name of the run folder; null makes one from the date.
+     * Name of the run folder; null derives one from the date and time.
      * Allowed: a folder name, or null.
      * @default null
      */
     readonly experimentName: string | null;
     /**
-     * Folder that holds the run folders.
-     * Allowed: a string that is not empty.
+     * Folder in which run folders are created.
+     * Allowed: a non-empty string.
      * @default "runs"
      */
     readonly outputDir: string;
     /**
-     * The run stops when more than this share of a step's rollouts failed; what the agent made fail
-     * after a model call had succeeded is scored and does not count.
+     * Maximum fraction of a step's rollouts that may fail before the run stops; rollouts in which
+     * the agent failed after a successful model call are scored and do not count.
      * Allowed: a number of at least 0 and at most 1.
      * @default 0.5
      */
     readonly maxFailedShare: number;
     /**
-     * Checkpoints kept; older ones are deleted.
+     * Number of newest checkpoints to keep; older ones are deleted.
      * Allowed: a whole number of at least 1.
      * @default 3
      */
     readonly keepCheckpoints: number;
     /**
-     * Save the step with the best validation so far, and keep it beside the newest.
+     * Save the step with the best validation so far (trainer.best_metric), and keep it in addition
+     * to the newest.
      * Allowed: true or false.
      * @default false
      */
     readonly keepBest: boolean;
     /**
-     * What makes a validation the best: the highest value of this metric.
+     * Validation metric whose highest value is the best, for trainer.keep_best.
      * Allowed: the name of a metric of validations, val/....
      * @default "val/reward/mean"
      */
@@ -799,258 +857,269 @@ export interface TrainConfig {
   };
   readonly workflow: {
     /**
-     * Rollouts that run at the same time.
+     * Maximum rollouts that run at the same time.
      * Allowed: a whole number of at least 1.
      * @default 64
      */
     readonly nParallelTasks: number;
     /**
-     * Further attempts after a connection, the inference server or the set-up failed; see
-     * rollout.retry_agent_errors.
+     * Maximum retries of a rollout after a failure of the connection, the inference server or the
+     * setup hook; 0 is none. For failures of the agent, see rollout.retry_agent_errors.
      * Allowed: a whole number of at least 0.
      * @default 2
      */
     readonly retryLimit: number;
     /**
-     * Seconds for one attempt.
+     * Timeout in seconds of one rollout attempt.
      * Allowed: a number above 0 and at most 2147483.
      * @default 600
      */
     readonly timeoutS: number;
     /**
-     * Seconds for the set-up hook of one attempt.
+     * Timeout in seconds of the setup hook of one rollout attempt.
      * Allowed: a number above 0 and at most 2147483.
      * @default 300
      */
     readonly setupTimeoutS: number;
     /**
-     * Seconds for one model call; at most timeout_s counts.
+     * Timeout in seconds of one model call, capped at workflow.timeout_s.
      * Allowed: a number above 0 and at most 2147483.
      * @default 600
      */
     readonly callTimeoutS: number;
     /**
-     * Seconds for one evaluation.
+     * Timeout in seconds of the evaluation of one rollout.
      * Allowed: a number above 0 and at most 2147483.
      * @default 60
      */
     readonly evaluatorTimeoutS: number;
     /**
-     * Seconds for clearing away what a set-up hook made.
+     * Timeout in seconds of the teardown of one rollout attempt, which removes what its setup hook
+     * created.
      * Allowed: a number above 0 and at most 2147483.
      * @default 60
      */
     readonly teardownTimeoutS: number;
   };
   /**
-   * What holds the weights: local, tinker, verl, or path#export of a function that makes a backend.
-   * Command line only.
-   * Allowed: a string that is not empty.
+   * Training backend, which holds the weights: local, tinker, verl, or path#export of a function
+   * that creates a backend. Command line only.
+   * Allowed: a non-empty string.
    * @default "local"
    */
   readonly backend: string;
-  /** Options of the backend that the command line makes for backend: local. */
+  /** Options of the backend that the command line creates for backend=local. */
   readonly local: {
     /**
-     * Threads inside one operation; null is half of the processors, at least 2.
+     * CPU threads within one operation; null is half of the CPUs, at least 2.
      * Allowed: a whole number of at least 1, or null.
      * @default null
      */
     readonly threads: number | null;
     /**
-     * What computes: an execution provider of onnxruntime. Refused at start where it does not work.
+     * Execution provider of onnxruntime that computes; one that does not work on this machine is an
+     * error at start.
      * Allowed: one of cpu, webgpu, cuda, coreml, dml.
      * @default "cpu"
      */
     readonly provider: "cpu" | "webgpu" | "cuda" | "coreml" | "dml";
     /**
-     * MiB for the activations of one training micro-batch; less is slower.
+     * Memory in MiB for the activations of one training micro-batch; less memory makes training
+     * slower.
      * Allowed: a whole number of at least 64.
      * @default 1536
      */
     readonly trainingMemoryMib: number;
     /**
-     * MiB for keys and values of running sequences and prompts; with less, more of them wait. Null
-     * is a quarter of the memory.
+     * Memory in MiB for the KV cache of running sequences and prompts; with less, more of them
+     * wait. null is a quarter of the machine's memory.
      * Allowed: a whole number of at least 64, or null.
      * @default null
      */
     readonly cacheMemoryMib: number | null;
     /**
-     * Frozen weights while sampling; int8 needs LoRA and draws from a slightly different
-     * distribution, which the loss corrects.
+     * Precision of the frozen weights while sampling; int8 needs LoRA and samples from a slightly
+     * different distribution, which the loss corrects.
      * Allowed: one of float32, int8.
      * @default "float32"
      */
     readonly samplingPrecision: "float32" | "int8";
     /**
-     * AdamW's moments; bfloat16 takes half of the memory, rounded at random.
+     * Precision of AdamW's moments; bfloat16 takes half of the memory, with stochastic rounding.
      * Allowed: one of float32, bfloat16.
      * @default "float32"
      */
     readonly momentPrecision: "float32" | "bfloat16";
   };
   /**
-   * The Tinker server; null is TINKER_BASE_URL, or the hosted service.
-   * Allowed: a string that is not empty, or null.
+   * URL of the Tinker server; null is TINKER_BASE_URL, else the hosted service.
+   * Allowed: a non-empty string, or null.
    * @default null
    */
   readonly tinkerBaseUrl: string | null;
-  /** Options of the backend that the command line makes for backend: tinker. */
+  /** Options of the backend that the command line creates for backend=tinker. */
   readonly tinker: {
     /**
-     * Folder with the model's tokenizer, or its OWNER/NAME on a hub; null is model.name, or what
-     * the server says.
-     * Allowed: a string that is not empty, or null.
+     * Tokenizer of the model: a folder or OWNER/NAME on a hub; null is model.name, or what the
+     * server reports.
+     * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly tokenizer: string | null;
     /**
-     * Longest prompt and completion in tokens; null asks the server.
+     * Context length of the model: maximum tokens of prompt and completion together; null requests
+     * it from the server.
      * Allowed: a whole number of at least 2, or null.
      * @default null
      */
     readonly contextLength: number | null;
     /**
-     * Seconds after which the server may delete a checkpoint; null is never.
+     * Time in seconds after which the server may delete a checkpoint; null is never.
      * Allowed: a whole number of at least 1, or null.
      * @default null
      */
     readonly checkpointTtlS: number | null;
   };
-  /** Options of the backend that the command line makes for backend: verl. */
+  /** Options of the backend that the command line creates for backend=verl. */
   readonly verl: {
     /**
-     * Python with verl; null is what `agent-trainer verl setup` made, else python3.
-     * Allowed: a string that is not empty, or null.
+     * Python interpreter that has verl installed; null is the one that `agent-trainer verl setup`
+     * made, else python3.
+     * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly python: string | null;
     /**
-     * The bridge as a child process, as a Ray job, or one that runs already.
+     * How the bridge to verl starts: process is a child process, job a Ray job, attach connects to
+     * one that already runs.
      * Allowed: one of process, job, attach.
      * @default "process"
      */
     readonly launcher: "process" | "job" | "attach";
     /**
-     * What trains; fake is a toy policy without packages, to try a set-up.
+     * Training engine of the bridge: verl, or fake, a toy policy without packages, to test a setup.
      * Allowed: one of verl, fake.
      * @default "verl"
      */
     readonly engine: "verl" | "fake";
     /**
-     * The bridge to attach to, whose token is in AGENT_TRAINER_BRIDGE_TOKEN, or Ray's dashboard for
-     * a job; null is http://127.0.0.1:8265.
-     * Allowed: a string that is not empty, or null.
+     * URL of the bridge for verl.launcher=attach (its token is read from
+     * AGENT_TRAINER_BRIDGE_TOKEN), or of Ray's dashboard for verl.launcher=job; null is
+     * http://127.0.0.1:8265.
+     * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly url: string | null;
     /**
-     * Ray's head as HOST:6379; null is RAY_ADDRESS, else a Ray of its own.
-     * Allowed: a string that is not empty, or null.
+     * Address of Ray's head node, as HOST:6379; null is RAY_ADDRESS, else a new local Ray instance.
+     * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly rayAddress: string | null;
     /**
-     * GPUs of each machine.
+     * GPUs of each machine that trains with verl.
      * Allowed: a whole number of at least 1.
      * @default 8
      */
     readonly gpusPerNode: number;
     /**
-     * Machines.
+     * Machines that train with verl.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
     readonly nodes: number;
     /**
-     * Whether servers share the GPUs with training and sleep during updates, or have GPUs of their
-     * own.
+     * Placement of verl's inference servers: colocated shares the GPUs with training, and servers
+     * sleep during updates; disaggregated gives them separate GPUs.
      * Allowed: one of colocated, disaggregated.
      * @default "colocated"
      */
     readonly placement: "colocated" | "disaggregated";
     /**
-     * Disaggregated: GPUs that sample, on each machine that does; null is gpus_per_node.
+     * GPUs that sample, on each machine that does, for verl.placement=disaggregated; null is
+     * verl.gpus_per_node.
      * Allowed: a whole number of at least 1, or null.
      * @default null
      */
     readonly inferenceGpusPerNode: number | null;
     /**
-     * Disaggregated: machines that sample, or parts of machines.
+     * Machines that sample, or parts of machines, for verl.placement=disaggregated.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
     readonly inferenceNodes: number;
     /**
-     * What samples: vllm, sglang, or another that verl knows.
-     * Allowed: a string that is not empty.
+     * Inference server of verl: vllm, sglang, or another that verl supports.
+     * Allowed: a non-empty string.
      * @default "vllm"
      */
     readonly inference: string;
     /**
-     * GPUs that share one copy of the model while sampling.
+     * Tensor parallelism of verl's inference servers: GPUs that share one copy of the model.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
     readonly tensorParallel: number;
     /**
-     * A module.function that every process calls before it uses verl.
-     * Allowed: a string that is not empty, or null.
+     * Python hook, module.function, that every process calls before it uses verl; null is none.
+     * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly setupHook: string | null;
     /**
-     * Seconds until models are loaded and servers are up.
+     * Timeout in seconds for verl to load models and start inference servers.
      * Allowed: a number above 0 and at most 86400.
      * @default 1800
      */
     readonly startTimeoutS: number;
     /**
-     * Seconds for an update, an exchange of weights, or a checkpoint.
+     * Timeout in seconds for one update, weight sync or checkpoint of verl.
      * Allowed: a number above 0 and at most 86400.
      * @default 3600
      */
     readonly timeoutS: number;
     /**
-     * Options of verl's own, as verl.config.actor_rollout_ref... or in Hydra's form.
+     * Options that are passed on to verl unchanged: a tree under verl.config, as
+     * verl.config.actor_rollout_ref..., or a list of Hydra overrides, key=value.
      * Allowed: a tree of verl's options, or a list of key=value.
      * @default []
      */
     readonly config: readonly string[];
   };
   /**
-   * Module of the agent, path#export: a flow, a class of workflows, or an object with the parts of
-   * a way in. Command line only.
-   * Allowed: a string that is not empty, or null.
+   * Agent as path#export of a module: a flow, a workflow class, or an object with the agent options
+   * of AgentTrainer. null only where code provides the agent. Command line only.
+   * Allowed: a non-empty string, or null.
    * @default null
    */
   readonly agent: string | null;
   /**
-   * Module of the evaluator, path#export; not for agents that bring their reward. Command line
+   * Evaluator as path#export of a module; null for agents that report their reward. Command line
    * only.
-   * Allowed: a string that is not empty, or null.
+   * Allowed: a non-empty string, or null.
    * @default null
    */
   readonly evaluator: string | null;
   readonly dataset: {
     /**
-     * Training tasks: .jsonl, .json, .csv, .tsv or path#export. Command line only.
-     * Allowed: a string that is not empty, or null.
+     * Training dataset: a .jsonl, .json, .csv or .tsv file, or path#export of a module; null is
+     * none. Command line only.
+     * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly train: string | null;
     /**
-     * Validation tasks, in the same forms. Command line only.
-     * Allowed: a string that is not empty, or null.
+     * Validation dataset: a .jsonl, .json, .csv or .tsv file, or path#export of a module; null is
+     * no validation. Command line only.
+     * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly val: string | null;
   };
 }
 
-/** How tokens are sampled in rollouts; wins over what the agent sends. */
+/** How tokens are sampled in rollouts; overrides what the agent sends. */
 export type RolloutSampling = TrainConfig["rollout"]["train"];
 
-/** What is done about rollouts that were not sampled by exactly the weights that train. */
+/** Corrections for rollouts that were not sampled by exactly the weights that are trained. */
 export type RolloutCorrectionOptions = TrainConfig["algorithm"]["rolloutCorrection"];

@@ -5,7 +5,7 @@ import type { LossFunction } from "../algorithms/losses/loss-function.ts";
 import type { LossName } from "../core/loss.ts";
 import type { TrainConfig } from "./train-config.ts";
 
-/** The same options, each of which may be left out. */
+/** The same options, all optional. */
 type Partly<T> = T extends readonly unknown[]
   ? T
   : T extends object
@@ -17,26 +17,26 @@ type TakesFunctions = "advEstimator" | "estimatorMap" | "lossFn" | "lossFnMap";
 
 /** Options of `algorithm`, with functions in place of names. */
 export interface AlgorithmOptions extends Partly<Omit<Algorithm, TakesFunctions>> {
-  /** How rewards of a group become advantages: a name, or a function. @default "grpo" */
+  /** Advantage estimator, from rewards of a group to advantages: a name, or a function. @default "grpo" */
   readonly advEstimator?: Algorithm["advEstimator"] | AdvantageEstimator;
-  /** Estimators of single roles, over `advEstimator`. @default none */
+  /** Advantage estimators for single roles, which override `advEstimator`. @default none */
   readonly estimatorMap?:
     | Algorithm["estimatorMap"]
     | Readonly<Record<string, EstimatorName | AdvantageEstimator>>;
   /** The policy loss: a name, or a function. @default "ppo" */
   readonly lossFn?: Algorithm["lossFn"] | LossFunction;
-  /** Losses of single roles, over `lossFn`. @default none */
+  /** Policy losses for single roles, which override `lossFn`. @default none */
   readonly lossFnMap?: Algorithm["lossFnMap"] | Readonly<Record<string, LossName | LossFunction>>;
 }
 
-/** Single options by their dotted names, as files and the command line have them. */
+/** Single options by their dotted names, as in files and on the command line. */
 interface DottedOptions {
   readonly [key: `${string}.${string}`]: unknown;
 }
 
 /**
- * Options of a run: any of them, in camelCase; the rest has its default. Dotted names in snake_case work
- * too, and win over sections that stand before them.
+ * Options of a run: any of them, in camelCase; all others have their defaults. Dotted names in snake_case
+ * work, too, and override sections that come before them.
  *
  * @example
  * const config: TrainOptions = {

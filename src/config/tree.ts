@@ -1,7 +1,7 @@
-/** Reads and changes trees of options by dotted keys. Knows no particular key. */
+/** Reads and changes trees of options by dotted keys. */
 import { isTree, type Tree } from "./camel-keys.ts";
 
-/** Value at a dotted path; `undefined` where there is none. */
+/** Value at a dotted path; `undefined` if there is none. */
 export function valueAt(tree: Tree, key: string): unknown {
   let node: unknown = tree;
   for (const part of key.split(".")) {
@@ -11,7 +11,7 @@ export function valueAt(tree: Tree, key: string): unknown {
   return node;
 }
 
-/** Sets the value at a dotted path, making the maps on the way; a map is laid on a map. */
+/** Sets the value at a dotted path, creating missing maps; a map is merged into an existing map. */
 export function setAt(tree: Tree, key: string, value: unknown): void {
   const parts = key.split(".");
   const last = parts.pop() as string;
@@ -37,7 +37,7 @@ export function deleteAt(tree: Tree, key: string): void {
   if (isTree(node)) delete node[last];
 }
 
-/** `over` laid on `base`, map by map; neither is changed. */
+/** `over` merged over `base`, map by map; neither is changed. */
 export function merged(base: Tree, over: Tree): Tree {
   const out: Tree = { ...base };
   for (const [key, value] of Object.entries(over)) {
@@ -47,14 +47,14 @@ export function merged(base: Tree, over: Tree): Tree {
   return out;
 }
 
-/** A copy whose maps are its own. */
+/** A copy that shares no maps with the original. */
 export function copied(tree: Tree): Tree {
   return Object.fromEntries(
     Object.entries(tree).map(([key, value]) => [key, isTree(value) ? copied(value) : value]),
   );
 }
 
-/** Every value that is no map, with its dotted key; maps for which `isWhole` holds count as values. */
+/** Every value that is not a map, with its dotted key; maps for which `isWhole` is true count as values. */
 export function* leaves(
   tree: Tree,
   isWhole: (key: string) => boolean = () => false,

@@ -1,11 +1,11 @@
-/** YAML to values. The parser recurses, and on a full stack it can take the whole process with it. */
+/** Parses YAML. The parser recurses, and a stack overflow in it can crash the whole process. */
 import { parse } from "yaml";
 
-/** Of brackets, and of dashes and question marks before a value on one line. */
+/** Maximum depth of brackets, and of dashes and question marks before a value on one line. */
 const deepest = 128;
 const widestIndent = 512;
 
-/** How deep flow collections may be at most; brackets inside of quotes count, too. */
+/** Upper bound of the depth of flow collections; brackets inside of quotes count, too. */
 function bracketDepth(text: string): number {
   let [depth, most] = [0, 0];
   for (let i = 0; i < text.length; i++) {
@@ -20,7 +20,7 @@ function bracketDepth(text: string): number {
 const compact = new RegExp(`(?:[-?:][ \\t]+){${deepest}}`, "u");
 const indented = new RegExp(`^[ \\t]{${widestIndent}}`, "mu");
 
-/** @throws YAMLParseError, or a RangeError for what is nested too deep to be read. */
+/** @throws YAMLParseError, or a RangeError for values that are nested too deep. */
 export function parseYaml(text: string): unknown {
   if (bracketDepth(text) > deepest || compact.test(text) || indented.test(text))
     throw new RangeError(`its values are nested more than ${deepest} levels deep`);

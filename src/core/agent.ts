@@ -15,11 +15,11 @@ export interface TrajectoryHandle {
 export interface TrajectoryOptions {
   /** Role under which it is grouped and trained; several trajectories may share one. @default its name */
   readonly role?: string;
-  /** `false` leaves its calls out of training: titles, summaries, a judge. @default true */
+  /** `false` excludes its calls from training: titles, summaries, a judge. @default true */
   readonly train?: boolean;
 }
 
-/** What a flow gets beside the task. */
+/** What a flow gets in addition to the task. */
 export interface AgentConfig {
   /** OpenAI-compatible base URL of this rollout's session, ending in `/v1`. */
   readonly baseUrl: string;
@@ -34,14 +34,14 @@ export interface AgentConfig {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Aborted at the rollout's deadline and when the run stops; hand it to `fetch` and SDKs. */
   readonly signal: AbortSignal;
-  /** What the set-up hook of this rollout gave; `undefined` without one. */
+  /** What the setup hook of this rollout returned; `undefined` without one. */
   readonly env: unknown;
   /**
    * A `fetch` for SDKs: inside of `withTrajectory(name, ...)` it sends calls that are meant for
    * `baseUrl` to the endpoint of that trajectory. Anything else passes unchanged.
    */
   readonly fetch: typeof fetch;
-  /** An endpoint of its own. The same name gives the same trajectory within a rollout. */
+  /** A separate endpoint. The same name gives the same trajectory within a rollout. */
   readonly trajectory: (name: string, options?: TrajectoryOptions) => TrajectoryHandle;
 }
 
@@ -50,7 +50,7 @@ export type AgentFlowFunction<Metadata = Record<string, unknown>> = (
   config: AgentConfig,
 ) => unknown;
 export interface AgentFlowObject<Metadata = Record<string, unknown>> {
-  /** Name of the trajectory of calls that no handle claims. @default "agent" */
+  /** Name of the trajectory for calls that belong to no handle. @default "agent" */
   readonly name?: string;
   run(task: Task<Metadata>, config: AgentConfig): unknown;
 }
@@ -64,8 +64,8 @@ export type AgentFlow<Metadata = Record<string, unknown>> =
   | AgentFlowObject<Metadata>;
 
 /**
- * `true`/`false` = reward 1/0; a number = reward, right from 1 on and wrong up to 0, or as
- * `rollout.solved_reward` says; a pair = [reward, isCorrect].
+ * `true`/`false` = reward 1/0; a number = reward, correct from 1 on and incorrect up to 0, or as
+ * `rollout.solved_reward` defines; a pair = [reward, isCorrect].
  */
 export type EvaluatorResult = EvalOutput | boolean | number | readonly [number, boolean];
 

@@ -1,5 +1,5 @@
 /**
- * The contract between the trainer and whatever holds the weights. The trainer never imports a
+ * The contract between the trainer and the component that holds the weights. The trainer never imports a
  * backend; the user passes one in, or names one that the command line loads.
  */
 import type { KlEstimator, LossAggregation, LossName, LossSpec, OptimSpec } from "./loss.ts";
@@ -9,7 +9,7 @@ import type { MeasuredMetric, UpdateLimits } from "./update-limits.ts";
 
 export type { MeasuredMetric } from "./update-limits.ts";
 
-/** What a backend honours. An option outside of it is refused at start, by name. */
+/** What a backend supports. Any other option is refused at start, by name. */
 export interface BackendCapabilities {
   readonly losses: readonly LossName[];
   readonly aggregations: readonly LossAggregation[];
@@ -30,15 +30,15 @@ export interface BackendCapabilities {
   /** `forward` knows the reference. @default false */
   readonly reference?: boolean;
   /**
-   * Metrics of an update that limits can be held against; each is in every update, apart from ratios and
+   * Metrics of an update that limits can be checked against; every update reports each, except ratios and
    * KL where the backend computes `cross_entropy`, which has none. @default none
    */
   readonly measures?: readonly MeasuredMetric[];
-  /** Calls are answered while an update is under way. @default false */
+  /** Calls are served while an update is running. @default false */
   readonly servesWhileTraining?: boolean;
   /** `SamplingParams.minP`. @default true */
   readonly minP?: boolean;
-  /** The only `LoraSpec.alpha` there is. @default null, any */
+  /** The only `LoraSpec.alpha` that is supported. @default null, any */
   readonly loraAlpha?: number | null;
   /** AdamW fields that can be set; others must keep their default. */
   readonly optimizer: readonly (keyof OptimSpec)[];
@@ -70,14 +70,14 @@ export interface SamplerTarget {
   readonly renderer: Renderer;
 }
 
-/** What a worker runs. `auto` asks it; `openai` is any other server that speaks OpenAI's protocol. */
+/** What a worker runs. `auto` probes it; `openai` is any other server that speaks OpenAI's protocol. */
 export type WorkerKind = "vllm" | "sglang" | "llamacpp" | "openai";
 
 /** One inference server. */
 export interface HttpWorker {
   /** With or without the path of its OpenAI routes. @default path "/v1" */
   readonly url: string;
-  /** Unique among the workers. @default made from its place */
+  /** Unique among the workers. @default generated */
   readonly id?: string;
   /** @default "auto" */
   readonly kind?: WorkerKind | "auto";
@@ -88,19 +88,19 @@ export interface HttpWorker {
   /** Share of the load, above 0. @default 1 */
   readonly weight?: number;
   /**
-   * Which log-probabilities it gives: vLLM's `--logprobs-mode`, for example. @default "processed" for
+   * Which log-probabilities it returns: vLLM's `--logprobs-mode`, for example. @default "processed" for
    * SGLang, "raw" for others
    */
   readonly logprobKind?: "raw" | "processed";
 }
 
-/** Longest waits for an upstream, in milliseconds; each at least 1. */
+/** Timeouts of upstream requests, in milliseconds; each at least 1. */
 export interface HttpDeadlines {
   /** @default 10_000 */
   readonly connectMs?: number;
   /** From the request to the first byte of a stream's body. @default 300_000 */
   readonly firstByteMs?: number;
-  /** Between two pieces of a body. @default 120_000 */
+  /** Between two chunks of a body. @default 120_000 */
   readonly betweenBytesMs?: number;
 }
 
@@ -108,34 +108,35 @@ export interface HttpDeadlines {
 export interface HttpTarget {
   readonly kind: "http";
   readonly workers: readonly HttpWorker[];
-  /** That of the model family; lets the gateway own the chat template. */
+  /** Renderer of the model family; lets the gateway own the chat template. */
   readonly renderer?: Renderer;
   /**
-   * `cumulative`: prompts are sent as token ids, and a later turn begins with the ids of the earlier
-   * ones; needs a renderer. `server`: the server renders messages. @default "cumulative" with a renderer
+   * `cumulative`: prompts are sent as token ids, and each later turn has the ids of the earlier
+   * ones as its prefix; needs a renderer. `server`: the server renders messages.
+   * @default "cumulative" with a renderer
    */
   readonly tokenMode?: "cumulative" | "server";
-  /** Longest prompt + completion in tokens. @default what the workers tell */
+  /** Longest prompt + completion in tokens. @default what the workers report */
   readonly contextLength?: number;
   readonly deadlines?: HttpDeadlines;
-  /** Tries of one call, the first included, at least 1. @default 5 */
+  /** Attempts per call, including the first; at least 1. @default 5 */
   readonly maxAttempts?: number;
-  /** Wait before the second try, doubled for each further one, in milliseconds. @default 200 */
+  /** Backoff before the second attempt, doubled for each further one, in milliseconds. @default 200 */
   readonly retryDelayMs?: number;
   /** Time between health checks, in milliseconds, at least 1. @default 10_000 */
   readonly healthIntervalMs?: number;
-  /** Longest wait for a health check or a probe. @default 5_000 */
+  /** Timeout of a health check or a probe, in milliseconds. @default 5_000 */
   readonly healthTimeoutMs?: number;
-  /** Failed calls in a row that take a worker out. @default 3 */
+  /** Consecutive failed calls after which a worker is taken out of rotation. @default 3 */
   readonly failuresToOpen?: number;
-  /** How long it stays out before one call tries it again, in milliseconds. @default 5_000 */
+  /** How long it stays out of rotation before one call tries it again, in milliseconds. @default 5_000 */
   readonly reopenAfterMs?: number;
   /**
-   * Calls in flight from which requests and answers of further ones are written and read on another
-   * thread; 0 is always, Infinity never. @default 8; Infinity on one processor
+   * Calls in flight above which requests and responses of further calls are written and read on another
+   * thread; 0 is always, Infinity never. @default 8; Infinity on one CPU
    */
   readonly offloadFrom?: number;
-  /** Largest answer of a worker, in bytes. @default 256 MiB */
+  /** Maximum size of a worker's response, in bytes. @default 256 MiB */
   readonly maxResponseBytes?: number;
 }
 
@@ -146,14 +147,14 @@ export type UpdateMetrics = Readonly<Record<string, number>>;
 
 export interface TrainingBackend extends AsyncDisposable {
   readonly name: string;
-  /** Looked at before `start` and after it, where a backend that has asked its server may know better. */
+  /** Read before `start` and again after it, since a backend that has queried its server may know more. */
   readonly capabilities: BackendCapabilities;
   /** Loads the model; called once, before anything else. */
   start(run: RunContext): Promise<InferenceTarget>;
   /**
    * One optimizer step on all rows. Weights being served do not change until `publishWeights`.
-   * @param limits a backend that measures before it steps leaves everything as it was beyond them and
-   * throws what `refuseBeyond` (`update-limits.ts`) throws; others need not read them.
+   * @param limits where they are exceeded, a backend that measures before it steps leaves everything
+   * unchanged and throws what `refuseBeyond` (`update-limits.ts`) throws; other backends may ignore them.
    */
   updatePolicy(
     rows: readonly TrainingRow[],
@@ -171,13 +172,13 @@ export interface TrainingBackend extends AsyncDisposable {
     which: "current" | "reference",
     signal?: AbortSignal,
   ): Promise<readonly Float32Array[]>;
-  /** Serves the trained weights; resolves with their version (from 0, one more each time). */
+  /** Serves the trained weights; resolves with their version (from 0, incremented each time). */
   publishWeights(): Promise<number>;
   /** Writes weights, optimizer moments and step count into an existing empty folder. */
   saveState(folder: string): Promise<void>;
   /**
    * Restores what `saveState` wrote and serves it as `weightVersion`.
-   * @throws CheckpointError when the folder does not fit this model; nothing has changed then.
+   * @throws CheckpointError when the folder does not match this model; nothing has changed then.
    */
   loadState(folder: string, weightVersion: number): Promise<void>;
   /** Numbers since the last call (`engine/...`): tokens sampled, busy seconds. */

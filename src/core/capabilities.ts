@@ -1,6 +1,6 @@
 /**
- * What each backend of this package honours: the single source. A backend exposes its own row, the
- * trainer refuses options outside of it by name, and messages name the backends that would do.
+ * What each backend of this package supports: the single source. A backend exposes its own row, the
+ * trainer refuses options outside of it by name, and messages name the backends that support it.
  */
 import type { BackendCapabilities } from "./backend.ts";
 import { defaultOptim, klEstimators, lossAggregations, lossNames } from "./loss.ts";
@@ -28,7 +28,7 @@ export const capabilityMatrix: Readonly<Record<OwnBackend, BackendCapabilities>>
   tinker: {
     losses: ["importance_sampling", "ppo", "cispo", "dro", "cross_entropy"],
     aggregations: lossAggregations,
-    // Folded into advantages.
+    // Added to advantages.
     klEstimators,
     entropyBonus: false,
     dualClip: false,
@@ -61,13 +61,13 @@ export const capabilityMatrix: Readonly<Record<OwnBackend, BackendCapabilities>>
     forward: true,
     reference: true,
     measures: ["grad_norm", "kl_k3", "ratio_mean"],
-    // Unless they have GPUs of their own, its servers hand their memory to training.
+    // Unless they have separate GPUs, its servers release their memory for training.
     servesWhileTraining: false,
     optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
   },
 };
 
-/** Backends whose row passes `honoured`. */
+/** Backends whose row passes `supported`. */
 export function backendsThat(
   supported: (capabilities: BackendCapabilities) => boolean,
 ): readonly string[] {

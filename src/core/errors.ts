@@ -1,6 +1,6 @@
 /**
- * Every error that crosses a border of this library. A message says what happened, with which value,
- * and what to do; the same facts are fields. `docs/errors.md` lists every code (held by a test).
+ * Every error that leaves this library. A message says what happened, with which value,
+ * and what to do; the same facts are fields. `docs/errors.md` lists every code (kept in sync by a test).
  */
 
 const marker = Symbol.for("agent-trainer.error");
@@ -68,17 +68,17 @@ export class ConfigError extends AgentTrainerError {
   }
 }
 
-/** An option is valid, but the chosen backend does not honour it. */
+/** An option is valid, but the chosen backend does not support it. */
 export class UnsupportedOptionError extends AgentTrainerError {
   override readonly name = "UnsupportedOptionError";
   constructor(option: string, value: unknown, backend: string, supportedBy: readonly string[]) {
     const remedy =
       supportedBy.length > 0
-        ? `Backends that honour it: ${supportedBy.join(", ")}.`
-        : "No backend of this version honours it.";
+        ? `Backends that support it: ${supportedBy.join(", ")}.`
+        : "No backend of this version supports it.";
     super({
       code: "OPTION_UNSUPPORTED",
-      message: `The backend "${backend}" does not honour ${option}=${JSON.stringify(value)}. ${remedy}`,
+      message: `The backend "${backend}" does not support ${option}=${JSON.stringify(value)}. ${remedy}`,
       fields: { option, value, backend, honouredBy: supportedBy },
     });
   }
@@ -92,7 +92,7 @@ export class ModelError extends AgentTrainerError {
   }
 }
 
-/** A prompt leaves no room for an answer in the context window. */
+/** A prompt leaves no room for a completion in the context window. */
 export class ContextOverflowError extends AgentTrainerError {
   override readonly name = "ContextOverflowError";
   /** @param counted `least` where the prompt was too long to be counted */

@@ -1,11 +1,11 @@
 /**
- * What a run tells while it goes on: the same objects go to listeners, `events.jsonl` and displays.
+ * What a run reports while it is running: the same objects go to listeners, `events.jsonl` and displays.
  * Names are noun-verb. `time` is milliseconds since the epoch; `step` is the number of optimizer steps
- * done or under way, from 1 (0 = before the first).
+ * done or running, from 1 (0 = before the first).
  */
 import type { Episode } from "./trajectory.ts";
 
-/** An option that is not what it was before a run was resumed. */
+/** An option whose value changed when a run was resumed. */
 export interface ConfigChange {
   readonly option: string;
   readonly before: unknown;
@@ -32,10 +32,10 @@ export type TrainerEvent = EventBase &
         readonly type: "step-start";
         readonly tasks: number;
         readonly rollouts: number;
-        /** Rollouts of them that have ended already. @default 0 */
+        /** Their rollouts that have already ended. @default 0 */
         readonly ready?: number;
       }
-    /** The step needs more rollouts than it began with. */
+    /** The step needs more rollouts than it started with. */
     | { readonly type: "rollouts-added"; readonly tasks: number; readonly rollouts: number }
     | {
         readonly type: "rollout-end";

@@ -1,4 +1,4 @@
-/** What the system says of files, as a sentence: what could not be done, where, why, and what to do. */
+/** An operating system's file error as a sentence: what could not be done, where, why, and what to do. */
 import { AgentTrainerError } from "./errors.ts";
 
 interface Reason {
@@ -45,7 +45,7 @@ const verbs: ReadonlyMap<string, string> = new Map(
 export interface FileContext {
   /** Where the error does not say it. */
   readonly path?: string;
-  /** Instead of what is usually done about it. */
+  /** In place of the default hint. */
   readonly hint?: string;
 }
 
@@ -74,7 +74,7 @@ interface Facts {
   readonly path: string | null;
 }
 
-/** Of an error of the system, or of one that was told already, by who did not know which file it was. */
+/** For a system error, or one that was already reported by a caller that did not know the file. */
 function factsOf(error: unknown): Facts {
   const nothing: Facts = { code: "", syscall: "", path: null };
   if (!(error instanceof Error)) return nothing;
@@ -88,7 +88,7 @@ function factsOf(error: unknown): Facts {
   return { code: text(code), syscall: text(syscall), path: typeof path === "string" ? path : null };
 }
 
-/** Runs `work`; what the file system refuses is thrown as `FILE_FAILED`. */
+/** Runs `work`; errors of the file system are thrown as `FILE_FAILED`. */
 export function namingFile<T>(context: FileContext, work: () => T): T {
   try {
     return work();

@@ -1,28 +1,28 @@
-/** What can be prepared for each rollout, and cleared away after it. */
+/** Setup before each rollout, and teardown after it. */
 import type { Evaluator } from "./agent.ts";
 import type { Task } from "./task.ts";
 
-/** Which attempt a set-up is for. */
+/** Which attempt a setup is for. */
 export interface SetUpInfo {
   readonly episodeId: string;
-  /** From 1. Each attempt is set up anew. */
+  /** From 1. Setup runs again for each attempt. */
   readonly attempt: number;
   readonly isValidation: boolean;
-  /** Aborted at the deadline of the set-up and when the run stops. */
+  /** Aborted at the deadline of the setup and when the run stops. */
   readonly signal: AbortSignal;
 }
 
-/** What a set-up made. */
+/** What a setup returned. */
 export interface TaskSetup<Metadata = Record<string, unknown>> {
-  /** Handed to the agent as `config.env`: a sandbox, a data base, a browser ... */
+  /** Passed to the agent as `config.env`: a sandbox, a database, a browser ... */
   readonly env?: unknown;
-  /** Scores this rollout in place of the common evaluator. */
+  /** Scores this rollout in place of the run's evaluator. */
   readonly evaluator?: Evaluator<Metadata>;
-  /** Called once in every case, also for a set-up that came too late. Has a deadline of its own. */
+  /** Always called once, even for a setup that finished too late. Has a separate deadline. */
   readonly tearDown?: () => unknown;
 }
 
-/** Called around each attempt at a task. A set-up that throws or is late fails the attempt. */
+/** Called around each attempt at a task. A setup that throws or times out fails the attempt. */
 export interface TaskHooks<Metadata = Record<string, unknown>> {
   setUp(
     task: Task<Metadata>,

@@ -1,6 +1,7 @@
 /**
  * Limits on log-ratios l - o before exp, those of verl: an outlier must not turn a loss whose value is
- * finite into NaN. A token or row beyond a limit has the ratio at the limit, and no gradient through it.
+ * finite into NaN. A token or row beyond a limit gets the ratio at the limit, and no gradient flows
+ * through it.
  */
 
 /** Of a token. exp(20) is about 4.9e8, and exp(-20) about 2e-9. */
@@ -16,5 +17,5 @@ export const limitLogRatio = (x: number): number =>
 /** exp(x), with x limited to ±20. */
 export const ratioOf = (x: number): number => Math.exp(limitLogRatio(x));
 
-/** Whether the limit is in force, so that the ratio has no gradient. */
+/** Whether the limit applies, so that the ratio has no gradient. */
 export const isLimited = (x: number): boolean => Math.abs(x) > maxLogRatio;

@@ -1,5 +1,5 @@
 /**
- * Which loss to minimise, as data. Each backend implements the names that its capabilities list; an
+ * Which loss to minimize, as data. Each backend implements the names that its capabilities list; an
  * option outside of them is refused by name. Formulas: `docs/algorithms.md`.
  *
  * The contract, per trained token with log-probability l now, o when sampled (`samplingLogprobs`, or
@@ -36,9 +36,12 @@ export type LossAggregation = (typeof lossAggregations)[number];
 export const klEstimators = ["k1", "k2", "k3"] as const;
 export type KlEstimator = (typeof klEstimators)[number];
 
-/** A penalty on the distance to the reference: the model without its adapter, or as it was loaded. */
+/**
+ * A penalty on the KL divergence to the reference model: the model without its adapter, or the initial
+ * weights.
+ */
 export interface KlSpec {
-  /** At least 0; 0 measures the distance and does not penalise it. */
+  /** At least 0; 0 measures the divergence without penalizing it. */
   readonly coef: number;
   readonly estimator: KlEstimator;
 }
@@ -60,7 +63,7 @@ export interface LossSpec {
   readonly dualClip?: number | null;
   /** `dro`: strength of the quadratic term, above 0. @default 0.05 */
   readonly droBeta?: number;
-  /** `sapo`: slope of the gate for positive advantages, above 0. @default 1 */
+  /** `sapo`: temperature of the gate for positive advantages, above 0. @default 1 */
   readonly sapoTauPositive?: number;
   /** `sapo`: likewise for negative ones. @default 1.05 */
   readonly sapoTauNegative?: number;
@@ -70,7 +73,7 @@ export interface LossSpec {
   readonly entropyCoef?: number;
 }
 
-/** How far a loss lets ratios go from 1 where the options do not say: what its paper uses. */
+/** Default clip range of each loss: the values of its paper. */
 export interface ClipBounds {
   readonly low: number;
   readonly high: number;

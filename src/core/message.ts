@@ -16,10 +16,10 @@ export type Role = "system" | "user" | "assistant" | "tool";
 
 /** One tool call of an assistant message. */
 export interface ToolCall {
-  /** Made by the gateway, unique within a session; `toolCallId` of the answer refers to it. */
+  /** Made by the gateway, unique within a session; `toolCallId` of the result refers to it. */
   readonly id: string;
   readonly name: string;
-  /** JSON text. Kept as text, because what the model wrote need not be an object. */
+  /** JSON text. Kept as text, because what the model wrote may not be an object. */
   readonly arguments: string;
 }
 
@@ -39,11 +39,11 @@ export type ContentPart = TextPart | ImagePart;
 export interface ChatMessage {
   readonly role: Role;
   readonly content: string | readonly ContentPart[];
-  /** Thinking that the model wrote before the answer; assistant only. */
+  /** Reasoning that the model wrote before its response; assistant only. */
   readonly reasoning?: string;
   /** Assistant only. */
   readonly toolCalls?: readonly ToolCall[];
-  /** Tool only: the call that this message answers. */
+  /** Tool only: the call whose result this message is. */
   readonly toolCallId?: string;
   /** Tool only: the tool's name, where the client sent it. */
   readonly name?: string;

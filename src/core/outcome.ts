@@ -6,14 +6,14 @@ import type { Episode } from "./trajectory.ts";
 
 type Ended = Pick<Episode, "terminationReason" | "reward" | "error">;
 
-/** It was stopped, or never began, because something else ended the run. Nobody's failure. */
+/** It was stopped, or never started, because something else ended the run. Does not count as a failure. */
 export function isCutOff({ terminationReason }: Pick<Episode, "terminationReason">): boolean {
   return terminationReason === "aborted";
 }
 
 /**
- * It did not do what it was to do: the agent, what it needs, or the evaluator broke, or its time limit
- * ended it. A workflow that ends by a limit of its own with the reason `timeout` has not failed.
+ * It did not complete: the agent, one of its dependencies, or the evaluator failed, or its time limit
+ * ended it. A workflow that ends itself with the reason `timeout` has not failed.
  */
 export function isFailed({ terminationReason, reward, error }: Ended): boolean {
   switch (terminationReason) {
@@ -27,7 +27,7 @@ export function isFailed({ terminationReason, reward, error }: Ended): boolean {
   }
 }
 
-/** It has a reward that counts: in metrics, and in training. A failure that is the agent's own has one. */
+/** It has a reward that counts: in metrics, and in training. A failure caused by the agent has one. */
 export function isScored(episode: Ended): boolean {
   return (
     episode.reward !== null && episode.terminationReason !== "evaluator_error" && !isCutOff(episode)
@@ -36,7 +36,7 @@ export function isScored(episode: Ended): boolean {
 
 /**
  * It counts against `trainer.max_failed_share`: it failed without a score, or before a single model call
- * had succeeded, so that no training could make it better.
+ * had succeeded, so that training cannot improve it.
  */
 export function isFault(episode: Ended & Pick<Episode, "metrics">): boolean {
   if (!isFailed(episode)) return false;

@@ -8,24 +8,24 @@ import type { ChatMessage, ToolCall, ToolDefinition } from "./message.ts";
 export interface StopSpec {
   /** Sampling one of these ends the completion; the token itself belongs to it. */
   readonly tokenIds: readonly number[];
-  /** Text that ends the completion; matched on decoded text by whoever holds the tokenizer. */
+  /** Text that ends the completion; matched on decoded text by the component that holds the tokenizer. */
   readonly strings: readonly string[];
 }
 
-/** How tokens are drawn. Every field is required: defaults are applied where requests enter. */
+/** How tokens are sampled. Every field is required: defaults are applied where requests enter. */
 export interface SamplingParams {
   /** 0 = greedy. */
   readonly temperature: number;
-  /** Nucleus mass in (0, 1]; 1 = off. */
+  /** Nucleus sampling (top-p): keep the most likely tokens up to this probability mass, in (0, 1]; 1 = off. */
   readonly topP: number;
-  /** Keep the k likeliest tokens; 0 = off. */
+  /** Keep the k most likely tokens; 0 = off. */
   readonly topK: number;
   /** Keep tokens with p >= minP * max p; 0 = off. */
   readonly minP: number;
-  /** Most tokens to draw, the stop token included. At least 1. */
+  /** Maximum number of tokens to sample, the stop token included. At least 1. */
   readonly maxTokens: number;
   readonly stopTokenIds: readonly number[];
-  /** Same seed, same weights, same prompt: same tokens, whatever else is in the batch. */
+  /** Same seed, same weights, same prompt: same tokens, independent of batch composition. */
   readonly seed: number;
 }
 
@@ -40,7 +40,7 @@ export const defaultSampling: Omit<SamplingParams, "seed" | "stopTokenIds"> = {
 /** `stop`: a stop token or string; `length`: `maxTokens` or the context window; `aborted`: cancelled. */
 export type StopReason = "stop" | "length" | "aborted";
 
-/** Newly drawn tokens of one sequence, in order. */
+/** Newly sampled tokens of one sequence, in order. */
 export interface SampleChunk {
   /** Which of the `n` sequences. */
   readonly index: number;
@@ -53,38 +53,38 @@ export interface SampleRequest {
   /** The whole prompt. */
   readonly tokens: Int32Array;
   readonly params: SamplingParams;
-  /** Sequences to draw from this prompt. @default 1 */
+  /** Sequences to sample from this prompt. @default 1 */
   readonly n?: number;
   /**
-   * Called as tokens are drawn, perhaps before `sample` has returned; must not throw. Chunks of one
+   * Called as tokens are sampled, possibly before `sample` has returned; must not throw. Chunks of one
    * sequence arrive in order and add up to its result.
    */
   readonly onChunk?: (chunk: SampleChunk) => void;
-  /** Aborting resolves with what was drawn so far and `stopReason: "aborted"`, within one step. */
+  /** Aborting resolves with what was sampled so far and `stopReason: "aborted"`, within one step. */
   readonly signal?: AbortSignal;
 }
 
-/** Weights that were exchanged while a sequence was drawn. */
+/** A weight update while a sequence was being sampled. */
 export interface WeightChange {
-  /** Index of the first token drawn with them, from 0. */
+  /** Index of the first token sampled with the new weights, from 0. */
   readonly at: number;
   readonly weightVersion: number;
 }
 
 export interface Sample {
-  /** [drawn] token ids, a final stop token included. */
+  /** [sampled] token ids, a final stop token included. */
   readonly tokens: Int32Array;
-  /** [drawn] log p(token | before) under the model's full softmax at temperature 1 (natural log). */
+  /** [sampled] log p(token | before) under the model's full softmax at temperature 1 (natural log). */
   readonly logprobs: Float32Array;
   /**
-   * [drawn] the same under softmax(logits / temperature), before anything is cut off by `topP`, `topK` or
+   * [sampled] the same under softmax(logits / temperature), before anything is cut off by `topP`, `topK` or
    * `minP`: the policy that sampled. Absent where `logprobs` are those (temperature 1 or 0), or unknown.
    */
   readonly temperedLogprobs?: Float32Array;
   readonly stopReason: StopReason;
   /** Version of the weights when the request was dispatched. */
   readonly weightVersion: number;
-  /** Later versions that drew a part of it, ascending; absent when none did. */
+  /** Later versions that sampled a part of it, ascending; absent when none did. */
   readonly weightChanges?: readonly WeightChange[];
 }
 
@@ -100,7 +100,7 @@ export interface Sampler {
 }
 
 export interface RenderedPrompt {
-  /** Ends where the assistant's next token is to be drawn. */
+  /** Ends where the assistant's next token is to be sampled. */
   readonly tokens: Int32Array;
 }
 
@@ -113,7 +113,10 @@ export interface RenderOptions {
   readonly contextLength?: number;
 }
 
-/** `Renderer`'s methods for long texts: what takes time is done elsewhere, and others get their turn. */
+/**
+ * `Renderer`'s methods for long texts: long encodings run on another thread and do not block other
+ * requests.
+ */
 export interface LongTextRenderer {
   render(
     messages: readonly ChatMessage[],
@@ -147,10 +150,10 @@ export interface Renderer {
   readonly stop: StopSpec;
   render(messages: readonly ChatMessage[], options?: RenderOptions): RenderedPrompt;
   /**
-   * The prompt of a later turn: `previous` (an earlier prompt and what was sampled after it,
+   * The prompt of a later turn: `previous` (an earlier prompt plus what was sampled after it,
    * unchanged, id by id) followed by `newMessages`. Never re-encodes what was sampled. `previous` may
    * lack the end-of-turn token (a length limit, a stop string); the renderer then closes the turn.
-   * `null` when this family cannot continue there (the caller then renders afresh).
+   * `null` when this family cannot continue there (the caller then renders from scratch).
    */
   extend(
     previous: Int32Array,
@@ -164,10 +167,10 @@ export interface Renderer {
   parse(tokens: Int32Array): ParsedCompletion;
   /** Plain text to ids, without special tokens; absent where a family cannot do it. */
   encode?(text: string): Int32Array;
-  /** Text of these tokens, special tokens left out. */
+  /** Text of these tokens, without special tokens. */
   decode(tokens: Int32Array): string;
-  /** Most bytes of UTF-8 that one token stands for; absent where a token may stand for any number. */
+  /** Maximum UTF-8 bytes that one token represents; absent where there is no maximum. */
   readonly longestToken?: number | undefined;
-  /** The same results without holding up the thread; absent where a family has no such way. */
+  /** The same results without blocking the thread; absent where a family does not support it. */
   readonly long?: LongTextRenderer;
 }

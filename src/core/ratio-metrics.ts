@@ -45,7 +45,7 @@ export class RatioMetrics {
       ratio_mean: this.#ratio / n,
       ratio_max: this.#maxRatio,
       ratio_min: this.#minRatio,
-      /** Effective sample size, as a share of the tokens. */
+      /** Effective sample size, as a fraction of the tokens. */
       ratio_ess: this.#ratio ** 2 / (this.#squaredRatio * n),
       chi2: this.#squaredRatio / n - 1,
     };

@@ -8,12 +8,12 @@ import type { TerminationReason } from "./trajectory.ts";
 export interface StepReport {
   /**
    * Id of the response as the client saw it (`completion.id`, `message.id`). Several reports may name
-   * one call, such as one for each of its tool calls: their rewards add up, the last action stands.
+   * one call, such as one for each of its tool calls: their rewards are summed, the last action is kept.
    */
   readonly responseId: string;
   /**
    * Which choice of a call with n > 1 the agent used, from 0 (`completion.choices[i].index`): that one is
-   * trained. @default found out from later requests and the output; where nothing tells, none is trained
+   * trained. @default inferred from later requests and the output; where that is not possible, none is trained
    */
   readonly choice?: number;
   /** @default 0 */
@@ -28,8 +28,8 @@ export interface StepReport {
 }
 
 /**
- * A trajectory as a flow reports it. It speaks of the trajectory with its `uid`; else of the one that
- * holds the calls in `steps`; else of the one with its `name`.
+ * A trajectory as a flow reports it. It refers to the trajectory with its `uid`; else to the one that
+ * contains the calls in `steps`; else to the one with its `name`.
  */
 export interface TrajectoryReport {
   readonly kind: "trajectory";
@@ -52,7 +52,7 @@ export interface EpisodeReport {
   readonly kind: "episode";
   readonly trajectories: readonly TrajectoryReport[];
   readonly output?: unknown;
-  /** Read only where there is no evaluator. @default as a plain number says */
+  /** Read only where there is no evaluator. @default derived from the reward, as for a plain number */
   readonly isCorrect?: boolean;
   /** @default "completed" */
   readonly terminationReason?: TerminationReason;

@@ -1,4 +1,4 @@
-/** How a rollout gets an endpoint of its own and gets back what was captured there. */
+/** How a rollout gets its own endpoint and gets back what was captured there. */
 import type { TrajectoryHandle } from "./agent.ts";
 import type { SamplingParams } from "./policy.ts";
 import type { Trace } from "./trace.ts";
@@ -6,9 +6,9 @@ import type { Trace } from "./trace.ts";
 export interface SessionOptions {
   /** Unique among open sessions; any string. A retry must use a new one. */
   readonly uid: string;
-  /** Wins over whatever the agent sends. */
+  /** Overrides whatever the agent sends. */
   readonly sampling: Partial<Omit<SamplingParams, "seed" | "stopTokenIds">>;
-  /** Draws of this session derive from it and from the prompts, never from timing. */
+  /** Samples of this session derive from it and from the prompts, never from timing. */
   readonly seed: number;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
@@ -24,11 +24,11 @@ export interface RolloutSession {
   /** Everything captured so far, by order of dispatch. Resolves after calls in flight have been recorded or aborted. */
   traces(): Promise<readonly Trace[]>;
   /**
-   * What is recorded now; calls in flight are not waited for. Optional: a host without it is asked for
-   * `traces`.
+   * What is recorded now; calls in flight are not waited for. Optional: for a host without it,
+   * `traces` is called.
    */
   recorded?(): Promise<readonly Trace[]>;
-  /** What the last call was answered with, where that was an error of the server (5xx); else null. */
+  /** The response of the last call, where that was a server error (5xx); else null. */
   serverError?(): string | null;
   /** Idempotent. Aborts calls still in flight. */
   close(): Promise<void>;

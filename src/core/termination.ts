@@ -1,11 +1,11 @@
-/** How code of the user ends a rollout on purpose. */
+/** How user code ends a rollout on purpose. */
 import type { TerminationReason } from "./trajectory.ts";
 
 const marker = Symbol.for("agent-trainer.termination");
 
 /**
  * Thrown by a flow or a workflow to end the rollout with a reason: what was captured so far is kept
- * and scored, and nothing is tried again.
+ * and scored, and nothing is retried.
  */
 export class TerminationEvent extends Error {
   override readonly name = "TerminationEvent";
@@ -17,7 +17,7 @@ export class TerminationEvent extends Error {
     this.reason = reason;
   }
 
-  /** Also true for one that another copy of the package made. */
+  /** Also true for an instance created by another copy of the package. */
   static isInstance(value: unknown): value is TerminationEvent {
     return typeof value === "object" && value !== null && marker in value;
   }

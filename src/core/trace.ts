@@ -1,4 +1,4 @@
-/** One captured model call: what was asked, what was sampled, token by token. Immutable. */
+/** One captured model call: the request and what was sampled, token by token. Immutable. */
 import type { ChatMessage, JsonObject, ToolDefinition } from "./message.ts";
 import type { SamplingParams, StopReason, WeightChange } from "./policy.ts";
 
@@ -20,48 +20,48 @@ export interface Trace {
   /** Which of the call's choices this is, from 0. */
   readonly choice: number;
   readonly protocol: Protocol;
-  /** The model name the agent asked for. */
+  /** The model name that the agent requested. */
   readonly model: string;
   /** Messages of the request. */
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ToolDefinition[];
   /** The assistant message that the client received. */
   readonly response: ChatMessage;
-  /** Set when a tool call could not be read; says why. */
+  /** Set when a tool call could not be parsed; says why. */
   readonly malformed?: string;
-  /** [prompt] ids that the model was given. */
+  /** [prompt] ids of the model's input. */
   readonly promptIds: Int32Array;
-  /** [drawn] ids that were sampled, a final stop token included. */
+  /** [sampled] ids that were sampled, a final stop token included. */
   readonly responseIds: Int32Array;
-  /** [drawn] log-probabilities of `responseIds`, natural log. */
+  /** [sampled] log-probabilities of `responseIds`, natural log. */
   readonly logprobs: Float32Array;
   /** `raw`: full softmax at temperature 1; `processed`: after temperature and truncation. */
   readonly logprobKind: "raw" | "processed";
   /** @see Sample.temperedLogprobs */
   readonly temperedLogprobs?: Float32Array;
   readonly stopReason: StopReason;
-  /** Version of the weights when the call was dispatched; null where nobody told the gateway. */
+  /** Version of the weights when the call was dispatched; null where it is unknown to the gateway. */
   readonly weightVersion: number | null;
-  /** Later versions that drew a part of the response, ascending; absent when none did. */
+  /** Later versions that sampled a part of the response, ascending; absent when none did. */
   readonly weightChanges?: readonly WeightChange[];
-  /** What was really used, after the trainer's overrides. */
+  /** The parameters actually used, after the trainer's overrides. */
   readonly sampling: SamplingParams;
-  /** Trace whose tokens this prompt begins with, id by id; null for a fresh rendering. */
+  /** Trace whose tokens are a prefix of this prompt, id by id; null for a prompt rendered from scratch. */
   readonly parentId: string | null;
   /** Why this call cannot be trained on (client gone, no token ids ...); absent when it can. */
   readonly untrainable?: string;
-  /** Id of the inference server that answered; absent where the model is in this process. */
+  /** Id of the inference server that responded; absent where the model is in this process. */
   readonly worker?: string;
   /** Fields beyond sampling that the server was given: `response_format`, `tool_choice` ... */
   readonly serverFields?: JsonObject;
   /**
    * OpenAI Responses: a later call that names this response takes over the messages from this index on;
-   * absent where it may not be named.
+   * absent where it cannot be referenced.
    */
   readonly recallFrom?: number;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** When the first piece of the answer was there; absent where it came as a whole. */
+  /** When the first chunk of the response arrived; absent where it came as a whole. */
   readonly firstTokenAt?: number;
   readonly finishedAt: number;
 }

@@ -21,13 +21,13 @@ export interface RowProvenance {
 
 /**
  * One sequence, possibly several turns merged because each prompt extends the former prompt plus
- * response, id by id. Every array has the length of `tokens`; entry i speaks of token i as predicted
+ * response, id by id. Every array has the length of `tokens`; entry i refers to token i as predicted
  * from tokens[0, i), so entry 0 is never a target.
  */
 export interface TrainingRow {
   /**
-   * The policy that is trained is softmax(logits / temperature): log-probabilities, entropies and KL are
-   * those of it. Above 0. @default 1
+   * The policy that is trained is softmax(logits / temperature): log-probabilities, entropies and KL
+   * refer to it. Above 0. @default 1
    */
   readonly temperature?: number;
   /** [length] */
@@ -37,7 +37,7 @@ export interface TrainingRow {
   /** [length] log-probability at sampling time, at `temperature`; 0 where `targetMask` is 0. */
   readonly samplingLogprobs: Float32Array;
   /**
-   * Set where the server that sampled gave log-probabilities at another temperature only, so that some of
+   * Set where the server that sampled returned log-probabilities at another temperature only, so that some of
    * `samplingLogprobs` are not at `temperature`: the trainer replaces them before the update. @default false
    */
   readonly lacksSamplingLogprobs?: boolean;

@@ -1,6 +1,6 @@
 /**
- * What a rollout leaves behind: an Episode holds named Trajectories, a Trajectory holds Steps, a Step
- * holds one model call. Read-only: later stages make new objects.
+ * What a rollout produces: an Episode holds named Trajectories, a Trajectory holds Steps, a Step
+ * holds one model call. Read-only: later stages create new objects.
  */
 import type { ChatMessage } from "./message.ts";
 import type { SamplingParams, StopReason, WeightChange } from "./policy.ts";
@@ -8,15 +8,15 @@ import type { Task } from "./task.ts";
 
 /** One model call inside a trajectory. */
 export interface Step {
-  /** Id of the trace it was made from; "" for a step that the flow reported and no call backs. */
+  /** Id of the trace it was made from; "" for a step that the flow reported without a captured call. */
   readonly traceId: string;
   readonly messages: readonly ChatMessage[];
   readonly response: ChatMessage;
   /** [prompt] */
   readonly promptIds: Int32Array;
-  /** [drawn] */
+  /** [sampled] */
   readonly responseIds: Int32Array;
-  /** [drawn], natural log. */
+  /** [sampled], natural log. */
   readonly logprobs: Float32Array;
   /** @see Trace.logprobKind @default "raw" */
   readonly logprobKind?: "raw" | "processed";
@@ -27,7 +27,7 @@ export interface Step {
   readonly weightVersion: number;
   /** @see Trace.weightChanges */
   readonly weightChanges?: readonly WeightChange[];
-  /** What the agent did with the answer, if it said so. */
+  /** What the agent did with the completion, if reported. */
   readonly action?: unknown;
   /** Reward of this step alone. @default 0 */
   readonly reward: number;
@@ -36,7 +36,7 @@ export interface Step {
   readonly advantage?: number | readonly number[];
 }
 
-/** One line of behaviour with one reward: a solver, a judge, or simply the agent. */
+/** A sequence of steps by one agent with one reward: a solver, a judge, or simply the agent. */
 export interface Trajectory {
   readonly uid: string;
   /** Role within the task; groups are made by `{taskId}:{name}`. */
@@ -47,7 +47,7 @@ export interface Trajectory {
   readonly signals: Readonly<Record<string, number>>;
   readonly output?: unknown;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Why it is left out of training, such as a role that the run does not train; absent when it is not. */
+  /** Why it is excluded from training, such as a role that the run does not train; absent when it is not. */
   readonly untrained?: string;
 }
 
@@ -57,7 +57,7 @@ export const defaultTrajectoryName = "agent";
 /**
  * Why a rollout ended. `completed`: the flow returned; `env_done`: the environment said so; `error`:
  * every attempt failed; `evaluator_error`: the flow returned but could not be scored; `aborted`: cut off
- * because the run stopped. The rest is what it says. A `TerminationEvent` may carry any of them.
+ * because the run stopped. The others mean what they say. A `TerminationEvent` may carry any of them.
  */
 export const terminationReasons = [
   "completed",
@@ -83,7 +83,7 @@ export interface Episode {
   readonly trajectories: readonly Trajectory[];
   /** What the flow returned, when that was a plain value (a string, a number, an object). */
   readonly output: unknown;
-  /** null = nobody said. */
+  /** null = not reported. */
   readonly isCorrect: boolean | null;
   /**
    * The evaluator's, or the program's own where `rollout.reward_source` says so or there is no
@@ -107,16 +107,16 @@ export interface Episode {
   };
 }
 
-/** A named number that an evaluator reports beside the reward. */
+/** A named number that an evaluator reports in addition to the reward. */
 export interface Signal {
   readonly name: string;
   readonly value: number;
 }
 
-/** The full form of an evaluator's answer. */
+/** The full form of an evaluator's result. */
 export interface EvalOutput {
   readonly reward: number;
-  /** null = as a plain number says: from 1 on right, up to 0 wrong, or by `rollout.solved_reward`. */
+  /** null = derived from the reward: from 1 on correct, up to 0 incorrect, or by `rollout.solved_reward`. */
   readonly isCorrect: boolean | null;
   readonly signals?: readonly Signal[];
   readonly metadata?: Readonly<Record<string, unknown>>;

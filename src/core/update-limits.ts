@@ -1,4 +1,4 @@
-/** Limits on what an update measures, beyond which it is not wanted. */
+/** Limits on an update's metrics, beyond which it is not applied. */
 import { AgentTrainerError } from "./errors.ts";
 
 /** Norm before clipping; estimated KL from the sampling weights; mean ratio to them. */
@@ -6,19 +6,19 @@ export type MeasuredMetric = "grad_norm" | "kl_k3" | "ratio_mean";
 
 type UpdateMetrics = Readonly<Record<string, number>>;
 
-/** Each is off where it is null. */
+/** Each is off when null. */
 export interface UpdateLimits {
   /** On `grad_norm`, the norm before clipping. */
   readonly gradNorm: number | null;
   /** On `kl_k3`. */
   readonly kl: number | null;
-  /** On `ratio_mean`: also its inverse. */
+  /** On `ratio_mean`, and on its inverse. */
   readonly ratio: number | null;
 }
 
 export type LimitName = keyof UpdateLimits;
 
-/** The metric that each limit is held against. */
+/** The metric that each limit is checked against. */
 export const limitMetrics: Readonly<Record<LimitName, MeasuredMetric>> = {
   gradNorm: "grad_norm",
   kl: "kl_k3",
@@ -27,7 +27,7 @@ export const limitMetrics: Readonly<Record<LimitName, MeasuredMetric>> = {
 
 export const limitNames: readonly LimitName[] = ["gradNorm", "kl", "ratio"];
 
-/** A limit that was passed. */
+/** A limit that was exceeded. */
 export interface PassedLimit {
   readonly name: LimitName;
   readonly value: number;
@@ -37,7 +37,7 @@ export interface PassedLimit {
 const isBeyond = (name: LimitName, value: number, limit: number): boolean =>
   value > limit || (name === "ratio" && value < 1 / limit);
 
-/** Limits that these metrics are beyond; one whose metric is missing says nothing. */
+/** Limits that these metrics exceed; a limit whose metric is missing is not checked. */
 export function passedLimits(metrics: UpdateMetrics, limits: UpdateLimits): readonly PassedLimit[] {
   return limitNames.flatMap((name) => {
     const limit = limits[name];
@@ -62,7 +62,7 @@ export function refuseBeyond(limits: UpdateLimits | undefined, metrics: UpdateMe
   });
 }
 
-/** What a backend refused an update for; null for any other error. */
+/** Limits for which a backend refused an update; null for any other error. */
 export function refusedLimits(error: unknown): readonly PassedLimit[] | null {
   if (!AgentTrainerError.isInstance(error) || error.code !== "TRIPWIRE") return null;
   const { passed } = error.fields;

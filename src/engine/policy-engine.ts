@@ -1,6 +1,6 @@
 /**
  * One policy, served and trained: the sampler keeps using published weights while the trainer changes
- * its own copy. The engine knows rows with weights and a loss name, and nothing of reinforcement.
+ * its own copy. The engine knows rows with weights and a loss name, and nothing of reinforcement learning.
  */
 import type { LossSpec, OptimSpec } from "../core/loss.ts";
 import type { Sample, SampleRequest, Sampler } from "../core/policy.ts";
@@ -17,25 +17,28 @@ import type { WhichWeights } from "./training/loaded-graphs.ts";
 import { PolicyTrainer } from "./training/policy-trainer.ts";
 
 export interface PolicyEngineOptions {
-  /** Threads inside one operation. Sampling from a small model uses one: it would wait longer than it computes. */
+  /**
+   * Threads inside one operation. Sampling from a small model uses one: it would spend more time waiting
+   * than computing.
+   */
   readonly threads: number;
   /** Memory for the activations of one training micro-batch. @default 1536 */
   readonly trainingMemoryMiB?: number;
   /** Memory for keys and values of sequences and prompts; see `BatchSamplerOptions`. @default a quarter of all */
   readonly cacheMemoryMiB?: number;
-  /** What computes; what it lacks is done by the processor. @default "cpu" */
+  /** The execution provider; operations that it lacks run on the CPU. @default "cpu" */
   readonly provider?: Provider;
   /** See `SamplingPrecision`; `int8` needs a LoRA adapter. @default "float32" */
   readonly samplingPrecision?: SamplingPrecision;
-  /** Of AdamW's moments. @default "float32" */
+  /** Precision of AdamW's moments. @default "float32" */
   readonly momentPrecision?: MomentPrecision;
   /** The folder or file that the model was read from: its weights are the reference. */
   readonly modelPath?: string;
-  /** What checkpoints need to be models of their own. */
+  /** What checkpoints need to be complete models. */
   readonly origin?: ModelOrigin;
 }
 
-/** Leaves room for the weights and the runtime in a process of 3 GiB. */
+/** Leaves room for the weights and the runtime in a 3 GiB process. */
 export const defaultTrainingMemoryMiB = 1536;
 
 /** Below it, handing a decoding step's products to a second thread costs more than it gains. */
@@ -110,7 +113,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     return this.#sampler.contextLength;
   }
 
-  /** Since the beginning: tokens drawn, milliseconds of computing. */
+  /** Since the start: tokens sampled, milliseconds of computing. */
   get totals(): { readonly tokens: number; readonly busyMs: number } {
     return {
       tokens: this.#sampler.totals.tokens,
@@ -139,7 +142,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     return this.#timed(() => this.#trainer.forwardBackward(rows, loss));
   }
 
-  /** A step that comes while weights are saved waits: moments must be those of the weights beside them. */
+  /** A step that comes while weights are saved waits: the saved moments must belong to the saved weights. */
   async optimStep(
     optim: OptimSpec,
     before?: (metrics: Readonly<Record<string, number>>) => void,

@@ -1,6 +1,6 @@
 /**
- * How far a provider's numbers are from the processor's for a whole policy: probabilities that are
- * sampled from, and the gradient of a loss to every weight. A wrong kernel trains on without a word.
+ * How far a provider's numbers are from the CPU's for a whole policy: probabilities that are
+ * sampled from, and the gradient of a loss to every weight. A wrong kernel would silently train on.
  */
 import type { LoraSpec } from "../core/backend.ts";
 import { defaultLoss } from "../core/loss.ts";
@@ -15,7 +15,7 @@ import type { BatchLimits } from "./training/batch-limits.ts";
 import { makeMicroBatches } from "./training/batch.ts";
 import { LoadedGraphs } from "./training/loaded-graphs.ts";
 
-/** Every part that a model can have, each as small as it can be. */
+/** Every part that a model can have, each as small as possible. */
 const config: ModelConfig = {
   vocabSize: 24,
   hiddenSize: 16,
@@ -32,11 +32,11 @@ const config: ModelConfig = {
   tiedEmbeddings: false,
 };
 
-/** Tokens repeat, so that gradients of one embedding add up. */
+/** Tokens repeat, so that gradients of one embedding accumulate. */
 const tokens = Int32Array.of(3, 7, 3, 19, 11, 7, 2, 23, 5, 3);
 const promptLength = 4;
 
-/** Weights larger than usual, so that predictions are far from uniform, and an adapter that does something. */
+/** Weights larger than usual, so that predictions are far from uniform, and an adapter with an effect. */
 function probedPolicy(lora: LoraSpec | null): PolicyModel {
   const policy = randomPolicyModel(config, { lora, seed: 1 });
   for (const [name, data] of policy.data) {
@@ -64,7 +64,7 @@ function probedRow(rowTokens: Int32Array, rolloutIndex: number): TrainingRow {
   };
 }
 
-/** Two rows that begin alike, one longer than the other. */
+/** Two rows with a shared prefix, one longer than the other. */
 const rows = [probedRow(tokens, 0), probedRow(tokens.slice(0, 8), 1)];
 
 async function gradients(policy: PolicyModel, provider: Provider): Promise<Numbers> {
@@ -86,7 +86,7 @@ async function gradients(policy: PolicyModel, provider: Provider): Promise<Numbe
 
 type Numbers = Readonly<Record<string, Float32Array>>;
 
-/** Two sequences of one new token each, with nothing but noise cached. */
+/** Two sequences of one new token each, with only noise cached. */
 async function probabilities(policy: PolicyModel, provider: Provider): Promise<Numbers> {
   const session = await SamplingSession.create(policy, 1, "float32", provider);
   try {
@@ -112,7 +112,7 @@ async function probabilities(policy: PolicyModel, provider: Provider): Promise<N
   }
 }
 
-/** Trained as a whole, or an adapter alone: other operators lead to their gradients. */
+/** Training all weights, or only an adapter: their gradients use different operators. */
 const adapters = [null, { rank: 2, alpha: 4 }] as const;
 
 async function numbersOn(provider: Provider, lora: LoraSpec | null): Promise<Numbers> {
@@ -127,7 +127,7 @@ export interface PolicyDifference {
   readonly relative: number;
 }
 
-/** The largest of all differences between `provider` and the processor. */
+/** The largest of all differences between `provider` and the CPU. */
 export async function policyDifference(provider: Provider): Promise<PolicyDifference> {
   const differences: PolicyDifference[] = [];
   for (const lora of adapters) {

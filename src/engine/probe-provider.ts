@@ -1,6 +1,6 @@
 /**
- * Whether an execution provider works on this machine: a product that it must do itself, held to numbers
- * known beforehand, then a small policy, of which it may leave parts to the processor.
+ * Whether an execution provider works on this machine: a product that it must compute itself, checked against
+ * known numbers, then a small policy, parts of which may run on the CPU.
  */
 import { matmul } from "./graph/ops.ts";
 import { Graph } from "./graph/graph.ts";
@@ -12,10 +12,10 @@ import { createSession } from "./runtime.ts";
 /** Rows, inner size and columns of the product. */
 const [rows, inner, columns] = [4, 8, 3];
 
-/** Products in half precision inside of 32-bit ones (TF32) stay far below, wrong kernels are far above. */
+/** Reduced precision within 32-bit products (TF32) stays far below, wrong kernels are far above. */
 const largestDifference = 0.02;
 
-/** @throws whatever the provider says, or Error for wrong numbers. */
+/** @throws the provider's error, or Error for wrong numbers. */
 export async function probeProvider(provider: string): Promise<{ readonly ms: number }> {
   const start = performance.now();
   await probeProduct(provider);

@@ -1,6 +1,6 @@
 /**
  * Refuses an execution provider that cannot be used here: it may be part of the installed build and
- * still lack a device or a library, or compute something else than the processor.
+ * still lack a device or a library, or compute something else than the CPU.
  */
 import { ConfigError } from "../core/errors.ts";
 import { raceAbort } from "../util/abort.ts";
@@ -8,7 +8,7 @@ import { probeProvider } from "./probe-provider.ts";
 import type { Provider } from "./provider.ts";
 import { listProviders, runtimeVersion } from "./runtime.ts";
 
-/** Loading a device's libraries and compiling for it the first time is slow. */
+/** Loading a device's libraries and compiling for it for the first time is slow. */
 const limitMs = 120_000;
 
 /** Runs small graphs on it. @throws ConfigError saying what is missing, what is wrong, or that it hangs */
@@ -36,7 +36,7 @@ export async function requireProvider(provider: Provider): Promise<void> {
   }
 }
 
-/** The sentence at the end of what the runtime says; before it stand places in its source code. */
+/** The last sentence of the runtime's message; source code locations precede it. */
 export function providerReason(message: string): string {
   const [line = ""] = message.trim().split("\n");
   return /was false\. (.+)$/u.exec(line)?.[1] ?? line.replace(/^OrtSessionOptions\w+: /u, "");

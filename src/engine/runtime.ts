@@ -1,6 +1,6 @@
 /**
  * The only file that knows onnxruntime. The package is an optional peer: it is loaded on first use,
- * and its absence is told with the command that installs it.
+ * and the error for its absence names the command that installs it.
  */
 import type * as Ort from "onnxruntime-node";
 import { AgentTrainerError } from "../core/errors.ts";
@@ -19,15 +19,15 @@ export interface SessionOptions {
   readonly externalFolder?: string;
   /** Copy constant matrices into the layout of the multiplication kernel: faster for few rows, more memory. @default true */
   readonly prepack?: boolean;
-  /** What computes. @default "cpu" */
+  /** Execution provider. @default "cpu" */
   readonly provider?: string;
-  /** Operations that the provider lacks are done by the processor; without it they are refused. @default false */
+  /** Run operations that the provider lacks on the CPU; otherwise they are refused. @default false */
   readonly cpuFallback?: boolean;
 }
 
 /** A loaded graph. */
 export interface Session {
-  /** @param outputs Which ones to copy out of the runtime. @default all */
+  /** @param outputs Outputs to copy out of the runtime. @default all */
   run(
     inputs: Readonly<Record<string, Tensor>>,
     outputs?: readonly string[],
@@ -62,11 +62,11 @@ export async function runtimeVersion(): Promise<string> {
 
 export interface ExecutionProvider {
   readonly name: string;
-  /** Comes with the package; others need a download or libraries of the system. */
+  /** Included in the package; others need a download or system libraries. */
   readonly bundled: boolean;
 }
 
-/** What the installed build of the runtime could compute with; whether it works shows only in a run. */
+/** Providers of the installed runtime build; whether one works shows only in a run. */
 export async function listProviders(): Promise<readonly ExecutionProvider[]> {
   const ort = await loadRuntime();
   return ort.listSupportedBackends();
@@ -86,7 +86,7 @@ export async function createSession(model: Uint8Array, options: SessionOptions):
     intraOpNumThreads: options.threads,
     interOpNumThreads: 1,
     executionMode: "sequential",
-    // Shapes change from run to run, and each would get a planned block beside the arena for good.
+    // Shapes change from run to run, and each would permanently get a planned block in addition to the arena.
     enableMemPattern: false,
     graphOptimizationLevel: "all",
     logSeverityLevel: 3,

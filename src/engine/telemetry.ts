@@ -4,7 +4,7 @@
  */
 
 /**
- * A value that the user has set stays. Call it in the main thread: what a worker thread sets, native code
+ * A value set by the user is kept. Call it in the main thread: what a worker thread sets, native code
  * does not see.
  */
 export function turnTelemetryOff(): void {

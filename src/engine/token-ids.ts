@@ -1,11 +1,11 @@
 /**
  * Token ids are looked up in a table inside the graph: one beyond it fails the whole run, and with it
- * everything else in the batch. So they are checked before they come near others.
+ * everything else in the batch. So they are checked before they enter a batch.
  */
 import { AgentTrainerError } from "../core/errors.ts";
 import type { TrainingRow } from "../core/training-row.ts";
 
-/** The place of the first id that the model has no embedding for, or -1. */
+/** The index of the first id that the model has no embedding for, or -1. */
 function findStray(tokens: Int32Array, vocabSize: number): number {
   for (let i = 0; i < tokens.length; i++) {
     const id = tokens[i]!;

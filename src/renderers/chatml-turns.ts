@@ -1,4 +1,4 @@
-/** ChatML's turns: `<|im_start|>role\ntext<|im_end|>\n`, tool calls and results as Qwen has them. */
+/** ChatML's turns: `<|im_start|>role\ntext<|im_end|>\n`, tool calls and results in Qwen's format. */
 import type { ChatMessage, ToolDefinition } from "../core/message.ts";
 import { textOf } from "./message-text.ts";
 import { markup, plain, type Part } from "./token-builder.ts";
@@ -7,7 +7,7 @@ import type { ToolFormat } from "./tool-formats/tool-format.ts";
 export const turnStart = "<|im_start|>";
 export const turnEnd = "<|im_end|>";
 
-/** The messages, with the default system prompt where there is none. */
+/** The messages, with the default system prompt if they have none. */
 export function withSystem(
   messages: readonly ChatMessage[],
   defaultSystem: string | undefined,
@@ -16,7 +16,7 @@ export function withSystem(
   return [{ role: "system", content: defaultSystem }, ...messages];
 }
 
-/** The system turn that presents the tools, after the system prompt that there may be. */
+/** The system turn that presents the tools, after the system prompt, if any. */
 export function toolsTurn(
   system: ChatMessage | undefined,
   tools: readonly ToolDefinition[],
@@ -30,7 +30,7 @@ export function toolsTurn(
   ];
 }
 
-/** A turn of any role; `content` is what stands before the calls. */
+/** A turn of any role; `content` precedes the calls. */
 export function textTurn(
   message: ChatMessage,
   content: readonly Part[],

@@ -1,6 +1,6 @@
 /**
- * ChatML without reasoning: Qwen 2.5, Qwen3-Coder's tool calls, SmolLM2, and our compact built-in. What
- * was sampled is never encoded again.
+ * ChatML without reasoning: Qwen 2.5, Qwen3-Coder's tool calls, SmolLM2, and the compact built-in. Sampled
+ * tokens are never encoded again.
  */
 import type { ChatMessage } from "../core/message.ts";
 import type { Renderer } from "../core/policy.ts";
@@ -15,13 +15,13 @@ import { createTurnRenderer } from "./turn-renderer.ts";
 
 export interface ChatmlOptions {
   /**
-   * `schemas`: the whole JSON schemas; `names`: one short line; `xml`: schemas and calls as Qwen3-Coder
-   * has them. @default "schemas"
+   * `schemas`: the whole JSON schemas; `names`: one short line; `xml`: schemas and calls in the format of
+   * Qwen3-Coder. @default "schemas"
    */
   readonly tools?: "schemas" | "names" | "xml";
   /** System prompt of conversations that have none. @default none */
   readonly defaultSystem?: string;
-  /** Further tokens that end an answer. @default none */
+  /** Further tokens that end a completion. @default none */
   readonly otherStops?: readonly string[];
 }
 
@@ -66,7 +66,7 @@ export function createChatmlRenderer(
     parse: format.parse,
   });
   if (style !== "names") return renderer;
-  // The built-in reads as it always did: only its own two tokens are no text, and only when decoding.
+  // The built-in is unchanged: only its own two tokens are special, and only when decoding.
   const [endId] = renderer.stop.tokenIds;
   const startId = tokenizer.special(turnStart);
   return {

@@ -1,6 +1,6 @@
 /**
  * The renderer for a chat template: one of the native families where it provably writes what the template
- * writes, else the template itself. Reads no files.
+ * writes, else the template itself.
  */
 import { ModelError } from "../core/errors.ts";
 import type { Renderer } from "../core/policy.ts";
@@ -14,13 +14,15 @@ import { createQwen3Renderer } from "./qwen3.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 
 export interface RendererOptions {
-  /** For models that can be told not to reason. @default true */
+  /** Whether to enable reasoning, for models where it can be turned off. @default true */
   readonly enableThinking?: boolean;
-  /** What templates that ask for today's date are given, so that prompts stay the same. @default "26 Jul 2024" */
+  /**
+   * The date given to templates that ask for today's, so that prompts stay the same. @default "26 Jul 2024"
+   */
   readonly date?: string;
 }
 
-/** The system prompt that a template adds where there is none. */
+/** The default system prompt of a template. */
 function findDefaultSystem(tokenizer: TextTokenizer, jinja: Renderer): string | undefined {
   const text = tokenizer.decode(jinja.render([{ role: "user", content: "Q" }]).tokens);
   const start = `${turnStart}system\n`;
@@ -68,7 +70,7 @@ export function chooseRenderer(
   }
   const { enableThinking, date = defaultLlamaDate } = options;
   const eosToken = tokenText(config.eos_token);
-  // The library's own clock cannot be replaced, so the template is made to ask for ours.
+  // The library's own clock cannot be replaced, so the template is rewritten to call this one.
   const [fixedTemplate, fixedToolTemplate] = [template, templates.toolTemplate].map((text) =>
     text?.replaceAll(/\bstrftime_now\b/g, "fixed_date"),
   );
@@ -90,7 +92,7 @@ export function chooseRenderer(
       if (rendersAlike(native, jinja, hasTools)) return native;
     }
   } catch {
-    // A template that refuses a question without a system prompt is none of ours.
+    // A template that refuses a question without a system prompt is not a native family.
   }
   return jinja;
 }

@@ -1,10 +1,13 @@
-/** A renderer from steps that yield what is to be encoded: at once, or with long texts in another thread. */
+/**
+ * A renderer from generators that yield the texts to encode: synchronously, or with long texts in another
+ * thread.
+ */
 import type { ChatMessage } from "../core/message.ts";
 import type { Renderer, RenderedPrompt, RenderOptions } from "../core/policy.ts";
 import { buildTokens, encodeLater, encodeNow, plain, type Encoding } from "./token-builder.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 
-/** `Renderer`, with encodings in place of what they encode to. */
+/** `Renderer`, with encoding steps in place of their results. */
 export interface RendererSteps extends Pick<Renderer, "family" | "stop" | "parse" | "decode"> {
   render(messages: readonly ChatMessage[], options: RenderOptions): Encoding<RenderedPrompt>;
   extend(
@@ -14,7 +17,7 @@ export interface RendererSteps extends Pick<Renderer, "family" | "stop" | "parse
   ): Encoding<RenderedPrompt | null>;
 }
 
-/** What is left of a context for new tokens. */
+/** Tokens left in the context window for new ones. */
 export function roomAfter(
   previous: Int32Array,
   contextLength: number | undefined,

@@ -1,6 +1,6 @@
 /**
  * Keeps what looks like a control token inside a message from becoming one in a template's output: an
- * invisible mark is put behind the characters that begin such tokens, and before a text that could
+ * invisible mark is inserted after the characters that start such tokens, and before a text that could
  * complete one. The mark is a private-use character that occurs in none of the inputs.
  */
 import { AgentTrainerError } from "../core/errors.ts";
@@ -11,11 +11,11 @@ export interface Guard {
   readonly mark: string;
   /** Text of a message. */
   text(text: string): string;
-  /** Tools, arguments and names: left as they are where nothing can go wrong, as templates look at them. */
+  /** Tools, arguments and names: unchanged where they are harmless, as templates inspect them. */
   value(value: JsonValue): JsonValue;
 }
 
-/** Texts by their characters, so that comparing with all of them costs the length of one. */
+/** Texts by their characters (a trie), so that comparing with all of them costs the length of one. */
 interface Trie {
   readonly next: Map<string, Trie>;
   isEnd: boolean;
@@ -25,13 +25,13 @@ export interface GuardTokens {
   readonly tokens: Trie;
   /** First characters, as a pattern. */
   readonly firsts: RegExp;
-  /** What may complete a token that the template began, by first character. */
+  /** What may complete a token that the template started, by first character. */
   readonly suffixes: ReadonlyMap<string, readonly string[]>;
 }
 
 /** @param controls texts of the added tokens */
 export function prepareGuard(controls: Iterable<string>): GuardTokens {
-  // Added tokens of white space do no harm, and templates trim.
+  // Added tokens of whitespace are harmless, and templates trim.
   const tokens = [...controls].filter((token) => token.trimStart() === token);
   const firsts = [...new Set(tokens.map((token) => [...token][0] ?? ""))];
   const suffixes = new Map<string, string[]>();
@@ -71,7 +71,10 @@ function createTrie(texts: readonly string[]): Trie {
   return root;
 }
 
-/** Whether a token stands at `at`, or begins there and `end`, after which is only space, cuts it off. */
+/**
+ * Whether a token is at `at`, or starts there and is cut off at `end`, after which there is only
+ * whitespace.
+ */
 function beginsToken(trie: Trie, text: string, at: number, end: number): boolean {
   let node: Trie | undefined = trie;
   for (let i = at; ; i++) {
@@ -101,7 +104,7 @@ function pickMark(inputs: readonly string[]): string {
   });
 }
 
-/** Deeper values would fill the stack of whoever walks them. */
+/** Deeper values would overflow the stack of any code that traverses them. */
 const deepest = 256;
 
 /** @param inputs everything that will be guarded, and the template */

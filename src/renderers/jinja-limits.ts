@@ -1,11 +1,11 @@
 /**
- * A template of a stranger under a limit of work: it is code that runs where prompts are made, and its
- * loops, recursion or growing lists could hold up or end the whole process. Steps are counted, not time,
+ * An untrusted template under a work limit: it is code that runs where prompts are rendered, and its
+ * loops, recursion or growing lists could block or crash the whole process. Steps are counted, not time,
  * so that the same messages always have the same result.
  */
 import { Environment, Interpreter, type Template } from "@huggingface/jinja";
 
-/** The template went beyond its limit. */
+/** The template exceeded its limit. */
 export class TemplateLimitError extends Error {
   override readonly name = "TemplateLimitError";
 }
@@ -14,7 +14,7 @@ interface Value {
   readonly value: unknown;
 }
 
-/** What we use of the library's class; its own types do not resolve under `nodenext`. */
+/** The used part of the library's class; its own types do not resolve under `nodenext`. */
 interface LibraryInterpreter {
   evaluate(statement: unknown, environment: unknown): Value;
   run(program: unknown): Value;
@@ -28,7 +28,7 @@ const LibraryInterpreter = Interpreter as unknown as new (
 const largestValue = 2 ** 20;
 /** Characters that cost as much as a step. */
 const charactersPerStep = 64;
-/** What the library does for each turn of a loop, beside its body. */
+/** What the library does for each iteration of a loop, in addition to its body. */
 const stepsPerTurn = 8;
 
 export interface TemplateLimits {
@@ -37,7 +37,7 @@ export interface TemplateLimits {
   readonly size: number;
 }
 
-/** Enough for any honest template, and a second or so of work for a prompt of usual size. */
+/** Enough for any reasonable template, and about a second of work for a prompt of typical size. */
 export function limitsFor(inputCharacters: number, messages: number): TemplateLimits {
   return {
     // Some templates look at all messages for each of them.
@@ -49,7 +49,7 @@ export function limitsFor(inputCharacters: number, messages: number): TemplateLi
 const isRecord = (item: unknown): item is Readonly<Record<string, unknown>> =>
   typeof item === "object" && item !== null;
 
-/** Parts of a node whose values are written out as text, with all that they hold. */
+/** Parts of a node whose values are written out as text, including nested values. */
 function writtenParts(node: Readonly<Record<string, unknown>>): readonly unknown[] {
   if (node["type"] === "FilterExpression") return [node["operand"]];
   if (node["type"] === "BinaryExpression") {
@@ -61,7 +61,7 @@ function writtenParts(node: Readonly<Record<string, unknown>>): readonly unknown
 
 interface Marked {
   readonly written: ReadonlySet<unknown>;
-  /** What loops go through. */
+  /** What loops iterate over. */
   readonly looped: ReadonlySet<unknown>;
 }
 
@@ -120,7 +120,7 @@ class LimitedInterpreter extends LibraryInterpreter {
     return result;
   }
 
-  /** A few lists that hold each other many times are short to make and endless to write. */
+  /** A few lists that contain each other many times are quick to build and endless to print. */
   #measure(root: Value): void {
     let size = 0;
     const waiting: unknown[] = [root];
@@ -135,7 +135,7 @@ class LimitedInterpreter extends LibraryInterpreter {
     }
   }
 
-  /** The library's own makes its list before anybody can count. */
+  /** The library's version builds its list before it can be counted. */
   range(start: number, stop?: number, step = 1): number[] {
     const [from, to] = stop === undefined ? [0, start] : [start, stop];
     if (step === 0) throw new Error("range() step must not be zero");

@@ -1,4 +1,4 @@
-/** A chat template as a function from messages to guarded text. Knows no ids. */
+/** A chat template as a function from messages to guarded text. */
 import { Template } from "@huggingface/jinja";
 import { AgentTrainerError, ModelError } from "../core/errors.ts";
 import type { ChatMessage, JsonValue, ToolDefinition } from "../core/message.ts";
@@ -11,7 +11,7 @@ export interface ChatTemplateOptions {
   readonly template: string;
   /** Where the template comes from, for messages. */
   readonly source: string;
-  /** A template of its own for requests with tools, as some models have. */
+  /** A separate template for requests with tools, as some models have. */
   readonly toolTemplate?: string;
   /** Texts of the tokenizer's added tokens. */
   readonly controls: Iterable<string>;
@@ -22,11 +22,11 @@ export interface ChatTemplateOptions {
 export interface TemplateInput {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ToolDefinition[];
-  /** Open for the assistant's next answer. */
+  /** Opens the assistant's next turn. */
   readonly open: boolean;
 }
 
-/** Text in which everything that looks like a control token is one, and the mark that says so. */
+/** Text in which everything that looks like a control token is one, and the mark used for it. */
 export interface GuardedText {
   readonly text: string;
   readonly mark: string;
@@ -42,7 +42,7 @@ function readArguments(text: string): JsonValue {
 
 const roles: ReadonlySet<string> = new Set(["system", "developer", "user", "assistant", "tool"]);
 
-/** A message whose calls' arguments have been read. */
+/** A message whose calls' arguments have been parsed. */
 interface ReadMessage {
   readonly message: ChatMessage;
   readonly readArguments: readonly JsonValue[];
@@ -64,7 +64,7 @@ function toTemplateMessage(
     function: { name: guard.value(call.name), arguments: guard.value(read[i]!) },
   }));
   return {
-    // Templates compare those that there are.
+    // Templates compare the fields that exist.
     role: roles.has(role) ? role : guard.value(role),
     content: guard.text(split.rest),
     ...(split.reasoning === undefined ? {} : { reasoning_content: guard.text(split.reasoning) }),
@@ -74,7 +74,7 @@ function toTemplateMessage(
   };
 }
 
-/** Those of published models have some ten thousand characters. */
+/** Templates of published models have about ten thousand characters. */
 const longestTemplate = 2 ** 20;
 
 function compile(template: string, source: string): ReturnType<typeof limitTemplate> {
@@ -96,7 +96,7 @@ function compile(template: string, source: string): ReturnType<typeof limitTempl
   }
 }
 
-/** @throws ModelError when the template is no Jinja. */
+/** @throws ModelError when the template is not valid Jinja. */
 export function createChatTemplate(
   options: ChatTemplateOptions,
 ): (input: TemplateInput) => GuardedText {
@@ -143,7 +143,7 @@ export function createChatTemplate(
   };
 }
 
-/** Whether an error of a template is its own excess, not what the messages lack. */
+/** Whether an error comes from the template exceeding its limits, not from the messages. */
 export function isLimitError(error: unknown): error is AgentTrainerError {
   return AgentTrainerError.isInstance(error) && error.cause instanceof TemplateLimitError;
 }

@@ -1,6 +1,7 @@
 /**
  * Any model with a Jinja chat template. A later prompt is what the template writes after an assistant's
- * turn; where the template would also write the past anew, there is none and the caller renders afresh.
+ * turn; where the template would also rewrite earlier turns, there is none and the caller renders from
+ * scratch.
  */
 import { ModelError } from "../core/errors.ts";
 import type { ChatMessage, ToolDefinition } from "../core/message.ts";
@@ -22,15 +23,15 @@ export interface JinjaRendererOptions {
   readonly source?: string;
   /** For requests with tools. @default `template` */
   readonly toolTemplate?: string;
-  /** Ends an answer beside what the template writes after one. @default none */
+  /** Ends a completion, in addition to what the template writes after one. @default none */
   readonly eosToken?: string;
-  /** What the template may ask for: `bos_token`, `enable_thinking`, dates ... @default {} */
+  /** Variables that the template may use: `bos_token`, `enable_thinking`, dates ... @default {} */
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 
 type Messages = readonly ChatMessage[];
 
-/** Tells what calls look like from what the template writes. */
+/** Infers the tool call format from what the template writes. */
 function detectParse(template: string): (text: string) => ParsedCompletion {
   if (template.includes("<function=")) return xmlTools.parse;
   if (template.includes(callStart)) return hermesTools.parse;
@@ -41,7 +42,7 @@ function detectParse(template: string): (text: string) => ParsedCompletion {
 const question: ChatMessage = { role: "user", content: "Q" };
 const answerText = "ANSWER7";
 
-/** A turn that the first of `messages` can follow. */
+/** A turn that the first of `messages` may follow. */
 function answerBefore(messages: Messages): ChatMessage {
   const results = messages.slice(
     0,
@@ -56,7 +57,9 @@ function answerBefore(messages: Messages): ChatMessage {
   return { role: "assistant", content: "", toolCalls };
 }
 
-/** @throws ModelError when the template is no Jinja, or takes more work for a question than any may. */
+/**
+ * @throws ModelError when the template is not valid Jinja, or exceeds the work limit for a single question.
+ */
 export function createJinjaRenderer(
   tokenizer: TextTokenizer,
   options: JinjaRendererOptions,
@@ -97,7 +100,7 @@ export function createJinjaRenderer(
   };
   const answered = tried([question, { role: "assistant", content: answerText }]) ?? "";
   const answerAt = answered.lastIndexOf(answerText);
-  /** What the template writes after an answer; null when it cannot be told. */
+  /** What the template writes after an assistant message; null when it cannot be determined. */
   const closing = answerAt === -1 ? null : answered.slice(answerAt + answerText.length);
   const closingIds =
     closing === null ? [] : encodeNow(tokenizer, encode({ text: closing, mark: "" }));
@@ -105,7 +108,7 @@ export function createJinjaRenderer(
   const eosId = eosToken === undefined ? undefined : tokenizer.controls.byText.get(eosToken)?.id;
   const endId = closingIds.find((id) => controlIds.has(id));
   const stopIds = [...new Set([endId, eosId].filter((id) => id !== undefined))];
-  /** Whole turns of plain text end where the next one begins. */
+  /** Complete turns of plain text end where the next one starts. */
   const stopText = stopIds.length === 0 ? (closing ?? "").trimEnd() : "";
 
   const opened = tried([question], true) ?? "";
@@ -132,7 +135,7 @@ export function createJinjaRenderer(
       const before = attempt(past, tools);
       const after = attempt([...past, ...newMessages], tools, true);
       if (!asked || !before || !after) return null;
-      // The prefix property: prompt and answer stand in what is written later, unchanged.
+      // The prefix property: prompt and response are an exact prefix of what is written later.
       if (!before.text.startsWith(asked.text) || !before.text.endsWith(closing)) return null;
       if (!after.text.startsWith(before.text)) return null;
       const text = closing + after.text.slice(before.text.length);

@@ -1,5 +1,5 @@
 /**
- * JSON as text: written anew without being turned into values, because values lose what models and tools
+ * JSON as text: reformatted without being parsed into values, because values lose what models and tools
  * care for (long integers, 1.0, the order of keys that look like numbers).
  */
 
@@ -20,7 +20,7 @@ function write(text: string, comma: string, colon: string): string | null {
       ?.map((lexeme) => {
         if (lexeme === ",") return comma;
         if (lexeme === ":") return colon;
-        // Escapes that need not be there are undone, as every JSON writer does.
+        // Unnecessary escapes are undone, as every JSON writer does.
         return lexeme.startsWith('"') ? JSON.stringify(JSON.parse(lexeme)) : lexeme;
       })
       .join("") ?? null
@@ -58,7 +58,7 @@ export function objectFields(text: string): ReadonlyMap<string, string> | null {
   return fields;
 }
 
-/** End of the JSON object or array that begins at `start`; -1 when it is not closed. */
+/** End of the JSON object or array that starts at `start`; -1 when it is not closed. */
 export function jsonEnd(text: string, start: number): number {
   let depth = 0;
   for (const match of text.slice(start).matchAll(lexemes)) {

@@ -1,7 +1,7 @@
 /**
- * Llama 3.1 to 3.3: `<|start_header_id|>role<|end_header_id|>\n\ntext<|eot_id|>`. The tools stand in the
- * first user turn, results in turns of the role `ipython`. Its template refuses several calls in one
- * answer; here they are written one after the other, because agents make them.
+ * Llama 3.1 to 3.3: `<|start_header_id|>role<|end_header_id|>\n\ntext<|eot_id|>`. The tools are in the
+ * first user turn, results in turns with the role `ipython`. Its template refuses several calls in one
+ * response; here they are written one after the other, because agents make them.
  */
 import type { ChatMessage, ToolDefinition } from "../core/message.ts";
 import type { Renderer } from "../core/policy.ts";

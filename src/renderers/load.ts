@@ -8,7 +8,7 @@ import { readTokenizerFiles } from "../tokenizers/tokenizer-files.ts";
 
 /**
  * Reads `tokenizer.json`, `tokenizer_config.json` and `chat_template.jinja`. `"tool_prompt": "names"` in
- * the configuration asks for the short list of tools.
+ * the configuration selects the short list of tools.
  * @throws ModelError when a file cannot be read or there is no template at all.
  */
 export async function loadRenderer(

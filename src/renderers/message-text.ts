@@ -2,7 +2,7 @@
 import { AgentTrainerError } from "../core/errors.ts";
 import type { ChatMessage } from "../core/message.ts";
 
-/** Text of a message; images cannot be shown to a text model. */
+/** Text of a message; images are not supported by text models. */
 export function textOf(message: ChatMessage): string {
   if (typeof message.content === "string") return message.content;
   return message.content

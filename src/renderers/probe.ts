@@ -1,6 +1,6 @@
 /**
  * Whether two renderers are of the same family: they write the same ids for conversations that show all
- * that families differ in. Knows no family.
+ * that families differ in.
  */
 import type { ChatMessage, ToolDefinition } from "../core/message.ts";
 import type { Renderer } from "../core/policy.ts";

@@ -1,7 +1,7 @@
 /**
- * Qwen 3: ChatML with reasoning. A fresh rendering has reasoning where its template has it: in the turns
- * after the last question only. A conversation that goes on keeps every id that was sampled, reasoning
- * included.
+ * Qwen 3: ChatML with reasoning. A prompt rendered from scratch has reasoning where its template has it:
+ * in the turns after the last question only. A continued conversation keeps every id that was sampled,
+ * reasoning included.
  */
 import type { ChatMessage } from "../core/message.ts";
 import type { Renderer } from "../core/policy.ts";
@@ -15,13 +15,13 @@ import { callEnd, callStart } from "./tool-formats/tagged-calls.ts";
 import { createTurnRenderer } from "./turn-renderer.ts";
 
 export interface Qwen3Options {
-  /** Off: an empty think block opens every answer. @default true */
+  /** When off, every response starts with an empty think block. @default true */
   readonly enableThinking?: boolean;
 }
 
 const trimLines = (text: string): string => text.replace(/^\n+|\n+$/g, "");
 
-/** Results that a client sent as a user message are no question. */
+/** Tool results that a client sent as a user message are not a question. */
 function isQuestion(message: ChatMessage): boolean {
   if (message.role !== "user") return false;
   const text = textOf(message);
@@ -30,7 +30,7 @@ function isQuestion(message: ChatMessage): boolean {
 
 function assistantTurn(message: ChatMessage, afterQuestion: boolean, isLast: boolean): Part[] {
   const text = textOf(message);
-  // Clients that know no reasoning send it back inside the text.
+  // Clients without support for reasoning send it back inside the text.
   const split =
     message.reasoning === undefined && text.includes(thinkEnd)
       ? splitReasoning(text)
@@ -49,7 +49,7 @@ function assistantTurn(message: ChatMessage, afterQuestion: boolean, isLast: boo
   return [...textTurn(message, block, rest !== "", hermesTools)];
 }
 
-/** @param lastQuestion index of it; turns after it show their reasoning */
+/** @param lastQuestion its index; turns after it show their reasoning */
 function turns(messages: readonly ChatMessage[], lastQuestion: number): readonly Part[] {
   return messages.flatMap((message, i) => {
     if (message.role === "tool") return resultTurn(message, messages[i - 1], messages[i + 1]);

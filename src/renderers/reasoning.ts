@@ -1,4 +1,4 @@
-/** `<think>` ... `</think>` before an answer. Text only. */
+/** `<think>` ... `</think>` before a response. Text only. */
 import type { ParsedCompletion } from "../core/policy.ts";
 
 export const thinkStart = "<think>";
@@ -14,7 +14,7 @@ export function splitReasoning(
   const end = text.indexOf(thinkEnd);
   const opens = text.trimStart().startsWith(thinkStart);
   const start = opens ? text.indexOf(thinkStart) + thinkStart.length : 0;
-  // The opening tag may be in the prompt, and a model may forget it; the closing one is a decision.
+  // The opening tag may be in the prompt, and a model may forget it; the closing one is decisive.
   if (end === -1) {
     return opens || startsInside
       ? { reasoning: trimLines(text.slice(start)), rest: "" }
@@ -26,7 +26,7 @@ export function splitReasoning(
   };
 }
 
-/** Reasoning apart, the rest read by `parse`. Calls inside the reasoning are not calls. */
+/** Splits off the reasoning; the rest is parsed by `parse`. Calls inside the reasoning are not calls. */
 export function parseWithReasoning(
   text: string,
   parse: (text: string) => ParsedCompletion,
@@ -34,6 +34,6 @@ export function parseWithReasoning(
 ): ParsedCompletion {
   const { reasoning, rest } = splitReasoning(text, startsInside);
   const parsed = parse(rest);
-  // An empty block says nothing.
+  // An empty block is no reasoning.
   return reasoning === undefined || reasoning === "" ? parsed : { ...parsed, reasoning };
 }

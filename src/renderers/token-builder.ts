@@ -1,6 +1,6 @@
 /**
- * Parts of a prompt to ids. In markup, which a template wrote, the tokenizer's added tokens are what
- * they look like; in plain text, which anybody may have written, nothing is. Texts between control
+ * Parts of a prompt to ids. In markup, which comes from a template, the tokenizer's added tokens are
+ * recognized; in plain text, which is untrusted, they are not. Texts between control
  * tokens are encoded in one piece, as they would be in a whole prompt.
  */
 import { ContextOverflowError } from "../core/errors.ts";
@@ -12,9 +12,9 @@ export interface Part {
   readonly markup: boolean;
 }
 
-/** What the template writes. */
+/** Text from the template. */
 export const markup = (text: string): Part => ({ text, markup: true });
-/** What a message, a tool or a name holds. */
+/** Text from a message, a tool or a name. */
 export const plain = (text: string): Part => ({ text, markup: false });
 
 /** Control tokens of `text` and the text between them. */
@@ -27,7 +27,7 @@ function* splitMarkup(
   let end = 0;
   for (const match of pattern === null ? [] : text.matchAll(pattern)) {
     const [found] = match;
-    // A token of one character cannot be broken by a mark inside, so the mark stands after it.
+    // A token of one character cannot be broken by a mark inside, so the mark is placed after it.
     if (found.length === 1 && dropped !== "" && text[match.index + 1] === dropped) continue;
     yield text.slice(end, match.index);
     yield byText.get(found) as ControlToken;
@@ -37,7 +37,7 @@ function* splitMarkup(
 }
 
 export interface BuildOptions {
-  /** A character that marks what is no control token, and is not encoded itself. @default none */
+  /** A character that marks what is not a control token, and is not encoded itself. @default none */
   readonly dropped?: string;
   /** As in `RenderOptions`; without the tokens that come before. @default no limit */
   readonly contextLength?: number | undefined;
@@ -46,7 +46,7 @@ export interface BuildOptions {
 /** Yields each text that is to be encoded, and is given its ids. */
 export type Encoding<T> = Generator<string, T, Iterable<number>>;
 
-/** UTF-8, of a unit of UTF-16; a byte has at most one token in what is bounded. */
+/** UTF-8 bytes per UTF-16 unit; a byte counts as at most one token in the bound. */
 const mostBytesPerUnit = 3;
 
 /** @throws ContextOverflowError before anything is encoded. */
@@ -74,17 +74,17 @@ export function* buildTokens(
   return out;
 }
 
-/** Here and now. */
+/** Synchronously. */
 export function encodeNow<T>(tokenizer: TextTokenizer, encoding: Encoding<T>): T {
   let step = encoding.next();
   while (step.done !== true) step = encoding.next(tokenizer.encode(step.value));
   return step.value;
 }
 
-/** Of short texts, between which others get their turn. */
+/** Characters of short texts after which other work may run. */
 const charactersPerTurn = 8192;
 
-/** Long texts in another thread. */
+/** Encodes long texts in another thread. */
 export async function encodeLater<T>(
   tokenizer: TextTokenizer,
   encoding: Encoding<T>,

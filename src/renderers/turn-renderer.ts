@@ -1,6 +1,6 @@
 /**
  * What all native families share: a prompt is turns, then the opening of the assistant's next turn; a
- * later prompt is the ids of before, the end of their last turn, and new turns. Knows no family.
+ * later prompt is the previous ids, the end of their last turn, and new turns.
  */
 import type { ChatMessage, ToolDefinition } from "../core/message.ts";
 import type { ParsedCompletion, Renderer } from "../core/policy.ts";
@@ -12,21 +12,21 @@ export interface TurnFormat {
   readonly family: string;
   /** The token that ends an assistant's turn. */
   readonly end: string;
-  /** Further tokens after which nothing is to be drawn; those the vocabulary lacks are skipped. */
+  /** Further tokens that end sampling; those the vocabulary lacks are skipped. */
   readonly otherStops: readonly string[];
-  /** Of the stops, those that need no `end` after them when a conversation goes on. */
+  /** Stop tokens that need no `end` after them when a conversation continues. */
   readonly endsToo: readonly string[];
-  /** What stands between the end of a turn and the next. */
+  /** The text between the end of a turn and the next. */
   readonly separator: string;
   /** Opens the assistant's turn. */
   readonly opening: string;
-  /** Tokens that `decode` shows although the vocabulary calls them special. */
+  /** Tokens that `decode` shows although the vocabulary marks them as special. */
   readonly shown: readonly string[];
   /** A whole conversation, system prompt and tools included. */
   whole(messages: readonly ChatMessage[], tools: readonly ToolDefinition[]): readonly Part[];
   /** Messages after an assistant's turn. */
   more(messages: readonly ChatMessage[]): readonly Part[];
-  /** Text of one answer, without the token that ended it. */
+  /** Text of one completion, without the token that ended it. */
   parse(text: string): ParsedCompletion;
 }
 
@@ -38,7 +38,7 @@ export function appendTokens(previous: Int32Array, added: readonly number[]): In
   return tokens;
 }
 
-/** Special tokens except `shown`: what is no text. */
+/** Special tokens except `shown`: these are not text. */
 export function hiddenTokens(tokenizer: TextTokenizer, shown: readonly string[]): Set<number> {
   const hidden = [...tokenizer.controls.byText.values()].filter(
     ({ special, text }) => special && !shown.includes(text),
@@ -68,7 +68,7 @@ export function createTurnRenderer(tokenizer: TextTokenizer, format: TurnFormat)
       return { tokens: Int32Array.from(yield* buildTokens(tokenizer, parts, { contextLength })) };
     },
     *extend(previous, newMessages, { contextLength }) {
-      // An answer cut short by its token limit has not been closed.
+      // A completion cut off by its token limit has not been closed.
       const closed = ends.has(previous.at(-1) ?? -1);
       const parts = [
         markup(`${closed ? "" : format.end}${format.separator}`),

@@ -1,6 +1,6 @@
 /**
- * One attempt at one task: a session of its own, the program within its deadline, and what was captured,
- * also where the program failed. Knows nothing of retries or rewards.
+ * One attempt at one task: its own session, the program within its deadline, and the captured calls,
+ * even if the program failed.
  */
 import { AgentTrainerError } from "../core/errors.ts";
 import type { RolloutSession, SessionHost, SessionOptions } from "../core/session.ts";
@@ -28,15 +28,15 @@ import { observeScopes } from "./trajectory-scope.ts";
 export interface AttemptInput<Metadata> {
   readonly host: SessionHost;
   readonly program: RolloutProgram<Metadata>;
-  /** This attempt's own. */
+  /** A copy of the task for this attempt alone. */
   readonly task: Task<Metadata>;
   readonly session: SessionOptions;
   readonly isValidation: boolean;
   readonly timeoutMs: number;
-  /** What the set-up made. */
+  /** What the setup hook returned. */
   readonly env: unknown;
   readonly untrainedRoles: readonly string[];
-  /** The run's; aborting it rejects the attempt. */
+  /** The signal of the run; aborting it rejects the attempt. */
   readonly signal: AbortSignal;
   readonly onWarning: (message: string) => void;
 }
@@ -52,7 +52,7 @@ export type AttemptOutcome =
       readonly isTimeout: boolean;
       readonly error: unknown;
       readonly fault: Fault;
-      /** Another try would fail in the same way. */
+      /** Another attempt would fail in the same way. */
       readonly isFinal: boolean;
     } & Captured);
 
@@ -73,7 +73,7 @@ export async function runAttempt<Metadata>(input: AttemptInput<Metadata>): Promi
     return await runInSession(input, session, flow, deadline);
   } catch (error) {
     input.signal.throwIfAborted();
-    // A flow that heeds its signal rejects with an AbortError of its own; the deadline is the cause.
+    // A flow that respects its signal rejects with its own AbortError; the deadline is the cause.
     const isTimeout = deadline.hasPassed();
     deadline.abort(
       new AgentTrainerError({
@@ -137,7 +137,7 @@ async function runProgram<Metadata>(
   { config, scopes }: FlowConfig,
   deadline: Deadline,
 ): Promise<FlowResult> {
-  // An async function, so that what a synchronous program throws is a rejection too.
+  // An async function, so that an error of a synchronous program is a rejection, too.
   const run = async (): Promise<FlowResult> =>
     await observeScopes(scopes, () => program.run(task, config));
   try {
@@ -149,7 +149,7 @@ async function runProgram<Metadata>(
   }
 }
 
-/** `withTrajectory` can do nothing for calls of a client that was not given `config.fetch`. */
+/** `withTrajectory` has no effect on calls of a client that was not given `config.fetch`. */
 function requireScopedFetch(
   { scopes }: FlowConfig,
   attribution: Attribution,
@@ -161,8 +161,8 @@ function requireScopedFetch(
   if (!astray) return;
   throw new AgentTrainerError({
     code: "ROLLOUT_FAILED",
-    message: `withTrajectory("${name}", ...) was used, but no call came through config.fetch, so its calls cannot be told apart.`,
-    hint: "Make the client with fetch: config.fetch, or with config.trajectory(name).baseUrl.",
+    message: `withTrajectory("${name}", ...) was used, but no call came through config.fetch, so its calls cannot be attributed to it.`,
+    hint: "Create the client with fetch: config.fetch, or with config.trajectory(name).baseUrl.",
     fields: { name },
   });
 }

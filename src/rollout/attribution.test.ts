@@ -316,7 +316,7 @@ describe("buildTrajectories", () => {
   it("refuses two reports of the same trajectory", () => {
     expect(() => built({ name: "solver" }, { name: "solver" })).toThrow(AgentTrainerError);
     expect(() => built({ name: "solver" }, { name: "x", uid: "u-solver" })).toThrow(
-      'reported "solver" and "x", which is one and the same trajectory',
+      'reported "solver" and "x", which are the same trajectory',
     );
     expect(() => built({ name: "ghost" }, { name: "ghost" })).toThrow('"ghost" twice');
   });

@@ -1,6 +1,6 @@
 /**
- * Which captured call belongs to which trajectory: by the endpoint that it came through, or by the
- * id of its response, never by position or time. Knows nothing of what the flow returned.
+ * Which captured call belongs to which trajectory: by the endpoint of the call, or by the id of its
+ * response, never by position or time.
  */
 import type { Trace } from "../core/trace.ts";
 import { type ChoiceEvidence, selectContinuedChoices } from "./choices.ts";
@@ -9,11 +9,11 @@ export interface AttributionContext {
   readonly sessionUid: string;
   /** Name of the trajectory of calls that no handle claims. */
   readonly defaultName: string;
-  /** Trajectory uid → role, for every handle that the flow asked for. */
+  /** Trajectory uid → role, for every handle that the flow requested. */
   readonly handles: ReadonlyMap<string, string>;
-  /** Response id → trajectory uid, for calls without a handle that the flow told apart itself. */
+  /** Response id → trajectory uid, for calls without a handle that the flow's reports name. */
   readonly claims?: ReadonlyMap<string, string>;
-  /** Which choices of calls with n > 1 the agent used, as far as it said so. @default nothing */
+  /** Which choices of calls with n > 1 the agent used, as far as it reported them. @default none */
   readonly evidence?: ChoiceEvidence;
 }
 
@@ -26,17 +26,20 @@ export interface CapturedTrajectory {
 }
 
 export interface Attribution {
-  /** By first call; trajectories without any call are not here. */
+  /** By first call; trajectories without any call are not included. */
   readonly trajectories: readonly CapturedTrajectory[];
-  /** Calls, the choices of one call counted once. */
+  /** Calls, counting the choices of one call once. */
   readonly calls: number;
-  /** Traces that are in no trajectory, because the gateway marked them so. */
+  /** Traces that are in no trajectory, because the gateway marked them untrainable. */
   readonly untrainable: number;
-  /** Traces of another session, or of a trajectory that the flow never asked for. */
+  /** Traces of another session, or of a trajectory that the flow never requested. */
   readonly unattributed: number;
-  /** Choices of calls with n > 1 that are not trained on, as the agent did not use them or nothing tells. */
+  /**
+   * Choices of calls with n > 1 that are not trained on, because the agent did not use them or it is
+   * unknown.
+   */
   readonly unusedChoices: number;
-  /** Calls with n > 1 of which nothing tells the choice that the agent used. */
+  /** Calls with n > 1 for which it is unknown which choice the agent used. */
   readonly undecidedChoices: number;
 }
 

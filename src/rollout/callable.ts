@@ -1,4 +1,4 @@
-/** Whether something of the user's is a function, or an object with the method that is needed. */
+/** Checks that a user's value is a function, or an object with the required method. */
 import { ConfigError } from "../core/errors.ts";
 
 export function isCallable(value: unknown, method: string): boolean {

@@ -1,4 +1,4 @@
-/** What the calls of an attempt left behind, also where it failed half-way. */
+/** The captured calls of an attempt, even if it failed partway. */
 import type { RolloutSession } from "../core/session.ts";
 import { defaultTrajectoryName } from "../core/trajectory.ts";
 import type { Trajectory } from "../core/trajectory.ts";
@@ -17,7 +17,7 @@ export interface Captured {
 
 export const nothingCaptured: Captured = { trajectories: [], metrics: {} };
 
-/** What an attempt is asked for, as far as its calls are concerned. */
+/** What is needed to attribute the calls of an attempt. */
 interface Source {
   readonly program: { readonly name?: string };
   readonly untrainedRoles: readonly string[];
@@ -27,7 +27,7 @@ interface Source {
 /** A host that waits for calls in flight may take longer; then nothing is kept. */
 const salvageMs = 1_000;
 
-/** What a failed attempt had done so far; nothing where that cannot be read. Never rejects. */
+/** What a failed attempt had done so far; nothing if that cannot be read. Never rejects. */
 export async function salvage(
   source: Source,
   session: RolloutSession,
@@ -72,7 +72,7 @@ export function marksOf(
   return { untrainedUids: new Set(untrained), untrainedRoles };
 }
 
-/** Numbers of what was captured; tokens are those of steps that can be trained on. */
+/** Metrics of the captured calls; tokens are those of steps that can be trained on. */
 export function captureMetrics(attribution: Attribution): Record<string, number> {
   const traces = attribution.trajectories.flatMap((trajectory) => trajectory.traces);
   return {

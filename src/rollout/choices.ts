@@ -1,35 +1,35 @@
 /**
- * Calls with n > 1: the choices that the agent used are behavior, the others are drafts. A reward must
- * not land on a draft, so a choice counts as used only where something tells:
+ * Calls with n > 1: the choices that the agent used are behavior, the others are drafts. A reward
+ * must not go to a draft, so a choice counts as used only on evidence:
  *
  * - a report names it
  * - a later prompt begins with it, id by id, or a later request holds it as an assistant message
- * - what the rollout put out is its text
+ * - the output of the rollout is its text
  * - all choices hold the same tokens, so that it does not matter
  *
- * Where nothing tells, none is trained on, and the call is counted.
+ * Without evidence, none is trained on, and the call is counted.
  */
 import type { ChatMessage } from "../core/message.ts";
 import type { Trace } from "../core/trace.ts";
 
-/** What tells which choice was used, beside the calls themselves. */
+/** Evidence of which choice was used, in addition to the calls themselves. */
 export interface ChoiceEvidence {
   /** Response id → choices that reports name. @default none */
   readonly named?: ReadonlyMap<string, ReadonlySet<number>>;
-  /** Texts that the rollout put out. @default none */
+  /** Output texts of the rollout. @default none */
   readonly outputs?: readonly string[];
 }
 
 export interface Choices {
   /** In the order given. */
   readonly chosen: readonly Trace[];
-  /** Calls, the choices of one counted once. */
+  /** Calls, counting the choices of one call once. */
   readonly calls: number;
-  /** Calls of which nothing tells the choice that was used. */
+  /** Calls for which it is unknown which choice was used. */
   readonly undecided: number;
 }
 
-/** Whether the prompt of `later` begins with what `trace` was given and answered, id by id. */
+/** Whether the prompt of `later` begins with the prompt and response of `trace`, id by id. */
 function continues(later: Trace, trace: Trace): boolean {
   const { promptIds, responseIds } = trace;
   const length = promptIds.length + responseIds.length;
@@ -67,13 +67,13 @@ function laterResponses({ sequence, messages }: Trace, all: readonly Trace[]): C
     .flatMap((later) =>
       later.messages.length > messages.length
         ? later.messages.slice(messages.length)
-        : // The agent has shortened the conversation: what is new in it tells.
+        : // The agent has shortened the conversation: only its new messages are evidence.
           later.messages.filter((message) => !messages.some((own) => saysTheSame(own, message))),
     )
     .filter(({ role }) => role === "assistant");
 }
 
-/** Choices that later requests hold as messages; of those that say the same, one. */
+/** Choices that later requests hold as messages; only one of those with the same content. */
 function chosenByMessages(choices: readonly Trace[], all: readonly Trace[]): readonly Trace[] {
   const [first] = choices;
   if (first === undefined) return [];
@@ -124,7 +124,7 @@ export function selectContinuedChoices(
 ): Choices {
   const byCall = new Map<string, Trace[]>();
   for (const trace of traces) {
-    // A call that failed may have no response id; it is a call of its own.
+    // A call that failed may have no response id; it is a separate call.
     const key = trace.responseId === "" ? `trace:${trace.id}` : `response:${trace.responseId}`;
     const choices = byCall.get(key);
     if (choices === undefined) byCall.set(key, [trace]);

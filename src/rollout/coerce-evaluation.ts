@@ -1,4 +1,4 @@
-/** What an evaluator returned, checked and in its full form. */
+/** The value that an evaluator returned, validated and in its full form. */
 import { AgentTrainerError } from "../core/errors.ts";
 import type { EvalOutput, Signal } from "../core/trajectory.ts";
 import { describeValue } from "./error-facts.ts";
@@ -7,9 +7,9 @@ const accepted =
   "Return true or false, a finite number, [reward, isCorrect], or { reward, isCorrect, signals?, metadata? }.";
 
 /**
- * `true`/`false` = reward 1/0; a number = reward, which says nothing of right and wrong by itself (see
- * `judgeNumber`); a pair = [reward, isCorrect].
- * @param who for the message.
+ * `true`/`false` = reward 1/0; a number = reward, which does not by itself mean correct or incorrect
+ * (see `judgeNumber`); a pair = [reward, isCorrect].
+ * @param who names the function in the message.
  * @throws AgentTrainerError (`EVALUATOR_FAILED`) naming the value and the task.
  */
 export function coerceEvaluation(

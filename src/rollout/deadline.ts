@@ -9,11 +9,11 @@ export interface Deadline {
   /** Whether time ran out; false when something else aborted the signal first. */
   hasPassed(): boolean;
   abort(reason: unknown): void;
-  /** Stops the clock and lets go of the parent; the signal stays as it is. */
+  /** Clears the timer and detaches from the parent; the signal stays as it is. */
   dispose(): void;
 }
 
-/** `what` names the wait in the DeadlineError that becomes the signal's reason. */
+/** `what` names the operation in the DeadlineError that becomes the signal's reason. */
 export function startDeadline(what: string, limitMs: number, parent?: AbortSignal): Deadline {
   const controller = new AbortController();
   let passed = false;

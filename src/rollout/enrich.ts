@@ -1,4 +1,4 @@
-/** Captured calls and the flow's reports to trajectories. Knows nothing of sessions or evaluators. */
+/** Builds trajectories from captured calls and the flow's reports. */
 import { AgentTrainerError } from "../core/errors.ts";
 import type { StepReport, TrajectoryReport } from "../core/report.ts";
 import type { Trace } from "../core/trace.ts";
@@ -30,8 +30,8 @@ function toStep(trace: Trace, isLast: boolean, reports: readonly StepReport[]): 
 }
 
 /**
- * Steps with what was reported of them. A report that names a choice is of that one; others are of the
- * call, and its first step has them.
+ * Steps with what was reported about them. A report that names a choice applies to it; others apply
+ * to the call, and its first step has them.
  */
 function toSteps(traces: readonly Trace[], reports: readonly StepReport[] = []): Step[] {
   const byResponse = new Map<string, StepReport[]>();
@@ -73,11 +73,11 @@ function toTrajectory(
   };
 }
 
-/** What is not to be trained. */
+/** What is excluded from training. */
 export interface TrainingMarks {
-  /** Uids of handles that were asked for with `train: false`. */
+  /** Uids of handles that were requested with `train: false`. */
   readonly untrainedUids: ReadonlySet<string>;
-  /** The run's own choice; nothing that a flow says overrides it. */
+  /** The run's own setting; a flow cannot override it. */
   readonly untrainedRoles: readonly string[];
 }
 
@@ -94,7 +94,7 @@ function whyUntrained(
   return trains ? null : "the agent said so";
 }
 
-/** Uid of the trajectory that a report speaks of. */
+/** Uid of the trajectory that a report refers to. */
 function resolveReport(
   report: TrajectoryReport,
   captured: readonly CapturedTrajectory[],
@@ -107,7 +107,7 @@ function resolveReport(
   }
   const sameName = captured.find((own) => own.name === name);
   if (sameName !== undefined) return sameName.uid;
-  // A flow that asked for no handle and reports one trajectory means all of its calls.
+  // A flow that requested no handle and reports one trajectory means all of its calls.
   const [only] = captured;
   if (isOnlyReport && context.handles.size === 0 && only !== undefined) return only.uid;
   return uid ?? trajectoryUid(context, name);
@@ -115,11 +115,12 @@ function resolveReport(
 
 /**
  * One trajectory per captured one, in their order, then one without steps per report that matches no
- * call. A report matches by uid, else by name; its name, reward, output and metadata win. Reports with
- * different uids may share a name: several solvers in one role. With neither calls nor reports there is
- * one empty trajectory, so that a flow that never called the model is seen and counted later.
+ * call. A report matches by uid, else by name; its name, reward, output and metadata win. Reports
+ * with different uids may share a name: several solvers in one role. With neither calls nor reports
+ * there is one empty trajectory, so that a flow that never called the model is visible and counted
+ * later.
  *
- * @throws AgentTrainerError (`ROLLOUT_FAILED`) when two reports speak of the same trajectory.
+ * @throws AgentTrainerError (`ROLLOUT_FAILED`) when two reports refer to the same trajectory.
  */
 export function buildTrajectories(
   captured: readonly CapturedTrajectory[],
@@ -153,7 +154,7 @@ function reportedTwice(first: TrajectoryReport, second: TrajectoryReport): Agent
     first.name === second.name ? `"${first.name}" twice` : `"${first.name}" and "${second.name}"`;
   return new AgentTrainerError({
     code: "ROLLOUT_FAILED",
-    message: `The agent flow reported ${names}, which is one and the same trajectory.`,
+    message: `The agent flow reported ${names}, which are the same trajectory.`,
     hint: "Give each its own endpoint with config.trajectory(...) and put its uid in the report.",
     fields: { names: [first.name, second.name] },
   });

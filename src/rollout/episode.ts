@@ -1,4 +1,4 @@
-/** Episodes of rollouts that returned, failed, or were cut off. Plain data, no score yet. */
+/** Episodes of rollouts that returned, failed, or were cut off. Plain data, not scored yet. */
 import type { Task } from "../core/task.ts";
 import type { Episode } from "../core/trajectory.ts";
 import type { AttemptOutcome } from "./attempt.ts";
@@ -11,7 +11,7 @@ type Unfinished = Omit<Episode, "terminationReason" | "error">;
 function emptyEpisode<Metadata>(request: RolloutRequest<Metadata>, attempts: number): Unfinished {
   return {
     id: request.episodeId,
-    // Episodes carry tasks of any kind; the evaluator gets the typed one beside it.
+    // Episodes carry tasks of any type; the evaluator receives the typed one separately.
     task: request.task as unknown as Task,
     rolloutIndex: request.rolloutIndex,
     trajectories: [],
@@ -41,8 +41,8 @@ export function returnedEpisode<Metadata>(
 }
 
 /**
- * What the agent itself made fail is a rollout like any other: it has a reward, and its calls can be
- * trained on.
+ * A failure caused by the agent itself is a rollout like any other: it has a reward, and its calls
+ * can be trained on.
  */
 export function scoreFailure(episode: Episode, { reward, retriesAgent }: FailurePolicy): Episode {
   if (retriesAgent) return { ...episode, trajectories: [], reward: null, isCorrect: null };
@@ -67,7 +67,7 @@ export function failedEpisode<Metadata>(
   return scoreFailure({ ...failed, trajectories, metrics }, policy);
 }
 
-/** A rollout that was cut off, or never began, because too many others failed. */
+/** A rollout that was cut off, or never started, because too many others failed. */
 export function abortedEpisode<Metadata>(request: RolloutRequest<Metadata>): Episode {
   return { ...emptyEpisode(request, 0), terminationReason: "aborted" };
 }

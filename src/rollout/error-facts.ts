@@ -1,4 +1,4 @@
-/** Anything that was thrown, and any value that was returned, as text. Never throws. */
+/** Any thrown error, and any returned value, as text. Never throws. */
 
 import { AgentTrainerError } from "../core/errors.ts";
 import { redact } from "../util/redact.ts";
@@ -13,7 +13,7 @@ export interface ErrorFacts {
 
 const maxTextLength = 120;
 
-/** Name, message and stack of anything that was thrown, without anything that looks like a key. */
+/** Name, message and stack of any thrown value, with API keys redacted. */
 export function errorFacts(thrown: unknown): ErrorFacts {
   const { name, message, stack } = describeThrown(thrown);
   const facts = {
@@ -26,7 +26,7 @@ export function errorFacts(thrown: unknown): ErrorFacts {
   return { ...facts, code, ...(hint === undefined ? {} : { hint: redact(hint) }) };
 }
 
-/** The same with every key in it, for code that looks inside. */
+/** The same without redaction, for code that inspects it. */
 export function describeThrown(thrown: unknown): Pick<ErrorFacts, "name" | "message" | "stack"> {
   try {
     if (!isErrorLike(thrown)) {
@@ -39,7 +39,7 @@ export function describeThrown(thrown: unknown): Pick<ErrorFacts, "name" | "mess
   }
 }
 
-/** By shape, because errors of another realm (a vm, a worker) are no instances of this `Error`. */
+/** By shape, because errors of another realm (a vm, a worker) are not instances of this `Error`. */
 function isErrorLike(thrown: unknown): thrown is Error {
   if (typeof thrown !== "object" || thrown === null) return false;
   const { name, message } = thrown as Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** Asks the user's evaluator, within its deadline, and writes its answer into an episode. */
+/** Calls the user's evaluator, within its deadline, and writes its result into an episode. */
 import type { Evaluator } from "../core/agent.ts";
 import { AgentTrainerError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
@@ -11,8 +11,8 @@ import { whyUnrecordable } from "./recordable.ts";
 import { raceUserCode } from "./stray-errors.ts";
 
 /**
- * @throws AgentTrainerError (`EVALUATOR_FAILED`) when it throws, is late, or returns something else
- * than a score; the reason of `signal` when that aborts.
+ * @throws AgentTrainerError (`EVALUATOR_FAILED`) when it throws, exceeds its deadline, or does not
+ * return a score; the reason of `signal` when that aborts.
  */
 export async function evaluateEpisode<Metadata>(
   evaluator: Evaluator<Metadata>,
@@ -22,9 +22,10 @@ export async function evaluateEpisode<Metadata>(
   signal: AbortSignal,
 ): Promise<EvalOutput> {
   const deadline = startDeadline("The evaluator", limitMs, signal);
-  // An async function, so that what a synchronous evaluator throws is a rejection too.
+  // An async function, so that an error of a synchronous evaluator is a rejection, too.
   const request = async (): Promise<unknown> => {
-    // The task as the data has it, whatever the agent did to its own; and a copy for the same reason.
+    // The original task, whatever the agent did to its own copy; and copied again for the same
+    // reason.
     const own = copyPlain(task);
     const seen = { ...episode, task: own as unknown as Task };
     return await (typeof evaluator === "function"
@@ -52,14 +53,14 @@ export async function evaluateEpisode<Metadata>(
   throw new AgentTrainerError({
     code: "EVALUATOR_FAILED",
     message: `The evaluator returned ${why} in the metadata for task "${task.id}", which cannot be written to the run folder.`,
-    hint: "Return plain data: texts, numbers, lists and objects without cycles.",
+    hint: "Return plain data: strings, numbers, arrays and objects without cycles.",
     fields: { taskId: task.id },
   });
 }
 
 /**
- * The episode with its score: the reward goes to every trajectory that has none, the signals to all of
- * them, and each signal becomes the metric `signal/{name}`.
+ * The episode with its score: the reward goes to every trajectory that has none, the signals to all
+ * of them, and each signal becomes the metric `signal/{name}`.
  */
 export function scoreEpisode(episode: Episode, evaluation: EvalOutput): Episode {
   const { reward, isCorrect, signals = [], metadata = {} } = evaluation;

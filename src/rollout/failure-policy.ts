@@ -1,9 +1,9 @@
-/** What is done about a rollout that the agent made fail. */
+/** How a rollout that failed because of the agent is treated. */
 
 export interface FailurePolicy {
-  /** What it is scored with. */
+  /** Its reward. */
   readonly reward: number;
-  /** It is tried again with fresh samples instead, and has no score if that does not help. */
+  /** Retries it with fresh samples instead; it has no score if that does not help. */
   readonly retriesAgent: boolean;
 }
 

@@ -1,13 +1,13 @@
 /**
- * Whose fault it was that an attempt failed, by what was thrown and how the server responded. Decides what
- * is tried again and what is scored; never throws, whatever was thrown.
+ * What caused an attempt to fail, by the thrown error and the server's response. Decides what is
+ * retried and what is scored; never throws, whatever was thrown.
  */
 import { AgentTrainerError } from "../core/errors.ts";
 import { readField } from "../util/read-field.ts";
 
 /**
- * `infrastructure`: a connection, the inference server, the set-up; `result`: the program returned
- * something that cannot be read, so its code is wrong; `agent`: anything else it threw, or its time limit.
+ * `infrastructure`: a connection, the inference server, the setup; `result`: the program returned an
+ * invalid result, so its code is wrong; `agent`: anything else it threw, or its time limit.
  */
 export type Fault = "infrastructure" | "result" | "agent";
 
@@ -19,7 +19,7 @@ export interface Verdict {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Errors around errors that are looked at; SDKs wrap a few times. */
+/** Limit on nested errors that are inspected; SDKs wrap a few times. */
 const mostErrors = 12;
 
 const connectionCodes = new Set([
@@ -34,12 +34,12 @@ const connectionCodes = new Set([
   "ENETUNREACH",
 ]);
 const connectionNames = new Set(["APIConnectionError", "APIConnectionTimeoutError"]);
-/** What the gateway calls failures of its own and of the servers behind it, also in mid-stream. */
+/** The gateway's codes for failures of its own and of the servers behind it, also in mid-stream. */
 const serverCode = /^(?:upstream_\w+|store_failed|internal_error|paused)$/u;
-/** Limits that pass: worth another try, and not what the model did. */
+/** Transient statuses: worth a retry, and not caused by the model. */
 const passing = new Set([408, 425, 429]);
 
-/** @param serverError what the session's last call came to, where that was an error of the server. */
+/** @param serverError the error of the session's last call, if it was one of the server. */
 export function verdictOf(
   thrown: unknown,
   isTimeout: boolean,
@@ -47,12 +47,12 @@ export function verdictOf(
 ): Verdict {
   const seen = isTimeout ? null : firstSign(thrown, serverError);
   if (seen !== null) return seen;
-  // An agent of plain fetch throws what it likes; the gateway knows what it answered.
+  // An agent with plain fetch may throw anything; the gateway knows how it responded.
   if (serverError !== null) return { fault: "infrastructure", isFinal: false };
   return { fault: isWrongResult(thrown) ? "result" : "agent", isFinal: false };
 }
 
-/** The outermost error that tells. */
+/** The outermost error that identifies the fault. */
 function firstSign(thrown: unknown, serverError: string | null): Verdict | null {
   const queue: unknown[] = [thrown];
   for (let i = 0; i < queue.length && i < mostErrors; i++) {
@@ -83,7 +83,7 @@ function signOf(error: Fields, serverError: string | null): Verdict | null {
   return { fault: "agent", isFinal: true };
 }
 
-/** As the clients of OpenAI and Anthropic, the AI SDK, axios and this library write it. */
+/** In the formats of the clients of OpenAI and Anthropic, the AI SDK, axios and this library. */
 function statusOf(error: Fields): number | null {
   const holders = [error, readField(error, "response"), readField(error, "fields")].filter(
     isObject,
@@ -97,7 +97,7 @@ function statusOf(error: Fields): number | null {
   return null;
 }
 
-/** Of the error itself, of the body that it holds, and of the error in that body. */
+/** Codes of the error itself, of the body that it holds, and of the error in that body. */
 function codesOf(error: Fields): string[] {
   const bodies = [
     readField(error, "error"),
@@ -110,7 +110,7 @@ function codesOf(error: Fields): string[] {
   );
 }
 
-/** Thrown by what reads the results of programs, not by a call that was refused. */
+/** Thrown by code that reads the results of programs, not by a call that was refused. */
 function isWrongResult(thrown: unknown): boolean {
   if (!AgentTrainerError.isInstance(thrown)) return false;
   if (thrown.code === "EVALUATOR_FAILED") return true;

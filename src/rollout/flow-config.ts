@@ -1,11 +1,11 @@
-/** What one attempt gives to the flow, and what it remembers of the trajectories that it asked for. */
+/** What one attempt passes to the flow, and its record of the trajectories that the flow requested. */
 import type { AgentConfig, TrajectoryHandle, TrajectoryOptions } from "../core/agent.ts";
 import { AgentTrainerError } from "../core/errors.ts";
 import type { RolloutSession, SessionOptions } from "../core/session.ts";
 import { scopedFetch } from "./trajectory-scope.ts";
 import type { ScopeUse } from "./trajectory-scope.ts";
 
-/** A trajectory that the flow asked for. */
+/** A trajectory that the flow requested. */
 export interface KnownTrajectory {
   readonly name: string;
   readonly role: string;
@@ -54,7 +54,7 @@ export function makeFlowConfig(input: FlowConfigInput): FlowConfig {
   return { config, known, scopes };
 }
 
-/** What was said once stands; saying something else later is a mistake. */
+/** The first value holds; a different one later is an error. */
 function merge(
   name: string,
   before: KnownTrajectory | undefined,
@@ -72,7 +72,7 @@ function contradiction(name: string, what: string): AgentTrainerError {
   return new AgentTrainerError({
     code: "ROLLOUT_FAILED",
     message: `config.trajectory("${name}") was given ${what}.`,
-    hint: "Give a trajectory one role, where it is first asked for.",
+    hint: "Give a trajectory one role, where it is first requested.",
     fields: { name },
   });
 }

@@ -1,6 +1,6 @@
 /**
- * What a flow returned: an episode, trajectories, or a plain value. Reports come from user code that may
- * not be typed, so every field is looked at. Knows nothing of captured calls.
+ * Reads what a flow returned: an episode, trajectories, or a plain value. Reports come from user code
+ * that may not be typed, so every field is checked.
  */
 import type { EpisodeReport, StepReport, TrajectoryReport } from "../core/report.ts";
 import { AgentTrainerError } from "../core/errors.ts";
@@ -85,7 +85,7 @@ function readTrajectory(fields: Fields, fallback: string): TrajectoryReport {
   }
   const of = `The trajectory report "${name}"`;
   if (uid !== undefined && typeof uid !== "string") throw wrongField(of, "uid", uid, "a string");
-  // null is "not scored" in a trajectory that was read from a file.
+  // null means "not scored" in a trajectory that was read from a file.
   if (reward !== undefined && reward !== null && !Number.isFinite(reward)) {
     throw wrongField(of, "reward", reward, "a finite number");
   }
@@ -112,12 +112,12 @@ function readStep(step: unknown, trajectory: string, index: number): StepReport 
   if (typeof responseId !== "string" || responseId === "") {
     throw new AgentTrainerError({
       code: "ROLLOUT_FAILED",
-      message: `${of} has the responseId ${describeValue(responseId)}, so no call can be told to be it.`,
-      hint: "Give each step the id of the response that it speaks of, such as completion.id.",
+      message: `${of} has the responseId ${describeValue(responseId)}, so it cannot be matched to a call.`,
+      hint: "Give each step the id of its response, such as completion.id.",
     });
   }
   if (choice !== undefined && !(Number.isSafeInteger(choice) && Number(choice) >= 0)) {
-    throw wrongField(of, "choice", choice, "a whole number from 0");
+    throw wrongField(of, "choice", choice, "an integer of at least 0");
   }
   if (reward !== undefined && !Number.isFinite(reward)) {
     throw wrongField(of, "reward", reward, "a finite number");

@@ -1,4 +1,4 @@
-/** Functions as programs: flows, which something else scores, and functions that score themselves. */
+/** Functions as programs: flows, which an evaluator scores, and functions that score themselves. */
 import type { AgentFlow, AgentRunFunction } from "../core/agent.ts";
 import { readFlowResult } from "./flow-result.ts";
 import type { RolloutProgram } from "./program.ts";

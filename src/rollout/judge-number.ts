@@ -1,8 +1,8 @@
-/** Whether a reward that is a plain number means right or wrong. */
+/** Whether a reward that is a plain number means correct or incorrect. */
 
 /**
- * With a threshold, by it. Without one, at least 1 is right and at most 0 is wrong, as for `true` and
- * `false`; what lies between is partly right, and nobody said which: null.
+ * With a threshold, by it. Without one, at least 1 is correct and at most 0 is incorrect, as for
+ * `true` and `false`; anything between is partly correct, hence null.
  */
 export function judgeNumber(reward: number, solvedReward: number | null): boolean | null {
   if (solvedReward !== null) return reward >= solvedReward;

@@ -1,19 +1,22 @@
-/** What a rollout may cost. */
+/** Concurrency, time limits and retries of rollouts. */
 
 export interface RolloutLimits {
-  /** Rollouts under way at once. At least 1. @default 64 */
+  /** Rollouts running at the same time. At least 1. @default 64 */
   readonly concurrency: number;
-  /** Milliseconds for the set-up hook of an attempt. @default 300_000 */
+  /** Limit in milliseconds for the setup hook of an attempt. @default 300_000 */
   readonly setUpTimeoutMs: number;
-  /** Milliseconds for a whole attempt: session, flow and collecting its calls. @default 600_000 */
+  /**
+   * Limit in milliseconds for a whole attempt: session, flow and collecting its calls. @default
+   * 600_000
+   */
   readonly timeoutMs: number;
-  /** Milliseconds for the evaluator of one episode. @default 60_000 */
+  /** Limit in milliseconds for the evaluator of one episode. @default 60_000 */
   readonly evaluatorTimeoutMs: number;
-  /** Milliseconds for clearing away what a set-up made. @default 60_000 */
+  /** Limit in milliseconds for the teardown of what a setup created. @default 60_000 */
   readonly tearDownTimeoutMs: number;
-  /** Further attempts after a failed or late one. @default 2 */
+  /** Further attempts after one that failed or timed out. @default 2 */
   readonly retries: number;
-  /** Milliseconds before the second attempt; doubled each time. @default 100 */
+  /** Milliseconds before the second attempt; doubled for each further one. @default 100 */
   readonly retryDelayMs: number;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Which reported trajectory a call belongs to, where the flow says so: by the id of the response. Knows
- * nothing of steps.
- */
+/** Which reported trajectory a call belongs to, where the flow specifies it by the id of the response. */
 import { AgentTrainerError } from "../core/errors.ts";
 import type { TrajectoryReport } from "../core/report.ts";
 import type { Trace } from "../core/trace.ts";
@@ -9,7 +6,7 @@ import { trajectoryUid } from "./attribution.ts";
 import type { AttributionContext } from "./attribution.ts";
 
 export interface ReportMatches {
-  /** Those that named calls have a uid now. */
+  /** The reports; those that named calls now have a uid. */
   readonly reports: readonly TrajectoryReport[];
   /** Response id → uid of the trajectory; only for calls through the session's own URL. */
   readonly byResponse: ReadonlyMap<string, string>;
@@ -18,8 +15,8 @@ export interface ReportMatches {
 }
 
 /**
- * @throws AgentTrainerError (`ROLLOUT_FAILED`) when a report names a call or choice that was not captured,
- *   or a call that another trajectory has.
+ * @throws AgentTrainerError (`ROLLOUT_FAILED`) when a report names a call or choice that was not
+ * captured, or a call that belongs to another trajectory.
  */
 export function matchReports(
   reports: readonly TrajectoryReport[],
@@ -79,7 +76,7 @@ function endpointFor(
   if (endpoint !== undefined) return endpoint;
   throw wrongClaim(
     report,
-    `names the response "${responseId}", which no call of this rollout gave`,
+    `names the response "${responseId}", which no call of this rollout returned`,
   );
 }
 

@@ -1,6 +1,7 @@
 /**
- * Whether what user code returned can be written down. Everything of a rollout is a line of JSON in the
- * run folder, so a cycle, a BigInt or a getter that throws is that rollout's failure, by name.
+ * Whether what user code returned can be serialized. Everything of a rollout is a line of JSON in the
+ * run folder, so a cycle, a BigInt or a getter that throws fails that rollout, with a message that
+ * names it.
  */
 import { AgentTrainerError } from "../core/errors.ts";
 import { describeThrown } from "./error-facts.ts";
@@ -33,7 +34,7 @@ export function requireRecordable(what: string, { output, metadata, reports }: F
     throw new AgentTrainerError({
       code: "ROLLOUT_FAILED",
       message: `${what} returned ${why} in its ${part}, which cannot be written to the run folder.`,
-      hint: "Return plain data: texts, numbers, lists and objects without cycles.",
+      hint: "Return plain data: strings, numbers, arrays and objects without cycles.",
       fields: { part },
     });
   }

@@ -26,12 +26,12 @@ import { setUpTask, tearDownTask } from "./task-setup.ts";
 export interface RolloutSetup<Metadata> {
   readonly host: SessionHost;
   readonly program: RolloutProgram<Metadata>;
-  /** null where the program, or the set-up of each task, brings the score. */
+  /** null if the program, or the setup of each task, provides the score. */
   readonly evaluator: Evaluator<Metadata> | null;
   readonly hooks?: TaskHooks<Metadata>;
-  /** Roles that are sampled and scored, but not trained. @default none */
+  /** Roles that are sampled and scored, but excluded from training. @default none */
   readonly untrainedRoles?: readonly string[];
-  /** @default scored with 0, never tried again */
+  /** @default scored with 0, never retried */
   readonly failures?: FailurePolicy;
   /** @default the evaluator's reward */
   readonly scores?: ScorePolicy;
@@ -81,7 +81,7 @@ export async function runRollout<Metadata>(
   }
 }
 
-/** A validation measures the agent as it is, so what it does is never tried again there. */
+/** A validation measures the agent as it is, so failures of the agent are never retried there. */
 function policyOf(
   { failures = defaultFailurePolicy }: Pick<RolloutSetup<never>, "failures">,
   { isValidation }: RolloutContext,
@@ -106,7 +106,7 @@ async function attemptOnce<Metadata>(
   const { hooks, limits } = setup;
   const { episodeId } = request;
   const { signal, isValidation, emit } = context;
-  // What an attempt does to its task is nobody else's.
+  // A copy, so that an attempt that changes its task affects no other one.
   const task = copyPlain(request.task);
   const onWarning = (message: string): void => {
     emit({ type: "warning", message });
@@ -132,7 +132,7 @@ async function attemptOnce<Metadata>(
     const unscored = returnedEpisode(request, { ...outcome, metrics }, attempt);
     const evaluator = prepared.evaluator ?? setup.evaluator;
     const limitMs = limits.evaluatorTimeoutMs;
-    // It says itself that it failed, so there is nothing to evaluate.
+    // It reports its own failure, so there is nothing to evaluate.
     if (outcome.terminationReason === "error") {
       return { episode: scoreFailure(unscored, policyOf(setup, context)), failure: null };
     }
@@ -158,7 +158,7 @@ async function attemptSetUp<Metadata>(
     program,
     task,
     session: {
-      // New for each attempt, so that nothing an earlier one still does can reach this one.
+      // New for each attempt, so that an earlier one that still runs cannot reach this one.
       uid: `${episodeId}#${attempt}`,
       seed: deriveSeed(seed, attempt),
       sampling,
@@ -182,7 +182,7 @@ const failedSetUp = (error: unknown): AttemptOutcome & { readonly kind: "failed"
   ...nothingCaptured,
 });
 
-/** Tells that a rollout is over. */
+/** Emits the end of a rollout. */
 export function endRollout(episode: Episode, { emit, isValidation }: RolloutContext): Episode {
   emit({
     type: "rollout-end",

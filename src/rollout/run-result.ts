@@ -1,4 +1,4 @@
-/** What a program that scores itself returned: a reward, or trajectories that have one each. */
+/** The result of a program that scores itself: a reward, or trajectories that have one each. */
 import { AgentTrainerError } from "../core/errors.ts";
 import type { TrajectoryReport } from "../core/report.ts";
 import type { EvalOutput } from "../core/trajectory.ts";
@@ -7,8 +7,9 @@ import { readFlowResult } from "./flow-result.ts";
 import type { FlowResult } from "./program.ts";
 
 /**
- * A number, a boolean, a pair or `{ reward, isCorrect }` scores all calls, as an evaluator's would.
- * @throws AgentTrainerError when it is no score, or a trajectory has no reward.
+ * A number, a boolean, a pair or `{ reward, isCorrect }` scores all calls, as an evaluator's result
+ * would.
+ * @throws AgentTrainerError when it is not a score, or a trajectory has no reward.
  */
 export function readRunResult(returned: unknown, taskId: string): FlowResult {
   const result = readFlowResult(returned);
@@ -34,7 +35,7 @@ const isCorrectOf = (returned: unknown): boolean | undefined => {
   return typeof isCorrect === "boolean" ? isCorrect : undefined;
 };
 
-/** The mean reward of what is trained. */
+/** The mean reward of the trajectories that are trained. */
 export function evaluationOf(
   reports: readonly Pick<TrajectoryReport, "reward" | "train">[],
   isCorrect?: boolean,

@@ -1,7 +1,4 @@
-/**
- * Many rollouts at once, until too many have failed. Knows sessions by contract only, and nothing of
- * steps, groups or training.
- */
+/** Runs many rollouts concurrently, until too many have failed. Uses sessions by their contract only. */
 import { AgentTrainerError } from "../core/errors.ts";
 import type { SessionOptions } from "../core/session.ts";
 import { isFault } from "../core/outcome.ts";
@@ -21,19 +18,21 @@ export interface RolloutRunOptions {
   /** Aborting it closes all sessions and rejects the run with its reason. */
   readonly signal: AbortSignal;
   /**
-   * Circuit breaker: as soon as more rollouts than this have failed for good, those under way are cut
-   * off, no more are started, and both come back as `aborted`. What the agent made fail after the model
-   * had answered does not count. @default Infinity
+   * Circuit breaker: as soon as more rollouts than this have failed after all retries, running ones
+   * are cut off, no more are started, and both are returned as `aborted`. Failures that the agent
+   * caused after the model had responded do not count.
+   * @default Infinity
    */
   readonly maxFailures?: number;
-  /** Called as things happen; must not throw. */
+  /** Called synchronously with every event; must not throw. */
   readonly onEvent?: (event: RolloutEvent) => void;
 }
 
 export interface RolloutRunner<Metadata = Record<string, unknown>> {
   /**
-   * One episode per request, in their order. A rollout that fails is an episode that says so, with
-   * `terminationReason` "error" or "timeout", and costs the others nothing. `core/outcome.ts` tells which.
+   * One episode per request, in the same order. A rollout that fails becomes an episode with
+   * `terminationReason` "error" or "timeout", and does not affect the others. `core/outcome.ts`
+   * defines which failures count.
    */
   run(
     requests: readonly RolloutRequest<Metadata>[],
@@ -41,7 +40,7 @@ export interface RolloutRunner<Metadata = Record<string, unknown>> {
   ): Promise<readonly Episode[]>;
 }
 
-/** @throws ConfigError when the evaluator is not something that can be called. */
+/** @throws ConfigError when the evaluator is not callable. */
 export function createRolloutRunner<Metadata = Record<string, unknown>>(
   setup: RolloutSetup<Metadata>,
 ): RolloutRunner<Metadata> {

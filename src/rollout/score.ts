@@ -1,4 +1,4 @@
-/** The score of an episode: the evaluator's, or the one that its program gave itself. */
+/** The score of an episode: the evaluator's, or the program's own. */
 import type { Evaluator } from "../core/agent.ts";
 import { AgentTrainerError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
@@ -10,9 +10,9 @@ import type { FlowResult } from "./program.ts";
 import type { RolloutEvent } from "./rollout-event.ts";
 
 export interface ScorePolicy {
-  /** Which reward trains where a program scores itself and an evaluator does too. */
+  /** Which reward trains when a program scores itself and there is an evaluator, too. */
   readonly source: "evaluator" | "rollout";
-  /** From which reward on a rollout is right whose score is a plain number; null = see `judgeNumber`. */
+  /** Minimum reward of a correct rollout when the score is a plain number; null = see `judgeNumber`. */
   readonly solvedReward: number | null;
 }
 
@@ -28,7 +28,7 @@ export interface Scoring<Metadata> {
   readonly emit: (event: RolloutEvent) => void;
 }
 
-/** Rejects only with the reason of the signal; a score that cannot be had is part of the episode. */
+/** Rejects only with the reason of the signal; a scoring error is part of the episode. */
 export async function addScore<Metadata>(
   unscored: Episode,
   scoring: Scoring<Metadata>,
@@ -59,14 +59,14 @@ export async function addScore<Metadata>(
   }
 }
 
-/** Right or wrong by the reward, where nobody said it. */
+/** Derives correctness from the reward where it was not given. */
 function judged(episode: Episode, { solvedReward }: ScorePolicy): Episode {
   const { isCorrect, reward } = episode;
   if (isCorrect !== null || reward === null) return episode;
   return { ...episode, isCorrect: judgeNumber(reward, solvedReward) };
 }
 
-/** Rewards of its trajectories stand; a reward for the whole goes to all of them. */
+/** Rewards of its trajectories are kept; a reward for the whole goes to all of them. */
 function scoreItself(episode: Episode, { evaluation, reports }: FlowResult): Episode {
   if (evaluation === undefined) {
     throw new AgentTrainerError({
@@ -81,14 +81,14 @@ function scoreItself(episode: Episode, { evaluation, reports }: FlowResult): Epi
   const { trajectories } = episode;
   return {
     ...scored,
-    // What no report speaks of has no reward, and is left out of training for that.
+    // What no report covers has no reward, and is excluded from training for that reason.
     trajectories: scored.trajectories.map((trajectory, index) =>
       Object.assign({}, trajectory, { reward: trajectories[index]?.reward ?? null }),
     ),
   };
 }
 
-/** The evaluator's reward in place of the program's own, which stays as a number of the episode. */
+/** Replaces the program's own reward by the evaluator's; the former stays as a metric of the episode. */
 function overrule(episode: Episode, evaluation: EvalOutput, own: number): Episode {
   const cleared: readonly Trajectory[] = episode.trajectories.map((trajectory) =>
     Object.assign({}, trajectory, {
@@ -100,7 +100,7 @@ function overrule(episode: Episode, evaluation: EvalOutput, own: number): Episod
   return scoreEpisode({ ...episode, trajectories: cleared, metrics }, evaluation);
 }
 
-/** The program's own rewards, with all else that the evaluator said. */
+/** Keeps the program's own rewards, with everything else that the evaluator returned. */
 function keepOwn(
   episode: Episode,
   evaluation: EvalOutput,
@@ -108,7 +108,7 @@ function keepOwn(
   policy: ScorePolicy,
 ): Episode {
   const metrics = { ...episode.metrics, evaluator_reward: evaluation.reward };
-  // A reward of null stays null here: it is told by reports alone.
+  // A reward of null stays null here: only reports set it.
   const own = scoreItself({ ...episode, metrics }, result);
   const theirs = judged(scoreEpisode(own, evaluation), policy);
   return {

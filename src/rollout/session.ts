@@ -1,4 +1,4 @@
-/** Opening and closing a session so that none is left behind and none holds a rollout up. */
+/** Opens and closes sessions so that none is left open and none blocks a rollout. */
 import type { RolloutSession, SessionHost, SessionOptions } from "../core/session.ts";
 import { raceAbort } from "../util/abort.ts";
 import { startDeadline } from "./deadline.ts";
@@ -25,7 +25,7 @@ export async function openSession(
   }
 }
 
-/** Never rejects: resolves with what went wrong, or null. */
+/** Never rejects: resolves with the error message, or null. */
 export async function closeSession(session: RolloutSession): Promise<string | null> {
   const deadline = startDeadline("Closing it", closeTimeoutMs);
   try {

@@ -1,7 +1,7 @@
 /**
- * Errors of user code that nothing awaits: promises that reject unheard, throws in timers, and
- * `process.exit`. Node keeps the asynchronous context of each, which tells the attempt that it belongs to.
- * What belongs to none is handed to whoever watches. Knows nothing of runs or files.
+ * Errors of user code that nothing awaits: unhandled rejections, throws in timers, and
+ * `process.exit`. Node keeps the asynchronous context of each, which identifies its attempt. Those
+ * that belong to none go to the watchers.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { AgentTrainerError } from "../core/errors.ts";
@@ -11,7 +11,7 @@ import { errorFacts } from "./error-facts.ts";
 
 /** An attempt at a task, as far as its stray errors are concerned. */
 interface AttemptScope {
-  /** For messages. */
+  /** Names the attempt in messages. */
   readonly what: string;
   readonly onWarning: (message: string) => void;
   /** The part of the attempt that waits for user code now; null before, between and after. */
@@ -20,14 +20,14 @@ interface AttemptScope {
   last: Deadline | null;
 }
 
-/** What nothing caught, outside of all attempts. */
+/** An uncaught error outside of all attempts. */
 export type StrayKind = "rejection" | "exception";
 type OnUnowned = (error: unknown, kind: StrayKind) => void;
 
 const scopes = new AsyncLocalStorage<AttemptScope>();
 const watchers = new Set<OnUnowned>();
 
-/** Errors of one text are told once: a timer that throws would say the same all day. */
+/** Each error text is reported once: a timer that throws would repeat it indefinitely. */
 const told = new Set<string>();
 const mostTold = 20;
 
@@ -41,8 +41,8 @@ export function withinAttempt<T>(
 }
 
 /**
- * Runs user code until it ends or the deadline's signal aborts. A stray error of the attempt rejects it
- * as if the code had thrown it.
+ * Runs user code until it ends or the deadline's signal aborts. A stray error of the attempt rejects
+ * it as if the code had thrown it.
  */
 export async function raceUserCode<T>(work: () => Promise<T>, deadline: Deadline): Promise<T> {
   const scope = scopes.getStore();
@@ -56,7 +56,7 @@ export async function raceUserCode<T>(work: () => Promise<T>, deadline: Deadline
   }
 }
 
-/** True for what an aborted signal does to calls that nothing awaits any more. */
+/** True for an error that an aborted signal causes in calls that nothing awaits any more. */
 function isAftermath(error: unknown, { last }: AttemptScope): boolean {
   if (last === null || !last.signal.aborted) return false;
   if (error === last.signal.reason) return true;
@@ -88,7 +88,7 @@ function onStray(error: unknown, kind: StrayKind, event: string): void {
       settle(error, kind, scope);
       return;
     } catch {
-      // Its run has ended, so its journal is closed; now it is nobody's.
+      // Its run has ended, so its run log is closed; now the error belongs to no run.
     }
   }
   // Programs that handle such errors themselves keep doing so.
@@ -99,7 +99,7 @@ function onStray(error: unknown, kind: StrayKind, event: string): void {
 const onRejection = (error: unknown): void => onStray(error, "rejection", "unhandledRejection");
 const onException = (error: unknown): void => onStray(error, "exception", "uncaughtException");
 
-/** Of an agent it ends that attempt; of anybody else, the process. */
+/** In an agent, it ends that attempt; anywhere else, the process. */
 function refuseExit(exit: typeof process.exit): typeof process.exit {
   return (code) => {
     const scope = scopes.getStore();
@@ -118,11 +118,11 @@ function refuseExit(exit: typeof process.exit): typeof process.exit {
 let realExit: typeof process.exit | null = null;
 
 /**
- * Takes care of stray errors until disposed: those of attempts fail them, others go to `onUnowned`
- * unless the program has a listener of its own for them.
+ * Handles stray errors until disposed: those of attempts fail them, others go to `onUnowned` unless
+ * the program has its own listener for them.
  */
 export function watchStrayErrors(onUnowned: OnUnowned): Disposable {
-  // Of its own, since the same function may watch twice.
+  // A new function, since the same one may be registered twice.
   const watcher: OnUnowned = (error, kind) => onUnowned(error, kind);
   if (watchers.size === 0) {
     process.on("unhandledRejection", onRejection);

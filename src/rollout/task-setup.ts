@@ -1,4 +1,4 @@
-/** The set-up hook of an attempt and its tear-down, each within its deadline. */
+/** The setup hook of an attempt and its teardown, each within its deadline. */
 import type { SetUpInfo, TaskHooks, TaskSetup } from "../core/hooks.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
@@ -12,12 +12,12 @@ export interface SetUpLimits {
   readonly tearDownTimeoutMs: number;
 }
 
-/** Hears what went wrong in clearing away; nothing else can be done about it. */
+/** Receives errors of the teardown, which can only be reported. */
 type OnWarning = (message: string) => void;
 
 /**
- * @throws what the hook throws, a DeadlineError when it is late, or the reason of `signal`. What a late
- *   set-up still makes is torn down when it comes.
+ * @throws what the hook throws, a DeadlineError when it is late, or the reason of `signal`. What a
+ * late setup still creates is torn down when it arrives.
  */
 export async function setUpTask<Metadata>(
   hooks: TaskHooks<Metadata>,
@@ -28,7 +28,7 @@ export async function setUpTask<Metadata>(
   onWarning: OnWarning,
 ): Promise<TaskSetup<Metadata>> {
   signal.throwIfAborted();
-  const deadline = startDeadline(`The set-up of task "${task.id}"`, limits.setUpTimeoutMs, signal);
+  const deadline = startDeadline(`The setup of task "${task.id}"`, limits.setUpTimeoutMs, signal);
   const working = (async () =>
     (await hooks.setUp(task, { ...info, signal: deadline.signal })) ?? {})();
   try {
@@ -46,7 +46,7 @@ export async function setUpTask<Metadata>(
   }
 }
 
-/** Never rejects. Not bound to any signal: it runs when everything else has been called off. */
+/** Never rejects. Not bound to any signal: it runs after everything else has been aborted. */
 export async function tearDownTask<Metadata>(
   setup: TaskSetup<Metadata>,
   taskId: string,
@@ -58,7 +58,7 @@ export async function tearDownTask<Metadata>(
   try {
     await raceUserCode(async () => await setup.tearDown?.(), deadline);
   } catch (error) {
-    onWarning(`The tear-down of task "${taskId}" failed: ${errorFacts(error).message}`);
+    onWarning(`The teardown of task "${taskId}" failed: ${errorFacts(error).message}`);
   } finally {
     deadline.dispose();
   }

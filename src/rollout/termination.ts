@@ -3,13 +3,13 @@ import { TerminationEvent } from "../core/termination.ts";
 import type { TerminationReason, Trajectory } from "../core/trajectory.ts";
 import { readField } from "../util/read-field.ts";
 
-/** Causes of causes that are looked at; SDKs wrap errors a few times. */
+/** Depth to which causes are inspected; SDKs wrap errors a few times. */
 const deepestCause = 4;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * `null` for a failure. A prompt that is too long stays too long, so it is not tried again; SDKs carry
+ * `null` for a failure. A prompt that is too long stays too long, so it is not retried; SDKs store
  * the server's code in different places.
  */
 export function terminationOf(thrown: unknown): TerminationReason | null {
@@ -23,8 +23,8 @@ export function terminationOf(thrown: unknown): TerminationReason | null {
 }
 
 /**
- * How a program ended that did not say so itself: by a response that was cut off where a trajectory that
- * trains ends with one, else by returning.
+ * The termination reason of a program that did not report one: by a truncated response if a
+ * trajectory that trains ends with one, else by returning.
  */
 export function endingOf(trajectories: readonly Trajectory[]): TerminationReason {
   const isCut = trajectories.some(
@@ -35,7 +35,7 @@ export function endingOf(trajectories: readonly Trajectory[]): TerminationReason
 
 const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null;
 
-/** By OpenAI's code, or by the words that Anthropic's clients know it by. */
+/** By OpenAI's code, or by the message that Anthropic's clients recognize. */
 function isOverflow(thrown: Fields): boolean {
   return holdersOf(thrown).some((holder) => {
     const [code, type, message] = ["code", "type", "message"].map((key) => readField(holder, key));

@@ -1,10 +1,10 @@
 /**
- * Which trajectory code belongs to while it runs: set by `withTrajectory`, read by `config.fetch`. It
- * follows the asynchronous context, so concurrent work never sees another's. Patches nothing.
+ * Which trajectory running code belongs to: set by `withTrajectory`, read by `config.fetch`. It
+ * follows the asynchronous context, so concurrent work never sees another's scope. Patches nothing.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** What one attempt did with scopes. */
+/** How one attempt used scopes. */
 export interface ScopeUse {
   /** Names that `withTrajectory` was called with. */
   readonly entered: Set<string>;
@@ -19,12 +19,17 @@ interface Scope {
 
 const key = Symbol.for("agent-trainer.trajectory-scope");
 const shared = globalThis as { [key]?: AsyncLocalStorage<Scope> };
-// One for all copies of this package, since the agent may import another one than the trainer.
+// One for all copies of this package, since the agent may import a different copy than the
+// trainer.
 const scopes = (shared[key] ??= new AsyncLocalStorage<Scope>());
 
 /**
  * Runs `work`, and attributes the calls that it makes with `config.fetch` to the trajectory `name`.
- * Nested, the innermost name counts. Outside of a rollout it only runs `work`.
+ * When nested, the innermost name applies. Outside of a rollout it only runs `work`.
+ *
+ * @param name Name of the trajectory: its role.
+ * @param work A function, usually async, that calls the model.
+ * @returns What `work` returns.
  *
  * @example
  * const client = new OpenAI({ baseURL: config.baseUrl, apiKey: config.apiKey, fetch: config.fetch });
@@ -36,7 +41,7 @@ export function withTrajectory<T>(name: string, work: () => T): T {
   return scopes.run({ use, name }, work);
 }
 
-/** Runs an attempt so that `use` tells what it did; scopes of whoever called are left behind. */
+/** Runs an attempt so that `use` records its scopes; scopes of the caller do not apply inside. */
 export function observeScopes<T>(use: ScopeUse, work: () => T): T {
   return scopes.run({ use, name: null }, work);
 }

@@ -1,10 +1,10 @@
 /**
  * Ids to text for byte-level vocabularies (GPT-2's alphabet: one letter per byte). Bytes are looked up
- * and joined, which is what the library does, without its passes over token strings.
+ * and joined, as the library does, but without its passes over token strings.
  */
 import type { TokenizerFile } from "./control-tokens.ts";
 
-/** The bytes that GPT-2 writes as themselves; all others are moved up to U+0100 and on. */
+/** The bytes that GPT-2 writes as themselves; all others are mapped to U+0100 and above. */
 function isPrintable(byte: number): boolean {
   return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
 }
@@ -26,7 +26,7 @@ export function isByteLevel(file: TokenizerFile): boolean {
   return file.decoder?.type === "ByteLevel" && isVocabulary(file.model?.vocab);
 }
 
-/** Ids that the vocabulary lacks are left out, as padding beyond it is. */
+/** Ids that the vocabulary lacks are skipped, as is padding beyond it. */
 export function createByteDecoder(file: TokenizerFile): (ids: ArrayLike<number>) => string {
   const alphabet = byteAlphabet();
   const vocabulary = isVocabulary(file.model?.vocab) ? file.model.vocab : {};
@@ -41,7 +41,7 @@ export function createByteDecoder(file: TokenizerFile): (ids: ArrayLike<number>)
     const word = words[id] ?? "";
     const own = Array.from(word, (letter) => alphabet.get(letter));
     const known = own.filter((byte) => byte !== undefined);
-    // A word that is not in the alphabet is there as it is.
+    // A word that is not in the alphabet is used unchanged.
     return known.length === own.length ? Uint8Array.from(known) : encoder.encode(word);
   };
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -50,7 +50,7 @@ export function createByteDecoder(file: TokenizerFile): (ids: ArrayLike<number>)
     let length = 0;
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i] as number;
-      // Only what the vocabulary has is kept: ids may come from anybody.
+      // Only ids of the vocabulary are cached: ids may come from any client.
       const part = bytes[id] ?? (words[id] === undefined ? nothing : (bytes[id] = bytesOf(id)));
       parts.push(part);
       length += part.length;

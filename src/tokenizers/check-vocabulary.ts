@@ -1,4 +1,4 @@
-/** Whether a tokenizer makes only ids that the model has embeddings for. Reads values, not files. */
+/** Whether a tokenizer produces only ids that the model has embeddings for. Reads values, not files. */
 import { ModelError } from "../core/errors.ts";
 
 interface Token {
@@ -9,7 +9,7 @@ interface Token {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-/** The tokens of a `tokenizer.json`; what cannot be read as such is left to others. */
+/** The tokens of a `tokenizer.json`; what cannot be read as such is ignored here. */
 function* tokensOf(tokenizer: Readonly<Record<string, unknown>>): Generator<Token> {
   const { model, added_tokens: added } = tokenizer;
   const vocab = isRecord(model) ? model["vocab"] : undefined;

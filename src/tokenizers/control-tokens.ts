@@ -1,11 +1,11 @@
-/** The added tokens of a `tokenizer.json`, and where they stand in a text. Knows no messages. */
+/** The added tokens of a `tokenizer.json`, and where they occur in a text. */
 
 export interface ControlToken {
   readonly id: number;
   readonly text: string;
-  /** Not part of what a reader is to see. */
+  /** Hidden from decoded text. */
   readonly special: boolean;
-  /** White space before (after) it belongs to it. */
+  /** Whitespace before (after) it belongs to it. */
   readonly lstrip: boolean;
   readonly rstrip: boolean;
 }
@@ -42,7 +42,7 @@ export function readControlTokens(file: TokenizerFile): ControlTokens {
     .sort((a, b) => b.text.length - a.text.length);
   const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
   const alternatives = tokens.map(({ text }) => escaped(text)).join("|");
-  // Looking at the first character first spares most places hundreds of comparisons.
+  // Checking the first character first avoids hundreds of comparisons at most positions.
   const firsts = escaped([...new Set(tokens.map(({ text }) => [...text][0] ?? ""))].join(""));
   return {
     byText: new Map(tokens.map((token) => [token.text, token])),

@@ -16,17 +16,17 @@ export interface TokenizerFiles {
 
 type Metadata = Readonly<Record<string, unknown>>;
 
-/** llama.cpp's kinds of tokens that are not plain parts of words. */
+/** llama.cpp's token types other than normal tokens. */
 const tokenKinds = { unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
 
-/** What the two kinds of tokenizers have of their own. */
+/** What is specific to each of the two kinds of tokenizers. */
 interface Parts {
   readonly normalizer: object | null;
   readonly preTokenizer: object | null;
   readonly postProcessor: object | null;
   readonly decoder: object;
   readonly model: object;
-  /** Encoding puts the first token in front when the file does not say. */
+  /** Whether encoding adds the beginning-of-sequence token when the file does not say. */
   readonly addsBos: boolean;
 }
 
@@ -145,7 +145,7 @@ function byteLevel(
   };
 }
 
-/** Puts the token in front of every text, where the reader asks for special tokens. */
+/** Prepends the token to every text, where special tokens are requested. */
 function startingWith(token: string, id: unknown): object {
   const single = [
     { SpecialToken: { id: token, type_id: 0 } },

@@ -1,10 +1,10 @@
-/** A `tokenizer.json` as the metadata that GGUF files have for it: the way back of `gguf-tokenizer.ts`. */
+/** A `tokenizer.json` as the metadata that GGUF files have for it: the inverse of `gguf-tokenizer.ts`. */
 import { ModelError } from "../core/errors.ts";
 import { readTemplates, tokenText } from "./model-files.ts";
 import type { TokenizerFiles } from "./gguf-tokenizer.ts";
 import { preTokenizerName } from "./pre-tokenizers.ts";
 
-/** Numbers are whole; `Int32Array` holds llama.cpp's kinds of tokens. */
+/** Numbers are integers; `Int32Array` holds llama.cpp's token types. */
 export type VocabularyValue =
   | string
   | boolean
@@ -23,11 +23,11 @@ interface TokenizerJson {
   };
 }
 
-/** llama.cpp's kinds of tokens. */
+/** llama.cpp's token types. */
 const kinds = { normal: 1, control: 3, userDefined: 4, unused: 5 } as const;
 
 /**
- * @param vocabSize rows of the embedding; ids without a token get a name that no text has.
+ * @param vocabSize rows of the embedding; ids without a token get a name that occurs in no text.
  * @throws ModelError for a tokenizer that llama.cpp would not understand the same way.
  */
 export function writeGgufTokenizer(
@@ -85,7 +85,7 @@ export function writeGgufTokenizer(
   return values;
 }
 
-/** Whether encoding puts the first token in front: its post-processor then names it. */
+/** Whether encoding adds the beginning-of-sequence token: its post-processor then names it. */
 function addsBos({ post_processor: processor }: TokenizerJson, bos: string | undefined): boolean {
   if (bos === undefined) return false;
   const text = JSON.stringify(processor ?? null);

@@ -1,9 +1,9 @@
-/** What the files of a model folder say about its chat format. Reads values, not files. */
+/** What the files of a model folder say about its chat format. */
 
 /** `tokenizer_config.json`, as far as it matters here. */
 export interface TokenizerConfig {
   readonly chat_template?: unknown;
-  /** Ours: `"names"` asks for the short list of tools. */
+  /** Specific to this package: `"names"` selects the short list of tools. */
   readonly tool_prompt?: unknown;
   readonly bos_token?: unknown;
   readonly eos_token?: unknown;

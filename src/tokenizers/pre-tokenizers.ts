@@ -8,7 +8,7 @@ export interface PreTokenizer {
   readonly preTokenizer: object;
   /** A piece that is in the vocabulary is one token, whatever the merges say. */
   readonly ignoreMerges: boolean;
-  /** Encoding puts the first token in front when the file does not say. */
+  /** Whether encoding adds the beginning-of-sequence token when the file does not say. */
   readonly addsBos: boolean;
 }
 
@@ -19,7 +19,7 @@ const byteLevel = (useRegex: boolean): object => ({
   use_regex: useRegex,
 });
 
-/** Cuts by a pattern whose only difference between families is how many digits stay together. */
+/** Splits by a pattern whose only difference between families is how many digits stay together. */
 function splitBy(digits: string): object {
   const pattern = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`;
   const split = {
@@ -68,13 +68,13 @@ export function preTokenizerOf(name: unknown): PreTokenizer | undefined {
   return typeof name === "string" && Object.hasOwn(byName, name) ? byName[name] : undefined;
 }
 
-/** The name for a `tokenizer.json`'s own parts, whatever their order of keys; undefined when there is none. */
+/** The name for the parts of a `tokenizer.json`, independent of key order; undefined when there is none. */
 export function preTokenizerName(file: { readonly pre_tokenizer?: unknown }): string | undefined {
   const wanted = fingerprint(file.pre_tokenizer);
   return preTokenizerNames.find((name) => fingerprint(byName[name]?.preTokenizer) === wanted);
 }
 
-/** Only what decides where text is cut: offsets are reported, but do not matter. */
+/** Only what decides where text is split: offsets are reported, but do not matter. */
 function fingerprint(part: unknown): string {
   return JSON.stringify(part, (key, value: unknown) => {
     if (key === "trim_offsets") return undefined;

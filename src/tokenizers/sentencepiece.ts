@@ -1,21 +1,21 @@
 /**
- * A SentencePiece vocabulary, as GGUF files of Llama 2 and its kin hold one, as the parts of a
- * `tokenizer.json`. SentencePiece joins the two neighbours whose piece has the best score; a
- * `tokenizer.json` says the same by an ordered list of pairs, which is made here.
+ * A SentencePiece vocabulary, as GGUF files of Llama 2 and similar models contain, as the parts of a
+ * `tokenizer.json`. SentencePiece joins the two neighbors whose piece has the best score; a
+ * `tokenizer.json` expresses the same by an ordered list of pairs, which is built here.
  */
 
-/** Written where a space was. */
+/** Replaces a space. */
 const space = "\u2581";
 
 export interface SentencePieceVocabulary {
-  /** Pieces that text is made of, byte pieces and the unknown one among them. */
+  /** Pieces that text consists of, including byte pieces and the unknown one. */
   readonly vocab: Readonly<Record<string, number>>;
   /** By id; higher ones are joined first. */
   readonly scores: readonly number[];
-  /** Pieces that no join makes: bytes and the unknown one. */
+  /** Pieces that no merge produces: bytes and the unknown one. */
   readonly unjoined: ReadonlySet<string>;
   readonly unknown: string | undefined;
-  /** Text gets a space in front. */
+  /** A space is prepended to text. */
   readonly addsSpace: boolean;
 }
 
@@ -38,7 +38,7 @@ function mergesOf({ vocab, scores, unjoined }: SentencePieceVocabulary): [string
     });
 }
 
-/** Normaliser, decoder and model of a `tokenizer.json`; text is not cut before it is joined. */
+/** Normalizer, decoder and model of a `tokenizer.json`; text is not split before merging. */
 export function sentencePieceParts(vocabulary: SentencePieceVocabulary): {
   readonly normalizer: object;
   readonly decoder: object;

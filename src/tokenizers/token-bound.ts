@@ -1,15 +1,16 @@
 /**
- * How few tokens a text can have, from its bytes alone. A token of n bytes has n times 1/n; each of its
- * bytes is counted here with 1 over the length of the longest token that has this byte, which is no more.
+ * A lower bound on a text's number of tokens, from its bytes alone. A token of n bytes has n times 1/n;
+ * each of its bytes is counted here with 1 over the length of the longest token that has this byte, which
+ * is no more.
  */
 import type { TokenizerFile } from "./control-tokens.ts";
 import { byteAlphabet, isByteLevel } from "./byte-decoder.ts";
 
-/** Bytes of text that a normal form may make one of. */
+/** Bytes of text that normalization may reduce to one. */
 const mostJoined = 4;
 const joiningForms = new Set(["NFC", "NFD", "NFKC", "NFKD"]);
 
-/** How many bytes of a text at most become one; Infinity where nobody knows. */
+/** Maximum number of bytes of a text that become one; Infinity where unknown. */
 function shrinkage(normalizer: unknown): number {
   if (normalizer === null || normalizer === undefined) return 1;
   const { type, normalizers } = normalizer as { type?: unknown; normalizers?: unknown };
@@ -19,20 +20,20 @@ function shrinkage(normalizer: unknown): number {
 }
 
 export interface TokenBound {
-  /** Most bytes that one token stands for; Infinity where nothing can be said. */
+  /** Maximum bytes that one token represents; Infinity where unknown. */
   readonly longestToken: number;
-  /** A number of tokens that `text` cannot have fewer of; 0 where nothing can be said. */
+  /** A lower bound on the number of tokens of `text`; 0 where unknown. */
   minTokens(text: string): number;
 }
 
-/** Of a `tokenizer.json`. */
+/** The bound for a `tokenizer.json`. */
 export function createTokenBound(json: object): TokenBound {
   const file = json as TokenizerFile & {
     readonly normalizer?: unknown;
     readonly pre_tokenizer?: unknown;
   };
   const shrinks = shrinkage(file.normalizer);
-  // Other kinds have tokens for what they do not know, of any length.
+  // Other kinds have unknown tokens of any length.
   const cutting = JSON.stringify(file.pre_tokenizer ?? null);
   const drops = /"Removed"|Whitespace|Bert|CharDelimiter/.test(cutting);
   if (!isByteLevel(file) || !Number.isFinite(shrinks) || drops)
@@ -40,7 +41,7 @@ export function createTokenBound(json: object): TokenBound {
   const longest = new Float64Array(256);
   const alphabet = byteAlphabet();
   const vocabulary = file.model?.vocab ?? {};
-  // A byte that is no token by itself can be left out.
+  // A byte that is not a token by itself can be dropped.
   for (const [letter, byte] of alphabet)
     longest[byte] = Object.hasOwn(vocabulary, letter) ? 1 : Infinity;
   // Every letter of the alphabet is one unit of a text.
@@ -57,7 +58,7 @@ export function createTokenBound(json: object): TokenBound {
       const bytes = Buffer.from(text, "utf8");
       let sum = 0;
       for (let i = 0; i < bytes.length; i++) sum += shares[bytes[i]!]!;
-      // Rounding must not make a token of many parts more than one.
+      // Rounding must not count a token of many parts as more than one.
       return Math.floor(sum * (1 - 1e-9));
     },
   };

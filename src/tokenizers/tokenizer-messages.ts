@@ -1,6 +1,6 @@
 /** Between `tokenizer-thread.ts` and `tokenizer-worker.ts`. */
 
-/** First the tokenizer, then texts; each is answered before the next comes. */
+/** First the tokenizer, then texts; each gets its response before the next is sent. */
 export type ToTokenizer =
   | { readonly json: object; readonly source: string }
   | { readonly text: string };

@@ -1,12 +1,12 @@
 /**
- * Encodes long texts in a thread of its own, one after the other: a text of megabytes takes seconds, in
- * which the thread that serves would answer nobody. It starts with the first text and ends when idle.
+ * Encodes long texts in a separate thread, one after the other: a text of megabytes takes seconds, in
+ * which the serving thread would block all requests. It starts with the first text and ends when idle.
  */
 import type { Worker } from "node:worker_threads";
 import { startThread } from "../util/start-thread.ts";
 import type { FromTokenizer, ToTokenizer } from "./tokenizer-messages.ts";
 
-/** Without a text for so long, its memory is given back. */
+/** Idle time after which the thread ends and its memory is freed. */
 const idleMs = 30_000;
 
 interface Job {
@@ -30,7 +30,7 @@ export class TokenizerThread {
     this.#source = source;
   }
 
-  /** Rejects with the signal's reason once it is aborted; then others do not wait for this text. */
+  /** Rejects with the signal's reason once it is aborted; other texts then do not wait for this one. */
   encode(text: string, signal: AbortSignal): Promise<Iterable<number>> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
@@ -96,7 +96,7 @@ export class TokenizerThread {
     this.#waiting = this.#waiting.filter((other) => other !== job);
     job.reject(job.signal.reason);
     if (job !== this.#running) return;
-    // There is no other way to stop it.
+    // There is no other way to stop an encoding.
     this.#end();
     this.#running = undefined;
     this.#next();

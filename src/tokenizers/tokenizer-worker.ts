@@ -1,4 +1,4 @@
-/** Entry of the thread that encodes long texts. */
+/** Entry point of the thread that encodes long texts. */
 import { parentPort } from "node:worker_threads";
 import { createTokenizer, type TextTokenizer } from "./tokenizer.ts";
 import type { FromTokenizer, ToTokenizer } from "./tokenizer-messages.ts";

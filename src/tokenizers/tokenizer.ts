@@ -1,4 +1,4 @@
-/** Text to ids and back with a `tokenizer.json`; special tokens only where we say so. */
+/** Text to ids and back with a `tokenizer.json`; special tokens only where requested. */
 import { Tokenizer as HubTokenizer } from "@huggingface/tokenizers";
 import { ModelError } from "../core/errors.ts";
 import { createByteDecoder, isByteLevel } from "./byte-decoder.ts";
@@ -7,7 +7,7 @@ import { TokenizerThread } from "./tokenizer-thread.ts";
 import { cutUnicodeDigits } from "./unicode-digits.ts";
 import { readControlTokens, type ControlTokens, type TokenizerFile } from "./control-tokens.ts";
 
-/** What we use of the library's class; its own types do not resolve under `nodenext`. */
+/** The used part of the library's class; its own types do not resolve under `nodenext`. */
 interface LibraryTokenizer {
   encode(text: string, options: { add_special_tokens: boolean }): { ids: number[] };
   decode(
@@ -28,9 +28,9 @@ export interface TextTokenizer {
   readonly controls: ControlTokens;
   /** As `encode`, in another thread where the text is long. */
   encodeLater(text: string, signal: AbortSignal): Promise<Iterable<number>>;
-  /** Most bytes of UTF-8 that one token stands for; Infinity where nothing can be said. */
+  /** Maximum UTF-8 bytes that one token represents; Infinity where unknown. */
   readonly longestToken: number;
-  /** A number of tokens that `encode` cannot go below; takes a small part of its time. */
+  /** A lower bound on the number of tokens from `encode`; takes a fraction of its time. */
   minTokens(text: string): number;
 }
 
@@ -65,7 +65,7 @@ export function createTokenizer(json: object, source: string): TextTokenizer {
   const encode = (text: string): number[] =>
     text === "" ? [] : plain.encode(text, { add_special_tokens: false }).ids;
   const thread = new TokenizerThread(json, source);
-  // A walk through the whole vocabulary, for which nobody waits who has no long text.
+  // A pass over the whole vocabulary, deferred until there is a long text.
   let known: TokenBound | undefined;
   const bound = (): TokenBound => (known ??= createTokenBound(json));
   return {

@@ -1,6 +1,6 @@
 /**
- * `Digits` in a `tokenizer.json` as Hugging Face's own tokenizers cut them: at every number of Unicode
- * (3, ٣, ½, Ⅷ). The library that we use knows only 0 to 9.
+ * `Digits` in a `tokenizer.json` as Hugging Face's own tokenizers split them: at every Unicode number
+ * (3, ٣, ½, Ⅷ). The library used here knows only 0 to 9.
  */
 export function cutUnicodeDigits(tokenizer: object): object {
   const { pre_tokenizer: part } = tokenizer as { pre_tokenizer?: unknown };

@@ -1,7 +1,4 @@
-/**
- * The trainer that users hold: checks what it was given and starts the run. Knows nothing of steps,
- * files or gateways.
- */
+/** The public trainer: validates its options and starts the run. */
 import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
@@ -25,18 +22,22 @@ import { type DatasetInput, readDataset } from "./rollouts/task.ts";
 import { wayNotices } from "./rollouts/agent-warnings.ts";
 import { resolveAgent, type Rollouts, type AgentSpec } from "./rollouts/agent-spec.ts";
 
-/** What an {@link AgentTrainer} is made of. */
+/**
+ * Options of an {@link AgentTrainer}: the backend, the agent, the configuration and the data.
+ * @typeParam Metadata Type of `task.metadata`.
+ */
 export interface AgentTrainerOptions<
   Metadata = Record<string, unknown>,
 > extends AgentSpec<Metadata> {
   /**
-   * What holds the weights, for one run. It stays yours: the trainer starts it and never disposes of
-   * it, so hold it with `await using`.
+   * The backend that holds the weights, for one run. The caller owns it: the trainer starts it but
+   * never disposes of it, so declare it with `await using`.
    */
   readonly backend: TrainingBackend;
   /**
-   * Options in camelCase, any of them; functions may stand for the names of estimators and losses. Or a
-   * checked `TrainConfig` from `loadConfig`, or a list of `key=value` texts as on the command line.
+   * The configuration: an object of options in camelCase, in which functions may take the place of
+   * names of estimators and losses; a validated `TrainConfig` from `loadConfig`; or an array of
+   * `key=value` strings as on the command line.
    */
   readonly config: ConfigInput;
   /** Tasks or rows to train on. */
@@ -44,22 +45,27 @@ export interface AgentTrainerOptions<
   /** Tasks or rows to validate on. @default none */
   readonly valDataset?: DatasetInput<Metadata>;
   /**
-   * `"auto"` goes on with an earlier run if there is one, a path with the run in that folder.
+   * `"auto"` resumes the latest run if there is one; a path resumes the run in that folder; `false`
+   * starts a new run.
    * @default false
    */
   readonly resume?: ResumeMode;
   /**
-   * Lets a resumed run have other values of options that decide what it computes, such as `rollout.n`.
-   * The change is recorded in `events.jsonl`. @default false
+   * Allows a resumed run to change options that decide what it computes, such as `rollout.n`. The
+   * changes are recorded in `events.jsonl`.
+   * @default false
    */
   readonly allowChanges?: boolean;
-  /** Ends the run early: the last completed step is saved and the result says `interrupted`. */
+  /**
+   * Aborting it ends the run early: the last completed step is saved, and the result's status is
+   * `interrupted`.
+   */
   readonly signal?: AbortSignal;
-  /** Hears every event, synchronously. */
+  /** Called synchronously with every event of the run. */
   readonly onEvent?: EventListener;
 }
 
-/** What the command line has made of the configuration before it makes a trainer. */
+/** What the command line has built from the configuration before it creates a trainer. */
 export interface MadeFromConfig {
   /** Functions that the options name as `path#export`, by these names. */
   readonly algorithms?: AlgorithmFunctions;
@@ -68,13 +74,15 @@ export interface MadeFromConfig {
 /**
  * Trains a model on an agent's own rollouts. One trainer is one run.
  *
+ * @typeParam Metadata Type of `task.metadata`.
+ *
  * @example
  * await using backend = createLocalBackend();
  * const trainer = new AgentTrainer({ backend, agentFlow, evaluator, config, trainDataset });
  * const result = await trainer.train();
  */
 export class AgentTrainer<Metadata = Record<string, unknown>> {
-  /** The resolved configuration. */
+  /** The resolved configuration, with every default filled in. */
   readonly config: TrainConfig;
   readonly #options: AgentTrainerOptions<Metadata>;
   readonly #rollouts: Rollouts<Metadata>;
@@ -84,14 +92,16 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
   #wasStarted = false;
 
   /**
-   * @throws ConfigError when an option is wrong.
-   * @throws UnsupportedOptionError when the backend does not honour one.
+   * Validates the options; nothing is started yet.
+   *
+   * @throws ConfigError when an option is invalid or a required part is missing.
+   * @throws UnsupportedOptionError when the backend does not support an option.
    */
   constructor(options: AgentTrainerOptions<Metadata>);
   /**
-   * @internal For a caller that made the backend, the agent and the data from what `config` says of them.
-   * Without it, options that name them (`backend`, `local.threads`, `dataset.train` ...) are refused, since
-   * nothing would read them.
+   * @internal For a caller that built the backend, the agent and the data from `config` itself.
+   * Without `made`, options that name them (`backend`, `local.threads`, `dataset.train` ...) are
+   * refused, since nothing would read them.
    */
   constructor(options: AgentTrainerOptions<Metadata>, made: MadeFromConfig);
   constructor(options: AgentTrainerOptions<Metadata>, made?: MadeFromConfig) {
@@ -111,15 +121,23 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
     if (options.resume !== undefined && options.resume !== false) checkResume(options.backend);
   }
 
-  /** Runs to the end. Rejects when the run fails; an interrupted run resolves. */
+  /**
+   * Runs to the end.
+   *
+   * @returns The result of the run; an interrupted run resolves, too.
+   * @throws AgentTrainerError when the run fails, or when this trainer has already been started.
+   */
   async train(): Promise<TrainResult> {
     this.#claim();
     return await this.#run([], this.#options.signal);
   }
 
   /**
-   * The same run as an iterable of its events; leaving the loop early interrupts the run. `onEvent`
-   * and `signal` work as in {@link train}.
+   * The same run as {@link train}, as an async iterable of its events. Leaving the loop early
+   * interrupts the run; a run that fails throws after its last event. `onEvent` and `signal` work as
+   * in {@link train}.
+   *
+   * @throws ConfigError when this trainer has already been started.
    */
   events(): AsyncIterableIterator<TrainerEvent> {
     this.#claim();
@@ -133,7 +151,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
     if (this.#wasStarted) {
       throw new ConfigError({
         message: "This AgentTrainer has already been started.",
-        hint: "Make a new AgentTrainer, with a new backend, for each run; resume goes on with an earlier one.",
+        hint: "Create a new AgentTrainer, with a new backend, for each run. To continue an earlier run, set resume.",
       });
     }
     this.#wasStarted = true;
@@ -146,7 +164,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
       valDataset === undefined ? [] : await readDataset(valDataset, "validation data");
     return await executeRun({
       backend,
-      // Metadata is what the caller's rows have; nothing below this point looks inside.
+      // The type of the metadata concerns the caller only; nothing below this point reads it.
       rollouts: this.#rollouts as unknown as Rollouts,
       config: this.config,
       estimators: this.#estimators,
@@ -162,7 +180,7 @@ export class AgentTrainer<Metadata = Record<string, unknown>> {
   }
 }
 
-/** JavaScript callers have no compiler to tell them. */
+/** JavaScript callers have no compiler that checks this. */
 function requireParts(options: object): void {
   const parts = ["backend", "config", "trainDataset"] as const;
   const given = options as Readonly<Record<string, unknown>>;

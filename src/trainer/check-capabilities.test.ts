@@ -82,7 +82,7 @@ describe("checkCapabilities", () => {
     expect(() => checkCapabilities(config, { name: "b", capabilities: all })).not.toThrow();
     const capabilities = { ...all, ...without };
     expect(() => checkCapabilities(config, { name: "b", capabilities })).toThrow(
-      `The backend "b" does not honour ${option}=`,
+      `The backend "b" does not support ${option}=`,
     );
   });
   it.each(["guards.kl=1", "guards.ratio=2"])(
@@ -90,7 +90,7 @@ describe("checkCapabilities", () => {
     (guard) => {
       const config = configOf(guard, "algorithm.loss_fn=cross_entropy");
       expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(
-        `does not honour ${guard}`,
+        `does not support ${guard}`,
       );
       const mixed = configOf(
         guard,
@@ -103,7 +103,7 @@ describe("checkCapabilities", () => {
   it("refuses GAE by name: no backend has a model of values", () => {
     const config = configOf("algorithm.adv_estimator=gae");
     expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(
-      'The backend "b" does not honour algorithm.adv_estimator="gae". No backend of this version honours it.',
+      'The backend "b" does not support algorithm.adv_estimator="gae". No backend of this version supports it.',
     );
   });
   it.each([
@@ -114,7 +114,7 @@ describe("checkCapabilities", () => {
     expect(() =>
       checkCapabilities(configOf("algorithm.loss_fn=./losses.ts#mine"), backend),
     ).toThrow(
-      'does not honour algorithm.loss_fn="./losses.ts#mine". Backends that honour it: local, tinker, verl.',
+      'does not support algorithm.loss_fn="./losses.ts#mine". Backends that support it: local, tinker, verl.',
     );
   });
   it("takes any loss where slopes can be trained on, and one that a backend lists", () => {

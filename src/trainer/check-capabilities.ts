@@ -1,4 +1,7 @@
-/** Refuses options that the backend would not honour, before anything starts. Knows no backend by name. */
+/**
+ * Refuses options that the backend does not support, before anything starts. Knows no backend by
+ * name.
+ */
 import type { BackendCapabilities, MeasuredMetric, TrainingBackend } from "../core/backend.ts";
 import { backendsThat } from "../core/capabilities.ts";
 import { UnsupportedOptionError } from "../core/errors.ts";
@@ -8,7 +11,7 @@ import type { TrainConfig } from "../config/train-config.ts";
 import { guardMetrics, guardNames, guardOptions } from "./update/guards.ts";
 import { isBackendLoss, supportsTrainerLoss } from "./update/loss-plan.ts";
 
-/** An option that not every backend honours. */
+/** An option that not every backend supports. */
 export interface CapabilityRule {
   readonly option: string;
   value(config: TrainConfig): unknown;
@@ -26,7 +29,7 @@ const optimizerOptions: readonly [string, keyof OptimSpec & keyof TrainConfig["t
 
 type Correction = TrainConfig["algorithm"]["rolloutCorrection"];
 
-/** These need the log-probabilities of the weights that train. */
+/** These need the log-probabilities of the weights being trained. */
 const needForward: readonly [string, (correction: Correction) => unknown][] = [
   ["bypass_mode", ({ bypassMode }) => (bypassMode === false ? false : null)],
   ["tis_mode", ({ tisMode }) => tisMode],
@@ -40,7 +43,7 @@ const correctionRules = needForward.map(([name, read]): CapabilityRule => ({
   supported: ({ forward }, { algorithm }) => forward || read(algorithm.rolloutCorrection) === null,
 }));
 
-/** A limit on something that the backend does not measure would never trip. */
+/** A limit on a metric that the backend does not measure would never take effect. */
 const guardRules = guardNames.map((name): CapabilityRule => ({
   option: guardOptions[name],
   value: ({ guards }) => guards[name],
@@ -60,19 +63,19 @@ function isMeasured(
   return (capabilities.measures ?? []).includes(metric) && (hasRatios || !isOfRatios);
 }
 
-/** Sampling options that not every backend has a word for. */
+/** Sampling options that not every backend has. */
 const minPRules = (["train", "val"] as const).map((phase): CapabilityRule => ({
   option: `rollout.${phase}.min_p`,
   value: ({ rollout }) => rollout[phase].minP,
   supported: ({ minP = true }, { rollout }) => rollout[phase].minP === 0 || minP,
 }));
 
-/** Every option whose honouring depends on the backend. */
+/** Every option whose support depends on the backend. */
 export const capabilityRules: readonly CapabilityRule[] = [
   {
     option: "algorithm.adv_estimator",
     value: (config) => config.algorithm.advEstimator,
-    // It needs a value for each token, and no backend has a model of values.
+    // It needs a value for each token, and no backend has a value model.
     supported: (_, { algorithm }) => algorithm.advEstimator !== "gae",
   },
   {
@@ -163,7 +166,7 @@ export const capabilityRules: readonly CapabilityRule[] = [
   })),
 ];
 
-/** @throws UnsupportedOptionError for the first option that is not honoured. */
+/** @throws UnsupportedOptionError for the first option that is not supported. */
 export function checkCapabilities(
   config: TrainConfig,
   backend: Pick<TrainingBackend, "name" | "capabilities">,

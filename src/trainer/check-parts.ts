@@ -1,6 +1,6 @@
 /**
- * Refuses options that name parts of a run where code brings parts of its own: they would be ignored.
- * Knows no backend by name.
+ * Refuses options that name a backend, an agent or data where code passes its own: they would be
+ * ignored. Knows no backend by name.
  */
 import type { TrainingBackend } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
@@ -13,7 +13,7 @@ const parts: ReadonlySet<string> = new Set(["agent", "evaluator", "dataset.train
 
 /**
  * Sections of other backends may stay: the same file can serve several.
- * @throws ConfigError that names every option which only the command line reads
+ * @throws ConfigError that names every option that only the command line reads.
  */
 export function checkParts(config: TrainConfig, backend: Pick<TrainingBackend, "name">): void {
   const { name } = backend;

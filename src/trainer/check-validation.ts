@@ -1,4 +1,4 @@
-/** Refuses options that ask for the result of a validation where there is nothing to validate on. */
+/** Refuses options that need the result of a validation where there is no validation data. */
 import { ConfigError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
 import type { TrainConfig } from "../config/train-config.ts";
@@ -12,8 +12,8 @@ export function checkValidation({ trainer }: TrainConfig, valTasks: readonly Tas
   ];
   if (asked.length === 0) return;
   throw new ConfigError({
-    message: `${asked.map((option) => `${option}=true`).join(" and ")} cannot do anything without validation data.`,
-    hint: "Set dataset.val (in code: valDataset), or leave the option out.",
+    message: `${asked.map((option) => `${option}=true`).join(" and ")} cannot be used without validation data.`,
+    hint: "Set dataset.val (in code: valDataset), or remove the option.",
     fields: { options: asked },
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Functions of the user in place of names: they get a name in the options, so that a run folder says
- * what was used, and a registry that finds them again.
+ * Custom functions in place of names: each gets a name in the options, so that a run folder records
+ * what was used, and a registry finds it again.
  */
 import { type CustomEstimators, type CustomName, isCustomName } from "../algorithms/catalog.ts";
 import type { AdvantageEstimator } from "../algorithms/estimator.ts";
@@ -12,19 +12,19 @@ import type { TrainConfig } from "../config/train-config.ts";
 import type { TrainOptions } from "../config/train-options.ts";
 import { defined } from "../util/defined.ts";
 
-/** Formulas in code, in place of names. */
+/** Custom functions in place of the names of estimators and losses. */
 export interface AlgorithmFunctions {
-  /** In place of `algorithm.adv_estimator`. */
+  /** Replaces `algorithm.adv_estimator`. */
   readonly advEstimator?: AdvantageEstimator;
-  /** Of single roles, over `algorithm.estimator_map`. */
+  /** Estimators of single roles; they take precedence over `algorithm.estimator_map`. */
   readonly estimatorMap?: Readonly<Record<string, AdvantageEstimator>>;
-  /** Those that the options name as `path#export`, by these names. */
+  /** Estimators that the options name as `path#export`, by these names. */
   readonly estimators?: Readonly<Record<CustomName, AdvantageEstimator>>;
-  /** In place of `algorithm.loss_fn`. */
+  /** Replaces `algorithm.loss_fn`. */
   readonly lossFn?: LossFunction;
-  /** Of single roles, over `algorithm.loss_fn_map`. */
+  /** Losses of single roles; they take precedence over `algorithm.loss_fn_map`. */
   readonly lossFnMap?: Readonly<Record<string, LossFunction>>;
-  /** Those that the options name as `path#export`, by these names. */
+  /** Losses that the options name as `path#export`, by these names. */
   readonly losses?: Readonly<Record<CustomName, LossFunction>>;
 }
 
@@ -72,7 +72,7 @@ export function takeFunctions(input: ConfigInput): {
   };
 }
 
-/** Losses of the user, by the name under which the options know them. */
+/** Custom losses, by their names in the options. */
 export type CustomLosses = ReadonlyMap<string, LossFunction>;
 
 export interface NamedAlgorithms {
@@ -81,10 +81,10 @@ export interface NamedAlgorithms {
   readonly losses: CustomLosses;
 }
 
-/** What a function of the user may stand for. */
+/** What a custom function may replace. */
 interface Kind<F> {
   readonly what: "estimator" | "loss";
-  /** Of `AlgorithmFunctions`, for messages. */
+  /** Fields of `AlgorithmFunctions`, for messages. */
   readonly fields: { readonly one: string; readonly map: string; readonly named: string };
   readonly shape: string;
   readonly hint: string;
@@ -172,8 +172,8 @@ function nameThem<F>(
 }
 
 /**
- * @param ownLosses names that the backend itself has, without a function.
- * @throws ConfigError when a name has no function, or a function is none.
+ * @param ownLosses names of losses that the backend itself has, without a function.
+ * @throws ConfigError when a name has no function, or a value is not a function.
  */
 export function nameAlgorithms(
   config: TrainConfig,

@@ -1,12 +1,12 @@
-/** Stamps events with time and step and hands them to the journal and to the user's listeners. */
+/** Stamps events with time and step and passes them to the run log and to the user's listeners. */
 import type { TrainerEvent, UnstampedEvent } from "../core/events.ts";
 
 export type EventListener = (event: TrainerEvent) => void;
 export type Emit = (step: number, body: UnstampedEvent) => void;
 
 /**
- * A listener that throws is a display that broke, not a run that failed: the first time becomes a
- * warning event, and that listener is not called again.
+ * A listener that throws must not fail the run: its first error becomes a warning event, and that
+ * listener is not called again.
  */
 export function createEmitter(write: EventListener, listeners: readonly EventListener[]): Emit {
   const active = new Set(listeners);
@@ -20,7 +20,7 @@ export function createEmitter(write: EventListener, listeners: readonly EventLis
         active.delete(listener);
         emit(step, {
           type: "warning",
-          message: `An event listener threw and is not called any more: ${String(error)}`,
+          message: `An event listener threw and will not be called again: ${String(error)}`,
         });
       }
     }

@@ -1,9 +1,9 @@
-/** A run as an async iterable of its events. Knows nothing of what the events say. */
+/** A run as an async iterable of its events. */
 import type { TrainerEvent } from "../core/events.ts";
 import type { EventListener } from "./emitter.ts";
 
 /**
- * Starts the run when the first event is asked for. Leaving the loop aborts the run and waits for it;
+ * Starts the run when the first event is requested. Leaving the loop aborts the run and waits for it;
  * a run that fails throws out of the loop after its last event.
  */
 export async function* streamEvents(

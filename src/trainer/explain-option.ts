@@ -1,6 +1,6 @@
 /**
- * What there is to know about one option: meaning, values, other names, and which backends honour it.
- * Found by asking the rules that a run is checked with, value by value.
+ * Describes one option: meaning, values, other names, and which backends support it. Support is found
+ * by running the same rules that check a run, value by value.
  */
 import { capabilityMatrix } from "../core/capabilities.ts";
 import { ConfigError } from "../core/errors.ts";
@@ -12,17 +12,17 @@ import { loadConfig } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import { compatKey, plainKey } from "../config/compat/translate.ts";
 
-/** `all` values of an option, `none`, those that are listed, or `own`: an option of another backend. */
+/** `all` values of an option, `none`, those listed, or `own`: an option of another backend. */
 export type Supported = "all" | "none" | "own" | readonly unknown[];
 
 export interface ExplainedOption extends ConfigField {
   /** By backend. */
   readonly supported: Readonly<Record<string, Supported>>;
-  /** Names that it has in files of rLLM and verl. */
+  /** Its names in configuration files of rLLM and verl. */
   readonly otherNames: readonly string[];
 }
 
-/** What must be set too, so that a value asks for something and is no contradiction. */
+/** Options that must be set too, so that a value takes effect and contradicts nothing. */
 const assets: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "algorithm.loss_scale_factor": { "algorithm.loss_agg_mode": "seq-mean-token-sum-norm" },
   "algorithm.dro_beta": { "algorithm.loss_fn": "dro" },
@@ -70,19 +70,19 @@ function requiredOptionsOf(key: string): Readonly<Record<string, unknown>> {
   >;
 }
 
-/** An option with a value, and what must be set beside it. */
+/** An option with a value, and the other options that must be set with it. */
 export interface OptionProbe {
   readonly value: unknown;
   readonly overrides: Readonly<Record<string, unknown>>;
 }
 
-/** LoRA is on: every backend has it. */
+/** LoRA is on: every backend supports it. */
 function probeOf(key: string, value: unknown): OptionProbe {
   const base = { "model.name": "m", "model.lora_rank": 8 };
   return { value, overrides: { ...base, ...requiredOptionsOf(key), [key]: value } };
 }
 
-/** null where it is no configuration. */
+/** null where it is not a valid configuration. */
 function configOf({ overrides }: OptionProbe): TrainConfig | null {
   try {
     return loadConfig({ overrides }).config;
@@ -92,7 +92,7 @@ function configOf({ overrides }: OptionProbe): TrainConfig | null {
   }
 }
 
-/** Values of an option to ask about: those it lists, or one that is not its default. */
+/** Values of an option to probe: those it lists, or one that is not its default. */
 function valuesOf({ key, allowed, default: standard, inherits }: ConfigField): readonly unknown[] {
   const inherited = configFields().find((field) => field.key === inherits);
   const usual = inherited === undefined ? standard : inherited.default;
@@ -101,13 +101,13 @@ function valuesOf({ key, allowed, default: standard, inherits }: ConfigField): r
     ?.split(", ");
   if (listed !== undefined) return key === "algorithm.adv_estimator" ? [...listed, "gae"] : listed;
   if (allowed.startsWith("true or false")) return [true, false];
-  // Its default is the only one that some backends have.
+  // Its default is the only value that some backends support.
   if (key === "model.lora_alpha") return [usual, 16];
   const other = samples.find((value) => value !== usual && configOf(probeOf(key, value)) !== null);
   return other === undefined ? [] : [other];
 }
 
-/** Values of an option that can be asked about, each as a whole configuration. */
+/** Values of an option to probe, each as a whole configuration. */
 export function optionProbes(field: ConfigField): readonly OptionProbe[] {
   return valuesOf(field)
     .map((value) => probeOf(field.key, value))
@@ -120,13 +120,13 @@ function ownerOf(key: string): string | undefined {
   return Object.hasOwn(capabilityMatrix, section) && key !== section ? section : undefined;
 }
 
-/** Whether the backend of this package honours everything that the configuration asks for. */
+/** Whether the backend of this package supports everything that the configuration requests. */
 function isSupported(backend: string, config: TrainConfig): boolean {
   const capabilities = capabilityMatrix[backend as keyof typeof capabilityMatrix];
   return capabilityRules.every((rule) => rule.supported(capabilities, config));
 }
 
-/** Of one option by one backend. */
+/** Values of one option that one backend supports. */
 export function supportedValues(field: ConfigField, backend: string): Supported {
   const owner = ownerOf(field.key);
   if (owner !== undefined) return owner === backend ? "all" : "own";
@@ -142,7 +142,7 @@ export function supportedValues(field: ConfigField, backend: string): Supported 
 
 export const backendNames: readonly string[] = Object.keys(capabilityMatrix);
 
-/** A key of rLLM or verl that is no name of an option here. */
+/** A key of rLLM or verl that is not the name of an option here. */
 export interface ExplainedCompatKey {
   readonly key: string;
   readonly becomes?: readonly string[];
@@ -150,7 +150,7 @@ export interface ExplainedCompatKey {
   readonly why: string;
 }
 
-/** @throws ConfigError when there is no such option, with the nearest one. */
+/** @throws ConfigError when there is no such option; the message suggests the nearest one. */
 export function explainOption(path: string): ExplainedOption | ExplainedCompatKey {
   const key = plainKey(path);
   const field = configFields().find((other) => other.key === key);

@@ -21,12 +21,12 @@ export interface RolloutRequest {
 export interface RolloutOptions {
   readonly isValidation: boolean;
   readonly signal: AbortSignal;
-  /** When more rollouts than this have failed, the rest is cut off and comes back as `aborted`. */
+  /** When more rollouts than this have failed, the rest are cut off and returned as `aborted`. */
   readonly maxFailures?: number;
   readonly onEvent: (event: UnstampedEvent) => void;
 }
 
-/** Runs rollouts; resolves with one episode per request, in their order. */
+/** Runs rollouts; resolves with one episode per request, in the same order. */
 export type RunRollouts = (
   requests: readonly RolloutRequest[],
   options: RolloutOptions,
@@ -42,7 +42,7 @@ export interface LoopContext {
   readonly journal: RunLog;
   readonly emit: Emit;
   readonly signal: AbortSignal;
-  /** Of the user, by the names that the options have. */
+  /** Custom estimators, by their names in the options. */
   readonly estimators: CustomEstimators;
   readonly losses: CustomLosses;
 }

@@ -1,6 +1,6 @@
 /**
- * The training loop: which step, validation and checkpoint comes when, and what is saved when it ends
- * early. Knows nothing of how any of them is done.
+ * The training loop: the order of steps, validations and checkpoints, and what is saved when a run
+ * ends early.
  */
 import { AgentTrainerError } from "../core/errors.ts";
 import { createAsyncStepper } from "./async/async-stepper.ts";
@@ -21,17 +21,20 @@ import { runValidation } from "./rollouts/validate.ts";
 type Metrics = Readonly<Record<string, number>>;
 
 export interface LoopResult {
-  /** `untrained`: it came to its end, and no step of it changed the weights; `message` says why. */
+  /**
+   * `completed`: all steps are done. `untrained`: the run ended, but no step changed the weights;
+   * `message` says why. `interrupted`: the run's signal aborted it.
+   */
   readonly status: "completed" | "untrained" | "interrupted";
-  /** Why nothing was learned, as a sentence; null where something was, or the run did not get so far. */
+  /** Why nothing was learned, as a sentence; null when something was, or when the run was interrupted. */
   readonly message: string | null;
-  /** Steps completed over the whole run, those before a resume included. */
+  /** Steps completed over the whole run, including those before a resume. */
   readonly steps: number;
-  /** Metrics of the last step done now; null when none was. */
+  /** Metrics of the last step of this process; null when there was none. */
   readonly metrics: Metrics | null;
-  /** Metrics of the last validation done now; null when none was. */
+  /** Metrics of the last validation of this process; null when there was none. */
   readonly validation: Metrics | null;
-  /** The newest checkpoint; null when there is none. */
+  /** Path of the newest checkpoint; null when there is none. */
   readonly checkpoint: string | null;
   /** The best validation of the whole run by `trainer.best_metric`; null when there was none. */
   readonly best: BestValidation | null;
@@ -39,14 +42,14 @@ export interface LoopResult {
 
 export interface LoopStart {
   readonly state: RunState;
-  /** What the checkpoint of `state` holds. */
+  /** Rollouts that the checkpoint of `state` holds. */
   readonly rollouts: BufferedRollouts;
   /** Path of the checkpoint that `state` came from; null for a new run. */
   readonly checkpoint: string | null;
   readonly checkpointFolder: string;
 }
 
-/** True when the error is the run's signal taking effect, not something that broke beside it. */
+/** True when the error is the run's signal taking effect, not an unrelated failure. */
 export function isInterrupt(error: unknown, signal: AbortSignal): boolean {
   if (!signal.aborted) return false;
   return (
@@ -75,7 +78,7 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
 
   const isValidationDue = (): boolean => {
     if (context.valTasks.length === 0) return false;
-    // A resumed run was asked to validate the weights that it restored, however it was left.
+    // A resumed run was requested to validate the weights that it restored, whatever their state.
     if (valOnly) return validation === null;
     if (state.validatedStep === state.step) return false;
     if (state.step === 0) return valBeforeTrain;
@@ -98,7 +101,7 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
 
   async function save(): Promise<void> {
     if (savedStep === state.step) return;
-    // The record must not lag behind a checkpoint that survives a power cut.
+    // The record must not lag behind a checkpoint that survives a power loss.
     journal.sync();
     const { rollouts, ...now } = stepper.held();
     checkpoint = await saveCheckpoint(
@@ -156,7 +159,7 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
     throw error;
   }
 
-  /** The error that ended the run matters more than one of saving after it. */
+  /** The error that ended the run matters more than an error while saving after it. */
   async function saveAfter(error: unknown): Promise<void> {
     try {
       await save();

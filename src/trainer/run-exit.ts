@@ -1,11 +1,11 @@
 /**
- * Ends of a run that no `await` sees: the process exits in the middle of it, or an error that belongs to
- * no rollout escapes. Knows nothing of steps or files.
+ * Ends of a run that no `await` sees: the process exits during it, or an error that belongs to no
+ * rollout escapes.
  */
 import { AgentTrainerError } from "../core/errors.ts";
 import { watchStrayErrors } from "../rollout/stray-errors.ts";
 
-/** Statuses of a process that a person ended. */
+/** Exit statuses of a process that was interrupted by SIGINT or SIGTERM. */
 const interrupts: ReadonlySet<number> = new Set([130, 143]);
 
 export interface RunGuard extends Disposable {
@@ -37,8 +37,8 @@ function strayFailure(error: unknown, kind: "rejection" | "exception"): AgentTra
 }
 
 /**
- * Watches over a run until disposed. `onExit` is called while the process exits: only what is done
- * synchronously is done at all.
+ * Watches a run until disposed. `onExit` is called while the process exits: only its synchronous work
+ * is done.
  */
 export function guardRun(onExit: (exit: RunExit) => void): RunGuard {
   const controller = new AbortController();
@@ -49,11 +49,11 @@ export function guardRun(onExit: (exit: RunExit) => void): RunGuard {
   });
   const exiting = (code: number): void => {
     const isInterrupt = interrupts.has(code);
-    // Nobody must take a run without a result for one that has come to its end.
+    // A run without a result must not look like one that completed.
     if (code === 0) process.exitCode = 1;
     onExit({
       status: isInterrupt ? "interrupted" : "failed",
-      message: `The process exited with status ${code} while the run was going on.`,
+      message: `The process exited with status ${code} during the run.`,
     });
   };
   process.once("exit", exiting);

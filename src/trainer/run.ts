@@ -1,5 +1,5 @@
 /**
- * One run from folder to result: opens what it needs, hands it to the loop, and closes it again in
+ * One run from folder to result: opens what it needs, passes it to the loop, and closes it again in
  * every case. The backend belongs to the caller and is left open.
  */
 import type { CustomEstimators } from "../algorithms/catalog.ts";
@@ -32,7 +32,7 @@ import { hashConfig, hashDataset } from "./run-folder/run-identity.ts";
 import { nothingBuffered } from "./rollouts/buffered-rollouts.ts";
 import type { Rollouts } from "./rollouts/agent-spec.ts";
 
-/** What a run came to. A run that fails rejects instead. */
+/** The result of a run. A run that fails rejects instead. */
 export interface TrainResult extends LoopResult {
   readonly runDir: string;
   readonly seed: number;
@@ -46,13 +46,13 @@ export interface RunPlan {
   readonly trainTasks: readonly Task[];
   readonly valTasks: readonly Task[];
   readonly resume: ResumeMode;
-  /** Options that decide what the run computes may change on resume. */
+  /** Whether options that decide what the run computes may change on resume. */
   readonly allowChanges: boolean;
   readonly signal: AbortSignal;
   readonly listeners: readonly EventListener[];
   readonly estimators: CustomEstimators;
   readonly losses: CustomLosses;
-  /** Of options without an effect. */
+  /** Warnings about options without an effect. */
   readonly warnings: readonly string[];
 }
 
@@ -76,7 +76,7 @@ const atStart = (plan: RunPlan): RunState => ({
   dataHash: hashDataset(plan.trainTasks, curriculumRank(plan.config).rank),
 });
 
-/** Runs a plan to its end. `openRollouts` is a seam for tests. */
+/** Executes a run to its end. Tests replace `openRollouts`. */
 export async function executeRun(
   plan: RunPlan,
   openRollouts: OpenRollouts = createRolloutService,
@@ -108,17 +108,17 @@ export async function executeRun(
   }
 }
 
-/** What can still be done while the process exits: the record says so, and the lock is given back. */
+/** What can still be done while the process exits: log how the run ended, and release the lock. */
 function leave(directory: RunDirectory, end: () => void, { status, message }: RunExit): void {
   try {
     end();
   } catch {
-    // Where the record cannot be written, the lock is given back all the same.
+    // If the log cannot be written, the lock is released all the same.
   }
   directory.close();
   if (status !== "failed") return;
   process.stderr.write(
-    `error: ${message} It has no result; resume goes on from the last saved step of ${directory.path}.\n`,
+    `error: ${message} It has no result; resume continues from the last saved step of ${directory.path}.\n`,
   );
 }
 
@@ -129,7 +129,7 @@ interface OpenedRun {
   readonly openRollouts: OpenRollouts;
 }
 
-/** Whatever happens, the journal's last event says how the run ended. */
+/** Whatever happens, the last event of the run log says how the run ended. */
 async function loggedRun(opened: OpenedRun, emit: Emit): Promise<TrainResult> {
   const { plan, directory, state } = opened;
   const totalSteps = totalStepsOf(plan);
@@ -142,7 +142,7 @@ async function loggedRun(opened: OpenedRun, emit: Emit): Promise<TrainResult> {
   if (best !== null && state.best === null) {
     emit(state.step, {
       type: "warning",
-      message: `The best validation so far, that of step ${best.step}, was measured with other options; the search for the best begins anew.`,
+      message: `The best validation so far, that of step ${best.step}, was measured with other options; the search for the best starts over.`,
     });
   }
   for (const message of [
@@ -187,7 +187,7 @@ async function loggedRun(opened: OpenedRun, emit: Emit): Promise<TrainResult> {
     try {
       end("failed", redact(failure instanceof Error ? failure.message : String(failure)));
     } catch {
-      // A full disk takes the record, too; what ended the run matters more.
+      // A full disk affects the run log, too; what ended the run matters more.
     }
     throw failure;
   }
@@ -206,7 +206,7 @@ async function runWithServices(
     model: { name, lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha } },
     signal,
   });
-  // Some backends know what they support only after they have asked their server.
+  // Some backends know what they support only after a request to their server.
   checkCapabilities(config, backend);
   if (directory.checkpoint !== null) {
     await backend.loadState(directory.checkpoint.weights, state.weightVersion);

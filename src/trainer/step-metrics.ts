@@ -4,7 +4,7 @@ import type { LoopContext } from "./loop-context.ts";
 
 export const secondsSince = (start: number): number => (performance.now() - start) / 1000;
 
-/** The engine's own numbers, and the share of the step in which it had nothing to do. */
+/** The engine's own metrics, and the fraction of the step in which it was idle. */
 function engineMetrics(numbers: UpdateMetrics, wallS: number): Record<string, number> {
   const { "engine/busy_s": busyS, ...rest } = numbers;
   if (busyS === undefined) return rest;
@@ -19,11 +19,11 @@ export interface StepFacts {
   readonly step: number;
   /** Batches of tasks begun so far. */
   readonly batches: number;
-  /** Seconds that the step took. */
+  /** Duration of the step in seconds. */
   readonly wallS: number;
 }
 
-/** Asks the backend for its numbers since the last call. */
+/** Reads the backend's metrics since the last call. */
 export async function stepMetrics(
   context: LoopContext,
   { step, batches, wallS }: StepFacts,

@@ -1,17 +1,20 @@
-/** What makes steps, as the loop sees it: the same loop runs either, one after the other or overlapping. */
+/**
+ * What makes steps, as the loop sees it: the same loop runs the synchronous and the asynchronous
+ * stepper.
+ */
 import type { AgentTrainerError } from "../core/errors.ts";
 import type { RunState } from "./run-folder/checkpoint.ts";
 import type { BufferedRollouts } from "./rollouts/buffered-rollouts.ts";
 
-/** Tells the loop whether the weights still are those of the last completed step. */
+/** Tracks for the loop whether the weights are still those of the last completed step. */
 export interface UpdateGuard {
-  /** Right before the weights change. */
+  /** Call right before the weights change. */
   begin(): void;
   /** The update was refused as a whole: nothing changed. */
   unchanged(): void;
 }
 
-/** What a checkpoint of the last completed step must hold beside the weights. */
+/** What a checkpoint of the last completed step must hold in addition to the weights. */
 export interface Buffered {
   readonly rollouts: BufferedRollouts;
   readonly position: RunState["position"];
@@ -24,15 +27,15 @@ export type StepState = Pick<RunState, "weightVersion" | "position" | "skippedUp
 export interface StepResult {
   readonly state: StepState;
   readonly metrics: Readonly<Record<string, number>>;
-  /** Why the run ends after this step; null goes on. */
+  /** Why the run ends after this step; null continues. */
   readonly stop: AgentTrainerError | null;
 }
 
 export interface Stepper extends AsyncDisposable {
-  /** Does step `step`, from 1, after the one before it. */
+  /** Runs step `step`, from 1, after the one before it. */
   step(step: number, state: StepState, guard: UpdateGuard): Promise<StepResult>;
-  /** Runs a validation while nothing else is begun. */
+  /** Runs a validation while no rollouts for training are started. */
   validating<T>(validation: () => Promise<T>): Promise<T>;
-  /** As it is at this moment: what goes on meanwhile does not change it. */
+  /** A snapshot: what happens later does not change it. */
   held(): Buffered;
 }

@@ -1,7 +1,6 @@
 /**
- * Steps whose rollouts end before their update begins: every token is drawn from the weights that it
- * trains, unless rejection sampling left it from the step before or it is replayed. Knows nothing of how rollouts run, of
- * what the backend is, or of when validations and checkpoints come.
+ * Synchronous steps: rollouts end before their update begins. Every token is sampled from the weights
+ * that it trains, unless rejection sampling left it from the step before or it is replayed.
  */
 import { trainEpisodeMetrics } from "./rollouts/episode-metrics.ts";
 import { collectRollouts } from "./rollouts/collect.ts";
@@ -12,7 +11,7 @@ import { secondsSince, stepMetrics } from "./step-metrics.ts";
 import type { Buffered, Stepper, StepResult, StepState, UpdateGuard } from "./stepper.ts";
 import { trainOnRollouts } from "./update/train-on-rollouts.ts";
 
-/** Steps in turns, going on with what a checkpoint held. */
+/** A synchronous stepper that resumes with the rollouts of a checkpoint. */
 export function createSyncStepper(context: LoopContext, before: Buffered): Stepper {
   const { backend } = context;
   const { config } = context;
@@ -20,7 +19,7 @@ export function createSyncStepper(context: LoopContext, before: Buffered): Stepp
   let { position } = before;
 
   async function step(number: number, state: StepState, guard: UpdateGuard): Promise<StepResult> {
-    // Numbers are counted since the last call: what came before this step is dropped.
+    // Metrics are counted since the last call: what came before this step is dropped.
     await backend.metrics?.();
     const start = performance.now();
     const collected = await collectRollouts(context, number, state.position.next, waiting);

@@ -20,7 +20,7 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * `work`, but rejecting with the signal's reason as soon as it aborts. The work itself goes on unless
+ * `work`, but rejecting with the signal's reason as soon as it aborts. The work itself continues unless
  * it watches the signal too; its late result or rejection is dropped.
  */
 export function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -2,10 +2,10 @@
 
 /**
  * Runs `work` on every item, at most `limit` at once, and returns the results in the order of the
- * items. The first failure, or `signal`, aborts the signals of all jobs under way and starts no more;
+ * items. The first failure, or `signal`, aborts the signals of all running jobs and starts no more;
  * the promise rejects with that failure (or the signal's reason) once every started job has settled.
  *
- * Each job gets a signal of its own, so `signal` carries one listener however many jobs there are.
+ * Each job gets a separate signal, so `signal` carries one listener however many jobs there are.
  *
  * @throws RangeError when `limit` is not a positive integer.
  */

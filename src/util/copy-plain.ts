@@ -1,11 +1,11 @@
 /**
- * A copy of plain data that shares nothing that can be changed. What is not plain data (functions, objects
+ * A copy of plain data that shares nothing mutable. What is not plain data (functions, objects
  * of classes, proxies that refuse) is kept as it is, because a copy would be something else.
  */
 
 /**
  * Lists, maps, sets, dates, byte arrays and plain objects are copied, cycles included. Never throws: what
- * cannot be walked through is given as it is.
+ * cannot be traversed is returned unchanged.
  */
 export function copyPlain<T>(value: T): T {
   try {
@@ -59,7 +59,7 @@ function copyObject(value: object, known: Map<object, unknown>): object {
     const own = Object.getOwnPropertyDescriptor(value, key);
     if (own === undefined) continue;
     if ("value" in own) {
-      // What was frozen in the original may be changed in a copy: it is its owner's alone.
+      // What is frozen in the original may be changed in the copy, which its owner does not share.
       const descriptor = {
         ...own,
         value: copy(own.value, known),

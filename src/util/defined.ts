@@ -1,4 +1,7 @@
-/** Objects with optional fields, which `exactOptionalPropertyTypes` wants left out where there is no value. */
+/**
+ * Objects with optional fields, which `exactOptionalPropertyTypes` requires to be omitted where there is no
+ * value.
+ */
 
 /** The same fields without those that are undefined. */
 export function defined<T extends object>(fields: {

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { checkFile } from "./regular-file.ts";
 
-/** Tokenizers of large vocabularies have some ten. */
+/** Tokenizers with large vocabularies have about ten. */
 const mostBytes = 256 * 2 ** 20;
 
 function kindOf(value: unknown): string {
@@ -11,7 +11,7 @@ function kindOf(value: unknown): string {
 }
 
 /**
- * A file that holds an object, as all that we read do.
+ * A file that holds an object, as all JSON files read here do.
  * @throws Error whose message is the file and what is wrong with it.
  */
 export async function readJsonFile(file: string): Promise<Readonly<Record<string, unknown>>> {

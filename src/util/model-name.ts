@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 
-/** `checkpoints/000010/weights` of a run: the run's name tells more. */
+/** `checkpoints/000010/weights` of a run: the run's name is more informative. */
 const insideRun = /[/\\]checkpoints(?:[/\\]\d{6,}(?:[/\\]weights)?)?$/u;
 
 const isPath = (name: string): boolean =>

@@ -1,6 +1,6 @@
-/** Seeded randomness without hidden state: numbers are functions of a seed and of what they are for. */
+/** Seeded randomness without hidden state: numbers are functions of a seed and of their purpose. */
 
-/** 32-bit mix of `value` (the finaliser of MurmurHash3). */
+/** 32-bit mix of `value` (the finalizer of MurmurHash3). */
 function mix(value: number): number {
   let h = value | 0;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);

@@ -1,4 +1,4 @@
-/** A field of something foreign, whose getters may throw. */
+/** Reads a field of an untrusted object, whose getters may throw. */
 export function readField(holder: object, key: string): unknown {
   try {
     return (holder as Readonly<Record<string, unknown>>)[key];

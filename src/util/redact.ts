@@ -1,9 +1,9 @@
-/** Takes secrets out of text that is shown or kept otherwise than by intent: errors, logs, records. */
+/** Removes secrets from text that is shown or stored: errors, logs, records. */
 
 const mask = "[redacted]";
 
 const patterns: readonly [RegExp, string][] = [
-  // Ours, and those of the well-known providers.
+  // This package's keys, and those of well-known providers.
   [/\b(?:session|admin)-[\w-]{32,}/g, mask],
   [/\b(?:sk|pk|rk|hf|gsk|xai|gh[opsru]|tml|npm|nvapi|xox[abprs]|github_pat)[-_][\w-]{8,}/g, mask],
   [/\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bAIza[\w-]{30,}/g, mask],

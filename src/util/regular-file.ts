@@ -1,4 +1,4 @@
-/** Files as strangers leave them: a pipe, a socket or a device where a file should be would hold up whoever reads it. */
+/** Checks that a path is a regular file: reading a pipe, a socket or a device could block forever. */
 import { statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Stats } from "node:fs";
@@ -15,7 +15,7 @@ function requireFile(file: string, found: Stats): number {
   throw new Error(`${file} is ${kindOf(found)}, not a file`);
 }
 
-/** @returns its size. @throws what `stat` throws, or an error that says what it is instead. */
+/** @returns its size. @throws what `stat` throws, or an error that names the actual type. */
 export async function checkFile(file: string): Promise<number> {
   return requireFile(file, await stat(file));
 }

@@ -1,24 +1,32 @@
-/** An agent as a state machine, and the environment that it acts in: what users write, and how it is made. */
+/** The interfaces of an agent and of the environment that it acts in, and how instances are created. */
 import { AgentTrainerError } from "../core/errors.ts";
 import { describeValue } from "../rollout/error-facts.ts";
 import type { CallOptions, ModelOutput, WireMessage } from "./model-call.ts";
 
 type Info = Readonly<Record<string, unknown>>;
 
-/** Turns observations into messages, and answers into actions. One object is one rollout. */
+/**
+ * Turns observations into messages, and responses into actions. One instance is used for one rollout.
+ *
+ * @typeParam Observation What the environment returns to the agent.
+ * @typeParam Action What the agent passes to `env.step`.
+ */
 export interface Agent<Observation = unknown, Action = unknown> {
-  /** The conversation so far, in OpenAI's wire form: what the next call sends. */
+  /** The conversation so far, in OpenAI's wire format: the messages of the next call. */
   readonly chatCompletions: readonly WireMessage[];
-  /** Fields of each call beside model and messages, such as `tools`. */
+  /** Fields of each call other than model and messages, such as `tools`. */
   readonly callOptions?: CallOptions;
-  /** First with the observation of `reset`, then with that of each `step`. */
+  /** Called first with the observation of `reset`, then with that of each `step`. */
   updateFromEnv(
     observation: Observation,
     reward: number,
     done: boolean,
     info: Info,
   ): void | Promise<void>;
-  /** What to do about the answer; it becomes the step's `action` and goes to `env.step`. */
+  /**
+   * Decides what to do about the response; the result becomes the step's `action` and is passed to
+   * `env.step`.
+   */
   updateFromModel(text: string, output: ModelOutput): Action | Promise<Action>;
 }
 
@@ -33,29 +41,34 @@ export interface EnvironmentStep<Observation = unknown> extends EnvironmentStart
   readonly done: boolean;
 }
 
-/** The world that the agent acts in. One object is one rollout. */
+/**
+ * The environment that the agent acts in. One instance is used for one rollout.
+ *
+ * @typeParam Observation What the environment returns to the agent.
+ * @typeParam Action What the agent passes to `step`.
+ */
 export interface Environment<Observation = unknown, Action = unknown> {
   reset(): EnvironmentStart<Observation> | Promise<EnvironmentStart<Observation>>;
   step(action: Action): EnvironmentStep<Observation> | Promise<EnvironmentStep<Observation>>;
-  /** Always called, whatever happened before. */
+  /** Always called at the end, also after errors. */
   close?(): unknown;
 }
 
 /**
- * A class, one with a static `fromDict`, or an arrow function. Each gets one map of arguments; only the
- * last two may be async.
+ * A class, a class with a static `fromDict`, or an arrow function. Each receives one object of
+ * arguments; only the last two may be async.
  */
 export type Maker<Made> =
   | (new (args: never) => Made)
   | { fromDict(args: never): Made | Promise<Made> }
   | ((args: never) => Made | Promise<Made>);
 
-/** Makes an agent or an environment. */
+/** Creates an agent or an environment. */
 export async function make<Made>(maker: Maker<Made>, args: object): Promise<Made> {
   if ("fromDict" in maker && typeof maker.fromDict === "function") {
     return await maker.fromDict(args as never);
   }
-  // Arrow functions have no prototype, and nothing else tells them from a class.
+  // Arrow functions have no prototype; nothing else distinguishes them from a class.
   return isArrow(maker)
     ? await maker(args as never)
     : new (maker as new (args: never) => Made)(args as never);
@@ -65,7 +78,7 @@ function isArrow<Made>(maker: Maker<Made>): maker is (args: never) => Made | Pro
   return typeof maker === "function" && (maker as { prototype?: unknown }).prototype === undefined;
 }
 
-/** @throws AgentTrainerError (`ROLLOUT_FAILED`) when an environment returned something else than a step. */
+/** @throws AgentTrainerError (`ROLLOUT_FAILED`) when an environment did not return a step. */
 export function checkStep(returned: unknown): EnvironmentStep {
   const { reward, done } = (returned ?? {}) as {
     readonly reward?: unknown;

@@ -1,17 +1,17 @@
-/** Several turns within one budget of tokens, as when they train as one sequence. */
+/** Several turns within one token budget, for turns that train as one sequence. */
 import { TerminationEvent } from "../core/termination.ts";
 import type { CallOptions, ModelOutput } from "./model-call.ts";
 import { MultiTurnWorkflow } from "./multi-turn.ts";
 import type { MultiTurnArgs } from "./multi-turn.ts";
 
 export interface CumulativeArgs extends MultiTurnArgs {
-  /** Most tokens after the first prompt, observations included. */
+  /** Maximum number of tokens after the first prompt, observations included. */
   readonly maxResponseLength: number;
 }
 
 /**
- * Each call asks for no more tokens than are left of `maxResponseLength`, and none is made when none are
- * left; then the rollout ends. `rollout.train.max_tokens` bounds each call, too.
+ * Each call is limited to the tokens that are left of `maxResponseLength`; when none are left, the
+ * rollout ends without another call. `rollout.train.max_tokens` bounds each call, too.
  */
 export class CumulativeWorkflow<Metadata = Record<string, unknown>> extends MultiTurnWorkflow<
   CumulativeArgs,

@@ -1,14 +1,14 @@
-/** One chat completion over `fetch`, for workflows that bring no SDK. Knows nothing of rewards. */
+/** One chat completion over `fetch`, for workflows without an SDK. */
 import type { AgentConfig, TrajectoryHandle } from "../core/agent.ts";
 import { AgentTrainerError } from "../core/errors.ts";
 
-/** A message in OpenAI's wire form. */
+/** A message in OpenAI's wire format. */
 export interface WireMessage {
   readonly role: string;
   readonly [field: string]: unknown;
 }
 
-/** Fields of the request beside `model` and `messages`: `tools`, `tool_choice`, `max_tokens` ... */
+/** Fields of the request other than `model` and `messages`: `tools`, `tool_choice`, `max_tokens` ... */
 export type CallOptions = Readonly<Record<string, unknown>>;
 
 export interface WireToolCall {
@@ -16,17 +16,17 @@ export interface WireToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** What the model answered. */
+/** The response of the model. */
 export interface ModelOutput {
-  /** Names the captured call, token ids and all. */
+  /** Id of the response; it identifies the captured call and its token ids. */
   readonly responseId: string;
-  /** As it came; add it to the conversation unchanged. */
+  /** The message as received; add it to the conversation unchanged. */
   readonly message: WireMessage;
-  /** "" when there is none. */
+  /** The text of the message; "" when there is none. */
   readonly content: string;
   readonly reasoning: string;
   readonly toolCalls: readonly WireToolCall[];
-  /** `length`: cut off by the limit of tokens. */
+  /** Why the response ended; `length` means that it was truncated by the token limit. */
   readonly finishReason: string;
   readonly promptTokens: number;
   readonly completionTokens: number;
@@ -45,7 +45,7 @@ interface WireResponse {
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
 }
 
-/** @throws AgentTrainerError (`ROLLOUT_FAILED`) with the server's answer as its cause. */
+/** @throws AgentTrainerError (`ROLLOUT_FAILED`) with the server's response as its cause. */
 export async function callModel(
   config: Pick<AgentConfig, "model" | "signal">,
   endpoint: Pick<TrajectoryHandle, "baseUrl" | "apiKey">,
@@ -80,7 +80,7 @@ function refused(status: number, text: string): AgentTrainerError {
   return new AgentTrainerError({
     code: "ROLLOUT_FAILED",
     message: `A model call of the workflow was answered with status ${status}: ${text.slice(0, 500)}`,
-    // Holds the server's own code, which tells a prompt that is too long.
+    // Contains the server's own code, which identifies a prompt that is too long.
     cause: readJson(text),
     fields: { status },
   });

@@ -1,4 +1,4 @@
-/** The loop of an agent in an environment, for a number of turns. */
+/** The loop of an agent in an environment, with a limit on turns. */
 import type { Task } from "../core/task.ts";
 import { TerminationEvent } from "../core/termination.ts";
 import { checkStep, make } from "./agent-environment.ts";
@@ -9,20 +9,20 @@ import { Workflow } from "./workflow.ts";
 export interface AgentEnvironmentArgs {
   readonly agentClass: Maker<Agent>;
   readonly envClass: Maker<Environment>;
-  /** For the agent. @default {} */
+  /** Arguments of the agent. @default {} */
   readonly agentArgs?: object;
-  /** For the environment, on top of the task's metadata. @default {} */
+  /** Arguments of the environment, in addition to the task's metadata. @default {} */
   readonly envArgs?: object;
 }
 
 export interface MultiTurnArgs extends AgentEnvironmentArgs {
-  /** Most calls of the model. @default 5 */
+  /** Maximum number of model calls. @default 5 */
   readonly maxSteps?: number;
 }
 
 /**
  * Resets the environment, then lets the agent act until it is done. Ends with `env_done`,
- * `max_response_length_exceeded` (an answer was cut off) or `max_turns_exceeded`.
+ * `max_response_length_exceeded` (a response was truncated) or `max_turns_exceeded`.
  */
 export class MultiTurnWorkflow<
   Args extends MultiTurnArgs = MultiTurnArgs,
@@ -67,7 +67,7 @@ export class MultiTurnWorkflow<
   }
 }
 
-/** One call of the model, one step of the environment. */
+/** One model call and one step of the environment. */
 export class SingleTurnWorkflow<Metadata = Record<string, unknown>> extends MultiTurnWorkflow<
   AgentEnvironmentArgs,
   Metadata

@@ -1,5 +1,6 @@
 /**
- * Rewards of steps to the reward of their trajectory: bonus for progress, then discounting. Pure numbers.
+ * Combines the rewards of steps into the reward of their trajectory: bonus for progress, then
+ * discounting. Pure.
  *
  * With raw rewards r, coefficient c and discount γ:
  *   shaped  s_i = r_i + c (r_i − r_{i−1}),  s_0 = r_0
@@ -7,16 +8,16 @@
  */
 
 export interface RewardShaping {
-  /** Discount γ of later rewards, from 0 to 1; 0 adds rewards up undiscounted. @default 0 */
+  /** Discount γ of later rewards, from 0 to 1; 0 sums the rewards without discounting. @default 0 */
   readonly gamma?: number;
-  /** Coefficient c of the bonus for a reward above the one before, at least 0. @default 0 */
+  /** Coefficient c of the bonus for a reward above the previous one, at least 0. @default 0 */
   readonly rewardBonusCoeff?: number;
 }
 
 export interface ShapedRewards {
   /** [steps] shaped rewards; the discounted returns when γ > 0. */
   readonly steps: readonly number[];
-  /** Of the whole: G_0 when γ > 0, else the sum of the shaped rewards. */
+  /** Reward of the trajectory: G_0 when γ > 0, else the sum of the shaped rewards. */
   readonly total: number;
 }
 

@@ -1,4 +1,4 @@
-/** One trajectory of a workflow: its calls, and what the workflow says of each. */
+/** One trajectory of a workflow: its calls, and what the workflow reports about each. */
 import type { AgentConfig, TrajectoryHandle, TrajectoryOptions } from "../core/agent.ts";
 import { AgentTrainerError } from "../core/errors.ts";
 import type { StepReport, TrajectoryReport } from "../core/report.ts";
@@ -8,16 +8,16 @@ import type { CallOptions, ModelOutput, WireMessage } from "./model-call.ts";
 import { shapeRewards } from "./reward-shaping.ts";
 import type { RewardShaping } from "./reward-shaping.ts";
 
-/** What the workflow says of a call. */
+/** What the workflow reports about a call. */
 export type StepMark = Omit<StepReport, "responseId">;
 
 export class TrajectoryRecorder {
-  /** The role. */
+  /** Name of the trajectory: its role. */
   readonly name: string;
-  /** For SDKs; calls that they make are told apart by `record`. */
+  /** Base URL for SDKs; calls that they make are assigned to steps by `record`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Stands in place of the sum of the steps' rewards; shaping and discounting leave it as it is. */
+  /** The trajectory's reward. If set, it replaces the sum of the steps' rewards, without shaping. */
   reward: number | undefined;
   output: unknown;
   readonly metadata: Record<string, unknown> = {};
@@ -36,10 +36,16 @@ export class TrajectoryRecorder {
     this.apiKey = this.#handle?.apiKey ?? config.apiKey;
   }
 
-  /** Asks the model, and remembers the call as the next step. */
+  /**
+   * Calls the model and records the call as the next step.
+   *
+   * @param messages The conversation so far.
+   * @param options Further fields of the request, such as `tools`.
+   * @throws AgentTrainerError (`ROLLOUT_FAILED`) when the server responds with an error.
+   */
   async call(messages: readonly WireMessage[], options?: CallOptions): Promise<ModelOutput> {
     const output = await callModel(this.#config, this, messages, options);
-    // What came back is the first choice, however many were asked for.
+    // The output is the first choice, however many were requested.
     this.record({ responseId: output.responseId, choice: 0 });
     return output;
   }
@@ -49,7 +55,7 @@ export class TrajectoryRecorder {
     this.#steps.push(step);
   }
 
-  /** Says something of the last call: its reward, what was done with it, whether it was the last. */
+  /** Reports on the last call: its reward, its action, whether it was the last one. */
   mark(mark: StepMark): void {
     const last = this.#steps.at(-1);
     if (last === undefined) {
@@ -62,12 +68,12 @@ export class TrajectoryRecorder {
     this.#steps[this.#steps.length - 1] = { ...last, ...mark };
   }
 
-  /** Calls so far. */
+  /** Number of calls so far. */
   get length(): number {
     return this.#steps.length;
   }
 
-  /** `null` when there is nothing to tell. */
+  /** `null` when there is nothing to report. */
   report(shaping: RewardShaping): TrajectoryReport | null {
     const isRewarded = this.#steps.some((step) => step.reward !== undefined);
     if (this.#steps.length === 0 && this.reward === undefined) return null;

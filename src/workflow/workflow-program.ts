@@ -1,4 +1,7 @@
-/** A workflow class as a rollout program: a new object for each attempt, its deadline, its clean-up. */
+/**
+ * A workflow class as a rollout program: a new instance for each attempt, its deadline, and its
+ * cleanup.
+ */
 import type { AgentConfig } from "../core/agent.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
@@ -11,10 +14,10 @@ import { terminationOf } from "../rollout/termination.ts";
 import { raceAbort } from "../util/abort.ts";
 import type { Workflow, WorkflowClass, WorkflowOptions } from "./workflow.ts";
 
-/** For everything that `onEnd` was given. */
+/** Limit for all cleanups registered by `onEnd` together. */
 const cleanUpTimeoutMs = 10_000;
 
-/** @throws ConfigError when the class cannot be made, or an argument is out of bounds. */
+/** @throws ConfigError when the class cannot be constructed, or an argument is out of range. */
 export function workflowProgram<Metadata>(
   workflowClass: WorkflowClass<Metadata>,
   args: object & WorkflowOptions = {},
@@ -57,7 +60,7 @@ async function runWorkflow<Metadata>(
 
 interface Ending {
   readonly output: unknown;
-  /** Absent where it returned: then its calls tell. */
+  /** Absent if the workflow returned: then its calls determine the reason. */
   readonly terminationReason?: TerminationReason;
 }
 
@@ -79,9 +82,9 @@ async function endingOf<Metadata>(
   }
 }
 
-/** How much of it failed; late is failed. */
+/** Number of cleanups that failed; one that times out has failed. */
 async function cleanUp(workflow: Workflow<object, never>): Promise<number> {
-  const deadline = startDeadline("The clean-up of the workflow", cleanUpTimeoutMs);
+  const deadline = startDeadline("The cleanup of the workflow", cleanUpTimeoutMs);
   try {
     return await raceAbort(workflow.end(), deadline.signal);
   } catch {
@@ -121,6 +124,6 @@ function checkOptions({ gamma, rewardBonusCoeff, timeoutMs }: WorkflowOptions): 
     "timeoutMs",
     timeoutMs,
     within(timeoutMs, Number.MIN_VALUE, Infinity),
-    "a number of milliseconds above 0",
+    "a positive number of milliseconds",
   );
 }

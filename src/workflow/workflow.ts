@@ -1,6 +1,6 @@
 /**
- * Base of workflows: a rollout written as a class, with trajectories whose steps carry rewards. One
- * object is one attempt. Knows nothing of sessions, retries or training.
+ * Base class of workflows: a rollout written as a class, with trajectories whose steps carry rewards.
+ * One instance is one attempt.
  */
 import type { AgentConfig, TrajectoryOptions } from "../core/agent.ts";
 import type { TrajectoryReport } from "../core/report.ts";
@@ -8,11 +8,12 @@ import type { Task } from "../core/task.ts";
 import type { RewardShaping } from "./reward-shaping.ts";
 import { TrajectoryRecorder } from "./trajectory-recorder.ts";
 
-/** What every workflow takes in `workflowArgs`, beside what its own class asks for. */
+/** Arguments that every workflow takes in `workflowArgs`, in addition to those of its own class. */
 export interface WorkflowOptions extends RewardShaping {
   /**
-   * Milliseconds for `run`. At the end of it the rollout ends with the reason `timeout`, and what was
-   * done so far is scored. @default `workflow.timeout_s`, which fails the attempt instead
+   * Limit for `run` in milliseconds. When it is exceeded, the rollout ends with the reason `timeout`,
+   * and what was done so far is scored.
+   * @default `workflow.timeout_s`, which fails the attempt instead
    */
   readonly timeoutMs?: number;
 }
@@ -31,9 +32,12 @@ export interface WorkflowOptions extends RewardShaping {
 export abstract class Workflow<Args extends object = object, Metadata = Record<string, unknown>> {
   protected readonly config: AgentConfig;
   protected readonly args: Readonly<Args & WorkflowOptions>;
-  /** Set it to say whether the rollout was right. @default by the mean reward, as a number */
+  /**
+   * Whether the rollout was correct; set it in `run`.
+   * @default derived from the mean reward, as a number
+   */
   protected isCorrect: boolean | undefined;
-  /** Numbers of this rollout, for the metrics `episode/{name}`. */
+  /** Metrics of this rollout, reported as `episode/{name}`. */
   protected readonly metrics: Record<string, number> = {};
   readonly #recorders = new Map<string | undefined, TrajectoryRecorder>();
   readonly #cleanUps: (() => unknown)[] = [];
@@ -45,12 +49,17 @@ export abstract class Workflow<Args extends object = object, Metadata = Record<s
   }
 
   /**
-   * The rollout. What it returns becomes `episode.output`; a `TerminationEvent` that it throws ends it
-   * with that reason and keeps what was done, anything else fails the attempt.
+   * Runs the rollout. What it returns becomes `episode.output`. A `TerminationEvent` that it throws
+   * ends the rollout with that reason and keeps what was done; any other error fails the attempt.
+   *
+   * @param task The task, with its metadata.
    */
   abstract run(task: Task<Metadata>): unknown;
 
-  /** The trajectory of this name; without one, that of the agent itself. Same name, same trajectory. */
+  /**
+   * The trajectory of this name; without a name, that of the agent itself. The same name returns the
+   * same trajectory.
+   */
   protected trajectory(name?: string, options?: TrajectoryOptions): TrajectoryRecorder {
     const known = this.#recorders.get(name);
     if (known !== undefined) return known;
@@ -59,13 +68,16 @@ export abstract class Workflow<Args extends object = object, Metadata = Record<s
     return recorder;
   }
 
-  /** Runs `cleanUp` when the rollout is over, however it ended; at once when it already is. */
+  /**
+   * Registers `cleanUp` to run when the rollout is over, however it ended; runs it at once if it
+   * already is.
+   */
   protected onEnd(cleanUp: () => unknown): void {
     if (this.#hasEnded) void this.#quietly(cleanUp);
     else this.#cleanUps.push(cleanUp);
   }
 
-  /** For the runner: what the rollout came to. */
+  /** Used by the runner: the result of the rollout. */
   summarise(): {
     readonly reports: readonly TrajectoryReport[];
     readonly isCorrect: boolean | undefined;
@@ -80,7 +92,10 @@ export abstract class Workflow<Args extends object = object, Metadata = Record<s
     };
   }
 
-  /** For the runner: runs what `onEnd` was given, the last first. Resolves with how many failed. */
+  /**
+   * Used by the runner: runs the functions registered by `onEnd`, the last first. Resolves with the
+   * number that failed.
+   */
   async end(): Promise<number> {
     this.#hasEnded = true;
     let failed = 0;

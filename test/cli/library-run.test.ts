@@ -70,7 +70,7 @@ it("lets the program exit, and says that the run has no result", { timeout: 60_0
   const { code, out, err } = await run([program("setTimeout(() => process.exit(0), 100);", "")]);
   expect(code).toBe(1);
   expect(out).not.toContain("completed");
-  expect(err).toContain("The process exited with status 0 while the run was going on.");
+  expect(err).toContain("The process exited with status 0 during the run.");
 });
 
 it("takes care of nothing after the run", { timeout: 60_000 }, async () => {

@@ -156,7 +156,7 @@ describe("an agent's mistakes that no await sees", { timeout: 120_000 }, () => {
       ["trainer.total_batches=100000"],
     );
     expect([code, out]).toEqual([1, ""]);
-    expect(err).toContain("error: The process exited with status 0 while the run was going on.");
+    expect(err).toContain("error: The process exited with status 0 during the run.");
     expect(of(events, "run-end")).toMatchObject([{ status: "failed" }]);
     expect(isLocked).toBe(false);
   });
@@ -170,7 +170,7 @@ describe("an agent that leaves something open", { timeout: 60_000 }, () => {
     expect(code, err).toBe(0);
     expect(out).toContain("completed after 3 of 3 steps");
     expect(err).toMatch(
-      /warning: The work is done, but your code keeps the process open \(.*TCPServerWrap/,
+      /warning: The command has finished, but your code keeps the process open \(.*TCPServerWrap/,
     );
     expect(err).toContain("Timeout");
   });
@@ -186,7 +186,8 @@ describe("an agent that leaves something open", { timeout: 60_000 }, () => {
         }, 5);`,
     });
     expect(code, err).toBe(0);
-    const once = "warning: After the end, in code that is still running: Error: still here\n";
+    const once =
+      "warning: Error after the run ended, in code that is still running: Error: still here\n";
     expect(err).toContain(once);
     expect(err).toContain("keeps the process open");
   });

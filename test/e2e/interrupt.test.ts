@@ -5,7 +5,7 @@ import { cli, temporaryFolder, writeConfig } from "./cli-process.ts";
 
 /** At different moments of a step: while the engine samples and while it trains. */
 it.each([0, 40, 90, 160, 250, 400])(
-  "a second Ctrl-C, %i ms into a step, leaves at once without a native abort",
+  "a second Ctrl-C, %i ms into a step, quits immediately without a native abort",
   async (wait) => {
     await using folder = await temporaryFolder();
     const config = await writeConfig(folder.path, {
@@ -18,7 +18,7 @@ it.each([0, 40, 90, 160, 250, 400])(
         if (sent === 0 && /\b2\/200\b/.test(text)) {
           sent = 1;
           setTimeout(() => kill("SIGINT"), wait);
-        } else if (sent === 1 && text.includes("Ctrl-C again leaves at once")) {
+        } else if (sent === 1 && text.includes("Ctrl-C again to quit immediately")) {
           sent = 2;
           kill("SIGINT");
         }

@@ -72,7 +72,7 @@ it("overlapped, after kill -9: every step once, and goes on", async () => {
   expect(Math.max(...steps.map((line) => Number(line["async/staleness_max"])))).toBeLessThan(3);
 });
 
-it("Ctrl-C saves the last step, exits with 130 and prints a command that goes on", async () => {
+it("Ctrl-C saves the last step, exits with 130 and prints a command that resumes", async () => {
   await using folder = await temporaryFolder();
   const config = await writeConfig(folder.path, { training, trainer: trainer(200) });
   let sent = false;

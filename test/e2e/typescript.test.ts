@@ -199,7 +199,7 @@ describe.each(nodes)("%s", (node) => {
   it("reads what Node reads where there is no tsx, or names the remedy", async () => {
     const files = { "package.json": esm, "agent.ts": agent };
     expect(await load(node, { files, hasTsx: false })).toMatch(
-      /^x from agent$|agent\.ts is TypeScript, which Node \S+ does not read\. Run: npm install --save-dev tsx/,
+      /^x from agent$|agent\.ts is TypeScript, which Node \S+ cannot load\. Run: npm install --save-dev tsx/,
     );
   });
 
@@ -210,7 +210,7 @@ describe.each(nodes)("%s", (node) => {
       "tool.ts": "export const tool = (text: string): string => `tool ${text}`;",
     };
     expect(await load(node, { files, spec: "agent.mjs" })).toMatch(
-      /^tool x$|agent\.mjs imports TypeScript, which Node \S+ does not read\. Make this file TypeScript/,
+      /^tool x$|agent\.mjs imports TypeScript, which Node \S+ cannot load\. Convert this file to TypeScript/,
     );
   });
 

@@ -106,7 +106,7 @@ describe("calls that the flow names by their response ids", () => {
   });
 
   it.each([
-    ["that was never made", "no-such-response", "which no call of this rollout gave"],
+    ["that was never made", "no-such-response", "which no call of this rollout returned"],
     ["of another report", null, "as another report does"],
   ])("are refused when a report names one %s", async (_, other, message) => {
     const { episode } = await runThroughGateway({

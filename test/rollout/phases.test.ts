@@ -107,7 +107,7 @@ describe("deadlines", () => {
     const { episode } = await runThroughGateway({ hooks, limits: { setUpTimeoutMs: 10 } });
     expect(episode).toMatchObject({
       terminationReason: "timeout",
-      error: { message: 'The set-up of task "a" did not finish within 10 ms.' },
+      error: { message: 'The setup of task "a" did not finish within 10 ms.' },
     });
   });
 
@@ -120,7 +120,7 @@ describe("deadlines", () => {
       });
       expect(episode).toMatchObject({ output: "kept", reward: 1, attempts: 1 });
       expect(events.find(({ type }) => type === "warning")).toMatchObject({
-        message: expect.stringMatching(/^The tear-down of task "a" failed: (stuck|It did not)/u),
+        message: expect.stringMatching(/^The teardown of task "a" failed: (stuck|It did not)/u),
       });
     }
   });

@@ -85,12 +85,12 @@ describe("rejection sampling", () => {
     await trainer.train();
     expect(backend.updates.map(({ rows }) => rows.length)).toEqual([5, 5, 5, 5]);
     expect(() => coinTrainer({ set: { ...enabled, "rollout.n": 1 } })).toThrow(
-      "would leave out every task",
+      "would drop every task",
     );
   });
 
   it.each([
-    [{ "rejection_sample.min_partial_solve_tasks": 3 }, "all that a step takes"],
+    [{ "rejection_sample.min_partial_solve_tasks": 3 }, "the maximum that a step takes"],
     [{ "rejection_sample.min_trajs_per_group": 5 }, "more than rollout.n=4"],
   ])("refuses %j", (set, message) => {
     expect(() => coinTrainer({ set: { ...enabled, ...set } })).toThrow(message);

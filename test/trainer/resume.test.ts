@@ -204,7 +204,9 @@ describe("interrupt and resume", () => {
 
   it("W22: refuses a backend that cannot resume exactly", () => {
     const backend = coinBackend({ capabilities: { exactResume: false } });
-    expect(() => coinTrainer({ backend, resume: "auto" })).toThrow('"coin" does not honour resume');
+    expect(() => coinTrainer({ backend, resume: "auto" })).toThrow(
+      '"coin" does not support resume',
+    );
   });
 });
 
@@ -280,7 +282,7 @@ describe("a run that is resumed with other options", () => {
     const { events } = await resumed(outputDir, { set });
     expect(events.filter(({ type }) => type === "warning")).toEqual([
       expect.objectContaining({
-        message: expect.stringContaining("the search for the best begins anew") as string,
+        message: expect.stringContaining("the search for the best starts over") as string,
       }),
     ]);
   });
@@ -333,7 +335,7 @@ describe("validating alone", () => {
     const { trainer } = coinTrainer({ outputDir, set: { [option]: value } });
     await expect(trainer.train()).rejects.toMatchObject({
       code: "CONFIG_INVALID",
-      message: `${option}=true cannot do anything without validation data.`,
+      message: `${option}=true cannot be used without validation data.`,
     });
     expect(readdirSync(outputDir)).toEqual([]);
   });
@@ -359,7 +361,7 @@ describe("nothing to resume", () => {
     const outputDir = newFolder();
     const { events, result } = await resumed(outputDir);
     expect(warningsOf(events)).toEqual([
-      `There is no run to resume in ${result.runDir}; a new one begins in ${result.runDir}.`,
+      `There is no run to resume in ${result.runDir}; a new one starts in ${result.runDir}.`,
     ]);
   });
 

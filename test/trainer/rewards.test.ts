@@ -333,7 +333,7 @@ it("counts what was cut off apart from what failed", async () => {
   await expect(trainer.train()).rejects.toMatchObject({
     code: "TOO_MANY_FAILURES",
     message:
-      "3 of 8 rollouts of step 1 failed, more than trainer.max_failed_share=0.25 allows. 5 others were cut off for that. The last error: Error: broken agent",
+      "3 of 8 rollouts of step 1 failed, more than trainer.max_failed_share=0.25 allows. 5 others were cut off as a result. The last error: Error: broken agent",
     fields: { failed: 3, cutOff: 5, rollouts: 8 },
   });
   expect(events.at(-1)).toMatchObject({ type: "run-end", status: "failed" });
@@ -398,7 +398,7 @@ describe("endings of flows", () => {
     });
     await trainer.train();
     expect(warnings(events)).toContainEqual(
-      expect.stringContaining("mask_max_turns_exceeded knows of no limit on turns here"),
+      expect.stringContaining("mask_max_turns_exceeded has no limit on turns to work with"),
     );
   });
 });

@@ -57,7 +57,7 @@ async function accepts(...more: string[]): Promise<boolean> {
 it("refuses rollouts during updates where servers sleep meanwhile, and names the backends that do", async () => {
   const asynchronous = "async_training.enable=true";
   await expect(accepts(asynchronous)).rejects.toThrow(
-    /The backend "verl" does not honour async_training\.enable=true.*local/,
+    /The backend "verl" does not support async_training\.enable=true.*local/,
   );
   expect(await accepts(asynchronous, "verl.placement=disaggregated")).toBe(true);
 });

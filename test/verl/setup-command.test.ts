@@ -31,14 +31,14 @@ describe("agent-trainer verl setup", () => {
     expect(steps[2]?.args.join(" ")).not.toMatch(/vllm|sglang/);
   });
 
-  it("stops at a step that fails, with its last words", async () => {
+  it("stops at a step that fails, with its last lines", async () => {
     const script = "console.error('no room'); process.exit(3)";
     const step = { title: "a step", command: process.execPath, args: ["-e", script] };
     const lines: string[] = [];
     const signal = new AbortController().signal;
     await expect(runStep(step, (line) => lines.push(line), signal)).rejects.toMatchObject({
       code: "ENGINE_NOT_INSTALLED",
-      message: 'The step "a step" failed: it ended with 3. no room',
+      message: 'The step "a step" failed: it exited with 3. no room',
     });
     expect(lines).toEqual(["no room"]);
   });

@@ -97,7 +97,7 @@ describe("options that verl has, too", () => {
   it("need an address and a token to attach", () => {
     const overrides = ["model.name=m", "verl.launcher=attach", "verl.url=http://head:9000"];
     const { config } = loadConfig({ overrides });
-    expect(() => verlOptionsOf(config, {})).toThrow(/needs AGENT_TRAINER_BRIDGE_TOKEN/);
+    expect(() => verlOptionsOf(config, {})).toThrow(/requires AGENT_TRAINER_BRIDGE_TOKEN/);
     const { attach } = verlOptionsOf(config, { AGENT_TRAINER_BRIDGE_TOKEN: "secret" });
     expect(attach).toEqual({ url: "http://head:9000", token: "secret" });
   });

@@ -16,7 +16,7 @@ const makers: Readonly<Record<LossName, (spec: LossSpec) => RowLoss>> = {
   cross_entropy: () => crossEntropy,
 };
 
-/** The loss `name` with the numbers of `spec`. */
+/** The loss `name` with the parameters of `spec`. */
 export function rowLossOf(name: LossName, spec: LossSpec): RowLoss {
   return makers[name](spec);
 }

@@ -1,7 +1,7 @@
 /**
  * GMPO (arXiv:2507.20673): every token of a row carries -A R W, R = exp(mean of the log-ratios k, each
  * limited to [-clipLow, clipHigh] where that makes sgn(A) k smaller), A the mean advantage, W the
- * geometric mean of the weights, as in verl. A term depends on every token of its row, so each slope
+ * geometric mean of the weights, as in verl. A term depends on every token of its row, so each gradient
  * sums over all of them.
  */
 import { isLimited, limitLogRatio } from "../../core/log-ratio.ts";

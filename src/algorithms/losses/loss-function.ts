@@ -6,7 +6,7 @@ import type { LossRow, RowLoss, RowLossValue } from "./row-loss.ts";
 export interface LossFunctionToken {
   /** log p(token) under the weights being trained; the loss is differentiated by it. */
   readonly logprob: number;
-  /** The same number as a constant: what stands before a stopped gradient in papers. */
+  /** The same number as a constant, written as a stopped gradient in papers. */
   readonly fixedLogprob: number;
   /** log p(token) when it was sampled. */
   readonly samplingLogprob: number;
@@ -23,14 +23,14 @@ export interface LossFunctionToken {
  */
 export type TokenLossFunction = (token: LossFunctionToken) => number;
 
-/** A formula for a token, or terms and slopes of a whole row for losses that look at several tokens. */
+/** A formula for a token, or terms and gradients of a whole row for losses that look at several tokens. */
 export type LossFunction = TokenLossFunction | { readonly row: RowLoss };
 
 /** Log-probabilities are in nats; the error of a central difference is of the order of its square. */
 const step = 1e-5;
 
 /**
- * @throws NumericsError naming the token whose loss is no finite number.
+ * @throws NumericsError naming the token whose loss is not finite.
  * @throws ConfigError for lists that are not as long as the row.
  */
 export function toRowLoss(given: LossFunction): RowLoss {

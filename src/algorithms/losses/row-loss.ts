@@ -1,6 +1,7 @@
 /**
- * A policy loss in numbers: its terms and its slope for the trained tokens of one row. For losses that
- * a backend does not have; those that it has are graphs or kernels of its own. Formulas: `docs/algorithms.md`.
+ * A policy loss in numbers: its terms and its gradient for the trained tokens of one row. For losses that
+ * a backend does not support; those that it supports are its own graphs or kernels. Formulas:
+ * `docs/algorithms.md`.
  */
 
 /** The n trained tokens of one row, in their order; every list is [n]. */
@@ -9,7 +10,7 @@ export interface LossRow {
   readonly role: string;
   /** log p(token) under the weights being trained. */
   readonly logprobs: Float64Array;
-  /** log p(token) when it was sampled, or what rollout correction put in its place. */
+  /** log p(token) when it was sampled, or what rollout correction replaced it with. */
   readonly samplingLogprobs: Float64Array;
   readonly advantages: Float64Array;
   /** Factors on the terms, of rollout correction for example; 1 without any. */
@@ -19,11 +20,11 @@ export interface LossRow {
 export interface RowLossValue {
   /** [n] the loss of each token, before its weight unless `isWeighted`. */
   readonly terms: Float64Array;
-  /** [n] slope of the sum of weights times terms, by each of `logprobs`. */
+  /** [n] gradient of the sum of weights times terms with respect to each of `logprobs`. */
   readonly gradient: Float64Array;
-  /** Tokens at which a limit on the ratio was in force. @default the loss has no limit */
+  /** Tokens at which the ratio was clipped. @default the loss has no limit */
   readonly clipped?: number;
-  /** The terms have their weights already. @default false */
+  /** The terms already include their weights. @default false */
   readonly isWeighted?: boolean;
 }
 
@@ -47,7 +48,7 @@ export interface TokenTerm {
   readonly isClipped?: boolean;
 }
 
-/** A loss whose terms depend on their own token's log-probability alone, as far as slopes go. */
+/** A loss whose terms depend only on their own token's log-probability, as far as gradients are concerned. */
 export function perToken(of: (token: LossToken) => TokenTerm): RowLoss {
   return ({ logprobs, samplingLogprobs, advantages, weights }) => {
     const terms = new Float64Array(logprobs.length);

@@ -15,11 +15,11 @@ export const importanceSampling: RowLoss = perToken(({ logprob, samplingLogprob,
 
 interface Ratio {
   readonly value: number;
-  /** Beyond what `log-ratio.ts` allows, so it has no slope. */
+  /** Beyond the limits of `log-ratio.ts`, so it has no gradient. */
   readonly isAtLimit: boolean;
 }
 
-/** -min(r A, clip(r) A), whose slope is that of r A or none. */
+/** -min(r A, clip(r) A), whose gradient is that of r A or 0. */
 function clippedSurrogate(
   { value: ratio, isAtLimit }: Ratio,
   advantage: number,

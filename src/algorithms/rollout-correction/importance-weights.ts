@@ -1,6 +1,6 @@
 /**
- * Importance weights between the weights that train and what sampled. With x the log-ratio of a token
- * and w = exp(x), or in `sequence` mode w = exp(sum of the row's x) for all of its tokens:
+ * Importance weights between the policy being trained and the one that sampled. With x the log-ratio of a
+ * token and w = exp(x), or in `sequence` mode w = exp(sum of the row's x) for all of its tokens:
  *
  * - `truncate`: min(w, cap) (TIS; Yao et al. 2025, https://fengyao.notion.site/off-policy-rl)
  * - `mask`: w inside of [low, high], else 0 (masked importance sampling; per token it is IcePop)
@@ -32,7 +32,10 @@ export function parseWeightLimit(value: number | string): WeightLimit | null {
 export interface WeightOptions {
   readonly mode: WeightMode;
   readonly limit: WeightLimit;
-  /** Divide by the mean over tokens, or in `sequence` mode over rows, so that the step keeps its size. */
+  /**
+   * Divide by the mean over tokens, or in `sequence` mode over rows, so that the size of the step is
+   * unchanged.
+   */
   readonly normalize: boolean;
 }
 
@@ -40,8 +43,8 @@ export interface ImportanceWeights {
   /** [row][trained token] */
   readonly weights: TokenValues;
   /**
-   * `rollout_correction/rollout_is_...`, before normalisation; empty without a token. Names and meanings
-   * are verl's: in `sequence` mode extremes and shares are of rows, by their ratio before the limit.
+   * `rollout_correction/rollout_is_...`, before normalization; empty without a token. Names and meanings
+   * are verl's: in `sequence` mode extremes and fractions are of rows, by their ratio before the limit.
    */
   readonly metrics: Readonly<Record<string, number>>;
 }
@@ -79,7 +82,7 @@ function flat(rows: TokenValues): Float64Array {
   return all;
 }
 
-/** ESS = 1 / mean((w / mean w)^2), the share of tokens that the weights leave. */
+/** ESS = 1 / mean((w / mean w)^2), the effective fraction of tokens. */
 function weightMetrics(
   logRatios: TokenValues,
   weights: TokenValues,

@@ -1,6 +1,6 @@
 /**
  * What all of rollout correction starts from: x = old - rollout, the trainer's log-probability of each
- * trained token minus that of whoever sampled it. Rows of a batch, trained tokens only.
+ * trained token minus that of the server that sampled it. Rows of a batch, trained tokens only.
  */
 
 /** [row][trained token] */
@@ -14,7 +14,7 @@ export interface RatioBounds {
 
 const boundsText = /^(\d+(?:\.\d+)?(?:e-?\d+)?)_(\d+(?:\.\d+)?(?:e-?\d+)?)$/iu;
 
-/** Reads `low_high`; null when it is not of that form, or empty. */
+/** Parses `low_high`; null when it is not of that form, or empty. */
 export function parseBounds(text: string): RatioBounds | null {
   const [, low, high] = boundsText.exec(text.trim()) ?? [];
   const bounds = { low: Number(low), high: Number(high) };

@@ -1,6 +1,7 @@
 /**
- * How far the weights that train are from what sampled, over the trained tokens of a batch. With o the
- * trainer's log-probability, s that of the sampler, x = o - s and means over tokens unless it says rows:
+ * How far the policy being trained is from the one that sampled, over the trained tokens of a batch. With
+ * o the trainer's log-probability, s that of the sampler, x = o - s and means over tokens unless stated
+ * otherwise:
  *
  * - `kl` = mean(-x), `k3_kl` = mean(exp(x) - x - 1): estimates of KL(sampler, trainer)
  * - `training_ppl` = mean over rows of exp(-mean o), `rollout_ppl` likewise, `..._log_ppl` without exp
@@ -13,7 +14,7 @@ import { mean } from "../statistics.ts";
 import { sumOf } from "./log-ratios.ts";
 import type { TokenValues } from "./log-ratios.ts";
 
-/** Running mean, least and greatest of values that are never held at once. */
+/** Running mean, minimum and maximum of values that are never stored together. */
 class Range {
   #sum = 0;
   #count = 0;

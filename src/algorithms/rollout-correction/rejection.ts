@@ -1,13 +1,13 @@
 /**
- * Rejection of tokens and rows that the weights being trained would hardly have drawn. A rule is a
- * statistic of the log-ratios x and what it may be at most:
+ * Rejection of tokens and rows that the weights being trained would hardly have sampled. A rule is a
+ * statistic of the log-ratios x and its upper bound:
  *
  * - statistic: k1 = -x, k2 = x^2 / 2, k3 = exp(x) - 1 - x
- * - level: of each token, or the sum, mean or maximum over a row, which is then kept or left out whole
+ * - level: of each token, or the sum, mean or maximum over a row, which is then kept or dropped as a whole
  *
  * Bounds of k1 are bounds of exp(-x), the sampler's probability over the trainer's, as in verl from 0.7.1
- * on: kept when log low <= -x <= log high; a single bound t means [1/t, t]. k2 and k3 are kept up to their bound. All rules must hold. A veto leaves a row out when a
- * single ratio is below its threshold.
+ * on: kept when log low <= -x <= log high; a single bound t means [1/t, t]. k2 and k3 are kept up to their
+ * bound. All rules must hold. A veto drops a row when a single ratio is below its threshold.
  */
 import { limitLogRatio } from "../../core/log-ratio.ts";
 import { parseBounds, sumOf } from "./log-ratios.ts";
@@ -18,7 +18,7 @@ const statistics = ["k1", "k2", "k3"] as const;
 type Level = (typeof levels)[number];
 type Statistic = (typeof statistics)[number];
 
-/** The extreme of a k1 over a row is either bound's business, so there is no `seq_max_k1`. */
+/** The maximum of k1 over a row would check only one of its two bounds, so there is no `seq_max_k1`. */
 export const rejectionNames: readonly string[] = levels.flatMap((level) =>
   statistics
     .filter((statistic) => level !== "seq_max" || statistic !== "k1")
@@ -28,7 +28,7 @@ export const rejectionNames: readonly string[] = levels.flatMap((level) =>
 export interface RejectionRule {
   readonly level: Level;
   readonly statistic: Statistic;
-  /** Of k1: of exp(-x). Of k2 and k3: `high` alone counts. */
+  /** For k1: bounds of exp(-x). For k2 and k3: only `high` counts. */
   readonly bounds: RatioBounds;
 }
 
@@ -49,7 +49,7 @@ function parseRule(name: string, threshold: string): RejectionRule | string {
 }
 
 /**
- * Reads lists as verl writes them: `"token_k1,seq_mean_k3"` with `"0.5_2,0.5"`.
+ * Parses lists as verl writes them: `"token_k1,seq_mean_k3"` with `"0.5_2,0.5"`.
  * @returns what is wrong, when something is.
  */
 export function parseRejection(
@@ -81,16 +81,16 @@ function rowValue(level: Level, values: Float64Array): number {
 }
 
 export interface Rejection {
-  /** [row][trained token] 1 where it stays. */
+  /** [row][trained token] 1 where it is kept. */
   readonly kept: readonly Uint8Array[];
   /**
-   * `rollout_correction/...`: shares of tokens that were left out, of rows that lost any (verl's
+   * `rollout_correction/...`: fractions of tokens that were dropped, of rows that lost any (verl's
    * `seq_masked`) and of rows that lost all; empty without a token.
    */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** @param veto ratio below which a token takes its row with it; null is none. */
+/** @param veto ratio below which a token drops its whole row; null = no veto. */
 export function reject(
   logRatios: TokenValues,
   rules: readonly RejectionRule[],

@@ -1,6 +1,6 @@
 /**
  * The `local` backend: samples and trains on this machine with the embedded engine, in a worker
- * thread. Knows nothing of HTTP, tasks or rewards.
+ * thread.
  */
 import { availableParallelism } from "node:os";
 import type {
@@ -26,34 +26,41 @@ import { loadModelRenderer } from "./load-model.ts";
 import { WorkerClient } from "./worker-client.ts";
 
 export interface LocalBackendOptions {
-  /** Threads inside one operation. @default half of the processors, at least 2 */
+  /** Threads per operation. @default half of the CPU cores, at least 2 */
   readonly threads?: number;
   /**
-   * What computes. `webgpu` comes with onnxruntime-node; the others need a build and libraries that have
-   * them. Refused at start where it does not work; what it lacks is done by the processor.
+   * Execution provider. `webgpu` is included in onnxruntime-node; the others need a build and
+   * libraries that provide them. Refused at start if it is not available; operations that it lacks
+   * run on the CPU.
    * @default "cpu"
    */
   readonly provider?: Provider;
-  /** Memory for the activations of one training micro-batch; less is slower. @default 1536 */
+  /**
+   * Memory in MiB for the activations of one training micro-batch; a smaller value is slower.
+   * @default 1536
+   */
   readonly trainingMemoryMiB?: number;
   /**
-   * Memory for keys and values while sampling: four fifths for sequences that are being drawn, the
-   * youngest of which wait when there is no more, a fifth for prompts. @default a quarter of the memory
+   * Memory in MiB for keys and values while sampling: four fifths for sequences that are being
+   * sampled, the youngest of which are preempted when memory runs out, and one fifth for prompts.
+   * @default a quarter of the memory
    */
   readonly cacheMemoryMiB?: number;
   /**
-   * What frozen matrices are multiplied as while sampling. `int8` takes a quarter of the memory and
-   * draws from a slightly different distribution: `train/logprob_abs_diff` shows by how much, and the
-   * ratios of `importance_sampling`, `ppo` and their like correct for it. Needs a LoRA adapter.
+   * Precision of frozen matrices while sampling. `int8` takes a quarter of the memory and samples
+   * from a slightly different distribution: `train/logprob_abs_diff` measures the difference, and the
+   * ratios of `importance_sampling`, `ppo` and similar losses correct for it. Requires a LoRA
+   * adapter.
    * @default "float32"
    */
   readonly samplingPrecision?: SamplingPrecision;
   /**
-   * Of AdamW's moments. `bfloat16` takes half of the memory and is rounded at random, from the seed of
-   * the step. @default "float32"
+   * Precision of AdamW's moments. `bfloat16` takes half of the memory; its stochastic rounding is
+   * seeded per step.
+   * @default "float32"
    */
   readonly momentPrecision?: MomentPrecision;
-  /** Called while a model is fetched from a hub. */
+  /** Called with the progress of downloading a model from a hub. */
   readonly onPull?: (progress: PullProgress) => void;
 }
 

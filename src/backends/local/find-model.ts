@@ -1,4 +1,4 @@
-/** Where a model lies: built into the package, a folder, a run, a GGUF file, or a hub and its cache. */
+/** Locates a model: built into the package, a folder, a run, a GGUF file, or a hub and its cache. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,13 +17,14 @@ export const builtinModels = ["shop-tiny"] as const;
 export interface FoundModel {
   /** A model folder or a `.gguf` file. */
   readonly path: string;
-  /** What others find the model by: a hub id, or the path. */
+  /** The public name of the model: a hub id, or the path. */
   readonly name: string;
 }
 
 /**
- * What is on the disk wins, of a run its newest checkpoint; `OWNER/NAME` is taken from the hub's cache, or pulled.
- * @throws ModelError when there is no such model; HubError
+ * Files on disk take precedence; a run resolves to its newest checkpoint; `OWNER/NAME` is taken from
+ * the hub's cache, or downloaded.
+ * @throws ModelError when there is no such model; HubError when the download fails.
  */
 export async function findModel(name: string, pull: PullOptions = {}): Promise<FoundModel> {
   if (name.startsWith(builtinPrefix)) return { path: builtinFolder(name), name };

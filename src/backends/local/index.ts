@@ -6,7 +6,10 @@ export type { LocalBackendOptions } from "./backend.ts";
 export type { PullProgress } from "../../hub/pull-model.ts";
 export { builtinModels } from "./find-model.ts";
 
-/** The caller owns it: `await using backend = createLocalBackend()`. Needs the peer `onnxruntime-node`. */
+/**
+ * Creates the `local` backend. The caller owns it: `await using backend = createLocalBackend()`.
+ * Needs the peer dependency `onnxruntime-node`.
+ */
 export function createLocalBackend(options: LocalBackendOptions = {}): LocalBackend {
   return new LocalBackend(options);
 }

@@ -1,4 +1,7 @@
-/** What belongs to a model besides its weights, for each format: tokenizer, renderer, companion files. */
+/**
+ * What belongs to a model in addition to its weights, for each format: tokenizer, renderer, and
+ * configuration files.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ModelError } from "../../core/errors.ts";
@@ -23,7 +26,7 @@ export async function loadModelRenderer(path: string): Promise<Renderer> {
     return loadGgufRenderer(metadata, path);
   }
   const config = join(path, "config.json");
-  // A folder that has a tokenizer alone serves a gateway before other servers.
+  // A folder with only a tokenizer is used by a gateway in front of other servers.
   if (existsSync(config)) {
     const { tokenizer } = await readTokenizerFiles(path);
     const { vocab_size: size } = await readJsonFile(config).catch((cause: Error) => {

@@ -9,12 +9,12 @@ import type { SamplingPrecision } from "../../engine/sampling/sampling-session.t
 import type { TrainingRow } from "../../core/training-row.ts";
 import type { UpdateLimits } from "../../core/update-limits.ts";
 
-/** What the worker can be asked; each answers once. */
+/** Calls that the worker accepts; each gets one response. */
 export interface WorkerCalls {
   load: (options: {
     /** A model folder or a `.gguf` file. */
     path: string;
-    /** How the model is named outside of this machine, or its path. */
+    /** Name of the model outside of this machine, or its path. */
     name: string;
     lora: LoraSpec | null;
     seed: number;
@@ -29,7 +29,7 @@ export interface WorkerCalls {
     tokens: Int32Array;
     params: SamplingParams;
     n: number;
-    /** Send chunks while drawing. */
+    /** Send chunks while sampling. */
     stream: boolean;
   }) => readonly Sample[];
   forward: (request: {

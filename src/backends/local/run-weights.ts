@@ -1,4 +1,4 @@
-/** The weights inside of a run's folder, or of one of its checkpoints. Reads nothing of them. */
+/** Finds the weights in a run's folder, or in one of its checkpoints. Does not read them. */
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ const isCheckpoint = (path: string): boolean =>
   existsSync(join(path, "state.json")) && existsSync(join(path, "weights"));
 
 /**
- * Of the run's newest checkpoint; null where the folder is neither a run's nor a checkpoint.
+ * Weights of the run's newest checkpoint; null if the folder is neither a run's nor a checkpoint.
  * @throws ModelError when the run has no checkpoint yet.
  */
 export async function findRunWeights(path: string): Promise<string | null> {

@@ -1,4 +1,4 @@
-/** The other end of `worker.ts`: calls as promises. */
+/** The client side of `worker.ts`: calls as promises. */
 import type { Worker } from "node:worker_threads";
 import {
   AgentTrainerError,
@@ -21,7 +21,7 @@ interface PendingCall {
 
 export interface CallOptions {
   readonly onChunk?: (chunk: SampleChunk) => void;
-  /** Asks the worker to end the call early; it still answers. */
+  /** Requests the worker to end the call early; it still responds. */
   readonly signal?: AbortSignal;
 }
 
@@ -37,7 +37,7 @@ export class WorkerClient {
     this.#worker.on("message", (message: FromWorker) => this.#receive(message));
     this.#worker.on("error", (error) => this.#fail(error));
     this.#worker.on("exit", () => this.#fail(new Error("The engine's thread has ended.")));
-    // Idle, it must not keep the process alive.
+    // An idle worker must not keep the process alive.
     this.#worker.unref();
   }
 
@@ -116,7 +116,7 @@ function rebuild({ name, code, message, hint, fields = {} }: WireError): Error {
     case "CONFIG_INVALID":
       return new ConfigError(details);
     case "NUMERICS":
-      // Of a training step; a sequence that was given up has another message.
+      // Of a training step; an aborted sequence has another message.
       if (typeof fields["tensor"] !== "string") return new AgentTrainerError({ code, ...details });
       return new NumericsError(fields["tensor"], Number(fields["value"]));
     default:

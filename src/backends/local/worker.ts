@@ -1,6 +1,6 @@
 /**
- * Entry of the worker thread: holds the engine, so that the thread that serves HTTP never waits for
- * a matrix product.
+ * Entry point of the worker thread: it holds the engine, so that the thread that serves HTTP never
+ * waits for a matrix product.
  */
 import { parentPort } from "node:worker_threads";
 import type { UpdateMetrics } from "../../core/backend.ts";

@@ -1,7 +1,4 @@
-/**
- * The `tinker` backend: trains and samples on a Tinker server. Knows the API through its client, and
- * nothing of tasks or rewards.
- */
+/** The `tinker` backend: trains and samples on a Tinker server, through the API's client. */
 import { randomUUID } from "node:crypto";
 import type {
   BackendCapabilities,
@@ -32,9 +29,9 @@ import { capabilitiesOn } from "./server-capabilities.ts";
 import { serverMetrics, updateMetrics } from "./update-metrics.ts";
 import { VersionSampler } from "./version-sampler.ts";
 
-/** At the end of a run; a server that is away ends the session by itself. */
+/** Limit at the end of a run; a server that does not respond ends the session itself. */
 const unloadMs = 5_000;
-/** Prompts scored at the same time. */
+/** Prompts scored concurrently. */
 const scoresAtOnce = 32;
 
 interface Started {
@@ -60,7 +57,7 @@ export class TinkerBackend implements TrainingBackend {
     this.#options = options;
   }
 
-  /** Known exactly once the server has been asked. */
+  /** Known exactly only after a request to the server. */
   get capabilities(): BackendCapabilities {
     return capabilitiesOn(this.#started?.profile ?? null);
   }
@@ -100,7 +97,7 @@ export class TinkerBackend implements TrainingBackend {
       const profile = await probeServer(model, signal);
       if (profile.reduction !== "sum")
         onWarning?.(
-          `The Tinker server averages losses (${profile.reduction}); this is made up for.`,
+          `The Tinker server averages losses (${profile.reduction}); this is compensated for.`,
         );
       const published = await model.createSampler({ signal });
       const sampling = await probeSampling(published, signal);
@@ -183,7 +180,7 @@ export class TinkerBackend implements TrainingBackend {
     };
   }
 
-  /** Once for each loss and bounds. @throws TinkerError when the server clips elsewhere. */
+  /** Once per loss and bounds. @throws TinkerError when the server clips elsewhere. */
   async #checkClipping(loss: LossSpec, signal?: AbortSignal): Promise<void> {
     const { name } = loss;
     if (name !== "ppo" && name !== "cispo") return;
@@ -265,7 +262,8 @@ export class TinkerBackend implements TrainingBackend {
         fields: { statePath },
       });
     });
-    // A model takes a checkpoint only as its first request, and some servers have room for one model.
+    // A model loads a checkpoint only as its first request, and some servers have room for one
+    // model.
     await run.model.unload().catch(() => undefined);
     run.model = await run.client.createModelFromState(statePath, true);
     run.published = await run.model.createSampler();
@@ -296,7 +294,7 @@ function overlapped(inFlight: number): TinkerError {
   });
 }
 
-/** 0 where nothing is trained. */
+/** The log-probabilities, with 0 where nothing is trained. */
 function maskTo({ targetMask }: TrainingRow, logprobs: Float32Array): Float32Array {
   return logprobs.map((value, i) => (targetMask[i] === 1 ? value : 0));
 }

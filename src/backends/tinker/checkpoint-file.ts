@@ -1,4 +1,7 @@
-/** What a run folder keeps of a checkpoint that lies on a server: its path, and what it belongs to. */
+/**
+ * The record in a run folder of a checkpoint that is stored on a server: its path, and what it
+ * belongs to.
+ */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";

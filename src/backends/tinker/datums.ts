@@ -1,6 +1,6 @@
 /**
- * Rows as datums. Tinker sums token losses, so the factors of the aggregation go into advantages or
- * weights; a server that averages is compensated for.
+ * Converts rows to datums. Tinker sums token losses, so the factors of the aggregation go into
+ * advantages or weights; a server that averages is compensated for.
  */
 import { countTargets, rowFactors } from "../../core/aggregation.ts";
 import type { LossSpec } from "../../core/loss.ts";
@@ -16,7 +16,7 @@ export interface PreparedBatch {
   readonly rowOf: readonly number[];
 }
 
-/** @param penalties [row][length] to be taken off weight times advantage. @default none */
+/** @param penalties [row][length] to subtract from weight times advantage. @default none */
 export function makeDatums(
   rows: readonly TrainingRow[],
   loss: LossSpec,
@@ -34,12 +34,12 @@ export function makeDatums(
   return { data, rowOf };
 }
 
-/** Makes a mean over positions and sequences the sum that is wanted. */
+/** Turns a mean over positions and sequences into the requested sum. */
 function compensation(row: TrainingRow, datums: number, { reduction }: ServerProfile): number {
   return reduction === "sum" ? 1 : (row.tokens.length - 1) * datums;
 }
 
-/** A server that divides by the sum of the weights does one mean, whatever their size. */
+/** A server that divides by the sum of the weights supports only one mean, whatever their size. */
 function checkWeights(
   rows: readonly TrainingRow[],
   { aggregation }: LossSpec,
@@ -75,7 +75,7 @@ function toDatum(
   }
   const logprobs = floatTensor(perToken((position) => samplingLogprobs[position]!));
   if (loss.name === "dro") {
-    // Its quadratic term does not know advantages, so that prompts would count without weights.
+    // Its quadratic term ignores advantages, so prompts would count without weights.
     if (!weighsPolicyLosses)
       throw new TinkerError({
         message: "This server's dro has no weights, so it would pull prompts towards 0, too.",
@@ -86,7 +86,7 @@ function toDatum(
       lossInputs: {
         target_tokens: targets,
         logprobs,
-        // Weighted like the rest; where nothing else is, there is no penalty either.
+        // Weighted like the advantages; where no other weight applies, there is no penalty either.
         advantages: floatTensor(
           perToken((i) => row.advantages[i]! - penaltyOf(i) / (rowWeight(i) || Infinity)),
         ),

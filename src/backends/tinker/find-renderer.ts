@@ -9,8 +9,9 @@ import type { PullOptions } from "../../hub/pull-model.ts";
 import { loadRenderer } from "../../renderers/load.ts";
 
 /**
- * @param places folders or `OWNER/NAME` on a hub, the likeliest first; folders go before the hub.
- * @throws ModelError when none has a tokenizer; HubError
+ * @param places folders or `OWNER/NAME` on a hub, the most likely first; folders are tried before the
+ * hub.
+ * @throws ModelError when none has a tokenizer; HubError when a download fails.
  */
 export async function findRenderer(
   places: readonly (string | null)[],

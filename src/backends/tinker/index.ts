@@ -1,4 +1,7 @@
-/** `agent-trainer/tinker`: a Tinker server, hosted or your own, as a training backend; and its client. */
+/**
+ * `agent-trainer/tinker`: a hosted or self-hosted Tinker server as a training backend, and its
+ * client.
+ */
 import { TinkerBackend } from "./backend.ts";
 import type { TinkerBackendOptions } from "./options.ts";
 
@@ -40,7 +43,10 @@ export { TrainingClient } from "../../tinker-api/training-client.ts";
 export type { AdamParams, ModelInfo, SaveOptions } from "../../tinker-api/training-client.ts";
 export type { TinkerBackendOptions } from "./options.ts";
 
-/** The caller owns it: `await using backend = createTinkerBackend({ baseUrl })`. */
+/**
+ * Creates the `tinker` backend. The caller owns it: `await using backend = createTinkerBackend({
+ * baseUrl })`.
+ */
 export function createTinkerBackend(options: TinkerBackendOptions = {}): TinkerBackend {
   return new TinkerBackend(options);
 }

@@ -13,7 +13,7 @@ interface Estimate {
   readonly gradient: number;
 }
 
-/** One outlier must not carry the batch; the embedded engine has the same limit. */
+/** A single outlier must not dominate the batch; the embedded engine has the same limit. */
 const maxK3 = 10;
 
 /** @param difference log p of the policy minus log p of the reference. */
@@ -33,7 +33,7 @@ export function estimateKl(estimator: KlEstimator, difference: number): Estimate
 }
 
 export interface FoldedPenalty {
-  /** [row][length] to be taken off weight times advantage; 0 where nothing is trained. */
+  /** [row][length] to subtract from weight times advantage; 0 where nothing is trained. */
   readonly penalties: readonly Float32Array[];
   /** Mean of the estimate over trained tokens. */
   readonly mean: number;

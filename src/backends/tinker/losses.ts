@@ -1,4 +1,4 @@
-/** Our losses as Tinker's: names, thresholds, and what cannot be said. */
+/** Maps our losses to Tinker's: names and thresholds, and what the API does not support. */
 import { UnsupportedOptionError } from "../../core/errors.ts";
 import { backendsThat, capabilityMatrix } from "../../core/capabilities.ts";
 import type { LossName, LossSpec } from "../../core/loss.ts";
@@ -8,7 +8,7 @@ export interface TinkerLoss {
   readonly config: Readonly<Record<string, number>>;
 }
 
-/** @throws UnsupportedOptionError for what the API has no words for. */
+/** @throws UnsupportedOptionError for what the API does not support. */
 export function tinkerLoss(loss: LossSpec): TinkerLoss {
   const { name } = loss;
   const known = capabilityMatrix.tinker.losses;
@@ -33,7 +33,7 @@ function refused(
   return new UnsupportedOptionError(option, value, "tinker", backendsThat(supported));
 }
 
-/** Tinker's thresholds are bounds of the ratio, ours distances from 1. */
+/** Tinker's thresholds are bounds of the ratio; ours are distances from 1. */
 function configOf(loss: LossSpec): Record<string, number> {
   switch (loss.name) {
     case "ppo":

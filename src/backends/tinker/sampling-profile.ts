@@ -1,26 +1,26 @@
-/** How a Tinker server samples where servers differ, found out by drawing a few tokens. */
+/** How a Tinker server samples, where servers differ; probed by sampling a few tokens. */
 import { TinkerError } from "../../tinker-api/tinker-error.ts";
 import type { SampleOptions, SamplingClient } from "../../tinker-api/sampling-client.ts";
 import type { SampleOutput } from "../../tinker-api/messages.ts";
 
 export interface SamplingProfile {
-  /** Seeds are folded to at most this. */
+  /** Seeds are reduced to at most this. */
   readonly maxSeed: number;
   /** Log-probabilities of sampled tokens are those at temperature 1, whatever the temperature. */
   readonly rawLogprobs: boolean;
 }
 
 const ourLargestSeed = 2 ** 32 - 1;
-/** Below 2^31, with room for a server that counts up for each sequence. */
+/** Below 2^31, with room for a server that increments the seed for each sequence. */
 const smallLargestSeed = 2 ** 31 - 2 ** 12;
 /** Arbitrary small ids: every model has them. */
 const probePrompt = Int32Array.of(5, 6, 7, 8);
 /**
- * Far from 1, and above it: of a model that is nearly certain, both kinds of log-probabilities are about 0
- * at a low temperature.
+ * Far from 1, and above it: for a model that is nearly certain, both types of log-probabilities are
+ * about 0 at a low temperature.
  */
 const probeTemperature = 2;
-/** In nats; two computations of the same number may be this far apart in 16 bits. */
+/** In nats; two computations of the same number may differ by this much in 16 bits. */
 const tolerance = 0.1;
 
 const sample: Omit<SampleOptions, "seed"> = {

@@ -1,20 +1,23 @@
-/** What this backend supports on one server: the row of the matrix, without what that server does differently. */
+/**
+ * What this backend supports on one server: its row of the capability matrix, without what that
+ * server does differently.
+ */
 import type { BackendCapabilities } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
 import type { LossName } from "../../core/loss.ts";
 import type { ServerProfile } from "./server-profile.ts";
 
-/** Losses that the server would compute otherwise; the trainer computes them instead. */
+/** Losses that the server would compute differently; the trainer computes them instead. */
 function unusable({ weighsPolicyLosses, reduction }: ServerProfile): readonly LossName[] {
   return [
-    // Its quadratic term does not know advantages, so that prompts would count without weights.
+    // Its quadratic term ignores advantages, so prompts would count without weights.
     ...(weighsPolicyLosses ? [] : (["dro"] as const)),
-    // A mean over the weights of each sequence is another loss than most aggregations ask for.
+    // A mean over the weights of each sequence is a different loss than most aggregations request.
     ...(reduction === "sum" ? [] : (["cross_entropy"] as const)),
   ];
 }
 
-/** `profile` is null before the server was asked. */
+/** `profile` is null before the server has been probed. */
 export function capabilitiesOn(profile: ServerProfile | null): BackendCapabilities {
   const row = capabilityMatrix.tinker;
   if (profile === null) return row;
@@ -22,7 +25,7 @@ export function capabilitiesOn(profile: ServerProfile | null): BackendCapabiliti
   return {
     ...row,
     losses: row.losses.filter((name) => !without.includes(name)),
-    // Samples under way would go on from weights that are being changed.
+    // Samples in flight would continue with weights that are being changed.
     servesWhileTraining: row.servesWhileTraining === true && !profile.samplesWhatIsTrained,
   };
 }

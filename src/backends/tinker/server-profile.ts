@@ -1,12 +1,13 @@
-/** What a Tinker server does where servers differ, found out by asking it. */
+/** What a Tinker server does where servers differ, found out by probing it. */
 import type { Datum, ForwardBackwardOutput } from "../../tinker-api/messages.ts";
 import { floatTensor, idTensor } from "../../tinker-api/tensor.ts";
 import { TinkerError } from "../../tinker-api/tinker-error.ts";
 import type { TrainingClient } from "../../tinker-api/training-client.ts";
 
 /**
- * How token losses become the loss: `sum` over all of them, as the service has it; `sequence-mean`:
- * each sequence divided by the sum of its weights, and the gradient by the number of sequences.
+ * How token losses become the loss: `sum` over all of them, as in the Tinker service;
+ * `sequence-mean`: each sequence divided by the sum of its weights, and the gradient by the number of
+ * sequences.
  */
 export type Reduction = "sum" | "sequence-mean";
 
@@ -35,7 +36,7 @@ function sum(values: ArrayLike<number>): number {
   return Array.from(values).reduce((total, value) => total + value, 0);
 }
 
-/** The summed loss, by the server's metrics or by its losses per token; null when it tells neither. */
+/** The summed loss, by the server's metrics or by its losses per token; null when it reports neither. */
 function summedLoss({ metrics, outputs }: ForwardBackwardOutput): number | null {
   const metric = metrics["loss:sum"] ?? metrics["total_loss:sum"];
   if (metric !== undefined) return metric;
@@ -69,7 +70,8 @@ export async function probeServer(
     return {
       reduction: "sequence-mean",
       weighsPolicyLosses: false,
-      // So does the one server that averages like this, SkyRL's on JAX. Asking would cost training.
+      // So does the one server that averages like this, SkyRL's on JAX. Probing it would cost
+      // training.
       samplesWhatIsTrained: true,
     };
   if (metric !== undefined && !isNear(metric, expected))

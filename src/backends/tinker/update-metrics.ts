@@ -1,4 +1,7 @@
-/** Numbers of an update, from the log-probabilities that the server returns: those that `local` gives. */
+/**
+ * Metrics of an update, from the log-probabilities that the server returns: the same as those of
+ * `local`.
+ */
 import { ratioOf } from "../../core/log-ratio.ts";
 import type { LossSpec } from "../../core/loss.ts";
 import { RatioMetrics } from "../../core/ratio-metrics.ts";
@@ -48,7 +51,7 @@ export function updateMetrics(
   };
 }
 
-/** What the server adds of its own, as paths; finite numbers only, without its clock. */
+/** Additional metrics of the server, as paths; finite numbers only, without those of its clock. */
 export function serverMetrics(metrics: Readonly<Record<string, number>>): Record<string, number> {
   const found = Object.entries(metrics).filter(
     ([name, value]) =>

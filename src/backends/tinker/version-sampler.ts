@@ -1,4 +1,4 @@
-/** The policy as a `Sampler`: requests go to the weights that are published when they are dispatched. */
+/** The policy as a `Sampler`: requests use the weights that are published when they are dispatched. */
 import { backendsThat } from "../../core/capabilities.ts";
 import { ContextOverflowError, UnsupportedOptionError } from "../../core/errors.ts";
 import type { Sample, SampleRequest, Sampler } from "../../core/policy.ts";
@@ -16,9 +16,9 @@ export class VersionSampler implements Sampler {
   readonly contextLength: number;
   readonly #profile: SamplingProfile;
   readonly #published: () => Published;
-  /** Tokens drawn since the beginning. */
+  /** Tokens sampled since the start. */
   tokens = 0;
-  /** Requests under way. */
+  /** Requests in flight. */
   inFlight = 0;
 
   constructor(contextLength: number, profile: SamplingProfile, published: () => Published) {
@@ -31,7 +31,7 @@ export class VersionSampler implements Sampler {
     const { tokens: prompt, params } = request;
     if (prompt.length >= this.contextLength)
       throw new ContextOverflowError(prompt.length, this.contextLength);
-    // There is no word for it in the API.
+    // The API does not support it.
     if (params.minP !== 0)
       throw new UnsupportedOptionError(
         "min_p",
@@ -73,7 +73,7 @@ export class VersionSampler implements Sampler {
     return Promise.all(
       sampled.sequences.map(async (sequence, index) => {
         const { tokens, stopReason } = sequence;
-        // The server's are those of the distribution that it sampled from, but its losses know
+        // The server's are those of the distribution that it sampled from, but its losses support
         // temperature 1 only: at any other, ratios would be wrong from the first update on.
         const logprobs = scored
           ? (await client.computeLogprobs(joined(prompt, tokens), options)).slice(prompt.length)

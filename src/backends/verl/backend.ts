@@ -1,7 +1,4 @@
-/**
- * The `verl` backend: a bridge in Python samples and trains, this process keeps the loop. Knows no
- * configuration files and no Ray.
- */
+/** The `verl` backend: a bridge in Python samples and trains, this process keeps the loop. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { rowFactors } from "../../core/aggregation.ts";
@@ -45,7 +42,7 @@ const defaults = { startTimeoutMs: 1_800_000, timeoutMs: 3_600_000 };
 
 const fixed = ["beta1", "beta2", "eps", "weightDecay", "maxGradNorm"] as const;
 
-/** The row of the matrix, narrowed or widened by what this backend was told. */
+/** The row of the capability matrix, adjusted to the options of this backend. */
 function capabilitiesOf({ placement, run }: VerlBackendOptions): BackendCapabilities {
   const { verl } = capabilityMatrix;
   return {
@@ -62,7 +59,7 @@ export class VerlBackend implements TrainingBackend {
   #bridge: OpenBridge | undefined;
   #step = 0;
   #version = 0;
-  /** The weights have changed since they were served. */
+  /** Whether the weights have changed since they were last served. */
   #isAhead = false;
 
   constructor(options: VerlBackendOptions) {
@@ -70,7 +67,7 @@ export class VerlBackend implements TrainingBackend {
     this.capabilities = capabilitiesOf(options);
   }
 
-  /** Of the bridge, while it is a child of this process. */
+  /** Process id of the bridge, while it is a child of this process. */
   get pid(): number | null {
     return this.#bridge?.pid ?? null;
   }
@@ -117,8 +114,8 @@ export class VerlBackend implements TrainingBackend {
     try {
       return (await this.#run("update", body)) as { metrics: UpdateMetrics };
     } catch (error) {
-      // Colocated servers fell asleep for it. Where an earlier update changed the weights, the next
-      // `publishWeights` wakes them; where none did, there may be none.
+      // Colocated servers were put to sleep for it. If an earlier update changed the weights, the
+      // next `publishWeights` wakes them; if none did, there may be none.
       if (error instanceof NumericsError && !this.#isAhead) await this.#run("wake", {});
       throw error;
     }
@@ -166,7 +163,10 @@ export class VerlBackend implements TrainingBackend {
     return this.#bridge.client;
   }
 
-  /** A bridge that was attached to may have been started by an earlier process of the same run. */
+  /**
+   * A bridge that this backend attached to may have been started by an earlier process of the same
+   * run.
+   */
   async #startEngine(
     model: string,
     seed: number,
@@ -195,7 +195,8 @@ export class VerlBackend implements TrainingBackend {
     const { engine = "verl" } = this.#options;
     const overrides = verlOverrides(this.#options);
     if (engine === "fake" || lora === null) return overrides;
-    // Rollouts come over HTTP, where an adapter would have to be asked for by name: merged, all get it.
+    // Rollouts come over HTTP, where an adapter would have to be requested by name: merged, all
+    // get it.
     return [
       ...overrides,
       `actor_rollout_ref.model.lora_rank=${lora.rank}`,
@@ -226,7 +227,7 @@ export class VerlBackend implements TrainingBackend {
     });
   }
 
-  /** verl makes its optimizer once, so only the rate can change. */
+  /** verl creates its optimizer once, so only the learning rate can change. */
   #checkOptim(optim: OptimSpec): void {
     const { optim: started } = this.#options.run;
     const changed = fixed.find((name) => optim[name] !== started[name]);

@@ -1,6 +1,6 @@
 /**
- * The bridge's HTTP API: requests, long work by operations, and its errors as ours. A request that got
- * no answer is repeated with the same key, so that nothing is done twice. Knows no process.
+ * The bridge's HTTP API: requests, long work as operations, and its errors as ours. A request that
+ * got no response is repeated with the same key, so that nothing is done twice.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -13,7 +13,7 @@ import {
 import { delay } from "../../util/abort.ts";
 import { VerlError, type VerlFailure } from "./verl-error.ts";
 
-/** The number that `python/agent_trainer_bridge/__init__.py` counts up. */
+/** Must equal the number in `python/agent_trainer_bridge/__init__.py`. */
 export const bridgeProtocol = 3;
 
 export interface BridgeAddress {
@@ -78,13 +78,13 @@ export class BridgeClient {
     this.#lost = lost;
   }
 
-  /** @throws VerlError when the bridge cannot be reached or says no. */
+  /** @throws VerlError when the bridge cannot be reached or refuses the request. */
   get(path: string): Promise<unknown> {
     return this.#request("GET", path);
   }
 
   /**
-   * Does `name` and resolves with what it came to.
+   * Runs the operation `name` and resolves with its result.
    * @throws VerlError; NumericsError; CheckpointError; ConfigError; DeadlineError after `limitMs`
    */
   async run(
@@ -108,7 +108,7 @@ export class BridgeClient {
     throw new DeadlineError(`The bridge's "${name}"`, limitMs, "Raise verl.timeout_s.");
   }
 
-  /** Asks the bridge to end; does not wait for it, and does not mind when it has ended. */
+  /** Requests the bridge to end; does not wait for it, and ignores that it may already have ended. */
   async shutDown(): Promise<void> {
     await this.#send("POST", "/shutdown", undefined, undefined).catch(() => undefined);
   }

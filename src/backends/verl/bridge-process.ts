@@ -1,6 +1,6 @@
 /**
- * The bridge as a child process: started, waited for, ended. It watches its stdin, so that it ends with
- * this process however that goes. Knows no requests.
+ * The bridge as a child process: started, awaited, ended. It watches its stdin, so that it ends with
+ * this process in any case.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { type BridgeAddress, bridgeProtocol } from "./bridge-client.ts";
 import { VerlError } from "./verl-error.ts";
 
-/** Holds the package `agent_trainer_bridge`. */
+/** Contains the package `agent_trainer_bridge`. */
 export const pythonFolder: string = fileURLToPath(new URL("../../../python/", import.meta.url));
 
 export const tokenVariable = "AGENT_TRAINER_BRIDGE_TOKEN";
@@ -25,7 +25,7 @@ export interface BridgeProcessOptions {
   readonly engine: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly startMs: number;
-  /** What a running operation gets to end. */
+  /** How long a running operation may take to end. */
   readonly graceMs: number;
   readonly onLog?: (line: string) => void;
   readonly signal: AbortSignal;
@@ -34,7 +34,7 @@ export interface BridgeProcessOptions {
 export interface BridgeProcess extends AsyncDisposable {
   readonly address: BridgeAddress;
   readonly pid: number;
-  /** Aborts with a VerlError when the process ends before it is told to. */
+  /** Aborts with a VerlError when the process ends unexpectedly. */
   readonly lost: AbortSignal;
 }
 
@@ -48,7 +48,7 @@ export function readReadyLine(line: string): ReadyLine {
   try {
     ready = JSON.parse(line) as ReadyLine;
   } catch {
-    // Said below.
+    // Reported below.
   }
   const { protocol, host, port } = ready;
   if (protocol !== bridgeProtocol || host === undefined || port === undefined) {
@@ -87,7 +87,7 @@ function firstLine(child: ChildProcess, startMs: number, signal: AbortSignal): P
   });
 }
 
-/** @throws VerlError when it does not come up within `startMs`, with its last words. */
+/** @throws VerlError with its last output when it does not start within `startMs`. */
 export async function startBridge(options: BridgeProcessOptions): Promise<BridgeProcess> {
   const { python, engine, env = {}, startMs, graceMs, onLog, signal } = options;
   const token = newToken();
@@ -106,7 +106,7 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
       [tokenVariable]: token,
     },
   });
-  // Written to only by closing it; the child may be gone by then.
+  // It is only ever closed; the child may already be gone by then.
   child.stdin?.on("error", () => undefined);
   onLines(child, (line) => {
     words.push(line);

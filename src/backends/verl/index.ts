@@ -8,7 +8,7 @@ export { sharedKeys } from "./shared-keys.ts";
 export type { SharedKey } from "./shared-keys.ts";
 export type { VerlAttachment, VerlBackendOptions, VerlRunOptions } from "./verl-options.ts";
 
-/** The caller owns it: `await using backend = createVerlBackend({ run })`. */
+/** Creates the `verl` backend. The caller owns it: `await using backend = createVerlBackend({ run })`. */
 export function createVerlBackend(options: VerlBackendOptions): VerlBackend {
   return new VerlBackend(options);
 }

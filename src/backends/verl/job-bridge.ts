@@ -1,4 +1,4 @@
-/** The bridge as a Ray job: uploaded, submitted, watched, ended. Knows no training. */
+/** The bridge as a Ray job: uploaded, submitted, watched, ended. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ export interface JobBridgeOptions {
   readonly graceMs: number;
   readonly onLog: (line: string) => void;
   readonly signal: AbortSignal;
-  /** Time between looks at the job. @default 2_000 */
+  /** Interval between status requests. @default 2_000 */
   readonly pollMs?: number;
 }
 
@@ -55,7 +55,7 @@ class JobWatch {
     this.#onLog = onLog;
   }
 
-  /** Passes new lines on. @throws VerlError when the job has ended. */
+  /** Forwards new lines. @throws VerlError when the job has ended. */
   async look(): Promise<void> {
     const { status, message } = await this.#jobs.status(this.#id);
     const logs = await this.#jobs.logs(this.#id);

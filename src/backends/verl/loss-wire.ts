@@ -1,7 +1,7 @@
 /** A loss as the bridge reads it. The other side is `python/agent_trainer_bridge/loss.py`. */
 import type { LossSpec } from "../../core/loss.ts";
 
-/** Fields that are left out have the bridge's defaults, which are those of `LossSpec`. */
+/** Omitted fields have the bridge's defaults, which are those of `LossSpec`. */
 export function encodeLoss(loss: LossSpec): Readonly<Record<string, unknown>> {
   const { dualClip, droBeta, sapoTauPositive, sapoTauNegative, kl, entropyCoef } = loss;
   return {

@@ -1,4 +1,4 @@
-/** Gets hold of a bridge: starts one here or as a Ray job, or takes one that runs. */
+/** Opens a bridge: starts one here or as a Ray job, or attaches to a running one. */
 import { BridgeClient, bridgeProtocol } from "./bridge-client.ts";
 import { startBridge } from "./bridge-process.ts";
 import { openJobBridge } from "./job-bridge.ts";

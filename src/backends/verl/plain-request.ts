@@ -1,5 +1,6 @@
 /**
- * A request as programs make it. `fetch` adds headers of browsers, and Ray refuses uploads from browsers.
+ * An HTTP request without the headers that `fetch` adds: they look like a browser's, and Ray refuses
+ * uploads from browsers.
  */
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -17,7 +18,7 @@ export interface PlainResponse {
   readonly text: string;
 }
 
-/** Rejects when there is no whole answer within `limitMs`. */
+/** Rejects when there is no complete response within `limitMs`. */
 export function sendPlain(url: string, options: PlainRequest): Promise<PlainResponse> {
   const { method, headers, body, limitMs } = options;
   const request = url.startsWith("https:") ? requestHttps : requestHttp;

@@ -1,4 +1,4 @@
-/** Ray's Jobs REST API, as far as one job needs it. Knows nothing of training. */
+/** Ray's Jobs REST API, as far as one job needs it. */
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ export type JobStatus = "PENDING" | "RUNNING" | "STOPPED" | "SUCCEEDED" | "FAILE
 export interface JobRequest {
   /** A shell command. */
   readonly entrypoint: string;
-  /** `gcs://` address of an uploaded archive; the job's working folder. */
+  /** `gcs://` address of an uploaded archive; the job's working directory. */
   readonly workingDir: string;
   /** Anyone who sees Ray's dashboard can read these. */
   readonly env: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export interface JobRequest {
 
 const requestMs = 60_000;
 
-/** As Ray's own tools find it. */
+/** Finds the token as Ray's own tools do. */
 function findToken(env: NodeJS.ProcessEnv): string | undefined {
   const given = env["RAY_AUTH_TOKEN"];
   if (given !== undefined && given !== "") return given;
@@ -36,7 +36,9 @@ export class RayJobs {
   readonly #dashboard: string;
   readonly #token: string | undefined;
 
-  /** `token`: of a cluster with token authentication. @default RAY_AUTH_TOKEN, or ~/.ray/auth_token */
+  /**
+   * @param token of a cluster with token authentication. @default RAY_AUTH_TOKEN, or ~/.ray/auth_token
+   */
   constructor(dashboard: string, token: string | undefined = findToken(process.env)) {
     this.#dashboard = dashboard.replace(/\/+$/u, "");
     this.#token = token;
@@ -73,7 +75,7 @@ export class RayJobs {
     return { status, message: message ?? "" };
   }
 
-  /** Everything that the job has written. */
+  /** Everything that the job has logged. */
   async logs(id: string): Promise<string> {
     return (await this.#json<{ logs: string }>("GET", `/api/jobs/${id}/logs`)).logs;
   }

@@ -1,12 +1,12 @@
 /**
- * Rows as the bridge reads them: a header in JSON, then the columns of all rows without padding, all
- * little-endian. The other side is `python/agent_trainer_bridge/wire.py`. Knows no losses.
+ * Rows in the bridge's format: a header in JSON, then the columns of all rows without padding, all
+ * little-endian. The other side is `python/agent_trainer_bridge/wire.py`.
  */
 import type { TrainingRow } from "../../core/training-row.ts";
 
 type Write = (at: number, value: number) => void;
 
-/** `factors`: one for each row, as `rowFactors` gives them; `fields` go into the header. */
+/** `factors`: one for each row, from `rowFactors`; `fields` are added to the header. */
 export function encodeRows(
   rows: readonly TrainingRow[],
   factors: ArrayLike<number>,

@@ -1,6 +1,6 @@
 /**
- * Options that agent-trainer and verl both have. Ours decide; a verl key that says something else is
- * refused with the name of ours. Pure; knows no process.
+ * Options that agent-trainer and verl both have. Ours take precedence; a verl key with a conflicting
+ * value is refused, with the name of our option. Pure.
  */
 import { ConfigError } from "../../core/errors.ts";
 import type { VerlBackendOptions, VerlRunOptions } from "./verl-options.ts";
@@ -15,13 +15,13 @@ export interface SharedKey {
 const actor = "actor_rollout_ref.actor";
 const rollout = "actor_rollout_ref.rollout";
 
-/** Of servers that share no GPU with training, unless the user says otherwise. */
+/** Defaults for servers that share no GPU with training. */
 const apart = [
   `${rollout}.checkpoint_engine.backend=nccl`,
   `${rollout}.gpu_memory_utilization=0.85`,
 ] as const;
 
-/** No limit, in words that verl takes. */
+/** No limit, as a value that verl accepts. */
 const never = 1e9;
 
 /** Every shared key. */
@@ -122,7 +122,7 @@ export const sharedKeys: readonly SharedKey[] = [
   },
 ];
 
-/** What the TypeScript side or the bridge does instead; setting it would do nothing. */
+/** What the TypeScript side or the bridge does instead; setting these keys would have no effect. */
 const replaced: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/optim\.(?:lr_|total_training|num_cycles|min_lr)/u, "training.lr_schedule and warmup_steps"],
   [/^algorithm\.(?!rollout_correction)/u, "the options under algorithm"],
@@ -161,8 +161,8 @@ function conflict(
 }
 
 /**
- * The overrides for verl: ours, then the user's own.
- * @throws ConfigError for a key of the user's that contradicts an option of ours, or that does nothing.
+ * The overrides for verl: ours, then the user's.
+ * @throws ConfigError for a user's key that contradicts one of our options, or that has no effect.
  */
 export function verlOverrides(options: VerlBackendOptions): string[] {
   const shared = sharedKeys.map((key) => ({ ...key, now: key.value(options.run, options) }));

@@ -1,10 +1,10 @@
-/** What can go wrong between this process and the bridge that trains. */
+/** Errors between this process and the bridge that trains. */
 import { AgentTrainerError } from "../../core/errors.ts";
 
 /**
- * `start`: the bridge did not come up; `lost`: it ended or cannot be reached; `refused`: it did not take
- * the request; `engine`: what it runs broke; `version`: it speaks another protocol; `job`: Ray's job did
- * not start or failed.
+ * `start`: the bridge did not start; `lost`: it ended or cannot be reached; `refused`: it refused the
+ * request; `engine`: the training engine failed; `version`: it speaks another protocol; `job`: Ray's
+ * job did not start or failed.
  */
 export type VerlFailure = "start" | "lost" | "refused" | "engine" | "version" | "job";
 

@@ -1,13 +1,16 @@
-/** A ZIP archive without compression, for a few small files. The same files give the same bytes. */
+/**
+ * Writes a ZIP archive without compression, for a few small files. The same files give the same
+ * bytes.
+ */
 import { crc32 } from "node:zlib";
 
 export interface ZipFile {
-  /** With slashes, relative to the top. */
+  /** With slashes, relative to the root. */
   readonly path: string;
   readonly data: Uint8Array;
 }
 
-/** Midnight of 1 January 1980, the earliest that the format knows. */
+/** 1 January 1980, 00:00, the earliest time of the format. */
 const dosDate = 0x0021;
 
 const utf8Names = 0x0800;
@@ -28,7 +31,7 @@ function header(file: ZipFile, name: Uint8Array, offset: number | null): Buffer 
   return Buffer.concat([Buffer.from("PK\u0001\u0002"), made, fields, rest, name]);
 }
 
-/** Entries in the order given. */
+/** Entries in the given order. */
 export function makeZip(files: readonly ZipFile[]): Buffer {
   const parts: Uint8Array[] = [];
   const directory: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** `agent-trainer demo`: trains the built-in model on the shop agent and shows it before and after. */
+/** `agent-trainer demo`: trains the built-in model on the shop agent and shows sample rollouts before and after. */
 import { dirname } from "node:path";
 import type { Episode } from "../../core/trajectory.ts";
 import { AgentTrainer, type AgentTrainerOptions } from "../../trainer/agent-trainer.ts";
@@ -44,7 +44,7 @@ function argumentsOf({ seed, steps, lr }: DemoFlags): string[] {
   return pairs.flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)]));
 }
 
-/** The first rollout of the first tasks, so that before and after show the same ones. */
+/** The first rollout of the first tasks, so that the samples before and after show the same tasks. */
 function samples(episodes: readonly Episode[]): Episode[] {
   return episodes.filter((episode) => episode.rolloutIndex === 0).slice(0, shownTasks);
 }
@@ -59,8 +59,8 @@ function summary(result: DemoResult): string {
     `run folder: ${result.runDir}`,
     "",
     "What to try next:",
-    `  ${commandLine(["demo", "--seed", String(result.seed + 1)])}            the same with other dice`,
-    `  ${commandLine(["demo", "--lr", "0"])}              the control: nothing is learned`,
+    `  ${commandLine(["demo", "--seed", String(result.seed + 1)])}            the same with a different seed`,
+    `  ${commandLine(["demo", "--lr", "0"])}              a control run: nothing is learned`,
     "  examples/shop/agent.ts is the agent; docs/ shows how to train your own",
     "",
   ].join("\n");
@@ -84,7 +84,9 @@ export async function demoCommand(flags: DemoFlags, io: CliIo): Promise<number> 
   };
   using interrupt = watchInterrupt(() => {
     progress.clear();
-    io.stderr.write("Stopping; the last completed step is saved. Ctrl-C again leaves at once.\n");
+    io.stderr.write(
+      "Stopping; the last completed step is saved. Press Ctrl-C again to quit immediately.\n",
+    );
   });
   const options: AgentTrainerOptions = {
     backend,

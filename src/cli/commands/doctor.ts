@@ -1,4 +1,4 @@
-/** `agent-trainer doctor`: what this machine has, what works, and one sentence for each problem. */
+/** `agent-trainer doctor`: checks the machine, and explains each problem in one sentence. */
 import { constants, existsSync } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { availableParallelism, cpus, freemem, totalmem } from "node:os";
@@ -37,12 +37,12 @@ interface Report {
     readonly hasToken: boolean;
     readonly offline: boolean;
   };
-  /** Null where `agent-trainer verl setup` has not made an environment. */
+  /** Null if `agent-trainer verl setup` has not created an environment. */
   readonly verl: VerlReport | null;
   readonly problems: readonly string[];
 }
 
-/** Below it even a small model's training will not fit. */
+/** Below this, training does not fit in memory even for a small model. */
 const littleMemoryMiB = 2048;
 
 const mib = (bytes: number): number => Math.round(bytes / 2 ** 20);
@@ -69,7 +69,7 @@ async function inspectEngine(
   if (cpu?.works !== true) {
     const reason = cpu === undefined ? "its build has no cpu provider" : cpu.reason;
     problems.push(
-      `onnxruntime-node cannot compute on this processor (${reason}); install it anew for ${process.platform} ${process.arch}.`,
+      `onnxruntime-node cannot compute on this CPU (${reason}); reinstall it for ${process.platform} ${process.arch}.`,
     );
   }
   return { onnxruntime: version, providers };
@@ -84,7 +84,7 @@ async function inspectHub(problems: string[]): Promise<Report["hub"]> {
   if (exists) {
     await access(cacheFolder, constants.W_OK).catch(() =>
       problems.push(
-        `${cacheFolder} cannot be written, so no model can be pulled; set HF_HOME to a folder that can.`,
+        `${cacheFolder} is not writable, so no model can be pulled; set HF_HOME to a writable folder.`,
       ),
     );
   }
@@ -100,7 +100,7 @@ async function makeReport(signal: AbortSignal): Promise<Report> {
   const memory = { totalMiB: mib(totalmem()), freeMiB: mib(freemem()) };
   if (memory.freeMiB < littleMemoryMiB)
     problems.push(
-      `Only ${memory.freeMiB} MiB of memory are free; close other programs, or lower local.training_memory_mib.`,
+      `Only ${memory.freeMiB} MiB of memory is free; close other programs, or lower local.training_memory_mib.`,
     );
   const engine = await inspectEngine(problems, signal);
   return {
@@ -130,7 +130,7 @@ function formatReport(report: Report, io: CliIo): string {
       `  ${name}`,
       result.works
         ? colors.green(`works (${Math.round(result.ms)} ms)`)
-        : colors.dim(`no: ${safeText(result.reason)}`),
+        : colors.dim(`does not work: ${safeText(result.reason)}`),
     ),
   );
   const { hub, memory, node, processor } = report;
@@ -138,7 +138,7 @@ function formatReport(report: Report, io: CliIo): string {
   const problems = report.problems.map((problem) => `${colors.red("problem:")} ${problem}`);
   return [
     row("Node", `${node.version}, ${node.platform}`),
-    row("processor", `${processor.model}, ${processor.cores} cores`),
+    row("CPU", `${processor.model}, ${processor.cores} cores`),
     row("memory", `${memory.freeMiB} of ${memory.totalMiB} MiB free`),
     row("onnxruntime", report.onnxruntime ?? "not installed"),
     ...providers,

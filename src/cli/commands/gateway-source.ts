@@ -1,4 +1,4 @@
-/** What answers behind `agent-trainer gateway`: inference servers, or a model in this process. */
+/** What samples behind `agent-trainer gateway`: inference servers, or a model in this process. */
 import type {
   HttpWorker,
   InferenceTarget,
@@ -23,7 +23,7 @@ export interface SourceFlags {
 export interface Source extends AsyncDisposable {
   readonly target: InferenceTarget;
   readonly model: string;
-  /** What was found out, a line each. */
+  /** What each worker reported, one line per worker. */
   readonly notes: readonly string[];
 }
 
@@ -48,7 +48,7 @@ async function startBuiltin(name: string, signal: AbortSignal): Promise<Source> 
   }
 }
 
-/** What a worker is, as a line; its model where it tells. Never rejects but for a bad URL. */
+/** Describes a worker in one line, with its model if it reports one. Rejects only for an invalid URL. */
 async function describe(worker: HttpWorker): Promise<{ line: string; model?: string }> {
   try {
     const { kind, model, contextLength } = await probeWorker(worker);
@@ -58,7 +58,7 @@ async function describe(worker: HttpWorker): Promise<{ line: string; model?: str
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     const why = error instanceof Error ? error.message : String(error);
-    return { line: `${redact(worker.url)}: not there yet, it is asked again. ${why}` };
+    return { line: `${redact(worker.url)}: not reachable yet, will be retried. ${why}` };
   }
 }
 
@@ -78,7 +78,7 @@ async function startWorkers(urls: readonly string[], flags: SourceFlags): Promis
   const model = flags.model ?? found.find((each) => each.model !== undefined)?.model;
   if (model === undefined) {
     throw new ConfigError({
-      message: `No worker told which model it serves. ${found[0]?.line ?? ""}`,
+      message: `No worker reported its model. ${found[0]?.line ?? ""}`,
       hint: "Start the server first, or name the model with --model.",
       fields: { option: "model" },
     });
@@ -91,25 +91,26 @@ async function startWorkers(urls: readonly string[], flags: SourceFlags): Promis
   };
 }
 
-/** @throws ConfigError when nothing answers, or what loading a model throws. */
+/** @throws ConfigError when there is no worker or model, or whatever loading a model throws. */
 export function startSource(flags: SourceFlags, signal: AbortSignal): Promise<Source> {
   const { worker = [], builtin, tokenizer } = flags;
   if (worker.length > 0 && builtin !== undefined) {
     throw new ConfigError({
-      message: "Both --worker and --builtin were given, but only one can answer.",
-      hint: "Leave one of them out.",
+      message:
+        "--worker and --builtin cannot be combined: calls go either to workers or to the embedded engine.",
+      hint: "Remove one of them.",
     });
   }
   if (worker.length > 0) return startWorkers(worker, flags);
   if (tokenizer !== undefined || flags.kind !== undefined) {
     throw new ConfigError({
-      message: `--${tokenizer === undefined ? "kind" : "tokenizer"} is about workers, but there is no --worker.`,
-      hint: "Add --worker http://host:8000/v1, or leave it out.",
+      message: `--${tokenizer === undefined ? "kind" : "tokenizer"} applies only to workers, but there is no --worker.`,
+      hint: `Add --worker http://host:8000/v1, or remove --${tokenizer === undefined ? "kind" : "tokenizer"}.`,
     });
   }
   if (builtin !== undefined) return startBuiltin(builtin, signal);
   throw new ConfigError({
-    message: "There is nothing that answers: neither --worker nor --builtin was given.",
-    hint: "Write: agent-trainer gateway --worker http://localhost:8000/v1",
+    message: "The gateway has no model to call: neither --worker nor --builtin was given.",
+    hint: "Run: agent-trainer gateway --worker http://localhost:8000/v1",
   });
 }

@@ -24,10 +24,10 @@ describe("bad options", () => {
     writeFileSync(foreign, "not a database ".repeat(100));
     const cases: [string[], RegExp][] = [
       [["--store", "memory"], /neither --worker nor --builtin/],
-      [["--worker", "http://a", "--builtin", "x", "--store", "memory"], /only one can answer/],
+      [["--worker", "http://a", "--builtin", "x", "--store", "memory"], /cannot be combined/],
       [["--worker", "ftp://a", "--store", "memory"], /has the scheme ftp:/],
       [["--worker", "http://u:p@a", "--store", "memory"], /holds credentials/],
-      [["--worker", "http://127.0.0.1:1", "--store", "memory"], /No worker told which model/],
+      [["--worker", "http://127.0.0.1:1", "--store", "memory"], /No worker reported its model/],
       [["--worker", "http://a", "--kind", "ollama", "--store", "memory"], /Allowed choices/],
       [["--kind", "vllm", "--store", "memory"], /there is no --worker/],
       [["--builtin", "builtin:shop-tiny", "--port", "70000"], /port/],
@@ -88,7 +88,7 @@ it("serves until Ctrl-C and keeps what it captured", { timeout: 60_000 }, async 
   child.stderr.on("data", (data: Buffer) => (err += data.toString()));
   const closed = new Promise<number | null>((done) => child.on("close", done));
   try {
-    await expect.poll(() => err, { timeout: 30_000 }).toContain("Ctrl-C stops");
+    await expect.poll(() => err, { timeout: 30_000 }).toContain("Ctrl-C to stop the gateway");
     const adminToken = /^admin token: (\S+)$/m.exec(err)?.[1] as string;
     const client = new GatewayClient({ url: out.trim(), adminToken });
     const { baseUrl, apiKey } = await client.createSession({ uid: "a" });

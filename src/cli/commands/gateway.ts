@@ -1,4 +1,4 @@
-/** `agent-trainer gateway`: the capture server alone, until it is interrupted. */
+/** `agent-trainer gateway`: runs only the capture server, until interrupted. */
 import { once } from "node:events";
 import { createGateway, openSqliteTraceStore, redact } from "../../gateway/index.ts";
 import type { Gateway, TraceStore } from "../../gateway/index.ts";
@@ -15,7 +15,7 @@ export interface GatewayFlags extends SourceFlags {
   readonly host: string;
   readonly port: number;
   readonly adminToken?: string;
-  /** No tokens, for clients that cannot send one. */
+  /** Require no tokens, for clients that cannot send one. */
   readonly open?: boolean;
   readonly sessionIdle?: number;
   readonly json?: boolean;
@@ -26,7 +26,7 @@ export interface GatewayFlags extends SourceFlags {
 /** Environment variable that holds the admin token. */
 export const adminTokenVariable = "AGENT_TRAINER_ADMIN_TOKEN";
 
-/** How long calls in flight have after the first Ctrl-C. */
+/** How long calls in flight may take to finish after the first Ctrl-C. */
 const drainMs = 10_000;
 
 function openStore({ store, storeSync }: GatewayFlags): TraceStore | undefined {
@@ -34,33 +34,38 @@ function openStore({ store, storeSync }: GatewayFlags): TraceStore | undefined {
   return openSqliteTraceStore(store, { synchronous: storeSync });
 }
 
-const openNotice = `warning: --open: no token is asked for. Every program on this machine can use the model, read
-warning: all traces and change the workers. Use it for clients that cannot send a token, and nothing else.
+const openNotice = `warning: --open: no token is required. Every program on this machine can use the model, read
+warning: all traces and change the workers. Use it only for clients that cannot send a token.
 `;
 
 function announce(gateway: Gateway, url: string, flags: GatewayFlags, io: CliIo): void {
   if (flags.json === true) io.stdout.write(`${JSON.stringify({ url, store: flags.store })}\n`);
   else io.stdout.write(`${url}\n`);
   const isChosen = (flags.adminToken ?? process.env[adminTokenVariable] ?? "") !== "";
-  // The only place where it is ever shown.
+  // The only place where the token is shown.
   if (flags.open === true) io.stderr.write(openNotice);
   else if (!isChosen) io.stderr.write(`admin token: ${gateway.adminToken}\n`);
   if (flags.quiet === true) return;
   io.stderr.write(
-    `Traces go to ${flags.store}. POST ${url}/sessions opens a session; Ctrl-C stops the gateway.\n`,
+    `Traces are stored in ${flags.store}. POST ${url}/sessions creates a session. Press Ctrl-C to stop the gateway.\n`,
   );
 }
 
 async function stop(gateway: Gateway, io: CliIo): Promise<void> {
   const left = await gateway.drain(drainMs);
-  if (left > 0) io.stderr.write(`${left} calls did not end in time; they are not recorded.\n`);
+  if (left > 0)
+    io.stderr.write(
+      `Calls still in flight after ${drainMs / 1000} s: ${left}. They are aborted and not recorded.\n`,
+    );
   await gateway.close();
 }
 
-/** Runs the command; resolves with the exit status once the gateway was stopped. */
+/** Runs the command; resolves with the exit status once the gateway has stopped. */
 export async function gatewayCommand(flags: GatewayFlags, io: CliIo): Promise<number> {
   using interrupt = watchInterrupt(() => {
-    io.stderr.write("Stopping: waiting for calls in flight. Ctrl-C again leaves at once.\n");
+    io.stderr.write(
+      "Stopping: waiting for calls in flight. Press Ctrl-C again to quit immediately.\n",
+    );
   });
   const token = flags.adminToken ?? process.env[adminTokenVariable];
   const colors = colorsFor(io.stderr);

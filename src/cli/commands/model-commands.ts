@@ -1,15 +1,15 @@
-/** Flags and help of `agent-trainer model`; what the commands do is in `model.ts`, loaded when asked for. */
+/** Flags and help of `agent-trainer model`; the commands are in `model.ts`, loaded on demand. */
 import { type Command, Option } from "commander";
 import { numberFormats } from "../../engine/checkpoint/number-format.ts";
 import type { CliIo } from "../terminal/io.ts";
 import type { ExportFlags, ModelFlags } from "./model.ts";
 
-/** Makes a command with the flags that all have. */
+/** Creates a command with the flags that all commands share. */
 export type MakeCommand = (parent: Command, name: string, description: string) => Command;
 
 const groupHelp = `
-A MODEL is a folder in Hugging Face layout, a .gguf file, OWNER/NAME on a hub, builtin:shop-tiny, the
-folder of a run, a checkpoint in it, or a LoRA adapter.
+A MODEL is a folder in Hugging Face layout, a .gguf file, OWNER/NAME on a hub, builtin:shop-tiny, a
+run folder, a checkpoint in it, or a LoRA adapter.
 
 Examples:
   $ agent-trainer model pull HuggingFaceTB/SmolLM2-135M-Instruct
@@ -19,9 +19,12 @@ Examples:
 `;
 
 const dtype = (): Option =>
-  new Option("--dtype <type>", "floats to write")
+  new Option("--dtype <type>", "number format of the written weights")
     .choices([...numberFormats])
-    .default(undefined, "f16 for gguf; else the model's own, or f16 where that is quantised");
+    .default(
+      undefined,
+      "f16 for gguf; for hf the model's own format, or f16 if that is mixed or quantized",
+    );
 
 export function addModelCommands(
   program: Command,
@@ -31,29 +34,41 @@ export function addModelCommands(
 ): void {
   const group = program
     .command("model")
-    .description("look at, fetch, merge and export models")
+    .description("inspect, download, merge and export models")
     .addHelpText("after", groupHelp);
-  command(group, "inspect", "what a model is, whether it can be trained, and what that takes")
+  command(
+    group,
+    "inspect",
+    "show a model's architecture and size, whether it can be trained, and the memory that takes",
+  )
     .argument("<model>")
-    .option("--base <model>", "base of an adapter, where it is not the one it names")
+    .option("--base <model>", "base model of an adapter (default: the one the adapter names)")
     .action(async (model: string, flags: ModelFlags) => {
       const { inspectCommand } = await import("./model.ts");
       onExit(await inspectCommand(model, flags, io));
     });
-  command(group, "pull", "fetch a model from the hub into its cache; goes on where it was cut off")
+  command(
+    group,
+    "pull",
+    "download a model from the hub into its cache; resumes an interrupted download",
+  )
     .argument("<id>", "OWNER/NAME[@REVISION][:FILE.gguf]")
     .addHelpText(
       "after",
-      "\nHF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_ENDPOINT and HF_HUB_OFFLINE mean what they mean to Hugging Face's tools.\n",
+      "\nHF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_ENDPOINT and HF_HUB_OFFLINE work as in Hugging Face's tools.\n",
     )
     .action(async (id: string, flags: ModelFlags) => {
       const { pullCommand } = await import("./model.ts");
       onExit(await pullCommand(id, flags, io));
     });
-  command(group, "merge", "add a LoRA adapter to its base, as a whole model in a folder")
+  command(
+    group,
+    "merge",
+    "merge a LoRA adapter into its base model, and write the result to a folder",
+  )
     .argument("<adapter>")
-    .requiredOption("--into <folder>", "where the model goes")
-    .option("--base <model>", "base of the adapter, where it is not the one it names")
+    .requiredOption("--into <folder>", "folder to write the merged model to; must not exist")
+    .option("--base <model>", "base model of the adapter (default: the one the adapter names)")
     .addOption(dtype())
     .action(async (adapter: string, flags: ExportFlags & { readonly into: string }) => {
       const { mergeCommand } = await import("./model.ts");
@@ -62,12 +77,15 @@ export function addModelCommands(
   command(group, "export", "write a model for vLLM (hf), or for llama.cpp and Ollama (gguf)")
     .argument("<model>")
     .addOption(
-      new Option("--format <format>", "what to write")
+      new Option("--format <format>", "hf: a folder in Hugging Face layout; gguf: one file")
         .choices(["hf", "gguf"])
         .makeOptionMandatory(),
     )
-    .option("--into <path>", "where it goes; by default a name of its own in this folder")
-    .option("--base <model>", "base of an adapter, where it is not the one it names")
+    .option(
+      "--into <path>",
+      "file or folder to write; must not exist (default: in the current folder, named after the model)",
+    )
+    .option("--base <model>", "base model of an adapter (default: the one the adapter names)")
     .addOption(dtype())
     .action(async (model: string, flags: ExportFlags) => {
       const { exportCommand } = await import("./model.ts");

@@ -40,7 +40,7 @@ const greedy = {
   stopTokenIds: [],
 };
 
-/** The model's greedy answer and the log-probabilities of its tokens. */
+/** The model's greedy completion and the log-probabilities of its tokens. */
 async function answer(name: string): Promise<{ tokens: number[]; logprobs: number[] }> {
   await using backend = createLocalBackend({ threads: 1 });
   const target = (await backend.start(context(name, null))) as SamplerTarget;
@@ -84,7 +84,7 @@ function expectSame(
 }
 
 describe("model export", () => {
-  it("writes a GGUF file that answers like the folder", async () => {
+  it("writes a GGUF file that samples like the folder", async () => {
     const file = join(folder, "small.gguf");
     const { code, out, err } = await run(
       "export",
@@ -101,7 +101,7 @@ describe("model export", () => {
     expectSame(await answer(file), await answer(small), 1e-6);
   });
 
-  it("writes a folder from a GGUF file that answers like the file", async () => {
+  it("writes a folder from a GGUF file that samples like the file", async () => {
     const out = join(folder, "again");
     const { code } = await run(
       "export",
@@ -177,7 +177,7 @@ describe("training from a GGUF file", () => {
     expect((await answer(base)).logprobs).not.toEqual(trained.logprobs);
   });
 
-  it("of every weight leaves a model of its own", async () => {
+  it("of every weight leaves a complete model", async () => {
     const out = join(folder, "full");
     await train(join(folder, "small.gguf"), null, out);
     expect(await readdir(out)).toContain("tokenizer.json");
@@ -196,7 +196,7 @@ async function answerOfRun(name: string, lora: LoraSpec | null, state: string) {
 }
 
 describe("model inspect", () => {
-  it("tells what a model is and what it takes", async () => {
+  it("reports what a model is and the memory that it needs", async () => {
     const { code, out } = await run("inspect", join(folder, "small.gguf"), "--json");
     expect(code).toBe(0);
     // 266 x 32 embeddings; per layer 2 x 32 norms, 2 x 32 x 32 + 2 x 16 x 32 attention, 3 x 48 x 32 feed-forward; 32.

@@ -1,4 +1,4 @@
-/** `agent-trainer model`: look at models, fetch them, and write them in the formats that others read. */
+/** `agent-trainer model`: inspects, downloads, merges and exports models. */
 import { basename, resolve } from "node:path";
 import { loadTokenizerFiles, modelAssets } from "../../backends/local/load-model.ts";
 import { ConfigError } from "../../core/errors.ts";
@@ -35,7 +35,7 @@ function print(io: CliIo, flags: ModelFlags, result: object, text: string): numb
   return exitCodes.done;
 }
 
-/** Opens a model with downloads shown, and hands it to `use`. */
+/** Opens a model, showing download progress, and passes it to `use`. */
 async function withModel(
   spec: string,
   flags: ModelFlags,
@@ -74,7 +74,7 @@ export function inspectCommand(spec: string, flags: ModelFlags, io: CliIo): Prom
   });
 }
 
-/** The model's own floats where it has one kind of them; half precision where it was quantised. */
+/** The model's number format if all its weights share one; half precision if they are mixed or quantized. */
 function ownFormat({ tensors }: ModelSource): NumberFormat {
   const types = new Set(Array.from(tensors.values(), ({ type }) => type));
   if (types.size > 1 || types.size === 0) return "f16";
@@ -119,13 +119,13 @@ export async function pullCommand(name: string, flags: ModelFlags, io: CliIo): P
   const id = parseModelId(name);
   if (id === null) {
     throw new ConfigError({
-      message: `"${name}" is no model on a hub.`,
-      hint: "Write OWNER/NAME, OWNER/NAME@REVISION or OWNER/NAME:FILE.gguf.",
+      message: `"${name}" is not the name of a model on a hub.`,
+      hint: "Use OWNER/NAME, OWNER/NAME@REVISION or OWNER/NAME:FILE.gguf.",
       fields: { name },
     });
   }
   using interrupt = watchInterrupt(() =>
-    io.stderr.write("Stopping; the next pull goes on from here.\n"),
+    io.stderr.write("Stopping; the next pull will resume from here.\n"),
   );
   const progress = createByteProgress({ stream: io.stderr, isQuiet: flags.quiet === true });
   try {

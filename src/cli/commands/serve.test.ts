@@ -20,7 +20,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
   return { code, out, err };
 }
 
-it("ends with 2 and says what to do when it was not told what to be", async () => {
+it("exits with 2 and a remedy without the flag of an API", async () => {
   const { code, out, err } = await run();
   expect([code, out]).toEqual([2, ""]);
   expect(err).toContain("agent-trainer serve --tinker");
@@ -34,7 +34,7 @@ it("is explained by --help", async () => {
 });
 
 it(
-  "serves until Ctrl-C, with a token that it made and shows once",
+  "serves until Ctrl-C, with a generated token that it prints once",
   { timeout: 60_000 },
   async () => {
     const { TINKER_API_KEY: _unset, ...env } = process.env;

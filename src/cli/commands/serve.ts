@@ -1,4 +1,4 @@
-/** `agent-trainer serve --tinker`: the embedded engine behind the Tinker API, until it is interrupted. */
+/** `agent-trainer serve --tinker`: serves the embedded engine over the Tinker API until interrupted. */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { findModel } from "../../backends/local/find-model.ts";
@@ -27,15 +27,15 @@ export interface ServeFlags {
   readonly verbose?: boolean;
 }
 
-/** Environment variable that holds the token; clients read theirs from it, too. */
+/** Environment variable that holds the token; clients read theirs from it as well. */
 export const serveTokenVariable = "TINKER_API_KEY";
 
-/** The official client wants keys that begin so. */
+/** The official client requires keys with this prefix. */
 function makeToken(): string {
   return `tml-${randomBytes(24).toString("base64url")}`;
 }
 
-/** Loaded when asked for: the engine needs a package of its own. */
+/** Loaded on demand: the engine needs an optional package. */
 async function startServer(
   options: TinkerServerOptions,
   onError: (error: unknown) => void,
@@ -48,16 +48,16 @@ async function startServer(
   }
 }
 
-/** Runs the command; resolves with the exit status once the server was stopped. */
+/** Runs the command; resolves with the exit status once the server has stopped. */
 export async function serveCommand(flags: ServeFlags, io: CliIo): Promise<number> {
   if (flags.tinker !== true) {
     throw new ConfigError({
-      message: "serve was not told what to be.",
-      hint: "Write: agent-trainer serve --tinker [--model FOLDER]",
+      message: "serve needs to know which API to serve.",
+      hint: "Run: agent-trainer serve --tinker [--model FOLDER]",
     });
   }
   using interrupt = watchInterrupt(() => {
-    io.stderr.write("Stopping. Checkpoints stay. Ctrl-C again leaves at once.\n");
+    io.stderr.write("Stopping; checkpoints are kept. Press Ctrl-C again to quit immediately.\n");
   });
   const { path, name } = await findModel(flags.model);
   const chosen = flags.token ?? process.env[serveTokenVariable] ?? "";
@@ -79,11 +79,11 @@ export async function serveCommand(flags: ServeFlags, io: CliIo): Promise<number
   const url = await server.listen({ host: flags.host, port: flags.port });
   const model = server.modelName;
   io.stdout.write(flags.json === true ? `${JSON.stringify({ url, model })}\n` : `${url}\n`);
-  // The only place where it is ever shown.
+  // The only place where the token is shown.
   if (chosen === "") io.stderr.write(`token: ${token}\n`);
   if (flags.quiet !== true) {
     io.stderr.write(
-      `Serves ${model} as a Tinker server; checkpoints go to ${flags.folder}. Ctrl-C stops it.\n`,
+      `Serving ${model} over the Tinker API; checkpoints are saved in ${flags.folder}. Press Ctrl-C to stop.\n`,
     );
   }
   if (!interrupt.signal.aborted) await once(interrupt.signal, "abort");

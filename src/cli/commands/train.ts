@@ -21,10 +21,10 @@ import { nextCommand } from "../terminal/resume-command.ts";
 export interface TrainFlags {
   /** `true`: the flag without a value. */
   readonly resume?: string | boolean;
-  /** Of options that decide what a resumed run computes. */
+  /** Accept changes to options that affect the results of a resumed run. */
   readonly allowChanges?: boolean;
   readonly dryRun?: boolean;
-  /** An option to tell about. */
+  /** Key of the option to explain. */
   readonly explain?: string;
   readonly json?: boolean;
   readonly seed?: number;
@@ -37,7 +37,7 @@ interface TrainInput {
   readonly resume: string | false;
 }
 
-/** `--resume` takes an optional value, so it may have caught the argument that came after it. */
+/** `--resume` takes an optional value, so it may have consumed the argument that follows it. */
 export function readArguments(positional: readonly string[], flags: TrainFlags): TrainInput {
   const rest = [...positional];
   let resume: string | false = flags.resume === true ? "auto" : (flags.resume ?? false);
@@ -50,15 +50,15 @@ export function readArguments(positional: readonly string[], flags: TrainFlags):
   }
   if (flags.allowChanges === true && resume === false) {
     throw new ConfigError({
-      message: "--allow-changes has no effect without --resume: a new run may have any options.",
-      hint: "Leave it out, or add --resume.",
+      message: "--allow-changes has no effect without --resume: a new run may use any options.",
+      hint: "Remove it, or add --resume.",
     });
   }
   const [configFile, ...overrides] = rest;
   if (configFile === undefined) {
     throw new ConfigError({
       message: "train needs a configuration file.",
-      hint: "Write: agent-trainer train CONFIG.yaml [key=value ...]",
+      hint: "Run: agent-trainer train CONFIG.yaml [key=value ...]",
     });
   }
   if (flags.seed !== undefined) overrides.push(`trainer.seed=${flags.seed}`);
@@ -119,7 +119,9 @@ export async function trainCommand(
   const start = performance.now();
   using interrupt = watchInterrupt(() => {
     progress.clear();
-    io.stderr.write("Stopping; the last completed step is saved. Ctrl-C again leaves at once.\n");
+    io.stderr.write(
+      "Stopping; the last completed step is saved. Press Ctrl-C again to quit immediately.\n",
+    );
   });
   const options: AgentTrainerOptions = {
     ...way,

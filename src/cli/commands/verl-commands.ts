@@ -1,4 +1,4 @@
-/** Flags and help of `agent-trainer verl`; what the commands do is in `verl.ts`, loaded when asked for. */
+/** Flags and help of `agent-trainer verl`; the commands are in `verl.ts`, loaded on demand. */
 import { type Command, Option } from "commander";
 import type { CliIo } from "../terminal/io.ts";
 import { inferenceNames } from "../load/verl-environment.ts";
@@ -22,23 +22,29 @@ export function addVerlCommands(
 ): void {
   const group = program
     .command("verl")
-    .description("the Python environment for training on GPUs with verl")
+    .description("manage the Python environment for training on GPUs with verl")
     .addHelpText("after", groupHelp);
-  command(group, "setup", "make an environment with verl, Ray and an inference server")
-    .option("--python <path>", "interpreter to make it with, 3.10 to 3.12", "python3")
-    .option("--into <folder>", "where it goes", verlEnvironment)
-    .addOption(
-      new Option("--inference <name>", "what samples").choices([...inferenceNames]).default("vllm"),
+  command(group, "setup", "create a Python environment with verl, Ray and an inference server")
+    .option(
+      "--python <path>",
+      "Python interpreter to create the environment with, 3.10 to 3.12",
+      "python3",
     )
-    .option("--no-flash-attn", "leave flash-attn out, which verl needs on GPUs")
-    .option("--dry-run", "print the commands, then stop")
+    .option("--into <folder>", "folder of the new environment", verlEnvironment)
+    .addOption(
+      new Option("--inference <name>", "inference server to install")
+        .choices([...inferenceNames])
+        .default("vllm"),
+    )
+    .option("--no-flash-attn", "do not install flash-attn, which verl needs on GPUs")
+    .option("--dry-run", "print the commands, then exit")
     .action(async (flags: VerlSetupFlags) => {
       const { verlSetupCommand } = await import("./verl.ts");
       onExit(await verlSetupCommand(flags, io));
     });
-  command(group, "check", "say what an environment has, and what is missing")
-    .option("--python <path>", "interpreter to look at, instead of the folder's")
-    .option("--into <folder>", "where the environment is", verlEnvironment)
+  command(group, "check", "list the packages of an environment, and what is missing")
+    .option("--python <path>", "Python interpreter to check (default: the one in --into)")
+    .option("--into <folder>", "folder of the environment", verlEnvironment)
     .action(async (flags: VerlCheckFlags) => {
       const { verlCheckCommand } = await import("./verl.ts");
       onExit(verlCheckCommand(flags, io));

@@ -40,7 +40,7 @@ function write(report: VerlReport, asJson: boolean | undefined, { stdout }: CliI
   for (const problem of report.problems) stdout.write(`- ${problem}\n`);
 }
 
-/** Makes the environment. @throws AgentTrainerError for a step that fails. */
+/** Creates the environment. @throws AgentTrainerError for a step that fails. */
 export async function verlSetupCommand(flags: VerlSetupFlags, io: CliIo): Promise<number> {
   const { python, into: folder, inference, flashAttn: flashAttention } = flags;
   const steps = setupSteps({ folder, python, inference, flashAttention });
@@ -60,7 +60,7 @@ export async function verlSetupCommand(flags: VerlSetupFlags, io: CliIo): Promis
   return exitCodes.done;
 }
 
-/** Says what an environment has; fails when something is missing. */
+/** Reports what an environment contains; fails when something is missing. */
 export function verlCheckCommand(flags: VerlCheckFlags, io: CliIo): number {
   const report = inspectVerl(flags.python ?? pythonIn(flags.into));
   write(report, flags.json, io);

@@ -1,10 +1,10 @@
-/** JSON lines of a file of any size, one at a time: as a whole it need not fit into a text. */
+/** Reads the lines of a JSON Lines file of any size one at a time: the whole file need not fit into a string. */
 import { closeSync, openSync, readSync } from "node:fs";
 import { ConfigError } from "../../core/errors.ts";
 import { checkFileSync } from "../../util/regular-file.ts";
 
 const chunkBytes = 2 ** 20;
-/** Node's texts end there. */
+/** Just below Node's maximum string length. */
 const longestLine = 2 ** 29 - 2 ** 20;
 
 export interface Line {
@@ -15,7 +15,7 @@ export interface Line {
 
 const newline = 0x0a;
 
-/** Without their ends and without a byte-order mark. @throws ConfigError for what is no file, or a line that no text can hold. */
+/** Lines without line endings and byte-order mark. @throws ConfigError if it is not a file, or a line exceeds the maximum string length. */
 export function* readLines(file: string): Generator<Line> {
   checkDataFile(file);
   const handle = openSync(file, "r");
@@ -55,7 +55,7 @@ function decode(bytes: Buffer, at: string): string {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
     throw new ConfigError({
-      message: `${at} is not text in UTF-8.`,
+      message: `${at} is not UTF-8 text.`,
       hint: "Save the file as UTF-8.",
       cause,
       fields: { at },
@@ -65,27 +65,27 @@ function decode(bytes: Buffer, at: string): string {
 
 function tooLong(at: string, what: string, bytes: number): ConfigError {
   return new ConfigError({
-    message: `${at}: this ${what} has more than ${Math.floor(longestLine / 2 ** 20)} MiB, which is more than a text can hold.`,
-    hint: "Write one task per line into a .jsonl file; such a file may be of any size.",
+    message: `${at}: this ${what} is larger than ${Math.floor(longestLine / 2 ** 20)} MiB, the maximum size of a string.`,
+    hint: "Write one task per line to a .jsonl file, which may be of any size.",
     fields: { at, bytes },
   });
 }
 
-/** @throws ConfigError for what is no file. */
+/** @throws ConfigError if it is not a regular file. */
 export function checkDataFile(file: string): number {
   try {
     return checkFileSync(file);
   } catch (cause) {
     const { message } = cause as Error;
     throw new ConfigError({
-      message: `The data set cannot be read: ${message}.`,
+      message: `The dataset cannot be read: ${message}.`,
       cause,
       fields: { file },
     });
   }
 }
 
-/** For a file that is read as a whole. @throws ConfigError naming it. */
+/** For a file that is read as a whole. @throws ConfigError if it is too large. */
 export function checkWholeFile(file: string): void {
   const bytes = checkDataFile(file);
   if (bytes > longestLine) throw tooLong(file, "file", bytes);

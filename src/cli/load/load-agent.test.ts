@@ -40,8 +40,12 @@ describe("an agent from a module", () => {
   it.each<[string | null, string | null, string]>([
     [null, null, "agent is not set"],
     ["flow", null, "evaluator is not set"],
-    ["flowObject", null, "agent=parts.mjs#flowObject is a flow, which something else has to score"],
-    ["scored", "score", "parts.mjs#scored brings an evaluator of its own"],
+    [
+      "flowObject",
+      null,
+      "agent=parts.mjs#flowObject is a flow, which needs an evaluator to score it",
+    ],
+    ["scored", "score", "parts.mjs#scored already defines an evaluator"],
   ])("%s with the evaluator %s is refused", async (agent, evaluator, message) => {
     await expect(load(agent, evaluator)).rejects.toThrow(message);
   });

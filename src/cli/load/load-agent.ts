@@ -1,6 +1,6 @@
 /**
- * What the options `agent` and `evaluator` name, as one of the trainer's ways in: a flow, a class of
- * workflows, or an object with the parts of any way. Knows nothing of how rollouts run.
+ * Loads what the options `agent` and `evaluator` name, as an agent spec of the trainer: a flow, a workflow
+ * class, or an object with the parts of any agent interface.
  */
 import type { AgentFlow, Evaluator } from "../../core/agent.ts";
 import { ConfigError } from "../../core/errors.ts";
@@ -15,17 +15,17 @@ const wayNames = ["agentFlow", "workflow", "agent", "agentRunFunc"] as const;
 export function requireOption(value: string | null, option: string): string {
   if (value !== null) return value;
   throw new ConfigError({
-    message: `${option} is not set, so there is nothing to train with.`,
+    message: `${option} is not set, but training needs it.`,
     hint: `Set ${option} in the configuration file, or with ${option}=path#export.`,
     fields: { option },
   });
 }
 
-/** A function tells nothing of what it returns, so it is a flow unless its export says otherwise. */
+/** What a function returns cannot be known in advance, so it is a flow unless its export says otherwise. */
 function unscored(agent: string | null): ConfigError {
   return new ConfigError({
-    message: `evaluator is not set, and agent=${agent} is a flow, which something else has to score.`,
-    hint: "Set evaluator=path#export; or, for a function that returns its own rewards, write: export const agent = { agentRunFunc: yourFunction }.",
+    message: `evaluator is not set, and agent=${agent} is a flow, which needs an evaluator to score it.`,
+    hint: "Set evaluator=path#export. For a function that returns its own rewards, write: export const agent = { agentRunFunc: yourFunction }.",
     fields: { option: "evaluator", agent },
   });
 }
@@ -36,7 +36,7 @@ function isWorkflowClass(value: unknown): value is WorkflowClass {
   return typeof prototype?.run === "function";
 }
 
-/** Null for a flow, which may be an object, too. */
+/** Null for a flow, which may also be an object. */
 function partsOf(value: unknown): AgentSpec | null {
   if (isWorkflowClass(value)) return { workflow: value };
   if (typeof value !== "object" || value === null) return null;
@@ -46,7 +46,7 @@ function partsOf(value: unknown): AgentSpec | null {
 
 /**
  * Paths are relative to `folder`.
- * @throws ConfigError when something is not set, cannot be loaded, or is told twice.
+ * @throws ConfigError when something is not set, cannot be loaded, or is given twice.
  */
 export async function loadAgent(
   { agent, evaluator }: Pick<TrainConfig, "agent" | "evaluator">,
@@ -64,8 +64,8 @@ export async function loadAgent(
   if (evaluator === null) return parts;
   if (parts.evaluator !== undefined) {
     throw new ConfigError({
-      message: `evaluator is ${evaluator}, but ${agent} brings an evaluator of its own.`,
-      hint: "Leave one of them out.",
+      message: `evaluator is ${evaluator}, but ${agent} already defines an evaluator.`,
+      hint: "Remove one of them.",
       fields: { option: "evaluator", value: evaluator },
     });
   }

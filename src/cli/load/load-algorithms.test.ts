@@ -40,7 +40,7 @@ it("loads losses, of all roles and of single ones", async () => {
   }
 });
 
-it("says which option names what is not there", async () => {
+it("reports the option that names a missing export or file", async () => {
   await expect(load("algorithm.adv_estimator=./mine.mjs#twcie")).rejects.toMatchObject({
     message: expect.stringContaining('exports no "twcie"'),
     hint: "Did you mean algorithm.adv_estimator: ./mine.mjs#twice?",

@@ -1,4 +1,4 @@
-/** Advantage estimators and losses of the user, which options name as `path#export`. */
+/** Loads custom advantage estimators and losses, which options name as `path#export`. */
 import { isCustomName } from "../../algorithms/catalog.ts";
 import { namesByRole } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
@@ -7,7 +7,7 @@ import { loadExport } from "./load-module.ts";
 
 type Loaded = Required<Pick<AlgorithmFunctions, "estimators" | "losses">>;
 
-/** Those of an option and of its map by role, by their names. */
+/** Functions named by an option and by its per-role map, keyed by name. */
 async function load(
   folder: string,
   [option, name]: readonly [option: string, name: string],
@@ -25,7 +25,7 @@ async function load(
   return loaded;
 }
 
-/** What the exports are is checked where they are used. */
+/** The types of the exports are checked where they are used. */
 export async function loadAlgorithms({ algorithm }: TrainConfig, folder: string): Promise<Loaded> {
   const estimators = await load(
     folder,

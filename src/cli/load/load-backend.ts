@@ -1,4 +1,4 @@
-/** Backends for `backend:`. Loaded when asked for, because each needs packages of its own. */
+/** Backends for `backend:`. Loaded on demand, because each needs its own optional packages. */
 import type { TrainingBackend } from "../../core/backend.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
@@ -51,7 +51,7 @@ async function importMaker(spec: string, folder: string): Promise<MakeBackend> {
   const make = await loadExport({ spec, folder, option: "backend", defaults });
   if (typeof make === "function") return make as MakeBackend;
   throw new ConfigError({
-    message: `backend=${spec} must name a function that makes a TrainingBackend; got ${typeof make}.`,
+    message: `backend=${spec} must name a function that creates a TrainingBackend; got ${typeof make}.`,
     fields: { spec },
   });
 }
@@ -59,14 +59,14 @@ async function importMaker(spec: string, folder: string): Promise<MakeBackend> {
 function unknownName(name: string): ConfigError {
   const nearest = nearestName(name, backendNames);
   return new ConfigError({
-    message: `There is no backend ${JSON.stringify(name)}. Allowed: ${backendNames.join(", ")}, or path#export of a function that makes one.`,
+    message: `There is no backend ${JSON.stringify(name)}. Allowed: ${backendNames.join(", ")}, or path#export of a function that creates one.`,
     ...(nearest === undefined ? {} : { hint: `Did you mean backend=${nearest}?` }),
     fields: { name, known: backendNames },
   });
 }
 
 /**
- * Makes the backend that `config.backend` names, or that its function `path#export` makes of the
+ * Creates the backend that `config.backend` names, or calls the function `path#export` with the
  * configuration.
  * @throws ConfigError for an unknown name; ENGINE_NOT_INSTALLED when its packages are missing.
  */

@@ -22,7 +22,7 @@ const tasks = [
 const csv = 'id,instruction,answer\r\na,"Add 1, 2",3\r\n\r\nb,"Say ""hi""\nand ""bye""",\r\n';
 const lines = `${tasks.map(({ metadata }) => JSON.stringify(metadata)).join("\n")}\n`;
 
-describe("a data set", () => {
+describe("a dataset", () => {
   it.each<[string, string | Uint8Array]>([
     ["rows.csv", csv],
     ["rows.CSV", csv],
@@ -49,7 +49,7 @@ describe("a data set", () => {
     ["twice.csv", "id,id\n1,2\n", /twice\.csv:1: there are two columns "id"/],
     ["semicolons.csv", "id;question\n1;a\n", /semicolons\.csv:1: the columns are separated by ";"/],
     ["commas.tsv", "id,question\n1,a\n", /commas\.tsv:1: the columns are separated by ","/],
-    ["empty.csv", "id,question\n1,a\n2,\n3,b\n,c\n", /empty\.csv:5: "id" must be text/],
+    ["empty.csv", "id,question\n1,a\n2,\n3,b\n,c\n", /empty\.csv:5: "id" must be a string/],
     [
       "other.csv",
       "id,prompt\n1,a\n",
@@ -59,14 +59,14 @@ describe("a data set", () => {
     [
       "latin.csv",
       Buffer.from("id,question\n1,caf\xe9\n", "latin1"),
-      /latin\.csv is not text in UTF-8/,
+      /latin\.csv is not UTF-8 text/,
     ],
     [
       "rows.parquet",
       "PAR1",
-      /dataset\.train names \S+rows\.parquet, and nothing here reads \.parquet files/,
+      /dataset\.train names \S+rows\.parquet, but \.parquet files are not supported/,
     ],
-  ])("%s is refused with its place", async (name, content, message) => {
+  ])("%s is refused with its location", async (name, content, message) => {
     await expect(load(name, content)).rejects.toThrow(message);
   });
 });

@@ -39,12 +39,12 @@ describe("JSON lines", () => {
     expect(Buffer.byteLength(text)).toBeGreaterThan(2 * 2 ** 20);
     expect(await load("long.jsonl", text)).toEqual(questions);
   });
-  it("name file and line of what is wrong", async () => {
+  it("name the file and line of the problem", async () => {
     await expect(load("bad.jsonl", '{"question":"a"}\n\n{')).rejects.toThrow(
       /bad\.jsonl:3: not valid JSON/,
     );
   });
-  it("may be more than a text can hold", async () => {
+  it("may be larger than the maximum string length", async () => {
     const file = openSync(join(folder, "huge.jsonl"), "w");
     const blank = Buffer.alloc(30 * 2 ** 20, " ");
     blank[blank.length - 1] = 0x0a;
@@ -67,7 +67,7 @@ describe("JSON lines", () => {
 });
 
 describe("a data file", () => {
-  it("of JSON that no text can hold is refused by its name, with the remedy", async () => {
+  it("of JSON that exceeds the maximum string length is refused, with its name and a remedy", async () => {
     const file = openSync(join(folder, "huge.json"), "w");
     ftruncateSync(file, 600 * 2 ** 20);
     closeSync(file);

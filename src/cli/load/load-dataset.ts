@@ -11,7 +11,7 @@ import { isUtf16, readText } from "./read-text.ts";
 
 interface Rows {
   readonly rows: readonly unknown[];
-  /** Where row i stands. */
+  /** Location of row i. */
   readonly locate: (index: number) => string;
 }
 
@@ -60,7 +60,7 @@ function readJsonLines(file: string): Rows {
 function requireArray(value: unknown, at: string): readonly unknown[] {
   if (Array.isArray(value)) return value;
   throw new ConfigError({
-    message: `${at} must hold a list of tasks; got ${value === null ? "null" : typeof value}.`,
+    message: `${at} must contain a list of tasks; got ${value === null ? "null" : typeof value}.`,
     hint: "Use a list of rows with an instruction each, or one JSON object per line in a .jsonl file.",
     fields: { at },
   });
@@ -99,7 +99,7 @@ async function readRows(spec: string, folder: string, option: string): Promise<R
   if (read !== undefined) return read(file, spec);
   if (existsSync(file) && kind !== "" && !/^\.[cm]?[jt]sx?$/u.test(kind)) {
     throw new ConfigError({
-      message: `${option} names ${file}, and nothing here reads ${kind} files.`,
+      message: `${option} names ${file}, but ${kind} files are not supported.`,
       hint: `Use ${[...readers.keys()].join(", ")}, or a module that exports the tasks: path#export.`,
       fields: { option, file },
     });
@@ -109,10 +109,10 @@ async function readRows(spec: string, folder: string, option: string): Promise<R
 }
 
 /**
- * Reads a data set.
- * @throws ConfigError with file and line of what is wrong.
+ * Reads a dataset.
+ * @throws ConfigError with the file and line of the problem.
  */
 export async function loadDataset(spec: string, folder: string, option: string): Promise<Task[]> {
   const { rows, locate } = await readRows(spec, folder, option);
-  return await readDataset(rows as Iterable<Task>, `data set ${spec}`, locate);
+  return await readDataset(rows as Iterable<Task>, `dataset ${spec}`, locate);
 }

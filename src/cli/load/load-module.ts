@@ -1,4 +1,4 @@
-/** Loads one export of a user's module, named as `path#export`. Knows nothing of what the export is for. */
+/** Loads one export of a user's module, named as `path#export`. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -31,7 +31,7 @@ export function splitSpec(
   return { path: spec.slice(0, at), name: spec.slice(at + 1) };
 }
 
-/** @throws ConfigError when the file, or the export, is not there. */
+/** @throws ConfigError when the file or the export does not exist. */
 export async function loadExport(request: ExportRequest): Promise<unknown> {
   const { path, name } = splitSpec(request.spec, request.folder);
   const file = resolve(request.folder, path);
@@ -72,7 +72,7 @@ async function importFile(file: string, option: string): Promise<ModuleExports> 
         hint:
           (error as NodeJS.ErrnoException).code === "ERR_UNKNOWN_FILE_EXTENSION"
             ? "Name a module: .js, .mjs, .cjs, .ts, .mts or .cts."
-            : "Run it again with --verbose to see the stack.",
+            : "Run the command again with --verbose to see the stack trace.",
         cause: error,
         fields: { option, file },
       })
@@ -80,7 +80,7 @@ async function importFile(file: string, option: string): Promise<ModuleExports> 
   }
 }
 
-/** A CommonJS module whose names Node did not see has them in its default export. */
+/** If Node did not detect the named exports of a CommonJS module, they are in its default export. */
 function unwrap(exports: ModuleExports): ModuleExports {
   const inner = exports["default"];
   if (typeof inner !== "object" || inner === null || !("__esModule" in inner)) return exports;

@@ -1,5 +1,5 @@
 /**
- * Opens what a person calls a model: anything that `model.name` takes, a run's folder, a checkpoint, or a
+ * Opens anything a user may name as a model: whatever `model.name` accepts, a run's folder, a checkpoint, or a
  * LoRA adapter with its base.
  */
 import { existsSync } from "node:fs";
@@ -17,20 +17,20 @@ import type { PullOptions } from "../../hub/pull-model.ts";
 import { newestCheckpoint } from "../../trainer/run-folder/checkpoint.ts";
 
 export interface OpenedModel {
-  /** With the adapter's update, where there is one. */
+  /** With the adapter merged, if there is one. */
   readonly source: ModelSource;
-  /** The folder or file that has configuration and tokenizer. */
+  /** The folder or file with the configuration and the tokenizer. */
   readonly basePath: string;
-  /** For people and for `general.name`. */
+  /** Display name, also used as `general.name`. */
   readonly name: string;
-  /** The adapter's folder; null where there is none. */
+  /** The adapter's folder; null if there is none. */
   readonly adapter: string | null;
 }
 
 export interface OpenModelOptions extends PullOptions {
-  /** Base of an adapter. @default the one it names */
+  /** Base model of an adapter. @default the one the adapter names */
   readonly base?: string;
-  /** Told when a damaged checkpoint is passed over. */
+  /** Called when a damaged checkpoint is skipped. */
   readonly onWarning?: (text: string) => void;
 }
 
@@ -62,7 +62,7 @@ async function newestWeights(run: string, { onWarning }: OpenModelOptions): Prom
   if (checkpoint !== null) return checkpoint.weights;
   throw new CheckpointError({
     message: `The run ${run} has no checkpoint yet.`,
-    hint: "Let it finish a step that is saved; see trainer.save_freq.",
+    hint: "Let the run reach a step that is saved; see trainer.save_freq.",
     fields: { run },
   });
 }
@@ -72,8 +72,8 @@ async function openAdapter(folder: string, options: OpenModelOptions): Promise<O
   const base = options.base ?? adapter.baseModel;
   if (base === null) {
     throw new ModelError({
-      message: `The adapter ${folder} does not say which model it belongs to.`,
-      hint: "Name it with --base.",
+      message: `The adapter ${folder} does not name its base model.`,
+      hint: "Set the base model with --base.",
       fields: { folder },
     });
   }

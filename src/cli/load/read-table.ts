@@ -1,9 +1,9 @@
-/** Rows of `.csv` and `.tsv` files: RFC 4180, with the names of the columns in the first line. */
+/** Reads `.csv` and `.tsv` files: RFC 4180, with the column names in the first line. */
 import { CsvError, type InfoRecord, parse } from "csv-parse/sync";
 import { ConfigError } from "../../core/errors.ts";
 
 export interface Table {
-  /** Every value is text. */
+  /** Every value is a string. */
   readonly rows: readonly Readonly<Record<string, string>>[];
   /** The line that row i ends in. */
   readonly lines: readonly number[];
@@ -16,7 +16,7 @@ function checkHeader(names: readonly string[], file: string, delimiter: string):
   if (names.length === 1 && other !== undefined) {
     throw wrong(
       `the columns are separated by ${JSON.stringify(other)}, not by ${JSON.stringify(delimiter)}.`,
-      "A .csv file has commas, a .tsv file has tabs.",
+      "Separate columns by commas in a .csv file, and by tabs in a .tsv file.",
     );
   }
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -24,7 +24,7 @@ function checkHeader(names: readonly string[], file: string, delimiter: string):
   return [...names];
 }
 
-/** @throws ConfigError with file and line of what is wrong. */
+/** @throws ConfigError with the file and line of the problem. */
 export function readTable(text: string, file: string, delimiter: "," | "\t"): Table {
   try {
     const records = parse(text, {
@@ -32,7 +32,7 @@ export function readTable(text: string, file: string, delimiter: "," | "\t"): Ta
       columns: (names: string[]) => checkHeader(names, file, delimiter),
       skip_empty_lines: true,
       info: true,
-      // Quotes mean nothing in tab-separated values, where tabs cannot be in a value.
+      // Quotes have no special meaning in tab-separated values, where a value cannot contain tabs.
       ...(delimiter === "\t" ? { quote: false } : {}),
     }) as unknown as readonly {
       readonly record: Record<string, string>;

@@ -1,4 +1,4 @@
-/** A text file of the user: UTF-8 with or without a byte-order mark, or UTF-16 with one, as Windows writes them. */
+/** Reads a text file of the user: UTF-8 with or without a byte-order mark, or UTF-16 with one, as Windows writes them. */
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { ConfigError } from "../../core/errors.ts";
 import { checkDataFile, checkWholeFile } from "./json-lines-file.ts";
@@ -9,7 +9,7 @@ function encodingOf(bytes: Buffer): string {
   return "utf-8";
 }
 
-/** Whether it begins with the byte-order mark of UTF-16. @throws ConfigError for what is no file. */
+/** Whether the file starts with a UTF-16 byte-order mark. @throws ConfigError if it is not a regular file. */
 export function isUtf16(file: string): boolean {
   checkDataFile(file);
   const handle = openSync(file, "r");
@@ -22,7 +22,7 @@ export function isUtf16(file: string): boolean {
   }
 }
 
-/** @throws ConfigError with the file's name when it is no such text, or longer than a string can be. */
+/** @throws ConfigError if the file is not such text, or exceeds the maximum string length. */
 export function readText(file: string): string {
   checkWholeFile(file);
   const bytes = readFileSync(file);
@@ -31,7 +31,7 @@ export function readText(file: string): string {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch (error) {
     throw new ConfigError({
-      message: `${file} is not text in ${encoding.toUpperCase()}.`,
+      message: `${file} is not ${encoding.toUpperCase()} text.`,
       hint: "Save it as UTF-8.",
       cause: error,
       fields: { file, encoding },

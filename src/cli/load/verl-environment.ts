@@ -1,4 +1,4 @@
-/** The Python environment for verl: what goes in, by which commands, and what is in it. */
+/** The Python environment for verl: its packages, the commands that install them, and a check of what is installed. */
 import { spawn, spawnSync } from "node:child_process";
 import { createInterface } from "node:readline";
 import { AgentTrainerError } from "../../core/errors.ts";
@@ -7,7 +7,7 @@ import { pythonIn } from "./verl-options.ts";
 export const inferenceNames = ["vllm", "sglang", "none"] as const;
 export type InferenceName = (typeof inferenceNames)[number];
 
-/** Versions that were resolved together; verl's own limits allow few others. */
+/** Versions that were resolved together; verl's own version constraints allow few others. */
 const pins = {
   verl: "0.9.0",
   ray: "2.60.0",
@@ -16,15 +16,15 @@ const pins = {
   vllm: "0.20.2",
 } as const;
 
-/** What verl imports without asking for it. */
+/** Packages that verl imports but does not declare. */
 const unlisted = ["cachetools", "fastapi", "uvicorn", "einops"];
 
 export interface SetupOptions {
   readonly folder: string;
-  /** Interpreter that the environment is made with. */
+  /** Interpreter that creates the environment. */
   readonly python: string;
   readonly inference: InferenceName;
-  /** Needed on GPUs; compiled on this machine where there is no wheel. */
+  /** Needed on GPUs; compiled on this machine if there is no wheel. */
   readonly flashAttention: boolean;
 }
 
@@ -66,7 +66,7 @@ export function setupSteps(options: SetupOptions): readonly SetupStep[] {
   ];
 }
 
-/** Runs a step; `onLine` is told what it writes. @throws AgentTrainerError with its last words. */
+/** Runs a step; `onLine` receives its output. @throws AgentTrainerError with its last lines. */
 export async function runStep(
   { title, command, args }: SetupStep,
   onLine: (line: string) => void,
@@ -84,7 +84,7 @@ export async function runStep(
   const problem = await new Promise<string | null>((resolve) => {
     child.once("error", (error) => resolve(error.message));
     child.once("close", (code, name) =>
-      resolve(code === 0 ? null : `it ended with ${code ?? name}`),
+      resolve(code === 0 ? null : `it exited with ${code ?? name}`),
     );
   });
   signal.throwIfAborted();
@@ -92,7 +92,7 @@ export async function runStep(
   throw new AgentTrainerError({
     code: "ENGINE_NOT_INSTALLED",
     message: `The step "${title}" failed: ${problem}. ${words.at(-1) ?? ""}`.trim(),
-    hint: "Its last lines are in the error's fields; the command can be run again by hand.",
+    hint: "Its last lines are in the error's fields; you can run the command again by hand.",
     fields: { command: [command, ...args].join(" "), words },
   });
 }
@@ -105,7 +105,7 @@ export interface VerlReport {
   readonly problems: readonly string[];
 }
 
-// Asks for metadata only: to import these packages takes half a minute.
+// Reads only metadata: importing these packages takes half a minute.
 const probe = `
 import importlib.metadata as m, json, sys
 def version(name):
@@ -115,14 +115,14 @@ names = ["verl", "ray", "torch", "transformers", "tensordict", "vllm", "sglang",
 print(json.dumps({"version": ".".join(map(str, sys.version_info[:3])), "packages": {n: version(n) for n in names}}))
 `;
 
-/** What an interpreter has; never throws. */
+/** Lists the packages of an interpreter; never throws. */
 export function inspectVerl(python: string): VerlReport {
   const { status, stdout } = spawnSync(python, ["-c", probe], {
     encoding: "utf8",
     timeout: 30_000,
   });
   if (status !== 0) {
-    const problem = `${python} does not start; make an environment with: agent-trainer verl setup`;
+    const problem = `${python} does not start; create an environment with: agent-trainer verl setup`;
     return { python, version: null, packages: {}, problems: [problem] };
   }
   const found = JSON.parse(stdout) as Pick<VerlReport, "packages"> & { version: string };

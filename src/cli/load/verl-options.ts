@@ -1,4 +1,4 @@
-/** What the `verl` backend is told by a run's configuration and the environment. Starts nothing. */
+/** Options of the `verl` backend, from a run's configuration and the environment variables. Starts nothing. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { VerlAttachment, VerlBackendOptions } from "../../backends/verl/index.ts";
@@ -7,12 +7,12 @@ import type { TrainConfig } from "../../config/train-config.ts";
 
 export const bridgeTokenVariable = "AGENT_TRAINER_BRIDGE_TOKEN";
 
-/** Where `agent-trainer verl setup` makes its environment, below the current folder. */
+/** Where `agent-trainer verl setup` creates its environment, relative to the current folder. */
 export const verlEnvironment: string = join(".agent-trainer", "verl");
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The interpreter in an environment. */
+/** Path of the interpreter in an environment. */
 export function pythonIn(folder: string): string {
   return process.platform === "win32"
     ? join(folder, "Scripts", "python.exe")
@@ -29,7 +29,7 @@ function attachment(url: string | null, token: string | undefined): VerlAttachme
   if (url === null || token === undefined || token === "") {
     const missing = url === null ? "verl.url" : bridgeTokenVariable;
     throw new ConfigError({
-      message: `verl.launcher=attach needs ${missing}, which is not set.`,
+      message: `verl.launcher=attach requires ${missing}, which is not set.`,
       hint: `Set verl.url to the bridge's address, and ${bridgeTokenVariable} to its token.`,
       fields: { option: missing },
     });
@@ -37,7 +37,7 @@ function attachment(url: string | null, token: string | undefined): VerlAttachme
   return { url, token };
 }
 
-/** @throws ConfigError for options that do not go together. */
+/** @throws ConfigError for options that cannot be combined. */
 export function verlOptionsOf(config: TrainConfig, env: Environment): VerlBackendOptions {
   const { verl, training, rollout, data, algorithm } = config;
   const { rayAddress, setupHook } = verl;

@@ -1,4 +1,4 @@
-/** A resolved configuration as text: every key, its value, and the layer that the value came from. */
+/** Formats a resolved configuration: every key, its value, and the layer that set it. */
 import { stringify } from "yaml";
 import { valueAt } from "../../config/tree.ts";
 import type { LoadedConfig } from "../../config/load.ts";
@@ -31,7 +31,7 @@ export function formatResolved({ tree, origins, warnings }: LoadedConfig): strin
   return [...values, ...remarks].join("");
 }
 
-/** The same as one value for machines. */
+/** The same as one JSON value. */
 export function resolvedAsJson({ tree, sources, origins, warnings }: LoadedConfig): unknown {
   return {
     config: tree,

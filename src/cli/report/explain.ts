@@ -1,4 +1,4 @@
-/** One option as text for people. */
+/** Formats the explanation of one option (`train --explain`). */
 import type {
   ExplainedCompatKey,
   ExplainedOption,
@@ -12,15 +12,15 @@ const shown = (value: unknown): string => JSON.stringify(value) ?? "nothing";
 
 function supportedText(supported: Supported): string {
   if (supported === "all") return "supported";
-  if (supported === "none") return "refused";
-  if (supported === "own") return "an option of another backend";
+  if (supported === "none") return "not supported";
+  if (supported === "own") return "not applicable: an option of another backend";
   return `supports ${supported.map(String).join(", ")}`;
 }
 
 function compatLines({ key, becomes, only, why }: ExplainedCompatKey): string[] {
   return [
     `${key}: ${why}`,
-    ...(becomes === undefined ? [] : [`here        ${becomes.join(", ")}`]),
+    ...(becomes === undefined ? [] : [`use         ${becomes.join(", ")}`]),
     ...(only === undefined ? [] : [`accepted    ${only.map(shown).join(" or ")}`]),
   ];
 }
@@ -30,7 +30,7 @@ function optionLines(option: ExplainedOption, loaded: LoadedConfig | null): stri
   return [
     `${key}: ${description}`,
     `allowed     ${allowed}`,
-    `default     ${option.default === undefined ? "none: it is required" : shown(option.default)}`,
+    `default     ${option.default === undefined ? "none (required)" : shown(option.default)}`,
     ...(loaded === null
       ? []
       : [
@@ -50,7 +50,7 @@ export function formatExplained(key: string, loaded: LoadedConfig | null): strin
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** The same as one value for machines. */
+/** The same as one JSON value. */
 export function explainedAsJson(key: string, loaded: LoadedConfig | null): unknown {
   const explained = explainOption(key);
   if (loaded === null || !("supported" in explained)) return explained;

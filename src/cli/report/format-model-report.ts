@@ -1,4 +1,4 @@
-/** A model report as text for people. */
+/** Formats a model report for the terminal. */
 import { formatBytes } from "../terminal/byte-progress.ts";
 import type { CliIo } from "../terminal/io.ts";
 import type { ModelReport } from "./model-report.ts";
@@ -26,11 +26,11 @@ export function formatReport(report: ModelReport, io: CliIo): string {
     const heads =
       shape.heads === shape.kvHeads
         ? `${shape.heads} heads`
-        : `${shape.heads} heads sharing ${shape.kvHeads} keys`;
+        : `${shape.heads} query heads, ${shape.kvHeads} key/value heads`;
     rows.push(
       row(
         "shape",
-        `${shape.layers} layers of ${shape.hiddenSize}, ${heads} of ${shape.headSize}, feed-forward ${shape.ffnSize}, output matrix ${shape.tiedEmbeddings ? "tied" : "of its own"}`,
+        `${shape.layers} layers, hidden size ${shape.hiddenSize}, ${heads} of size ${shape.headSize}, feed-forward ${shape.ffnSize}, output matrix ${shape.tiedEmbeddings ? "tied" : "separate"}`,
       ),
       row("context", `${shape.contextLength} tokens`),
     );
@@ -41,8 +41,11 @@ export function formatReport(report: ModelReport, io: CliIo): string {
   if (memory !== null) {
     const { sampling, lora, full, cachePerThousandTokens: cache } = memory;
     rows.push(
-      row("memory", `about ${sampling} MiB to sample, ${lora} to train LoRA, ${full} to train all`),
-      row("", `and ${cache} MiB for each thousand tokens in the cache`),
+      row(
+        "memory",
+        `about ${sampling} MiB to sample, ${lora} to train LoRA, ${full} to train all weights`,
+      ),
+      row("", `and ${cache} MiB per thousand tokens in the KV cache`),
     );
   }
   const verdict =

@@ -1,4 +1,4 @@
-/** What there is to know about a model before it is trained; reads headers and the tokenizer, no weights. */
+/** Describes a model before training, from its headers and its tokenizer; reads no weights. */
 import { loadModelRenderer, loadTokenizerFiles } from "../../backends/local/load-model.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { ModelSource } from "../../engine/checkpoint/model-source.ts";
@@ -15,19 +15,19 @@ export interface ModelReport {
   readonly architecture: string;
   readonly parameters: number;
   readonly bytesOnDisk: number;
-  /** Tensors of each type. */
+  /** Number of tensors of each type. */
   readonly types: Readonly<Record<string, number>>;
   /** Null when the architecture is not supported. */
   readonly shape: Omit<ModelConfig, "ropeFrequencies"> | null;
   readonly tokenizer: { readonly kind: string; readonly tokens: number } | null;
-  /** The renderer that the chat template gets; null when there is none. */
+  /** The renderer for the chat template; null when there is none. */
   readonly renderer: string | null;
   readonly memory: MemoryEstimate | null;
   /** Why the local backend cannot use it; empty when it can. */
   readonly problems: readonly string[];
 }
 
-/** MiB. Weights are 32-bit floats in memory, whatever they are on disk. */
+/** MiB. Weights are 32-bit floats in memory, regardless of their format on disk. */
 export interface MemoryEstimate {
   readonly sampling: number;
   /** LoRA of rank 8. */
@@ -58,7 +58,7 @@ function estimateMemory(config: ModelConfig, parameters: number): MemoryEstimate
   };
 }
 
-/** The answer, or null and one more problem. */
+/** The result of `work`, or null after adding its error to `problems`. */
 async function attempt<T>(problems: string[], work: () => T | Promise<T>): Promise<T | null> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** The options of a run as help text, made from the schema. */
+/** Help text of a run's options, generated from the schema. */
 import { configFields } from "../../config/fields.ts";
 
 /** One line per option: key, default, meaning. */

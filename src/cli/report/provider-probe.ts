@@ -1,6 +1,6 @@
 /**
- * Run as a process of its own, since a provider's libraries may write to the terminal or end the
- * process: tries the provider that it is given, and prints one line of JSON.
+ * Tries the execution provider named by its argument and prints one line of JSON. Runs as a separate
+ * process, since a provider's libraries may write to the terminal or end the process.
  */
 import { probeProvider } from "../../engine/probe-provider.ts";
 

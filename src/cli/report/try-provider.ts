@@ -1,4 +1,4 @@
-/** Tries an execution provider in a process of its own, within a deadline. */
+/** Tries an execution provider in a separate process, within a deadline. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { providerReason } from "../../engine/require-provider.ts";
@@ -10,7 +10,7 @@ export type ProviderResult =
 /** Loading a GPU's libraries for the first time is slow. */
 const limitMs = 60_000;
 
-/** Sources need the loader that this process may run with; compiled files need none. */
+/** TypeScript sources need the tsx loader; compiled files do not. */
 function command(): readonly string[] {
   const isSource = import.meta.url.endsWith(".ts");
   const script = fileURLToPath(
@@ -20,7 +20,7 @@ function command(): readonly string[] {
   return [...(isSource ? loader : []), script];
 }
 
-/** Never rejects: whatever goes wrong is the reason why the provider does not work. */
+/** Never rejects: any error becomes the reason why the provider does not work. */
 export function tryProvider(provider: string, signal?: AbortSignal): Promise<ProviderResult> {
   return new Promise((resolve) => {
     const options = { timeout: limitMs, ...(signal === undefined ? {} : { signal }) };
@@ -37,9 +37,9 @@ export function tryProvider(provider: string, signal?: AbortSignal): Promise<Pro
 function crashReason(
   error: (Error & { readonly killed?: boolean; readonly signal?: unknown }) | null,
 ): string {
-  if (error?.killed === true) return `it did not answer within ${limitMs / 1000} s`;
+  if (error?.killed === true) return `no result within ${limitMs / 1000} s`;
   if (typeof error?.signal === "string") return `its process ended with ${error.signal}`;
-  return error?.message.split("\n")[0] ?? "its process said nothing";
+  return error?.message.split("\n")[0] ?? "its process printed no result";
 }
 
 function tidy(result: ProviderResult): ProviderResult {

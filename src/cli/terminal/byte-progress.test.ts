@@ -28,7 +28,7 @@ it("writes a line per tenth where lines cannot be rewritten", () => {
   expect(lines.at(-1)).toBe("100 % of 1.00 kB  a.bin");
 });
 
-it("rewrites its line on a terminal, not too often, and takes it away", () => {
+it("rewrites its line on a terminal, not too often, and clears it", () => {
   const { progress, text } = record(true);
   for (let i = 0; i < 10; i++) progress.report("\u001b[31ma.bin", i, 10);
   progress.clear();

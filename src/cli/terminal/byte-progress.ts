@@ -1,9 +1,9 @@
-/** Shows how far a download or an export has come: a line rewritten in place, or one line per tenth. */
+/** Shows the progress of a download or export: a line rewritten in place, or one line per 10 %. */
 import { canRewrite, safeText, type TextStream } from "./terminal.ts";
 
 export interface ByteProgress {
   report(what: string, done: number, total: number): void;
-  /** Takes the live line away. */
+  /** Clears the live line. */
   clear(): void;
 }
 

@@ -26,7 +26,7 @@ describe("createDemoRecorder", () => {
       ...{ secondsToFirstUpdate: 1, seconds: 2, steps: 3, seed: 7, runDir: "r" },
     });
   });
-  it("has nulls where a run did not get", () => {
+  it("has nulls for what a run did not reach", () => {
     const recorder = createDemoRecorder(() => 1);
     expect(recorder.result({ steps: 0, seed: 0, runDir: "r" })).toMatchObject({
       ...{ rewardFirst: null, valLast: null, secondsToFirstUpdate: null },

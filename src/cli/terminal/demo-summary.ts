@@ -1,8 +1,8 @@
-/** What the demo tells at its end, gathered from a run's events. */
+/** The demo's summary, collected from a run's events. */
 import type { TrainerEvent } from "../../core/events.ts";
 import type { Episode } from "../../core/trajectory.ts";
 
-/** The demo's result, as `--json` prints it. `null` where the run did not get that far. */
+/** The demo's result, as `--json` prints it. `null` if the run did not get that far. */
 export interface DemoResult {
   /** Mean training reward of the first step. */
   readonly rewardFirst: number | null;
@@ -18,11 +18,11 @@ export interface DemoResult {
   readonly runDir: string;
 }
 
-/** Listens to a run and remembers its first and last numbers. */
+/** Observes a run and keeps its first and last metrics. */
 export interface DemoRecorder {
   onEvent(event: TrainerEvent): void;
   result(run: { steps: number; seed: number; runDir: string }): DemoResult;
-  /** Episodes of the newest validation. */
+  /** Episodes of the latest validation. */
   readonly episodes: readonly Episode[];
 }
 

@@ -1,4 +1,4 @@
-/** What the process's exit status says. */
+/** Exit status of the process. */
 import { AgentTrainerError } from "../../core/errors.ts";
 
 export const exitCodes = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;

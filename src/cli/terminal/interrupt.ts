@@ -1,4 +1,4 @@
-/** Ctrl-C: the first one asks the run to stop and save, the second leaves at once. */
+/** Ctrl-C: the first stops the run and saves it, the second quits immediately. */
 import { AgentTrainerError } from "../../core/errors.ts";
 import { exitCodes } from "./exit-codes.ts";
 
@@ -7,8 +7,8 @@ export interface Interrupt extends Disposable {
 }
 
 /**
- * Dies of the signal itself, which a shell shows as 130 or 143. `process.exit` would tear down the
- * engine's thread in the middle of a native call, and that aborts.
+ * Ends the process by the signal itself, which a shell reports as 130 or 143. `process.exit` would tear
+ * down the engine's thread in the middle of a native call, which aborts the process.
  */
 function dieOf(name: "SIGINT" | "SIGTERM"): void {
   process.emit("exit", exitCodes.interrupted);
@@ -16,7 +16,7 @@ function dieOf(name: "SIGINT" | "SIGTERM"): void {
     process.removeAllListeners(name);
     process.kill(process.pid, name);
   }
-  // Windows has no such signals, and the first process of a container does not die of them.
+  // Windows has no such signals, and PID 1 of a container ignores them.
   process.exit(exitCodes.interrupted);
 }
 

@@ -1,4 +1,4 @@
-/** What a command may touch: its streams. */
+/** The streams of a command. */
 import type { TextStream } from "./terminal.ts";
 
 export interface CliIo {

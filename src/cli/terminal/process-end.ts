@@ -1,12 +1,12 @@
-/** How the process ends: a reader that has left is no error, and what user code left open does not hold it. */
+/** How the process ends: a closed pipe is not an error, and handles that user code left open do not block exit. */
 import { Socket } from "node:net";
 import { inspect } from "node:util";
 import { safeText, type TextStream } from "./terminal.ts";
 
-/** How long what closes by itself has for it. */
+/** Grace period for handles that close by themselves. */
 const graceMs = 1000;
 
-/** A reader like `head` leaves when it has enough; the work goes on, and its record is in files. */
+/** A reader such as `head` may close the pipe early; the work continues, and its results are in files. */
 export function ignoreClosedReaders(streams: readonly NodeJS.EventEmitter[]): void {
   for (const stream of streams) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -15,7 +15,7 @@ export function ignoreClosedReaders(streams: readonly NodeJS.EventEmitter[]): vo
   }
 }
 
-/** `Timeout, TCPSocketWrap (3)`: what keeps the process open, without its own streams. */
+/** `Timeout, TCPSocketWrap (3)`: what keeps the process open, except its own streams. */
 export function listResources(
   resources: readonly string[],
   streams: readonly unknown[] = [process.stdout, process.stderr],
@@ -32,18 +32,20 @@ export function listResources(
 }
 
 export interface LateErrors extends Disposable {
-  /** From now on, until disposed. */
+  /** Starts watching, until disposed. */
   watch(): void;
 }
 
-/** Errors of what user code left running come too late to change a result: each is told once. */
+/** Errors of code that is still running after the end cannot change the result: each is reported once. */
 export function createLateErrors(stderr: TextStream): LateErrors {
   const told = new Set<string>();
   const tell = (error: unknown): void => {
     const text = error instanceof Error ? `${error.name}: ${error.message}` : inspect(error);
     if (told.has(text)) return;
     told.add(text);
-    stderr.write(`warning: After the end, in code that is still running: ${safeText(text)}\n`);
+    stderr.write(
+      `warning: Error after the run ended, in code that is still running: ${safeText(text)}\n`,
+    );
   };
   return {
     watch() {
@@ -58,8 +60,8 @@ export function createLateErrors(stderr: TextStream): LateErrors {
 }
 
 /**
- * Lets the process end with `code`. It ends by itself when nothing is open; what an agent's module left
- * open (a timer, a pool, a client) is named after a moment, and the process exits all the same.
+ * Lets the process end with `code`. It ends by itself when no handle is open. Otherwise, after the grace
+ * period, the open handles (a timer, a pool, a client) are listed and the process exits anyway.
  */
 export function endProcess(code: number, stderr: TextStream): void {
   process.exitCode = code;
@@ -67,7 +69,7 @@ export function endProcess(code: number, stderr: TextStream): void {
   setTimeout(() => {
     const open = listResources(process.getActiveResourcesInfo());
     stderr.write(
-      `warning: The work is done, but your code keeps the process open${open === "" ? "" : ` (${open})`}; it is ended now. Close timers, pools and clients when the agent is done with them.\n`,
+      `warning: The command has finished, but your code keeps the process open${open === "" ? "" : ` (${open})`}; exiting now. Close timers, pools and clients when the agent no longer needs them.\n`,
     );
     process.exit(code);
   }, graceMs).unref();

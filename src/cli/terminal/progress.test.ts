@@ -47,7 +47,7 @@ function shown(
 }
 
 describe("createProgress", () => {
-  it("prints plain lines where there is no terminal", () => {
+  it("prints plain lines without a terminal", () => {
     expect(shown({})).toBe(
       [
         "run runs/a  seed 1",
@@ -87,7 +87,7 @@ describe("createProgress", () => {
     progress.onEvent({ type: "rollouts-added", tasks: 1, rollouts: 2, step: 1, time: 0 });
     expect(seen()).toBe("rollouts 3/4");
   });
-  describe("what did not go as it should", () => {
+  describe("failed and excluded rollouts", () => {
     const stepEnd = (own: Record<string, number>): TrainerEvent => ({
       ...{ type: "step-end", metrics: { ...metrics, ...own }, step: 1, time: 0 },
     });
@@ -98,7 +98,7 @@ describe("createProgress", () => {
       "rollout/untrained": 30,
     });
 
-    it("stands in the line of each step, and nothing does where all went well", () => {
+    it("are in the line of each step, which has no notes otherwise", () => {
       expect(shown({}, false, [start, failing])).toContain(
         "time 2.0s  failed 22/64  untrained 30\n",
       );
@@ -108,7 +108,7 @@ describe("createProgress", () => {
       const fine = stepEnd({ "rollout/episodes": 64, "rollout/failed": 0, "rollout/untrained": 0 });
       expect(shown({}, false, [start, fine])).toMatch(/time 2\.0s\n$/u);
     });
-    it("has a reason where a step was skipped", () => {
+    it("come with a reason when a step was skipped", () => {
       const skipped = stepEnd({
         "train/skipped_steps": 1,
         "rollout/untrained": 8,
@@ -118,7 +118,7 @@ describe("createProgress", () => {
         "loss skipped  tok/s 100  time 2.0s  untrained 8  (rewards equal)\n",
       );
     });
-    it("is said at the end of a run that learned nothing, also when quiet", () => {
+    it("are reported at the end of a run that learned nothing, also when quiet", () => {
       const message = "Nothing was learned: in 2 of 2 steps every rollout failed.";
       const end: TrainerEvent = {
         ...{ type: "run-end", status: "untrained", message, step: 2, time: 0 },

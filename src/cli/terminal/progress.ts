@@ -1,6 +1,6 @@
 /**
  * Shows a run's events on stderr: on a terminal a live line that is rewritten in place and a row per
- * step, otherwise one plain line per step. Owns no state of the run.
+ * step, otherwise one plain line per step.
  */
 import type { TrainerEvent } from "../../core/events.ts";
 import { shortReason } from "../../trainer/update/learning.ts";
@@ -8,13 +8,13 @@ import { canRewrite, type Colors, colorsFor, safeText, type TextStream } from ".
 
 export interface Progress {
   onEvent(event: TrainerEvent): void;
-  /** Takes the live line away, before something else is printed. */
+  /** Clears the live line before something else is printed. */
   clear(): void;
 }
 
 export interface ProgressOptions {
   readonly stream: TextStream;
-  /** Only warnings. */
+  /** Print only warnings. */
   readonly isQuiet: boolean;
   /** Milliseconds. @default Date.now */
   readonly now?: () => number;
@@ -57,7 +57,7 @@ function stepCells(step: number, total: number, metrics: Metrics): string[] {
   ];
 }
 
-/** What did not go as it should: nothing where it did. */
+/** Notes on failed and excluded rollouts; empty for a step without problems. */
 function stepNotes(metrics: Metrics): string[] {
   const failed = metrics["rollout/failed"] ?? 0;
   const untrained = metrics["rollout/untrained"] ?? 0;
@@ -100,7 +100,7 @@ export function createProgress(options: ProgressOptions): Progress {
     const text = [
       `step ${step}/${total}`,
       bar(share, 20),
-      // Those that run ahead are of later steps.
+      // Any further rollouts belong to later steps.
       `rollouts ${Math.min(rollouts.done, rollouts.of)}/${rollouts.of}`,
       ...(lastReward === undefined ? [] : [`reward ${lastReward.toFixed(3)}`]),
       ...(lastSpeed === undefined ? [] : [`${lastSpeed.toFixed(0)} tok/s`]),
@@ -178,7 +178,9 @@ export function createProgress(options: ProgressOptions): Progress {
           if (!isQuiet)
             for (const { option, before, after } of event.changes)
               print(
-                colors.dim(`${option} was ${JSON.stringify(before)}, is ${JSON.stringify(after)}`),
+                colors.dim(
+                  `${option} changed from ${JSON.stringify(before)} to ${JSON.stringify(after)}`,
+                ),
               );
           return;
         case "evaluator-error":

@@ -1,9 +1,9 @@
-/** An error as one or two sentences with a remedy; the stack only when it was asked for. */
+/** Formats an error as one or two sentences with a remedy; includes the stack only with `--verbose`. */
 import { AgentTrainerError } from "../../core/errors.ts";
 import { fileError } from "../../core/file-error.ts";
 import { type Colors, safeText } from "./terminal.ts";
 
-/** A missing package has one remedy, wherever it was missed. */
+/** Turns a failed import of a package into an error that names the install command; null for other errors. */
 export function missingPackage(error: unknown): AgentTrainerError | null {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return null;
@@ -20,7 +20,7 @@ export function missingPackage(error: unknown): AgentTrainerError | null {
   });
 }
 
-/** The text that a failed command leaves on stderr. */
+/** The text that a failed command prints on stderr. */
 export function formatError(thrown: unknown, colors: Colors, isVerbose: boolean): string {
   const error = missingPackage(thrown) ?? fileError(thrown) ?? thrown;
   const message = error instanceof Error ? error.message : String(error);
@@ -34,7 +34,7 @@ export function formatError(thrown: unknown, colors: Colors, isVerbose: boolean)
       lines.push(`caused by: ${safeText(cause.stack ?? cause.message)}`);
     }
   } else if (!AgentTrainerError.isInstance(error)) {
-    lines.push("Run it again with --verbose to see the stack.");
+    lines.push("Run the command again with --verbose to see the stack trace.");
   }
   return `${lines.join("\n")}\n`;
 }

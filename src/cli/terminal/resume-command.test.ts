@@ -40,7 +40,7 @@ describe("nextCommand", () => {
 
   it("resumes where there is a checkpoint", () => {
     expect(after("runs/a/checkpoints/000003", true)).toMatch(
-      /^To go on: .*train a\.yaml rollout\.n=2 --resume runs\/a$/u,
+      /^To resume: .*train a\.yaml rollout\.n=2 --resume runs\/a$/u,
     );
   });
   it("starts again where there is none, without advice that would be refused", () => {

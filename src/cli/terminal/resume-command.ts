@@ -1,4 +1,4 @@
-/** The shell command that goes on with a run. */
+/** The shell command that resumes a run. */
 
 import { basename, relative } from "node:path";
 
@@ -16,19 +16,19 @@ interface Stopped {
 
 /**
  * What to type after a run was interrupted, as a sentence.
- * @param isNamed the run's folder is its own: without `--resume` it would be refused as taken.
+ * @param isNamed the run folder has a fixed name: without `--resume` it would be refused as already in use.
  */
 export function nextCommand(
   { runDir, checkpoint }: Stopped,
   args: readonly string[],
   isNamed: boolean,
 ): string {
-  if (checkpoint !== null) return `To go on: ${commandLine([...args, "--resume", runDir])}`;
+  if (checkpoint !== null) return `To resume: ${commandLine([...args, "--resume", runDir])}`;
   const again = commandLine([...args, ...(isNamed ? ["--resume"] : [])]);
-  return `Nothing was saved, since no step was completed. To start again: ${again}`;
+  return `Nothing was saved, because no step was completed. To start again: ${again}`;
 }
 
-/** How this process was started, as a person would type it again; `args` follow. */
+/** How this process was started, as a user would type it; `args` follow. */
 export function commandLine(
   args: readonly string[],
   { argv, env, cwd }: Pick<NodeJS.Process, "argv" | "env"> & { readonly cwd: string } = {

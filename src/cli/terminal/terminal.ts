@@ -1,10 +1,10 @@
-/** What the terminal can do, and text that is safe to show in it. */
+/** Terminal capabilities, and text that is safe to print. */
 import { stripVTControlCharacters } from "node:util";
 import { createColors } from "picocolors";
 
 export type Colors = ReturnType<typeof createColors>;
 
-/** A stream that text is written to, as far as it matters here. */
+/** The part of a writable stream that is needed here. */
 export interface TextStream {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
@@ -13,7 +13,7 @@ export interface TextStream {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Colours for a stream: off without a terminal, for `NO_COLOR` and `TERM=dumb`; `FORCE_COLOR` wins. */
+/** Colors for a stream: off without a terminal, for `NO_COLOR` and `TERM=dumb`; `FORCE_COLOR` wins. */
 export function colorsFor(stream: TextStream, env: Environment = process.env): Colors {
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined && forced !== "") return createColors(forced !== "0");
@@ -29,7 +29,7 @@ export function canRewrite(stream: TextStream, env: Environment = process.env): 
 // All but line feed and tab; the format class holds the marks that reorder or hide text.
 const controls = /(?![\n\t])[\p{Cc}\p{Cf}]/gu;
 
-/** Text from a model or a data set, without anything that a terminal would act on. */
+/** Text from a model or a dataset, without control sequences that a terminal would interpret. */
 export function safeText(text: string): string {
   // Escape sequences first, so that their letters do not stay behind as text.
   return stripVTControlCharacters(text).replaceAll(controls, "");

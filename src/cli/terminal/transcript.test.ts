@@ -71,7 +71,7 @@ describe("formatEpisode", () => {
 
 describe("safeText", () => {
   it.each([
-    ["colours", "\u001B[31mred\u001B[0m", "red"],
+    ["colors", "\u001B[31mred\u001B[0m", "red"],
     ["window titles", "\u001B]0;owned\u0007text", "text"],
     ["lone escapes", "a\u001Bb", "ab"],
     ["carriage returns and bells", "a\r\u0007b", "ab"],

@@ -39,7 +39,7 @@ function messageLines(message: ChatMessage, colors: Colors): string[] {
   return lines;
 }
 
-/** Steps that no later step repeats as part of its own conversation. */
+/** Steps whose conversation the next step does not continue. */
 function conversations(steps: readonly Step[]): Step[] {
   return steps.filter((step, i) => {
     const next = steps[i + 1];
@@ -47,7 +47,7 @@ function conversations(steps: readonly Step[]): Step[] {
   });
 }
 
-/** One episode as text, the line feed at its end included. */
+/** One episode as text, with a trailing newline. */
 export function formatEpisode(episode: Episode, colors: Colors): string {
   const reward = episode.reward === null ? "none" : Number(episode.reward.toFixed(3));
   const lines = [colors.bold(`task ${safeText(episode.task.id)}   reward ${reward}`)];

@@ -1,7 +1,7 @@
 /**
- * Keys of rLLM's YAML files, and of verl's where rLLM passes them on, in terms of ours: most have the
- * same name without `rllm.`; the rest is renamed, or accepted only where its value says what happens
- * anyway, or has no effect there either. A table; it knows no values of a run.
+ * Table of rLLM's configuration keys, and of verl's where rLLM passes them on, and what they are here:
+ * most have the same name without `rllm.`; the others are renamed, accepted only with values that match
+ * what happens anyway, or ignored with a warning.
  */
 
 /** Leave the option at its default. */
@@ -9,23 +9,23 @@ export const unset: unique symbol = Symbol("unset");
 
 interface Renamed {
   readonly from: string;
-  /** Ours; several get the same value. */
+  /** Our keys; several get the same value. */
   readonly to: string | readonly string[];
-  /** Their value as ours. @default the same, and `null` leaves ours at its default */
+  /** Converts their value to ours. @default the same, and `null` leaves ours at its default */
   readonly read?: (value: unknown) => unknown;
 }
 
 interface Fixed {
   readonly from: string;
-  /** Values that mean what happens anyway. */
+  /** Accepted values: those that match what happens anyway. */
   readonly only: readonly unknown[];
-  /** Why no other is taken, or what to use. */
+  /** Why no other is accepted, or what to use instead. */
   readonly why: string;
 }
 
 interface Idle {
   readonly from: string;
-  /** What is so anyway, or who reads it. */
+  /** What happens anyway, or who reads it. */
   readonly idle: string;
 }
 
@@ -51,12 +51,12 @@ const klNames = byName({ kl: "k1", mse: "k2", low_var_kl: "k3" });
 const actor = "actor_rollout_ref.actor";
 const rollout = "actor_rollout_ref.rollout";
 const model = "actor_rollout_ref.model";
-/** Chat templates get no arguments where prompts are rendered here. */
+/** Chat templates get no arguments when the gateway renders prompts. */
 const withoutThinking =
-  "put what the model knows into the prompt, such as /no_think at the end of a message for Qwen3; chat_template_kwargs reach only servers that render prompts themselves";
+  "use the model's own switch in the prompt, such as /no_think at the end of a message for Qwen3; chat_template_kwargs are passed only to servers that render prompts themselves";
 const legacy = "rLLM's trainer does not read it either";
 
-/** A name that ends in `.*` stands for everything below it that has no entry of its own. */
+/** A name that ends in `.*` covers everything below it that has no separate entry. */
 export const compatKeys: readonly CompatKey[] = [
   // rLLM
   {
@@ -79,17 +79,17 @@ export const compatKeys: readonly CompatKey[] = [
   ...["training.resume_mode", "trainer.resume_mode"].map((from) => ({
     from,
     only: ["disable", null],
-    why: "a run goes on with --resume, or resume in code",
+    why: "to resume a run, use --resume, or resume in code",
   })),
   {
     from: "training.resume_from_path",
     only: [null],
-    why: "a run goes on with --resume FOLDER, or resume in code",
+    why: "to resume a run, use --resume FOLDER, or resume in code",
   },
   {
     from: "training.max_length",
     only: [null],
-    why: "rows are as long as the conversation; nothing is cut off",
+    why: "rows are as long as the conversation and are never truncated",
   },
   {
     from: "trainer.total_training_steps",
@@ -119,15 +119,18 @@ export const compatKeys: readonly CompatKey[] = [
     "mask_model_error",
   ].map((name) => ({
     from: `compact_filtering.${name}`,
-    idle: "rollouts end as error or timeout then, and are left out in any case",
+    idle: "such rollouts end as error or timeout, and are excluded in any case",
   })),
   {
     from: "algorithm.router_replay",
     only: ["disabled", false, null],
-    why: "routing of experts is not captured",
+    why: "expert routing (MoE) is not captured",
   },
   { from: "mask_truncated_samples", to: "algorithm.mask_truncated_samples" },
-  { from: "filter_token_mismatch", idle: "turns are joined only where ids agree, one by one" },
+  {
+    from: "filter_token_mismatch",
+    idle: "turns are merged only where their token ids match exactly",
+  },
   {
     from: "disable_thinking",
     only: [false],
@@ -142,7 +145,11 @@ export const compatKeys: readonly CompatKey[] = [
     from: "rejection_sample.filter_uniform_groups",
     to: "algorithm.filter_uniform_groups",
   },
-  { from: "rejection_sample.mode", only: ["episode", null], why: "whole tasks are drawn again" },
+  {
+    from: "rejection_sample.mode",
+    only: ["episode", null],
+    why: "rejection sampling works on whole tasks",
+  },
   { from: "transform.impute_missing_names", only: [true], why: "unnamed calls are named agent" },
   {
     from: "transform.drop_unnamed_traj",
@@ -156,7 +163,7 @@ export const compatKeys: readonly CompatKey[] = [
     read: (value) => (value === true ? 0 : value === false ? 1 : orUnset(value)),
   },
   { from: "workflow.workflow_args.timeout", to: "workflow.timeout_s" },
-  { from: "workflow.warm_queue_size", idle: "a set-up hook runs when its rollout begins" },
+  { from: "workflow.warm_queue_size", idle: "a setup hook runs when its rollout begins" },
   { from: "workflow.use_workflow", idle: "what is given to AgentTrainer says it" },
   { from: "workflow.name", idle: "what is given to AgentTrainer says it" },
   { from: "workflow.workflow_args.*", idle: "workflowArgs of AgentTrainer are read" },
@@ -165,7 +172,7 @@ export const compatKeys: readonly CompatKey[] = [
   {
     from: "remote_runtime.enabled",
     only: [false],
-    why: "an agent that runs elsewhere is a flow that calls it",
+    why: "for an agent that runs remotely, write a flow that calls it",
   },
   { from: "remote_runtime.*", idle: "remote_runtime.enabled is false" },
   { from: "gateway.cumulative_token_mode", idle: "later turns always begin with sampled ids" },
@@ -174,19 +181,23 @@ export const compatKeys: readonly CompatKey[] = [
     only: [null],
     why: "a run's gateway listens on this machine; put a tunnel in front of agent-trainer gateway",
   },
-  { from: "gateway.*", idle: "a run opens a gateway of its own, on a free port" },
+  { from: "gateway.*", idle: "a run starts its own gateway, on a free port" },
   {
     from: "async_training.fwd_bwd_group_size",
     only: [null],
-    why: "async_training.mini_batch_size says how many tasks an update has",
+    why: "async_training.mini_batch_size sets the number of tasks per update",
   },
   ...["episode_offload_dir", "trajectory_group_offload_dir"].map((name) => ({
     from: `async_training.${name}`,
     only: [null],
-    why: "rollouts that wait are kept in memory and in checkpoints",
+    why: "buffered rollouts are kept in memory and in checkpoints",
   })),
   { from: "episode_logging.*", idle: "every run writes its episodes into the run folder" },
-  { from: "rollout_engine.renderer_name", only: [null], why: "the model's family decides" },
+  {
+    from: "rollout_engine.renderer_name",
+    only: [null],
+    why: "the model's family determines the renderer",
+  },
   {
     from: "rollout_engine.accumulate_reasoning",
     only: [false],
@@ -197,14 +208,25 @@ export const compatKeys: readonly CompatKey[] = [
     only: [false],
     why: withoutThinking,
   },
-  { from: "rollout_engine.*", idle: "the agent's calls and the model's family decide" },
-  { from: "fuse_forward_backward_and_optim_step", idle: "both are sent together where that helps" },
+  { from: "rollout_engine.*", idle: "the agent's calls and the model's family determine it" },
+  {
+    from: "fuse_forward_backward_and_optim_step",
+    idle: "both are sent together where that is faster",
+  },
   { from: "hydra.*", idle: "Hydra itself is not used" },
 
   // verl
   { from: "algorithm.gamma", only: [1], why: "use stepwise_advantage.gamma" },
-  { from: "algorithm.lam", only: [1], why: "no backend has a model of values" },
-  { from: "algorithm.kl_ctrl.type", only: ["fixed"], why: "the coefficient stays what it is" },
+  {
+    from: "algorithm.lam",
+    only: [1],
+    why: "no backend has a value model, so GAE is not supported",
+  },
+  {
+    from: "algorithm.kl_ctrl.type",
+    only: ["fixed"],
+    why: "only a fixed KL coefficient is supported",
+  },
   ...["horizon", "target_kl"].map((name) => ({
     from: `algorithm.kl_ctrl.${name}`,
     idle: "a fixed coefficient does not read it",
@@ -219,7 +241,7 @@ export const compatKeys: readonly CompatKey[] = [
   {
     from: "algorithm.rollout_correction.loss_type",
     only: ["ppo_clip", null],
-    why: "algorithm.loss_fn has the losses",
+    why: "use algorithm.loss_fn to choose the loss",
   },
   ...["reward_model", "reward"].flatMap((section): CompatKey[] => [
     { from: `${section}.overlong_buffer.enable`, to: "algorithm.overlong_buffer.enable" },
@@ -230,7 +252,7 @@ export const compatKeys: readonly CompatKey[] = [
     },
     { from: `${section}.overlong_buffer.log`, idle: "metrics are always written" },
   ]),
-  { from: "reward_model.enable", only: [false], why: "an evaluator asks whatever model it likes" },
+  { from: "reward_model.enable", only: [false], why: "call a reward model from an evaluator" },
   { from: "trainer.nnodes", to: "verl.nodes" },
   { from: "trainer.n_gpus_per_node", to: "verl.gpus_per_node" },
   { from: `${actor}.clip_ratio`, to: "algorithm.eps_clip" },
@@ -241,7 +263,11 @@ export const compatKeys: readonly CompatKey[] = [
   { from: `${actor}.policy_loss.dro_beta`, to: "algorithm.dro_beta" },
   { from: `${actor}.tau_pos`, to: "algorithm.sapo_tau_pos" },
   { from: `${actor}.tau_neg`, to: "algorithm.sapo_tau_neg" },
-  { from: `${actor}.use_kl_loss`, only: [true], why: "algorithm.kl_beta=0 is off" },
+  {
+    from: `${actor}.use_kl_loss`,
+    only: [true],
+    why: "to turn the KL loss off, set algorithm.kl_beta=0",
+  },
   { from: `${actor}.kl_loss_coef`, to: "algorithm.kl_beta" },
   { from: `${actor}.kl_loss_type`, to: "algorithm.kl_estimator", read: klNames },
   { from: `${actor}.entropy_coeff`, to: "algorithm.entropy_coef" },
@@ -264,7 +290,7 @@ export const compatKeys: readonly CompatKey[] = [
   { from: `${rollout}.val_kwargs.temperature`, to: "rollout.val.temperature" },
   { from: `${rollout}.val_kwargs.top_p`, to: "rollout.val.top_p" },
   { from: `${rollout}.val_kwargs.top_k`, to: "rollout.val.top_k", read: from0 },
-  { from: `${rollout}.val_kwargs.do_sample`, idle: "temperature 0 is greedy" },
+  { from: `${rollout}.val_kwargs.do_sample`, idle: "rollout.val.temperature=0 is greedy" },
   { from: `${rollout}.name`, to: "verl.inference" },
   { from: `${rollout}.tensor_model_parallel_size`, to: "verl.tensor_parallel" },
   { from: `${model}.path`, to: "model.name" },
@@ -272,7 +298,7 @@ export const compatKeys: readonly CompatKey[] = [
   { from: `${model}.lora_alpha`, to: "model.lora_alpha" },
 ];
 
-/** Values that our own keys have under other names elsewhere. */
+/** Conversions of values that have other names in rLLM or verl, by our key. */
 export const compatValues: Readonly<Record<string, (value: unknown) => unknown>> = {
   "algorithm.loss_fn": lossNames,
   "algorithm.kl_penalty": klNames,
@@ -285,11 +311,11 @@ export const compatValues: Readonly<Record<string, (value: unknown) => unknown>>
   "rollout.val.top_k": from0,
 };
 
-/** Keys that mean something else with `rllm.` before them. */
+/** Conversions of values whose meaning differs with `rllm.` before the key. */
 export const rllmValues: Readonly<Record<string, (value: unknown) => unknown>> = {
-  // Attempts in all there, further attempts here.
+  // Total attempts there, retries here.
   "workflow.retry_limit": (value) => (typeof value === "number" ? Math.max(0, value - 1) : value),
 };
 
-/** Below this, options of verl that have no entry above are verl's own. */
+/** Keys below this that have no entry above are passed on to verl. */
 export const verlOwn = "actor_rollout_ref.";

@@ -96,9 +96,9 @@ describe("defaults", () => {
   });
   it.each([
     [{ "run.yaml": "defaults: [base]\n" }, /base\.yaml cannot be read/u],
-    [{ "run.yaml": "defaults: [base]\n", "base.yaml": "defaults: [run]\n" }, /back to itself/u],
-    [{ "run.yaml": "defaults: base\n" }, /cannot be read: "base"/u],
-    [{ "run.yaml": "defaults: [{a: b, c: d}]\n" }, /cannot be read/u],
+    [{ "run.yaml": "defaults: [base]\n", "base.yaml": "defaults: [run]\n" }, /form a cycle/u],
+    [{ "run.yaml": "defaults: base\n" }, /is not valid: "base"/u],
+    [{ "run.yaml": "defaults: [{a: b, c: d}]\n" }, /defaults that is not valid/u],
     [{ "run.yaml": "defaults: [base]\n", "base.yaml": "- 1\n" }, /must hold a map/u],
   ])("refuses %j", (contents, message) => {
     expect(() => loadConfig({ file: files(contents as Record<string, string>) })).toThrow(message);

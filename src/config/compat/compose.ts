@@ -1,12 +1,12 @@
 /**
- * A YAML file and the files that its `defaults` list names, as Hydra composes them: a later entry lies
- * over an earlier one, and the file itself where `_self_` stands, else on top. The only file here that
- * reads from disk.
+ * Composes a YAML file and the files that its `defaults` list names, as Hydra does: a later entry
+ * overrides an earlier one, and the file itself comes where `_self_` is, else last. The only file in this
+ * folder that reads from disk.
  *
- * Entries: `base` is base.yaml beside the file; `rollout: small` is rollout/small.yaml, whose options
- * are those of `rollout` unless it begins with `# @package _global_` (or another package); `group@pkg:
+ * Entries: `base` is base.yaml next to the file; `rollout: small` is rollout/small.yaml, whose options
+ * belong to `rollout` unless it begins with `# @package _global_` (or another package); `group@pkg:
  * name` puts it under pkg; `optional` before an entry lets the file be absent; `/` at the start means the
- * folder of the first file. A group is chosen anew by `override group: name`, and by `group=name` among
+ * folder of the first file. The choice of a group is replaced by `override group: name`, and by `group=name` among
  * overrides.
  */
 import { existsSync, readFileSync } from "node:fs";
@@ -19,19 +19,19 @@ import { checkTree } from "../check-tree.ts";
 import { setAt } from "../tree.ts";
 import { parseYaml } from "../yaml-text.ts";
 
-/** Options from one file, in the place where they belong. */
+/** Options from one file, at their position in the tree. */
 export interface FileLayer {
   readonly file: string;
   readonly tree: Tree;
 }
 
 export interface ComposeOptions {
-  /** Choices of groups that lie over those of `defaults`: group to name, `null` to leave it out. */
+  /** Choices of groups that override those of `defaults`: group to name, `null` for no file. */
   readonly choices?: ReadonlyMap<string, string | null>;
 }
 
 export interface Composition {
-  /** Later ones lie over earlier ones. */
+  /** Later ones override earlier ones. */
   readonly layers: readonly FileLayer[];
   /** Groups that some `defaults` list names. */
   readonly groups: ReadonlySet<string>;
@@ -42,7 +42,7 @@ interface RawFile {
   readonly text: string;
 }
 
-/** No configuration comes near; what is larger is some other file. */
+/** Far more than any configuration has; a larger file is something else. */
 const mostBytes = 4 * 2 ** 20;
 
 function readYaml(file: string, from?: string): RawFile {
@@ -56,7 +56,7 @@ function readYaml(file: string, from?: string): RawFile {
       message: `The configuration file ${file} cannot be read: ${(error as Error).message}.`,
       hint:
         from === undefined
-          ? "Check the path; it is relative to the current folder."
+          ? "Check the path; it is relative to the current working directory."
           : `It is named in the defaults of ${from}.`,
       cause: error,
       fields: { file, from },
@@ -86,10 +86,10 @@ function readYaml(file: string, from?: string): RawFile {
 
 /** One entry of a `defaults` list. */
 interface Entry {
-  /** Folder below the file's own; "" for a file beside it. */
+  /** Folder below that of the file; "" for a file next to it. */
   readonly group: string;
   readonly name: string;
-  /** Where its options go; `null` where the file's header, or else its group, says. */
+  /** Where its options go; `null` if the file's header, else its group, determines it. */
   readonly target: string | null;
   readonly isOptional: boolean;
   readonly isOverride: boolean;
@@ -99,7 +99,7 @@ const self = "_self_";
 
 function badEntry(file: string, entry: unknown): ConfigError {
   return new ConfigError({
-    message: `${file} has an entry in its defaults that cannot be read: ${JSON.stringify(entry)}.`,
+    message: `${file} has an entry in its defaults that is not valid: ${JSON.stringify(entry)}.`,
     hint: "Write - file, - group: file, - optional group: file, or - _self_.",
     fields: { file, entry },
   });
@@ -127,7 +127,7 @@ function readEntry(file: string, entry: unknown): Entry {
 
 const header = /^[^\S\n]*#[^\S\n]*@package\s+(\S+)/mu;
 
-/** Where a file's options go: what the entry says, then its header, then its group; `outer` is where the list's own go. */
+/** Where a file's options go: as in the entry, else in its header, else its group; `outer` is where those of the list's file go. */
 function packageOf({ target, group }: Entry, text: string, outer: string): string {
   const own = group.replace(/^\//u, "").replaceAll("/", ".");
   const said = target ?? header.exec(text)?.[1] ?? own;
@@ -136,7 +136,7 @@ function packageOf({ target, group }: Entry, text: string, outer: string): strin
   return [outer, inner].filter((part) => part !== "").join(".");
 }
 
-/** In one composition; a list of a few lines could otherwise name billions. */
+/** Maximum files in one composition; a list of a few lines could otherwise name billions. */
 const mostFiles = 1000;
 
 class Composer {
@@ -154,15 +154,15 @@ class Composer {
   add(file: string, target: string, chain: readonly string[], raw: RawFile): void {
     if (chain.includes(file)) {
       throw new ConfigError({
-        message: `The defaults of ${file} lead back to itself: ${[...chain, file].join(" -> ")}.`,
+        message: `The defaults of ${file} form a cycle: ${[...chain, file].join(" -> ")}.`,
         fields: { chain },
       });
     }
     this.#read += 1;
     if (this.#read > mostFiles) {
       throw new ConfigError({
-        message: `The defaults of ${chain[0] ?? file} name more than ${mostFiles} files, counting those that are named again.`,
-        hint: `Look at ${file}: files that name each other twice double at every step.`,
+        message: `The defaults of ${chain[0] ?? file} name more than ${mostFiles} files, counting repetitions.`,
+        hint: `Check ${file}: when each file names the next one twice, their number doubles at every level.`,
         fields: { file, chain },
       });
     }
@@ -172,7 +172,7 @@ class Composer {
     const list = entries.includes(self) ? entries : [...entries, self];
     const read = list.map((entry) => (entry === self ? self : readEntry(file, entry)));
     for (const entry of read) {
-      // What the file that names a list says wins over what the files in it say.
+      // Overrides in the outer file win over those in the files that it names.
       if (entry === self || !entry.isOverride || this.#choices.has(entry.group)) continue;
       this.#choices.set(entry.group, entry.name === "" ? null : entry.name);
     }
@@ -205,7 +205,7 @@ function placed(tree: Tree, target: string): Tree {
 
 /**
  * Reads a file with everything that its defaults name.
- * @throws ConfigError for files that cannot be read, entries that cannot be understood, and circles.
+ * @throws ConfigError for files that cannot be read, entries that are not valid, and cycles.
  */
 export function composeFile(
   file: string,

@@ -82,8 +82,8 @@ describe("what cannot be resolved", () => {
     [{ a: "${oc.env:NOWHERE}" }, "needs the environment variable NOWHERE"],
     [{ a: "${b}", b: "${c}", c: "${a}" }, "refers to itself"],
     [{ a: "${a}" }, "refers to itself"],
-    [{ a: "${oc.magic:b}" }, "uses ${oc.magic:...}, which is not known"],
-    [{ a: "x-${b}", b: { c: 1 } }, "is not one value"],
+    [{ a: "${oc.magic:b}" }, "uses ${oc.magic:...}, which is not a supported resolver"],
+    [{ a: "x-${b}", b: { c: 1 } }, "is a list or a map"],
   ])("%j: %s", (tree, message) => {
     expect(() => resolved(tree)).toThrow(message);
   });

@@ -1,8 +1,8 @@
 /**
  * References between options, as OmegaConf writes them: `${a.b}` is the value of another option,
  * `${.b}` of a neighbour (`${..b}` one level up), `${oc.env:NAME}` and `${oc.env:NAME,default}` an
- * environment variable, `${oc.select:a.b,default}` an option that may be unset. `\\${` is plain text.
- * A text that is one reference takes its value and type; otherwise values become part of the text.
+ * environment variable, `${oc.select:a.b,default}` an option that may be unset. `\\${` is literal text.
+ * A string that is one reference takes its value and type; otherwise values are inserted into the string.
  */
 import { ConfigError } from "../../core/errors.ts";
 import { isTree, type Tree } from "../camel-keys.ts";
@@ -12,14 +12,14 @@ import { parseYaml } from "../yaml-text.ts";
 export interface InterpolationOptions {
   /** Value of an option that no layer sets; `undefined` when there is no such option. */
   readonly defaultOf: (key: string) => unknown;
-  /** Whether the option takes text, so that a variable stays text. */
+  /** Whether the option takes strings, so that the value of a variable stays a string. */
   readonly isText: (key: string) => boolean;
-  /** Whether a key belongs to others, who have references of their own. */
+  /** Whether a key is passed on to another program, which resolves references itself. */
   readonly isForeign: (key: string) => boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Keys whose values came from references, with their text. */
+/** Keys whose values came from references, with the string as written. */
 export type References = ReadonlyMap<string, string>;
 
 interface Reference {
@@ -45,7 +45,7 @@ function findReference(text: string, from: number): Reference | null {
 
 const unescaped = (text: string): string => text.replaceAll("\\${", "${");
 
-/** Of one configuration, counting those that are followed again. */
+/** Maximum references of one configuration, counting repetitions. */
 const mostReferences = 10_000;
 
 class Resolver {
@@ -80,7 +80,7 @@ class Resolver {
     this.#resolved += 1;
     if (this.#resolved > mostReferences) {
       throw failed(
-        `${key} leads to more than ${mostReferences} references, as options that name each other twice do`,
+        `${key} leads to more than ${mostReferences} references; options that refer to each other twice double their number at every level`,
         value,
       );
     }
@@ -100,7 +100,10 @@ class Resolver {
     for (let found = whole; found !== null; found = findReference(text, at)) {
       const value = this.#look(found.inner, key, text);
       if (typeof value === "object" && value !== null)
-        throw failed(`${key} puts \${${found.inner}} into a text, but that is not one value`, text);
+        throw failed(
+          `${key} inserts \${${found.inner}} into a string, but its value is a list or a map`,
+          text,
+        );
       out += text.slice(at, found.start) + String(value);
       at = found.end;
     }
@@ -120,7 +123,7 @@ class Resolver {
       if (value !== undefined) return value;
       return fallback === undefined ? null : parseYaml(fallback);
     }
-    throw failed(`${key} uses \${${name}:...}, which is not known`, text);
+    throw failed(`${key} uses \${${name}:...}, which is not a supported resolver`, text);
   }
 
   #variable(name: string, fallback: string | undefined, key: string, text: string): unknown {
@@ -136,7 +139,7 @@ class Resolver {
     throw failed(`${key} refers to ${path}, which no layer sets and which has no default`, text);
   }
 
-  /** `undefined` when nothing is there. */
+  /** `undefined` if there is no such option. */
   #find(path: string, key: string): unknown {
     const dots = /^\.*/u.exec(path)?.[0].length ?? 0;
     const near = dots === 0 ? [] : key.split(".").slice(0, -dots);
@@ -152,15 +155,15 @@ class Resolver {
 
 function failed(what: string, text: string): ConfigError {
   return new ConfigError({
-    message: `${what}; it is written ${JSON.stringify(text)}.`,
-    hint: "Write ${a.b} for an option, ${oc.env:NAME,default} for a variable, \\${ for plain text.",
+    message: `${what}; its value is ${JSON.stringify(text)}.`,
+    hint: "Write ${a.b} for an option, ${oc.env:NAME,default} for a variable, \\${ for a literal ${.",
     fields: { text },
   });
 }
 
 /**
- * Puts values in place of references, in the tree itself.
- * @throws ConfigError for what cannot be found, and for circles.
+ * Replaces references by their values, in place.
+ * @throws ConfigError for references that cannot be resolved, and for cycles.
  */
 export function interpolate(tree: Tree, options: InterpolationOptions): References {
   const resolver = new Resolver(tree, options);

@@ -70,7 +70,7 @@ validation: {group_size: 2}
 `;
 
 describe("a file of rLLM", () => {
-  it("loads, each key honoured or said to have no effect", () => {
+  it("loads, each key supported or reported to have no effect", () => {
     const tree = parse(rllmBase) as Record<string, unknown>;
     const { rllm, ...native } = tree as { rllm: { rollout: object } };
     // What rLLM writes as a reference to the group sizes.
@@ -159,8 +159,8 @@ describe("verl's names", () => {
 
 describe("keys of others", () => {
   it.each([
-    [{ "rllm.algorithm.router_replay": "R2" }, 'It may only be "disabled"'],
-    [{ "rllm.disable_thinking": true }, "rllm.disable_thinking=true is not honoured"],
+    [{ "rllm.algorithm.router_replay": "R2" }, 'It must be "disabled"'],
+    [{ "rllm.disable_thinking": true }, "rllm.disable_thinking=true is not supported"],
     // Not an argument of the chat template: the gateway refuses those where it renders.
     [{ "rllm.disable_thinking": true }, "such as /no_think at the end of a message for Qwen3"],
     [{ "algorithm.gamma": 0.99 }, "use stepwise_advantage.gamma"],
@@ -184,9 +184,9 @@ describe("keys of others", () => {
   it("do not contradict each other in one layer", () => {
     const actor = { clip_ratio: 0.1, clip_ratio_low: 0.2 };
     expect(() => load({ actor_rollout_ref: { actor } })).toThrow(
-      "actor_rollout_ref.actor.clip_ratio and actor_rollout_ref.actor.clip_ratio_low are both algorithm.eps_clip",
+      "actor_rollout_ref.actor.clip_ratio and actor_rollout_ref.actor.clip_ratio_low both set algorithm.eps_clip",
     );
-    // Our own word is plainer than one that stands for several.
+    // Our own key wins over one that sets several.
     const data = { max_response_length: 100 };
     const { rollout } = load({ data, rollout: { train: { max_tokens: 50 } } });
     expect([rollout.train.maxTokens, rollout.val.maxTokens]).toEqual([50, 100]);

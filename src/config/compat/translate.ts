@@ -1,4 +1,4 @@
-/** Options with keys of rLLM and verl as options with ours (`foreign-keys.ts`). Pure. */
+/** Translates options with keys of rLLM and verl to ours (`compat-keys.ts`). */
 import { ConfigError } from "../../core/errors.ts";
 import type { Tree } from "../camel-keys.ts";
 import {
@@ -13,10 +13,10 @@ import { setAt, valueAt } from "../tree.ts";
 
 /** A value as it was written. */
 export interface Written {
-  /** Dotted, as it was written. */
+  /** The dotted key, as it was written. */
   readonly path: string;
   readonly value: unknown;
-  /** Later layers have higher numbers. */
+  /** Index of the layer; later layers have higher numbers. */
   readonly layer: number;
 }
 
@@ -24,7 +24,7 @@ export interface Translation {
   readonly tree: Tree;
   /** Our keys that some layer sets, and what set them. */
   readonly origins: ReadonlyMap<string, Written>;
-  /** Options without an effect, as sentences. */
+  /** Warnings about options without an effect. */
   readonly warnings: readonly string[];
 }
 
@@ -34,13 +34,13 @@ const sections = compatKeys.filter(({ from }) => from.endsWith(".*"));
 /** `path` without `rllm.` before it. */
 export const plainKey = (path: string): string => path.replace(/^rllm\./u, "");
 
-/** The entry of a key that is not ours. */
+/** The table entry of a key that is not ours. */
 export function compatKey(path: string): CompatKey | undefined {
   const name = plainKey(path);
   return exact.get(name) ?? sections.find(({ from }) => name.startsWith(from.slice(0, -1)));
 }
 
-/** Our keys that a written one sets. */
+/** Our keys that a written key sets. */
 export function targetsOf(path: string, known: ReadonlySet<string>): readonly string[] {
   const name = plainKey(path);
   const entry = known.has(name) ? undefined : compatKey(name);
@@ -48,7 +48,7 @@ export function targetsOf(path: string, known: ReadonlySet<string>): readonly st
   return typeof entry.to === "string" ? [entry.to] : entry.to;
 }
 
-/** Whether a map under this key is one value, and not a section. */
+/** Whether a map at this key is one value, and not a section. */
 export function isWholeValue(path: string, known: ReadonlySet<string>): boolean {
   const name = plainKey(path);
   return known.has(name) && !sections.some(({ from }) => from.startsWith(`${name}.`));
@@ -61,10 +61,10 @@ function isAllowed(value: unknown, only: readonly unknown[]): boolean {
   return listed.every((item) => only.some((allowed) => same(allowed, item)));
 }
 
-/** The sentence about a key of another trainer that is refused. */
+/** The error message for a key of another trainer whose value is not supported. */
 function refusal({ path, value }: Written, only: readonly unknown[], why: string): string {
   const taken = only.map((allowed) => JSON.stringify(allowed)).join(" or ");
-  return `${path}=${JSON.stringify(value)} is not honoured: ${why}. It may only be ${taken}.`;
+  return `${path}=${JSON.stringify(value)} is not supported: ${why}. It must be ${taken}.`;
 }
 
 class Translator {
@@ -95,7 +95,7 @@ class Translator {
     }
   }
 
-  /** A key that has our name, or none that is known; with `rllm.` before it, it may mean another thing. */
+  /** A key that is ours or unknown; with `rllm.` before it, its meaning may differ. */
   #own(name: string, written: Written): void {
     const { path, value } = written;
     const read = path === name ? undefined : rllmValues[name];
@@ -110,12 +110,12 @@ class Translator {
     if (value === unset) return;
     const earlier = this.origins.get(key);
     if (earlier !== undefined && earlier.layer === written.layer) {
-      // What is said in our own words wins over a key that stands for several.
+      // Our own key wins over a key of another trainer that sets several.
       if (plainKey(earlier.path) === key) return;
       const isOwn = plainKey(written.path) === key;
       if (!isOwn && !same(valueAt(this.tree, key), value)) {
         this.problems.push(
-          `${earlier.path} and ${written.path} are both ${key}, but say ${JSON.stringify(earlier.value)} and ${JSON.stringify(written.value)}.`,
+          `${earlier.path} and ${written.path} both set ${key}, but to different values: ${JSON.stringify(earlier.value)} and ${JSON.stringify(written.value)}. Set only one of them.`,
         );
         return;
       }
@@ -127,7 +127,7 @@ class Translator {
 
 /**
  * @param known our keys.
- * @throws ConfigError that names every key that is refused, with the reason.
+ * @throws ConfigError that names every key that is not supported, with the reason.
  */
 export function translate(written: readonly Written[], known: ReadonlySet<string>): Translation {
   const translator = new Translator(known);

@@ -1,4 +1,4 @@
-/** Options of what is learnt from a step's rollouts: advantages, loss, regularisers. */
+/** Options of what is learned from a step's rollouts: advantages, loss, regularizers. */
 import { z } from "zod";
 import { defaultLoss, klEstimators, lossAggregations, lossNames } from "../../core/loss.ts";
 import { estimatorNames } from "../../algorithms/catalog.ts";
@@ -18,40 +18,50 @@ export const algorithmOptions: Section<"algorithm"> = z
       .union([z.enum([...estimatorNames, "gae"]), customName()])
       .default("grpo")
       .meta({ allowed: `one of ${estimatorNames.join(", ")}, or path#export of a function` })
-      .describe("How rewards of a group become advantages."),
+      .describe(
+        "Advantage estimator: how the rewards of a group become advantages, such as grpo (arXiv:2402.03300), rloo (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262); gae is not supported.",
+      ),
     norm_adv_by_std_in_grpo: z
       .boolean()
       .default(true)
-      .describe("GRPO divides by the group's standard deviation; false is Dr. GRPO.")
+      .describe(
+        "Divide GRPO advantages by the standard deviation of the group's rewards; false is Dr. GRPO, which recommends not to (arXiv:2503.20783).",
+      )
       .meta(
         needs({ option: "algorithm.adv_estimator", is: ["grpo", "grpo_passk", "path#export"] }),
       ),
     estimator_map: roleMap(estimatorName, "estimator").describe(
-      "Estimators of single roles, over adv_estimator.",
+      "Advantage estimators for single roles, which override adv_estimator, as {role: estimator}.",
     ),
     loss_fn: lossName
       .default(defaultLoss.name)
       .meta({ allowed: `one of ${lossNames.join(", ")}, or path#export of a function` })
-      .describe("The policy loss."),
-    loss_fn_map: roleMap(lossName, "loss").describe("Losses of single roles, over loss_fn."),
+      .describe(
+        "Policy loss: ppo (clipped ratios), cispo, gspo, gmpo, sapo, dro, importance_sampling (no clip) or cross_entropy (ignores rewards); the formulas are in docs/algorithms.md.",
+      ),
+    loss_fn_map: roleMap(lossName, "loss").describe(
+      "Policy losses for single roles, which override loss_fn, as {role: loss}.",
+    ),
     loss_agg_mode: z
       .enum(lossAggregations)
       .default(defaultLoss.aggregation)
-      .describe("How token losses become one number."),
+      .describe(
+        "How token losses are aggregated into one number: token-mean as DAPO recommends (arXiv:2503.14476), seq-mean-token-mean as in GRPO (arXiv:2402.03300), seq-mean-token-sum-norm as in Dr. GRPO (arXiv:2503.20783).",
+      ),
     loss_scale_factor: z
       .number()
       .gt(0)
       .nullable()
       .default(null)
       .describe(
-        "The constant length that loss_agg_mode=seq-mean-token-sum-norm divides by, as Dr. GRPO does with the longest response allowed; null is the longest trained stretch of each mini-batch, where verl takes the padded width.",
+        "Constant length in tokens that loss_agg_mode=seq-mean-token-sum-norm divides by; Dr. GRPO recommends the longest response allowed (arXiv:2503.20783). null uses the longest trained span of each mini-batch, where verl uses the padded width.",
       )
       .meta(needs({ option: "algorithm.loss_agg_mode", is: ["seq-mean-token-sum-norm"] })),
     eps_clip: share()
       .nullable()
       .default(null)
       .describe(
-        "Losses with a clip limit probability ratios below 1 - eps_clip; null is the loss's own default: 0.2, and 3e-4 for gspo.",
+        "Lower clip range: probability ratios are clipped below 1 - eps_clip (in gmpo below exp(-eps_clip)); null is the default of the loss: 0.2 as in PPO (arXiv:1707.06347), 3e-4 in gspo (arXiv:2507.18071). For gmpo its paper recommends 0.4 (arXiv:2507.20673).",
       )
       .meta(needs({ option: "algorithm.loss_fn", is: ["ppo", "cispo", "gspo", "gmpo"] })),
     eps_clip_high: z
@@ -61,7 +71,7 @@ export const algorithmOptions: Section<"algorithm"> = z
       .nullable()
       .default(null)
       .describe(
-        "Losses with a clip limit probability ratios above 1 + eps_clip_high; null uses eps_clip, and where that is null the loss's own default: 0.2, and 4e-4 for gspo.",
+        "Upper clip range: probability ratios are clipped above 1 + eps_clip_high (in gmpo above exp(eps_clip_high)); DAPO recommends 0.28 for ppo (arXiv:2503.14476). null uses eps_clip, and where that is null too, the default of the loss: 0.2, or 4e-4 in gspo (arXiv:2507.18071).",
       )
       .meta(needs({ option: "algorithm.loss_fn", is: ["ppo", "cispo", "gspo", "gmpo"] })),
     clip_ratio_c: z
@@ -70,69 +80,85 @@ export const algorithmOptions: Section<"algorithm"> = z
       .nullable()
       .default(null)
       .describe(
-        "Dual clip: a token with a negative advantage A loses at most clip_ratio_c times its size; null is off. For ppo.",
+        "Dual-clip PPO: the loss of a token with a negative advantage A is at most clip_ratio_c · |A|; its paper recommends 3 (arXiv:1912.09729), which is also verl's default. null is off.",
       )
       .meta(needs({ option: "algorithm.loss_fn", is: ["ppo"] })),
     dro_beta: z
       .number()
       .gt(0)
       .default(0.05)
-      .describe("Strength of the quadratic penalty in the loss dro.")
+      .describe(
+        "Coefficient β of loss_fn=dro, the weight of its quadratic penalty: (β / 2) · (log-ratio)² per token (arXiv:2405.19107).",
+      )
       .meta(needs({ option: "algorithm.loss_fn", is: ["dro"] })),
     sapo_tau_pos: z
       .number()
       .gt(0)
       .default(1)
-      .describe("Temperature of the gate in the loss sapo for tokens with a positive advantage.")
+      .describe(
+        "Temperature of the sigmoid gate of loss_fn=sapo for tokens with a positive advantage; its paper recommends 1 (arXiv:2511.20347).",
+      )
       .meta(needs({ option: "algorithm.loss_fn", is: ["sapo"] })),
     sapo_tau_neg: z
       .number()
       .gt(0)
       .default(1.05)
-      .describe("Temperature of the gate in the loss sapo for tokens with a negative advantage.")
+      .describe(
+        "Temperature of the sigmoid gate of loss_fn=sapo for all other tokens, those whose advantage is not positive; its paper recommends 1.05 (arXiv:2511.20347).",
+      )
       .meta(needs({ option: "algorithm.loss_fn", is: ["sapo"] })),
     logprob_temperature: z
       .enum(logprobTemperatures)
       .default("sampling")
       .describe(
-        "Which policy is trained when rollout.train.temperature is not 1: sampling is the one that samples, softmax(logits / temperature), as verl and TRL do; one is the policy at temperature 1, whose log-probabilities are not those of what was sampled.",
+        "Which policy is trained when rollout.train.temperature is not 1: sampling trains the policy that samples, softmax(logits / temperature), as verl and TRL do; one trains the policy at temperature 1, whose log-probabilities differ from those of the sampled tokens.",
       ),
     kl_beta: z
       .number()
       .min(0)
       .default(0)
-      .describe("Weight of the KL penalty against the model as it was loaded; 0 is off."),
+      .describe(
+        "Coefficient of the KL penalty to the reference model in the loss; 0 is off, as in DAPO (arXiv:2503.14476). The GRPO paper uses 0.04 (arXiv:2402.03300), DeepSeek-R1 0.001 (arXiv:2501.12948).",
+      ),
     kl_estimator: z
       .enum(klEstimators)
       .default("k3")
-      .describe("How the KL penalty is estimated from sampled tokens.")
+      .describe(
+        "Estimator of the KL penalty in the loss (kl_beta), per sampled token: k1, k2 or k3; k3 is low_var_kl of verl and the one of GRPO (arXiv:2402.03300). k1 hardly constrains the policy here, since its gradient is 0 on average.",
+      )
       .meta(needs({ option: "algorithm.kl_beta", above: 0 })),
     entropy_coef: z
       .number()
       .min(0)
       .default(0)
-      .describe("Weight of the bonus for the policy's entropy; 0 is off."),
+      .describe(
+        "Coefficient of the bonus for the policy's entropy, in nats per trained token; 0 is off.",
+      ),
     filter_uniform_groups: z
       .boolean()
       .nullable()
       .default(null)
       .describe(
-        "Do not train on groups whose rewards are all equal; they still count in what an estimator takes from all groups. Null does so where the estimator compares within groups, as those of reinforce, reinforce_plus_plus and prpo do not.",
+        "Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476); they still count in the statistics that an estimator takes over all groups. null excludes them unless a role uses reinforce, reinforce_plus_plus or prpo, which do not compare within groups.",
       ),
     use_precomputed_advantage: z
       .boolean()
       .default(false)
       .describe(
-        "Use the advantages that flows report with their steps; groups without any are estimated.",
+        "Use the advantages that flows report with their steps; groups without any are estimated with adv_estimator. false ignores reported advantages.",
       ),
     use_kl_in_reward: z
       .boolean()
       .default(false)
-      .describe("Take the distance to the model as it was loaded off each reward."),
+      .describe(
+        "Subtract the KL divergence to the reference model, summed over the sampled tokens and multiplied by kl_ctrl.kl_coef, from each reward (arXiv:1909.08593).",
+      ),
     kl_penalty: z
       .enum(klEstimators)
       .default("k1")
-      .describe("How use_kl_in_reward estimates the distance.")
+      .describe(
+        "Estimator of the KL divergence that use_kl_in_reward subtracts, per sampled token: k1 (log-ratio, the usual one), k2 or k3.",
+      )
       .meta(needs(isOn("algorithm.use_kl_in_reward"))),
     kl_ctrl: z
       .strictObject({
@@ -140,7 +166,9 @@ export const algorithmOptions: Section<"algorithm"> = z
           .number()
           .min(0)
           .default(0.001)
-          .describe("Weight of use_kl_in_reward.")
+          .describe(
+            "Coefficient of the KL divergence that use_kl_in_reward subtracts; verl's default is 0.001.",
+          )
           .meta(needs(isOn("algorithm.use_kl_in_reward"))),
       })
       .prefault({}),
@@ -149,21 +177,29 @@ export const algorithmOptions: Section<"algorithm"> = z
         enable: z
           .boolean()
           .default(false)
-          .describe("Take something off the reward of answers that come near their limit (DAPO)."),
+          .describe(
+            "Penalize responses close to the length limit: the soft overlong penalty of DAPO (arXiv:2503.14476).",
+          ),
         len: count(1)
           .default(128)
-          .describe("Tokens before the limit from which on it grows.")
+          .describe(
+            "Length of the overlong penalty's linear ramp before overlong_buffer.max_length, in tokens; DAPO uses 4096 of 20480 (arXiv:2503.14476).",
+          )
           .meta(needs(isOn("algorithm.overlong_buffer.enable"))),
         penalty_factor: z
           .number()
           .min(0)
           .default(1)
-          .describe("What it is at the limit.")
+          .describe(
+            "Overlong penalty at overlong_buffer.max_length, subtracted from the reward; DAPO uses 1 (arXiv:2503.14476).",
+          )
           .meta(needs(isOn("algorithm.overlong_buffer.enable"))),
         max_length: count(1)
           .nullable()
           .default(null)
-          .describe("The limit in tokens of one answer; null is rollout.train.max_tokens.")
+          .describe(
+            "Length limit of one response for the overlong penalty, in tokens; null is rollout.train.max_tokens.",
+          )
           .meta(needs(isOn("algorithm.overlong_buffer.enable"))),
       })
       .prefault({}),
@@ -171,7 +207,7 @@ export const algorithmOptions: Section<"algorithm"> = z
       .boolean()
       .default(false)
       .describe(
-        "Do not train trajectories with an answer that was cut; they still count as members of their group.",
+        "Exclude trajectories with a truncated response from training, as DAPO's overlong filtering does (arXiv:2503.14476); they still count in their group's baseline.",
       ),
     rollout_correction: rolloutCorrection,
   })

@@ -1,4 +1,4 @@
-/** Options of generating and training at the same time. */
+/** Options of asynchronous training: rollouts run while the policy is updated. */
 import { z } from "zod";
 import { count } from "./kinds.ts";
 import type { Section } from "./section.ts";
@@ -9,12 +9,14 @@ export const asyncTrainingOptions: Section<"asyncTraining"> = z
     enable: z
       .boolean()
       .default(false)
-      .describe("Roll out while training; off: a step's rollouts end before its update begins.")
+      .describe(
+        "Asynchronous training: rollouts run while the policy is updated. false is synchronous: all rollouts of a step end before its update begins.",
+      )
       .meta({ resume: "never" }),
     mini_batch_size: count(1)
       .nullable()
       .default(null)
-      .describe("Tasks per optimizer step; null is data.train_batch_size.")
+      .describe("Tasks per optimizer step of asynchronous training; null is data.train_batch_size.")
       .meta(needs(isOn("async_training.enable"))),
     staleness_threshold: z
       .number()
@@ -22,18 +24,20 @@ export const asyncTrainingOptions: Section<"asyncTraining"> = z
       .max(1000)
       .default(1)
       .describe(
-        "How far rollouts may run ahead, in exchanges of weights; none is trained on that is older by more than this, rounded up.",
+        "Maximum staleness of rollouts, in weight syncs: none is trained on that is older than this, rounded up; 0 allows only those sampled since the last sync. AReaL uses 4 to 8 (arXiv:2505.24298).",
       )
       .meta(needs(isOn("async_training.enable"))),
     trigger_parameter_sync_step: count(1)
       .default(1)
-      .describe("Optimizer steps between two exchanges of weights.")
+      .describe(
+        "Optimizer steps between two weight syncs to the sampler; 1 syncs after every step.",
+      )
       .meta(needs(isOn("async_training.enable"))),
     partial_rollout: z
       .boolean()
       .default(true)
       .describe(
-        "Rollouts go on through an exchange of weights; false waits for those under way and starts none meanwhile.",
+        "Let rollouts continue through a weight sync; false waits for those in flight and starts none until the sync is done.",
       )
       .meta(needs(isOn("async_training.enable"))),
   })

@@ -1,4 +1,4 @@
-/** Options of which rollouts are left out by how they ended. */
+/** Options that exclude rollouts from training by how they ended. */
 import { z } from "zod";
 import { isOn, needs } from "./option-meta.ts";
 import type { Section } from "./section.ts";
@@ -7,7 +7,7 @@ const mask = (isMasked: boolean, how: string) =>
   z
     .boolean()
     .default(isMasked)
-    .describe(`Those ${how}.`)
+    .describe(`With compact_filtering.enable, exclude rollouts ${how}.`)
     .meta(needs(isOn("compact_filtering.enable")));
 
 export const compactFilteringOptions: Section<"compactFiltering"> = z
@@ -15,16 +15,24 @@ export const compactFilteringOptions: Section<"compactFiltering"> = z
     enable: z
       .boolean()
       .default(false)
-      .describe("Leave out rollouts by how they ended, as the options below say."),
-    mask_max_prompt_length_exceeded: mask(true, "whose prompt became too long"),
-    mask_max_response_length_exceeded: mask(true, "whose answer became too long"),
+      .describe(
+        "Exclude rollouts from training, and from the baseline of their group, by how they ended; the mask_... options of this section choose which.",
+      ),
+    mask_max_prompt_length_exceeded: mask(
+      true,
+      "whose prompt exceeded data.max_prompt_length or the model's context",
+    ),
+    mask_max_response_length_exceeded: mask(
+      true,
+      "that ended with a response truncated by its token limit",
+    ),
     mask_env_done: mask(false, "that the environment ended"),
     mask_max_turns_exceeded: mask(
       true,
-      "that ran out of turns; functions have no such limit, and tell it with a TerminationEvent",
+      "that reached the maximum number of turns; functions have no such limit and report it with a TerminationEvent",
     ),
-    mask_timeout: mask(true, "that ran out of time"),
-    mask_unknown: mask(false, "that ended in no known way"),
-    mask_error: mask(true, "that failed by what the agent did; other failures are always left out"),
+    mask_timeout: mask(true, "that timed out"),
+    mask_unknown: mask(false, "whose termination reason is unknown"),
+    mask_error: mask(true, "that failed because of the agent; other failures are always excluded"),
   })
   .prefault({});

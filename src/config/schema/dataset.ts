@@ -1,4 +1,4 @@
-/** Options of the files that the command line reads. */
+/** Options of the datasets that the command line reads. */
 import { z } from "zod";
 import { words } from "./kinds.ts";
 import type { Section } from "./section.ts";
@@ -9,12 +9,16 @@ export const datasetOptions: Section<"dataset"> = z
     train: words()
       .nullable()
       .default(null)
-      .describe("Training tasks: .jsonl, .json, .csv, .tsv or path#export. Command line only.")
+      .describe(
+        "Training dataset: a .jsonl, .json, .csv or .tsv file, or path#export of a module; null is none. Command line only.",
+      )
       .meta(free),
     val: words()
       .nullable()
       .default(null)
-      .describe("Validation tasks, in the same forms. Command line only.")
+      .describe(
+        "Validation dataset: a .jsonl, .json, .csv or .tsv file, or path#export of a module; null is no validation. Command line only.",
+      )
       .meta(free),
   })
   .prefault({});

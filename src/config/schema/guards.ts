@@ -1,4 +1,4 @@
-/** Options of what happens when an update's numbers look wrong. */
+/** Options of what happens when the statistics of an update exceed a limit. */
 import { z } from "zod";
 import { count } from "./kinds.ts";
 import type { Section } from "./section.ts";
@@ -11,17 +11,21 @@ export const guardOptions: Section<"guards"> = z
     on_non_finite: z
       .enum(["raise", "skip"])
       .default("raise")
-      .describe("A loss or gradient that is not finite ends the run, or skips that update.")
+      .describe(
+        "What a loss or gradient that is not finite does: raise ends the run, skip skips that update.",
+      )
       .meta(free),
     max_skipped_updates: count(1)
       .default(3)
-      .describe("Updates in a row that on_non_finite=skip may skip; one more ends the run.")
+      .describe(
+        "Maximum consecutive updates that guards.on_non_finite=skip may skip; one more ends the run.",
+      )
       .meta(freeAndNeeds({ option: "guards.on_non_finite", is: ["skip"] })),
     grad_norm: limit(
-      "Trips when the gradient's norm before clipping is above it; null is off.",
+      "Limit of the gradient norm before clipping (train/grad_norm); above it, guards.action applies. null is off.",
     ).meta(free),
     kl: limit(
-      "Trips when the estimated KL from the sampling weights (train/kl_k3) is above it; null is off.",
+      "Limit of the estimated KL divergence from the weights that sampled (train/kl_k3), in nats per token; above it, guards.action applies. null is off.",
     ).meta(free),
     ratio: z
       .number()
@@ -29,14 +33,14 @@ export const guardOptions: Section<"guards"> = z
       .nullable()
       .default(null)
       .describe(
-        "Trips when the mean ratio to the sampling weights is above it, or below its inverse; null is off.",
+        "Limit of the mean probability ratio to the weights that sampled (train/ratio_mean); above it or below its inverse, guards.action applies. null is off.",
       )
       .meta(free),
     action: z
       .enum(["warn", "end_step", "stop"])
       .default("stop")
       .describe(
-        "What a tripped guard does: a warning, no further updates in this step, or the end of the run.",
+        "What happens when guards.grad_norm, guards.kl or guards.ratio is exceeded: warn only warns, end_step makes no further updates in the step, stop ends the run.",
       )
       .meta(
         freeAndNeeds({

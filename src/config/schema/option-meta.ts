@@ -6,13 +6,13 @@
 
 /**
  * `free`: may change on resume. `fixed`, the default: a change is refused, or recorded when it is forced.
- * `never`: not even by force, since a checkpoint means something else then.
+ * `never`: not even by force, since the meaning of a checkpoint depends on it.
  */
 export type ResumeRule = "free" | "fixed" | "never";
 
 /** One thing that must hold for an option to have an effect. */
 export type Requirement =
-  /** `option` has one of these values. For losses and estimators those of single roles count too. */
+  /** `option` has one of these values. For losses and estimators, those of single roles count, too. */
   | { readonly option: string; readonly is: readonly unknown[] }
   | { readonly option: string; readonly not: unknown }
   | { readonly option: string; readonly above: number }

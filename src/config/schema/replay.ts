@@ -1,4 +1,4 @@
-/** Options of training once more on what earlier steps rolled out. */
+/** Options of experience replay: training again on rollouts of earlier steps. */
 import { z } from "zod";
 import { count } from "./kinds.ts";
 import type { Section } from "./section.ts";
@@ -8,14 +8,16 @@ export const replayOptions: Section<"replay"> = z
   .strictObject({
     tasks: count(0)
       .default(0)
-      .describe("Tasks of earlier steps that each step trains on again; 0 is off."),
+      .describe(
+        "Experience replay: tasks of earlier steps whose rollouts each step trains on again; 0 is off.",
+      ),
     max_age: count(1)
       .default(4)
-      .describe("Steps after which a task is not used again.")
+      .describe("Maximum age of a replayed task, in steps since it was rolled out.")
       .meta(needs({ option: "replay.tasks", above: 0 })),
     capacity: count(1)
       .default(256)
-      .describe("Tasks kept for it; the oldest are dropped first.")
+      .describe("Maximum tasks in the replay buffer; the oldest are dropped first.")
       .meta(needs({ option: "replay.tasks", above: 0 })),
   })
   .prefault({});

@@ -1,4 +1,4 @@
-/** Options of what is done about rollouts that other weights drew; names are those of rLLM and verl. */
+/** Options that correct for rollouts that other weights sampled; names are those of rLLM and verl. */
 import { z } from "zod";
 import {
   parseWeightLimit,
@@ -38,33 +38,37 @@ export const rolloutCorrection: z.ZodPrefault<z.ZodType<SnakeKeys<RolloutCorrect
       .nullable()
       .default(null)
       .describe(
-        "Ratios of the loss are taken to what sampled (true), or to the trainer's own weights at the start of the step, computed anew (false); null is false where tis_mode is set.",
+        "Denominator of the loss's probability ratios: true uses the sampler's log-probabilities, false recomputes them with the trainer's weights at the start of the step, which costs a forward pass. null is false where tis_mode is set, else true.",
       ),
     tis_mode: z
       .enum(weightModes)
       .nullable()
       .default(null)
       .describe(
-        "Weigh the loss by how much likelier the trainer finds a token, or the whole row, than what sampled did; null is off.",
+        "Truncated importance sampling (TIS): multiply the loss by the trainer's probability over the sampler's, per token or per sequence, limited by tis_cap; null is off.",
       ),
     tis_cap: limit()
       .default(2)
-      .describe("Largest such weight; low_high sets weights outside of it to 0 instead.")
+      .describe(
+        "Maximum importance weight of tis_mode; 2 is rLLM's default. A range low_high sets weights outside of it to 0 instead; IcePop uses 0.5_5 (arXiv:2510.18855).",
+      )
       .meta(needs({ option: "algorithm.rollout_correction.tis_mode", not: null })),
     rollout_is_batch_normalize: z
       .boolean()
       .default(false)
-      .describe("Divide these weights by their mean over the step.")
+      .describe(
+        "Divide the importance weights of tis_mode by their mean over the step, over tokens or over sequences.",
+      )
       .meta(needs({ option: "algorithm.rollout_correction.tis_mode", not: null })),
     rollout_rs: listed()
       .meta({ allowed: `a list of ${rejectionNames.join(", ")}, or null`, ...keptAsText })
       .describe(
-        "Leave out tokens or rows by how far the trainer and the sampler disagree about them: k1, k2 and k3 of the log-ratio; null is off.",
+        "Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to sampler, as k1, k2 or k3, is outside of rollout_rs_threshold; null is off.",
       ),
     rollout_rs_threshold: listed()
       .meta({ allowed: "a list of numbers above 0, or of low_high, or null", ...keptAsText })
       .describe(
-        "One bound for each entry of rollout_rs; of k1 they are bounds of the sampler's probability over the trainer's, as in verl from 0.7.1 on.",
+        "Thresholds of rollout_rs, one for each entry: a maximum for k2 and k3; for k1 a range low_high of the sampler's probability over the trainer's, as in verl since 0.7.1, or one number t for the range 1/t to t. null only where rollout_rs is null.",
       )
       .meta(needs({ option: "algorithm.rollout_correction.rollout_rs", not: null })),
     rollout_token_veto_threshold: z
@@ -73,6 +77,8 @@ export const rolloutCorrection: z.ZodPrefault<z.ZodType<SnakeKeys<RolloutCorrect
       .lt(1)
       .nullable()
       .default(null)
-      .describe("Leave out rows that hold a token with a smaller ratio; null is off."),
+      .describe(
+        "Drop rows with any token whose probability ratio of trainer to sampler is below this; null is off.",
+      ),
   })
   .prefault({});

@@ -1,4 +1,4 @@
-/** Options of rollouts: how many, of what roles, and how tokens are drawn. */
+/** Options of rollouts: how many, of which roles, and how tokens are sampled. */
 import { z } from "zod";
 import { defaultSampling } from "../../core/policy.ts";
 import { count, share, words } from "./kinds.ts";
@@ -13,22 +13,28 @@ const sampling = () =>
         .min(0)
         .max(10)
         .default(defaultSampling.temperature)
-        .describe("Sampling temperature; 0 is greedy."),
+        .describe(
+          "Sampling temperature in training; 0 is greedy, 1 samples from the model's own distribution, as verl and TRL do by default.",
+        ),
       top_p: z
         .number()
         .gt(0)
         .max(1)
         .default(defaultSampling.topP)
-        .describe("Nucleus mass; 1 is off."),
+        .describe(
+          "Top-p (nucleus) sampling in training: sample from the most likely tokens whose probabilities add up to this; 1 is off.",
+        ),
       top_k: count(0)
         .default(defaultSampling.topK)
-        .describe("Keep the k likeliest tokens; 0 is off."),
+        .describe("Top-k sampling in training: sample from the k most likely tokens; 0 is off."),
       min_p: share()
         .default(defaultSampling.minP)
-        .describe("Keep tokens at least this likely relative to the likeliest; 0 is off."),
+        .describe(
+          "Min-p sampling in training: exclude tokens whose probability is below this fraction of that of the most likely token; 0 is off.",
+        ),
       max_tokens: count(1)
         .default(defaultSampling.maxTokens)
-        .describe("Most tokens that one model call may draw."),
+        .describe("Maximum tokens that one model call may sample in training."),
     })
     .prefault({});
 
@@ -41,7 +47,7 @@ const validationSampling = () =>
         .min(0)
         .max(10)
         .default(defaultSampling.temperature)
-        .describe("Sampling temperature of validations; 0 is greedy.")
+        .describe("Sampling temperature in validation; 0 is greedy.")
         .meta(freeAndNeeds(validationData)),
       top_p: z
         .number()
@@ -49,23 +55,23 @@ const validationSampling = () =>
         .max(1)
         .nullable()
         .default(null)
-        .describe("Nucleus mass of validations; 1 is off, null is rollout.train.top_p.")
+        .describe("Top-p (nucleus) sampling in validation; 1 is off, null is rollout.train.top_p.")
         .meta(asInTraining("top_p")),
       top_k: count(0)
         .nullable()
         .default(null)
-        .describe("Top-k of validations; 0 is off, null is rollout.train.top_k.")
+        .describe("Top-k sampling in validation; 0 is off, null is rollout.train.top_k.")
         .meta(asInTraining("top_k")),
       min_p: share()
         .nullable()
         .default(null)
-        .describe("Min-p of validations; 0 is off, null is rollout.train.min_p.")
+        .describe("Min-p sampling in validation; 0 is off, null is rollout.train.min_p.")
         .meta(asInTraining("min_p")),
       max_tokens: count(1)
         .nullable()
         .default(null)
         .describe(
-          "Most tokens that one model call of a validation may sample; null is rollout.train.max_tokens.",
+          "Maximum tokens that one model call may sample in validation; null is rollout.train.max_tokens.",
         )
         .meta(asInTraining("max_tokens")),
     })
@@ -79,41 +85,43 @@ export const rolloutOptions: Section<"rollout"> = z
   .strictObject({
     n: count(1)
       .default(8)
-      .describe("Rollouts of each task in a step; they are compared with each other."),
+      .describe(
+        "Group size: rollouts of each task in a step, which are compared with each other. TRL's default is 8; DAPO uses 16 (arXiv:2503.14476), the GRPO paper 64 (arXiv:2402.03300).",
+      ),
     n_val: count(1)
       .default(1)
-      .describe("Rollouts of each task in a validation.")
+      .describe("Rollouts of each task in a validation; val/pass@n is computed over them.")
       .meta(freeAndNeeds(validationData)),
     untrained_roles: z
       .array(words())
       .default([])
       .meta({ allowed: "a list of trajectory names" })
-      .describe("Roles that are sampled and scored, but not trained."),
+      .describe("Roles that are sampled and scored, but excluded from training."),
     reward_source: z
       .enum(["evaluator", "rollout"])
       .default("evaluator")
       .describe(
-        "Which reward trains where an evaluator scores rollouts that give rewards themselves, as workflows and environments do.",
+        "Which reward is trained on when an evaluator scores rollouts that report rewards themselves, as workflows and environments do.",
       ),
     solved_reward: z
       .number()
       .nullable()
       .default(null)
       .describe(
-        "A rollout that is scored with a plain number is right from this reward on; null takes at least 1 as right, at most 0 as wrong, and says nothing of what lies between.",
+        "Minimum reward of a correct rollout, where it is scored with a plain number; null counts rewards of at least 1 as correct, of at most 0 as incorrect, and leaves those in between undecided.",
       ),
     failure_reward: z
       .number()
       .default(0)
       .describe(
-        "Reward of a rollout in which the agent threw or ran out of time; set it to the evaluator's lowest.",
+        "Reward of a rollout in which the agent threw or timed out; set it to the lowest reward of the evaluator.",
       )
       .meta(free),
     retry_agent_errors: z
       .boolean()
       .default(false)
       .describe(
-        "In training, sample anew after what the agent threw or did too late, and leave out what still fails, instead of scoring it with failure_reward.",
+        "Retry training rollouts in which the agent threw or timed out, and exclude those that still fail, instead of giving them rollout.failure_reward.",
       )
       .meta(free),
     train: sampling(),

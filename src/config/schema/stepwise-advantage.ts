@@ -1,4 +1,4 @@
-/** Options of advantages of steps in place of trajectories. */
+/** Options of advantages per step instead of per trajectory. */
 import { z } from "zod";
 import { share } from "./kinds.ts";
 import type { Section } from "./section.ts";
@@ -6,18 +6,23 @@ import { isOn, needs } from "./option-meta.ts";
 
 export const stepwiseAdvantageOptions: Section<"stepwiseAdvantage"> = z
   .strictObject({
-    enable: z.boolean().default(false).describe("Whether the options below count."),
+    enable: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Step-wise advantages: apply the options of this section; false gives all steps the advantage of their trajectory.",
+      ),
     mode: z
       .enum(["broadcast", "per_step"])
       .default("broadcast")
       .describe(
-        "With broadcast all steps get their trajectory's advantage, with per_step step k is compared with step k of the others.",
+        "Unit of the comparison: broadcast gives all steps the advantage of their trajectory, per_step compares the return of step k with that of step k of the other trajectories in the group.",
       )
       .meta(needs(isOn("stepwise_advantage.enable"))),
     gamma: share()
       .default(1)
       .describe(
-        "With per_step the discount of later steps' rewards; 0 where a workflow has done that.",
+        "Discount of later steps' rewards in the return of a step, for stepwise_advantage.mode=per_step; 1 is no discount, 0 ignores later steps, for workflows that have discounted already.",
       )
       .meta(
         needs(isOn("stepwise_advantage.enable"), {
@@ -28,7 +33,7 @@ export const stepwiseAdvantageOptions: Section<"stepwiseAdvantage"> = z
     normalize_by_steps: z
       .boolean()
       .default(false)
-      .describe("Divide advantages by the number of steps of their trajectory.")
+      .describe("Divide the advantages of a trajectory by its number of steps.")
       .meta(needs(isOn("stepwise_advantage.enable"))),
   })
   .prefault({});

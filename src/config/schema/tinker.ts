@@ -10,19 +10,21 @@ export const tinkerOptions: Section<"tinker"> = z
       .nullable()
       .default(null)
       .describe(
-        "Folder with the model's tokenizer, or its OWNER/NAME on a hub; null is model.name, or what the server says.",
+        "Tokenizer of the model: a folder or OWNER/NAME on a hub; null is model.name, or what the server reports.",
       )
       .meta(free),
     context_length: count(2)
       .nullable()
       .default(null)
-      .describe("Longest prompt and completion in tokens; null asks the server.")
+      .describe(
+        "Context length of the model: maximum tokens of prompt and completion together; null requests it from the server.",
+      )
       .meta(free),
     checkpoint_ttl_s: count(1)
       .nullable()
       .default(null)
-      .describe("Seconds after which the server may delete a checkpoint; null is never.")
+      .describe("Time in seconds after which the server may delete a checkpoint; null is never.")
       .meta(free),
   })
   .prefault({})
-  .describe("Options of the backend that the command line makes for backend: tinker.");
+  .describe("Options of the backend that the command line creates for backend=tinker.");

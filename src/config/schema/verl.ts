@@ -25,82 +25,96 @@ const verlConfig = () =>
       allowed: "a tree of verl's options, or a list of key=value",
       tsType: "readonly string[]",
     })
-    .describe("Options of verl's own, as verl.config.actor_rollout_ref... or in Hydra's form.");
+    .describe(
+      "Options that are passed on to verl unchanged: a tree under verl.config, as verl.config.actor_rollout_ref..., or a list of Hydra overrides, key=value.",
+    );
 
 export const verlOptions: Section<"verl"> = z
   .strictObject({
     python: words()
       .nullable()
       .default(null)
-      .describe("Python with verl; null is what `agent-trainer verl setup` made, else python3.")
+      .describe(
+        "Python interpreter that has verl installed; null is the one that `agent-trainer verl setup` made, else python3.",
+      )
       .meta(free),
     launcher: z
       .enum(["process", "job", "attach"])
       .default("process")
-      .describe("The bridge as a child process, as a Ray job, or one that runs already.")
+      .describe(
+        "How the bridge to verl starts: process is a child process, job a Ray job, attach connects to one that already runs.",
+      )
       .meta(free),
     engine: z
       .enum(["verl", "fake"])
       .default("verl")
-      .describe("What trains; fake is a toy policy without packages, to try a set-up."),
+      .describe(
+        "Training engine of the bridge: verl, or fake, a toy policy without packages, to test a setup.",
+      ),
     url: words()
       .nullable()
       .default(null)
       .describe(
-        "The bridge to attach to, whose token is in AGENT_TRAINER_BRIDGE_TOKEN, or Ray's dashboard for a job; null is http://127.0.0.1:8265.",
+        "URL of the bridge for verl.launcher=attach (its token is read from AGENT_TRAINER_BRIDGE_TOKEN), or of Ray's dashboard for verl.launcher=job; null is http://127.0.0.1:8265.",
       )
       .meta(freeAndNeeds({ option: "verl.launcher", is: ["job", "attach"] })),
     ray_address: words()
       .nullable()
       .default(null)
-      .describe("Ray's head as HOST:6379; null is RAY_ADDRESS, else a Ray of its own.")
+      .describe(
+        "Address of Ray's head node, as HOST:6379; null is RAY_ADDRESS, else a new local Ray instance.",
+      )
       .meta(free),
-    gpus_per_node: count(1).default(8).describe("GPUs of each machine."),
-    nodes: count(1).default(1).describe("Machines."),
+    gpus_per_node: count(1).default(8).describe("GPUs of each machine that trains with verl."),
+    nodes: count(1).default(1).describe("Machines that train with verl."),
     placement: z
       .enum(["colocated", "disaggregated"])
       .default("colocated")
       .describe(
-        "Whether servers share the GPUs with training and sleep during updates, or have GPUs of their own.",
+        "Placement of verl's inference servers: colocated shares the GPUs with training, and servers sleep during updates; disaggregated gives them separate GPUs.",
       ),
     inference_gpus_per_node: count(1)
       .nullable()
       .default(null)
       .describe(
-        "Disaggregated: GPUs that sample, on each machine that does; null is gpus_per_node.",
+        "GPUs that sample, on each machine that does, for verl.placement=disaggregated; null is verl.gpus_per_node.",
       )
       .meta(freeAndNeeds({ option: "verl.placement", is: ["disaggregated"] })),
     inference_nodes: count(1)
       .default(1)
-      .describe("Disaggregated: machines that sample, or parts of machines.")
+      .describe("Machines that sample, or parts of machines, for verl.placement=disaggregated.")
       .meta(freeAndNeeds({ option: "verl.placement", is: ["disaggregated"] })),
     inference: words()
       .default("vllm")
-      .describe("What samples: vllm, sglang, or another that verl knows."),
+      .describe("Inference server of verl: vllm, sglang, or another that verl supports."),
     tensor_parallel: count(1)
       .default(1)
-      .describe("GPUs that share one copy of the model while sampling.")
+      .describe(
+        "Tensor parallelism of verl's inference servers: GPUs that share one copy of the model.",
+      )
       .meta(free),
     setup_hook: words()
       .nullable()
       .default(null)
-      .describe("A module.function that every process calls before it uses verl.")
+      .describe(
+        "Python hook, module.function, that every process calls before it uses verl; null is none.",
+      )
       .meta(free),
     start_timeout_s: z
       .number()
       .gt(0)
       .max(86_400)
       .default(1800)
-      .describe("Seconds until models are loaded and servers are up.")
+      .describe("Timeout in seconds for verl to load models and start inference servers.")
       .meta(free),
     timeout_s: z
       .number()
       .gt(0)
       .max(86_400)
       .default(3600)
-      .describe("Seconds for an update, an exchange of weights, or a checkpoint.")
+      .describe("Timeout in seconds for one update, weight sync or checkpoint of verl.")
       .meta(free),
     config: verlConfig(),
   })
   .prefault({})
-  .describe("Options of the backend that the command line makes for backend: verl.");
+  .describe("Options of the backend that the command line creates for backend=verl.");

@@ -1,4 +1,4 @@
-/** Options of how rollouts run: how many at a time, tries, deadlines. */
+/** Options of how rollouts run: concurrency, retries, timeouts. */
 import { z } from "zod";
 import { count } from "./kinds.ts";
 import type { Section } from "./section.ts";
@@ -11,12 +11,12 @@ export const workflowOptions: Section<"workflow"> = z
   .strictObject({
     n_parallel_tasks: count(1)
       .default(64)
-      .describe("Rollouts that run at the same time.")
+      .describe("Maximum rollouts that run at the same time.")
       .meta(free),
     retry_limit: count(0)
       .default(2)
       .describe(
-        "Further attempts after a connection, the inference server or the set-up failed; see rollout.retry_agent_errors.",
+        "Maximum retries of a rollout after a failure of the connection, the inference server or the setup hook; 0 is none. For failures of the agent, see rollout.retry_agent_errors.",
       )
       .meta(free),
     timeout_s: z
@@ -24,35 +24,37 @@ export const workflowOptions: Section<"workflow"> = z
       .gt(0)
       .max(maxSeconds)
       .default(600)
-      .describe("Seconds for one attempt.")
+      .describe("Timeout in seconds of one rollout attempt.")
       .meta(free),
     setup_timeout_s: z
       .number()
       .gt(0)
       .max(maxSeconds)
       .default(300)
-      .describe("Seconds for the set-up hook of one attempt.")
+      .describe("Timeout in seconds of the setup hook of one rollout attempt.")
       .meta(free),
     call_timeout_s: z
       .number()
       .gt(0)
       .max(maxSeconds)
       .default(600)
-      .describe("Seconds for one model call; at most timeout_s counts.")
+      .describe("Timeout in seconds of one model call, capped at workflow.timeout_s.")
       .meta(free),
     evaluator_timeout_s: z
       .number()
       .gt(0)
       .max(maxSeconds)
       .default(60)
-      .describe("Seconds for one evaluation.")
+      .describe("Timeout in seconds of the evaluation of one rollout.")
       .meta(free),
     teardown_timeout_s: z
       .number()
       .gt(0)
       .max(maxSeconds)
       .default(60)
-      .describe("Seconds for clearing away what a set-up hook made.")
+      .describe(
+        "Timeout in seconds of the teardown of one rollout attempt, which removes what its setup hook created.",
+      )
       .meta(free),
   })
   .prefault({});

@@ -29,7 +29,7 @@ const typeNumbers: Readonly<Record<NumberFormat, { tensor: number; file: number 
   bf16: { tensor: 30, file: 32 },
 };
 
-/** @throws ConfigError when `file` exists; ModelError for what GGUF cannot say. */
+/** @throws ConfigError when `file` exists; ModelError for what GGUF cannot represent. */
 export async function exportGguf(
   source: ModelSource,
   file: string,
@@ -108,7 +108,7 @@ function ropeKind(source: ModelSource): unknown {
   return scaling["rope_type"] ?? scaling["type"] ?? "default";
 }
 
-/** What llama.cpp divides each pair's frequency by; null where it is told in metadata. */
+/** What llama.cpp divides each pair's frequency by; null where the metadata says it. */
 function ropeFactors(source: ModelSource, config: ModelConfig): Float32Array | null {
   if (ropeKind(source) !== "llama3") return null;
   const theta = thetaOf(source);

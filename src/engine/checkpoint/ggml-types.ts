@@ -1,6 +1,6 @@
 /**
  * Tensor types of GGUF files: their blocks, and how a block becomes 32-bit floats. Formulas as in
- * ggml; products are rounded where it rounds them, so that values are equal to the bit.
+ * ggml; products are rounded where it rounds them, so that values are bit-identical.
  * https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
  */
 import { fromBfloat16, halfAt, halfTable } from "./half-floats.ts";
@@ -72,7 +72,7 @@ function decodeNibbles(hasMinimum: boolean, hasFifthBit: boolean): DecodeBlocks 
   };
 }
 
-/** By the number that a file gives. */
+/** By type number in the file. */
 export const ggmlTypes: ReadonlyMap<number, GgmlType> = new Map<number, GgmlType>([
   [0, { name: "F32", elements: 1, bytes: 4, decode: decodeF32 }],
   [1, { name: "F16", elements: 1, bytes: 2, decode: decodeF16 }],

@@ -1,6 +1,6 @@
 /**
- * The header of a GGUF file: metadata, and where each tensor lies. The format is parsed by
- * `@huggingface/gguf`, loaded on first use; here its answer is checked against the file's size.
+ * The header of a GGUF file: metadata, and the position of each tensor. The format is parsed by
+ * `@huggingface/gguf`, loaded on first use; here its result is checked against the file's size.
  */
 import { ModelError } from "../../core/errors.ts";
 import { checkFile } from "../../util/regular-file.ts";
@@ -10,7 +10,7 @@ import type { ByteRange } from "./read-chunks.ts";
 
 export interface GgufTensor extends ByteRange {
   readonly type: GgmlType;
-  /** Row-major, as everywhere else; GGUF itself lists dimensions the other way round. */
+  /** Row-major, as everywhere else; GGUF itself lists dimensions in reverse. */
   readonly shape: readonly number[];
 }
 
@@ -19,7 +19,7 @@ export type GgufMetadata = Readonly<Record<string, unknown>>;
 export interface GgufFile {
   readonly path: string;
   readonly metadata: GgufMetadata;
-  /** By llama.cpp's names. */
+  /** By llama.cpp's tensor names. */
   readonly tensors: ReadonlyMap<string, GgufTensor>;
 }
 

@@ -23,7 +23,7 @@ const inner: readonly (readonly [gguf: string, hub: string])[] = [
 const fromGguf = new Map([...outer, ...inner]);
 const toGguf = new Map([...outer, ...inner].map(([gguf, hub]) => [hub, gguf]));
 
-/** Undefined for a tensor that Llama-type models do not have. */
+/** Undefined for a tensor that is not part of Llama-type models. */
 export function hubName(gguf: string): string | undefined {
   const block = /^blk\.(\d+)\.(\w+)\.(weight|bias)$/u.exec(gguf);
   if (block === null) return fromGguf.get(gguf);
@@ -31,7 +31,7 @@ export function hubName(gguf: string): string | undefined {
   return part === undefined ? undefined : `model.layers.${block[1]}.${part}.${block[3]}`;
 }
 
-/** @throws Error for a name that no model of ours has. */
+/** @throws Error for a name that no supported model has. */
 export function ggufName(hub: string): string {
   const layer = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/u.exec(hub);
   const found = toGguf.get(layer === null ? hub : layer[2]!);
@@ -40,7 +40,7 @@ export function ggufName(hub: string): string {
 }
 
 /**
- * llama.cpp turns neighbouring pairs of a Llama model's queries and keys, Hugging Face turns the two
+ * llama.cpp rotates adjacent pairs of a Llama model's queries and keys, Hugging Face rotates the two
  * halves of a head; the converter reorders rows accordingly. Qwen models are left as they are.
  */
 export function hasReorderedRows(architecture: string, hub: string): boolean {

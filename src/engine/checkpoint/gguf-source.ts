@@ -9,7 +9,7 @@ import { hasReorderedRows, hubName, hubRow } from "./gguf-names.ts";
 import type { ModelSource, SourceTensor } from "./model-source.ts";
 import { readChunks } from "./read-chunks.ts";
 
-/** Read for the configuration; no weight. */
+/** Used for the configuration; not a weight. */
 const ropeFactorsName = "rope_freqs.weight";
 
 /** @throws ModelError */
@@ -67,7 +67,7 @@ async function withFile<T>(path: string, use: (handle: FileHandle) => Promise<T>
   }
 }
 
-/** @param headSize rows are put back into Hugging Face's order within heads of this size. */
+/** @param headSize rows are restored to Hugging Face's order within heads of this size. */
 async function decode(
   handle: FileHandle,
   { type, shape, offset, length }: GgufTensor,

@@ -1,9 +1,9 @@
 /**
- * The bytes that a GGUF file (version 3) starts with: metadata, and a list of its tensors.
+ * The beginning of a GGUF file (version 3): metadata, and a list of its tensors.
  * https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
  */
 
-/** Plain values say their type; numbers need a mark. */
+/** Other values imply their type; numbers need an explicit one. */
 export type GgufValue =
   | string
   | boolean

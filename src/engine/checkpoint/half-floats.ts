@@ -1,8 +1,8 @@
-/** Sixteen-bit floats to 32 bits and back: IEEE 754 half precision and bfloat16. Knows no files. */
+/** Sixteen-bit floats to 32 bits and back: IEEE 754 half precision and bfloat16. */
 
 let halves: Float32Array | undefined;
 
-/** Every half-precision number by its bits: looking one up is much quicker than taking it apart. */
+/** Every half-precision number by its bits: a lookup is much faster than decoding. */
 export function halfTable(): Float32Array {
   halves ??= Float32Array.from({ length: 65_536 }, (_, bits) => {
     const sign = bits & 0x8000 ? -1 : 1;
@@ -33,18 +33,18 @@ export function fromBfloat16(source: Uint16Array): Float32Array {
   return new Float32Array(bits.buffer);
 }
 
-/** The bits of `source`, without a copy where its place in memory allows. */
+/** The bits of `source`, without a copy where its alignment in memory allows. */
 function bitsOf(source: Float32Array): Uint32Array {
   return new Uint32Array(source.buffer, source.byteOffset, source.length);
 }
 
-/** Drops the lowest `count` bits, to the nearest and, half-way, to the even one. */
+/** Drops the lowest `count` bits, rounding to nearest, ties to even. */
 function roundBits(bits: number, count: number): number {
   const half = 2 ** (count - 1);
   return Math.floor((bits + half - 1 + (Math.floor(bits / 2 ** count) & 1)) / 2 ** count);
 }
 
-/** To the nearest; what is too large becomes infinite. */
+/** Rounds to nearest; values that are too large become infinite. */
 export function toHalf(source: Float32Array): Uint16Array {
   const bits = bitsOf(source);
   const result = new Uint16Array(source.length);
@@ -53,7 +53,7 @@ export function toHalf(source: Float32Array): Uint16Array {
     const sign = (value >>> 16) & 0x8000;
     const magnitude = value & 0x7fff_ffff;
     if (magnitude > 0x7f80_0000) result[i] = sign | 0x7e00;
-    // 65520 is half-way between the largest number and what would come next.
+    // 65520 is halfway between the largest number and the next one that would follow.
     else if (magnitude >= 0x477f_f000) result[i] = sign | 0x7c00;
     else if (magnitude >= 0x3880_0000) result[i] = sign | roundBits(magnitude - 0x3800_0000, 13);
     else result[i] = sign | toSubnormal(magnitude);
@@ -64,12 +64,12 @@ export function toHalf(source: Float32Array): Uint16Array {
 /** Multiples of 2^-24, for numbers below 2^-14. */
 function toSubnormal(magnitude: number): number {
   const exponent = magnitude >>> 23;
-  // Below half of the smallest one.
+  // Below half of the smallest number.
   if (exponent < 102) return 0;
   return roundBits((magnitude & 0x7f_ffff) | 0x80_0000, 126 - exponent);
 }
 
-/** To the nearest. */
+/** Rounds to nearest. */
 export function toBfloat16(source: Float32Array): Uint16Array {
   const bits = bitsOf(source);
   const result = new Uint16Array(source.length);

@@ -1,5 +1,6 @@
 /**
- * A LoRA adapter in PEFT's format: its settings, its factors, and the model that it makes of a base.
+ * A LoRA adapter in PEFT's format: its settings, its factors, and the model that results from applying it
+ * to a base.
  * https://huggingface.co/docs/peft/developer_guides/checkpoint
  */
 import { existsSync } from "node:fs";
@@ -25,7 +26,7 @@ export interface LoraAdapter {
   readonly folder: string;
   /** `base_model_name_or_path`; null where the adapter does not say. */
   readonly baseModel: string | null;
-  /** By the name of the weight that they change. */
+  /** By the name of the weight that they update. */
   readonly factors: ReadonlyMap<string, Factors>;
 }
 
@@ -35,7 +36,7 @@ export function isAdapterFolder(folder: string): boolean {
   return existsSync(join(folder, configName));
 }
 
-/** Settings that change what an adapter computes, with the values that are the same as leaving them out. */
+/** Settings that change what an adapter computes, with the values that are equivalent to omitting them. */
 const unsupported: Readonly<Record<string, readonly unknown[]>> = {
   use_dora: [false],
   use_qalora: [false],
@@ -94,7 +95,7 @@ function sameJson(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** alpha / rank, or alpha / sqrt(rank) with rank stabilisation (arXiv:2312.03732). */
+/** alpha / rank, or alpha / sqrt(rank) with rank stabilization (arXiv:2312.03732). */
 function scaleOf(
   config: Raw,
   module: string,

@@ -22,7 +22,7 @@ const names = [
   "tokenizer.model",
 ];
 
-/** Those that a model folder has. */
+/** The asset files that a model folder has. */
 export function findModelAssets(folder: string): ModelAssets {
   return new Map(
     names

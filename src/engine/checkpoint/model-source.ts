@@ -1,6 +1,6 @@
 /**
  * A model on disk, whatever its format: its configuration, its tensors under Hugging Face names, and
- * their values as 32-bit floats. Knows nothing of graphs, adapters or tokenizers.
+ * their values as 32-bit floats.
  */
 import type { StoredTensor } from "./model-weights.ts";
 
@@ -17,7 +17,7 @@ export interface ModelSource {
   readonly format: "safetensors" | "gguf";
   /** The folder or file, for messages. */
   readonly path: string;
-  /** What `config.json` says, or would say. */
+  /** The content of `config.json`, or its equivalent. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Where `config` was read, for messages. */
   readonly configFile: string;
@@ -25,6 +25,6 @@ export interface ModelSource {
   readonly tensors: ReadonlyMap<string, SourceTensor>;
   /** Set where frozen weights can be used in place. */
   readonly files: ReadonlyMap<string, StoredTensor> | null;
-  /** The named tensors, each as it is read; one at a time is in memory. */
+  /** The named tensors, yielded as they are read; only one is in memory at a time. */
   read(names: readonly string[]): AsyncIterable<readonly [name: string, data: Float32Array]>;
 }

@@ -66,7 +66,7 @@ async function weightFiles(folder: string): Promise<readonly string[]> {
   return ([...shards] as string[]).toSorted();
 }
 
-/** The named tensors as 32-bit floats, one at a time, so that no file is in memory as a whole. */
+/** The named tensors as 32-bit floats, one at a time, so that no file is in memory in full. */
 export async function* readWeights(
   folder: string,
   stored: ReadonlyMap<string, StoredTensor>,

@@ -1,4 +1,4 @@
-/** The floats that models are written in, and how 32-bit floats become their bytes. */
+/** The float formats that models are stored in, and how 32-bit floats become their bytes. */
 import { toBfloat16, toHalf } from "./half-floats.ts";
 import type { StoredType } from "./safetensors.ts";
 

@@ -1,6 +1,6 @@
 /**
  * Everything training has changed, as files that others can read: trained weights under Hugging Face
- * or PEFT names, and the optimizer's moments beside them. Saving and loading is exact to the bit.
+ * or PEFT names, and the optimizer's moments next to them. Saving and loading is bit-exact.
  */
 import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,9 +17,9 @@ import type { NamedTensor, StorableTensor } from "./safetensors.ts";
 /** Safetensors inside; servers that load every `.safetensors` of a folder must not take it for weights. */
 export const optimizerFile = "optimizer.state";
 
-/** Where a policy came from: what its checkpoints need to be models of their own. */
+/** Where a policy came from: what its checkpoints need to be complete models. */
 export interface ModelOrigin {
-  /** Of the base, as others find it: a hub id or a path. */
+  /** Of the base model: a hub id or a path. */
   readonly name: string;
   readonly assets: ModelAssets;
 }
@@ -42,7 +42,7 @@ export async function savePolicyState(
     moments.set(`m.${name}`, { shape, data: adam.firstMoment.get(name)! });
     moments.set(`v.${name}`, { shape, data: adam.secondMoment.get(name)! });
   }
-  // A tensor of its own, since header metadata holds strings only.
+  // A separate tensor, since header metadata holds strings only.
   moments.set("step", { shape: [1], data: Float32Array.of(adam.step) });
   await writeDurably(join(folder, weightsFile(policy)), encodeSafetensors(weights));
   await writeDurably(join(folder, optimizerFile), encodeSafetensors(moments));
@@ -78,7 +78,10 @@ async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Fills `policy` and `adam` from a folder; both stay as they were when it does not fit. @throws CheckpointError */
+/**
+ * Fills `policy` and `adam` from a folder; both stay unchanged when it does not match.
+ * @throws CheckpointError
+ */
 export async function loadPolicyState(
   policy: PolicyModel,
   adam: AdamState,

@@ -1,8 +1,8 @@
-/** Reads a range of a file piece by piece, so that the raw bytes of a large tensor are never in memory as a whole. */
+/** Reads a range of a file in chunks, so that the raw bytes of a large tensor are never all in memory. */
 import type { FileHandle } from "node:fs/promises";
 import { ModelError } from "../../core/errors.ts";
 
-/** Large enough that system calls do not matter, small beside any model. */
+/** Large enough that system calls do not matter, small compared to any model. */
 const chunkBytes = 4 * 2 ** 20;
 
 export interface ByteRange {
@@ -12,7 +12,7 @@ export interface ByteRange {
 }
 
 /**
- * Calls `take` with successive pieces, each a multiple of `unit` bytes. A piece is only valid during
+ * Calls `take` with successive chunks, each a multiple of `unit` bytes. A chunk is only valid during
  * the call.
  * @throws ModelError when the file ends early.
  */

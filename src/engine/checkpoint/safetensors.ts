@@ -9,7 +9,7 @@ import { fromBfloat16, fromHalf } from "./half-floats.ts";
 
 export type StoredType = "F32" | "F16" | "BF16";
 
-/** Where one tensor lies in a file. */
+/** Where one tensor is in a file. */
 export interface TensorEntry {
   readonly dtype: StoredType;
   readonly shape: readonly number[];
@@ -122,7 +122,7 @@ export interface HeaderEntry {
   readonly shape: readonly number[];
 }
 
-/** What a file starts with, and where the bytes of each tensor belong. */
+/** A file's beginning, and the position of each tensor's bytes. */
 export function safetensorsHeader(
   entries: readonly HeaderEntry[],
   metadata: Readonly<Record<string, string>> = {},
@@ -150,7 +150,7 @@ export function safetensorsHeader(
   return { bytes, offsets, size: start + end };
 }
 
-/** Numbers, or the bits of bfloat16 ones, which stay as they are. */
+/** Numbers, or the bits of bfloat16 numbers, which are stored unchanged. */
 export interface StorableTensor {
   readonly shape: readonly number[];
   readonly data: Float32Array | Uint16Array;

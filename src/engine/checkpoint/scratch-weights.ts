@@ -1,7 +1,7 @@
 /**
  * Frozen weights as the runtime computes with them, where a model's own files are not: decoded once
- * into a scratch file that every graph maps. As inputs of a run they could not be brought into the
- * order of the multiplication kernel beforehand, which costs up to half of the speed of small batches.
+ * into a scratch file that every graph maps. As inputs of a run they could not be rearranged for
+ * the multiplication kernel beforehand, which costs up to half of the speed of small batches.
  */
 import { rmSync } from "node:fs";
 import { mkdtemp, open, readdir, rm, stat, statfs, utimes } from "node:fs/promises";
@@ -13,25 +13,25 @@ import type { ModelSource } from "./model-source.ts";
 import type { StoredTensor } from "./model-weights.ts";
 import { bytesPerElement, safetensorsHeader } from "./safetensors.ts";
 
-/** Files in a temporary folder of their own; disposing of it deletes them. */
+/** Files in a separate temporary folder; disposing of it deletes them. */
 export interface ScratchWeights extends Disposable {
   readonly folder: string;
   readonly files: ReadonlyMap<string, StoredTensor>;
 }
 
-/** Followed by the process's id, so that leftovers of killed ones can be told. */
+/** Followed by the process's id, so that leftovers of killed processes can be recognized. */
 const prefix = "agent-trainer-weights-";
 const file = "weights.safetensors";
-/** A process of another container has an id that nobody has here, so folders in use are marked. */
+/** A process of another container has an id that does not exist here, so folders in use are marked. */
 const markMs = 60_000;
 const leftoverMs = 10 * markMs;
-/** Of the size of the weights: nothing else should run out of space. */
+/** Relative to the size of the weights, so that other programs do not run out of space. */
 const roomNeeded = 1.2;
 
 /**
- * @param parent folder for temporary files. @default that of the system
- * @returns null where there is no room for them, or nothing may be written; they have to be held in
- * memory then.
+ * @param parent folder for temporary files. @default the system's
+ * @returns null where there is no room for them, or the folder is not writable; they are then kept in
+ * memory.
  * @throws what `source` throws.
  */
 export async function decodeToScratch(
@@ -74,7 +74,7 @@ export async function decodeToScratch(
   };
 }
 
-/** null where `bytes` have no room. */
+/** null where there is no room for `bytes`. */
 async function makeFolder(parent: string, bytes: number): Promise<string | null> {
   await removeLeftovers(parent);
   const { bavail, bsize } = await statfs(parent);
@@ -82,7 +82,7 @@ async function makeFolder(parent: string, bytes: number): Promise<string | null>
   return await mkdtemp(join(parent, `${prefix}${process.pid}-`));
 }
 
-/** False when it could not be written; what cannot be read is thrown. */
+/** False when it could not be written; read errors are thrown. */
 async function fill(
   path: string,
   source: ModelSource,
@@ -103,7 +103,7 @@ async function fill(
   }
 }
 
-/** All of them, or false: a full disk may take a part. */
+/** All of them, or false: a full disk may accept only a part. */
 async function setIfDefined(
   handle: FileHandle,
   bytes: Uint8Array,
@@ -129,7 +129,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Of processes that were killed, minutes ago. */
+/** Left by processes that were killed, minutes ago. */
 async function removeLeftovers(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const pid = Number(new RegExp(`^${prefix}(\\d+)-`, "u").exec(name)?.[1]);

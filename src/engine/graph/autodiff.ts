@@ -8,7 +8,7 @@ import type { TapeEntry, Value } from "./graph.ts";
 /** Gradients by name of value: `record` makes a tracked twin of a value under the same name. */
 type Gradients = Map<string, Value>;
 
-/** Walks a tape backwards; `known` has the gradient of what the tape leads to, and gets the others. */
+/** Walks a tape backwards; `known` holds the gradient of the tape's results, and receives the others. */
 function walkBack(tape: readonly TapeEntry[], known: Gradients): void {
   for (const { output, inputs, vjp } of tape.toReversed()) {
     const gradient = known.get(output.name);
@@ -37,7 +37,7 @@ export function gradients(loss: Value, targets: readonly Value[]): readonly Valu
   });
 }
 
-/** What a tape's operations take from outside of it and can pass gradients to. */
+/** Values from outside a tape that its operations use and can pass gradients to. */
 function leavesOf(tape: readonly TapeEntry[]): readonly Value[] {
   const made = new Set(tape.map(({ output }) => output.name));
   const leaves = new Map<string, Value>();
@@ -48,16 +48,16 @@ function leavesOf(tape: readonly TapeEntry[]): readonly Value[] {
 }
 
 /**
- * `build(input)`, of which the backward pass keeps nothing but `input`: what lies between is computed
- * again when its gradient arrives (arXiv:1604.06174). The result has the shape of `input`.
+ * `build(input)`, for which the backward pass keeps only `input`: intermediate values are recomputed
+ * when the gradient arrives (arXiv:1604.06174). The result has the shape of `input`.
  */
 export function checkpoint(input: Value, build: (input: Value) => Value): Value {
   const { graph } = input;
   const first = graph.apart(() => build(input));
   const leaves = leavesOf(first.tape);
   return graph.record({ ...first.value, requiresGrad: false }, leaves, (g) => {
-    // A reshape to the gradient's shape changes nothing, but cannot run before the gradient is there:
-    // the runtime would else compute everything again at once, and keep it.
+    // A reshape to the gradient's shape changes nothing, but cannot run before the gradient is available:
+    // otherwise the runtime would recompute everything at once, and keep it.
     const later = graph.node("Reshape", [input, runtimeShape(g)], input.shape);
     const again = { ...later, requiresGrad: input.requiresGrad };
     const { value, tape } = graph.apart(() => build(again));

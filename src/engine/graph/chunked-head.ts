@@ -1,10 +1,10 @@
 /**
- * Log-probabilities of targets, and entropies, under softmax(h W^T), without ever holding the logits of
- * all rows: a loop makes those of one chunk, keeps one number per row, and drops them.
+ * Log-probabilities of targets, and entropies, under softmax(h W^T), without ever keeping the logits of
+ * all rows: a loop computes those of one chunk, keeps one number per row, and drops them.
  *
  * The gradient of such a number to h is a vector per row, J = (dz/dlogits) W, and what flows back is
- * only scaled by the row's own gradient. So J, [R, H], is made in the same turn, and the logits are
- * not computed again. The gradient to W, where it is trained, does need them again.
+ * only scaled by the row's own gradient. So J, [R, H], is computed in the same iteration, and the logits are
+ * not recomputed. The gradient to W, where it is trained, does need them again.
  *
  *   log p(t):  dz = onehot(t) - p          entropy:  dz = -p (log p + entropy)
  */
@@ -12,11 +12,11 @@ import type { Graph, Value } from "./graph.ts";
 import { detach, multiply, negate, productIn, reshape, runtimeShape } from "./ops.ts";
 
 export interface HeadInputs {
-  /** h [R, H]; `R` is a size that is known at run time. */
+  /** h [R, H]; `R` is known only at run time. */
   readonly hidden: Value;
   /** W [V, H] */
   readonly matrix: Value;
-  /** [chunks x chunk] int64, the R targets and any padding behind them. */
+  /** [chunks x chunk] int64, the R targets, followed by any padding. */
   readonly targets: Value;
   /** Number of chunks, a scalar, int64. */
   readonly chunks: Value;
@@ -60,7 +60,7 @@ export function headValues(inputs: HeadInputs, quantity: HeadQuantity): Value {
   });
 }
 
-/** [chunks x chunk, H], zeros behind the rows. */
+/** [chunks x chunk, H], padded with zeros after the rows. */
 function padRows({ hidden, targets }: HeadInputs): Value {
   const { graph } = hidden;
   const missing = graph.node(
@@ -132,7 +132,7 @@ function logSoftmax(body: Graph, logits: Value): Value {
   if (body.operators === "fused") {
     return body.node("LogSoftmax", [logits], shape, { attributes: { axis: -1 } });
   }
-  // WebGPU has none, and would wait for the processor.
+  // WebGPU has none, and would wait for the CPU.
   const reduced = [shape[0]!, 1];
   const peak = body.node("ReduceMax", [logits], reduced, {
     attributes: { axes: [-1], keepdims: 1 },

@@ -1,6 +1,6 @@
 /**
  * A computation under construction: values, nodes and the tape that reverse-mode differentiation
- * walks. Operations live in `ops.ts`; this file does not know any of them.
+ * walks. Operations are in `ops.ts`; this file does not know any of them.
  */
 import { lastThingsLast, liveNodes } from "./node-order.ts";
 import { encodeModel } from "../onnx/model.ts";
@@ -28,7 +28,7 @@ export interface Value {
 /** Vector-Jacobian product: the gradient of the output to those of the inputs; null = none flows. */
 export type Vjp = (gradient: Value) => readonly (Value | null)[];
 
-/** One differentiable operation that was done. */
+/** One recorded differentiable operation. */
 export interface TapeEntry {
   readonly output: Value;
   readonly inputs: readonly Value[];
@@ -41,18 +41,18 @@ export interface NodeOptions {
   readonly domain?: "" | "com.microsoft";
 }
 
-/** What one turn of a loop gives. */
+/** The result of one iteration of a loop. */
 export interface LoopTurn {
-  /** As many as went in, with the same shapes; the next turn gets them. */
+  /** As many as were passed in, with the same shapes; passed to the next iteration. */
   readonly carried: readonly Value[];
-  /** Collected over all turns; each must have the same shape in every turn. */
+  /** Collected over all iterations; each must have the same shape in every iteration. */
   readonly stacked: readonly Value[];
 }
 
 /**
- * Which operators a graph may be made of: `fused` takes those that the runtime has for processors
- * (products with transposed factors, a normalisation that also tells its divisor), `standard` only such
- * that every execution provider computes, and computes rightly.
+ * Which operators a graph may be made of: `fused` includes those that the runtime has for CPUs
+ * (products with transposed factors, a normalization that also returns its divisor), `standard` only those
+ * that every execution provider computes correctly.
  */
 export type Operators = "fused" | "standard";
 
@@ -99,7 +99,7 @@ export class Graph {
     return value;
   }
 
-  /** A tensor that is part of the model: its bytes, or a place in a file. */
+  /** A tensor that is part of the model: its bytes, or a position in a file. */
   constant(dtype: DType, shape: readonly number[], data: Uint8Array | ExternalData): Value {
     if (this.#outer !== undefined) return this.#outer.constant(dtype, shape, data);
     const name = this.#freshName();
@@ -135,14 +135,17 @@ export class Graph {
     );
   }
 
-  /** A constant list of int64, as axes, shapes and slice bounds want it. */
+  /** A constant list of int64, as axes, shapes and slice bounds require. */
   integers(...values: readonly number[]): Value {
     return this.#shared(`i${values.join()}`, () =>
       this.constant("int64", [values.length], bytesOf(BigInt64Array.from(values, BigInt))),
     );
   }
 
-  /** A shape as a run-time list of int64. At most one of its sizes may be in no input; it is inferred. */
+  /**
+   * A shape as a run-time list of int64. At most one of its sizes may be absent from the inputs; it is
+   * inferred.
+   */
   shapeVector(shape: readonly Dim[]): Value {
     const unknown = shape.filter((dim) => typeof dim === "string");
     if (unknown.length <= 1) {
@@ -177,7 +180,7 @@ export class Graph {
     });
   }
 
-  /** A node with one output, not differentiable unless `record` says how. */
+  /** A node with one output, not differentiable unless `record` defines how. */
   node(
     op: string,
     inputs: readonly Value[],
@@ -210,8 +213,8 @@ export class Graph {
   /**
    * Runs a body `trips` (a scalar, int64, known at run time) times. The body may use values from
    * outside; its nodes must be made by the graph that `build` gets. Not differentiable unless
-   * `record` says how.
-   * @returns what was carried out of the last turn, and what was stacked, [turns, ...shape].
+   * `record` defines how.
+   * @returns the values carried out of the last iteration, and those stacked, [iterations, ...shape].
    */
   loop(
     trips: Value,
@@ -261,12 +264,12 @@ export class Graph {
     this.#outputs.push({ name, dtype: value.dtype, shape: value.shape });
   }
 
-  /** Differentiable operations, first one first. */
+  /** Differentiable operations, in order. */
   get tape(): readonly TapeEntry[] {
     return this.#tape;
   }
 
-  /** Builds with a tape of its own; the graph's tape does not see it. */
+  /** Builds with a separate tape; the graph's tape does not see it. */
   apart(build: () => Value): { readonly value: Value; readonly tape: readonly TapeEntry[] } {
     const outer = this.#tape;
     const tape: TapeEntry[] = [];

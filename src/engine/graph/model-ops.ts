@@ -1,5 +1,5 @@
 /**
- * Differentiable operations shaped by language models. As in `ops.ts`, each is held to finite
+ * Differentiable operations shaped by language models. As in `ops.ts`, each is verified against finite
  * differences. `N` stands for a number of tokens.
  */
 import type { Value } from "./graph.ts";
@@ -20,7 +20,7 @@ export function silu(x: Value): Value {
 }
 
 /**
- * RMS normalisation over the last axis, y = w x / sqrt(mean(x^2) + eps) (arXiv:1910.07467).
+ * RMS normalization over the last axis, y = w x / sqrt(mean(x^2) + eps) (arXiv:1910.07467).
  * x: [N, H], weight: [H].
  */
 export function rmsNorm(x: Value, weight: Value, epsilon: number): Value {
@@ -52,7 +52,7 @@ export function rmsNorm(x: Value, weight: Value, epsilon: number): Value {
   });
 }
 
-/** The normalised rows and the factor on each. WebGPU's kernel leaves the factor unwritten. */
+/** The normalized rows and the factor on each. WebGPU's kernel leaves the factor unwritten. */
 function composedRmsNorm(x: Value, weight: Value, epsilon: number): readonly [Value, Value] {
   const { graph, shape } = x;
   const perRow = [...shape.slice(0, -1), 1];
@@ -69,7 +69,7 @@ function composedRmsNorm(x: Value, weight: Value, epsilon: number): readonly [Va
   return [graph.node("Mul", [normalised, weight], shape), inverse];
 }
 
-/** Tables of cos and sin, [positions, headSize / 2] each; `negativeSin` turns the other way. */
+/** Tables of cos and sin, [positions, headSize / 2] each; `negativeSin` rotates in the opposite direction. */
 export interface RotaryTables {
   readonly cos: Value;
   readonly sin: Value;
@@ -78,7 +78,7 @@ export interface RotaryTables {
 
 /**
  * Rotates pairs (i, i + headSize / 2) of every head by position (RoPE, arXiv:2104.09864).
- * x: [B, S, heads * headSize]; positions: [B, S] int64. The gradient turns back by the same angles.
+ * x: [B, S, heads * headSize]; positions: [B, S] int64. The gradient is rotated back by the same angles.
  */
 export function rotary(x: Value, positions: Value, tables: RotaryTables): Value {
   const { graph, shape } = x;
@@ -89,7 +89,7 @@ export function rotary(x: Value, positions: Value, tables: RotaryTables): Value 
   return graph.record(turn(x, tables.sin), [x], (g) => [turn(g, tables.negativeSin)]);
 }
 
-/** Rows of a table by id: table [V, H], ids [N] int64 -> [N, H]. Gradients of repeated ids add up. */
+/** Rows of a table by id: table [V, H], ids [N] int64 -> [N, H]. Gradients of repeated ids are summed. */
 export function embed(table: Value, ids: Value): Value {
   return gatherRows(table, ids, false);
 }
@@ -122,7 +122,7 @@ function gatherRows(table: Value, ids: Value, unique: boolean): Value {
 
 /**
  * Rows of x [N, H] in another order, each at most once: `sources` [M] holds the row of x for each row of
- * the result, N for one of zeros; `targets` [N] is its inverse, M for a row that is left out.
+ * the result, N for a row of zeros; `targets` [N] is its inverse, M for a row that is dropped.
  */
 export function permuteRows(x: Value, sources: Value, targets: Value): Value {
   const { graph } = x;

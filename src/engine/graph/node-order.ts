@@ -1,10 +1,10 @@
 /**
- * Which nodes of a graph to write, and in which order. Dead ones would be computed all the same, and
+ * Which nodes of a graph to write, and in which order. Dead nodes would be computed anyway, and
  * the order decides how long the inputs of a node have to be kept.
  */
 import type { NodeSpec } from "../onnx/model.ts";
 
-/** What a node reads, inside of a loop's body too. */
+/** What a node reads, including inside a loop's body. */
 function readsOf(node: NodeSpec): readonly string[] {
   const inner = Object.values(node.attributes).flatMap((attribute) =>
     typeof attribute === "object" && "graph" in attribute
@@ -30,9 +30,9 @@ export function liveNodes(
 }
 
 /**
- * The same nodes with those that nothing but outputs follow at the end, the latest made first. The
+ * The same nodes, with those that only outputs depend on moved to the end, latest first. The
  * runtime starts from the last such node and computes what it needs, then goes to the one before: so
- * gradients of a layer's weights come when its inputs are at hand, and not after all other layers.
+ * gradients of a layer's weights are computed while its inputs are available, not after all other layers.
  */
 export function lastThingsLast(
   nodes: readonly NodeSpec[],
@@ -50,7 +50,7 @@ export function lastThingsLast(
   const last = nodes.filter(isLast);
   const isOutput = (node: NodeSpec): boolean => node.outputs.every((name) => ends.has(name));
   const made = new Map(nodes.map((node, i) => [node.outputs[0]!, i]));
-  // An output's own node goes with the one that it copies.
+  // An output's own node stays with the node that it copies.
   const age = (node: NodeSpec): number =>
     isOutput(node) ? (made.get(node.inputs[0]!) ?? -1) : made.get(node.outputs[0]!)!;
   const ordered = last.toSorted((a, b) => age(b) - age(a));

@@ -1,7 +1,7 @@
 /**
- * Differentiable operations: each emits its forward node and says how gradients flow back
- * (every one is held to finite differences in `ops.test.ts`). Model-shaped operations
- * (normalisation, rotary embedding, token log-probabilities) are in `model-ops.ts`.
+ * Differentiable operations: each emits its forward node and defines how gradients flow back
+ * (each is verified against finite differences in `ops.test.ts`). Model-shaped operations
+ * (normalization, rotary embedding, token log-probabilities) are in `model-ops.ts`.
  */
 import type { Dim } from "../onnx/model.ts";
 import type { Graph, Value } from "./graph.ts";
@@ -17,7 +17,7 @@ function broadcastShape(a: readonly Dim[], b: readonly Dim[]): readonly Dim[] {
   });
 }
 
-/** Sums a gradient over the axes along which its input was repeated. */
+/** Sums a gradient over the axes along which its input was broadcast. */
 function unbroadcast(gradient: Value, shape: readonly Dim[]): Value {
   const extra = gradient.shape.length - shape.length;
   const axes = gradient.shape.flatMap((dim, axis) =>
@@ -66,7 +66,7 @@ export function exp(a: Value): Value {
   return a.graph.record(output, [a], (g) => [multiply(g, output)]);
 }
 
-/** Elementwise smaller one; where equal, the gradient goes to `a`. Same shapes. */
+/** Elementwise minimum; where equal, the gradient goes to `a`. Same shapes. */
 export function minimum(a: Value, b: Value): Value {
   const { graph, shape } = a;
   const output = graph.node("Min", [a, b], shape);
@@ -142,13 +142,13 @@ export function transpose(a: Value, permutation: readonly number[]): Value {
   return graph.record(output, [a], (g) => [transpose(g, inverse)]);
 }
 
-/** Joins along the last axis. Not differentiable: only the sampler uses it. */
+/** Concatenates along the last axis. Not differentiable: only the sampler uses it. */
 export function concatLast(a: Value, b: Value, size: Dim): Value {
   const shape = [...a.shape.slice(0, -1), size];
   return a.graph.node("Concat", [a, b], shape, { attributes: { axis: shape.length - 1 } });
 }
 
-/** Joins [b, s, w] and [b, t, w] to [b, size, w]. */
+/** Concatenates [b, s, w] and [b, t, w] to [b, size, w]. */
 export function concatInner(a: Value, b: Value, size: Dim): Value {
   const { graph } = a;
   const [rows, , width] = a.shape as readonly [Dim, Dim, Dim];
@@ -172,7 +172,7 @@ export interface MatmulOptions {
   readonly alpha?: number;
 }
 
-/** `alpha * A B` over the last two axes; those before are equal, or 1 in B where no gradient flows. */
+/** `alpha * A B` over the last two axes; the leading axes are equal, or 1 in B where no gradient flows. */
 export function matmul(a: Value, b: Value, options: MatmulOptions = {}): Value {
   const { transposeA = false, transposeB = false, alpha = 1 } = options;
   return a.graph.record(productIn(a.graph, a, b, options), [a, b], (g) => {
@@ -190,7 +190,7 @@ export function matmul(a: Value, b: Value, options: MatmulOptions = {}): Value {
   });
 }
 
-/** As `matmul`, in a graph that is not that of the factors (a loop's body), and not differentiable. */
+/** As `matmul`, in another graph than that of the factors (a loop's body); not differentiable. */
 export function productIn(graph: Graph, a: Value, b: Value, options: MatmulOptions = {}): Value {
   const { transposeA = false, transposeB = false, alpha = 1 } = options;
   const rows = a.shape.at(transposeA ? -1 : -2) as Dim;

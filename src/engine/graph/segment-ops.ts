@@ -1,6 +1,6 @@
 /**
  * Differentiable sums over segments: elements x [R] belong to segments [R] (int64, 0 to B - 1), as
- * trained tokens belong to rows. Sums add up in the order of the elements.
+ * trained tokens belong to rows. Elements are summed in order.
  */
 import type { Value } from "./graph.ts";
 import { multiply, runtimeShape } from "./ops.ts";

@@ -9,7 +9,7 @@ import { add, clip, exp, multiply, negate, scale, subtract } from "../graph/ops.
 
 type Estimator = (logprobs: Value, reference: Value) => Value;
 
-/** One outlier must not carry the batch: `k3` grows with exp(q - l), and is limited as in verl. */
+/** One outlier must not dominate the batch: `k3` grows with exp(q - l), and is limited as in verl. */
 const maxK3 = 10;
 
 export const klEstimates: Readonly<Record<KlEstimator, Estimator>> = {

@@ -1,6 +1,6 @@
 /**
- * What is minimised: a loss's terms, a penalty on the distance to a reference and a bonus for entropy,
- * each token with its factor (`src/core/loss.ts` has the formula). Knows nothing of models.
+ * What is minimized: a loss's terms, a KL penalty to a reference and an entropy bonus,
+ * each token with its factor (the formula is in `src/core/loss.ts`).
  */
 import type { LossSpec } from "../../core/loss.ts";
 import type { Graph, Value } from "../graph/graph.ts";
@@ -13,11 +13,11 @@ import { declareLossParameters } from "./parameters.ts";
 export interface ObjectiveInputs {
   /** [R] log p(token) under the weights being trained. */
   readonly logprobs: Value;
-  /** [R] entropy of the distribution that the token was drawn from; asked for only when it is needed. */
+  /** [R] entropy of the distribution that the token was sampled from; computed only when needed. */
   readonly entropy: () => Value;
 }
 
-/** Names of the sums over tokens that an objective may report beside its value. */
+/** Names of the sums over tokens that an objective may report in addition to its value. */
 export const objectiveSums = ["clipped", "kl", "entropy"] as const;
 export type ObjectiveSum = (typeof objectiveSums)[number];
 

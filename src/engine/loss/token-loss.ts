@@ -1,5 +1,5 @@
 /**
- * What a policy loss is: vectors over the R trained tokens of a batch to one term per token.
+ * What a policy loss is: maps vectors over the R trained tokens of a batch to one term per token.
  * `token-losses.ts` has the losses, `objective.ts` adds their terms up.
  */
 import type { LossSpec } from "../../core/loss.ts";
@@ -21,11 +21,11 @@ export interface TokenLossInputs {
 }
 
 export interface TokenLossTerms {
-  /** [R], to be weighted and summed. */
+  /** [R], which are then weighted and summed. */
   readonly terms: Value;
-  /** [R] bool: the limit on the ratio was in force. */
+  /** [R] bool: the ratio was clipped. */
   readonly clipped?: Value;
-  /** The terms have their weights already. @default false */
+  /** The terms already include their weights. @default false */
   readonly isWeighted?: boolean;
 }
 

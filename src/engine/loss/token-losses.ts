@@ -33,7 +33,7 @@ function tokenRatio(logprobs: Value, samplingLogprobs: Value): Value {
   return exp(limitedLogRatio(logprobs, samplingLogprobs));
 }
 
-/** -min(r A, clip(r, low, high) A), and where the clipped product is the smaller one. */
+/** -min(r A, clip(r, low, high) A), and where the clipped product is the minimum. */
 function clippedSurrogate(
   ratio: Value,
   advantages: Value,
@@ -56,7 +56,7 @@ const importanceSampling: TokenLoss = ({ logprobs, samplingLogprobs, advantages 
 /**
  * PPO's clipped surrogate, -min(r A, clip(r, 1 - clipLow, 1 + clipHigh) A) (arXiv:1707.06347); with
  * clipHigh > clipLow it is the clip-higher of DAPO (arXiv:2503.14476). With `dualClip` c and A < 0 a
- * term is at most c |A| (arXiv:1912.09729): a ratio far too high would otherwise have no bound.
+ * term is at most c |A| (arXiv:1912.09729): otherwise a very large ratio would be unbounded.
  */
 const ppo: TokenLoss = ({ logprobs, samplingLogprobs, advantages, parameters }, spec) => {
   const ratio = tokenRatio(logprobs, samplingLogprobs);
@@ -99,7 +99,7 @@ const gspo: TokenLoss = ({ logprobs, samplingLogprobs, advantages, rowMean, para
 };
 
 /**
- * GMPO (arXiv:2507.20673): -A R W per row, R the geometric mean of its tokens' ratios, each limited
+ * GMPO (arXiv:2507.20673): -A R W per row, R the geometric mean of its tokens' ratios, each clipped
  * before: R = exp(mean of sgn(A) min(sgn(A) k, sgn(A) clip(k, -clipLow, clipHigh))), k = l - o, A the
  * mean advantage of the row, W the geometric mean of its weights, as in verl. Every token carries its
  * row's value; the paper's objective is the one with the aggregation `seq-mean-token-mean`.
@@ -146,7 +146,7 @@ const sapo: TokenLoss = ({ logprobs, samplingLogprobs, advantages, parameters })
 };
 
 /**
- * DRO, offline regularised policy optimisation (arXiv:2405.19107), in Tinker's form:
+ * DRO, offline regularized policy optimization (arXiv:2405.19107), in Tinker's form:
  * -A l + (droBeta / 2) (l - o)^2.
  */
 const dro: TokenLoss = ({ logprobs, samplingLogprobs, advantages, parameters }) => {

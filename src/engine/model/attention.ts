@@ -1,6 +1,6 @@
 /**
  * Attention over equally long sequences with equally many keys (arXiv:1706.03762), its query heads in
- * groups that share keys and values (arXiv:2305.13245). It does not know where the keys come from.
+ * groups that share keys and values (arXiv:2305.13245). It does not depend on where the keys come from.
  *
  * Sizes: b sequences, s queries and t keys each; D head size, K key/value heads, G query heads per
  * key/value head.
@@ -10,7 +10,7 @@ import { add, matmul, reshape, softmax, transpose } from "../graph/ops.ts";
 import type { Dim } from "../onnx/model.ts";
 import type { ModelConfig } from "./model-config.ts";
 
-/** What a mask holds where a token may not look: exp of it is 0, and it stays finite with scores added. */
+/** Mask value where a token must not attend: exp of it is 0, and it stays finite with scores added. */
 export const maskedScore = -1e9;
 
 /** Queries that share keys are stacked, so that one product serves the group: [b s, K G D] -> [b, K, G s, D]. */
@@ -20,7 +20,7 @@ export function groupQueries(x: Value, b: Dim, s: Dim, config: ModelConfig): Val
   return reshape(transpose(apart, [0, 2, 3, 1, 4]), [b, kvHeads, stacked(s), headSize]);
 }
 
-/** Back again: [b, K, G s, D] -> [b s, K G D]. `rows` is the name of b s. */
+/** The inverse: [b, K, G s, D] -> [b s, K G D]. `rows` is the name of b s. */
 export function ungroupQueries(
   x: Value,
   b: Dim,
@@ -37,12 +37,12 @@ export function splitHeads(x: Value, b: Dim, t: Dim, { kvHeads, headSize }: Mode
   return transpose(reshape(x, [b, t, kvHeads, headSize]), [0, 2, 1, 3]);
 }
 
-/** Grouped queries against keys, [b, K, G s, t]. */
+/** Scores of grouped queries against keys, [b, K, G s, t]. */
 export function scoresOf(queries: Value, keys: Value, { headSize }: ModelConfig): Value {
   return matmul(queries, keys, { transposeB: true, alpha: 1 / Math.sqrt(headSize) });
 }
 
-/** Shares of the keys, [b, K, G s, t]. `mask` is added to the scores, [b, 1, 1, s, t]. */
+/** Attention weights, [b, K, G s, t]. `mask` is added to the scores, [b, 1, 1, s, t]. */
 export function sharesOf(
   scores: Value,
   mask: Value,

@@ -1,4 +1,4 @@
-/** Holds a model on disk to what its configuration asks for. */
+/** Checks a model on disk against its configuration. */
 import { ModelError } from "../../core/errors.ts";
 import type { ModelSource } from "../checkpoint/model-source.ts";
 import { parseModelConfig } from "./model-config.ts";
@@ -7,7 +7,7 @@ import { baseParameters } from "./parameters.ts";
 import type { ParameterSpec } from "./parameters.ts";
 
 /**
- * The model's shape and its parameters; tensors beyond them do not matter.
+ * The model's shape and its parameters; additional tensors are ignored.
  * @throws ModelError when the architecture is not supported, or a tensor is missing or of another shape.
  */
 export function fitSource(source: ModelSource): {

@@ -7,20 +7,20 @@ export interface ModelConfig {
   readonly hiddenSize: number;
   readonly layers: number;
   readonly heads: number;
-  /** Heads of keys and values; `heads` is a multiple of it (grouped-query attention). */
+  /** Key/value heads; `heads` is a multiple of it (grouped-query attention). */
   readonly kvHeads: number;
   readonly headSize: number;
   readonly ffnSize: number;
   readonly normEpsilon: number;
-  /** Angle per position of each pair, [headSize / 2]. */
+  /** Rotation angle per position of each pair, [headSize / 2]. */
   readonly ropeFrequencies: readonly number[];
-  /** Longest sequence: the model's own limit, at most `maxContextLength`. */
+  /** Maximum sequence length: the model's own limit, at most `maxContextLength`. */
   readonly contextLength: number;
   /** The output matrix is the embedding table. */
   readonly tiedEmbeddings: boolean;
   /** Query, key and value projections add a bias (Qwen2). */
   readonly attentionBias: boolean;
-  /** Queries and keys are normalised per head before they are turned (Qwen3). */
+  /** Queries and keys are normalized per head before rotation (Qwen3). */
   readonly queryKeyNorm: boolean;
 }
 
@@ -31,10 +31,13 @@ const architectures: Readonly<Record<string, Pick<ModelConfig, "attentionBias" |
     Qwen3ForCausalLM: { attentionBias: false, queryKeyNorm: true },
   };
 
-/** The rotary tables are part of the graph; longer ones would cost more than they serve on a CPU. */
+/** The rotary tables are part of the graph; longer ones would cost more than they are worth on a CPU. */
 export const maxContextLength = 16_384;
 
-/** Far beyond any model that this engine could run; what is larger is a mistake, and would be built all the same. */
+/**
+ * Far beyond any model that this engine could run; anything larger is a mistake, and would otherwise be
+ * built.
+ */
 const most = {
   vocab_size: 2 ** 22,
   hidden_size: 2 ** 17,

@@ -17,7 +17,7 @@ export function layerName(layer: number, part: string): string {
   return `model.layers.${layer}.${part}.weight`;
 }
 
-/** The bias beside a weight, where a model has one. */
+/** The bias of a weight, where a model has one. */
 export function biasName(weightName: string): string {
   return weightName.replace(/weight$/, "bias");
 }
@@ -67,7 +67,7 @@ export function loraNames(weightName: string): { readonly a: string; readonly b:
   return { a: `${module}.lora_A.weight`, b: `${module}.lora_B.weight` };
 }
 
-/** Adapted are all linear layers of the blocks, which QLoRA (arXiv:2305.14314) found to matter. */
+/** All linear layers of the blocks are adapted, as QLoRA (arXiv:2305.14314) recommends. */
 export function isAdapted(name: string): boolean {
   return /\.(?:[qkvo]_proj|gate_proj|up_proj|down_proj)\.weight$/.test(name);
 }

@@ -1,6 +1,6 @@
 /**
  * A policy's parameters in memory: the base model, optional LoRA factors, and which of them are
- * trained. Knows names, shapes and files; nothing of graphs being run.
+ * trained. Knows names, shapes and files, not graphs.
  */
 import type { LoraSpec } from "../../core/backend.ts";
 import { createNormal, createRandom, deriveSeed } from "../../util/random.ts";
@@ -27,7 +27,7 @@ export interface PolicyModel {
   /** Frozen weights that graphs map from disk instead. */
   readonly mapped: ReadonlyMap<string, StoredTensor> | null;
   readonly mappedFolder: string | null;
-  /** Where frozen weights were decoded into files for it: dispose of it last. @default none */
+  /** Files that frozen weights were decoded into; dispose of it last. @default none */
   readonly scratch?: Disposable;
 }
 
@@ -45,7 +45,7 @@ export async function loadPolicyModel(
   const source = await openModelSource(path);
   const { config, base } = fitSource(source);
   const names = base.map(({ name }) => name);
-  // A frozen base is used in place where its bytes already are what the runtime computes with.
+  // A frozen base is used in place where its bytes are already in the runtime's format.
   const mappable =
     options.lora !== null &&
     source.files !== null &&
@@ -61,7 +61,7 @@ export async function loadPolicyModel(
   return assemble(config, options, data, null, null);
 }
 
-/** The same base, in the same memory and files, with LoRA factors of its own. */
+/** The same base, in the same memory and files, with separate LoRA factors. */
 export function withNewAdapter(policy: PolicyModel, options: PolicyModelOptions): PolicyModel {
   const { config, mapped, mappedFolder } = policy;
   const data = new Map<string, Float32Array>();
@@ -102,7 +102,7 @@ function assemble(
   for (const { name, shape } of factors) {
     const [out, input] = shape as [number, number];
     const values = new Float32Array(out * input);
-    // PEFT's default: A uniform in +-1/sqrt(in) (Kaiming with a = sqrt(5)), B zero: the update starts at nothing.
+    // PEFT's default: A uniform in +-1/sqrt(in) (Kaiming with a = sqrt(5)), B zero: the update starts at zero.
     if (name.endsWith("lora_A.weight")) {
       const random = createRandom(deriveSeed(options.seed, name));
       const bound = 1 / Math.sqrt(input);
@@ -123,7 +123,7 @@ function assemble(
   };
 }
 
-/** Those of `names` as graph inputs; the tensors share the model's memory. */
+/** The parameters `names` as graph inputs; the tensors share the model's memory. */
 export function feedParameters(
   policy: PolicyModel,
   names: readonly string[],

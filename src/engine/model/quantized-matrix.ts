@@ -1,17 +1,20 @@
 /**
  * Matrices as 8-bit integers for sampling: a quarter of the memory to read for each token. Symmetric,
- * one scale for each 32 inputs of an output, laid out as the runtime's `MatMulNBits` wants it.
+ * one scale for each 32 inputs of an output, in the layout of the runtime's `MatMulNBits`.
  */
 import type { Graph, Value } from "../graph/graph.ts";
 import { bytesOf } from "../graph/graph.ts";
 
 const blockInputs = 32;
-/** What stands for 0. */
+/** The integer that represents 0. */
 const zeroPoint = 128;
 const largest = 127;
-/** Added before a number becomes an integer, which cuts it off. */
+/** Added before truncation to an integer. */
 const rounding = zeroPoint + 0.5;
-/** Inputs are quantised as well, block by block, for integer products; 0 would turn weights back into floats. */
+/**
+ * Inputs are quantized as well, block by block, for integer products; 0 would convert weights back to
+ * floats.
+ */
 const integerProducts = 4;
 
 export interface QuantizedMatrix {

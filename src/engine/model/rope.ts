@@ -6,7 +6,7 @@
 type Raw = Readonly<Record<string, unknown>>;
 
 /**
- * Angle per position of each of the `headSize / 2` pairs.
+ * Rotation angle per position of each of the `headSize / 2` pairs.
  * @param refuse called with what is not supported.
  */
 export function ropeFrequencies(
@@ -49,7 +49,7 @@ export function ropeFrequencies(
   }
 }
 
-/** Llama 3.1: long wavelengths are stretched, short ones kept, those between blended. */
+/** Llama 3.1: long wavelengths are stretched, short ones kept, those in between interpolated. */
 function llama3(
   frequencies: readonly number[],
   { factor, low, high, original }: { factor: number; low: number; high: number; original: number },

@@ -1,7 +1,7 @@
 /**
- * Attention of training: rows of different lengths lie one behind the other without padding, and rows
- * that begin alike share one copy of their beginning. Tokens are brought together for attention alone:
- * a trunk is what rows share, a branch is what a row has of its own, and looks at its trunk as well.
+ * Attention of training: rows of different lengths are concatenated without padding, and rows with a
+ * common prefix share one copy of it. Tokens are gathered only for attention: a prefix is what rows
+ * share, a suffix is the rest of a row and attends to its prefix as well.
  */
 import type { Graph, Value } from "../graph/graph.ts";
 import { permuteRows } from "../graph/model-ops.ts";
@@ -10,10 +10,10 @@ import { groupQueries, scoresOf, sharesOf, splitHeads, ungroupQueries } from "./
 import type { ModelConfig } from "./model-config.ts";
 import type { Attention } from "./transformer.ts";
 
-export type SegmentKind = "trunk" | "branch";
+export type SegmentKind = "prefix" | "suffix";
 /**
- * b segments, padded to s tokens, which look at t. `tokens` [b s] says which token is at a place, N if
- * none; `places` [N] says where a token is, b s if nowhere; `mask` [b, 1, 1, s, t] hides.
+ * b segments, padded to s tokens, which attend to t. `tokens` [b s] is the token at each place, N if
+ * none; `places` [N] is the place of each token, b s if none; `mask` [b, 1, 1, s, t] is added to scores.
  */
 export type SegmentInput = `${SegmentKind}_${"tokens" | "places" | "mask"}`;
 
@@ -47,11 +47,11 @@ function declareView(graph: Graph, kind: SegmentKind): View {
   };
 }
 
-/** Declares its inputs, and `branch_trunks` [branches, trunks]: 1 for the trunk of each branch. */
+/** Declares its inputs, and `suffix_prefixes` [suffixes, prefixes]: 1 for the prefix of each suffix. */
 export function segmentAttention(graph: Graph, config: ModelConfig): Attention {
-  const trunk = declareView(graph, "trunk");
-  const branch = declareView(graph, "branch");
-  const trunks = graph.input("branch_trunks", "float32", [branch.b, trunk.b]);
+  const prefix = declareView(graph, "prefix");
+  const suffix = declareView(graph, "suffix");
+  const prefixes = graph.input("suffix_prefixes", "float32", [suffix.b, prefix.b]);
   const width = config.kvHeads * config.headSize;
 
   const attend = ({ b, s, t, rows, mask }: View, queries: Value, keys: Value, values: Value) => {
@@ -61,22 +61,22 @@ export function segmentAttention(graph: Graph, config: ModelConfig): Attention {
     const shares = sharesOf(scoresOf(q, k, config), mask, b, s, t, config);
     return ungroupQueries(matmul(shares, v), b, s, rows, config);
   };
-  /** Each branch's trunk before its own. */
-  const withTrunk = (ofTrunks: Value, own: Value): Value => {
-    const flat = reshape(ofTrunks, [trunk.b, "trunk_floats"]);
-    const before = reshape(matmul(trunks, flat), [branch.b, trunk.s, width]);
-    return concatInner(before, reshape(own, [branch.b, branch.s, width]), branch.t);
+  /** Prepends each suffix's prefix to its own keys or values. */
+  const withPrefix = (ofPrefixes: Value, own: Value): Value => {
+    const flat = reshape(ofPrefixes, [prefix.b, "prefix_floats"]);
+    const before = reshape(matmul(prefixes, flat), [suffix.b, prefix.s, width]);
+    return concatInner(before, reshape(own, [suffix.b, suffix.s, width]), suffix.t);
   };
   return (_, { queries, keys, values }) => {
-    const trunkKeys = trunk.spread(keys);
-    const trunkValues = trunk.spread(values);
-    const ofTrunks = attend(trunk, trunk.spread(queries), trunkKeys, trunkValues);
-    const ofBranches = attend(
-      branch,
-      branch.spread(queries),
-      withTrunk(trunkKeys, branch.spread(keys)),
-      withTrunk(trunkValues, branch.spread(values)),
+    const prefixKeys = prefix.spread(keys);
+    const prefixValues = prefix.spread(values);
+    const ofPrefixes = attend(prefix, prefix.spread(queries), prefixKeys, prefixValues);
+    const ofSuffixes = attend(
+      suffix,
+      suffix.spread(queries),
+      withPrefix(prefixKeys, suffix.spread(keys)),
+      withPrefix(prefixValues, suffix.spread(values)),
     );
-    return add(trunk.collect(ofTrunks), branch.collect(ofBranches));
+    return add(prefix.collect(ofPrefixes), suffix.collect(ofSuffixes));
   };
 }

@@ -1,6 +1,6 @@
 /**
  * The decoder as a graph: token ids in, hidden states out. The same code builds the training pass
- * and the sampling pass; who may look at whom is the business of the attention that it is given.
+ * and the sampling pass; which token attends to which is decided by the attention that is passed in.
  * It does not know where weights come from or what happens to the hidden states.
  *
  * Sizes: N tokens; H hidden, D head size, K key/value heads, G query heads per key/value head.
@@ -13,15 +13,15 @@ import type { RotaryTables } from "../graph/model-ops.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { embeddingName, finalNormName, layerName } from "./parameters.ts";
 
-/** How a graph gets at the model's weights. */
+/** How a graph accesses the model's weights. */
 export interface Weights {
   /** A parameter by its name. */
   get(name: string): Value;
-  /** x W^T, plus the low-rank update where there is one. x: [N, in] -> [N, out]. */
+  /** x W^T, plus the low-rank update, if any. x: [N, in] -> [N, out]. */
   linear(x: Value, name: string): Value;
 }
 
-/** What a layer's attention works on; positions are turned into queries and keys already. */
+/** The inputs of a layer's attention; positions are already encoded in queries and keys. */
 export interface Projections {
   /** [N, K G D] */
   readonly queries: Value;
@@ -31,7 +31,7 @@ export interface Projections {
   readonly values: Value;
 }
 
-/** Mixed values, [N, K G D]. */
+/** Weighted values, [N, K G D]. */
 export type Attention = (layer: number, projections: Projections) => Value;
 
 export interface DecoderInputs {
@@ -40,11 +40,11 @@ export interface DecoderInputs {
   /** [N, 1] int64 */
   readonly positions: Value;
   readonly attention: Attention;
-  /** Keep only the layers' inputs for the backward pass, and compute layers again. @default false */
+  /** Keep only the layers' inputs for the backward pass, and recompute the layers. @default false */
   readonly checkpointed?: boolean;
 }
 
-/** Hidden states, [N, H], normalised. */
+/** Hidden states, [N, H], normalized. */
 export function buildDecoder(
   graph: Graph,
   config: ModelConfig,
@@ -92,7 +92,7 @@ function project(
   const linear = (part: string): Value => weights.linear(x, layerName(layer, `self_attn.${part}`));
   const turned = (part: string, norm: string, width: number): Value => {
     const flat = linear(part);
-    // Per head, before turning: its own normalisation where the model has one.
+    // Per head, before rotation: its own normalization where the model has one.
     const normed = config.queryKeyNorm
       ? rmsNorm(
           reshape(flat, ["heads", headSize]),

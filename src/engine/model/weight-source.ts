@@ -1,5 +1,5 @@
 /**
- * Where a graph's weights come from: trained ones are inputs, fed anew at every run; frozen ones are
+ * Where a graph's weights come from: trained ones are inputs, fed again at every run; frozen ones are
  * constants in a file that the runtime maps into memory, or inputs too when there is no such file.
  */
 import type { LoraSpec } from "../../core/backend.ts";
@@ -16,7 +16,7 @@ export interface WeightSourceOptions {
   readonly base: readonly ParameterSpec[];
   readonly lora: LoraSpec | null;
   readonly loraParameters: readonly ParameterSpec[];
-  /** Where the frozen base lies on disk as 32-bit floats; null when it comes in as inputs. */
+  /** Where the frozen base is stored on disk as 32-bit floats; null when it is passed as inputs. */
   readonly mapped: ReadonlyMap<string, StoredTensor> | null;
   /** Whether trained parameters (the base, or its LoRA factors) carry gradients. */
   readonly differentiate: boolean;

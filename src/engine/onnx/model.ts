@@ -1,6 +1,6 @@
 /**
  * ONNX messages (onnx.proto3, IR version 8) on top of the protobuf writer. Field numbers are the
- * published schema's. Knows nothing of what the graph computes.
+ * published schema's.
  */
 import { MessageWriter } from "./protobuf.ts";
 
@@ -8,7 +8,7 @@ export type DType = "float32" | "float64" | "int64" | "int32" | "bool" | "uint8"
 /** A number, or the name of a size that is known only at run time. */
 export type Dim = number | string;
 
-/** Numbers of element types, as messages and `Cast` have them. */
+/** Numbers of element types, as messages and `Cast` use them. */
 export const elementTypes: Readonly<Record<DType, number>> = {
   float32: 1,
   uint8: 2,
@@ -18,7 +18,7 @@ export const elementTypes: Readonly<Record<DType, number>> = {
   float64: 11,
 };
 
-/** Integers and lists of integers; a float must say so, since 1 and 1.0 are the same in JavaScript. */
+/** Integers and lists of integers; a float must be marked, since 1 and 1.0 are the same in JavaScript. */
 export type Attribute =
   | number
   | readonly number[]
@@ -115,7 +115,7 @@ export interface GraphSpec {
   readonly outputs: readonly ValueSpec[];
 }
 
-/** Operator set 17: the last in which ReduceMean and friends take their axes as attributes. */
+/** Operator set 17: the last in which ReduceMean and similar operators take their axes as attributes. */
 const opset = 17;
 
 function graphMessage(spec: GraphSpec): MessageWriter {

@@ -1,7 +1,7 @@
 /**
  * The write half of the protobuf wire format, as much of it as ONNX needs: varints, 32-bit floats,
  * strings and nested messages. A library would bring a schema compiler and half a megabyte for these
- * sixty lines; nothing here knows ONNX.
+ * sixty lines.
  *
  * https://protobuf.dev/programming-guides/encoding/
  */

@@ -35,7 +35,7 @@ export function createAdamState(
   return { firstMoment: zeros(), secondMoment: zeros(), step: 0 };
 }
 
-/** L2 norm over all gradients. @throws NumericsError naming the tensor that is not finite. */
+/** L2 norm of all gradients. @throws NumericsError naming the tensor that is not finite. */
 export function globalNorm(gradients: ReadonlyMap<string, Float32Array>): number {
   let total = 0;
   for (const [name, gradient] of gradients) {
@@ -48,7 +48,7 @@ export function globalNorm(gradients: ReadonlyMap<string, Float32Array>): number
 }
 
 /**
- * One step on `weights`; leaves them alone when a gradient is not finite.
+ * One step on `weights`; leaves them unchanged when a gradient is not finite.
  * @returns the gradients' global norm before clipping.
  */
 export function adamStep(
@@ -104,10 +104,10 @@ function stepBlock(
   }
 }
 
-/** Elements whose moments are held as 32-bit floats at a time. */
+/** Elements whose moments are converted to 32-bit floats at a time. */
 const blockSize = 4096;
 
-/** The same with moments of half the size; weights see them before they are rounded. */
+/** The same with moments of half the size; weights are updated with them before they are rounded. */
 function stepHalves(
   {
     w,

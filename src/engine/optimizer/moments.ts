@@ -1,12 +1,12 @@
-/** Running means that an optimizer keeps for each weight: 32-bit floats, or the upper halves of such. */
+/** Running means that an optimizer keeps for each weight: 32-bit floats, or their upper halves (bfloat16). */
 import { fromBfloat16, toBfloat16 } from "../checkpoint/half-floats.ts";
 
 export const momentPrecisions = ["float32", "bfloat16"] as const;
 
 /**
- * `bfloat16` takes half of the memory. It is rounded at random, up as often as the remainder is large:
- * to the nearest, changes smaller than half a unit in the last of its 8 bits would never add up
- * (arXiv:2010.06192).
+ * `bfloat16` takes half of the memory. It is rounded stochastically, up with a probability proportional to
+ * the remainder: with rounding to nearest, changes smaller than half a unit in the last of its 8 bits
+ * would never accumulate (arXiv:2010.06192).
  */
 export type MomentPrecision = (typeof momentPrecisions)[number];
 
@@ -22,7 +22,7 @@ export function momentValues(moments: Moments): Float32Array {
   return moments instanceof Float32Array ? moments : fromBfloat16(moments);
 }
 
-/** To the nearest, so that what was stored comes back as it was. */
+/** Rounds to nearest, so that stored values are restored exactly. */
 export function setMoments(moments: Moments, values: Float32Array): void {
   moments.set(moments instanceof Float32Array ? values : toBfloat16(values));
 }
@@ -33,7 +33,7 @@ export function readBlock(moments: Uint16Array, start: number, into: Float32Arra
   for (let i = 0; i < bits.length; i++) bits[i] = moments[start + i]! << 16;
 }
 
-/** Rounds `from` at random into `moments` from `start` on. @param random 32 random bits each time. */
+/** Rounds `from` stochastically into `moments` from `start` on. @param random 32 random bits each time. */
 export function writeBlock(
   moments: Uint16Array,
   start: number,

@@ -1,6 +1,6 @@
 /**
- * Which sequences may be worked on, so that their caches stay within a bound. Knows what each needs, and
- * nothing of where it is.
+ * Which sequences may run, so that their caches stay within a bound. Knows what each needs, not
+ * where it is stored.
  */
 import { cacheBytesPerToken } from "../model/model-config.ts";
 import type { ModelConfig } from "../model/model-config.ts";
@@ -18,7 +18,7 @@ export class Admission {
   readonly #limits: AdmissionLimits;
   readonly #bytesPerToken: number;
   readonly #running = new Set<Sequence>();
-  /** Had to make room; the oldest first. They come back before anything new. */
+  /** Preempted sequences, oldest first. They resume before new ones are admitted. */
   #preempted: readonly Sequence[] = [];
 
   constructor(config: ModelConfig, limits: AdmissionLimits) {
@@ -30,7 +30,7 @@ export class Admission {
     return this.#running.size;
   }
 
-  /** Running and parked. */
+  /** Running and preempted. */
   get all(): readonly Sequence[] {
     return [...this.#running, ...this.#preempted];
   }
@@ -39,7 +39,7 @@ export class Admission {
     return this.#running.has(sequence);
   }
 
-  /** Whether a sequence with so many cached tokens may run too; one always may. */
+  /** Whether a sequence with this many cached tokens may run too; one always may. */
   #hasRoom(cached: number): boolean {
     if (this.#running.size === 0) return true;
     if (this.#running.size >= this.#limits.sequences) return false;
@@ -53,7 +53,7 @@ export class Admission {
     return tokens * this.#bytesPerToken;
   }
 
-  /** Whether a new sequence with so long a prompt may run now. */
+  /** Whether a new sequence with a prompt of this length may run now. */
   admitsNew(promptTokens: number): boolean {
     return this.#preempted.length === 0 && this.#hasRoom(promptTokens);
   }
@@ -72,11 +72,11 @@ export class Admission {
     this.#preempted = [];
   }
 
-  /** Parked sequences for which there is room again; they run from now on. */
+  /** Preempted sequences for which there is room again; they are running afterwards. */
   takeBack(): readonly Sequence[] {
     const taken: Sequence[] = [];
     for (const sequence of this.#preempted) {
-      // With room for one lane more, or it would soon be parked again.
+      // With room for one more length bucket, or it would soon be preempted again.
       if (!this.#hasRoom(bucketLength(farthestCached(sequence)))) break;
       taken.push(sequence);
       this.#running.add(sequence);
@@ -85,7 +85,7 @@ export class Admission {
     return taken;
   }
 
-  /** The youngest sequences that no longer fit; they are parked from now on. */
+  /** The youngest sequences that no longer fit; they are preempted afterwards. */
   park(): readonly Sequence[] {
     const preempted: Sequence[] = [];
     while (this.#running.size > 1 && this.#bytesWith(0) > this.#limits.bytes) {

@@ -1,6 +1,6 @@
 /**
- * Continuous batching: requests join and leave between steps. Every draw is a function of the
- * request's seed and the sequence's own numbers, so results do not depend on what else is running.
+ * Continuous batching: requests join and leave between steps. Every sample is a function of the
+ * request's seed and the sequence's own numbers, so results are batch-invariant.
  * Knows token ids only, no text.
  */
 import { ContextOverflowError } from "../../core/errors.ts";
@@ -36,11 +36,11 @@ export interface BatchSamplerOptions {
   readonly provider?: Provider;
   /** @default "float32" */
   readonly precision?: SamplingPrecision;
-  /** Sequences decoded at once; more wait in line. @default 128 */
+  /** Sequences decoded at once; others wait in a queue. @default 128 */
   readonly maxSequences?: number;
   /**
-   * Bytes of keys and values: four fifths of what running sequences may need, beyond which the youngest
-   * wait, and a fifth of prompts. Arrays that grow take up to twice as much for a while.
+   * Bytes of keys and values: four fifths for running sequences, beyond which the youngest
+   * are preempted, and a fifth for prompts. Arrays that grow take up to twice as much for a while.
    * @default a quarter of the memory
    */
   readonly cacheBytes?: number;
@@ -49,7 +49,7 @@ export interface BatchSamplerOptions {
 const memoryFraction = 1 / 4;
 const promptFraction = 1 / 5;
 
-/** Between two tokens of a sequence, for prompts. */
+/** Time between two tokens of a sequence that prompts may use. */
 const maxPauseMs = 1000;
 
 export class BatchSampler implements Sampler {
@@ -64,11 +64,11 @@ export class BatchSampler implements Sampler {
   readonly #buckets: DecodeBuckets<Sequence>;
   #begun = 0;
   #lastStep = 0;
-  /** A sequence was given up because there were no numbers. */
+  /** A sequence was dropped because its numbers were NaN. */
   #hasDiverged = false;
   #working = false;
   #weightVersion = 0;
-  /** Tokens drawn, milliseconds of computing, and sequences that were parked, since the beginning. */
+  /** Tokens sampled, milliseconds of computing, and sequences that were preempted, since the start. */
   readonly totals = { tokens: 0, busyMs: 0, preempted: 0 };
 
   private constructor(policy: PolicyModel, session: SamplingSession, options: BatchSamplerOptions) {
@@ -154,7 +154,10 @@ export class BatchSampler implements Sampler {
     return this.#queue.length + this.#betweenSteps.length + this.#admission.all.length === 0;
   }
 
-  /** Steps of few sequences are dear: most prompts come first, as long as the others need not wait long. */
+  /**
+   * Steps with few sequences are inefficient: most prompts come first, as long as the others need not wait
+   * long.
+   */
   get #isDecodingNext(): boolean {
     const prompts = this.#prefill.waiting.length;
     const decoding = this.#admission.runningCount - prompts;
@@ -196,7 +199,7 @@ export class BatchSampler implements Sampler {
     this.#buckets.trim();
   }
 
-  /** Ends this request alone: the numbers of others never depended on it. */
+  /** Ends only this request: the numbers of others never depend on it. */
   #fail(queued: QueuedRequest, error: unknown): void {
     const place = this.#queue.indexOf(queued);
     if (place >= 0) this.#queue.splice(place, 1);
@@ -219,7 +222,7 @@ export class BatchSampler implements Sampler {
 
   #dropAborted(): void {
     const isAborted = ({ request }: QueuedRequest): boolean => request.signal?.aborted === true;
-    // Of a request in line, none or some sequences have begun: the others do now, to end at once.
+    // Of a queued request, none or some sequences have started: the others start now, to end at once.
     for (const queued of this.#queue.filter(isAborted)) {
       this.#queue.splice(this.#queue.indexOf(queued), 1);
       while (queued.begun < queued.n) finishSequence(this.#next(queued), "aborted");
@@ -236,7 +239,7 @@ export class BatchSampler implements Sampler {
     return newSequence(queued, this.#begun++, this.contextLength);
   }
 
-  /** Takes it out of wherever it is being worked on. */
+  /** Removes it from wherever it is being processed. */
   #stop(sequence: Sequence): void {
     this.#prefill.remove(sequence);
     this.#buckets.remove(sequence);
@@ -272,7 +275,7 @@ export class BatchSampler implements Sampler {
     if (bucket.sequences.length === 0) return;
     const isSampledInside = (sequence: Sequence): boolean =>
       this.#session.samples && samplesNext(sequence) && isPlain(sequence.request.request.params);
-    // By the sequence alone, not by its company: the two ways differ in rare draws.
+    // Depends on the sequence alone, not on batch composition: the two methods differ in rare samples.
     const uniforms = bucket.sequences.map((s) => (isSampledInside(s) ? s.uniform() : undefined));
     const rows = await this.#stepApart(bucket, uniforms);
     const failed = new Map<QueuedRequest, unknown>();
@@ -281,7 +284,7 @@ export class BatchSampler implements Sampler {
       try {
         if (this.#follow(sequence, rows[i]!)) bucket.remove(i);
       } catch (error) {
-        // At once: another that ends would have it moved, and leave a copy behind.
+        // At once: another sequence that ends would move it, and leave a copy behind.
         bucket.discard(i);
         failed.set(sequence.request, error);
       }
@@ -293,7 +296,10 @@ export class BatchSampler implements Sampler {
         this.#buckets.moveOn(bucket, i);
   }
 
-  /** A step of every sequence; where the run fails, each has one of its own, so that it fails alone. */
+  /**
+   * A step of every sequence; where the run fails, each sequence is run separately, so that failures stay
+   * isolated.
+   */
   async #stepApart(
     bucket: DecodeBucket<Sequence>,
     uniforms: readonly (number | undefined)[],
@@ -319,14 +325,14 @@ export class BatchSampler implements Sampler {
     }
   }
 
-  /** @returns whether the sequence has ended. @throws where it cannot go on. */
+  /** @returns whether the sequence has ended. @throws where it cannot continue. */
   #follow(sequence: Sequence, row: StepRow): boolean {
     if ("error" in row) throw row.error;
     if (row.picked === null) return this.#resume(sequence, row.probabilities);
     return this.#record(sequence, row.picked);
   }
 
-  /** The youngest give way to those that have outgrown their lane. */
+  /** The youngest are preempted in favor of those that have outgrown their length bucket. */
   #makeRoom(): void {
     for (const sequence of this.#admission.park()) {
       this.#stop(sequence);
@@ -335,7 +341,10 @@ export class BatchSampler implements Sampler {
     }
   }
 
-  /** Its next token: drawn, or the one that it drew before it was parked. @returns whether it has ended. */
+  /**
+   * Its next token: sampled, or the one that it sampled before it was preempted.
+   * @returns whether it has ended.
+   */
   #resume(sequence: Sequence, probabilities: Float32Array): boolean {
     const known = sampledAlready(sequence);
     if (known !== undefined) {
@@ -367,11 +376,11 @@ export class BatchSampler implements Sampler {
   }
 }
 
-/** What a step gave one sequence. */
+/** The result of a step for one sequence. */
 type StepRow =
   | { readonly error: unknown }
   | {
-      /** Empty where nothing is drawn from it outside of the graph. */
+      /** Empty where nothing is sampled from it outside the graph. */
       readonly probabilities: Float32Array;
       readonly picked: SampledToken | null;
     };

@@ -1,9 +1,9 @@
 /**
- * Attention of sampling: S new tokens of each of B sequences look at T cached ones and at each other.
- * The cache is only read; keys and values of the new tokens are handed out.
+ * Attention of sampling: S new tokens of each of B sequences attend to T cached ones and to each other.
+ * The cache is only read; keys and values of the new tokens are returned.
  *
  * Query heads that share keys are multiplied one by one: for the single row that a new token is, the
- * runtime reads keys where they lie, while it would rearrange them for several rows.
+ * runtime reads keys in place, while it would rearrange them for several rows.
  */
 import type { Graph, Value } from "../graph/graph.ts";
 import { add, concatLast, matmul, reshape, scale, softmax, transpose } from "../graph/ops.ts";
@@ -41,7 +41,7 @@ export function cachedAttention(
     };
     added[layer] = own;
     const cache = cacheOf(layer);
-    // A factor on the product would keep the runtime from its kernel for single rows.
+    // A factor on the product would prevent the runtime from using its kernel for single rows.
     const scaled = scale(projections.queries, 1 / Math.sqrt(headSize));
     const apart = reshape(scaled, ["B", "S", kvHeads, heads / kvHeads, headSize]);
     const queries = transpose(apart, [0, 2, 3, 1, 4]);

@@ -1,6 +1,6 @@
 /**
- * Sequences being continued one token at a time, all with the same cache length T. A sequence that
- * outgrows its lane moves to the next, so that T depends on the sequence's own length alone.
+ * Sequences being decoded one token at a time, all with the same cache length T. A sequence that
+ * outgrows its length bucket moves to the next, so that T depends on the sequence's own length alone.
  */
 import { cacheBytesPerToken } from "../model/model-config.ts";
 import type { ModelConfig } from "../model/model-config.ts";
@@ -9,7 +9,7 @@ import type { PrefixNode } from "./prefix-tree.ts";
 import { writePath } from "./prompt-cache.ts";
 import type { SamplingSession, StepOutput } from "./sampling-session.ts";
 
-/** What a lane needs to know of a sequence. */
+/** What a bucket needs to know about a sequence. */
 export interface BucketSequence {
   /** Tokens whose keys and values are cached. */
   cached: number;
@@ -17,7 +17,7 @@ export interface BucketSequence {
   pending: number;
 }
 
-/** Rows below which a batch would compute differently. */
+/** Number of rows below which a batch would be computed differently. */
 const minSequences = 2;
 
 export class DecodeBucket<S extends BucketSequence> {
@@ -53,7 +53,7 @@ export class DecodeBucket<S extends BucketSequence> {
     return Array.from({ length: this.#config.layers }, () => new Float32Array(length));
   }
 
-  /** Array by array, so that old and new ones are not all there at once. */
+  /** Array by array, so that old and new ones are not all in memory at once. */
   #resize(capacity: number): void {
     const used = this.sequences.length * this.#slot;
     for (const arrays of [this.#keys, this.#values]) {
@@ -62,7 +62,7 @@ export class DecodeBucket<S extends BucketSequence> {
         arrays[layer].set(old.subarray(0, used));
       }
     }
-    // Last: memory that cannot be had must leave a lane that still works.
+    // Last: a failed allocation must leave a bucket that still works.
     this.#capacity = capacity;
   }
 
@@ -71,7 +71,7 @@ export class DecodeBucket<S extends BucketSequence> {
     return this.sequences.length;
   }
 
-  /** Gives back all but room for less than twice the sequences that are there. */
+  /** Frees memory beyond less than twice the current number of sequences. */
   shrink(): void {
     let capacity = this.#capacity;
     const least = Math.max(minSequences, this.sequences.length);
@@ -92,7 +92,7 @@ export class DecodeBucket<S extends BucketSequence> {
     this.sequences.push(sequence);
   }
 
-  /** Takes over sequence `index` of a shorter lane. */
+  /** Takes over sequence `index` of a shorter bucket. */
   addFromBucket(source: DecodeBucket<S>, index: number): void {
     const slot = this.#reserve();
     const { kvHeads, headSize, layers } = this.#config;
@@ -109,7 +109,7 @@ export class DecodeBucket<S extends BucketSequence> {
     this.sequences.push(source.sequences[index]!);
   }
 
-  /** Removes sequence `index` and what it cached: a mask hides numbers that are left behind, but no NaN. */
+  /** Removes sequence `index` and what it cached: a mask hides stale numbers, but not NaN. */
   discard(index: number): void {
     const slot = this.#slot;
     for (const arrays of [this.#keys, this.#values])
@@ -117,7 +117,7 @@ export class DecodeBucket<S extends BucketSequence> {
     this.remove(index);
   }
 
-  /** A lane of the same length with sequence `index` alone, in a copy of its cache. */
+  /** A bucket of the same length with only sequence `index`, in a copy of its cache. */
   alone(index: number): DecodeBucket<S> {
     const bucket = new DecodeBucket<S>(this.cachedTokens, this.#config, 1);
     bucket.addFromBucket(this, index);
@@ -150,7 +150,7 @@ export class DecodeBucket<S extends BucketSequence> {
 
   /**
    * Feeds every sequence its pending token.
-   * @param uniforms for each sequence, to draw what comes next; undefined where it is not drawn inside
+   * @param uniforms for each sequence, to sample the next token; undefined where it is not sampled inside
    */
   async step(
     session: SamplingSession,

@@ -1,5 +1,5 @@
 /**
- * The lanes of all running sequences, by the length of their cache, and the memory that they take.
+ * The length buckets of all running sequences, by cache length, and the memory that they take.
  */
 import { cacheBytesPerToken } from "../model/model-config.ts";
 import type { ModelConfig } from "../model/model-config.ts";
@@ -7,16 +7,16 @@ import { DecodeBucket } from "./decode-bucket.ts";
 import type { BucketSequence } from "./decode-bucket.ts";
 import type { PrefixNode } from "./prefix-tree.ts";
 
-/** Cache lengths of lanes are multiples of it: shorter ones waste less on padding, but split batches. */
+/** Cache lengths of buckets are multiples of it: shorter ones waste less on padding, but split batches. */
 const bucketTokens = 128;
 
-/** T of the lane for a sequence with so many cached tokens: a step writes one more. */
+/** T of the bucket for a sequence with this many cached tokens: a step writes one more. */
 export function bucketLength(cached: number): number {
   return Math.ceil((cached + 1) / bucketTokens) * bucketTokens;
 }
 
 export interface DecodeBucketsOptions {
-  /** How many a new lane may soon have: room for them at once saves copies. */
+  /** How many sequences a new bucket may soon have: room for them at once saves copies. */
   readonly expectedSequences: () => number;
   /** Allocated before `trim` gives anything back. */
   readonly maxBytes: number;
@@ -64,7 +64,7 @@ export class DecodeBuckets<S extends BucketSequence> {
     bucket.remove(index);
   }
 
-  /** One that has not come to its end: what it leaves behind may be no numbers. */
+  /** One that did not finish: what it leaves behind may be NaN. */
   remove(sequence: S): void {
     for (const bucket of this) {
       const index = bucket.sequences.indexOf(sequence);
@@ -72,7 +72,7 @@ export class DecodeBuckets<S extends BucketSequence> {
     }
   }
 
-  /** Gives back what no sequence uses, if more than `maxBytes` are allocated. */
+  /** Frees what no sequence uses, if more than `maxBytes` are allocated. */
   trim(): void {
     if (this.bytes <= this.#options.maxBytes) return;
     this.dropEmpty();

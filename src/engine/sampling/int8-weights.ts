@@ -17,7 +17,7 @@ async function* frozenMatrices(
 /**
  * Every linear layer and the head, by name; norms, biases, the embedding's rows and LoRA factors stay
  * 32-bit floats.
- * @throws ConfigError when the base itself is trained: it would have to be quantised at every step.
+ * @throws ConfigError when the base itself is trained: it would have to be quantized at every step.
  */
 export async function quantizeFrozen(
   policy: PolicyModel,

@@ -1,7 +1,7 @@
-/** A sequence whose probabilities are no numbers: it is given up, and nothing of it stays in a cache. */
+/** A sequence whose probabilities are NaN: it is dropped, and nothing of it stays in a cache. */
 import { AgentTrainerError } from "../../core/errors.ts";
 
-/** One that is none spoils a whole softmax. */
+/** A single NaN spoils a whole softmax. */
 export function areNumbers(probabilities: Float32Array): boolean {
   return Number.isFinite(probabilities[0]);
 }

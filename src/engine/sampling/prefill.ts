@@ -1,7 +1,7 @@
 /**
  * Computes the prefix-tree nodes of waiting prompts, one run of the graph at a time, so that others can
- * be continued, and prompts cancelled, in between. Blocks of several prompts go together where their
- * shapes are equal; what a block holds does not depend on which ones did.
+ * be continued, and prompts cancelled, in between. Blocks of several prompts are batched where their
+ * shapes are equal; a block's content does not depend on batch composition.
  */
 import type { ModelConfig } from "../model/model-config.ts";
 import { maskedScore } from "../model/attention.ts";
@@ -11,7 +11,7 @@ import type { PrefixNode, PrefixTree } from "./prefix-tree.ts";
 import { ScratchCache } from "./prompt-cache.ts";
 import type { SamplingSession, StepOutput } from "./sampling-session.ts";
 
-/** Enough rows to keep a processor busy, few enough that others need not wait long. */
+/** Enough rows to keep a CPU busy, few enough that others need not wait long. */
 const maxBlocksPerRun = 8;
 /** A short block is padded to a multiple of it. */
 const shortBlockTokens = 32;
@@ -19,7 +19,7 @@ const shortBlockTokens = 32;
 interface Cursor<R> {
   readonly request: R;
   readonly blocks: readonly Int32Array[];
-  /** The last block that is there. */
+  /** The last block that is cached. */
   node: PrefixNode | null;
   next: number;
 }
@@ -29,7 +29,7 @@ interface Job {
   readonly tokens: Int32Array;
 }
 
-/** A request whose prompt is cached as far as `node`, its end. */
+/** A request whose prompt is cached up to `node`, its end. */
 export interface Prefilled<R> {
   readonly request: R;
   readonly node: PrefixNode;
@@ -41,7 +41,7 @@ export interface FailedPrompt<R> {
   readonly error: unknown;
 }
 
-/** Both wait no longer. */
+/** Neither is waiting any longer. */
 export interface Advance<R> {
   readonly completed: readonly Prefilled<R>[];
   readonly failed: readonly FailedPrompt<R>[];
@@ -76,13 +76,13 @@ export class Prefill<R> {
     this.#cursors = this.#cursors.filter((cursor) => cursor.request !== request);
   }
 
-  /** Forgets what was computed with other weights; call it when the tree has been cleared. */
+  /** Forgets what was computed with other weights; called when the tree has been cleared. */
   restart(): void {
     this.#scratch = new ScratchCache(this.#config);
     for (const cursor of this.#cursors) Object.assign(cursor, { node: null, next: 0 });
   }
 
-  /** At most one run, unless it fails: then each of its blocks has one of its own. */
+  /** At most one run, unless it fails: then each of its blocks is run separately. */
   async advance(): Promise<Advance<R>> {
     const cached = this.#takeComplete();
     const [oldest] = this.#cursors;
@@ -94,7 +94,7 @@ export class Prefill<R> {
     return { completed, failed };
   }
 
-  /** What fails together is tried one by one, so that it fails alone. */
+  /** Blocks of a failed run are retried one by one, so that failures stay isolated. */
   async #computeApart(jobs: readonly Job[]): Promise<readonly FailedPrompt<R>[]> {
     try {
       const spoiled = await this.#compute(jobs);
@@ -107,7 +107,7 @@ export class Prefill<R> {
     }
   }
 
-  /** All that wait for this block. */
+  /** All requests that wait for this block. */
   #takeFailed({ parent, tokens }: Job, error: unknown): readonly FailedPrompt<R>[] {
     const key = blockKey(tokens);
     const isFailed = ({ node, blocks, next }: Cursor<R>): boolean =>
@@ -117,7 +117,7 @@ export class Prefill<R> {
     return failed;
   }
 
-  /** Follows the tree as far as it goes. */
+  /** Follows the tree as far as the prompt is cached. */
   #takeComplete(): readonly Prefilled<R>[] {
     const completed: Prefilled<R>[] = [];
     const waiting: Cursor<R>[] = [];
@@ -154,7 +154,7 @@ export class Prefill<R> {
     return jobs;
   }
 
-  /** Jobs of the same shape. @returns those that gave no numbers, which are not kept. */
+  /** Jobs of the same shape. @returns those whose results were NaN, which are not kept. */
   async #compute(jobs: readonly Job[]): Promise<readonly Job[]> {
     const sequences = jobs.length;
     const newTokens = paddedTokens(jobs[0]!.tokens);
@@ -166,7 +166,7 @@ export class Prefill<R> {
       const { tokens } = jobs[b]!;
       for (let s = 0; s < newTokens; s++) {
         ids[b * newTokens + s] = BigInt(tokens[s] ?? 0);
-        // Padding behind a short last block keeps a legal position; causality hides it.
+        // Padding after a short last block keeps a valid position; the causal mask hides it.
         const position = Math.min(pasts[b]! + s, this.#config.contextLength - 1);
         positions[b * newTokens + s] = BigInt(position);
       }
@@ -207,7 +207,7 @@ export class Prefill<R> {
   }
 }
 
-/** S: a function of the block alone, as everything that decides about its numbers. */
+/** S: a function of the block alone, as is everything that affects its numbers. */
 function paddedTokens({ length }: Int32Array): number {
   return Math.ceil(length / shortBlockTokens) * shortBlockTokens;
 }
@@ -216,7 +216,7 @@ function depthOf({ parent }: Job): number {
   return parent === null ? 0 : parent.depth + 1;
 }
 
-/** T; the graph wants some tokens, also where there are none. */
+/** T; the graph requires at least some tokens, even where there are none. */
 function cacheLength(depth: number): number {
   return Math.max(1, depth) * blockTokens;
 }

@@ -1,8 +1,8 @@
 /**
- * Keys and values of prompts, shared by every sequence that begins alike. A prompt is cut into blocks
+ * Keys and values of prompts, shared by all sequences with the same prefix. A prompt is cut into blocks
  * at multiples of `blockTokens`; a node holds one block and is computed from its ancestors and its own
- * tokens alone, always with the same tensor shapes. So what a prompt's cache holds is a function of
- * its tokens: it does not matter who asked first, what was evicted, or which tokens were sampled.
+ * tokens alone, always with the same tensor shapes. So a prompt's cache is a function of
+ * its tokens: it does not matter which request came first, what was evicted, or which tokens were sampled.
  */
 
 /** Tokens in a full block. */
@@ -17,7 +17,7 @@ export interface PrefixNode {
   /** Per layer, [K, tokens, D]. */
   readonly keys: readonly Float32Array[];
   readonly values: readonly Float32Array[];
-  /** [V] of what comes after the block's last token. */
+  /** [V] probabilities of the token after the block's last one. */
   readonly probabilities: Float32Array;
   readonly children: Map<string, PrefixNode>;
   readonly bytes: number;
@@ -81,7 +81,7 @@ export class PrefixTree {
     return inserted;
   }
 
-  /** Forgets least recently used leaves until the limit is met, but none of `held`: others will follow it. */
+  /** Forgets least recently used leaves until the limit is met, but none of `held`, which are still needed. */
   trim(held: ReadonlySet<PrefixNode | null>): void {
     while (this.#bytes > this.#maxBytes) {
       const leaves = [...this.#leaves(this.#roots)]
@@ -103,7 +103,7 @@ export class PrefixTree {
     }
   }
 
-  /** New weights make every cached number wrong. */
+  /** New weights invalidate every cached number. */
   clear(): void {
     this.#roots.clear();
     this.#bytes = 0;

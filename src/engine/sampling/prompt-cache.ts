@@ -1,4 +1,4 @@
-/** Brings a prompt's blocks together into the cache that a run of the graph reads. */
+/** Gathers a prompt's blocks into the cache that a run of the graph reads. */
 import type { ModelConfig } from "../model/model-config.ts";
 import { blockTokens, pathTo } from "./prefix-tree.ts";
 import type { PrefixNode } from "./prefix-tree.ts";
@@ -30,14 +30,14 @@ export function writePath(
 }
 
 /**
- * A cache that is filled anew for every run, in the same memory, since fresh memory costs as much as
- * what is written to it. Places behind a path keep what an earlier run left there.
+ * A cache that is refilled for every run, in the same memory, since allocating costs as much as
+ * writing. Places after a path keep what an earlier run left there.
  */
 export class ScratchCache {
   readonly #config: ModelConfig;
   #cache: LayeredCache = { keys: [], values: [] };
   #cachedTokens = 0;
-  /** Whose path lies in each slot. */
+  /** Whose path is in each slot. */
   #nodes: (PrefixNode | null)[] = [];
 
   constructor(config: ModelConfig) {
@@ -58,7 +58,7 @@ export class ScratchCache {
     this.#cachedTokens = cachedTokens;
     for (const [b, node] of nodes.entries()) {
       const before = this.#nodes[b] ?? null;
-      // The next block of the same prompt: what it follows is there already.
+      // The next block of the same prompt: the preceding ones are already there.
       const isContinued = before !== null && pathTo(node).includes(before);
       const firstDepth = isContinued ? before.depth + 1 : 0;
       writePath(node, this.#cache, b, cachedTokens, this.#config, firstDepth);

@@ -1,4 +1,4 @@
-/** Draws one token from a row of probabilities. Pure: the uniform number comes from the caller. */
+/** Samples one token from a row of probabilities. Pure: the uniform number comes from the caller. */
 import type { SamplingParams } from "../../core/policy.ts";
 
 export interface SampledToken {
@@ -11,12 +11,12 @@ export interface SampledToken {
 
 type Shape = Pick<SamplingParams, "temperature" | "topP" | "topK" | "minP">;
 
-/** Drawn from the model's distribution as it is. */
+/** Sampled from the model's unmodified distribution. */
 export function isPlain(shape: Shape): boolean {
   return shape.temperature === 1 && isUnfiltered(shape);
 }
 
-/** Whether the policy that samples is another than that at temperature 1; greedy counts as the latter. */
+/** Whether the sampling policy differs from that at temperature 1; greedy counts as temperature 1. */
 export function isTempered({ temperature }: Pick<Shape, "temperature">): boolean {
   return temperature !== 1 && temperature !== 0;
 }
@@ -27,13 +27,13 @@ function isUnfiltered({ topK, topP, minP }: Shape): boolean {
 
 type Masses = Float32Array | Float64Array;
 
-/** Reused between calls: a fresh array of vocabulary size per token would keep the collector busy. */
+/** Reused between calls: a fresh array of vocabulary size per token would keep the garbage collector busy. */
 let scratch = new Float64Array(0);
 
 /**
  * `probabilities` [V]: the softmax at temperature 1. Order of the filters as in Hugging Face and vLLM:
  * temperature, top-k, top-p, min-p. Ties go to the smaller id. `uniform` is in [0, 1). Sums are in
- * doubles.
+ * double precision.
  */
 export function sampleToken(
   probabilities: Float32Array,
@@ -150,7 +150,7 @@ function sampleFiltered(masses: Masses, { topK, topP, minP }: Shape, uniform: nu
   return ids.at(-1)!;
 }
 
-/** The fewest of `ids`, at least one, whose masses reach `limit`. */
+/** The smallest prefix of `ids`, at least one, whose masses reach `limit`. */
 function nucleus(ids: readonly number[], masses: Masses, limit: number): number[] {
   let mass = 0;
   let kept = 0;

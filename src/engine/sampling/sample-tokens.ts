@@ -1,18 +1,18 @@
 /**
- * Draws tokens inside of the graph, where nothing is filtered and the temperature is 1: probabilities of
+ * Samples tokens inside the graph, where nothing is filtered and the temperature is 1: probabilities of
  * a large vocabulary need not leave it then. The same inverse of the cumulative distribution as in
- * `pick-token.ts`, in two steps: first a block of the vocabulary, then a token of it.
+ * `sample-token.ts`, in two steps: first a block of the vocabulary, then a token of it.
  */
 import type { Graph, Value } from "../graph/graph.ts";
 import { elementTypes } from "../onnx/model.ts";
 
-/** Vocabularies below it are drawn from as fast outside. */
+/** Smaller vocabularies are sampled as fast outside the graph. */
 export const minVocabulary = 8192;
 
 /** Tokens in a block; the first that divides the vocabulary. */
 const blockSizes = [256, 128, 512, 64, 1024] as const;
 
-/** Below 1, so that a draw stays within the mass of what was drawn before it. */
+/** Below 1, so that the second step stays within the mass of the block sampled in the first. */
 const almostOne = 1 - 2 ** -40;
 
 export interface SampledTokens {
@@ -63,11 +63,11 @@ export function sampleTokens(
 interface SampledIndex {
   /** [R, 1] int64 */
   readonly column: Value;
-  /** [R] float64, in [0, 1): where in the mass of what was drawn the draw fell. */
+  /** [R] float64, in [0, 1): the position of the uniform number within the sampled item's mass. */
   readonly rest: Value;
 }
 
-/** @param masses [R, n] float64, not normalised */
+/** @param masses [R, n] float64, not normalized */
 function sampleIndex(graph: Graph, masses: Value, uniforms: Value): SampledIndex {
   const [R, n] = masses.shape as readonly [string, number];
   const double = { dtype: "float64" } as const;

@@ -23,7 +23,7 @@ export const newKeys = (layer: number): string => `new_keys_${layer}`;
 export const newValues = (layer: number): string => `new_values_${layer}`;
 
 export interface BuiltSamplingGraph extends BuiltGraph {
-  /** It can draw tokens inside. */
+  /** It can sample tokens inside the graph. */
   readonly samples: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface SamplingGraphOptions {
 /**
  * Inputs: `ids` [B S], `positions` [B S, 1], `mask` [B, 1, 1, S, T + S], `rows` [R] (which of the B S
  * hidden states are continued), and per layer the cache [B, K, T, D]. Outputs: `probabilities` [R, V]
- * of the next token, and per layer the new keys and values [B, K, S, D]. Where tokens are drawn inside,
+ * of the next token, and per layer the new keys and values [B, K, S, D]. Where tokens are sampled inside,
  * further an input `uniforms` [R] and outputs `tokens` and `chances` [R].
  */
 export function buildSamplingGraph(
@@ -61,7 +61,7 @@ export function buildSamplingGraph(
   const hidden = buildDecoder(graph, config, weights, { ids, positions, attention });
   const head = config.tiedEmbeddings ? embeddingName : headName;
   const logits = weights.linear(takeRows(hidden, rows), head);
-  // Here and not where tokens are drawn: the runtime is many times faster at exponentials.
+  // Here and not where tokens are sampled: the runtime is many times faster at exponentials.
   const probabilities = softmax(logits);
   graph.output("probabilities", probabilities);
   const blockSize = operators === "fused" ? blockSizeOf(config.vocabSize) : null;

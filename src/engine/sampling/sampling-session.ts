@@ -1,6 +1,6 @@
 /**
  * One run of the sampling graph with the caller's cache. Shapes are chosen so that a sequence's
- * numbers never depend on its neighbours in the batch: at least two rows (a single row would take
+ * numbers never depend on its neighbors in the batch: at least two rows (a single row would use
  * another multiplication kernel), and a cache length that is a function of the sequence alone.
  */
 import { feedParameters } from "../model/policy-model.ts";
@@ -20,9 +20,9 @@ import {
 import type { BuiltSamplingGraph } from "./sampling-graph.ts";
 
 /**
- * What frozen matrices are multiplied as. `int8` reads a quarter of the memory and draws from a
+ * What frozen matrices are multiplied as. `int8` reads a quarter of the memory and samples from a
  * slightly different distribution than the one that is trained; its log-probabilities are those it
- * drew from, so ratios in the loss correct for it.
+ * sampled from, so ratios in the loss correct for it.
  */
 export const samplingPrecisions = ["float32", "int8"] as const;
 export type SamplingPrecision = (typeof samplingPrecisions)[number];
@@ -50,7 +50,7 @@ export interface StepInput {
   readonly rows: BigInt64Array;
   /** At least B sequences long. */
   readonly cache: LayeredCache;
-  /** [R] in [0, 1): draw a token for each row. Only for a session that `draws`. @default none are */
+  /** [R] in [0, 1): sample a token for each row. Only for a session where `samples` is true. @default none */
   readonly uniforms?: Float64Array;
   /** @default true */
   readonly probabilities?: boolean;
@@ -74,7 +74,7 @@ export interface SampledRows {
 }
 
 export class SamplingSession {
-  /** Whether it can draw tokens, at temperature 1 and without filters. */
+  /** Whether it can sample tokens, at temperature 1 and without filters. */
   readonly samples: boolean;
   readonly #session: Session;
   readonly #policy: PolicyModel;

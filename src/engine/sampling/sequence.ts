@@ -1,4 +1,4 @@
-/** One sequence that is being drawn, and the request that it belongs to. Knows nothing of batches. */
+/** One sequence that is being sampled, and the request that it belongs to. */
 import type { Sample, SampleRequest, StopReason, WeightChange } from "../../core/policy.ts";
 import { createRandom, deriveSeed } from "../../util/random.ts";
 import type { BucketSequence } from "./decode-bucket.ts";
@@ -9,7 +9,7 @@ export interface QueuedRequest {
   readonly request: SampleRequest;
   readonly n: number;
   readonly weightVersion: number;
-  /** Sequences that were made of it. */
+  /** Sequences started for it. */
   begun: number;
   readonly results: (Sample | undefined)[];
   /** Sequences that have not ended. */
@@ -35,7 +35,7 @@ export interface Sequence extends BucketSequence {
   readonly changes: WeightChange[];
 }
 
-/** The next of the request's n. */
+/** The next of the request's n sequences. */
 export function newSequence(
   request: QueuedRequest,
   order: number,
@@ -61,18 +61,18 @@ export function newSequence(
   };
 }
 
-/** The token that follows what is cached, if it was drawn before the cache was given up. */
+/** The token that follows what is cached, if it was sampled before the cache was freed. */
 export function sampledAlready({ tokens, cached, promptTokens }: Sequence): number | undefined {
   return tokens[cached - promptTokens];
 }
 
-/** Tokens that its cache had, or will have again, before its next draw. */
+/** Tokens that its cache had, or will have again, before its next sample. */
 export function farthestCached({ promptTokens, tokens }: Sequence): number {
-  // The token drawn last is not cached yet.
+  // The token sampled last is not cached yet.
   return promptTokens + Math.max(0, tokens.length - 1);
 }
 
-/** Whether its next step is followed by a draw, or by a token that it drew already. */
+/** Whether its next step is followed by sampling, or by a token that it has already sampled. */
 export function samplesNext({ tokens, cached, promptTokens }: Sequence): boolean {
   return tokens.length === cached + 1 - promptTokens;
 }
@@ -101,7 +101,7 @@ export function recordToken(
   return sequence.tokens.length < sequence.limit ? null : "length";
 }
 
-/** Resolves the request with its last one. */
+/** Resolves the request with its last sequence. */
 export function finishSequence(sequence: Sequence, stopReason: StopReason): void {
   const { request: queued, tokens, logprobs, temperedLogprobs, changes } = sequence;
   queued.results[sequence.index] = {

@@ -1,18 +1,18 @@
 /** What a batch may hold, by the memory it takes; see `memory.ts`. */
 export interface BatchSize {
-  /** That are computed. */
+  /** Tokens that are computed. */
   readonly tokens: number;
-  /** Pairs of tokens that attention computes, with those that padding adds. */
+  /** Pairs of tokens that attention computes, including padding. */
   readonly scores: number;
-  /** Tokens that are looked at: a shared one counts for every row. */
+  /** Tokens that are attended to: a shared one counts for every row. */
   readonly keys: number;
 }
 
-/** With all layers' activations, only when layers are computed again in the backward pass, or not at all. */
+/** With all layers' activations, only when layers are recomputed in the backward pass, or not at all. */
 export type Fit = "kept" | "recomputed" | "exceeded";
 
 export interface BatchLimits {
   fit(size: BatchSize): Fit;
-  /** Trained tokens whose logits exist at the same time. */
+  /** Trained tokens whose logits are in memory at the same time. */
   readonly headChunkRows: number;
 }

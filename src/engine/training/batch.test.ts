@@ -6,7 +6,7 @@ import type { BatchLimits } from "./batch-limits.ts";
 import { batchLimits, bytesOfBatch } from "./memory.ts";
 
 const roomy: BatchLimits = { fit: () => "kept", headChunkRows: 10 };
-/** Tokens of each batch, and of its branches with padding. */
+/** Tokens of each batch, and of its suffixes with padding. */
 const sizesOf = (lengths: readonly number[], most: number): unknown[] =>
   makeMicroBatches(
     lengths.map((length) => rowOf(randomTokens(1, length), 1)),
@@ -14,7 +14,7 @@ const sizesOf = (lengths: readonly number[], most: number): unknown[] =>
     { ...roomy, fit: ({ tokens }) => (tokens > most ? "exceeded" : "kept") },
   ).map(({ modelInputs }) => [
     modelInputs.ids.shape[0],
-    modelInputs.branch_mask.shape.filter((_, axis) => axis === 0 || axis === 3),
+    modelInputs.suffix_mask.shape.filter((_, axis) => axis === 0 || axis === 3),
   ]);
 
 describe("makeMicroBatches", () => {
@@ -38,7 +38,7 @@ describe("makeMicroBatches", () => {
   it("holds a bounded number of shared beginnings", () => {
     const pairs = Array.from({ length: 70 }, (_, seed) => rowOf(randomTokens(seed, 6), 4));
     const batches = makeMicroBatches([...pairs, ...pairs], defaultLoss, roomy);
-    expect(batches.map(({ modelInputs }) => modelInputs.branch_trunks.shape)).toEqual([
+    expect(batches.map(({ modelInputs }) => modelInputs.suffix_prefixes.shape)).toEqual([
       [128, 64],
       [12, 6],
     ]);

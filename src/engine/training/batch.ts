@@ -41,14 +41,14 @@ export interface MicroBatch {
   /** For each of the R trained tokens: its row's index in the batch's rows, and its place in that row. */
   readonly origins: readonly { readonly row: number; readonly position: number }[];
   readonly trainedTokens: number;
-  /** Layers are computed again in the backward pass, so that the batch fits. */
+  /** Layers are recomputed in the backward pass, so that the batch fits. */
   readonly checkpointed: boolean;
 }
 
 type Aggregated = Pick<LossSpec, "aggregation" | "aggregationLength">;
 
 /**
- * Rows with trained tokens, packed where they begin alike and the longest together, as micro-batches
+ * Rows with trained tokens, packed by shared prefix, the longest together, as micro-batches
  * within `limits`. Weights are aggregated over all rows, so that summing the micro-batches' gradients
  * gives the gradient of the whole.
  */
@@ -58,7 +58,7 @@ export function makeMicroBatches(
   limits: BatchLimits,
 ): readonly MicroBatch[] {
   const factors = rowFactors(rows, aggregation, aggregationLength);
-  // Of the call, not of the micro-batch, so that one graph does for all of them.
+  // Determined per call, not per micro-batch, so that one graph serves all of them.
   const tempered = rows.some(({ temperature = 1 }) => temperature !== 1);
   const longestFirst = rows
     .map((row, index) => ({ row, index }))
@@ -76,7 +76,7 @@ function layOut(
   headChunkRows: number,
   tempered: boolean,
 ): Omit<MicroBatch, "checkpointed"> {
-  const { tokens, trunk, branch } = placePacks(packs);
+  const { tokens, prefix, suffix } = placePacks(packs);
   const ids = new BigInt64Array(tokens);
   const positions = new BigInt64Array(tokens);
   const rowIndices: number[] = [];
@@ -92,7 +92,7 @@ function layOut(
   let next = 0;
   for (const { members } of packs) {
     for (const { row, index } of members) {
-      const { start, trunk: before } = branch[next++]!;
+      const { start, prefix: before } = suffix[next++]!;
       const shared = before?.length ?? 0;
       for (let s = 0; s + 1 < row.tokens.length; s++) {
         const place = s < shared ? before!.start + s : start + s - shared;
@@ -127,7 +127,7 @@ function layOut(
     modelInputs: {
       ids: { data: ids, shape: [tokens] },
       positions: { data: positions, shape: [tokens, 1] },
-      ...attentionInputs({ trunk, branch }, tokens),
+      ...attentionInputs({ prefix, suffix }, tokens),
       rows: { data: BigInt64Array.from(rowIndices, BigInt), shape: [count] },
       targets: { data: paddedTargets, shape: [paddedTargets.length] },
       chunks: { data: BigInt64Array.of(BigInt(chunks)), shape: [] },

@@ -3,43 +3,43 @@ import type { BatchLimits, BatchSize } from "./batch-limits.ts";
 
 export interface Extent {
   readonly tokens: number;
-  readonly trunks: number;
-  /** Tokens of the longest trunk. */
-  readonly trunk: number;
-  readonly branches: number;
-  readonly branch: number;
+  readonly prefixes: number;
+  /** Tokens of the longest prefix. */
+  readonly prefix: number;
+  readonly suffixes: number;
+  readonly suffix: number;
 }
 
-/** A beginning that rows share; none when it is empty. */
-export function trunkOf(tokens: number): Extent {
-  return { tokens, trunks: tokens > 0 ? 1 : 0, trunk: tokens, branches: 0, branch: 0 };
+/** A prefix that rows share; none when it is empty. */
+export function prefixOf(tokens: number): Extent {
+  return { tokens, prefixes: tokens > 0 ? 1 : 0, prefix: tokens, suffixes: 0, suffix: 0 };
 }
 
-/** What a row has of its own. */
-export function branchOf(tokens: number): Extent {
-  return { tokens, trunks: 0, trunk: 0, branches: 1, branch: tokens };
+/** A row's own tokens after the shared prefix. */
+export function suffixOf(tokens: number): Extent {
+  return { tokens, prefixes: 0, prefix: 0, suffixes: 1, suffix: tokens };
 }
 
 export function together(a: Extent, b: Extent): Extent {
   return {
     tokens: a.tokens + b.tokens,
-    trunks: a.trunks + b.trunks,
-    trunk: Math.max(a.trunk, b.trunk),
-    branches: a.branches + b.branches,
-    branch: Math.max(a.branch, b.branch),
+    prefixes: a.prefixes + b.prefixes,
+    prefix: Math.max(a.prefix, b.prefix),
+    suffixes: a.suffixes + b.suffixes,
+    suffix: Math.max(a.suffix, b.suffix),
   };
 }
 
-export function sizeOf({ tokens, trunks, trunk, branches, branch }: Extent): BatchSize {
-  const [ofTrunks, ofBranches] = [trunks * trunk, branches * (trunk + branch)];
+export function sizeOf({ tokens, prefixes, prefix, suffixes, suffix }: Extent): BatchSize {
+  const [ofPrefixes, ofSuffixes] = [prefixes * prefix, suffixes * (prefix + suffix)];
   return {
     tokens,
-    scores: ofTrunks * trunk + ofBranches * branch,
-    keys: ofTrunks + ofBranches,
+    scores: ofPrefixes * prefix + ofSuffixes * suffix,
+    keys: ofPrefixes + ofSuffixes,
   };
 }
 
-/** Whether a batch may become `grown`, which must not fit worse than `now` does. */
+/** Whether a batch may become `grown`, which must not exceed the limits more than `now` does. */
 export function mayGrow(limits: BatchLimits, now: Extent, grown: Extent): boolean {
   const fit = limits.fit(sizeOf(grown));
   return fit !== "exceeded" && fit === limits.fit(sizeOf(now));

@@ -1,15 +1,18 @@
-/** Which packs are computed in one micro-batch. Knows sizes only, not what is in the rows. */
+/** Which packs are computed in one micro-batch, by size only. */
 import type { BatchLimits } from "./batch-limits.ts";
 import { mayGrow, sizeOf, together } from "./extent.ts";
 import type { Extent } from "./extent.ts";
 import { extentOf } from "./pack-rows.ts";
 import type { Pack } from "./pack-rows.ts";
 
-/** Tokens from which on a batch is large enough to keep a processor busy. */
+/** Tokens from which on a batch is large enough to keep a CPU busy. */
 const busyTokens = 512;
 /** How much attention may grow by padding in a batch that is busy already. */
 const maxPadding = 1.5;
-/** Branches get their trunks by a product with all trunks of the batch, which must stay small beside the rest. */
+/**
+ * Suffixes get their prefixes by a product with all prefixes of the batch, which must stay small compared
+ * to the rest.
+ */
 const maxPrefixes = 64;
 
 /** One micro-batch. */
@@ -20,12 +23,12 @@ export interface Gathered {
   readonly scores: number;
 }
 
-/** Packs as batches: those with the longest beginnings first, alike enough or few enough, and within memory. */
+/** Packs as batches: longest shared prefixes first; similar in size or small, and within memory. */
 export function gatherPacks(packs: readonly Pack[], limits: BatchLimits): readonly Gathered[] {
   const batches: (Gathered & { packs: Pack[] })[] = [];
   const sized = packs
     .map((pack) => ({ pack, extent: extentOf(pack) }))
-    .toSorted((a, b) => b.extent.trunk - a.extent.trunk || b.extent.branch - a.extent.branch);
+    .toSorted((a, b) => b.extent.prefix - a.extent.prefix || b.extent.suffix - a.extent.suffix);
   for (const { pack, extent } of sized) {
     const last = batches.at(-1);
     const alone = { packs: [pack], extent, scores: sizeOf(extent).scores };
@@ -43,7 +46,7 @@ export function gatherPacks(packs: readonly Pack[], limits: BatchLimits): readon
 }
 
 function goTogether(now: Gathered, grown: Gathered, limits: BatchLimits): boolean {
-  if (grown.extent.trunks > maxPrefixes) return false;
+  if (grown.extent.prefixes > maxPrefixes) return false;
   const isAlike = sizeOf(grown.extent).scores <= maxPadding * grown.scores;
   if (!isAlike && now.extent.tokens >= busyTokens) return false;
   return mayGrow(limits, now.extent, grown.extent);

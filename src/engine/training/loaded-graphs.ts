@@ -1,4 +1,4 @@
-/** The graphs of one policy that are loaded in the runtime, each with the weights it is run with. */
+/** The graphs of one policy that are loaded in the runtime, each with the weights that it runs with. */
 import { ConfigError } from "../../core/errors.ts";
 import type { LossSpec } from "../../core/loss.ts";
 import { objectiveKey } from "../loss/objective.ts";
@@ -11,14 +11,14 @@ import type { Session, Tensor } from "../runtime.ts";
 import { buildTrainingGraph } from "./training-graph.ts";
 import type { TrainingGraphOptions } from "./training-graph.ts";
 
-/** The weights being trained, or those that a penalty holds them to. */
+/** The weights being trained, or those of the reference model of a penalty. */
 export type WhichWeights = "current" | "reference";
 
 export interface LoadedGraphsOptions {
   readonly threads: number;
   /** @default "cpu" */
   readonly provider?: Provider;
-  /** Weights of the reference where there is no adapter to leave out. @default refused */
+  /** Weights of the reference where there is no adapter to disable. @default refused */
   readonly loadReference?: () => Promise<PolicyModel>;
 }
 
@@ -32,7 +32,7 @@ interface LoadedGraph {
   readonly run: RunGraph;
 }
 
-/** One that keeps layers' activations and one that computes them again, or two losses in turns. */
+/** One that keeps layers' activations and one that recomputes them, or two alternating losses. */
 const maxGradientGraphs = 2;
 
 export class LoadedGraphs {
@@ -48,7 +48,7 @@ export class LoadedGraphs {
     this.#options = options;
   }
 
-  /** Log-probabilities alone. `tempered`: see `TrainingGraphOptions`. */
+  /** Log-probabilities only. `tempered`: see `TrainingGraphOptions`. */
   async forward(which: WhichWeights, tempered: boolean): Promise<RunGraph> {
     if (which === "reference") {
       this.#reference ??= referenceOf(this.#policy, this.#options.loadReference);
@@ -69,7 +69,7 @@ export class LoadedGraphs {
     return (await this.#graph(key, this.#policy, { loss, checkpointed, tempered })).run;
   }
 
-  /** For the gradient graph `key`: each keeps the memory of its largest batch. */
+  /** The session of gradient graph `key`: each keeps the memory of its largest batch. */
   async #makeRoom(key: string): Promise<void> {
     const others = this.#recent.filter((other) => other !== key);
     this.#recent = [...others.slice(1 - maxGradientGraphs), key];
@@ -109,7 +109,7 @@ export class LoadedGraphs {
   }
 }
 
-/** Without its adapter a model is its own reference; else the weights it started from are needed. */
+/** A model without its adapter is the reference; without an adapter the initial weights are needed. */
 async function referenceOf(
   policy: PolicyModel,
   load: LoadedGraphsOptions["loadReference"],

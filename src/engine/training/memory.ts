@@ -1,4 +1,7 @@
-/** How much memory a training pass takes, so that micro-batches can be cut to fit. An estimate, not a promise. */
+/**
+ * How much memory a training pass takes, so that micro-batches can be cut to fit. An estimate, not a
+ * guarantee.
+ */
 import type { ModelConfig } from "../model/model-config.ts";
 import type { BatchLimits, BatchSize } from "./batch-limits.ts";
 
@@ -15,7 +18,7 @@ function floatsOfLayer(config: ModelConfig, { tokens, scores, keys }: BatchSize)
 }
 
 /**
- * Bytes that a batch takes until the backward pass is over; with layers that are computed again, a hidden
+ * Bytes that a batch takes until the backward pass is over; with recomputed layers, a hidden
  * state per layer, and one layer at a time.
  */
 export function bytesOfBatch(config: ModelConfig, size: BatchSize, recomputed: boolean): number {
@@ -25,7 +28,7 @@ export function bytesOfBatch(config: ModelConfig, size: BatchSize, recomputed: b
   return bytesPerFloat * (layers + 4 * hidden);
 }
 
-/** Logits of one chunk. Large enough for matrix products at full speed, small beside the rest. */
+/** Logits of one chunk. Large enough for matrix products at full speed, small compared to the rest. */
 const headChunkBytes = 96 * 2 ** 20;
 
 /** What fits into `memoryMiB`, with at least 16 trained tokens' logits at a time. */
@@ -34,7 +37,7 @@ export function batchLimits(config: ModelConfig, memoryMiB: number): BatchLimits
   return {
     fit(size) {
       if (bytesOfBatch(config, size, false) <= bytes) return "kept";
-      // Computing a third more is better than not fitting.
+      // A third more computation is better than not fitting.
       return bytesOfBatch(config, size, true) <= bytes ? "recomputed" : "exceeded";
     },
     headChunkRows: Math.max(16, Math.floor(headChunkBytes / (bytesPerFloat * config.vocabSize))),

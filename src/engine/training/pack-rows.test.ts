@@ -71,7 +71,7 @@ describe("packRows", () => {
   it("lets a token see the shared beginning and what comes before it in its own row", () => {
     const pair = [1, 2].map((own) => continued(Int32Array.of(1, 2, 3), own, own));
     const [{ modelInputs }] = makeMicroBatches(pair, defaultLoss, roomy) as [MicroBatch];
-    const seen = (kind: "trunk" | "branch"): string[] => {
+    const seen = (kind: "prefix" | "suffix"): string[] => {
       const { data, shape } = modelInputs[`${kind}_mask`];
       const keys = shape.at(-1)!;
       return Array.from({ length: data.length / keys }, (_, i) =>
@@ -81,17 +81,17 @@ describe("packRows", () => {
       );
     };
     // 1 2, then what the longer row has of its own, then the other's.
-    expect(seen("trunk")).toEqual(["x.", "xx"]);
-    expect(seen("branch")).toEqual(["xxx.", "xxxx", "xxx.", "xxxx"]);
+    expect(seen("prefix")).toEqual(["x.", "xx"]);
+    expect(seen("suffix")).toEqual(["xxx.", "xxxx", "xxx.", "xxxx"]);
     const numbers = (name: keyof typeof modelInputs): number[] =>
       [...modelInputs[name].data].map(Number);
     expect(numbers("positions")).toEqual([0, 1, 2, 3, 2]);
     // 5 stands for no token, where the second row is padded, 2 and 4 for no place.
-    expect(numbers("trunk_tokens")).toEqual([0, 1]);
-    expect(numbers("trunk_places")).toEqual([0, 1, 2, 2, 2]);
-    expect(numbers("branch_tokens")).toEqual([2, 3, 4, 5]);
-    expect(numbers("branch_places")).toEqual([4, 4, 0, 1, 2]);
-    expect(numbers("branch_trunks")).toEqual([1, 1]);
+    expect(numbers("prefix_tokens")).toEqual([0, 1]);
+    expect(numbers("prefix_places")).toEqual([0, 1, 2, 2, 2]);
+    expect(numbers("suffix_tokens")).toEqual([2, 3, 4, 5]);
+    expect(numbers("suffix_places")).toEqual([4, 4, 0, 1, 2]);
+    expect(numbers("suffix_prefixes")).toEqual([1, 1]);
   });
 });
 

@@ -1,22 +1,22 @@
 /**
- * Rows that begin alike, as the rollouts of one task do, with one copy of their beginning: its tokens are
- * computed once, and every row gets the numbers it would get alone.
+ * Rows with a shared prefix, as the rollouts of one task have, with one copy of it: its tokens are
+ * computed once, and every row gets the numbers that it would get alone.
  */
 import type { TrainingRow } from "../../core/training-row.ts";
 import type { BatchLimits } from "./batch-limits.ts";
-import { branchOf, mayGrow, together, trunkOf } from "./extent.ts";
+import { suffixOf, mayGrow, together, prefixOf } from "./extent.ts";
 import type { Extent } from "./extent.ts";
 import type { Segment } from "./segments.ts";
 
 export interface IndexedRow {
   readonly row: TrainingRow;
-  /** Its place among all rows. */
+  /** Its index among all rows. */
   readonly index: number;
 }
 
 /** One or more rows that are computed together. */
 export interface Pack {
-  /** Tokens that all members begin with; 0 for a row by itself. */
+  /** Length of the prefix that all members share; 0 for a single row. */
   readonly shared: number;
   readonly members: readonly IndexedRow[];
 }
@@ -28,7 +28,7 @@ function ownTokens({ row }: IndexedRow, shared: number): number {
 
 /**
  * Tokens before the first prediction that is trained: what rows may share. The token that makes it is
- * each row's own, since a hidden state is read by one row only.
+ * not shared, since a hidden state is read by one row only.
  */
 function prefixLength({ targetMask }: TrainingRow): number {
   return Math.max(0, targetMask.indexOf(1, 1) - 1);
@@ -54,11 +54,11 @@ function packAlike(rows: readonly IndexedRow[], limits: BatchLimits): Pack[] {
   for (const indexed of rows) {
     const own = ownTokens(indexed, shared);
     const pack = packs.at(-1);
-    const extent = pack && together(pack.extent, branchOf(own));
+    const extent = pack && together(pack.extent, suffixOf(own));
     if (extent !== undefined && mayGrow(limits, extentOf(alone(pack!.members[0]!)), extent)) {
       pack!.members.push(indexed);
       pack!.extent = extent;
-    } else packs.push({ members: [indexed], extent: together(trunkOf(shared), branchOf(own)) });
+    } else packs.push({ members: [indexed], extent: together(prefixOf(shared), suffixOf(own)) });
   }
   return packs.map(({ members }) =>
     members.length > 1 ? { shared, members } : alone(members[0]!),
@@ -69,32 +69,32 @@ const alone = (row: IndexedRow): Pack => ({ shared: 0, members: [row] });
 
 export function extentOf({ shared, members }: Pack): Extent {
   return members.reduce(
-    (extent, member) => together(extent, branchOf(ownTokens(member, shared))),
-    trunkOf(shared),
+    (extent, member) => together(extent, suffixOf(ownTokens(member, shared))),
+    prefixOf(shared),
   );
 }
 
-/** Packs one behind the other: each one's shared beginning, then what each member has of its own. */
+/** Packs one after another: each pack's shared prefix, then each member's suffix. */
 export interface PlacedPacks {
   readonly tokens: number;
-  readonly trunk: readonly Segment[];
+  readonly prefix: readonly Segment[];
   /** In the order of packs and members. */
-  readonly branch: readonly Segment[];
+  readonly suffix: readonly Segment[];
 }
 
 export function placePacks(packs: readonly Pack[]): PlacedPacks {
-  const trunk: Segment[] = [];
-  const branch: Segment[] = [];
+  const prefix: Segment[] = [];
+  const suffix: Segment[] = [];
   let tokens = 0;
   const place = (length: number, before: Segment | null): Segment => {
-    const segment = { start: tokens, length, trunk: before };
+    const segment = { start: tokens, length, prefix: before };
     tokens += length;
     return segment;
   };
   for (const { shared, members } of packs) {
     const beginning = shared > 0 ? place(shared, null) : null;
-    if (beginning !== null) trunk.push(beginning);
-    for (const member of members) branch.push(place(ownTokens(member, shared), beginning));
+    if (beginning !== null) prefix.push(beginning);
+    for (const member of members) suffix.push(place(ownTokens(member, shared), beginning));
   }
-  return { tokens, trunk, branch };
+  return { tokens, prefix, suffix };
 }

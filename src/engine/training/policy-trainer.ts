@@ -1,6 +1,6 @@
 /**
- * Gradients and optimizer steps on one policy. Rows with weights and a loss name go in; it knows
- * nothing of rewards, episodes or how advantages came about.
+ * Gradients and optimizer steps on one policy, from rows with weights and a loss name; it knows
+ * nothing of rewards, episodes or how advantages were estimated.
  */
 import { NumericsError } from "../../core/errors.ts";
 import { defaultLoss } from "../../core/loss.ts";
@@ -25,7 +25,7 @@ import { RatioStatistics } from "./ratio-statistics.ts";
 import { gradientName, sumName } from "./training-graph.ts";
 
 export interface PolicyTrainerOptions extends LoadedGraphsOptions {
-  /** Memory for the activations of one micro-batch, by estimate; at least one row is taken at a time. */
+  /** Memory for the activations of one micro-batch, by estimate; at least one row is processed at a time. */
   readonly memoryMiB: number;
   /** @default "float32" */
   readonly momentPrecision?: MomentPrecision;
@@ -89,7 +89,7 @@ export class PolicyTrainer {
    * @throws NumericsError when the loss is not finite; the accumulated gradient is dropped.
    * @throws ConfigError when a number of the loss is out of bounds.
    * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have; what has
-   * been accumulated stays.
+   * been accumulated is kept.
    */
   async forwardBackward(
     rows: readonly TrainingRow[],
@@ -129,9 +129,9 @@ export class PolicyTrainer {
   }
 
   /**
-   * Steps on the accumulated gradient and forgets it.
-   * @param before gets what the step will report; when it throws, the weights stay as they were.
-   * @throws NumericsError when it is not finite; the weights stay as they were.
+   * Applies the accumulated gradient and clears it.
+   * @param before receives what the step will report; when it throws, the weights stay unchanged.
+   * @throws NumericsError when it is not finite; the weights stay unchanged.
    */
   optimStep(
     optim: OptimSpec,

@@ -1,10 +1,10 @@
-/** What an update tells about a batch's trained tokens beside its loss. */
+/** What an update reports about a batch's trained tokens in addition to its loss. */
 import type { LossSpec } from "../../core/loss.ts";
 import { RatioMetrics } from "../../core/ratio-metrics.ts";
 import type { ObjectiveSum } from "../loss/objective.ts";
 import type { MicroBatch } from "./batch.ts";
 
-/** Metric of each sum that an objective reports: its mean per token. */
+/** The metric for each sum that an objective reports: its mean per token. */
 const sumMetrics: Readonly<Record<ObjectiveSum, string>> = {
   clipped: "clip_fraction",
   kl: "kl_reference",

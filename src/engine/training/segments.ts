@@ -1,26 +1,26 @@
 /**
- * Where tokens lie when a batch is computed, and who looks at whom: the inputs of `segment-attention.ts`.
- * Knows nothing of rows or losses.
+ * The layout of tokens when a batch is computed, and which attend to which: the inputs of
+ * `segment-attention.ts`.
  */
 import { maskedScore } from "../model/attention.ts";
 import type { SegmentInput, SegmentKind } from "../model/segment-attention.ts";
 import type { Tensor } from "../runtime.ts";
 
-/** Tokens one behind the other; each sees those before it. */
+/** Consecutive tokens; each attends to those before it. */
 export interface Segment {
   /** Place of its first token. */
   readonly start: number;
   readonly length: number;
-  /** What all of its tokens see as well. */
-  readonly trunk: Segment | null;
+  /** The prefix that all of its tokens attend to as well. */
+  readonly prefix: Segment | null;
 }
 
-export type AttentionInput = SegmentInput | "branch_trunks";
+export type AttentionInput = SegmentInput | "suffix_prefixes";
 
 const longest = (segments: readonly ({ length: number } | null)[]): number =>
   segments.reduce((most, segment) => Math.max(most, segment?.length ?? 0), 0);
 
-/** One view's inputs; `before` is the longest trunk that is looked at. */
+/** One view's inputs; `before` is the length of the longest prefix that is attended to. */
 function viewOf(
   segments: readonly Segment[],
   before: number,
@@ -38,9 +38,9 @@ function viewOf(
     }
   }
   for (let row = 0; row < b * s; row++) {
-    const trunk = segments[Math.floor(row / s)]?.trunk?.length ?? 0;
-    mask.fill(0, row * t, row * t + trunk);
-    // Nobody reads what padding sees, but it must be finite.
+    const prefix = segments[Math.floor(row / s)]?.prefix?.length ?? 0;
+    mask.fill(0, row * t, row * t + prefix);
+    // The result at padding is never read, but it must be finite.
     mask.fill(0, row * t + before, row * t + before + (row % s) + 1);
   }
   return {
@@ -52,23 +52,23 @@ function viewOf(
 
 /** Every one of the batch's `tokens` is in exactly one segment. */
 export function attentionInputs(
-  { trunk, branch }: Readonly<Record<SegmentKind, readonly Segment[]>>,
+  { prefix, suffix }: Readonly<Record<SegmentKind, readonly Segment[]>>,
   tokens: number,
 ): Readonly<Record<AttentionInput, Tensor>> {
-  // The graph wants a trunk, if only one of padding.
-  const trunks = Math.max(1, trunk.length);
-  const trunkOf = new Float32Array(branch.length * trunks);
-  for (const [n, segment] of branch.entries())
-    if (segment.trunk !== null) trunkOf[n * trunks + trunk.indexOf(segment.trunk)] = 1;
-  const ofTrunks = viewOf(trunk, 0, tokens);
-  const ofBranches = viewOf(branch, Math.max(1, longest(trunk)), tokens);
+  // The graph requires a prefix, even if it is only padding.
+  const prefixes = Math.max(1, prefix.length);
+  const prefixOf = new Float32Array(suffix.length * prefixes);
+  for (const [n, segment] of suffix.entries())
+    if (segment.prefix !== null) prefixOf[n * prefixes + prefix.indexOf(segment.prefix)] = 1;
+  const ofPrefixes = viewOf(prefix, 0, tokens);
+  const ofSuffixes = viewOf(suffix, Math.max(1, longest(prefix)), tokens);
   return {
-    trunk_tokens: ofTrunks.tokens,
-    trunk_places: ofTrunks.places,
-    trunk_mask: ofTrunks.mask,
-    branch_tokens: ofBranches.tokens,
-    branch_places: ofBranches.places,
-    branch_mask: ofBranches.mask,
-    branch_trunks: { data: trunkOf, shape: [branch.length, trunks] },
+    prefix_tokens: ofPrefixes.tokens,
+    prefix_places: ofPrefixes.places,
+    prefix_mask: ofPrefixes.mask,
+    suffix_tokens: ofSuffixes.tokens,
+    suffix_places: ofSuffixes.places,
+    suffix_mask: ofSuffixes.mask,
+    suffix_prefixes: { data: prefixOf, shape: [suffix.length, prefixes] },
   };
 }

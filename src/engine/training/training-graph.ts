@@ -1,4 +1,4 @@
-/** The graphs of training: a loss with its gradients, or log-probabilities alone. */
+/** The graphs of training: a loss with its gradients, or log-probabilities only. */
 import type { LossSpec } from "../../core/loss.ts";
 import { gradients } from "../graph/autodiff.ts";
 import { headValues } from "../graph/chunked-head.ts";
@@ -31,9 +31,9 @@ export function sumName(sum: string): string {
 }
 
 export interface TrainingGraphOptions {
-  /** null: log-probabilities alone. */
+  /** null: log-probabilities only. */
   readonly loss: LossSpec | null;
-  /** Keep the layers' inputs only, and compute layers again for their gradients. */
+  /** Keep only the layers' inputs, and recompute layers for their gradients. */
   readonly checkpointed: boolean;
   /** Logits of each trained token are multiplied by a further input, `inverse_temperatures` [R, 1]. @default false */
   readonly tempered?: boolean;

@@ -58,7 +58,7 @@ export const hermesTools: ToolFormat = {
   describe: describeTools,
   call: (name, argumentsText) => [
     markup(`${callStart}\n`),
-    // What the model once wrote is shown back as it was when it is not JSON.
+    // Arguments that are not JSON are rendered unchanged.
     plain(
       `{"name": ${JSON.stringify(name)}, "arguments": ${spacedJson(argumentsText) ?? argumentsText}}`,
     ),
@@ -67,5 +67,5 @@ export const hermesTools: ToolFormat = {
   parse: (text) => parseTaggedCalls(text, readCall),
 };
 
-/** As Hermes, but the tools are one short line. */
+/** Like Hermes, but the tools are one short line. */
 export const namedTools: ToolFormat = { ...hermesTools, describe: listTools };

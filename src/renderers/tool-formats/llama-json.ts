@@ -1,6 +1,6 @@
 /**
- * Tool calls as Llama 3 writes them: the whole answer is `{"name": ..., "parameters": {...}}`. Several
- * are separated by `;`, as vLLM reads them; Llama's own template knows one call per answer.
+ * Tool calls as Llama 3 writes them: the whole response is `{"name": ..., "parameters": {...}}`. Several
+ * are separated by `;`, as vLLM reads them; Llama's own template supports one call per response.
  */
 import type { ToolDefinition } from "../../core/message.ts";
 import type { ParsedCompletion } from "../../core/policy.ts";
@@ -25,7 +25,7 @@ function describeTools(tools: readonly ToolDefinition[]): readonly Part[] {
   ];
 }
 
-/** null: it is other JSON than a call. */
+/** null: it is JSON, but not a call. */
 function readCall(text: string): ReadCall | null {
   const fields = objectFields(text);
   if (fields === null) return "a tool call is not JSON";
@@ -59,7 +59,7 @@ function parse(text: string): ParsedCompletion {
     at = end;
   }
   if (toolCalls.length === 0) return asContent(tagged ? "a tool call is not JSON" : undefined);
-  // Half a call, or an answer that begins with one and goes on in words.
+  // An incomplete call, or a response that starts with one and continues with text.
   const rest = own.slice(at).replace(/^[\s;]+/, "");
   return rest === "" ? { content: "", toolCalls } : asContent("a tool call is followed by text");
 }

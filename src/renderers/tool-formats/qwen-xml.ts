@@ -1,6 +1,6 @@
 /**
  * Tool calls as Qwen3-Coder writes them: `<tool_call><function=NAME><parameter=K>V</parameter></function>
- * </tool_call>`. A value has no type there. Without the tool's schema at hand, what reads as a JSON
+ * </tool_call>`. A value has no type there. Without the tool's schema, what parses as a JSON
  * object, array, number, boolean or null is that, and everything else is a string.
  */
 import type { JsonObject, JsonValue, ToolDefinition } from "../../core/message.ts";
@@ -20,7 +20,7 @@ const instructions =
   "call, but NOT after\n- If there is no function call available, answer the question like normal with " +
   "your current knowledge and do not tell the user about function calls\n</IMPORTANT>";
 
-/** As Python's str() shows it, which is what the template does. */
+/** Formatted as by Python's str(), as the template does. */
 function shown(value: JsonValue): string {
   if (typeof value === "string") return value;
   if (typeof value === "boolean") return value ? "True" : "False";

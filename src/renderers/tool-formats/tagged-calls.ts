@@ -1,4 +1,4 @@
-/** `<tool_call>` ... `</tool_call>` in generated text, several for parallel calls. Knows not what is inside. */
+/** `<tool_call>` ... `</tool_call>` in generated text, several for parallel calls. */
 import type { ParsedCompletion } from "../../core/policy.ts";
 import type { ReadCall } from "./tool-format.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Tensor } from "../../engine/runtime.ts";
 import type { BatchLimits } from "../../engine/training/batch-limits.ts";
-import { branchOf, mayGrow, sizeOf, together } from "../../engine/training/extent.ts";
+import { suffixOf, mayGrow, sizeOf, together } from "../../engine/training/extent.ts";
 import type { Extent } from "../../engine/training/extent.ts";
 import { attentionInputs } from "../../engine/training/segments.ts";
 import type { Segment } from "../../engine/training/segments.ts";
@@ -39,7 +39,7 @@ export function makeDatumBatches(
     .toSorted((a, b) => b.row.tokens.length - a.row.tokens.length || a.index - b.index);
   const batches: { members: typeof order; extent: Extent }[] = [];
   for (const indexed of order) {
-    const own = branchOf(indexed.row.tokens.length);
+    const own = suffixOf(indexed.row.tokens.length);
     const batch = batches.at(-1);
     const grown = batch && together(batch.extent, own);
     if (grown !== undefined && mayGrow(limits, batch!.extent, grown)) {
@@ -71,11 +71,11 @@ function layOut(
     advantages: new Float32Array(count),
     weights: new Float32Array(count),
   };
-  const branch: Segment[] = [];
+  const suffix: Segment[] = [];
   let at = 0;
   for (const [b, { row }] of members.entries()) {
     const { length } = row.tokens;
-    branch.push({ start: at, length, trunk: null });
+    suffix.push({ start: at, length, prefix: null });
     perToken.sampling_logprobs.set(row.samplingLogprobs, at);
     perToken.advantages.set(row.advantages, at);
     perToken.weights.set(row.weights, at);
@@ -92,7 +92,7 @@ function layOut(
     modelInputs: {
       ids: { data: ids, shape: [count] },
       positions: { data: positions, shape: [count, 1] },
-      ...attentionInputs({ trunk: [], branch }, count),
+      ...attentionInputs({ prefix: [], suffix }, count),
       rows: { data: BigInt64Array.from(ids.keys(), BigInt), shape: [count] },
       targets: { data: targets, shape: [targets.length] },
       chunks: { data: BigInt64Array.of(BigInt(chunks)), shape: [] },

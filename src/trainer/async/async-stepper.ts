@@ -1,6 +1,6 @@
 /**
- * Steps that train while rollouts go on. A step takes what is ready, oldest first; weights are
- * exchanged every few steps, and nothing is trained on that is older than the plan allows.
+ * Asynchronous steps: training overlaps with rollouts. A step takes what is ready, oldest first;
+ * weights are synced every few steps, and no row is trained on that is staler than the plan allows.
  */
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
@@ -20,8 +20,9 @@ function planOf({ config, batches, totalSteps }: LoopContext): StalenessPlan {
 }
 
 /**
- * By how many weight syncs the oldest trained token of each row is behind. Versions that came of a resume
- * do not count: they serve between two syncs what was trained there, and make nothing older.
+ * Staleness of each row: the number of weight syncs since its oldest trained token was sampled.
+ * Versions introduced by a resume do not count: they serve between two syncs what was trained there,
+ * and make nothing staler.
  */
 function stalenessOf(
   rows: readonly TrainingRow[],
@@ -51,12 +52,12 @@ function tooStale(staleness: number, bound: number): AgentTrainerError {
 }
 
 export interface StepsBefore {
-  /** Completed. */
+  /** Steps completed so far. */
   readonly steps: number;
   readonly resumeVersions: readonly number[];
 }
 
-/** Going on after `steps` steps with what a checkpoint held. Rollouts begin with the first step. */
+/** Resumes after `steps` steps with the rollouts of a checkpoint. Rollouts begin with the first step. */
 export function createAsyncStepper(
   context: LoopContext,
   before: Buffered,
@@ -67,7 +68,7 @@ export function createAsyncStepper(
   const bound = stalenessBound(plan);
   const buffer = new RolloutBuffer(plan, before.rollouts.waiting, steps);
   const generator = new Generator(context, plan, buffer, before.position);
-  /** Weights were trained that are not served yet. */
+  /** Whether weights were trained that are not served yet. */
   let isBehind = before.hasUnservedWeights;
 
   async function exchange(version: number): Promise<number> {

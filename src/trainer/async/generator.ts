@@ -1,6 +1,6 @@
 /**
- * Keeps rollouts going while the model trains: begins tasks in the order of the data as far as the
- * buffer allows, `workflow.n_parallel_tasks` rollouts at a time. Knows nothing of updates.
+ * Keeps rollouts running while the model trains: starts tasks in the order of the data as far as the
+ * buffer allows, `workflow.n_parallel_tasks` rollouts at a time.
  */
 import { isScored } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
@@ -14,7 +14,7 @@ import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
 import type { RolloutBuffer } from "./rollout-buffer.ts";
 import { weightSyncsBefore, type StalenessPlan } from "./staleness.ts";
 
-/** A task under way. */
+/** A task that is running. */
 interface BegunTask {
   readonly place: number;
   readonly key: string;
@@ -30,9 +30,9 @@ interface WaitingRollout {
 
 /** What happened since the last step. */
 export interface Generated {
-  /** Rollouts of tasks that were left out. */
+  /** Rollouts of tasks that were dropped. */
   readonly dropped: readonly Episode[];
-  /** Tokens drawn in rollouts that ended. */
+  /** Tokens sampled in rollouts that ended. */
   readonly tokens: number;
   readonly metrics: Readonly<Record<string, number>>;
 }
@@ -43,9 +43,12 @@ export class Generator implements AsyncDisposable {
   readonly #buffer: RolloutBuffer;
   readonly #inFlight = new Map<Promise<void>, AbortController>();
   readonly #waiting: WaitingRollout[] = [];
-  /** Failures are judged by the rollouts of the last step's size, stripped of their tokens. */
+  /**
+   * The failure rate is computed over as many recent rollouts as a step has; they are kept without
+   * tokens.
+   */
   readonly #recent: Episode[] = [];
-  /** Begun by an earlier process that did not finish them. */
+  /** Started by an earlier process that did not finish them. */
   readonly #again: number[];
   #next: number;
   #step = 0;
@@ -73,7 +76,7 @@ export class Generator implements AsyncDisposable {
     this.#again = [...position.pending];
   }
 
-  /** Tasks begun so far, and those of them that are to be done again if the run ends now. */
+  /** Tasks started so far, and those of them that must run again if the run ends now. */
   get position(): DataPosition {
     return { next: this.#next, pending: [...this.#buffer.places, ...this.#again] };
   }
@@ -84,7 +87,7 @@ export class Generator implements AsyncDisposable {
     this.#pump();
   }
 
-  /** Begins no rollout until `release`, which must be called as often. */
+  /** Starts no rollout until `release`, which must be called as many times. */
   hold(): void {
     this.#holds++;
   }
@@ -94,14 +97,17 @@ export class Generator implements AsyncDisposable {
     this.#pump();
   }
 
-  /** Resolves when no rollout is under way; call `hold` first. Their deadlines bound it. */
+  /**
+   * Resolves when no rollout is running; call `hold` first. The deadlines of the rollouts bound the
+   * wait.
+   */
   async idle(): Promise<void> {
     while (this.#inFlight.size > 0) {
       await new Promise<void>((resolve) => (this.#onIdle = resolve));
     }
   }
 
-  /** What happened since it was last asked. */
+  /** What happened since the last call. */
   report(): Generated {
     const { dropped, tokens, failed, counts } = this.#since;
     this.#since = { dropped: [], tokens: 0, failed: 0, leftOut: 0, counts: new SolveCounts() };
@@ -155,7 +161,7 @@ export class Generator implements AsyncDisposable {
   }
 
   #start(rollout: WaitingRollout): void {
-    // A signal each: one for all would collect a listener of every rollout.
+    // One signal per rollout: a shared one would collect a listener for every rollout.
     const cut = new AbortController();
     const work = this.#run(rollout, cut.signal)
       .catch((error: unknown) => this.#buffer.fail(error))
@@ -213,7 +219,7 @@ export class Generator implements AsyncDisposable {
     const judged = judgeSet(config, set);
     this.#since.counts.add(judged);
     if (judged.isUseful) return null;
-    // Where there is little to learn, a step takes what there is, as it does in turns.
+    // Where there is little to learn, a step takes what there is, as the synchronous stepper does.
     if (this.#since.leftOut >= (maxBatches - 1) * this.#plan.tasksPerStep) return null;
     this.#since.leftOut++;
     return "useless";

@@ -1,12 +1,12 @@
 /**
- * Tasks between their beginning and the step that trains on them: running, or ready with all their
- * rollouts. Its size is bounded by the staleness plan. Knows nothing of how rollouts run.
+ * Tasks from their start to the step that trains on them: running, or ready with all their rollouts.
+ * The staleness plan bounds its size.
  */
 import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
 import { chooseForStep, mayBegin, type StalenessPlan } from "./staleness.ts";
 
 interface Running {
-  /** Number of the task in the order of the data. */
+  /** Index of the task in the order of the data. */
   readonly place: number;
   readonly since: number;
 }
@@ -14,21 +14,21 @@ interface Running {
 export class RolloutBuffer {
   readonly #plan: StalenessPlan;
   readonly #running = new Map<number, Running>();
-  /** Replaced and never changed in place: a checkpoint may be writing it. */
+  /** Replaced and never mutated: a checkpoint may be writing it. */
   #ready: readonly TaskRollouts[];
-  /** Counted here and not by the step: rollouts go on between the end of one and the next. */
+  /** Counted here and not by the step: rollouts continue between the end of one step and the next. */
   #used: number;
   #failure: { readonly error: unknown } | null = null;
   #wake: () => void = () => {};
 
-  /** `steps`: those that were done before. */
+  /** @param steps steps completed before. */
   constructor(plan: StalenessPlan, ready: readonly TaskRollouts[], steps: number) {
     this.#plan = plan;
     this.#ready = [...ready];
     this.#used = steps * plan.tasksPerStep;
   }
 
-  /** Tasks under way. */
+  /** Number of running tasks. */
   get running(): number {
     return this.#running.size;
   }
@@ -37,7 +37,7 @@ export class RolloutBuffer {
     return this.#ready;
   }
 
-  /** Places of the tasks under way, ascending. */
+  /** Places of the running tasks, ascending. */
   get places(): number[] {
     return [...this.#running.keys()].sort((a, b) => a - b);
   }
@@ -50,26 +50,26 @@ export class RolloutBuffer {
     this.#running.set(place, { place, since });
   }
 
-  /** All rollouts of a task have come to an end, and it will be trained on. */
+  /** All rollouts of a task have ended, and it will be trained on. */
   finish(place: number, set: TaskRollouts): void {
     this.#running.delete(place);
     this.#ready = [...this.#ready, set];
     this.#wake();
   }
 
-  /** A task came to nothing; another one may begin in its stead. */
+  /** A task left nothing to train on; another one may start in its place. */
   drop(place: number): void {
     this.#running.delete(place);
     this.#wake();
   }
 
-  /** Nothing more will come: whoever waits gets `error`. */
+  /** Nothing more will come: pending `take` calls reject with `error`. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     this.#wake();
   }
 
-  /** What step `step` trains on. It stays here until it is used. Rejects when the signal aborts. */
+  /** What step `step` trains on. It stays in the buffer until `use`. Rejects when the signal aborts. */
   async take(step: number, signal: AbortSignal): Promise<readonly TaskRollouts[]> {
     for (;;) {
       signal.throwIfAborted();
@@ -80,14 +80,14 @@ export class RolloutBuffer {
     }
   }
 
-  /** These have been trained on. */
+  /** Removes what has been trained on. */
   use(sets: readonly TaskRollouts[]): void {
     const used = new Set(sets);
     this.#ready = this.#ready.filter((set) => !used.has(set));
     this.#used += used.size;
   }
 
-  /** Resolves at the next change or when the signal aborts. Every rollout has a deadline of its own. */
+  /** Resolves at the next change or when the signal aborts. Each rollout has its own deadline. */
   #change(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {

@@ -1,10 +1,10 @@
 /**
- * How far rollouts may run ahead, and which of them a step must take so that none grows too old. Pure
- * arithmetic.
+ * How far rollouts may run ahead, and which of them a step must take so that none grows too stale.
+ * Pure arithmetic.
  *
- * Weights are exchanged after every `every` steps; exchange e comes before the steps e * every + 1 to
- * (e + 1) * every. A task begun after exchange e may be trained on until exchange e + bound, its
- * deadline. Two rules keep that without ever throwing rollouts away:
+ * Weights are synced after every `every` steps; sync e comes before the steps e * every + 1 to
+ * (e + 1) * every. A task begun after sync e may be trained on until sync e + bound, its deadline.
+ * Two rules guarantee that without ever discarding rollouts:
  *
  * - A task begins only while fewer than (e + 1 + threshold) * every * tasksPerStep are begun or used,
  *   so tasks up to a deadline never outnumber the places left until then.
@@ -14,26 +14,26 @@
 
 export interface StalenessPlan {
   readonly tasksPerStep: number;
-  /** Steps between two exchanges of weights. */
+  /** Steps between two weight syncs. */
   readonly every: number;
-  /** How far ahead rollouts may run, in exchanges; may be a fraction. */
+  /** How far ahead rollouts may run, in weight syncs; may be a fraction. */
   readonly threshold: number;
   readonly totalSteps: number;
 }
 
-/** Anything that was begun: `since` is the exchange that came before. */
+/** Anything that was begun; `since` is the weight sync before it. */
 interface Begun {
   readonly since: number;
 }
 
-/** Exchanges before step `step`, from 1. */
+/** Weight syncs before step `step`, from 1. */
 export const weightSyncsBefore = ({ every }: StalenessPlan, step: number): number =>
   Math.floor((step - 1) / every);
 
-/** Exchanges that what is trained on may be old, at most. */
+/** Maximum staleness of what is trained on, in weight syncs. */
 export const stalenessBound = ({ threshold }: StalenessPlan): number => Math.ceil(threshold);
 
-/** Whether another task may begin in step `step`. `begun`: all so far that were not left out. */
+/** Whether another task may begin in step `step`. `begun`: all so far that were not dropped. */
 export function mayBegin(plan: StalenessPlan, step: number, begun: number): boolean {
   const { tasksPerStep, every, threshold, totalSteps } = plan;
   const ahead = (weightSyncsBefore(plan, step) + 1 + threshold) * every * tasksPerStep;
@@ -41,8 +41,8 @@ export function mayBegin(plan: StalenessPlan, step: number, begun: number): bool
 }
 
 /**
- * What step `step` trains on, the oldest first, or null while it must wait: for enough of them, or for
- * stragglers that would be too old after it.
+ * What step `step` trains on, the oldest first, or null while it must wait: for enough tasks, or for
+ * stragglers that would be too stale after it.
  */
 export function chooseForStep<T extends Begun>(
   plan: StalenessPlan,

@@ -1,6 +1,6 @@
 /**
- * The ways into the trainer: whichever the user took becomes one rollout program. Refuses none, two, and
- * options that belong to another way.
+ * The agent interfaces: whichever the user passed becomes one rollout program. Refuses none, two, and
+ * options that belong to another interface.
  */
 import type { AgentFlow, AgentRunFunction, Evaluator } from "../../core/agent.ts";
 import { ConfigError } from "../../core/errors.ts";
@@ -13,34 +13,42 @@ import { MultiTurnWorkflow } from "../../workflow/multi-turn.ts";
 import { workflowProgram } from "../../workflow/workflow-program.ts";
 import type { WorkflowClass } from "../../workflow/workflow.ts";
 
-/** An agent, its score, and what surrounds them. Exactly one of the four ways. */
+/**
+ * An agent, its score, and its hooks. Pass exactly one of `agentFlow`, `workflow`, `agent` with
+ * `env`, and `agentRunFunc`.
+ * @typeParam Metadata Type of `task.metadata`.
+ */
 export interface AgentSpec<Metadata = Record<string, unknown>> {
-  /** First way: a function or an object with `run`. Needs `evaluator` or `hooks`. */
+  /** A function, or an object with a method `run`, that calls the model. Needs `evaluator` or `hooks`. */
   readonly agentFlow?: AgentFlow<Metadata>;
-  /** Second way: a class of workflows, which give rewards themselves. */
+  /** A class that extends `Workflow`; it assigns rewards itself. */
   readonly workflow?: WorkflowClass<Metadata>;
   /**
-   * For the workflow: what its class asks for, and `gamma`, `rewardBonusCoeff`, `timeoutMs`. With
-   * `agent` and `env`: these three and `maxSteps`. @default {}
+   * Arguments of `workflow`: those of its class, and `gamma`, `rewardBonusCoeff`, `timeoutMs`. With
+   * `agent` and `env`: these three and `maxSteps`.
+   * @default {}
    */
   readonly workflowArgs?: object;
-  /** Third way: an agent that acts in `env`; see `MultiTurnWorkflow` for the loop. */
+  /** An agent that acts in `env`; see `MultiTurnWorkflow` for the loop. */
   readonly agent?: Maker<Agent>;
-  /** Gets the task's metadata and `envArgs`; the reward of the rollout is that of its steps. */
+  /**
+   * The environment of `agent`; it receives the task's metadata and `envArgs`. The reward of the
+   * rollout is that of its steps.
+   */
   readonly env?: Maker<Environment>;
-  /** What the agent is made with. @default {} */
+  /** Arguments of `agent`. @default {} */
   readonly agentArgs?: object;
-  /** What the environment is made with, on top of the task's metadata. @default {} */
+  /** Arguments of `env`, in addition to the task's metadata. @default {} */
   readonly envArgs?: object;
-  /** Fourth way: a function that returns the reward, or trajectories with rewards. */
+  /** A function that returns the reward, or trajectories with rewards. */
   readonly agentRunFunc?: AgentRunFunction<Metadata>;
-  /** The score of a rollout. A set-up hook may bring another one for its task. */
+  /** Scores each rollout. `hooks.setUp` may return another evaluator for its task. */
   readonly evaluator?: Evaluator<Metadata>;
-  /** Set-up and tear-down around each attempt at a task. */
+  /** Setup and teardown around each attempt at a task. */
   readonly hooks?: TaskHooks<Metadata>;
 }
 
-/** What the rollouts of a run are made of. */
+/** What the rollouts of a run consist of. */
 export interface Rollouts<Metadata = Record<string, unknown>> {
   readonly program: RolloutProgram<Metadata>;
   readonly evaluator: Evaluator<Metadata> | null;
@@ -50,7 +58,7 @@ export interface Rollouts<Metadata = Record<string, unknown>> {
 const ways = ["agentFlow", "workflow", "agent", "agentRunFunc"] as const;
 type Way = (typeof ways)[number];
 
-/** Parts that mean something in some ways only. */
+/** Options that apply to some agent interfaces only. */
 const partOf: Readonly<Record<string, readonly Way[]>> = {
   workflowArgs: ["workflow", "agent"],
   env: ["agent"],
@@ -59,7 +67,10 @@ const partOf: Readonly<Record<string, readonly Way[]>> = {
   evaluator: ["agentFlow", "workflow", "agent"],
 };
 
-/** @throws ConfigError when it is not exactly one way, or a part is missing or of the wrong kind. */
+/**
+ * @throws ConfigError unless exactly one interface was given, with all its parts and of the right
+ * types.
+ */
 export function resolveAgent<Metadata>(given: AgentSpec<Metadata>): Rollouts<Metadata> {
   const taken = ways.filter((way) => given[way] !== undefined && given[way] !== null);
   const [way] = taken;
@@ -71,7 +82,7 @@ export function resolveAgent<Metadata>(given: AgentSpec<Metadata>): Rollouts<Met
   }
   if (taken.length > 1) {
     throw new ConfigError({
-      message: `AgentTrainer was given ${taken.join(" and ")}, but each of them is an agent of its own.`,
+      message: `AgentTrainer was given ${taken.join(" and ")}, but each of them is a complete agent.`,
       hint: "Pass one of them.",
       fields: { taken },
     });
@@ -108,7 +119,7 @@ function checkParts(given: AgentSpec<never>, way: Way): void {
     if (given[part as keyof typeof given] === undefined || its.includes(way)) continue;
     throw new ConfigError({
       message: `AgentTrainer was given ${way} and ${part}, which has no meaning with it.`,
-      hint: `Leave ${part} out, or use it with ${its.join(" or ")}.`,
+      hint: `Remove ${part}, or use it with ${its.join(" or ")}.`,
       fields: { way, part },
     });
   }

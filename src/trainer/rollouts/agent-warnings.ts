@@ -1,4 +1,4 @@
-/** Options that mean nothing, or something else than hoped for, to the way that was taken into the trainer. */
+/** Warnings about options that have no effect, or an unexpected one, with the agent interface in use. */
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { Rollouts } from "./agent-spec.ts";
 
@@ -25,7 +25,7 @@ export function wayNotices(config: TrainConfig, { program, evaluator, hooks }: W
   }
   if (compactFiltering.enable && compactFiltering.maskMaxTurnsExceeded && !limitsTurns) {
     warnings.push(
-      `compact_filtering.mask_max_turns_exceeded knows of no limit on turns here: ${what} has none of its own, so only rollouts count that end with new TerminationEvent("max_turns_exceeded") or report that reason.`,
+      `compact_filtering.mask_max_turns_exceeded has no limit on turns to work with: ${what} sets none, so only rollouts count that end with new TerminationEvent("max_turns_exceeded") or report that reason.`,
     );
   }
   return warnings;

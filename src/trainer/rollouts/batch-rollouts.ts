@@ -1,11 +1,11 @@
-/** The rollouts of one batch of tasks, to their end. Knows nothing of what is learnt from them. */
+/** Runs the rollouts of one batch of tasks to their end. */
 import type { Task } from "../../core/task.ts";
 import { deriveSeed } from "../../util/random.ts";
 import { checkFailures } from "./failures.ts";
 import type { LoopContext, RolloutRequest } from "../loop-context.ts";
 import type { TaskRollouts } from "./task-rollouts.ts";
 
-/** Name of what is compared: a task in its `number`-th batch or place. */
+/** Key of a group of rollouts: a task in its `number`-th batch or place. */
 export const rolloutsKey = (number: number, task: Task): string => `${number}/${task.id}`;
 
 /** `rollout.n` rollouts of a task; seeds depend on `number` and the task alone. */

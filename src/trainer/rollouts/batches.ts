@@ -1,7 +1,7 @@
 /**
  * Which tasks a step works on: a function of the seed and the step, so a resumed run needs no other
- * position. Epochs are laid end to end and cut into batches of equal size; the last batch of an epoch
- * is completed from the next one. No task comes twice in a batch.
+ * position. Epochs are concatenated and cut into batches of equal size; the last batch of an epoch is
+ * completed from the next one. No task occurs twice in a batch.
  */
 import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
 
@@ -13,9 +13,9 @@ export interface DataCursor {
   readonly offset: number;
 }
 
-/** Batches of one data set. */
+/** Batches of one dataset. */
 export interface BatchPlan<T> {
-  /** Tasks per step: the configured size, or the whole data set when that is smaller. */
+  /** Tasks per step: the configured size, or the whole dataset when that is smaller. */
   readonly batchSize: number;
   /** Tasks of step `step`, from 1. */
   batch(step: number): readonly T[];
@@ -26,11 +26,11 @@ export interface BatchPlan<T> {
 export interface BatchPlanOptions<T> {
   readonly batchSize: number;
   readonly seed: number;
-  /** Tasks of a smaller rank come earlier in each epoch. @default all alike */
+  /** Tasks of a lower rank come earlier in each epoch. @default all equal */
   readonly rank?: (task: T) => number;
 }
 
-/** Steps that cover the data set `epochs` times; the last one may begin another pass. */
+/** Steps that cover the dataset `epochs` times; the last one may begin another pass. */
 export function stepsForEpochs(tasks: number, batchSize: number, epochs: number): number {
   return Math.ceil((tasks * epochs) / Math.min(batchSize, tasks));
 }
@@ -46,7 +46,7 @@ export function createBatchPlan<T>(
   const { rank } = options;
   const ranks = rank === undefined ? null : tasks.map((task) => rank(task));
 
-  /** Indices of one epoch. What the straddling batch already holds is moved behind that batch. */
+  /** Indices of one epoch. Tasks that the straddling batch already holds are moved behind that batch. */
   function order(epoch: number): readonly number[] {
     while (orders.length <= epoch) {
       const number = orders.length;

@@ -1,7 +1,4 @@
-/**
- * What one step trains on, where rollouts and updates take turns: one batch, or with rejection
- * sampling as many as it takes. Knows nothing of updates.
- */
+/** What a synchronous step trains on: one batch, or with rejection sampling as many as it takes. */
 import type { Episode } from "../../core/trajectory.ts";
 import { checkRollouts, runBatch } from "./batch-rollouts.ts";
 import type { LoopContext } from "../loop-context.ts";
@@ -10,7 +7,7 @@ import { episodesOf, type TaskRollouts } from "./task-rollouts.ts";
 
 export interface Collected {
   readonly sets: readonly TaskRollouts[];
-  /** Sets that are left for later steps. */
+  /** Groups of rollouts that are left for later steps. */
   readonly waiting: readonly TaskRollouts[];
   /** Every rollout that was run for this step. */
   readonly episodes: readonly Episode[];

@@ -1,4 +1,4 @@
-/** The order of tasks by how hard they are, as their metadata says. Knows nothing of batches. */
+/** The order of tasks by difficulty, as given in their metadata. */
 import { ConfigError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
 import type { TrainConfig } from "../../config/train-config.ts";

@@ -1,18 +1,18 @@
-/** Numbers about a set of episodes. Metrics that depend on the clock live under `time/`. */
+/** Metrics over a set of episodes. Those that depend on the clock are under `time/`. */
 import { mean } from "../../algorithms/statistics.ts";
 import { isCutOff, isFailed, isScored } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
 
 type Metrics = Record<string, number>;
 
-/** Mean; `undefined` of nothing. */
+/** Mean; `undefined` for an empty array. */
 export function meanOf(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : values.reduce((sum, v) => sum + v, 0) / values.length;
 }
 
 /**
- * The rewards that train, one for each episode that has one, failures of the agent's own among them. Where
- * its trajectories have several, as a flow may report them, it is their mean.
+ * The rewards that train, one for each episode that has one, including failures caused by the agent.
+ * If trajectories of an episode have different rewards, as a flow may report them, it is their mean.
  */
 export function rewardsOf(episodes: readonly Episode[]): number[] {
   return episodes.flatMap((episode) => {
@@ -26,22 +26,25 @@ export function rewardsOf(episodes: readonly Episode[]): number[] {
 }
 
 /**
- * Whether anybody said of one of them that it was right or wrong. That a rollout failed says nothing of
- * how the others are judged.
+ * Whether any of the episodes was scored as correct or incorrect. A failed rollout says nothing about
+ * how the others are scored.
  */
 export function areJudged(episodes: readonly Episode[]): boolean {
   const ended = episodes.filter((episode) => !isFailed(episode) && !isCutOff(episode));
   return ended.some(({ isCorrect }) => isCorrect !== null);
 }
 
-/** Share of the episodes that were right; a failed one is not. `undefined` when none was judged. */
+/**
+ * Fraction of correct episodes; a failed one is incorrect. `undefined` when none was scored as
+ * either.
+ */
 export function passRate(episodes: readonly Episode[]): number | undefined {
   if (!areJudged(episodes)) return undefined;
   const ended = episodes.filter((episode) => !isCutOff(episode));
   return meanOf(ended.map((episode) => (episode.isCorrect === true ? 1 : 0)));
 }
 
-/** Tokens that the policy drew. */
+/** Tokens that the policy sampled. */
 export function sampledTokens(episodes: readonly Episode[]): number {
   let tokens = 0;
   for (const episode of episodes) {
@@ -73,7 +76,7 @@ export function ownMetrics(episodes: readonly Episode[], prefix: string): Metric
   return out;
 }
 
-/** Sets a metric unless there is nothing to report. */
+/** Sets a metric unless its value is undefined. */
 export function setIfDefined(metrics: Metrics, key: string, value: number | undefined): void {
   if (value !== undefined) metrics[key] = value;
 }

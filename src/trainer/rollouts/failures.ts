@@ -1,10 +1,10 @@
-/** Decides when failed rollouts are no longer an accident. */
+/** Decides when a run has too many failed rollouts to continue. */
 import { AgentTrainerError } from "../../core/errors.ts";
 import { isCutOff, isFault } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
 
 /**
- * @param rollouts that were asked for, where some of them never began. @default all of `episodes`
+ * @param rollouts number requested, if some of them never began. @default all of `episodes`
  * @throws AgentTrainerError TOO_MANY_FAILURES with the last rollout's error as its cause.
  */
 export function checkFailures(
@@ -20,7 +20,7 @@ export function checkFailures(
   const reason = cause === undefined ? "" : ` The last error: ${cause.name}: ${cause.message}`;
   const taskIds = [...new Set(failed.map((episode) => episode.task.id))];
   const cutOff = rollouts - episodes.length + episodes.filter(isCutOff).length;
-  const rest = cutOff === 0 ? "" : ` ${cutOff} others were cut off for that.`;
+  const rest = cutOff === 0 ? "" : ` ${cutOff} others were cut off as a result.`;
   throw new AgentTrainerError({
     code: "TOO_MANY_FAILURES",
     message: `${failed.length} of ${rollouts} rollouts of ${where} failed, more than trainer.max_failed_share=${maxShare} allows.${rest}${reason}`,

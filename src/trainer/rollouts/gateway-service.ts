@@ -1,6 +1,6 @@
 /**
  * Puts the gateway in front of the backend's inference target and the rollout runner in front of the
- * gateway. The one place where the trainer meets both.
+ * gateway. The only place where the trainer uses both.
  */
 import type { InferenceTarget, TrainingBackend } from "../../core/backend.ts";
 import { createGateway } from "../../gateway/index.ts";
@@ -16,7 +16,7 @@ import type { Rollouts } from "./agent-spec.ts";
 /** Rollouts against one inference target, until disposed. */
 export interface RolloutService extends AsyncDisposable {
   readonly run: RunRollouts;
-  /** The backend as the loop must use it: calls wait while servers of its own change their weights. */
+  /** The backend as the loop must use it: calls wait while its servers change their weights. */
   readonly hold?: (backend: TrainingBackend) => TrainingBackend;
 }
 
@@ -24,16 +24,16 @@ export interface RolloutServiceOptions {
   readonly target: InferenceTarget;
   readonly rollouts: Rollouts;
   readonly config: TrainConfig;
-  /** Of the weights that are served. @default 0 */
+  /** Version of the weights that are served. @default 0 */
   readonly weightVersion?: number;
 }
 
-/** What the gateway warns of while rollouts run, as events of the run. */
+/** Warnings of the gateway while rollouts run, as events of the run. */
 class HeldWarnings {
   readonly #held: string[] = [];
   #onEvent: RolloutOptions["onEvent"] | undefined;
 
-  /** Of the rollouts that began last. */
+  /** Reports to the listener of the rollouts that began last. */
   follow(onEvent: RolloutOptions["onEvent"]): void {
     this.#onEvent = onEvent;
     for (const message of this.#held.splice(0)) this.tell(message);
@@ -88,7 +88,7 @@ export const createRolloutService: OpenRollouts = async (options) => {
       const sampling = how.isValidation ? config.rollout.val : config.rollout.train;
       return runner.run(requests, { ...how, sampling });
     },
-    // A sampler of this process changes its weights between two tokens.
+    // A sampler in this process changes its weights between two tokens.
     ...(target.kind === "http"
       ? { hold: (backend) => withPausedGateway(backend, gateway, requestTimeoutMs) }
       : {}),

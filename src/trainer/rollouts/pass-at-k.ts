@@ -1,4 +1,4 @@
-/** pass@k: the chance that at least one of k rollouts is right, from n of which c were. */
+/** pass@k: the probability that at least one of k rollouts is correct, from n of which c were. */
 
 /**
  * Unbiased: 1 - C(n - c, k) / C(n, k), as a product that does not overflow (Chen et al. 2021,

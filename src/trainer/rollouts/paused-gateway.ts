@@ -1,21 +1,21 @@
 /**
- * A backend whose inference servers cannot answer while weights change: calls wait until the new weights
- * are served, and then carry their version. Where servers share memory with training they wait from the
- * update on. Knows no loop.
+ * Wraps a backend whose inference servers cannot respond while weights change: calls wait until the
+ * new weights are served, and then carry their version. If servers share memory with training, calls
+ * wait from the start of the update.
  */
 import type { TrainingBackend } from "../../core/backend.ts";
 
-/** The gateway, as far as an exchange of weights is concerned. */
+/** The part of the gateway that a weight sync needs. */
 export interface WeightGate {
-  /** Lets new calls wait; resolves with how many are in flight after `drainMs` at most. */
+  /** Makes new calls wait; resolves with the number still in flight after at most `drainMs`. */
   pause(drainMs: number): Promise<number>;
   resume(): void;
   setWeightVersion(version: number): void;
 }
 
 /**
- * The backend with `gate` around its updates. Where an update fails calls go on with the weights that are
- * served. `drainMs`: how long calls in flight may take to end before the update begins.
+ * The backend with `gate` around its updates. If an update fails, calls continue with the weights
+ * that are served. `drainMs`: how long calls in flight may take to end before the update begins.
  */
 export function withPausedGateway(
   backend: TrainingBackend,
@@ -32,7 +32,7 @@ export function withPausedGateway(
   };
   return {
     name: backend.name,
-    // Read anew each time: a backend may know more of its server once it has started.
+    // Read each time: a backend may know more about its server once it has started.
     get capabilities() {
       return backend.capabilities;
     },

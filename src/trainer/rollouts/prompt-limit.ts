@@ -1,6 +1,6 @@
 /**
- * A limit on prompts that is the run's own, under the model's context window: the renderer refuses what
- * is longer, so every way into the gateway that renders here has it.
+ * The run's own limit on prompts, below the model's context window: the renderer refuses longer
+ * prompts, so every API of the gateway that renders here enforces it.
  */
 import type { InferenceTarget } from "../../core/backend.ts";
 import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
@@ -37,15 +37,15 @@ export function limitPrompts(renderer: Renderer, most: number): Renderer {
 }
 
 /**
- * The target under that limit; null is none.
- * @throws ConfigError where the server renders prompts itself, so that nobody here sees their length.
+ * The target with that limit; null means no limit.
+ * @throws ConfigError when the server renders prompts itself, so that their length is unknown here.
  */
 export function withPromptLimit(target: InferenceTarget, most: number | null): InferenceTarget {
   if (most === null) return target;
   if (target.renderer === undefined || (target.kind === "http" && target.tokenMode === "server")) {
     throw new ConfigError({
-      message: `${option}=${most} cannot be honoured: the inference server renders prompts itself.`,
-      hint: "Leave it out, or use a backend that knows the model's chat template.",
+      message: `${option}=${most} is not supported by this backend: its inference server renders prompts itself.`,
+      hint: "Remove the option, or use a backend that has the model's chat template.",
       fields: { option, most },
     });
   }

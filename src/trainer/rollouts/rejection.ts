@@ -1,6 +1,6 @@
 /**
- * How a task's rollouts came out, and whether a step can learn from them: two questions. What is learned
- * from are differences of reward; what was solved is for people. Pure.
+ * How the rollouts of a task came out, and whether a step can learn from them. These are two
+ * questions: learning needs differences of reward; the solve outcome is for reporting. Pure.
  */
 import { isUniform } from "../../algorithms/statistics.ts";
 import { isScored } from "../../core/outcome.ts";
@@ -9,7 +9,7 @@ import type { TrainConfig } from "../../config/train-config.ts";
 import { groupsOf } from "../update/episode-rows.ts";
 import type { TaskRollouts } from "./task-rollouts.ts";
 
-/** By the evaluator's `isCorrect`; `unjudged` where it said nothing of any; `too_few` were scored. */
+/** By the evaluator's `isCorrect`; `unjudged`: it was given for none; `too_few`: too few were scored. */
 export const solveOutcomes = ["partial", "all", "none", "unjudged", "too_few"] as const;
 export type SolveOutcome = (typeof solveOutcomes)[number];
 
@@ -63,8 +63,8 @@ export class SolveCounts {
   }
 
   /**
-   * `batch/num_tasks` and, as shares of them, `batch/solve_...`, `batch/unjudged`, `batch/too_few` and
-   * `batch/equal_rewards`; nothing where there was none.
+   * `batch/num_tasks` and, as fractions of it, `batch/solve_...`, `batch/unjudged`, `batch/too_few`
+   * and `batch/equal_rewards`; empty where there was no task.
    */
   metrics(): Record<string, number> {
     const total = solveOutcomes.reduce((sum, outcome) => sum + this.#counts[outcome], 0);

@@ -1,13 +1,14 @@
 /**
  * Tasks of earlier steps that are trained on again. Their tokens keep the log-probabilities that they
- * were drawn with, so the loss sees the true ratio. Pure; draws are functions of the seed and the step.
+ * were sampled with, so the loss sees the true ratio. Pure; the choice is a function of the seed and
+ * the step.
  */
 import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { hasContrast } from "./rejection.ts";
 import type { TaskRollouts } from "./task-rollouts.ts";
 
-/** Which of `kept` step `step` uses again, in the order in which they were kept. */
+/** Which of `kept` step `step` replays, in the order in which they were kept. */
 export function chooseReplay(
   kept: readonly TaskRollouts[],
   { replay, trainer }: Pick<TrainConfig, "replay" | "trainer">,
@@ -19,7 +20,7 @@ export function chooseReplay(
   return young.filter((set) => chosen.has(set));
 }
 
-/** What is kept after step `step`: of its own sets those that there is something to learn from. */
+/** What is kept after step `step`: those of its groups that have a learning signal. */
 export function keepForReplay(
   kept: readonly TaskRollouts[],
   own: readonly TaskRollouts[],

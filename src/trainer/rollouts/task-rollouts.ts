@@ -2,20 +2,20 @@
 import type { Episode } from "../../core/trajectory.ts";
 
 export interface TaskRollouts {
-  /** Unique in the run, as a task may come again: `{batch}/{task id}`. */
+  /** Unique in the run, as a task may occur again: `{batch}/{task id}`. */
   readonly key: string;
-  /** Step in which it was begun; where rollouts overlap with training, the exchange of weights. */
+  /** Step in which it was begun; in asynchronous training, the weight sync. */
   readonly since: number;
   /** In the order of their indices. */
   readonly episodes: readonly Episode[];
 }
 
-/** Of which set each episode is, for `groupTrajectories`. */
+/** Maps each episode to its group, for `groupTrajectories`. */
 export function rolloutsByEpisode(sets: readonly TaskRollouts[]): (episode: Episode) => string {
   const keys = new Map(sets.flatMap(({ key, episodes }) => episodes.map((e) => [e, key] as const)));
   return (episode) => keys.get(episode) ?? episode.task.id;
 }
 
-/** The episodes of all sets, in order. */
+/** The episodes of all groups, in order. */
 export const episodesOf = (sets: readonly TaskRollouts[]): Episode[] =>
   sets.flatMap(({ episodes }) => episodes);

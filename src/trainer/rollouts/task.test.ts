@@ -15,10 +15,10 @@ describe("toTask", () => {
   it.each([
     ["text", "a row must be a map"],
     [null, "a row must be a map"],
-    [{ id: 1.5, question: "q" }, '"id" must be text or a whole number; got 1.5'],
-    [{ id: "", question: "q" }, '"id" must be text or a whole number; got ""'],
+    [{ id: 1.5, question: "q" }, '"id" must be a string or an integer; got 1.5'],
+    [{ id: "", question: "q" }, '"id" must be a string or an integer; got ""'],
     [{ id: 1 }, 'neither "instruction" nor "question"'],
-    [{ instruction: 3, question: "q" }, '"instruction" must be text; got 3'],
+    [{ instruction: 3, question: "q" }, '"instruction" must be a string; got 3'],
   ])("refuses %j", (row, message) => {
     expect(() => toTask(row, 4)).toThrow(`row 5: `);
     expect(() => toTask(row, 4)).toThrow(message);

@@ -1,16 +1,16 @@
 /**
- * Rows of a data set become tasks. A row that already is a `Task` (`id`, `instruction` and a
- * `metadata` map) is taken as it is. Otherwise, in this order of precedence:
+ * Rows of a dataset become tasks. A row that already is a `Task` (`id`, `instruction` and a
+ * `metadata` object) is taken as it is. Otherwise, in this order of precedence:
  *
- * - id: `id`, else `task_id`, else the row's index from 0 (text or a whole number)
- * - instruction: `instruction`, else `question` (text)
+ * - id: `id`, else `task_id`, else the row's index from 0 (string or integer)
+ * - instruction: `instruction`, else `question` (string)
  * - metadata: the whole row
  */
 import { ConfigError } from "../../core/errors.ts";
 import type { Task, TaskRow } from "../../core/task.ts";
 import { whyUnrecordable } from "../../rollout/recordable.ts";
 
-/** What `trainDataset` and `valDataset` take: tasks or rows, in anything that can be iterated. */
+/** What `trainDataset` and `valDataset` take: tasks or rows, in any iterable or async iterable. */
 export type DatasetInput<Metadata = Record<string, unknown>> =
   | Iterable<Task<Metadata> | TaskRow>
   | AsyncIterable<Task<Metadata> | TaskRow>;
@@ -18,7 +18,7 @@ export type DatasetInput<Metadata = Record<string, unknown>> =
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Where a row stands, for messages: `data/train.jsonl:7`, or by default `row 7 of the training data`. */
+/** Location of a row, for messages: `data/train.jsonl:7`, or by default `row 7 of the training data`. */
 export type RowLocation = (index: number) => string;
 
 function rowError(at: string, problem: string, hint: string, value: unknown): ConfigError {
@@ -33,8 +33,8 @@ function readId(row: Record<string, unknown>, index: number, at: string): string
   if (typeof id === "number" && Number.isInteger(id)) return String(id);
   throw rowError(
     at,
-    `"${key}" must be text or a whole number; got ${JSON.stringify(id)}.`,
-    "Give each row an id of its own, or leave it out to number the rows.",
+    `"${key}" must be a string or an integer; got ${JSON.stringify(id)}.`,
+    "Give each row a unique id, or omit the ids to number the rows.",
     id,
   );
 }
@@ -64,8 +64,8 @@ export function toTask<Metadata = Record<string, unknown>>(
       at,
       instruction === undefined
         ? `there is neither "instruction" nor "question".`
-        : `"${key}" must be text; got ${JSON.stringify(instruction)}.`,
-      `Put what the agent is asked to do into "instruction".`,
+        : `"${key}" must be a string; got ${JSON.stringify(instruction)}.`,
+      `Put the prompt of the task into "instruction".`,
       instruction,
     );
   }
@@ -76,8 +76,8 @@ export function toTask<Metadata = Record<string, unknown>>(
 }
 
 /**
- * A whole data set as tasks, in its own order.
- * @throws ConfigError when a row is wrong, an id comes twice, or there is no row at all.
+ * A whole dataset as tasks, in its own order.
+ * @throws ConfigError when a row is invalid, an id occurs twice, or there is no row at all.
  */
 export async function readDataset<Metadata>(
   rows: DatasetInput<Metadata>,
@@ -94,7 +94,7 @@ export async function readDataset<Metadata>(
       throw rowError(
         locate(index),
         `the id ${JSON.stringify(task.id)} is already that of ${locate(earlier)}.`,
-        "Ids must be unique within a data set: rollouts of one id are compared with each other.",
+        "Ids must be unique within a dataset: rollouts of one id are compared with each other.",
         task.id,
       );
     }

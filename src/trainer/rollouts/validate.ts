@@ -1,4 +1,4 @@
-/** A validation: every validation task, with the same seeds each time, without training on it. */
+/** A validation: rolls out every validation task, with the same seeds each time, without training. */
 import { isFault } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import { deriveSeed } from "../../util/random.ts";
@@ -18,7 +18,7 @@ function requestsOf(context: LoopContext, step: number): RolloutRequest[] {
   );
 }
 
-/** Validates the weights after step `step` and journals the result. */
+/** Validates the weights after step `step` and logs the result. */
 export async function runValidation(
   context: LoopContext,
   step: number,

@@ -1,4 +1,4 @@
-/** Numbers of a validation: rewards and pass@k, of all tasks and of each source of data. */
+/** Metrics of a validation: rewards and pass@k, over all tasks and per data source. */
 import { isFailed, isScored } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import { areJudged, meanOf, ownMetrics, setIfDefined } from "./episode-metrics.ts";
@@ -6,7 +6,7 @@ import { passAtK } from "./pass-at-k.ts";
 
 type Metrics = Record<string, number>;
 
-/** Where a task comes from: `metadata.data_source`, when that is a text. */
+/** The source of a task: `metadata.data_source`, when that is a string. */
 export function dataSource({ task }: Episode): string | null {
   const source = (task.metadata as Readonly<Record<string, unknown>> | null)?.["data_source"];
   return typeof source === "string" && source !== "" ? source : null;
@@ -26,11 +26,17 @@ function byKey<K>(episodes: readonly Episode[], keyOf: (episode: Episode) => K):
 interface Scale {
   /** Rollouts per task. */
   readonly n: number;
-  /** What a rollout that failed counts as, whoever is to blame, so that survivors never stand for all. */
+  /**
+   * Reward that a failed rollout counts with, whatever its cause, so that the mean is not over
+   * survivors only.
+   */
   readonly failureReward: number;
 }
 
-/** `reward/mean`, and `pass@k` for k from 1 to `n` where a rollout was judged; a failed one is wrong. */
+/**
+ * `reward/mean`, and `pass@k` for k from 1 to `n` if a rollout was scored as correct or incorrect; a
+ * failed one is incorrect.
+ */
 function scores(
   episodes: readonly Episode[],
   prefix: string,

@@ -1,4 +1,4 @@
-/** Which validation is the best so far. */
+/** Decides which validation is the best so far. */
 import { ConfigError } from "../../core/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
 import type { BestValidation } from "./checkpoint.ts";
@@ -16,13 +16,13 @@ export function isBetter(
 ): boolean {
   const value = metrics[name];
   if (value === undefined) {
-    // It was there before, or everything failed: this validation has nothing to be better with.
+    // The metric exists, or everything failed: this validation has no value to compare.
     if (best !== null || metrics["val/failed"] === metrics["val/episodes"]) return false;
     const known = Object.keys(metrics).filter((key) => key.startsWith("val/"));
     const nearest = nearestName(name, known);
     throw new ConfigError({
-      message: `trainer.best_metric=${name} is no metric of this run's validations.${nearest === undefined ? "" : ` Did you mean ${nearest}?`}`,
-      hint: `There are: ${known.join(", ")}.${isPassRate(name) ? " A pass rate needs an evaluator that says what is right, or rollout.solved_reward." : ""}`,
+      message: `trainer.best_metric=${name} is not a metric of this run's validations.${nearest === undefined ? "" : ` Did you mean ${nearest}?`}`,
+      hint: `Available metrics: ${known.join(", ")}.${isPassRate(name) ? " A pass rate needs an evaluator that returns isCorrect, or rollout.solved_reward." : ""}`,
       fields: { name, known },
     });
   }

@@ -1,8 +1,8 @@
 /**
  * Checkpoints of a run: `checkpoints/000010/` with `weights/` (written by the backend),
- * `rollouts.jsonl` where the run holds rollouts for later, `state.json` and its hash in `state.sha256`.
- * Made under another name, synced to disk and renamed, so a folder with a proper name is complete;
- * hashes of every file show when it was damaged later. Knows nothing of the loop.
+ * `rollouts.jsonl` where the run holds rollouts for later steps, `state.json` and its hash in
+ * `state.sha256`. Written under another name, synced to disk and renamed, so a folder with a proper
+ * name is complete; hashes of every file detect later damage.
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -16,7 +16,7 @@ import { nothingBuffered } from "../rollouts/buffered-rollouts.ts";
 import { packRollouts, unpackRollouts } from "./stored-rollouts.ts";
 
 const format = "agent-trainer/checkpoint/3";
-/** Had no `state.sha256`. */
+/** The format before `state.sha256`. */
 const formatWithoutHash = "agent-trainer/checkpoint/2";
 const stateFile = "state.json";
 const hashFileName = "state.sha256";
@@ -24,9 +24,9 @@ const rolloutFile = "rollouts.jsonl";
 
 /** How far the tasks have been used. */
 export interface DataPosition {
-  /** Batches begun; where rollouts overlap with training, tasks begun. */
+  /** Batches begun; in asynchronous training, tasks begun. */
   readonly next: number;
-  /** Of those, the ones whose rollouts have not come to an end: they are done again. */
+  /** Of those, the ones whose rollouts have not ended: they run again. */
   readonly pending: readonly number[];
 }
 
@@ -37,30 +37,34 @@ export interface BestValidation {
   readonly value: number;
 }
 
-/** Where a run stands after `step` steps. */
+/** State of a run after `step` steps. */
 export interface RunState {
   readonly step: number;
   readonly position: DataPosition;
-  /** Updates in a row that were skipped, up to this step. */
+  /** Consecutive skipped updates up to this step. */
   readonly skippedUpdates: number;
   readonly best: BestValidation | null;
-  /** Of the weights that are served. */
+  /** Version of the weights that are served. */
   readonly weightVersion: number;
-  /** Weights were trained that are not served yet: a checkpoint holds those, and not the served ones. */
+  /**
+   * Whether weights were trained that are not served yet: a checkpoint holds those, and not the
+   * served ones.
+   */
   readonly hasUnservedWeights: boolean;
-  /** Versions that were first served by a resume, and not by a weight sync of the plan; ascending. */
+  /** Versions first served by a resume, and not by a planned weight sync; ascending. */
   readonly resumeVersions: readonly number[];
   /** Step after which the last validation was done; -1 = none. */
   readonly validatedStep: number;
-  /** Options that decide what the run computes. */
+  /** Hash of the options that decide what the run computes. */
   readonly configHash: string;
-  /** The training tasks, in their order. */
+  /** Hash of the training tasks, in their order. */
   readonly dataHash: string;
 }
 
 /**
- * What a resumed run starts from: it serves the weights of the checkpoint. Where those had not been
- * served before they are a version of their own, so that a version never names two sets of weights.
+ * The state that a resumed run starts from: it serves the weights of the checkpoint. If those had not
+ * been served before, they get a version of their own, so that a version never names two sets of
+ * weights.
  */
 export function servedState(state: RunState): RunState {
   if (!state.hasUnservedWeights) return state;
@@ -108,7 +112,7 @@ async function hashFile(path: string): Promise<FileFacts> {
   return { bytes: (await stat(path)).size, sha256: hash.digest("hex") };
 }
 
-/** Waits until a file's or folder's content is on the disk itself. */
+/** Waits until the content of a file or folder is on the disk itself. */
 async function syncPath(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {
@@ -128,14 +132,14 @@ async function writeSynced(path: string, text: string): Promise<void> {
   }
 }
 
-/** As `sha256sum` writes and checks it. */
+/** In the format that `sha256sum` writes and checks. */
 function hashLine(state: string | Buffer): string {
   return `${createHash("sha256").update(state).digest("hex")}  ${stateFile}\n`;
 }
 
 /**
- * Saves a checkpoint; `writeWeights` fills an empty folder. Returns the checkpoint's path. What is held
- * is read before the first wait, as rollouts go on during the rest.
+ * Saves a checkpoint; `writeWeights` fills an empty folder. Returns the checkpoint's path. Buffered
+ * rollouts are read before the first wait, since rollouts continue during the rest.
  */
 export async function saveCheckpoint(
   root: string,
@@ -149,7 +153,7 @@ export async function saveCheckpoint(
   try {
     return await fillCheckpoint({ root, name, temporary, state, held }, writeWeights);
   } catch (error) {
-    // On a full disk its space is what is needed to go on.
+    // On a full disk, its space is needed to continue.
     await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
     throw fileError(error, { path: temporary }) ?? error;
   }
@@ -227,7 +231,7 @@ export async function readCheckpoint(root: string, step: number): Promise<Checkp
   const damaged = (what: string, cause?: unknown): CheckpointError =>
     new CheckpointError({
       message: `The checkpoint ${path} cannot be used: ${what}.`,
-      hint: "An earlier checkpoint of the run may still be whole.",
+      hint: "An earlier checkpoint of the run may still be intact.",
       cause,
       fields: { path, what },
     });
@@ -241,13 +245,13 @@ export async function readCheckpoint(root: string, step: number): Promise<Checkp
     throw damaged("state.json is missing or broken", error);
   }
   if (hash !== null && !hash.equals(Buffer.from(hashLine(bytes)))) {
-    throw damaged("the content of state.json is not what state.sha256 says");
+    throw damaged("the content of state.json does not match state.sha256");
   }
   if (content.format !== format && content.format !== formatWithoutHash) {
     throw damaged(`its format is ${JSON.stringify(content.format)}, not "${format}"`);
   }
   if (hash === null && content.format === format) throw damaged("state.sha256 is missing");
-  if (content.step !== step) throw damaged(`state.json speaks of step ${content.step}`);
+  if (content.step !== step) throw damaged(`state.json is of step ${content.step}`);
   const check = async (name: string, expected: FileFacts): Promise<void> => {
     const found = await hashFile(join(path, name)).catch((error: unknown) => {
       throw damaged(`${name} is missing`, error);
@@ -266,7 +270,7 @@ export async function readCheckpoint(root: string, step: number): Promise<Checkp
       ? nothingBuffered
       : unpackRollouts(await readFile(join(path, rolloutFile), "utf8"));
   const { format: _format, files: _files, rollouts: _rollouts, ...saved } = content;
-  // Files of before these were known have neither.
+  // Files written before these fields existed have neither.
   const state = {
     ...saved,
     hasUnservedWeights: saved.hasUnservedWeights ?? false,
@@ -276,8 +280,8 @@ export async function readCheckpoint(root: string, step: number): Promise<Checkp
 }
 
 /**
- * The newest checkpoint that is whole, or null. A damaged one is reported and moved aside, so that it
- * is neither read again nor counted.
+ * The newest intact checkpoint, or null. A damaged one is reported and moved aside, so that it is
+ * neither read again nor counted.
  */
 export async function newestCheckpoint(
   root: string,

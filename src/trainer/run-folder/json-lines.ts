@@ -1,4 +1,4 @@
-/** Append-only files of one JSON value per line, that can be cut back to what a predicate keeps. */
+/** Append-only files of one JSON value per line, which can be truncated to what a predicate keeps. */
 import { randomUUID } from "node:crypto";
 import {
   appendFileSync,
@@ -14,18 +14,18 @@ import {
 } from "node:fs";
 import { fileError, namingFile } from "../../core/file-error.ts";
 
-/** Stands for an array until its numbers are put in; no text of a user holds it. */
+/** Placeholder for an array until its numbers are inserted; no string of a user contains it. */
 const placeholder = randomUUID();
 const placeholders = new RegExp(`"${placeholder}:(\\d+)"`, "gu");
 
-/** `[1,2]`; several times as fast as through `JSON.stringify`, which is most of what a line costs. */
+/** `[1,2]`; several times as fast as `JSON.stringify`, which is most of the cost of a line. */
 function numbers(values: ArrayLike<number>): string {
   const text = `[${Array.prototype.join.call(values, ",")}]`;
-  // JSON has no word for NaN and Infinity.
+  // JSON has no NaN and Infinity.
   return /[NI]/u.test(text) ? JSON.stringify(Array.from(values)) : text;
 }
 
-/** One line, its line feed included. Typed arrays become arrays of numbers. */
+/** One line, including its line feed. Typed arrays become arrays of numbers. */
 export function toLine(value: unknown): string {
   const arrays: string[] = [];
   const text = JSON.stringify(value, (_key, part: unknown) => {
@@ -38,7 +38,7 @@ export function toLine(value: unknown): string {
 /** An open file of lines. */
 export interface LineWriter {
   write(value: unknown): void;
-  /** Resolves what has been written to the disk itself. */
+  /** Flushes what has been written to the disk itself. */
   sync(): void;
   close(): void;
 }
@@ -52,7 +52,7 @@ export function appendLines(path: string): LineWriter {
     write(value) {
       const { size } = fstatSync(file);
       try {
-        // Not writeSync, which may write a part without a word.
+        // Not writeSync, which may silently write only a part.
         writeFileSync(file, toLine(value));
       } catch (error) {
         takeBack(file, size);
@@ -74,7 +74,7 @@ export function appendLines(path: string): LineWriter {
   };
 }
 
-/** A full disk may have taken a part of a line, which the next one must not continue. */
+/** A full disk may have taken part of a line, which the next one must not continue. */
 function takeBack(file: number, size: number): void {
   try {
     ftruncateSync(file, size);
@@ -85,7 +85,7 @@ function takeBack(file: number, size: number): void {
 
 /** A line that cannot be read. */
 export interface DamagedLine {
-  /** From 1, as it was before the file was cut. */
+  /** From 1, as it was before the file was truncated. */
   readonly line: number;
   /** File that it was moved to. */
   readonly temporary: string;
@@ -116,9 +116,9 @@ function parseLine(line: Buffer): Record<string, unknown> | null {
 }
 
 /**
- * Keeps the lines that `keep` accepts. Lines that cannot be read, or of which `keep` cannot tell (null),
- * are moved to a file beside it and returned. A last line without a line feed was cut short by a kill
- * before anything counted on it, and goes.
+ * Keeps the lines that `keep` accepts. Lines that cannot be parsed, or for which `keep` cannot decide
+ * (null), are moved to a file next to it and returned. A last line without a line feed was cut short
+ * by a kill before anything relied on it, and is removed.
  */
 export function cutLines(
   path: string,
@@ -141,7 +141,7 @@ export function cutLines(
     damaged.push(line, newLine);
     found.push({ line: number, temporary: damagedFile });
   }
-  // First what would be lost otherwise.
+  // First, what would be lost otherwise.
   if (damaged.length > 0) {
     namingFile({ path: damagedFile }, () => {
       appendFileSync(damagedFile, Buffer.concat(damaged), { flush: true });

@@ -1,4 +1,4 @@
-/** Where a run stands when it is resumed with other options than it was saved with. Pure. */
+/** The state of a run that is resumed with other options than it was saved with. Pure. */
 import type { ConfigChange } from "../../core/events.ts";
 import type { RunState } from "./checkpoint.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
@@ -29,14 +29,14 @@ function batchSizeBefore(config: TrainConfig, changes: readonly ConfigChange[]):
   });
 }
 
-/** `state` in terms of `config`. Tasks of a batch that was begun with another size may come again. */
+/** `state` in terms of `config`. Tasks of a batch that was begun with another size may occur again. */
 export function resumedState(
   state: RunState,
   config: TrainConfig,
   changes: readonly ConfigChange[],
 ): RunState {
   const best = changes.some(({ option }) => measured.test(option)) ? null : state.best;
-  // Where rollouts go on beside training, tasks are counted and not batches.
+  // In asynchronous training, tasks are counted and not batches.
   if (config.asyncTraining.enable) return { ...state, best };
   const [size, sizeBefore] = [batchSizeOf(config), batchSizeBefore(config, changes)];
   const { position } = state;

@@ -1,6 +1,6 @@
 /**
- * The folder of one run: found or made, locked, its journal open, and the checkpoint to go on from.
- * Knows nothing of what happens in the run.
+ * The folder of one run: found or created, locked, its run log open, and the checkpoint to resume
+ * from.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -27,8 +27,9 @@ import { checkChanges, configChanges } from "./run-identity.ts";
 import { lockRun } from "./run-lock.ts";
 
 /**
- * `false`: a new run. `"auto"`: go on with the run of `trainer.experiment_name` (or, without a name,
- * with the newest one in `trainer.output_dir`) if there is one. A path: go on with the run in it.
+ * `false`: starts a new run. `"auto"`: resumes the run of `trainer.experiment_name` (or, without a
+ * name, the newest one in `trainer.output_dir`) if there is one. A path: resumes the run in that
+ * folder.
  */
 export type ResumeMode = false | "auto" | (string & {});
 
@@ -36,20 +37,20 @@ export interface RunDirectory {
   readonly path: string;
   readonly checkpoints: string;
   readonly journal: RunLog;
-  /** What to go on from; null starts at step 0. */
+  /** The checkpoint to resume from; null starts at step 0. */
   readonly checkpoint: Checkpoint | null;
-  /** What was found wrong on the way. */
+  /** Problems found on the way. */
   readonly warnings: readonly string[];
   /** Options that differ from those that the run was saved with. */
   readonly changes: readonly ConfigChange[];
-  /** Closes the journal and gives the lock back. Idempotent. */
+  /** Closes the run log and releases the lock. Idempotent. */
   close(): void;
 }
 
 export interface OpenRunOptions {
   readonly config: TrainConfig;
   readonly resume: ResumeMode;
-  /** Options that decide what the run computes may differ from those of the earlier run. */
+  /** Whether options that decide what the run computes may differ from those of the earlier run. */
   readonly allowChanges: boolean;
   readonly dataHash: string;
 }
@@ -58,7 +59,7 @@ const configFile = "config.resolved.yaml";
 
 const holdsRun = (folder: string): boolean => existsSync(join(folder, configFile));
 
-/** A folder whose run ended before it came to anything may be used again. */
+/** A folder whose run ended before its first result may be used again. */
 function hasProgress(folder: string): boolean {
   const metrics = statSync(join(folder, "metrics.jsonl"), { throwIfNoEntry: false });
   const checkpoints = join(folder, "checkpoints");
@@ -125,7 +126,7 @@ async function findCheckpoint(
     if (resume === "auto") {
       const { experimentName, outputDir } = config.trainer;
       const where = experimentName === null ? resolvePath(outputDir) : path;
-      warnings.push(`There is no run to resume in ${where}; a new one begins in ${path}.`);
+      warnings.push(`There is no run to resume in ${where}; a new one starts in ${path}.`);
     }
     return nothingFound;
   }
@@ -171,7 +172,7 @@ interface TakenFolder {
   readonly unlock: () => void;
 }
 
-/** Made where it is missing, and locked. */
+/** The folder, created if missing, and locked. */
 function takeFolder(options: OpenRunOptions): TakenFolder {
   const path = locate(options);
   const checkpoints = join(path, "checkpoints");
@@ -180,7 +181,7 @@ function takeFolder(options: OpenRunOptions): TakenFolder {
 }
 
 /**
- * Opens the folder that the options ask for.
+ * Opens the folder that the options name.
  * @throws AgentTrainerError RUN_LOCKED, ConfigError or CheckpointError; nothing stays locked then.
  */
 export async function openRunDirectory(options: OpenRunOptions): Promise<RunDirectory> {

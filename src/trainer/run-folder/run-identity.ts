@@ -1,4 +1,4 @@
-/** Whether two configurations and data sets make the same run: what a resumed run must have in common. */
+/** Whether two configurations and datasets make the same run: what a resumed run must have in common. */
 import { createHash } from "node:crypto";
 import { CheckpointError } from "../../core/errors.ts";
 import type { ConfigChange } from "../../core/events.ts";
@@ -9,7 +9,7 @@ import { configTree } from "../../config/parse.ts";
 import { valueAt } from "../../config/tree.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 
-/** Options that may change when a run is resumed; the schema says so of each. */
+/** Options that may change when a run is resumed, as marked in the schema. */
 export const freeOptions = (): readonly string[] =>
   configFields().flatMap(({ key, resume }) => (resume === "free" ? [key] : []));
 
@@ -34,7 +34,7 @@ export function hashDataset(tasks: readonly Task[], rank?: (task: Task) => numbe
   return sha256(JSON.stringify(facts));
 }
 
-/** What an earlier run had; an option that it did not know was at its default. */
+/** The value in an earlier run; an option that it did not have was at its default. */
 export function valueBefore(
   before: Tree,
   { key, default: standard, inherits }: ConfigField,
@@ -67,7 +67,7 @@ const listed = (changes: readonly ConfigChange[]): string =>
     .join("; ");
 
 /**
- * @param allowChanges lets options change that decide what the run computes.
+ * @param allowChanges permits changes of options that decide what the run computes.
  * @throws CheckpointError naming each option that may not change.
  */
 export function checkChanges(

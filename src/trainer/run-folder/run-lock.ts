@@ -1,4 +1,7 @@
-/** `run.lock`: one process at a time writes to a run folder. A lock left by a dead process is taken over. */
+/**
+ * `run.lock`: only one process at a time writes to a run folder. A lock left by a dead process is
+ * taken over.
+ */
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -7,7 +10,7 @@ import { AgentTrainerError } from "../../core/errors.ts";
 interface LockRecord {
   readonly pid: number;
   readonly host: string;
-  /** Start of the process: containers give a new process the pid of a dead one. */
+  /** Start time of the process: containers give a new process the pid of a dead one. */
   readonly processStart: number;
   readonly token: string;
 }
@@ -39,13 +42,13 @@ function lockedError(path: string, record: LockRecord | null): AgentTrainerError
   return new AgentTrainerError({
     code: "RUN_LOCKED",
     message: `The run folder is in use by ${owner}.`,
-    hint: `Wait for it, or choose another trainer.experiment_name. If that process is no run of yours, delete ${path}.`,
+    hint: `Wait for it, or choose another trainer.experiment_name. If that process is not a run, delete ${path}.`,
     fields: { path, pid: record?.pid, host: record?.host },
   });
 }
 
 /**
- * Locks a run folder; the returned function gives it back.
+ * Locks a run folder; the returned function releases it.
  * @throws AgentTrainerError RUN_LOCKED when a live process holds it.
  */
 export function lockRun(folder: string): () => void {
@@ -56,7 +59,7 @@ export function lockRun(folder: string): () => void {
     processStart: processStart(),
     token: crypto.randomUUID(),
   };
-  // Written aside and linked, so that nobody reads a lock without its content.
+  // Written to a temporary file and linked, so that no process reads a lock without its content.
   const temporary = join(folder, `.run.lock.${record.token}`);
   try {
     writeFileSync(temporary, JSON.stringify(record));
@@ -98,7 +101,7 @@ function clearStale(path: string, temporary: string): void {
   }
   const moved = readLock(temporary);
   if (moved?.token !== found?.token) {
-    // Somebody else cleared the stale lock first, and this is theirs.
+    // Another process cleared the stale lock first, and this lock is its own.
     renameSync(temporary, path);
     throw lockedError(path, moved);
   }

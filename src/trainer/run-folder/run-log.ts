@@ -1,6 +1,6 @@
 /**
- * The record of a run inside its folder: `events.jsonl`, `metrics.jsonl` and `episodes/`. Every line
- * has its step, so the record can be cut back to a checkpoint. Knows nothing of checkpoints.
+ * The log of a run inside its folder: `events.jsonl`, `metrics.jsonl` and `episodes/`. Every line has
+ * its step, so the log can be truncated to a checkpoint.
  */
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -28,7 +28,7 @@ export function stepName(step: number): string {
 const episodeFile = (step: number, phase: Phase): string =>
   `${phase === "train" ? "" : "val-"}${stepName(step)}.jsonl`;
 
-/** Opens the journal of a run folder for appending. */
+/** Opens the log of a run folder for appending. */
 export function openRunLog(folder: string): RunLog {
   const episodeFolder = join(folder, "episodes");
   mkdirSync(episodeFolder, { recursive: true });
@@ -72,8 +72,8 @@ export function openRunLog(folder: string): RunLog {
 }
 
 /**
- * Removes everything after `step`; -1 removes all. Returns warnings about lines that cannot be read:
- * they are kept in a file beside the record.
+ * Removes everything after `step`; -1 removes all. Returns warnings about lines that cannot be
+ * parsed: they are kept in a file next to the log.
  */
 export function cutRunLog(folder: string, step: number): readonly string[] {
   const keep = ({ step: at }: Record<string, unknown>): boolean | null =>
@@ -81,7 +81,7 @@ export function cutRunLog(folder: string, step: number): readonly string[] {
   const warnings = ["events.jsonl", "metrics.jsonl"].flatMap((name) =>
     cutLines(join(folder, name), keep).map(
       ({ line, temporary }) =>
-        `${join(folder, name)}:${line} is damaged: it was moved to ${basename(temporary)}, and what it said is missing from the record.`,
+        `${join(folder, name)}:${line} is damaged: it was moved to ${basename(temporary)}, and its content is missing from the run log.`,
     ),
   );
   const episodeFolder = join(folder, "episodes");

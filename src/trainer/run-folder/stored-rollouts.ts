@@ -1,6 +1,6 @@
 /**
  * Rollouts that a checkpoint holds, as lines of JSON: typed arrays as base64 of their bytes, so that
- * what is read back is what was written, bit by bit. Knows nothing of folders.
+ * what is read equals what was written, bit by bit.
  */
 import { CheckpointError } from "../../core/errors.ts";
 import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
@@ -11,7 +11,7 @@ type List = keyof BufferedRollouts;
 const kinds = { i32: Int32Array, f32: Float32Array } as const;
 type Kind = keyof typeof kinds;
 
-/** Numbers that JSON has no word for. */
+/** Numbers that JSON cannot represent. */
 const oddNumbers: Readonly<Record<string, number>> = {
   NaN: Number.NaN,
   Infinity,
@@ -38,14 +38,14 @@ function unpack(_key: string, value: unknown): unknown {
   return new kinds[kind](bytes.buffer);
 }
 
-/** One line per set, in order. */
+/** One line per group, in order. */
 export function packRollouts(held: BufferedRollouts): string {
   return (["waiting", "replay"] as const)
     .flatMap((list) => held[list].map((set) => `${JSON.stringify({ list, ...set }, pack)}\n`))
     .join("");
 }
 
-/** @throws CheckpointError when a line is not one of ours. */
+/** @throws CheckpointError when a line is not in this format. */
 export function unpackRollouts(text: string): BufferedRollouts {
   const held: Record<List, TaskRollouts[]> = { waiting: [], replay: [] };
   for (const line of text.split("\n")) {
@@ -53,7 +53,7 @@ export function unpackRollouts(text: string): BufferedRollouts {
     const { list, ...set } = JSON.parse(line, unpack) as TaskRollouts & { list: List };
     if (!(list in held)) {
       throw new CheckpointError({
-        message: `The checkpoint's rollouts have a list ${JSON.stringify(list)} that is not known.`,
+        message: `The checkpoint's rollouts have an unknown list ${JSON.stringify(list)}.`,
         hint: "It was probably written by a newer version.",
         fields: { list },
       });

@@ -1,6 +1,6 @@
 /**
- * The optimizer steps of one training step: mini-batches, passes, and what is done when numbers go
- * wrong. Knows nothing of how rows came about, and does not publish weights.
+ * The optimizer steps of one training step: mini-batches, epochs, and what is done when numbers are
+ * not finite or exceed a limit. Does not publish weights.
  */
 import type { UpdateMetrics } from "../../core/backend.ts";
 import { type AgentTrainerError, NumericsError } from "../../core/errors.ts";
@@ -20,13 +20,13 @@ export interface Updates {
   readonly metrics: Readonly<Record<string, number>>;
   /** Whether any weight changed. */
   readonly hasChanged: boolean;
-  /** Updates that were skipped in a row, those of earlier steps included. */
+  /** Consecutive skipped updates, including those of earlier steps. */
   readonly skippedInARow: number;
-  /** Ends the run after this step; null goes on. */
+  /** Ends the run after this step; null continues. */
   readonly stop: AgentTrainerError | null;
 }
 
-/** Totals; extremes aside, everything else is a mean per token or per update. */
+/** Totals; except for extremes, every other metric is a mean per token or per update. */
 const summed = new Set(["tokens"]);
 
 function combined(all: readonly UpdateMetrics[]): Record<string, number> {
@@ -49,8 +49,8 @@ function combined(all: readonly UpdateMetrics[]): Record<string, number> {
 }
 
 /**
- * Trains on `rows` as the options say.
- * @throws NumericsError, or TRIPWIRE before anything changed, where the options say that the run ends.
+ * Trains on `rows` as configured.
+ * @throws NumericsError, or TRIPWIRE before anything changed, where the options end the run.
  */
 export async function applyUpdates(
   context: LoopContext,
@@ -78,7 +78,8 @@ export async function applyUpdates(
     guard.begin();
     let metrics: UpdateMetrics;
     try {
-      // Not given the signal: a step whose update has begun is finished, so the state stays whole.
+      // Does not get the signal: an update that has begun is finished, so the state stays
+      // consistent.
       metrics =
         byRole === null
           ? await backend.updatePolicy(part, spec, optim, undefined, limits)

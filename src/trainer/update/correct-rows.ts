@@ -1,11 +1,11 @@
 /**
- * Rollout correction on rows: asks for the trainer's own log-probabilities and turns them into
- * weights, rejections and the base of the loss's ratios. Knows nothing of how rows came about.
+ * Rollout correction on rows: requests the trainer's own log-probabilities and turns them into
+ * weights, rejections and the base of the loss's ratios.
  *
- * Decoupled (`bypass_mode` false): `samplingLogprobs` becomes the trainer's, so that the loss clips how
- * far an update moves, while `weights` carry how far the sampler was away. Bypass: the loss's ratio is
- * to the sampler, and covers both. Rows that lack sampling log-probabilities get the trainer's in either
- * case: how far their sampler was away is unknown, and counts as nothing.
+ * Decoupled (`bypass_mode` false): `samplingLogprobs` becomes the trainer's, so that the loss clips
+ * how far an update moves, while `weights` carry how far the sampler was away. Bypass: the loss's
+ * ratio is to the sampler, and covers both. Rows that lack sampling log-probabilities get the
+ * trainer's in either case: how far their sampler was away is unknown, and counts as no difference.
  */
 import {
   importanceWeights,
@@ -22,13 +22,13 @@ import type { RolloutCorrectionOptions } from "../../config/train-config.ts";
 export type Forward = (rows: readonly TrainingRow[]) => Promise<readonly Float32Array[]>;
 
 export interface CorrectedRows {
-  /** Rows of which every token was rejected are left out. */
+  /** Rows of which every token was rejected are dropped. */
   readonly rows: readonly TrainingRow[];
   /** `offpolicy/...` and `rollout_correction/...`; empty when nothing is corrected. */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** Whether ratios are to the trainer's own weights at the start of the step. */
+/** Whether ratios are relative to the trainer's own weights at the start of the step. */
 export function isDecoupled({ bypassMode, tisMode }: RolloutCorrectionOptions): boolean {
   return bypassMode === null ? tisMode !== null : !bypassMode;
 }
@@ -88,7 +88,7 @@ function lacks({ lacksSamplingLogprobs = false }: TrainingRow): boolean {
   return lacksSamplingLogprobs;
 }
 
-/** With the trainer's log-probabilities where its own are those at another temperature. */
+/** The row with the trainer's log-probabilities if its own are those at another temperature. */
 function filled(row: TrainingRow, trained: Float32Array | undefined): TrainingRow {
   if (!lacks(row) || trained === undefined) return row;
   const { lacksSamplingLogprobs: _, ...rest } = row;

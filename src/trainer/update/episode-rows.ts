@@ -1,7 +1,4 @@
-/**
- * From the episodes of a step to the rows it trains on: groups, filters, advantages, rows. Knows
- * nothing of how episodes came about, or of backends.
- */
+/** From the episodes of a step to the rows it trains on: groups, filters, advantages, rows. */
 import { computeAdvantages } from "../../algorithms/advantages.ts";
 import type { AdvantageOptions } from "../../algorithms/advantages.ts";
 import { findEstimator, groupRelative } from "../../algorithms/catalog.ts";
@@ -21,7 +18,10 @@ import { episodesOf, type TaskRollouts, rolloutsByEpisode } from "../rollouts/ta
 import { isPerStep, shapeOverlong } from "./shape-rewards.ts";
 import type { StepGroups } from "./step-groups.ts";
 
-/** Endings whose rollouts are left out whole, beside those that left nothing to compare. */
+/**
+ * Termination reasons whose rollouts are excluded entirely, in addition to those that left nothing to
+ * compare.
+ */
 export function excludedReasons({ compactFiltering }: TrainConfig): readonly TerminationReason[] {
   if (!compactFiltering.enable) return [];
   const flags: Partial<Record<TerminationReason, boolean>> = {
@@ -48,14 +48,14 @@ export function groupsOf(config: TrainConfig, sets: readonly TaskRollouts[]): St
 }
 
 /**
- * Whether groups without a signal are left out of the rows. They count in every estimate: some
- * estimators scale by all rewards of a role. See the option's description.
+ * Whether groups without a learning signal are excluded from the rows. They count in every estimate:
+ * some estimators scale by all rewards of a role. See the option's description.
  */
 function filtersUniform(config: TrainConfig): boolean {
   const { filterUniformGroups, advEstimator, estimatorMap } = config.algorithm;
   const used = [advEstimator, ...namesByRole(estimatorMap).values()];
   const isGroupRelative = used.every((name) => groupRelative.has(name as EstimatorName));
-  // Trajectories of the same reward may have steps of different ones.
+  // Trajectories of the same reward may have steps of different rewards.
   return filterUniformGroups ?? (isGroupRelative && !isPerStep(config));
 }
 
@@ -96,7 +96,7 @@ function estimate(
   return { advantages: normalized, metrics };
 }
 
-/** Rows to train on, with advantages, and the metrics of what was made of the groups. */
+/** Rows to train on, with advantages, and the metrics of their groups. */
 export function rowsOf(
   config: TrainConfig,
   grouped: StepGroups,

@@ -1,4 +1,4 @@
-/** Tripwires: numbers of an update that say the policy is running away. Knows no backend. */
+/** Limits on metrics of an update that detect a diverging run. Knows no backend. */
 import type { MeasuredMetric, UpdateMetrics } from "../../core/backend.ts";
 import { AgentTrainerError, NumericsError } from "../../core/errors.ts";
 import {
@@ -21,12 +21,12 @@ export const guardOptions: Readonly<Record<LimitName, string>> = {
   ratio: "guards.ratio",
 };
 
-/** What an update tripped; limits whose metric the backend left out say nothing. */
+/** The limits that an update exceeded; limits whose metric the backend did not return are ignored. */
 export function tripped(metrics: UpdateMetrics, guards: Guards): readonly PassedLimit[] {
   return passedLimits(metrics, guards);
 }
 
-/** Limits that an update is to be refused for before it is applied, where a backend can. */
+/** Limits that are checked before an update is applied, if a backend can. */
 export function limitsBefore({ gradNorm, kl, ratio, action }: Guards): UpdateLimits | undefined {
   return action === "stop" ? { gradNorm, kl, ratio } : undefined;
 }
@@ -34,7 +34,7 @@ export function limitsBefore({ gradNorm, kl, ratio, action }: Guards): UpdateLim
 export const describeLimit = ({ name, value, limit }: PassedLimit): string =>
   `train/${limitMetrics[name]} is ${Number(value.toPrecision(4))}, beyond ${guardOptions[name]}=${limit}.`;
 
-/** What became of the update that tripped, and of its step. */
+/** What became of the update that exceeded a limit, and of its step. */
 export type TripOutcome = "refused" | "refused-later" | "applied";
 
 const outcomes: Readonly<Record<TripOutcome, string>> = {
@@ -64,7 +64,7 @@ export function limitExceededError(
   });
 }
 
-/** @throws NumericsError for a metric that is no finite number: the update has been applied by then. */
+/** @throws NumericsError for a metric that is not finite: the update has already been applied. */
 export function checkFinite(metrics: UpdateMetrics): void {
   for (const [key, value] of Object.entries(metrics)) {
     if (!Number.isFinite(value)) throw new NumericsError(key, value);

@@ -1,6 +1,6 @@
 /**
- * Whether a step taught the model anything, and if not why: in the metrics of the step, and as a sentence
- * at the end of a run in which no step did. Pure.
+ * Whether a step taught the model anything, and if not why: in the metrics of the step, and as a
+ * sentence at the end of a run in which no step did. Pure.
  */
 import { lossNames } from "../../core/loss.ts";
 import { isFailed } from "../../core/outcome.ts";
@@ -11,16 +11,16 @@ import { episodesOf, type TaskRollouts } from "../rollouts/task-rollouts.ts";
 
 type Metrics = Readonly<Record<string, number>>;
 
-/** Why a step changed no weights, with what can be done about it. */
+/** Why a step changed no weights, with a remedy. */
 const reasons = {
   no_tasks:
-    "rejection sampling left out every task, because the rewards within each were equal or too few of its rollouts were scored",
-  failed: "every rollout failed; the errors stand under episodes/ in the run folder",
+    "rejection sampling dropped every task, because the rewards within each were equal or too few of its rollouts were scored",
+  failed: "every rollout failed; see the errors under episodes/ in the run folder",
   nothing_captured:
     "no rollout left anything to train on: its calls did not come through config.baseUrl, or cannot be trained on",
   no_reward: "nothing that could be trained on had a reward",
   left_out:
-    "options left out all that was there: compact_filtering, rollout.untrained_roles, algorithm.mask_truncated_samples or algorithm.rollout_correction",
+    "options excluded everything there was to train on: compact_filtering, rollout.untrained_roles, algorithm.mask_truncated_samples or algorithm.rollout_correction",
   equal_rewards:
     "the rewards within each group were equal, so there was nothing to prefer: make tasks harder or easier, the reward finer, or rollout.n larger",
   not_finite: "the update was skipped, because a loss or gradient was not finite",
@@ -33,7 +33,7 @@ const short: Readonly<Record<SkipReason, string>> = {
   failed: "all failed",
   nothing_captured: "nothing captured",
   no_reward: "no rewards",
-  left_out: "all left out",
+  left_out: "all excluded",
   equal_rewards: "rewards equal",
   not_finite: "not finite",
 };
@@ -41,17 +41,17 @@ const short: Readonly<Record<SkipReason, string>> = {
 export interface StepFacts {
   readonly sets: readonly TaskRollouts[];
   readonly rows: readonly TrainingRow[];
-  /** Of the way to the rows. */
+  /** Metrics from building the rows. */
   readonly metrics: Metrics;
   readonly hasChanged: boolean;
 }
 
 const known: ReadonlySet<string> = new Set(lossNames);
 
-/** Nothing in the loss but advantages, and they are all 0. */
+/** The loss has no terms but advantages, and they are all 0. */
 function isFlat({ algorithm }: TrainConfig, rows: readonly TrainingRow[]): boolean {
   const losses = [algorithm.lossFn, ...namesByRole(algorithm.lossFnMap).values()];
-  // A loss of the user's own may learn from anything.
+  // A custom loss may learn from anything.
   const readsMore = losses.some((name) => name === "cross_entropy" || !known.has(name));
   if (algorithm.klBeta > 0 || readsMore) return false;
   return rows.every(({ advantages }) => advantages.every((value) => value === 0));
@@ -72,8 +72,8 @@ function reasonOf(config: TrainConfig, facts: StepFacts): SkipReason | null {
 }
 
 /**
- * `rollout/untrained`: rollouts of which nothing is in the update; `train/skipped_because/...`: 1 where the
- * step taught nothing.
+ * `rollout/untrained`: rollouts of which nothing is in the update; `train/skipped_because/...`: 1
+ * where the step taught nothing.
  */
 export function learningMetrics(config: TrainConfig, facts: StepFacts): Record<string, number> {
   const trained = new Set(facts.rows.map(({ provenance }) => provenance.episodeId));
@@ -90,19 +90,19 @@ function skipReason(metrics: Metrics): SkipReason | null {
   return key === undefined ? null : (key.slice(prefix.length) as SkipReason);
 }
 
-/** In two words, for the line of a step; null where it taught something. */
+/** A short reason for the line of a step; null where it taught something. */
 export function shortReason(metrics: Metrics): string | null {
   const reason = skipReason(metrics);
   return reason === null ? null : (short[reason] ?? reason);
 }
 
-/** What the steps of a run came to. */
+/** What the steps of a run taught. */
 export class LearningRecord {
   readonly #counts = new Map<SkipReason, number>();
   #steps = 0;
   #hasLearned: boolean;
 
-  /** `hasLearned`: in steps that an earlier process did. */
+  /** @param hasLearned whether steps of an earlier process did. */
   constructor(hasLearned: boolean) {
     this.#hasLearned = hasLearned;
   }

@@ -1,11 +1,11 @@
-/** Which policy a run trains when it does not sample at temperature 1, and what to say of it. */
+/** Which policy a run trains when it does not sample at temperature 1, and the warnings about it. */
 import type { LogprobTemperature } from "../../algorithms/step-logprobs.ts";
 import type { BackendCapabilities, TrainingBackend } from "../../core/backend.ts";
 import { backendsThat } from "../../core/capabilities.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 
-/** What the options say, as far as the backend can. */
+/** The configured value, if the backend supports it. */
 export function logprobTemperatureOf(
   { algorithm }: TrainConfig,
   { temperature = false }: BackendCapabilities,
@@ -13,7 +13,7 @@ export function logprobTemperatureOf(
   return temperature ? algorithm.logprobTemperature : "one";
 }
 
-/** Where tokens are not sampled from the policy that is trained. */
+/** Warnings where tokens are not sampled from the policy that is trained. */
 export function temperatureWarnings(
   config: TrainConfig,
   { name, capabilities }: Pick<TrainingBackend, "name" | "capabilities">,
@@ -58,8 +58,8 @@ export function lackWarning(
     temperature === 1
       ? 'a vLLM server with --logprobs-mode raw_logprobs and logprobKind "raw"'
       : 'a vLLM server with --logprobs-mode processed_logprobs and logprobKind "processed"';
-  const what = `${lacking.length} of ${rows.length} rows come from a server that gives log-probabilities ${told}, but the policy at temperature ${temperature} is trained.`;
+  const what = `${lacking.length} of ${rows.length} rows come from a server that returns log-probabilities ${told}, but the policy at temperature ${temperature} is trained.`;
   return forward
-    ? `${what} The trainer computes them itself before each update, which costs a forward pass and cannot tell rollouts of earlier weights from those of the present ones. To use the server's own, take ${remedy}.`
-    : `${what} The backend cannot compute them itself, so the ratios of the loss are wrong by the difference. Take ${remedy}, or sample at temperature 1.`;
+    ? `${what} The trainer computes them itself before each update, which costs a forward pass and cannot distinguish rollouts of earlier weights from those of the current ones. To use the server's own, choose ${remedy}.`
+    : `${what} The backend cannot compute them itself, so the ratios of the loss are wrong by the difference. Choose ${remedy}, or sample at temperature 1.`;
 }

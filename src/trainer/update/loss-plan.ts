@@ -1,6 +1,7 @@
 /**
- * Who computes the loss of an update: the backend, where it has it and one is enough for all roles;
- * else we, from the log-probabilities that the backend gives, and it gets the slopes.
+ * Which component computes the loss of an update: the backend, if it has the loss and one is enough
+ * for all roles; otherwise the trainer, from the backend's log-probabilities, and the backend
+ * receives the gradients.
  */
 import { isCustomName } from "../../algorithms/catalog.ts";
 import { rowLossOf } from "../../algorithms/losses/catalog.ts";
@@ -15,18 +16,18 @@ import type { CustomLosses } from "../custom-algorithms.ts";
 import { lossOf } from "./update-spec.ts";
 
 export interface LossPlan {
-  /** The loss, or what of it the backend still does: aggregation, KL, entropy. */
+  /** The loss, or the part of it that the backend still computes: aggregation, KL, entropy. */
   readonly spec: LossSpec;
-  /** By role, where we compute it; null where the backend does. */
+  /** By role, where the trainer computes it; null where the backend does. */
   readonly byRole: ((role: string) => RowLoss) | null;
 }
 
-/** Whether the backend can train on slopes that are computed outside of it. */
+/** Whether the backend can train on gradients that are computed outside of it. */
 export function supportsTrainerLoss({ forward, losses }: BackendCapabilities): boolean {
   return forward && losses.includes("importance_sampling");
 }
 
-/** Whether the backend computes all that is asked for by itself. */
+/** Whether the backend computes everything requested itself. */
 export function isBackendLoss(
   { algorithm }: Pick<TrainConfig, "algorithm">,
   { losses, dualClip }: BackendCapabilities,

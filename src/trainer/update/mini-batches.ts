@@ -1,9 +1,12 @@
-/** Rows dealt into the parts that get an optimizer step each. A function of the seed; knows no backend. */
+/**
+ * Rows split into mini-batches, each of which gets an optimizer step. A function of the seed; knows
+ * no backend.
+ */
 import type { TrainingRow } from "../../core/training-row.ts";
 import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
 
 export interface MiniBatchPlan {
-  /** Parts of each pass; never more than there are rows. */
+  /** Mini-batches of each pass; never more than there are rows. */
   readonly parts: number;
   /** Passes over the rows. */
   readonly epochs: number;
@@ -11,8 +14,8 @@ export interface MiniBatchPlan {
 }
 
 /**
- * Every row once per pass, in parts whose sizes differ by one at most. A single part keeps the order
- * of the rows; several are shuffled anew in each pass.
+ * Every row once per pass, in mini-batches whose sizes differ by at most one. A single one keeps the
+ * order of the rows; several are reshuffled in each pass.
  */
 export function miniBatches(
   rows: readonly TrainingRow[],

@@ -1,4 +1,4 @@
-/** What options add to and take off the rewards of groups before advantages. */
+/** Adds the configured bonuses and penalties to the rewards of groups, before advantages. */
 import { overlongPenalty } from "../../algorithms/overlong.ts";
 import { maxResponseBytes, withRewards, withStepShaping } from "../../algorithms/reward-shaping.ts";
 import { klPenalty } from "../../algorithms/kl-in-reward.ts";
@@ -10,12 +10,12 @@ import type { GroupMember, TrajectoryGroup } from "../../core/trajectory.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { StepGroups } from "./step-groups.ts";
 
-/** Whether steps are compared, so that each has a reward of its own. */
+/** Whether steps are compared, so that each has its own reward. */
 export function isPerStep({ stepwiseAdvantage }: TrainConfig): boolean {
   return stepwiseAdvantage.enable && stepwiseAdvantage.mode === "per_step";
 }
 
-/** Soft penalty of long responses, where it is on: of the longest one, or where steps are compared of each. */
+/** Soft overlong penalty, if enabled: for the longest response, or with per-step advantages for each. */
 export function shapeOverlong(config: TrainConfig, groups: readonly TrajectoryGroup[]): StepGroups {
   const { algorithm, rollout } = config;
   const { enable, len: margin, penaltyFactor: factor, maxLength } = algorithm.overlongBuffer;
@@ -41,17 +41,20 @@ export function shapeOverlong(config: TrainConfig, groups: readonly TrajectoryGr
   };
 }
 
-/** Asks for log-probabilities of rows' tokens. */
+/** Requests log-probabilities of rows' tokens. */
 export type Score = (
   rows: readonly TrainingRow[],
   which: "current" | "reference",
 ) => Promise<readonly Float32Array[]>;
 
-/** One call of a trajectory, whatever else is called so. */
+/** One call of a trajectory; unique even if names repeat. */
 const keyOf = (episodeId: string, uid: string, traceId: string): string =>
   JSON.stringify([episodeId, uid, traceId]);
 
-/** The KL divergence to the reference, subtracted from each reward, or where steps are compared from each step's. */
+/**
+ * Subtracts the KL divergence to the reference from each reward, or with per-step advantages from
+ * each step's.
+ */
 export async function shapeByKl(
   config: TrainConfig,
   { groups, metrics }: StepGroups,

@@ -1,4 +1,4 @@
-/** The groups of a step, and what was counted on the way to them. */
+/** The groups of a step, and what was counted while building them. */
 import type { TrajectoryGroup } from "../../core/trajectory.ts";
 
 export interface StepGroups {

@@ -1,4 +1,4 @@
-/** From rollouts to changed weights: rows, then updates. Knows nothing of how rollouts came about. */
+/** From rollouts to changed weights: rows, then updates. */
 import { isFailed, isScored } from "../../core/outcome.ts";
 import type { TrainingRow } from "../../core/training-row.ts";
 import { applyUpdates, type Updates } from "./apply-updates.ts";
@@ -14,16 +14,16 @@ const nothingCaptured =
 
 export interface TrainOptions {
   readonly guard: UpdateGuard;
-  /** Updates that were skipped in a row before. */
+  /** Consecutive skipped updates before this step. */
   readonly skippedUpdates: number;
-  /** Looks at the rows before they are trained on; may throw. */
+  /** Checks the rows before they are trained on; may throw. */
   readonly check?: (rows: readonly TrainingRow[]) => void;
 }
 
-/** What runs have been warned of. */
+/** Warnings that runs have emitted. */
 const warned = new WeakMap<TrainConfig, Set<string>>();
 
-/** Failures that are scored do not end a run, so they are told: once each. */
+/** Failures that are scored do not end a run, so they are reported: once each. */
 function warnOfFailures(
   { config, emit }: LoopContext,
   step: number,

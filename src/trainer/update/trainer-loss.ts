@@ -1,8 +1,8 @@
 /**
- * An optimizer step on a loss that the backend need not know. Near the present weights every loss is as
- * good as its slopes, and a step looks no further: rows get the negative slope of each token as its
- * advantage and the present log-probability in place of the sampled one, so that the gradient of
- * `importance_sampling`, all of whose ratios are 1, is that of the loss. Costs one forward pass.
+ * An optimizer step on a loss that the backend does not know. To first order, every loss equals its
+ * gradient: rows get the negative gradient of each token as its advantage and the current
+ * log-probability in place of the sampled one, so that the gradient of `importance_sampling`, all of
+ * whose ratios are 1, is that of the loss. Costs one forward pass.
  */
 import { rowFactors } from "../../core/aggregation.ts";
 import type { LossRow, RowLoss } from "../../algorithms/losses/row-loss.ts";
@@ -25,7 +25,7 @@ function targetsOf({ targetMask }: TrainingRow): Int32Array {
   return Int32Array.from(found);
 }
 
-/** @param ratios is told of every trained token as it was: its stand-in has the ratio 1. */
+/** @param ratios receives every trained token as it was: the row that replaces it has the ratio 1. */
 function gradientRow(
   row: TrainingRow,
   now: Float32Array,
@@ -55,8 +55,9 @@ function gradientRow(
 }
 
 /**
- * @param lossOfRole of each row, by its trajectory's name.
- * @throws NumericsError for a loss that is no finite number; TRIPWIRE beyond `limits`, with nothing changed.
+ * @param lossOfRole the loss of each row, by its trajectory's name.
+ * @throws NumericsError for a loss that is not finite; TRIPWIRE beyond `limits`, with nothing
+ * changed.
  */
 export async function updateWithTrainerLoss(
   backend: Pick<TrainingBackend, "forward" | "updatePolicy">,
@@ -65,7 +66,7 @@ export async function updateWithTrainerLoss(
   optim: OptimSpec,
   limits?: UpdateLimits,
 ): Promise<UpdateMetrics> {
-  // A backend without it was refused at start.
+  // A backend without it was refused at the start.
   const now = (await backend.forward?.(rows, "current")) ?? [];
   const ratios = new RatioMetrics();
   const gradient = rows.map((row, i) => gradientRow(row, now[i]!, lossOfRole, ratios));

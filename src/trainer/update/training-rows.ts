@@ -1,6 +1,6 @@
 /**
- * From the episodes of a step to the rows of its update, with everything between that needs the
- * weights that train. Knows nothing of how episodes came about, or of the update.
+ * From the episodes of a step to the rows of its update, including everything that needs the weights
+ * being trained.
  */
 import type { TrainingRow } from "../../core/training-row.ts";
 import { nearestName } from "../../util/nearest-name.ts";
@@ -37,7 +37,7 @@ function warnOfLacks(
   emit(step, { type: "warning", message });
 }
 
-/** A role that no rollout has is probably misspelt. */
+/** A role that no rollout has is probably misspelled. */
 function warnOfRoles({ config, emit }: RowsContext, step: number, { groups }: StepGroups): void {
   if (groups.length === 0 || warned.has(config)) return;
   warned.add(config);
@@ -76,18 +76,18 @@ function warnOfChoices(
   warnedOfChoices.add(config);
   emit(step, {
     type: "warning",
-    message: `Step ${step} had ${calls} calls with n > 1 that are not trained on, since nothing tells which choice the agent used: no later request holds one, and the output is not the text of one. Name it with reportTrajectory({ name, steps: [{ responseId, choice }] }). This is said once; episode/calls/undecided_choices counts them.`,
+    message: `Step ${step} had ${calls} calls with n > 1 that are not trained on, since it is unknown which choice the agent used: no later request holds one, and the output is not the text of one. Name it with reportTrajectory({ name, steps: [{ responseId, choice }] }). This warning is shown once; episode/calls/undecided_choices counts them.`,
   });
 }
 
-/** Asks the backend for log-probabilities where an option needs them; weights do not change. */
+/** Requests log-probabilities from the backend where an option needs them; weights do not change. */
 export async function trainingRows(
   context: RowsContext,
   step: number,
   sets: readonly TaskRollouts[],
 ): Promise<TrainingRows> {
   const { config, backend, signal, estimators } = context;
-  // Options that need it were refused at start where there is none.
+  // Options that need it were refused at the start where there is none.
   const score: Score = async (rows, which) =>
     (await backend.forward?.(rows, which, signal)) ??
     rows.map(({ samplingLogprobs }) => samplingLogprobs);

@@ -1,10 +1,10 @@
-/** What a backend is told with one update: the loss, and the optimizer's numbers at that step. */
+/** What a backend receives with one update: the loss, and the optimizer's parameters at that step. */
 import { defaultClipOf, type LossName, type LossSpec, type OptimSpec } from "../../core/loss.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { LoopContext } from "../loop-context.ts";
 import { learningRateAt, warmupOf } from "../../algorithms/schedule.ts";
 
-/** The loss as the options say. @param name of a role's own. @default `algorithm.loss_fn` */
+/** The loss as configured. @param name of a role's own loss. @default `algorithm.loss_fn` */
 export function lossOf({ algorithm }: TrainConfig, name: string = algorithm.lossFn): LossSpec {
   const usual = defaultClipOf(name);
   return {

@@ -59,7 +59,7 @@ describe("estimators of the user", () => {
 
   it("do not make losses, which need log-probabilities of the backend", () => {
     expect(() => coinTrainer({ set: { algorithm: { lossFn: () => 0 } } })).toThrow(
-      'The backend "coin" does not honour algorithm.loss_fn="code#lossFn"',
+      'The backend "coin" does not support algorithm.loss_fn="code#lossFn"',
     );
   });
 });
