@@ -1,4 +1,4 @@
-/** A sampler that says what a script tells it to. Honours n, abort, maxTokens, stop ids and chunks. */
+/** A sampler that says what a script tells it to. Supports n, abort, maxTokens, stop ids and chunks. */
 import { ContextOverflowError } from "../core/errors.ts";
 import type {
   Renderer,
@@ -64,7 +64,7 @@ function toTokens(response: Response, params: SamplingParams): Int32Array {
   return Int32Array.from([...encoder.encode(response), ...params.stopTokenIds.slice(0, 1)]);
 }
 
-/** How much of the scripted tokens is drawn, and why it ends there. */
+/** How much of the scripted tokens is sampled, and why it ends there. */
 function bound(
   tokens: Int32Array,
   limit: number,

@@ -36,7 +36,7 @@ export interface SampledSequence {
   readonly stopReason: "stop" | "length";
 }
 
-/** Likeliest tokens at a position, likeliest first; null where nothing comes before. */
+/** Most likely tokens at a position, most likely first; null where nothing comes before. */
 export type TopTokens = readonly (readonly [token: number, logprob: number])[] | null;
 
 export interface SampleOutput {

@@ -7,7 +7,7 @@ import type { CallOptions, RequestContext } from "./request-context.ts";
 import { TinkerResultGoneError } from "./tinker-error.ts";
 
 export interface SampleOptions extends CallOptions {
-  /** Sequences to draw. @default 1 */
+  /** Sequences to sample. @default 1 */
   readonly n?: number;
   /** At least 1. Some servers want it always. */
   readonly maxTokens: number;
@@ -23,7 +23,7 @@ export interface SampleOptions extends CallOptions {
   readonly stop?: readonly number[] | readonly string[];
   /** Also score the prompt. @default false */
   readonly promptLogprobs?: boolean;
-  /** Also the likeliest tokens at each position of the prompt. @default 0 */
+  /** Also the most likely tokens at each position of the prompt. @default 0 */
   readonly topPromptLogprobs?: number;
 }
 
@@ -50,7 +50,7 @@ export class SamplingClient {
         try {
           return await this.#sampleOnce(prompt, options);
         } catch (error) {
-          // Drawing again does no harm, and wants a number of its own.
+          // Sampling again does no harm, and wants a number of its own.
           if (!(error instanceof TinkerResultGoneError) || tries >= freshTries) throw error;
         }
       }
@@ -81,7 +81,7 @@ export class SamplingClient {
     return { ...output, promptLogprobs: withFirst(output.promptLogprobs, prompt.length) };
   }
 
-  /** A server that knows the route stops drawing; for another, nothing changes. */
+  /** A server that knows the route stops sampling; for another, nothing changes. */
   #cancel(requestId: string): void {
     const body = JSON.stringify({ request_id: requestId });
     const call = { method: "POST", path: "/api/v1/cancel_future", body, once: true } as const;

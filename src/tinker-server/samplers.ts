@@ -1,5 +1,5 @@
 /**
- * Samplers and the samples that are drawn from them, once per request however often it arrives. Knows
+ * Samplers and the samples made from them, once per request however often it arrives. Knows
  * neither sessions nor HTTP.
  */
 import { baseWeights } from "./model/adapter.ts";
@@ -23,7 +23,7 @@ export interface SamplersOptions {
 export class Samplers {
   readonly #options: SamplersOptions;
   readonly #table: SamplerTable;
-  /** Of samples that are being drawn, by future. */
+  /** Of samples in progress, by future. */
   readonly #cancels = new Map<string, AbortController>();
   readonly #stop = new AbortController();
 

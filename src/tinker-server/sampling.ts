@@ -131,7 +131,7 @@ interface UntilText {
   readonly signal: AbortSignal;
 }
 
-/** Draws until the text holds one of the strings; the token that completes it is the last. */
+/** Samples until the text holds one of the strings; the token that completes it is the last. */
 async function sampleUntil(
   { base, renderer, weights, strings, signal }: UntilText,
   params: SamplingParams,

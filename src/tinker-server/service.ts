@@ -1,6 +1,6 @@
 /**
  * Sessions, models and checkpoints of one server: what requests act on. Knows neither HTTP nor how
- * messages are encoded, and nothing of drawing tokens.
+ * messages are encoded, and nothing of sampling tokens.
  */
 import { createHash, randomInt } from "node:crypto";
 import { AgentTrainerError } from "../core/errors.ts";

@@ -13,7 +13,7 @@ export interface CallRequest {
   readonly messages: readonly ChatMessage[];
   /** Empty also when the agent forbade their use. */
   readonly tools: readonly ToolDefinition[];
-  /** Choices to draw, at least 1. */
+  /** Choices to sample, at least 1. */
   readonly n: number;
   readonly sampling: SamplingChoice;
   /** The client's own, mixed into the session's. */
@@ -24,10 +24,10 @@ export interface CallRequest {
    * answer is text that is not read for reasoning or tool calls.
    */
   readonly rawPrompt?: string | readonly number[];
-  /** Alternatives to each drawn token that the client wants to see; where the server gives them. */
+  /** Alternatives to each sampled token that the client wants to see; where the server gives them. */
   readonly topLogprobs?: number;
   /**
-   * Fields of OpenAI's chat requests that only a server that renders messages can honour, as it is
+   * Fields of OpenAI's chat requests that only a server that renders messages can support, as it is
    * given them: `response_format`, `tool_choice`, `chat_template_kwargs`.
    */
   readonly serverFields?: JsonObject;

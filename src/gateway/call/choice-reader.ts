@@ -1,4 +1,4 @@
-/** One choice of one call while it is drawn: stop strings, and deltas when the client streams. */
+/** One choice of one call while it is sampled: stop strings, and deltas when the client streams. */
 import type { Renderer, Sample, StopReason, WeightChange } from "../../core/policy.ts";
 import { DeltaReader, type TextDelta } from "./delta-reader.ts";
 import { findStop, firstStop, maxStopLength } from "./stop-strings.ts";

@@ -1,4 +1,4 @@
-/** Drawn tokens to the assistant message that the client gets. */
+/** Sampled tokens to the assistant message that the client gets. */
 import { createHash } from "node:crypto";
 import type { ChatMessage, ToolCall } from "../../core/message.ts";
 import type { Renderer } from "../../core/policy.ts";

@@ -1,4 +1,4 @@
-/** A call's prompt, sampling and seed: everything that is decided before a token is drawn. */
+/** A call's prompt, sampling and seed: everything that is decided before a token is sampled. */
 import { ContextOverflowError } from "../../core/errors.ts";
 import type { ChatMessage } from "../../core/message.ts";
 import { defaultSampling, type Renderer, type SamplingParams } from "../../core/policy.ts";
@@ -15,7 +15,7 @@ export interface PreparedCall {
   readonly parentId: string | null;
   readonly chain: MessageChain;
   readonly sampling: SamplingParams;
-  /** The same whenever the same draw is made, however calls are ordered; unique in the session. */
+  /** The same whenever the same request is sampled, however calls are ordered; unique in the session. */
   readonly sampleKey: string;
 }
 

@@ -1,4 +1,4 @@
-/** Drawn tokens as text, with the alternatives to each. Knows no wire format. */
+/** Sampled tokens as text, with the alternatives to each. Knows no wire format. */
 import type { Renderer } from "../../core/policy.ts";
 import type { Completion, TokenText } from "./call-request.ts";
 

@@ -26,7 +26,7 @@ export interface RouteContext {
 
 /** A running call as one protocol streams it. */
 export interface CallStream {
-  /** Told before anything is drawn. */
+  /** Told before anything is sampled. */
   begin(promptTokens: number): void;
   delta(choice: number, delta: TextDelta): void;
   finish(call: FinishedCall): void;

@@ -1,5 +1,5 @@
 /**
- * Fields of a request that would change what is sampled and are not honoured. Dropping one silently
+ * Fields of a request that would change what is sampled and are not supported. Dropping one silently
  * would train on something else than what the agent asked for.
  */
 import { badRequest } from "../http/api-error.ts";

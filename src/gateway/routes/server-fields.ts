@@ -1,5 +1,5 @@
 /**
- * Fields that only a server that renders messages can honour, from each protocol, as OpenAI's chat
+ * Fields that only a server that renders messages can support, from each protocol, as OpenAI's chat
  * requests name them. Where the gateway renders they are refused by the name the client knows.
  */
 import type { JsonObject, JsonValue } from "../../core/message.ts";

@@ -1,4 +1,4 @@
-/** What tells one draw of a session from another, whatever their order. */
+/** What distinguishes one sampled call of a session from another, whatever their order. */
 import { hash } from "node:crypto";
 
 /**

@@ -44,11 +44,11 @@ export interface TargetResponse {
   readonly usage?: CallUsage;
 }
 
-/** What a target honours of a request beside text, tools and sampling. */
+/** What a target supports of a request beside text, tools and sampling. */
 export interface TargetAbilities {
   /** Messages may hold images. */
   readonly images: boolean;
-  /** Alternatives to drawn tokens are told. */
+  /** Alternatives to sampled tokens are told. */
   readonly topLogprobs: boolean;
   /** `CallRequest.serverFields`. */
   readonly serverFields: boolean;
@@ -64,8 +64,8 @@ export interface Target extends AsyncDisposable {
   /** Absent where there are no workers. */
   readonly workers?: WorkerAdmin;
   /**
-   * Resolves as soon as the call ends, aborted calls with what was drawn.
-   * @throws what rendering or drawing throws.
+   * Resolves as soon as the call ends, aborted calls with what was sampled.
+   * @throws what rendering or sampling throws.
    */
   run(call: TargetCall): Promise<TargetResponse>;
   /** Length of the prompt that these messages would make. */

@@ -1,13 +1,13 @@
-/** What draws tokens: a sampler in this process, or workers that take prompts as token ids. */
+/** What samples tokens: a sampler in this process, or workers that take prompts as token ids. */
 import type { Sample, SampleRequest } from "../../core/policy.ts";
 import type { Trace } from "../../core/trace.ts";
 
 export interface SampleCallRequest extends SampleRequest {
   readonly n: number;
   readonly signal: AbortSignal;
-  /** Calls with the same key share a prefix, so they are best drawn at the same place. */
+  /** Calls with the same key share a prefix, so they are best sampled at the same place. */
   readonly affinity: string;
-  /** True once the client has seen something; a draw may begin again only before. */
+  /** True once the client has seen something; a sample may begin again only before. */
   readonly committed: () => boolean;
   /** Milliseconds until the call's deadline. */
   readonly remainingMs: () => number;

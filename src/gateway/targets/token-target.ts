@@ -1,6 +1,6 @@
 /**
  * A target that is given token ids and gives token ids: the gateway renders prompts and reads what was
- * drawn, so it owns the chat template. Knows neither wire formats nor where tokens are drawn.
+ * sampled, so it owns the chat template. Knows neither wire formats nor where tokens are sampled.
  */
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { Renderer, Sample } from "../../core/policy.ts";

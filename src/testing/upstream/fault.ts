@@ -1,4 +1,4 @@
-/** What can go wrong with an answer on its way. Knows no dialect. */
+/** What can go wrong with an answer on its way. Knows no adapter. */
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 

@@ -1,4 +1,4 @@
-/** What a scripted server has drawn, ended as servers end it. Knows no wire format. */
+/** What a scripted server has sampled, ended as servers end it. Knows no wire format. */
 import type { Sample } from "../../core/policy.ts";
 import { byteRenderer } from "../byte-renderer.ts";
 

@@ -38,7 +38,7 @@ export interface UpstreamOptions {
   readonly port?: number;
 }
 
-/** A request that was made to draw something. */
+/** A request that was made to sample something. */
 export interface UpstreamCall {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;

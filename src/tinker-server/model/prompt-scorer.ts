@@ -1,4 +1,4 @@
-/** The likeliest tokens at every position of a prompt. Needs all logits, which sampling never holds. */
+/** The most likely tokens at every position of a prompt. Needs all logits, which sampling never holds. */
 import type { PolicyModel } from "../../engine/model/policy-model.ts";
 import { SamplingSession } from "../../engine/sampling/sampling-session.ts";
 import { maskedScore } from "../../engine/model/attention.ts";

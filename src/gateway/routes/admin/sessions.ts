@@ -46,7 +46,7 @@ export async function openSession({ gateway, request }: OwnContext): Promise<Res
     );
   }
   const bounds = { min: 0, max: 2 ** 32 - 1, integer: true };
-  // Without a seed, sessions of different uids must still draw differently.
+  // Without a seed, sessions of different uids must still sample differently.
   const seed = readNumber(body, "seed", bounds) ?? deriveSeed(0, uid);
   const metadata = readObject(body, "metadata");
   const sampling = readSampling(enforced);

@@ -15,7 +15,7 @@ function toWireToken(token: string, logprob: number | undefined): Wire {
   return { token, logprob, bytes: Array.from(Buffer.from(token)) };
 }
 
-/** Log-probabilities of the drawn tokens; those at the sampling temperature too, by Fireworks' name. */
+/** Log-probabilities of the sampled tokens; those at the sampling temperature too, by Fireworks' name. */
 export function toWireLogprobs(completion: Completion, renderer: Renderer): Wire {
   const { logprobs, temperedLogprobs } = completion;
   const content = tokenTextsOf(completion, renderer).map(({ text, topLogprobs }, i) => ({

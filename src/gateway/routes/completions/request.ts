@@ -58,10 +58,10 @@ function parsePrompt(body: JsonFields): string | readonly number[] {
   );
 }
 
-/** Alternatives to each token; undefined when not even the drawn ones are asked for. */
+/** Alternatives to each token; undefined when not even the sampled ones are asked for. */
 function readLogprobs(body: JsonFields, abilities: TargetAbilities): number | undefined {
   if (typeof body.logprobs === "boolean") return body.logprobs ? 0 : undefined;
-  // The drawn token counts as one of the alternatives, and it is always known.
+  // The sampled token counts as one of the alternatives, and it is always known.
   return readTopLogprobs(body, "logprobs", abilities, 1);
 }
 

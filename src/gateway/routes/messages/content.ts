@@ -1,4 +1,4 @@
-/** Anthropic messages to core messages. What cannot be honoured is refused by the place it stands at. */
+/** Anthropic messages to core messages. What cannot be supported is refused by the place it stands at. */
 import type { ChatMessage, ContentPart, ToolCall } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
 import {

@@ -48,7 +48,7 @@ function planCall({ session, request, trajectoryUid }: TargetCall): Plan {
   };
 }
 
-/** Servers give more alternatives than were asked for, the drawn token among them. */
+/** Servers give more alternatives than were asked for, the sampled token among them. */
 function cutTo({ text, topLogprobs }: TokenText, count: number): TokenText {
   return {
     text,
@@ -87,7 +87,7 @@ function finishChoice(
   };
 }
 
-/** Fields by which a server masks what the model may draw. */
+/** Fields by which a server masks what the model may sample. */
 const forcing = ["response_format", "tool_choice"];
 
 /** Why what the server told is not enough to train on. */

@@ -17,7 +17,7 @@ export interface ResponsePart {
   /** For `tokens`, one each; null where the server does not tell. */
   readonly logprobs?: readonly (number | null)[];
   readonly texts?: readonly TokenText[];
-  /** Tokens drawn with this piece, where the server counts. */
+  /** Tokens sampled with this piece, where the server counts. */
   readonly sampled?: number;
   readonly content?: string;
   readonly reasoning?: string;

@@ -31,7 +31,7 @@ const renderer = byteRenderer();
 
 const isChat = ({ body }: UpstreamRequest): boolean => body["messages"] !== undefined;
 
-/** The drawn token comes first, as vLLM has it, then a likelier one. */
+/** The sampled token comes first, as vLLM has it, then a more likely one. */
 function toChatToken(id: number, logprob: number | undefined, count: number, ids: Ids): object {
   const token = renderer.decode(Int32Array.of(id));
   const tops = [

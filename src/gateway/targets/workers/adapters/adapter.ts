@@ -14,7 +14,7 @@ export interface TokenRequest {
 export interface TokenAdapter {
   /** From the server's root; `/v1` stands for its OpenAI routes. */
   readonly path: string;
-  /** Whether one request can draw several sequences. */
+  /** Whether one request can sample several sequences. */
   readonly supportsN: boolean;
   /** Whether its streams tell every id; otherwise answers are asked for as a whole. */
   readonly streams: boolean;

@@ -17,7 +17,7 @@ export interface Spoken {
   readonly read: (json: unknown) => ResponseChunk;
 }
 
-/** The kind must be one that has a dialect. */
+/** The kind must be one that has an adapter. */
 export function speak(requested: WorkerRequest): Spoken {
   if (requested.form === "messages") {
     const { request } = requested;
