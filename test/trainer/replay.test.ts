@@ -67,7 +67,7 @@ describe("replay", () => {
 
   it("is refused beside overlapped rollouts", () => {
     const set = { "replay.tasks": 1, "async_training.enable": true };
-    expect(() => coinTrainer({ set })).toThrow("replay.tasks would exceed the bound");
+    expect(() => coinTrainer({ set })).toThrow("replay.tasks would exceed the staleness bound");
   });
 });
 
