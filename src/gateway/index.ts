@@ -38,4 +38,4 @@ export type {
 } from "./client/client.ts";
 export type { CallOptions, ClientOptions } from "./client/client-request.ts";
 export { openApiDocument } from "./http/openapi.ts";
-export { redact } from "./http/redact.ts";
+export { redact } from "../util/redact.ts";

@@ -33,7 +33,7 @@ export function formatBytes(bytes: number): string {
 export function createByteProgress(options: ByteProgressOptions): ByteProgress {
   const { stream, isQuiet, now = Date.now, env = process.env } = options;
   const isLive = canRewrite(stream, env);
-  let sampled = -Infinity;
+  let redrawnAt = -Infinity;
   let isShown = false;
   let tenth = -1;
   return {
@@ -45,8 +45,8 @@ export function createByteProgress(options: ByteProgressOptions): ByteProgress {
         if (Math.floor(share * 10) <= tenth) return;
         tenth = Math.floor(share * 10);
         stream.write(`${text}\n`);
-      } else if (now() - sampled >= redrawMs) {
-        sampled = now();
+      } else if (now() - redrawnAt >= redrawMs) {
+        redrawnAt = now();
         isShown = true;
         stream.write(`\r\u001b[2K${text.slice(0, (stream.columns ?? 80) - 1)}`);
       }

@@ -3,7 +3,7 @@ import { AgentTrainerError, ConfigError, DeadlineError } from "../../core/errors
 import { ApiError } from "../http/api-error.ts";
 import { isJsonObject } from "../http/json-fields.ts";
 import { patientFetch } from "./patient-fetch.ts";
-import { redact } from "../http/redact.ts";
+import { redact } from "../../util/redact.ts";
 
 export interface ClientOptions {
   /** Where the gateway listens, as `http://127.0.0.1:9090`. */

@@ -2,7 +2,7 @@
 import type { ChatMessage, ToolCall, ToolDefinition } from "../../core/message.ts";
 import type { SamplingParams } from "../../core/policy.ts";
 import type { Trace } from "../../core/trace.ts";
-import { redact } from "../http/redact.ts";
+import { redact } from "../../util/redact.ts";
 import type { CaptureSession } from "../session/session.ts";
 import type { WorkerStatus } from "../worker-admin.ts";
 

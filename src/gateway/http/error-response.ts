@@ -1,6 +1,6 @@
 /** Errors as HTTP responses, in the shape of the protocol that was spoken. */
 import { toApiError, type ApiError } from "./api-error.ts";
-import { redact } from "./redact.ts";
+import { redact } from "../../util/redact.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 /** What can go wrong with a worker, and whether another try may help. Knows no routes. */
 import type { ErrorCode } from "../../../core/errors.ts";
 import { ApiError } from "../../http/api-error.ts";
-import { redact } from "../../http/redact.ts";
+import { redact } from "../../../util/redact.ts";
 
 /**
  * `unreachable`: no connection, or a broken one; `timeout`: a phase took too long; `overloaded`: 429 or

@@ -1,6 +1,6 @@
 /** A worker's URL in its parts. */
 import { ConfigError } from "../../../core/errors.ts";
-import { redact } from "../../http/redact.ts";
+import { redact } from "../../../util/redact.ts";
 
 export interface WorkerAddress {
   /** Scheme, host, port, and the path before the API's. No slash at the end. */

@@ -1,2 +1,0 @@
-/** Where the gateway's own code finds it. */
-export { redact } from "../../util/redact.ts";
