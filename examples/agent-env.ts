@@ -6,7 +6,6 @@ import {
   type ModelOutput,
   type WireMessage,
 } from "agent-trainer";
-import { createLocalBackend } from "agent-trainer/local";
 import { config, opening, tasks, tool, trainAndPrint } from "./shared/prices.ts";
 
 interface Action {
@@ -46,7 +45,6 @@ class Shop implements Environment<string, Action> {
   }
 }
 
-await using backend = createLocalBackend();
 await trainAndPrint(
-  new AgentTrainer({ backend, config, trainDataset: tasks, agent: Assistant, env: Shop }),
+  new AgentTrainer({ config, trainDataset: tasks, agentClass: Assistant, envClass: Shop }),
 );

@@ -1,13 +1,10 @@
 /** An agent with LangChain's chat model. A LangGraph node that calls this model works the same. */
 import { ChatOpenAI } from "@langchain/openai";
 import { AgentTrainer } from "agent-trainer";
-import { createLocalBackend } from "agent-trainer/local";
 import { config, opening, tasks, tool, trainAndPrint } from "./shared/prices.ts";
 
-await using backend = createLocalBackend();
 await trainAndPrint(
   new AgentTrainer({
-    backend,
     config,
     trainDataset: tasks,
     agentFlow: async (task, { baseUrl, apiKey, model, signal }) => {

@@ -2,8 +2,15 @@
  * GRPO by hand, on the public API: sample, score, compare, make rows, update. The task is that of
  * `quickstart.ts`: look a price up instead of guessing it. Takes about fifteen seconds.
  */
-import { defaultLoss, defaultOptim, defaultSampling } from "agent-trainer";
-import type { ChatMessage, Sample, ToolDefinition, TrainingRow } from "agent-trainer";
+import {
+  defaultLoss,
+  defaultOptim,
+  defaultSampling,
+  type ChatMessage,
+  type Sample,
+  type ToolDefinition,
+  type TrainingRow,
+} from "agent-trainer/backend";
 import { createLocalBackend } from "agent-trainer/local";
 
 const steps = 12;

@@ -1,13 +1,10 @@
 /** An agent with the official OpenAI SDK. Only `baseURL` and `apiKey` are special. */
 import { AgentTrainer } from "agent-trainer";
-import { createLocalBackend } from "agent-trainer/local";
 import OpenAI from "openai";
 import { config, opening, tasks, tool, trainAndPrint } from "./shared/prices.ts";
 
-await using backend = createLocalBackend();
 await trainAndPrint(
   new AgentTrainer({
-    backend,
     config,
     trainDataset: tasks,
     agentFlow: async (task, { baseUrl, apiKey, model, signal }) => {

@@ -1,16 +1,13 @@
 /** An agent without any SDK, as a function that returns its own reward. */
 import { AgentTrainer } from "agent-trainer";
-import { createLocalBackend } from "agent-trainer/local";
 import { config, opening, tasks, tool, trainAndPrint } from "./shared/prices.ts";
 
 interface Completion {
   readonly choices: readonly { readonly message: { readonly tool_calls?: readonly unknown[] } }[];
 }
 
-await using backend = createLocalBackend();
 await trainAndPrint(
   new AgentTrainer({
-    backend,
     config,
     trainDataset: tasks,
     agentRunFunc: async (task, { baseUrl, apiKey, model, signal }) => {

@@ -1,14 +1,11 @@
 /** Teaches the built-in model to look prices up instead of guessing them. Takes about ten seconds. */
-import { AgentTrainer, buildTrainConfig } from "agent-trainer";
-import { createLocalBackend } from "agent-trainer/local";
+import { AgentTrainer } from "agent-trainer";
 import OpenAI from "openai";
 
 const parameters = { type: "object", properties: { item: { type: "string" } } };
 const items = ["mug", "plate", "clock", "shirt", "pen", "book", "hat", "desk"];
 
-await using backend = createLocalBackend();
 const trainer = new AgentTrainer({
-  backend,
   // The agent: any code that calls a model. What it returns becomes `episode.output`.
   agentFlow: async (task, config) => {
     const client = new OpenAI({ baseURL: config.baseUrl, apiKey: config.apiKey });
@@ -24,7 +21,11 @@ const trainer = new AgentTrainer({
   },
   // The score: true is reward 1, false is reward 0.
   evaluator: (_task, episode) => episode.output === 1,
-  config: buildTrainConfig({ modelName: "builtin:shop-tiny", totalSteps: 12, lr: 1e-3 }),
+  config: {
+    model: { name: "builtin:shop-tiny" },
+    training: { learningRate: 1e-3 },
+    trainer: { totalBatches: 12 },
+  },
   trainDataset: items.map((item) => ({ instruction: `How much do 3 ${item}s cost?` })),
 });
 for await (const event of trainer.events()) {

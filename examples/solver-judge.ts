@@ -2,27 +2,19 @@
  * Two solvers in parallel and a judge, with separate rewards and one set of weights. The title is a
  * side call that is excluded from training. With `-- judge=frozen` only the solvers are trained.
  */
-import { AgentTrainer, buildTrainConfig, reportTrajectory, withTrajectory } from "agent-trainer";
-import { createLocalBackend } from "agent-trainer/local";
+import { AgentTrainer, defineTrajectory, withTrajectory } from "agent-trainer";
 import OpenAI from "openai";
-import { opening, tasks, tool, trainAndPrint } from "./shared/prices.ts";
+import { config, opening, tasks, tool, trainAndPrint } from "./shared/prices.ts";
 
 const isFrozen = process.argv.includes("judge=frozen");
 
-await using backend = createLocalBackend();
 await trainAndPrint(
   new AgentTrainer({
-    backend,
     trainDataset: tasks,
-    config: buildTrainConfig({
-      modelName: "builtin:shop-tiny",
-      batchSize: 4,
-      totalSteps: 12,
-      lr: 1e-3,
-    }),
-    agentRunFunc: async (task, { baseUrl, apiKey, model, trajectory, ...config }) => {
-      // With config.fetch, a call belongs to the trajectory in whose scope the code runs.
-      const client = new OpenAI({ baseURL: baseUrl, apiKey, fetch: config.fetch, maxRetries: 0 });
+    config: { ...config, data: { trainBatchSize: 4 } },
+    agentRunFunc: async (task, { baseUrl, apiKey, model, trajectory, fetch }) => {
+      // With this fetch, a call belongs to the trajectory in whose scope the code runs.
+      const client = new OpenAI({ baseURL: baseUrl, apiKey, fetch, maxRetries: 0 });
       const callsOf = async (question: string): Promise<number> => {
         const messages = opening(question);
         const answer = await client.chat.completions.create({ model, messages, tools: [tool] });
@@ -31,14 +23,14 @@ await trainAndPrint(
       const solve = async (name: string) => {
         const { uid } = trajectory(name, { role: "solver" });
         const calls = await withTrajectory(name, () => callsOf(task.instruction));
-        return reportTrajectory({ name: "solver", uid, reward: calls === 1 ? 1 : 0 });
+        return defineTrajectory({ name: "solver", uid, reward: calls === 1 ? 1 : 0 });
       };
       const solvers = await Promise.all(["solver 1", "solver 2"].map(solve));
 
       trajectory("judge", { train: !isFrozen });
       const calls = await withTrajectory("judge", () => callsOf(`Was ${task.id} solved?`));
       // A judge should answer instead of looking things up.
-      const judge = reportTrajectory({ name: "judge", reward: calls === 0 ? 1 : 0 });
+      const judge = defineTrajectory({ name: "judge", reward: calls === 0 ? 1 : 0 });
 
       trajectory("title", { train: false });
       await withTrajectory("title", () => callsOf("A title, please."));

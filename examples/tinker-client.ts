@@ -4,9 +4,9 @@
  *   TINKER_API_KEY=tml-local npx agent-trainer serve --tinker
  *   TINKER_API_KEY=tml-local TINKER_BASE_URL=http://127.0.0.1:8100 npx tsx examples/tinker-client.ts
  */
-import { floatTensor, idTensor, TinkerClient } from "agent-trainer/tinker";
+import { createFloatTensor, createIdTensor, createTinkerClient } from "agent-trainer/tinker";
 
-await using client = await TinkerClient.connect();
+await using client = await createTinkerClient();
 const model = await client.createModel({ baseModel: "builtin:shop-tiny", rank: 8, seed: 1 });
 
 // "How much do 3 plates cost?" as a user's turn, and "96" as the assistant's; ids of the model's
@@ -17,9 +17,11 @@ const tokens = Int32Array.from([...prompt, ...answer]);
 const datum = {
   tokens: tokens.slice(0, -1),
   lossInputs: {
-    target_tokens: idTensor(tokens.slice(1)),
+    target_tokens: createIdTensor(tokens.slice(1)),
     // The answer counts, the question does not.
-    weights: floatTensor(Float32Array.from(tokens.slice(1), (_, i) => +(i >= prompt.length - 1))),
+    weights: createFloatTensor(
+      Float32Array.from(tokens.slice(1), (_, i) => +(i >= prompt.length - 1)),
+    ),
   },
 };
 

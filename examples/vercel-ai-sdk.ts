@@ -1,17 +1,14 @@
 /** An agent with the Vercel AI SDK: its provider for OpenAI-compatible servers, pointed at the session. */
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { AgentTrainer } from "agent-trainer";
-import { createLocalBackend } from "agent-trainer/local";
 import { generateText, jsonSchema } from "ai";
 import { config, parameters, systemPrompt, tasks, trainAndPrint } from "./shared/prices.ts";
 
 const inputSchema = jsonSchema<{ item: string }>({ ...parameters, type: "object" });
 const tools = { get_price: { inputSchema } };
 
-await using backend = createLocalBackend();
 await trainAndPrint(
   new AgentTrainer({
-    backend,
     config,
     trainDataset: tasks,
     agentFlow: async (task, { baseUrl, apiKey, model, signal }) => {

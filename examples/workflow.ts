@@ -1,6 +1,5 @@
 /** A rollout as a class: two turns, a reward for each, later rewards discounted. */
 import { AgentTrainer, type Task, TerminationEvent, Workflow } from "agent-trainer";
-import { createLocalBackend } from "agent-trainer/local";
 import { config, opening, tasks, tool, trainAndPrint } from "./shared/prices.ts";
 
 class LookUp extends Workflow<{ readonly price: number }> {
@@ -22,13 +21,11 @@ class LookUp extends Workflow<{ readonly price: number }> {
   }
 }
 
-await using backend = createLocalBackend();
 await trainAndPrint(
   new AgentTrainer({
-    backend,
     config,
     trainDataset: tasks,
-    workflow: LookUp,
+    workflowClass: LookUp,
     workflowArgs: { price: 42, gamma: 0.9 },
   }),
 );

@@ -1,6 +1,7 @@
 /**
- * What `npm test` and CI run, in order, each step to its end even when an earlier one failed. The last
- * line adds everything up: N passed, N failed, N skipped.
+ * What `npm test` and CI run, in order, each step to its end even when an earlier one failed. Tests
+ * print a line per file, with how many are done. The last line adds everything up: N passed, N failed,
+ * N skipped.
  *
  *   node scripts/check.mjs [--only STEP]
  */
@@ -21,26 +22,17 @@ const steps = [
   { name: "format", command: ["oxfmt", "--check"] },
   { name: "lint", command: ["oxlint", "--deny-warnings"] },
   { name: "types", command: ["tsc", "--noEmit", "-p", "tsconfig.json"] },
-  { name: "unit", command: ["vitest", "run"], counts: true },
-  {
-    name: "end-to-end",
-    command: ["vitest", "run", "--config", "vitest.e2e.config.ts"],
-    counts: true,
-  },
   { name: "publint", command: ["publint", "--strict"] },
-  {
-    name: "package",
-    command: ["vitest", "run", "--config", "vitest.package.config.ts"],
-    counts: true,
-  },
-];
+  { name: "tests", command: ["vitest", "run"], counts: true },
+].filter(({ name }) => only === undefined || only === name);
 
+const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(1)} s`;
+const begun = Date.now();
 const total = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
-for (const { name, command, counts } of steps) {
-  if (only !== undefined && only !== name) continue;
+for (const [index, { name, command, counts }] of steps.entries()) {
   const started = Date.now();
-  console.log(`\n== ${name}: ${command.join(" ")}`);
+  console.log(`\n== ${index + 1}/${steps.length} ${name}: ${command.join(" ")}`);
   const file = join(scratch, `${name}.json`);
   const { status } = spawnSync("npx", ["--no-install", ...command], {
     cwd: root,
@@ -62,7 +54,7 @@ for (const { name, command, counts } of steps) {
   for (const key of Object.keys(total)) total[key] += result[key];
   if (result.failed > 0) failures.push(name);
   console.log(
-    `== ${name}: ${result.failed > 0 ? "FAILED" : "ok"} in ${((Date.now() - started) / 1000).toFixed(1)} s`,
+    `== ${name}: ${result.failed > 0 ? "FAILED" : "ok"} in ${seconds(started)}, ${seconds(begun)} since the start`,
   );
 }
 rmSync(scratch, { recursive: true });

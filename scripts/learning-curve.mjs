@@ -28,7 +28,7 @@ const training = metrics
   .map((line) => ({
     step: line.step,
     reward: rounded(line["reward/mean"]),
-    entropy: rounded(line["train/entropy"]),
+    sampledNll: rounded(line["train/sampled_nll"]),
     tokens: line["tokens/sampled"],
     seconds: rounded(line["time/step_s"]),
   }));

@@ -1,18 +1,35 @@
-/** The tables of options in `docs/configuration.md`, written from the schema. Text between them is not touched. */
+/** The tables of options in `docs/options.md`, written from the schema. Text between them is not touched. */
 import { configFields, type ConfigField } from "../src/config/fields.ts";
-import { freeOptions } from "../src/trainer/run-folder/run-identity.ts";
+import { backendNames, supportedValues, type Supported } from "../src/trainer/explain-option.ts";
 
 /** What {@link withOptionTables} is applied to. */
-export const optionPage = "docs/configuration.md";
+export const optionPage = "docs/options.md";
 
-const optionsHead = "| key | default | allowed | meaning |";
-const freeHead = "| may change |";
+const optionsHead = "| key | default | allowed | on resume | meaning |";
+const backendsHead = `| backends | ${backendNames.join(" | ")} |`;
+
+/** How the page writes whether an option may change when a run is resumed. */
+export const onResume: Readonly<Record<ConfigField["resume"], string>> = {
+  free: "yes",
+  fixed: "`--allow-changes`",
+  never: "no",
+};
 
 const cell = (text: string): string => text.replaceAll("|", String.raw`\|`);
 
-function rowOf({ key, default: value, allowed, description }: ConfigField): string {
+function rowOf({ key, default: value, allowed, description, resume }: ConfigField): string {
   const shown = value === undefined ? "required" : `\`${JSON.stringify(value)}\``;
-  return `| \`${key}\` | ${shown} | ${cell(allowed)} | ${cell(description)} |`;
+  return `| \`${key}\` | ${shown} | ${cell(allowed)} | ${onResume[resume]} | ${cell(description)} |`;
+}
+
+const supportText = (supported: Supported): string =>
+  typeof supported === "string" ? supported : supported.map(String).join(", ");
+
+/** What each backend supports of an option, unless all support all of it or it is for one backend. */
+function backendRow(field: ConfigField): readonly string[] {
+  const cells = backendNames.map((backend) => supportedValues(field, backend));
+  if (cells.includes("own") || cells.every((supported) => supported === "all")) return [];
+  return [`| \`${field.key}\` | ${cells.map(supportText).join(" | ")} |`];
 }
 
 interface Table {
@@ -32,22 +49,21 @@ function tablesOf(lines: readonly string[], head: string): readonly Table[] {
   });
 }
 
-/** A table has the options from its first one to the first one of the next table. */
+/** A table of options has those from its first one to the first one of the next table. */
 export function withOptionTables(page: string): string {
   const lines = page.split("\n");
   const fields = configFields();
   const tables = tablesOf(lines, optionsHead);
   const starts = tables.map(({ firstKey }) => fields.findIndex(({ key }) => key === firstKey));
-  const written = tables.map((table, i) => ({
+  const options = tables.map((table, i) => ({
     ...table,
     rows: fields.slice(starts[i], starts[i + 1] ?? fields.length).map(rowOf),
   }));
-  const free = tablesOf(lines, freeHead).map((table) => ({
+  const support = tablesOf(lines, backendsHead).map((table) => ({
     ...table,
-    rows: freeOptions().map((key) => `| \`${key}\` |`),
+    rows: fields.flatMap(backendRow),
   }));
-  for (const { at, end, rows } of [...written, ...free].sort((a, b) => b.at - a.at)) {
-    lines.splice(at + 2, end - at - 2, ...rows);
-  }
+  const lastFirst = [...options, ...support].toSorted((a, b) => b.at - a.at);
+  for (const { at, end, rows } of lastFirst) lines.splice(at + 2, end - at - 2, ...rows);
   return lines.join("\n");
 }

@@ -1,10 +1,11 @@
-/** Writes what is generated from the options' schema: JSON Schema, TypeScript interface, tables of the docs. */
+/** Writes what is generated: from the options' schema JSON Schema, TypeScript interface and tables of the docs; from the catalog of metrics their page. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { metricPage, metricPageText } from "./metric-docs.ts";
 import { optionPage, withOptionTables } from "./option-docs.ts";
-import { configTypes, configTypesFile } from "../src/config/published-types.ts";
-import { publishedSchema, schemaFile } from "../src/config/published-schema.ts";
+import { configTypes, configTypesFile } from "../src/config/publish/typescript.ts";
+import { publishedSchema, schemaFile } from "../src/config/publish/json-schema.ts";
 
 const pathOf = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
@@ -16,4 +17,5 @@ function write(name: string, text: string): void {
 
 write(schemaFile, `${JSON.stringify(publishedSchema(), null, 2)}\n`);
 write(configTypesFile, configTypes());
+write(metricPage, metricPageText());
 write(optionPage, withOptionTables(readFileSync(pathOf(optionPage), "utf8")));

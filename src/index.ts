@@ -1,61 +1,103 @@
-/** The public API of `agent-trainer`: named exports, no logic. */
+/**
+ * The public API of `agent-trainer`: named exports, no logic.
+ *
+ * @module agent-trainer
+ */
 
 // Training
-export { AgentTrainer } from "./trainer/agent-trainer.ts";
-export type { AgentTrainerOptions } from "./trainer/agent-trainer.ts";
+export { AgentTrainer } from "./launch/agent-trainer.ts";
+export type { AgentTrainerOptions, RunOptions } from "./launch/trainer-options.ts";
+export type { BackendName } from "./core/capabilities.ts";
+export type { TrainingBackend } from "./core/backend.ts";
 export type { TrainResult } from "./trainer/run.ts";
-export type { ResumeMode } from "./trainer/run-folder/run-directory.ts";
-export type { DatasetInput } from "./trainer/rollouts/task.ts";
-export { toTask } from "./trainer/rollouts/task.ts";
+export type { TrainerEvent } from "./core/events.ts";
 
-// Custom algorithms
-export type { AdvantageEstimator, EstimatorOptions } from "./algorithms/estimator.ts";
+// Evaluation
+export { evaluate } from "./evaluate/evaluate.ts";
 export type {
-  LossFunction,
-  LossFunctionToken,
-  TokenLossFunction,
-} from "./algorithms/losses/loss-function.ts";
-export type { LossRow, RowLoss, RowLossValue } from "./algorithms/losses/row-loss.ts";
+  EvaluationOptions,
+  EvaluationProgress,
+  EvaluationResult,
+  EvaluationRunOptions,
+  ModelEndpoint,
+} from "./evaluate/evaluation-options.ts";
+export type { EvaluationItem } from "./evaluate/evaluation-item.ts";
+export { compareEvaluations } from "./evaluate/compare.ts";
+export type {
+  ComparableEvaluation,
+  CompareOptions,
+  EvaluationComparison,
+  PairedDifference,
+  TaskMeans,
+} from "./evaluate/compare.ts";
+export { rescore } from "./evaluate/rescore.ts";
+export type { RescoreOptions, RescoreResult, Verdict } from "./evaluate/rescore.ts";
+export type { Estimate, EvaluationScores, EvaluationSummary } from "./evaluate/summary.ts";
+// Runs on disk
+export { listRuns, readRun } from "./trainer/run-folder/run-summary.ts";
+export type { RunSummary } from "./trainer/run-folder/run-summary.ts";
+export { cleanRuns } from "./trainer/run-folder/clean-runs.ts";
+export type { CleanedRun, CleanOptions } from "./trainer/run-folder/clean-runs.ts";
+
+// Starting a project
+export { initProject } from "./launch/init/init-project.ts";
+export type { InitFile, InitOptions, InitResult } from "./launch/init/init-project.ts";
+export type { FrameworkName } from "./launch/init/frameworks.ts";
 
 // Configuration
-export { buildTrainConfig, loadConfig } from "./config/load.ts";
-export type {
-  BuildTrainConfigOptions,
-  ConfigInput,
-  ConfigSource,
-  LoadConfigOptions,
-  LoadedConfig,
-} from "./config/load.ts";
-export type { Overrides } from "./config/overrides.ts";
-export { configFields } from "./config/fields.ts";
-export type { ConfigField } from "./config/fields.ts";
-export type { RolloutSampling, TrainConfig } from "./config/train-config.ts";
+export { loadConfig } from "./config/load.ts";
+export type { ConfigInput, LoadConfigOptions, LoadedConfig } from "./config/load.ts";
+export type { TrainConfig } from "./config/train-config.ts";
+export { defineConfig } from "./config/train-options.ts";
 export type { AlgorithmOptions, TrainOptions } from "./config/train-options.ts";
 
-// What users implement
-export { reportEpisode, reportTrajectory } from "./core/report.ts";
-export type { EpisodeReport, StepReport, TrajectoryReport } from "./core/report.ts";
-export { TerminationEvent } from "./core/termination.ts";
+// Tasks
+export type { Dataset, MetadataOf, Task, TaskRow } from "./core/task.ts";
+export type { DatasetInput } from "./datasets/tasks/task.ts";
+export { loadDataset } from "./launch/load-dataset.ts";
+export type { DatasetSource, LoadDatasetOptions } from "./launch/load-dataset.ts";
+export type { HubDataset } from "./datasets/hub/hub-name.ts";
+export { splitDataset } from "./datasets/tasks/select.ts";
+export type { SelectOptions, Shard, SplitDataset } from "./datasets/tasks/select.ts";
+export { findLeaks } from "./datasets/overlap/overlap.ts";
+export type { Leak, OverlapMode } from "./datasets/overlap/overlap.ts";
+export { inspectDataset } from "./launch/inspect-dataset.ts";
+export type {
+  DatasetReport,
+  DuplicateExample,
+  InspectDatasetOptions,
+} from "./launch/inspect-dataset.ts";
+export type { FieldReport, FieldType, Lengths } from "./datasets/field-report.ts";
+export type { FieldMap } from "./datasets/tasks/map-fields.ts";
 export type { SetUpInfo, TaskHooks, TaskSetup } from "./core/hooks.ts";
-export { withTrajectory } from "./rollout/trajectory-scope.ts";
+
+// Agents and evaluators
+export type {
+  AgentEnvSpec,
+  AgentFlowSpec,
+  AgentRunFuncSpec,
+  AgentSpec,
+  WorkflowSpec,
+} from "./trainer/rollouts/agent-spec.ts";
 export type {
   AgentConfig,
   AgentFlow,
-  AgentFlowFunction,
-  AgentFlowObject,
   AgentRunFunction,
-  AgentRunResult,
   Evaluator,
-  EvaluatorFunction,
-  EvaluatorObject,
   EvaluatorResult,
   TrajectoryHandle,
   TrajectoryOptions,
 } from "./core/agent.ts";
+export { defineEpisode, defineTrajectory } from "./core/report.ts";
+export type { EpisodeReport, StepReport, TrajectoryReport } from "./core/report.ts";
+export { withTrajectory } from "./rollout/attempt/trajectory-scope.ts";
+export { TerminationEvent } from "./core/termination.ts";
+
+// Workflows
 export { Workflow } from "./workflow/workflow.ts";
 export type { WorkflowClass, WorkflowOptions } from "./workflow/workflow.ts";
 export { MultiTurnWorkflow, SingleTurnWorkflow } from "./workflow/multi-turn.ts";
-export type { AgentEnvironmentArgs, MultiTurnArgs } from "./workflow/multi-turn.ts";
+export type { MultiTurnArgs } from "./workflow/multi-turn.ts";
 export { CumulativeWorkflow } from "./workflow/cumulative.ts";
 export type { CumulativeArgs } from "./workflow/cumulative.ts";
 export type {
@@ -63,38 +105,30 @@ export type {
   Environment,
   EnvironmentStart,
   EnvironmentStep,
-  Maker,
 } from "./workflow/agent-environment.ts";
-export type { CallOptions, ModelOutput, WireMessage, WireToolCall } from "./workflow/model-call.ts";
-export type { StepMark, TrajectoryRecorder } from "./workflow/trajectory-recorder.ts";
-export type { RewardShaping } from "./workflow/reward-shaping.ts";
-export type { AgentSpec } from "./trainer/rollouts/agent-spec.ts";
-export type { Dataset, Task, TaskRow } from "./core/task.ts";
+export type {
+  ModelCallOptions,
+  ModelOutput,
+  WireMessage,
+  WireToolCall,
+} from "./workflow/model-call.ts";
+export type { TrajectoryRecorder } from "./workflow/trajectory-recorder.ts";
 
 // Results of rollouts
 export type {
   Episode,
   EvalOutput,
-  GroupMember,
   Signal,
   Step,
   TerminationReason,
   Trajectory,
-  TrajectoryGroup,
 } from "./core/trajectory.ts";
-export type {
-  ChatMessage,
-  ContentPart,
-  ImagePart,
-  JsonObject,
-  JsonValue,
-  Role,
-  TextPart,
-  ToolCall,
-  ToolDefinition,
-} from "./core/message.ts";
-export type { Protocol, Trace } from "./core/trace.ts";
-export type { ConfigChange, TrainerEvent, TrainerEventType } from "./core/events.ts";
+export type { Trace } from "./core/trace.ts";
+
+// Custom algorithms
+export type { AdvantageEstimator, EstimatorOptions } from "./algorithms/estimators.ts";
+export type { LossFunction, LossFunctionToken } from "./algorithms/losses/loss-function.ts";
+export type { LossRow, RowLoss, RowLossValue } from "./algorithms/losses/row-loss.ts";
 
 // Errors
 export {
@@ -107,50 +141,4 @@ export {
   NumericsError,
   UnsupportedOptionError,
 } from "./core/errors.ts";
-export type { ErrorCode, ErrorDetails } from "./core/errors.ts";
-
-// For authors of backends
-export type {
-  BackendCapabilities,
-  HttpTarget,
-  InferenceTarget,
-  LoraSpec,
-  ModelSpec,
-  RunContext,
-  SamplerTarget,
-  TrainingBackend,
-  UpdateMetrics,
-} from "./core/backend.ts";
-export { refuseBeyond } from "./core/update-limits.ts";
-export type { MeasuredMetric, UpdateLimits } from "./core/update-limits.ts";
-export {
-  defaultLoss,
-  defaultOptim,
-  klEstimators,
-  lossAggregations,
-  lossNames,
-} from "./core/loss.ts";
-export type {
-  KlEstimator,
-  KlSpec,
-  LossAggregation,
-  LossName,
-  LossSpec,
-  OptimSpec,
-} from "./core/loss.ts";
-export { countTargets, rowFactors } from "./core/aggregation.ts";
-export { defaultSampling } from "./core/policy.ts";
-export type {
-  ParsedCompletion,
-  RenderedPrompt,
-  Renderer,
-  RenderOptions,
-  Sample,
-  SampleChunk,
-  SampleRequest,
-  Sampler,
-  SamplingParams,
-  StopReason,
-  StopSpec,
-} from "./core/policy.ts";
-export type { RowProvenance, RowSegment, TrainingRow } from "./core/training-row.ts";
+export type { ErrorCode } from "./core/errors.ts";

@@ -56,11 +56,11 @@ export async function runDemo(seed: number, folder: string, steps?: number): Pro
   };
 }
 
-/** The mean of `time/outside_engine_share` over the lines that have it. */
+/** The mean of `time/outside_engine_fraction` over the lines that have it. */
 export function outsideFraction(metricsLines: string): number {
   const lines = metricsLines.split("\n").filter((line) => line !== "");
   const shares = lines
-    .map((line) => (JSON.parse(line) as Record<string, unknown>)["time/outside_engine_share"])
+    .map((line) => (JSON.parse(line) as Record<string, unknown>)["time/outside_engine_fraction"])
     .filter((share) => typeof share === "number");
   return mean(shares);
 }

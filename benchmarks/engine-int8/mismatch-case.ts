@@ -1,5 +1,5 @@
 /** Child: how far what a model draws from is from what training computes with. */
-import { defaultLoss } from "../../src/core/loss.ts";
+import { defaultLoss } from "../../src/core/loss/loss.ts";
 import { defaultSampling } from "../../src/core/policy.ts";
 import type { ModelCase } from "../engine/models.ts";
 import { openEngine } from "../engine/open-engine.ts";
@@ -56,8 +56,8 @@ answer(async ({ model, prompts, newTokens }: MismatchInput): Promise<Mismatch> =
   const groups = await Promise.all(Array.from({ length: prompts }, (_, seed) => rowsOf(seed)));
   const metrics = await engine.forwardBackward(groups.flat(), defaultLoss);
   return {
-    logprobDifference: metrics["logprob_abs_diff"]!,
+    logprobDifference: metrics["logprob_abs_diff_mean"]!,
     kl: metrics["kl_k3"]!,
-    effectiveSampleSize: metrics["ratio_ess"]!,
+    effectiveSampleSize: metrics["ess_fraction"]!,
   };
 });

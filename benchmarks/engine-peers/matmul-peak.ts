@@ -1,6 +1,5 @@
 /** How fast the runtime multiplies matrices in this process, at this moment: what training is measured against. */
-import { bytesOf, Graph } from "../../src/engine/graph/graph.ts";
-import type { Value } from "../../src/engine/graph/graph.ts";
+import { bytesOf, Graph, type Value } from "../../src/engine/graph/graph.ts";
 import { matmul } from "../../src/engine/graph/ops.ts";
 import { createSession } from "../../src/engine/runtime.ts";
 import { defaultThreads } from "../engine/models.ts";

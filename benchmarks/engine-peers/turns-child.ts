@@ -1,6 +1,6 @@
 /** Our side of a comparison: an engine that makes one training or sampling turn when it is told to. */
 import { createInterface } from "node:readline";
-import { defaultLoss, defaultOptim } from "../../src/core/loss.ts";
+import { defaultLoss, defaultOptim } from "../../src/core/loss/loss.ts";
 import { defaultSampling } from "../../src/core/policy.ts";
 import type { PolicyEngine } from "../../src/engine/policy-engine.ts";
 import { createRandom } from "../../src/util/random.ts";

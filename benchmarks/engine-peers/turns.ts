@@ -1,7 +1,6 @@
 /** Ours and PyTorch in turns: each has a process of its own and waits while the other works. */
 import { fileURLToPath } from "node:url";
-import { defaultThreads } from "../engine/models.ts";
-import type { ModelCase } from "../engine/models.ts";
+import { defaultThreads, type ModelCase } from "../engine/models.ts";
 import { LineProcess } from "../harness/line-process.ts";
 import { median } from "../harness/statistics.ts";
 import { startPython } from "./torch-environment.ts";

@@ -1,5 +1,5 @@
 /** Rows to train on: random tokens, since what they say does not change what they cost. */
-import type { TrainingRow } from "../../src/core/training-row.ts";
+import type { TrainingRow } from "../../src/core/loss/training-row.ts";
 import { createRandom } from "../../src/util/random.ts";
 
 /** Rows of one size. */

@@ -1,5 +1,5 @@
 /** Child: gradient and optimizer steps of one model on the same rows over and over. */
-import { defaultLoss, defaultOptim } from "../../src/core/loss.ts";
+import { defaultLoss, defaultOptim } from "../../src/core/loss/loss.ts";
 import { answer, peakMiB } from "../harness/child-side.ts";
 import type { ModelCase } from "./models.ts";
 import { openEngine } from "./open-engine.ts";

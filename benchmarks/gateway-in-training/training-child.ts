@@ -1,6 +1,6 @@
 /** Child: a gateway over the local backend, in one process as the trainer runs them; trains on and on, or rests. */
 import type { SamplerTarget } from "../../src/core/backend.ts";
-import { defaultLoss, defaultOptim } from "../../src/core/loss.ts";
+import { defaultLoss, defaultOptim } from "../../src/core/loss/loss.ts";
 import { createLocalBackend } from "../../src/backends/local/index.ts";
 import { createGateway } from "../../src/gateway/index.ts";
 import type { ModelCase } from "../engine/models.ts";

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createGateway } from "../../src/gateway/index.ts";
-import { scriptedTarget } from "../../src/testing/index.ts";
+import { createScriptedTarget } from "../../src/testing/index.ts";
 import { answer } from "../harness/child-side.ts";
 
 export type ServerInput =
@@ -16,7 +16,10 @@ export interface ServerOutput {
 }
 
 async function startGateway(completion: string): Promise<ServerOutput> {
-  const gateway = createGateway({ target: scriptedTarget(() => completion), model: "scripted" });
+  const gateway = createGateway({
+    target: createScriptedTarget(() => completion),
+    model: "scripted",
+  });
   const { url } = await gateway.listen();
   return { url, adminToken: gateway.adminToken };
 }

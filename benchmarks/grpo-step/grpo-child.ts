@@ -1,8 +1,8 @@
 /** Our side of `grpo-step`: an engine that makes one step of GRPO when it is told to. */
 import { createInterface } from "node:readline";
-import { defaultLoss, defaultOptim } from "../../src/core/loss.ts";
+import { defaultLoss, defaultOptim } from "../../src/core/loss/loss.ts";
 import { defaultSampling, type Sample } from "../../src/core/policy.ts";
-import type { TrainingRow } from "../../src/core/training-row.ts";
+import type { TrainingRow } from "../../src/core/loss/training-row.ts";
 import type { PolicyEngine } from "../../src/engine/policy-engine.ts";
 import { createRandom } from "../../src/util/random.ts";
 import type { ModelCase } from "../engine/models.ts";

@@ -2,8 +2,7 @@
  * A process that answers one line of JSON with one line of JSON, so that two of them can take turns:
  * ours and a peer in another language.
  */
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 
 /** Longest wait for an answer, in milliseconds: a turn on a slow machine takes minutes. */

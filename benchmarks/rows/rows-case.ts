@@ -2,10 +2,12 @@
 import { computeAdvantages } from "../../src/algorithms/advantages.ts";
 import { dropUniform } from "../../src/algorithms/filters.ts";
 import { groupTrajectories } from "../../src/algorithms/grouping.ts";
-import { buildRows } from "../../src/algorithms/rows.ts";
+import { buildRows } from "../../src/algorithms/rows/rows.ts";
 import { defaultSampling } from "../../src/core/policy.ts";
-import type { Episode, Step } from "../../src/core/trajectory.ts";
+import type { Episode } from "../../src/core/trajectory.ts";
+import { groupBy } from "../../src/util/group-by.ts";
 import { createRandom } from "../../src/util/random.ts";
+import { makeStep } from "../../test/make-step.ts";
 import { answer, peakMiB } from "../harness/child-side.ts";
 
 export interface RowsInput {
@@ -30,26 +32,21 @@ const response = { role: "assistant", content: "" } as const;
 
 const nothing = {};
 
-/** Episodes of one call each. */
-function makeEpisodes(input: RowsInput): Episode[] {
+/** Episodes of one call each, by task. */
+function makeTasks(input: RowsInput): { readonly episodes: readonly Episode[] }[] {
   const { trajectories, groupSize, promptTokens, responseTokens } = input;
   const random = createRandom(1);
   let task = { id: "", instruction: "", metadata: nothing };
-  return Array.from({ length: trajectories }, (_, i): Episode => {
+  const episodes = Array.from({ length: trajectories }, (_, i): Episode => {
     if (i % groupSize === 0) task = { ...task, id: `task-${i / groupSize}` };
-    const step: Step = {
-      traceId: `trace-${i}`,
-      messages: [],
+    const step = makeStep({
+      id: `trace-${i}`,
       response,
       promptIds: new Int32Array(promptTokens).fill(i % 997),
       responseIds: new Int32Array(responseTokens).fill(i % 991),
       logprobs: new Float32Array(responseTokens).fill(-0.5),
-      stopReason: "stop",
       sampling,
-      weightVersion: 0,
-      reward: 0,
-      done: true,
-    };
+    });
     const reward = random() < 0.5 ? 1 : 0;
     const trajectory = {
       uid: `u${i}`,
@@ -73,14 +70,17 @@ function makeEpisodes(input: RowsInput): Episode[] {
       attempts: 1,
     };
   });
+  return [...groupBy(episodes, ({ task: { id } }) => id).values()].map((own) => ({
+    episodes: own,
+  }));
 }
 
 answer(async (input: RowsInput): Promise<RowsOutput> => {
-  const episodes = makeEpisodes(input);
+  const tasks = makeTasks(input);
   const inputMiB = process.memoryUsage.rss() / 2 ** 20;
   const cpu = process.cpuUsage();
   const start = performance.now();
-  const { groups } = dropUniform(groupTrajectories(episodes).groups);
+  const { groups } = dropUniform(groupTrajectories(tasks).groups);
   const { advantages } = computeAdvantages(groups, { estimator: "grpo", normByStd: true });
   const { rows } = buildRows(groups, advantages);
   const seconds = (performance.now() - start) / 1000;

@@ -1,8 +1,7 @@
 /** What a call of the client costs more than the two requests that it is made of. */
-import { TinkerClient } from "../../src/tinker-api/client.ts";
+import { createTinkerClient } from "../../src/tinker-api/client.ts";
 import { startChild } from "../harness/child.ts";
-import { atMost, result } from "../harness/result.ts";
-import type { Result } from "../harness/result.ts";
+import { atMost, result, type Result } from "../harness/result.ts";
 import { median, percentile } from "../harness/statistics.ts";
 import type { ServerOutput } from "./server-child.ts";
 
@@ -54,7 +53,7 @@ async function measure(
 export async function measureCalls(times: number, repetitions: number): Promise<readonly Result[]> {
   const server = await startChild<ServerOutput>(serverFile, {});
   const recorded: Recorded[] = [];
-  const client = await TinkerClient.connect({
+  const client = await createTinkerClient({
     baseUrl: server.output.url,
     apiKey: "tml-benchmark",
     fetch: (input, init) => {

@@ -6,21 +6,20 @@ import {
   decodeForwardBackwardOutput,
   encodeForwardBackwardOutput,
   encodeForwardBackwardRequest,
-} from "../../src/tinker-api/proto-codec.ts";
-import { floatTensor, idTensor } from "../../src/tinker-api/tensor.ts";
-import { atLeast, result } from "../harness/result.ts";
-import type { Result } from "../harness/result.ts";
+} from "../../src/tinker-api/codec/proto-codec.ts";
+import { createFloatTensor, createIdTensor } from "../../src/tinker-api/codec/tensor.ts";
+import { atLeast, result, type Result } from "../harness/result.ts";
 import { median } from "../harness/statistics.ts";
 
 function makeBatch(datums: number, tokens: number): readonly Datum[] {
   return Array.from({ length: datums }, (_, d) => ({
     tokens: Int32Array.from({ length: tokens }, (_token, i) => (i * 7919 + d) % 150_000),
     lossInputs: {
-      target_tokens: idTensor(
+      target_tokens: createIdTensor(
         Int32Array.from({ length: tokens }, (_token, i) => (i * 31) % 150_000),
       ),
-      logprobs: floatTensor(new Float32Array(tokens).fill(-1.5)),
-      advantages: floatTensor(new Float32Array(tokens).fill(0.25)),
+      logprobs: createFloatTensor(new Float32Array(tokens).fill(-1.5)),
+      advantages: createFloatTensor(new Float32Array(tokens).fill(0.25)),
     },
   }));
 }
@@ -56,7 +55,7 @@ export function measureSerialising(
   const batch = makeBatch(datums, tokens);
   const output: ForwardBackwardOutput = {
     outputType: "TorchLossReturn",
-    outputs: batch.map(() => ({ logprobs: floatTensor(new Float32Array(tokens).fill(-2)) })),
+    outputs: batch.map(() => ({ logprobs: createFloatTensor(new Float32Array(tokens).fill(-2)) })),
     metrics: { "loss:sum": 1 },
   };
   const answer = encodeForwardBackwardOutput(output);

@@ -1,7 +1,7 @@
 /** Child: answers the routes that a training loop uses, at once and from bytes made before. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { encodeSampleOutput, protoMediaType } from "../../src/tinker-api/proto-codec.ts";
+import { encodeSampleOutput, protoMediaType } from "../../src/tinker-api/codec/proto-codec.ts";
 import { answer } from "../harness/child-side.ts";
 
 export interface ServerOutput {

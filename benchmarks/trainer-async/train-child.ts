@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLocalBackend } from "../../src/backends/local/index.ts";
 import { loadDemo } from "../../src/cli/load/load-demo.ts";
-import { AgentTrainer } from "../../src/trainer/agent-trainer.ts";
+import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { answer } from "../harness/child-side.ts";
 import { slowAgent } from "./slow-tools.ts";
@@ -72,6 +72,6 @@ answer(async ({ steps, seed, isAsync }: TrainInput): Promise<TrainOutput> => {
     validationBefore: rewards[0] ?? Number.NaN,
     validationAfter: rewards.at(-1) ?? Number.NaN,
     maxStale: Math.max(0, ...done.map((metrics) => metrics["async/staleness_max"] ?? 0)),
-    waitingFraction: share("time/waiting_share"),
+    waitingFraction: share("time/wait_fraction"),
   };
 });

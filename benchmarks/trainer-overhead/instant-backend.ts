@@ -1,7 +1,7 @@
 /** A backend that takes no time: it draws the same tokens at once and learns nothing. */
 import { capabilityMatrix } from "../../src/core/capabilities.ts";
 import type { TrainingBackend } from "../../src/core/backend.ts";
-import { scriptedTarget } from "../../src/testing/index.ts";
+import { createScriptedTarget } from "../../src/testing/index.ts";
 
 /** Letters, as a byte-level model would draw them; no stop token, so answers end at the limit. */
 function letters(count: number): Int32Array {
@@ -17,7 +17,7 @@ export function instantBackend(tokens: number): TrainingBackend {
     capabilities: capabilityMatrix.local,
     start: () =>
       Promise.resolve(
-        scriptedTarget(() => sampled, { weightVersion: () => version, chunkSize: tokens }),
+        createScriptedTarget(() => sampled, { weightVersion: () => version, chunkSize: tokens }),
       ),
     updatePolicy: () => Promise.resolve({ loss: 0 }),
     publishWeights: () => Promise.resolve(++version),

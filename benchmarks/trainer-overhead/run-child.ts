@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentConfig } from "../../src/core/agent.ts";
 import type { Task } from "../../src/core/task.ts";
-import { AgentTrainer } from "../../src/trainer/agent-trainer.ts";
+import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
 import { answer, peakMiB } from "../harness/child-side.ts";
 import { instantBackend } from "./instant-backend.ts";
 

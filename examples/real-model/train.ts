@@ -1,10 +1,9 @@
 /**
  * Teaches SmolLM2-135M-Instruct to turn orders into JSON: GRPO with LoRA on the CPU, about five
  * minutes on two cores. The model is the first argument: a folder, a .gguf file, or OWNER/NAME on a
- * hub.
+ * hub. Further arguments are options, such as training.learning_rate=1e-4.
  */
-import { AgentTrainer, buildTrainConfig } from "agent-trainer";
-import { createLocalBackend } from "agent-trainer/local";
+import { AgentTrainer, loadConfig } from "agent-trainer";
 import OpenAI from "openai";
 import { evaluator, trainTasks, valTasks } from "./orders.ts";
 
@@ -12,9 +11,21 @@ const question =
   'Turn this order into a JSON object with the two keys "item" (a string) and "count" (a number): ';
 const [modelName = "HuggingFaceTB/SmolLM2-135M-Instruct", ...overrides] = process.argv.slice(2);
 
-await using backend = createLocalBackend();
+const { config } = loadConfig({
+  overrides: [
+    `model.name=${modelName}`,
+    "model.lora_rank=16",
+    "data.train_batch_size=8",
+    "rollout.n=8",
+    "rollout.train.max_tokens=32",
+    "rollout.val.max_tokens=32",
+    "training.learning_rate=3e-4",
+    "trainer.total_batches=40",
+    "trainer.test_freq=10",
+    ...overrides,
+  ],
+});
 const trainer = new AgentTrainer({
-  backend,
   agentFlow: async (task, { baseUrl, apiKey, model, signal }) => {
     const client = new OpenAI({ baseURL: baseUrl, apiKey, maxRetries: 0 });
     const answer = await client.chat.completions.create(
@@ -24,16 +35,7 @@ const trainer = new AgentTrainer({
     return answer.choices[0]?.message.content ?? "";
   },
   evaluator,
-  config: buildTrainConfig({
-    modelName,
-    loraRank: 16,
-    batchSize: 8,
-    groupSize: 8,
-    lr: 3e-4,
-    totalSteps: 40,
-    valFreq: 10,
-    overrides: ["rollout.train={max_tokens: 32}", "rollout.val={max_tokens: 32}", ...overrides],
-  }),
+  config,
   trainDataset: trainTasks,
   valDataset: valTasks,
 });

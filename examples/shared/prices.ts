@@ -1,9 +1,9 @@
 /** What the small examples have in common: a shop assistant should look prices up instead of guessing. */
-import { type AgentTrainer, buildTrainConfig, type Task } from "agent-trainer";
+import { type AgentTrainer, defineConfig, type Task } from "agent-trainer";
 
 const items = ["mug", "plate", "clock", "shirt", "pen", "book", "hat", "desk"];
 
-export const tasks: Task[] = items.map((item) => ({
+export const tasks: Task<{ item: string }>[] = items.map((item) => ({
   id: item,
   instruction: `How much do 3 ${item}s cost?`,
   metadata: { item },
@@ -25,12 +25,12 @@ export const parameters = {
 export const tool = { type: "function" as const, function: { name: "get_price", parameters } };
 
 /** Twelve steps of eight tasks, eight rollouts each: about ten seconds. */
-export const config = buildTrainConfig({
-  modelName: "builtin:shop-tiny",
-  batchSize: 8,
-  groupSize: 8,
-  totalSteps: 12,
-  lr: 1e-3,
+export const config = defineConfig({
+  model: { name: "builtin:shop-tiny" },
+  data: { trainBatchSize: 8 },
+  rollout: { n: 8 },
+  training: { learningRate: 1e-3 },
+  trainer: { totalBatches: 12 },
 });
 
 /** Trains, and prints the mean reward of each step. */

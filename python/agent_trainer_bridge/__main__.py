@@ -1,6 +1,7 @@
 """python -m agent_trainer_bridge: serves one training until it is told to stop or its parent ends.
 
-The token comes from AGENT_TRAINER_BRIDGE_TOKEN. One line of JSON on stdout says where it listens; whatever
+The token comes from AGENT_TRAINER_BRIDGE_TOKEN; tests name another engine, module:Class, in
+AGENT_TRAINER_BRIDGE_ENGINE. One line of JSON on stdout says where it listens; whatever
 else is written goes to stderr.
 """
 
@@ -22,11 +23,11 @@ from .server import make_server
 from .training import Training
 
 TOKEN_VARIABLE = "AGENT_TRAINER_BRIDGE_TOKEN"
+ENGINE_VARIABLE = "AGENT_TRAINER_BRIDGE_ENGINE"
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="agent_trainer_bridge")
-    parser.add_argument("--engine", default="verl")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument(
@@ -72,14 +73,15 @@ def main() -> int:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    training = Training(make_engine(arguments.engine), arguments.engine)
+    engine = os.environ.get(ENGINE_VARIABLE, "verl")
+    training = Training(make_engine(engine), engine)
     operations = Operations()
     server = make_server(Services(training, operations, token, stop.set), arguments.host, arguments.port)
     threading.Thread(target=server.serve_forever, name="http", daemon=True).start()
     ready = {
         "event": "ready",
         "protocol": PROTOCOL,
-        "engine": arguments.engine,
+        "engine": engine,
         "host": _address(arguments.host),
         "port": server.server_address[1],
         "pid": os.getpid(),

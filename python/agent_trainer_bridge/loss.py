@@ -10,11 +10,11 @@ from .errors import BadRequest
 
 @dataclass(frozen=True)
 class Loss:
-    """`LossSpec` of src/core/loss.ts. How tokens add up is in the rows' factors."""
+    """`LossSpec` of src/core/loss/loss.ts. How tokens add up is in the rows' factors."""
 
     name: str = "ppo"
-    clip_low: float = 0.2
-    clip_high: float = 0.2
+    eps_clip: float = 0.2
+    eps_clip_high: float = 0.2
     dual_clip: float | None = None
     dro_beta: float = 0.05
     sapo_tau_positive: float = 1.0
@@ -28,8 +28,8 @@ class Loss:
 def check_loss(loss: Loss) -> None:
     """Raises BadRequest for a number out of bounds."""
     bounds = [
-        ("clip_low", loss.clip_low, loss.clip_low >= 0, "at least 0"),
-        ("clip_high", loss.clip_high, loss.clip_high >= 0, "at least 0"),
+        ("eps_clip", loss.eps_clip, loss.eps_clip >= 0, "at least 0"),
+        ("eps_clip_high", loss.eps_clip_high, loss.eps_clip_high >= 0, "at least 0"),
         ("dual_clip", loss.dual_clip, loss.dual_clip is None or loss.dual_clip > 1, "above 1"),
         ("dro_beta", loss.dro_beta, loss.dro_beta > 0, "above 0"),
         ("sapo_tau_positive", loss.sapo_tau_positive, loss.sapo_tau_positive > 0, "above 0"),

@@ -12,7 +12,7 @@ from typing import Any
 
 from agent_trainer_bridge.engine import StartOptions
 from agent_trainer_bridge.errors import NumericsError
-from agent_trainer_bridge.fake.engine import FakeEngine
+from tests.fake.engine import FakeEngine
 from agent_trainer_bridge.loss import Loss
 
 from .rows_of import row_of

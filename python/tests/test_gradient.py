@@ -6,8 +6,8 @@ import math
 import random
 import unittest
 
-from agent_trainer_bridge.fake.gradient import gradient_of, token_kl, token_loss
-from agent_trainer_bridge.fake.policy import VOCABULARY, Policy
+from tests.fake.gradient import gradient_of, token_kl, token_loss
+from tests.fake.policy import VOCABULARY, Policy
 from agent_trainer_bridge.loss import Loss
 
 from .rows_of import row_of

@@ -10,8 +10,8 @@ class LossTest(unittest.TestCase):
     def test_refuses_numbers_out_of_bounds_by_name(self) -> None:
         check_loss(Loss(dual_clip=3.0, kl_coef=0.0))
         for loss, name in [
-            (Loss(clip_low=-0.1), "clip_low"),
-            (Loss(clip_high=float("nan")), "clip_high"),
+            (Loss(eps_clip=-0.1), "eps_clip"),
+            (Loss(eps_clip_high=float("nan")), "eps_clip_high"),
             (Loss(dual_clip=1.0), "dual_clip"),
             (Loss(dro_beta=0.0), "dro_beta"),
             (Loss(sapo_tau_negative=0.0), "sapo_tau_negative"),

@@ -8,7 +8,7 @@ import threading
 import unittest
 from typing import Any
 
-from agent_trainer_bridge.fake.engine import FakeEngine
+from tests.fake.engine import FakeEngine
 from agent_trainer_bridge.operations import Operations
 from agent_trainer_bridge.routes import Services
 from agent_trainer_bridge.server import make_server

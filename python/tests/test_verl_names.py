@@ -20,7 +20,7 @@ class MetricsTest(unittest.TestCase):
     def test_makes_the_effective_sample_size_of_two_means(self) -> None:
         # Ratios 1 and 3.
         metrics = own_metrics({"ratio_mean": [2.0], "ratio_squared": [5.0]})
-        self.assertEqual(metrics, {"ratio_mean": 2.0, "chi2": 4.0, "ratio_ess": 0.8})
+        self.assertEqual(metrics, {"ratio_mean": 2.0, "chi2": 4.0, "ess_fraction": 0.8})
 
 
 class VersionsTest(unittest.TestCase):

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { ChatMessage } from "../../src/core/message.ts";
 import type { Renderer } from "../../src/core/policy.ts";
-import type { TrainingRow } from "../../src/core/training-row.ts";
+import type { TrainingRow } from "../../src/core/loss/training-row.ts";
 import { encodeSafetensors } from "../../src/engine/checkpoint/safetensors.ts";
 import { parseModelConfig } from "../../src/engine/model/model-config.ts";
 import { randomPolicyModel } from "../../src/engine/model/policy-model.ts";
@@ -119,7 +119,12 @@ const renderer = createChatmlRenderer(createTokenizer(tokenizer, "tokenizer.json
 const policy = randomPolicyModel(parseModelConfig(config, "config.json"), { lora: null, seed });
 const trainer = new PolicyTrainer(policy, { threads: 2, memoryMiB: 1536 });
 const random = createRandom(deriveSeed(seed, "demonstrations"));
-const loss = { name: "cross_entropy", clipLow: 0, clipHigh: 0, aggregation: "token-mean" } as const;
+const loss = {
+  name: "cross_entropy",
+  epsClip: 0,
+  epsClipHigh: 0,
+  aggregation: "token-mean",
+} as const;
 const begun = performance.now();
 for (let step = 1; step <= steps; step++) {
   const rows = Array.from({ length: batchSize }, () => toRow(renderer, demonstrate(random)));

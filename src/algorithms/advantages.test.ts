@@ -5,7 +5,7 @@ import { computeAdvantages } from "./advantages.ts";
 
 /** Estimators read rewards and lengths only, so the rest of a member can stay away. */
 function group(name: string, rewards: readonly number[]): TrajectoryGroup {
-  const step = { responseIds: Int32Array.of(1, 2, 3) };
+  const step = { trace: { responseIds: Int32Array.of(1, 2, 3) } };
   const trajectory = { steps: [step, step] } as unknown as GroupMember["trajectory"];
   const members = rewards.map((reward) => ({ reward, trajectory }) as GroupMember);
   return { id: `t:${name}`, taskId: "t", name, members };
@@ -52,10 +52,10 @@ describe("computeAdvantages", () => {
       "reward/solver/min": 0,
       "reward/judge/std": 0,
       "advantage/solver/mean": 0,
-      "advantage/solver/fraction_zero": 1 / 3,
-      "advantage/judge/fraction_zero": 1,
-      "batch/solver/groups_of_one": 1,
-      "batch/solver/total": 1,
+      "advantage/solver/zero_fraction": 1 / 3,
+      "advantage/judge/zero_fraction": 1,
+      "groups/solver/singletons": 1,
+      "groups/solver/comparable": 1,
     });
     expect(metrics["reward/solver/std"]).toBeCloseTo(Math.sqrt(1 / 6), 12);
     expect(metrics["advantage/solver/max"]).toBeCloseTo(0.999998000004, 12);
@@ -70,24 +70,24 @@ describe("computeAdvantages", () => {
       { estimator: "grpo", normByStd: true },
     );
     const golden = {
-      total: 4,
+      comparable: 4,
       informative: 1,
-      "fractions/effective": 0.25,
-      "fractions/too_easy": 0.25,
-      "fractions/too_hard": 0.25,
-      "group_reward_mean/p10": 0.075,
-      "group_reward_mean/p50": 0.375,
-      "group_reward_mean/p90": 0.85,
-      "group_reward_std/p10": 0,
-      "group_reward_std/p50": 0,
-      "group_reward_std/p90": 0.3031088913245536,
-      groups_of_one: 1,
+      informative_fraction: 0.25,
+      too_easy_fraction: 0.25,
+      too_hard_fraction: 0.25,
+      "reward_mean/p10": 0.075,
+      "reward_mean/p50": 0.375,
+      "reward_mean/p90": 0.85,
+      "reward_std/p10": 0,
+      "reward_std/p50": 0,
+      "reward_std/p90": 0.3031088913245536,
+      singletons: 1,
     };
-    const difficulty = Object.entries(metrics).filter(([key]) => key.startsWith("batch/x/"));
+    const difficulty = Object.entries(metrics).filter(([key]) => key.startsWith("groups/x/"));
     expect(Object.fromEntries(difficulty)).toEqual(
       Object.fromEntries(
         Object.entries(golden).map(([key, value]) => [
-          `batch/x/${key}`,
+          `groups/x/${key}`,
           expect.closeTo(value, 12) as number,
         ]),
       ),

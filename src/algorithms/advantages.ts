@@ -1,13 +1,13 @@
 /** Advantages of a batch: each role's groups go to the estimator together. */
 import { ConfigError } from "../core/errors.ts";
 import type { GroupMember, TrajectoryGroup } from "../core/trajectory.ts";
-import { findEstimator } from "./catalog.ts";
-import type { EstimatorName } from "./catalog.ts";
+import { groupBy } from "../util/group-by.ts";
+import { findEstimator, type EstimatorName } from "./catalog.ts";
 import { difficultyMetrics } from "./difficulty.ts";
-import type { AdvantageEstimator, EstimatorOptions } from "./estimator.ts";
-import { summarize } from "./statistics.ts";
+import type { AdvantageEstimator, EstimatorOptions } from "./estimators.ts";
+import { concatenated, summarize } from "./statistics.ts";
 
-/** Advantages closer to zero than this count as zero in `fraction_zero`. */
+/** Advantages closer to zero than this count as zero in `zero_fraction`. */
 const zeroTolerance = 1e-8;
 
 export interface AdvantageOptions extends Pick<EstimatorOptions, "normByStd"> {
@@ -20,7 +20,7 @@ export interface AdvantageOptions extends Pick<EstimatorOptions, "normByStd"> {
 export interface AdvantageResult {
   /** [group][member] in the order of the groups; one number for all sampled tokens of a trajectory. */
   readonly advantages: readonly Float64Array[];
-  /** `reward/{role}/...`, `advantage/{role}/...`, `batch/{role}/...`; all finite for finite rewards. */
+  /** `reward/{role}/...`, `advantage/{role}/...`, `groups/{role}/...`; all finite for finite rewards. */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
@@ -51,12 +51,7 @@ export function estimateByRole(
   groups: readonly ComparedGroup[],
   options: AdvantageOptions,
 ): AdvantageResult {
-  const indicesByRole = new Map<string, number[]>();
-  groups.forEach(({ name }, index) => {
-    const indices = indicesByRole.get(name);
-    if (indices === undefined) indicesByRole.set(name, [index]);
-    else indices.push(index);
-  });
+  const indicesByRole = groupBy(groups.keys(), (index) => groups[index]!.name);
 
   const advantages: Float64Array[] = Array.from({ length: groups.length });
   const metrics: Record<string, number> = {};
@@ -76,18 +71,8 @@ export function estimateByRole(
 }
 
 function sampledTokens({ trajectory }: GroupMember): number {
-  const sampled = trajectory.steps.reduce((sum, { responseIds }) => sum + responseIds.length, 0);
+  const sampled = trajectory.steps.reduce((sum, { trace }) => sum + trace.responseIds.length, 0);
   return Math.max(1, sampled);
-}
-
-function concatenated(lists: readonly ArrayLike<number>[]): Float64Array {
-  const all = new Float64Array(lists.reduce((sum, list) => sum + list.length, 0));
-  let at = 0;
-  for (const list of lists) {
-    all.set(list, at);
-    at += list.length;
-  }
-  return all;
 }
 
 function roleMetrics(
@@ -100,7 +85,7 @@ function roleMetrics(
   return {
     ...summarize(`reward/${role}`, concatenated(rewards)),
     ...summarize(`advantage/${role}`, flat),
-    [`advantage/${role}/fraction_zero`]: flat.length === 0 ? 0 : zeros / flat.length,
+    [`advantage/${role}/zero_fraction`]: flat.length === 0 ? 0 : zeros / flat.length,
     ...difficultyMetrics(role, rewards),
   };
 }

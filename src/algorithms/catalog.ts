@@ -1,8 +1,8 @@
 /** The estimators by the names that a config uses. */
 import { ConfigError } from "../core/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
-import type { AdvantageEstimator } from "./estimator.ts";
 import {
+  type AdvantageEstimator,
   gpg,
   grpo,
   grpoPassAtK,

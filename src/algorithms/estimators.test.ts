@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../core/errors.ts";
 import { estimatorNames, findEstimator } from "./catalog.ts";
-import type { AdvantageEstimator } from "./estimator.ts";
 import {
+  type AdvantageEstimator,
   gpg,
   grpo,
   grpoPassAtK,

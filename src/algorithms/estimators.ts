@@ -2,8 +2,24 @@
  * Advantage estimators: formula, paper, code, to be compared by eye. `r_i` is the reward of member i of a
  * group, `A_i` its advantage; a role's groups come together. `catalog.ts` finds them by name.
  */
-import type { AdvantageEstimator } from "./estimator.ts";
 import { mean, populationStd, weightedMean } from "./statistics.ts";
+
+/** What an advantage estimator needs to know of the run. */
+export interface EstimatorOptions {
+  /** `grpo`, `grpo_passk`: divide by the group's standard deviation. Others do not read it. @default true */
+  readonly normByStd: boolean;
+  /** [group][member] sampled tokens of each rollout, at least 1; `opo` and `reinforce_plus_plus` read it. */
+  readonly lengths: readonly (readonly number[])[];
+}
+
+/**
+ * `groups[g][i]` is the reward of member i of group g; all groups are of one role. Returns the same
+ * shape. Pure: same rewards, same advantages.
+ */
+export type AdvantageEstimator = (
+  groups: readonly (readonly number[])[],
+  options: EstimatorOptions,
+) => readonly Float64Array[];
 
 /** Added to standard deviations, as in verl. */
 const stdEpsilon = 1e-6;

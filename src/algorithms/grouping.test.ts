@@ -1,27 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { defaultSampling } from "../core/policy.ts";
-import type { Episode, Step, TerminationReason, Trajectory } from "../core/trajectory.ts";
+import { makeStep } from "../../test/make-step.ts";
+import type { Episode, TerminationReason, Trajectory } from "../core/trajectory.ts";
 import { dropUniform } from "./filters.ts";
-import { groupTrajectories } from "./grouping.ts";
+import { groupTrajectories, type ComparedRollouts } from "./grouping.ts";
 
-function step(overrides: Partial<Step> = {}): Step {
-  return {
-    traceId: "t",
-    messages: [],
-    response: { role: "assistant", content: "" },
-    promptIds: Int32Array.of(1),
-    responseIds: Int32Array.of(2),
-    logprobs: Float32Array.of(-0.5),
-    stopReason: "stop",
-    sampling: { ...defaultSampling, seed: 0, stopTokenIds: [] },
-    weightVersion: 0,
-    reward: 0,
-    done: true,
-    ...overrides,
-  };
-}
-
-function trajectory(name: string, reward: number | null, steps = [step()]): Trajectory {
+function trajectory(name: string, reward: number | null, steps = [makeStep()]): Trajectory {
   return { uid: `${name}/uid`, name, steps, reward, signals: {}, metadata: {} };
 }
 
@@ -45,12 +28,16 @@ function episode(
   };
 }
 
+const rollouts = (...episodes: readonly Episode[]): ComparedRollouts => ({ episodes });
+
 describe("groupTrajectories", () => {
   it("groups by task and role, in order of first appearance", () => {
     const { groups, metrics } = groupTrajectories([
-      episode("a", [trajectory("solver", 1), trajectory("judge", 0)]),
-      episode("b", [trajectory("solver", 2)]),
-      episode("a", [trajectory("judge", 3), trajectory("solver", 4)]),
+      rollouts(
+        episode("a", [trajectory("solver", 1), trajectory("judge", 0)]),
+        episode("a", [trajectory("judge", 3), trajectory("solver", 4)]),
+      ),
+      rollouts(episode("b", [trajectory("solver", 2)])),
     ]);
     expect(groups.map((g) => [g.id, g.members.map((m) => m.reward)])).toEqual([
       ["a:solver", [1, 4]],
@@ -67,12 +54,11 @@ describe("groupTrajectories", () => {
     });
   });
 
-  it("compares within sets, where a task was rolled out twice", () => {
-    const first = [episode("a", [trajectory("s", 1)]), episode("a", [trajectory("s", 0)])];
-    const again = [episode("a", [trajectory("s", 1)])];
-    const { groups } = groupTrajectories([...first, ...again], {
-      setOf: (one) => (again.includes(one) ? "2/a" : "1/a"),
-    });
+  it("keeps batches apart, where a task was rolled out twice", () => {
+    const { groups } = groupTrajectories([
+      rollouts(episode("a", [trajectory("s", 1)]), episode("a", [trajectory("s", 0)])),
+      rollouts(episode("a", [trajectory("s", 1)])),
+    ]);
     expect(groups.map((g) => [g.id, g.taskId, g.members.length])).toEqual([
       ["a:s", "a", 2],
       ["a:s", "a", 1],
@@ -81,9 +67,9 @@ describe("groupTrajectories", () => {
 
   it('keeps apart pairs whose joined text is the same, since ids may contain ":"', () => {
     const { groups } = groupTrajectories([
-      episode("a:b", [trajectory("c", 1)]),
-      episode("a", [trajectory("b:c", 0)]),
-      episode("__proto__", [trajectory("constructor", 0)]),
+      rollouts(episode("a:b", [trajectory("c", 1)])),
+      rollouts(episode("a", [trajectory("b:c", 0)])),
+      rollouts(episode("__proto__", [trajectory("constructor", 0)])),
     ]);
     expect(groups.map((g) => [g.taskId, g.name, g.members.length])).toEqual([
       ["a:b", "c", 1],
@@ -94,7 +80,7 @@ describe("groupTrajectories", () => {
   });
 
   it("leaves out and counts what cannot be compared or trained on", () => {
-    const { groups, dropped, metrics } = groupTrajectories([
+    const episodes = [
       episode("a", [trajectory("x", 1)], "error"),
       episode("a", [trajectory("x", 1)], "evaluator_error"),
       episode("a", [trajectory("x", 1)], "aborted"),
@@ -104,14 +90,15 @@ describe("groupTrajectories", () => {
         trajectory("x", null),
         trajectory("x", NaN),
         trajectory("x", 1, []),
-        trajectory("x", 1, [step({ responseIds: new Int32Array() })]),
-        trajectory("x", 1, [step({ logprobs: Float32Array.of(-1, -1) })]),
-        trajectory("x", 1, [step({ logprobs: Float32Array.of(NaN) })]),
-        trajectory("x", 1, [step({ promptIds: new Int32Array() })]),
-        trajectory("x", 5, [step({ promptIds: new Int32Array() }), step()]),
+        trajectory("x", 1, [makeStep({ responseIds: new Int32Array() })]),
+        trajectory("x", 1, [makeStep({ logprobs: Float32Array.of(-1, -1) })]),
+        trajectory("x", 1, [makeStep({ logprobs: Float32Array.of(NaN) })]),
+        trajectory("x", 1, [makeStep({ promptIds: new Int32Array() })]),
+        trajectory("x", 5, [makeStep({ promptIds: new Int32Array() }), makeStep()]),
         { ...trajectory("x", 2), untrained: "the agent said so" },
       ]),
-    ]);
+    ];
+    const { groups, dropped, metrics } = groupTrajectories([{ episodes }]);
     expect(groups.map((g) => g.members.map((m) => m.reward))).toEqual([[1, 5]]);
     expect(dropped).toEqual({
       excluded_episodes: 3,
@@ -124,9 +111,8 @@ describe("groupTrajectories", () => {
   });
 
   it("leaves out the episodes that the caller names", () => {
-    const { groups } = groupTrajectories([episode("a", [trajectory("x", 1)], "timeout")], {
-      excludedReasons: ["timeout"],
-    });
+    const tasks = [rollouts(episode("a", [trajectory("x", 1)], "timeout"))];
+    const { groups } = groupTrajectories(tasks, { excludedReasons: ["timeout"] });
     expect(groups).toEqual([]);
   });
 
@@ -139,9 +125,9 @@ describe("groupTrajectories", () => {
 describe("dropUniform", () => {
   it("leaves out groups whose rewards are equal, rounding apart, and counts them", () => {
     const { groups } = groupTrajectories([
-      episode("same", [trajectory("x", 0.3), trajectory("x", 0.1 + 0.2)]),
-      episode("alone", [trajectory("x", 1)]),
-      episode("mixed", [trajectory("x", 1), trajectory("x", 0)]),
+      rollouts(episode("same", [trajectory("x", 0.3), trajectory("x", 0.1 + 0.2)])),
+      rollouts(episode("alone", [trajectory("x", 1)])),
+      rollouts(episode("mixed", [trajectory("x", 1), trajectory("x", 0)])),
     ]);
     const result = dropUniform(groups);
     expect(result.groups.map((g) => g.taskId)).toEqual(["mixed"]);

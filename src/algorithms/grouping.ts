@@ -1,5 +1,5 @@
 /**
- * Episodes to groups: the trajectories of one role at one task, which are compared with each other.
+ * Rollouts to groups: the trajectories of one role at one task, which are compared with each other.
  * What cannot be compared or trained on is dropped and counted by reason; nothing here throws, so one
  * bad rollout cannot end a run.
  */
@@ -11,8 +11,9 @@ import type {
   Trajectory,
   TrajectoryGroup,
 } from "../core/trajectory.ts";
+import { addTo } from "../util/group-by.ts";
 import { mean } from "./statistics.ts";
-import { stepDropReason } from "./trainable-step.ts";
+import { stepDropReason } from "./rows/trainable-step.ts";
 
 export interface GroupingOptions {
   /**
@@ -21,11 +22,11 @@ export interface GroupingOptions {
    * @default none
    */
   readonly excludedReasons?: readonly TerminationReason[];
-  /**
-   * Which rollouts are compared with each other, where one task may have been rolled out several times.
-   * @default all of a task
-   */
-  readonly setOf?: (episode: Episode) => string;
+}
+
+/** Rollouts that are compared with each other: those of one task in one batch. */
+export interface ComparedRollouts {
+  readonly episodes: readonly Episode[];
 }
 
 export interface GroupingDrops {
@@ -41,7 +42,7 @@ export interface GroupingDrops {
 }
 
 export interface GroupingResult {
-  /** In order of first appearance; members in the order of the episodes. */
+  /** By task, then in order of first appearance; members in the order of the episodes. */
   readonly groups: readonly TrajectoryGroup[];
   /** `groups/...` */
   readonly metrics: Readonly<Record<string, number>>;
@@ -64,11 +65,11 @@ function toMember(episode: Episode, trajectory: Trajectory): GroupMember | Traje
 }
 
 /**
- * Groups trajectories by (task id, trajectory name). Both are compared separately: the string
- * `{taskId}:{name}` is for people only, because either may contain ":".
+ * Groups the trajectories of each task by their names. Tasks are never matched by their ids: a task
+ * that was rolled out in two batches gives two groups.
  */
 export function groupTrajectories(
-  episodes: readonly Episode[],
+  tasks: readonly ComparedRollouts[],
   options: GroupingOptions = {},
 ): GroupingResult {
   const excluded = new Set(options.excludedReasons);
@@ -79,46 +80,28 @@ export function groupTrajectories(
     no_reward: 0,
     invalid_reward: 0,
   };
-  const setOf = options.setOf ?? (({ task }: Episode): string => task.id);
-  const bySet = new Map<string, Map<string, GroupMember[]>>();
-  const inOrder: { taskId: string; name: string; members: GroupMember[] }[] = [];
+  const groups: TrajectoryGroup[] = [];
   let seen = 0;
 
-  for (const episode of episodes) {
-    seen += episode.trajectories.length;
-    if (isUnusable(episode) || excluded.has(episode.terminationReason)) {
-      dropped.excluded_episodes++;
-      continue;
-    }
-    for (const trajectory of episode.trajectories) {
-      const member = toMember(episode, trajectory);
-      if (typeof member === "string") {
-        dropped[member]++;
+  for (const { episodes } of tasks) {
+    const byName = new Map<string, GroupMember[]>();
+    for (const episode of episodes) {
+      seen += episode.trajectories.length;
+      if (isUnusable(episode) || excluded.has(episode.terminationReason)) {
+        dropped.excluded_episodes++;
         continue;
       }
-      const taskId = episode.task.id;
-      const set = setOf(episode);
-      let byName = bySet.get(set);
-      if (byName === undefined) {
-        byName = new Map();
-        bySet.set(set, byName);
+      for (const trajectory of episode.trajectories) {
+        const member = toMember(episode, trajectory);
+        if (typeof member === "string") dropped[member]++;
+        else addTo(byName, trajectory.name, member);
       }
-      let members = byName.get(trajectory.name);
-      if (members === undefined) {
-        members = [];
-        byName.set(trajectory.name, members);
-        inOrder.push({ taskId, name: trajectory.name, members });
-      }
-      members.push(member);
+    }
+    const taskId = episodes[0]?.task.id ?? "";
+    for (const [name, members] of byName) {
+      groups.push({ id: `${taskId}:${name}`, taskId, name, members });
     }
   }
-
-  const groups = inOrder.map(({ taskId, name, members }) => ({
-    id: `${taskId}:${name}`,
-    taskId,
-    name,
-    members,
-  }));
   return { groups, metrics: groupMetrics(groups, seen, dropped), dropped };
 }
 

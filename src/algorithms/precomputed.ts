@@ -3,7 +3,7 @@
  * a process reward model, or any other. Groups with any of them skip the estimator.
  */
 import type { Step, TrajectoryGroup } from "../core/trajectory.ts";
-import type { StepAdvantage } from "./rows.ts";
+import type { StepAdvantage } from "./rows/rows.ts";
 import { summarize } from "./statistics.ts";
 
 export interface PrecomputedResult {
@@ -19,10 +19,10 @@ export interface PrecomputedResult {
 const hasAny = ({ members }: TrajectoryGroup): boolean =>
   members.some(({ trajectory }) => trajectory.steps.some((step) => step.advantage !== undefined));
 
-function tokenValues({ advantage, responseIds }: Step): readonly number[] {
+function tokenValues({ advantage, trace }: Step): readonly number[] {
   if (advantage === undefined) return [];
   if (typeof advantage !== "number") return advantage;
-  return Array.from({ length: responseIds.length }, () => advantage);
+  return Array.from({ length: trace.responseIds.length }, () => advantage);
 }
 
 export function precomputedAdvantages(

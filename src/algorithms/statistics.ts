@@ -71,3 +71,14 @@ export function summarize(prefix: string, values: ArrayLike<number>): Record<str
     [`${prefix}/min`]: min,
   };
 }
+
+/** All lists, one after the other. */
+export function concatenated(lists: readonly ArrayLike<number>[]): Float64Array {
+  const all = new Float64Array(lists.reduce((sum, list) => sum + list.length, 0));
+  let at = 0;
+  for (const list of lists) {
+    all.set(list, at);
+    at += list.length;
+  }
+  return all;
+}

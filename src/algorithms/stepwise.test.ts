@@ -5,7 +5,10 @@ import { computeStepwiseAdvantages, stepReturns } from "./stepwise.ts";
 type Trajectory = GroupMember["trajectory"];
 
 function trajectory(rewards: readonly number[]): Trajectory {
-  const steps = rewards.map((reward) => ({ reward, responseIds: Int32Array.of(1, 2) }));
+  const steps = rewards.map((reward) => ({
+    reward,
+    trace: { responseIds: Int32Array.of(1, 2) },
+  }));
   return { steps } as unknown as Trajectory;
 }
 

@@ -9,8 +9,7 @@
  * returns of all groups and steps of a role at once.
  */
 import type { Trajectory, TrajectoryGroup } from "../core/trajectory.ts";
-import { estimateByRole } from "./advantages.ts";
-import type { AdvantageOptions, AdvantageResult } from "./advantages.ts";
+import { estimateByRole, type AdvantageOptions, type AdvantageResult } from "./advantages.ts";
 
 /** [step] discounted returns. */
 export function stepReturns(
@@ -61,7 +60,7 @@ export function computeStepwiseAdvantages(
         name: group.name,
         rewards: has.map((member) => returns[member]?.[step] ?? 0),
         lengths: has.map((member) =>
-          Math.max(1, group.members[member]?.trajectory.steps[step]?.responseIds.length ?? 0),
+          Math.max(1, group.members[member]?.trajectory.steps[step]?.trace.responseIds.length ?? 0),
         ),
       };
     });

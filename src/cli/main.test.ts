@@ -65,7 +65,12 @@ describe("agent-trainer", { timeout: 60_000 }, () => {
   it("ends quietly when its reader has enough", async () => {
     const child = spawn(
       "sh",
-      ["-c", `"$0" "$@" | head -n 1`, process.execPath, ...argumentsOf(["train", "--help"])],
+      [
+        "-c",
+        `"$0" "$@" | head -n 1`,
+        process.execPath,
+        ...(await argumentsOf(["train", "--help"])),
+      ],
       {
         cwd: root,
       },

@@ -58,7 +58,7 @@ describe("train --explain", () => {
   it("explains an option and lists the backends that support it", async () => {
     const { code, out } = await run("train", "--explain", "algorithm.entropy_coef");
     expect(code).toBe(0);
-    expect(out).toContain("algorithm.entropy_coef: Coefficient of the bonus");
+    expect(out).toContain("algorithm.entropy_coef: Coefficient of the entropy bonus");
     expect(out).toMatch(/default +0\n/u);
     expect(out).toMatch(/local +supported\n/u);
     expect(out).toMatch(/tinker +not supported\n/u);

@@ -1,12 +1,16 @@
 /** The command line: commands, flags and help. The commands themselves are in `commands/`. */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { addDatasetCommands } from "./commands/dataset-commands.ts";
 import { demoCommand, type DemoFlags } from "./commands/demo.ts";
 import { adminTokenVariable, gatewayCommand, type GatewayFlags } from "./commands/gateway.ts";
 import { workerKeyVariable } from "./commands/gateway-source.ts";
+import { addEvaluationCommands } from "./commands/evaluation-commands.ts";
 import type { DoctorFlags } from "./commands/doctor.ts";
+import { addInitCommand } from "./commands/init-commands.ts";
 import { addModelCommands } from "./commands/model-commands.ts";
-import { serveCommand, serveTokenVariable, type ServeFlags } from "./commands/serve.ts";
+import { serveCommand, type ServeFlags } from "./commands/serve.ts";
+import { addRunsCommands } from "./commands/runs-commands.ts";
 import { addVerlCommands } from "./commands/verl-commands.ts";
 import { trainCommand, type TrainFlags } from "./commands/train.ts";
 import { exitCodeOf, exitCodes } from "./terminal/exit-codes.ts";
@@ -68,9 +72,13 @@ const serveHelp = `
 Examples:
   $ agent-trainer serve --tinker
   $ agent-trainer serve --tinker --model ./Qwen3-0.6B --port 8100 --folder checkpoints
+  $ agent-trainer serve --fireworks --model ./Qwen3-0.6B --key fw_local
 
-Then use the official client:
+Then use the official client of Tinker:
   $ TINKER_BASE_URL=http://127.0.0.1:8100 TINKER_API_KEY=tml-... python train.py
+
+Or that of Fireworks, with base_url="http://127.0.0.1:8100/training/v1/serverless":
+  $ FIREWORKS_BASE_URL=http://127.0.0.1:8100 FIREWORKS_API_KEY=fw_... python train.py
 `;
 
 function portNumber(text: string): number {
@@ -107,6 +115,7 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
       "after",
       "\nExamples:\n  $ agent-trainer demo\n  $ agent-trainer train CONFIG.yaml --dry-run\n",
     );
+  addInitCommand(program, io, onExit, command);
   command(program, "train", "train the agent that a YAML file describes")
     .argument("[config]", "YAML file with the run's options")
     .argument("[overrides...]", "key=value pairs that override options of the file")
@@ -121,11 +130,16 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
     .option("--dry-run", "print the resolved options and the source of each, then exit")
     .option("--explain <key>", "explain an option and list the backends that support it, then exit")
     .option("--seed <n>", "random seed of the run; the same as trainer.seed=n", wholeNumber(0))
+    .option(
+      "--skip-bad-rows",
+      "skip dataset rows that cannot be used; the same as dataset.skip_bad_rows=true",
+    )
     .addHelpText("after", () => `${trainHelp}\n${formatConfigHelp()}`)
     .action(async (config: string | undefined, overrides: string[], flags: TrainFlags) => {
       const positional = config === undefined ? [] : [config, ...overrides];
       onExit(await trainCommand(positional, flags, io));
     });
+  addEvaluationCommands(program, io, onExit, command);
   command(
     program,
     "demo",
@@ -155,7 +169,7 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
     .addOption(
       new Option("--kind <kind>", "server software of the workers")
         .choices(["auto", "vllm", "sglang", "llamacpp", "openai"])
-        .default(undefined, "auto: ask each worker"),
+        .default(undefined, "auto: detected per worker"),
     )
     .option(
       "--tokenizer <path>",
@@ -192,6 +206,8 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
       onExit(await gatewayCommand(flags, io));
     });
   addModelCommands(program, io, onExit, command);
+  addDatasetCommands(program, io, onExit, command);
+  addRunsCommands(program, io, onExit, command);
   addVerlCommands(program, io, onExit, command);
   command(
     program,
@@ -207,20 +223,25 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
       onExit(await doctorCommand(flags, io));
     });
   command(program, "serve", "serve the embedded engine over HTTP")
-    .option("--tinker", "serve the Tinker API: training, sampling, checkpoints (required)")
+    .option("--tinker", "serve the Tinker API: training, sampling, checkpoints")
+    .option("--fireworks", "serve the serverless training API of Fireworks instead")
     .option(
       "--model <model>",
       "model to serve: a folder, .gguf file or built-in model",
       "builtin:shop-tiny",
     )
     .option("--name <name>", "model name that clients use (default: derived from --model)")
-    .option("--folder <folder>", "folder for training runs and checkpoints", "tinker-runs")
+    .option(
+      "--folder <folder>",
+      "folder for training runs and checkpoints (default: tinker-runs, or fireworks-runs)",
+    )
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--port <n>", "port to listen on; 0 picks a free one", portNumber, 8100)
     .option(
       "--token <token>",
-      `API key that clients must send; generated and printed when not set [env: ${serveTokenVariable}]`,
+      "API key that clients must send; generated and printed when not set [env: TINKER_API_KEY, or FIREWORKS_API_KEY]",
     )
+    .option("--key <key>", "another name of --token")
     .option(
       "--threads <n>",
       "CPU threads per operation (default: half of the CPUs, at least 2)",

@@ -1,9 +1,13 @@
 /** The schema as a flat list of keys, for docs, help and messages. */
+import { defined } from "../util/defined.ts";
 import { configJsonSchema } from "./schema.ts";
-import type { OptionMeta, Requirement, ResumeRule } from "./schema/option-meta.ts";
+import type { OptionMeta } from "./schema/option-meta.ts";
 
 /** One key of the tree, for docs, help and messages. */
-export interface ConfigField {
+export interface ConfigField extends Pick<
+  OptionMeta,
+  "inherits" | "byRole" | "setWith" | "backend"
+> {
   /** Dotted path. */
   readonly key: string;
   readonly description: string;
@@ -14,11 +18,11 @@ export interface ConfigField {
   /** Whether it takes strings. */
   readonly isText: boolean;
   /** Whether it may change when a run is resumed. */
-  readonly resume: ResumeRule;
+  readonly resume: NonNullable<OptionMeta["resume"]>;
   /** Conditions for it to have an effect. */
-  readonly requires: readonly Requirement[];
-  /** The option whose value it takes when it is not set. */
-  readonly inherits: string | undefined;
+  readonly requires: NonNullable<OptionMeta["requires"]>;
+  /** All its values where they can be listed, else some that are valid, with one that is not its default. */
+  readonly examples: readonly unknown[];
 }
 
 /** The parts of a JSON Schema node that this file reads. */
@@ -34,6 +38,7 @@ interface JsonSchema extends OptionMeta {
   readonly maximum?: number;
   readonly exclusiveMaximum?: number;
   readonly minLength?: number;
+  readonly pattern?: string;
   readonly allowed?: string;
 }
 
@@ -75,9 +80,41 @@ function takesText(node: JsonSchema): boolean {
   return node.type === "string" || (Array.isArray(node.type) && node.type.includes("string"));
 }
 
+/** A few numbers within the bounds. */
+function numbersOf({ type, minimum, exclusiveMinimum, maximum, exclusiveMaximum }: JsonSchema) {
+  const low = Math.max(minimum ?? 0, exclusiveMinimum ?? 0, 0);
+  const high = Math.min(maximum ?? Infinity, exclusiveMaximum ?? Infinity);
+  const step = type === "integer" ? 1 : Math.min(1, (high - low) / 4);
+  return [low + step, low + 2 * step];
+}
+
+function examplesOf(node: JsonSchema): readonly unknown[] {
+  if (node.exampleValues !== undefined) return node.exampleValues;
+  if (node.anyOf !== undefined) return node.anyOf.flatMap(examplesOf);
+  if (node.enum !== undefined) return node.enum;
+  if (Array.isArray(node.type)) {
+    return node.type.flatMap((type: string) => examplesOf({ ...node, type }));
+  }
+  switch (node.type) {
+    case "boolean":
+      return [true, false];
+    case "integer":
+    case "number":
+      return numbersOf(node);
+    case "array":
+      return [["name"]];
+    case "string":
+      return node.pattern === undefined ? ["name"] : [];
+    default:
+      return [];
+  }
+}
+
 function collect(node: JsonSchema, path: string, into: ConfigField[]): void {
   if (node.properties === undefined) {
+    const { inherits, byRole, setWith, backend } = node;
     into.push({
+      ...defined({ inherits, byRole, setWith, backend }),
       key: path,
       description: node.description ?? "",
       default: node.default,
@@ -85,7 +122,7 @@ function collect(node: JsonSchema, path: string, into: ConfigField[]): void {
       isText: takesText(node),
       resume: node.resume ?? "fixed",
       requires: node.requires ?? [],
-      inherits: node.inherits,
+      examples: examplesOf(node),
     });
     return;
   }

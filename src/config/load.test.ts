@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../core/errors.ts";
-import { buildTrainConfig, loadConfig, resolveConfig } from "./load.ts";
+import { loadConfig, resolveConfig } from "./load.ts";
 import { configFields } from "./fields.ts";
 import { configTree, parseConfigTree } from "./parse.ts";
-import { startWarnings } from "./start-warnings.ts";
+import { startWarnings } from "./checks/start-warnings.ts";
 
 function yamlFile(text: string): string {
   const file = join(mkdtempSync(join(tmpdir(), "agent-trainer-config-")), "run.yaml");
@@ -213,35 +213,36 @@ describe("errors", () => {
   });
 });
 
-describe("buildTrainConfig", () => {
-  it("sets options by short names, over a file and under overrides", () => {
-    const configFile = yamlFile("model: {name: file}\nrollout: {n: 4}\ntraining: {beta1: 0.5}\n");
-    const config = buildTrainConfig({
-      ...{ configFile, modelName: "given", batchSize: 2, lr: 0.1, totalSteps: 3, seed: 9 },
-      overrides: ["trainer.seed=10"],
-    });
-    expect(config.model.name).toBe("given");
-    expect(config.rollout.n).toBe(4);
-    expect(config.training).toMatchObject({ beta1: 0.5, learningRate: 0.1 });
-    expect(config.trainer).toMatchObject({ totalBatches: 3, seed: 10 });
-  });
-  it("refuses names that it does not know", () => {
-    const options = { modelName: "m", batchsize: 3 };
-    expect(() => buildTrainConfig(options)).toThrow(
-      "Unknown options of buildTrainConfig: batchsize",
+describe("step-wise advantages", () => {
+  it("are refused where they would change nothing", () => {
+    const on = "stepwise_advantage.enable=true";
+    expect(() => loadConfig({ overrides: ["model.name=m", on] })).toThrow(
+      /^stepwise_advantage\.enable=true has no effect with stepwise_advantage\.mode=broadcast/u,
     );
+    for (const effect of ["mode=per_step", "normalize_by_steps=true"]) {
+      const overrides = ["model.name=m", on, `stepwise_advantage.${effect}`];
+      expect(loadConfig({ overrides }).config.stepwiseAdvantage.enable).toBe(true);
+    }
   });
 });
 
 describe("resolveConfig", () => {
+  it("does not check again what was checked, which cannot change", () => {
+    const { config, tree } = loadConfig({ overrides: ["model.name=m", "verl.config={a: {b: 1}}"] });
+    expect(resolveConfig(config)).toBe(config);
+    expect(configTree(config)).toBe(tree);
+    expect(tree).toEqual(configTree({ ...config }));
+    expect(() => Object.assign(config.rollout, { n: 0 })).toThrow(TypeError);
+    expect(() => Object.assign(tree["rollout"] as object, { n: 0 })).toThrow(TypeError);
+  });
   it("checks a TrainConfig that was changed by hand", () => {
-    const config = buildTrainConfig({ modelName: "m" });
+    const { config } = loadConfig({ overrides: ["model.name=m"] });
     expect(resolveConfig(config)).toEqual(config);
     const changed = { ...config, rollout: { ...config.rollout, n: 0 } };
     expect(() => resolveConfig(changed)).toThrow("rollout.n must be");
   });
   it("survives being written to YAML and read again", () => {
-    const config = buildTrainConfig({ modelName: "m", lr: 3e-4 });
+    const { config } = loadConfig({ overrides: ["model.name=m", "training.learning_rate=3e-4"] });
     const text = stringify(configTree(config));
     expect(parseConfigTree(parse(text) as Record<string, unknown>)).toEqual(config);
   });

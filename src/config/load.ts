@@ -2,26 +2,27 @@
  * Resolves a run's options from their layers: defaults, then a YAML file with what it names, then
  * overrides. Records where each value came from.
  */
-import { basename } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { ConfigError } from "../core/errors.ts";
 import { isTree, snakeKeys, toCamel, type Tree } from "./camel-keys.ts";
 import { composeFile } from "./compat/compose.ts";
 import { configFields } from "./fields.ts";
-import { nearestKey } from "./issues.ts";
-import { type ConfigOrigin, type ConfigSource, type Layer, resolveLayers } from "./layers.ts";
-import { applyOverride, type Override, type Overrides, readOverrides } from "./overrides.ts";
-import { configTree, parseConfigTree } from "./parse.ts";
-import { inSnakeCase } from "./code-options.ts";
-import { switchNotices } from "./switches.ts";
+import { nearestKey } from "./checks/issues.ts";
+import { type ConfigOrigin, type ConfigSource, type Layer, resolveLayers } from "./load/layers.ts";
+import { applyOverride, type Override, type Overrides, readOverrides } from "./load/overrides.ts";
+import { configTree, isChecked, parseConfigTree } from "./parse.ts";
+import { inSnakeCase } from "./load/code-options.ts";
+import { switchNotices } from "./checks/switches.ts";
 import type { TrainConfig } from "./train-config.ts";
 import type { TrainOptions } from "./train-options.ts";
 import { valueAt } from "./tree.ts";
 import { plainKey } from "./compat/translate.ts";
 
-export type { ConfigSource } from "./layers.ts";
+export type { ConfigSource } from "./load/layers.ts";
 
 /** A resolved configuration with its history. */
 export interface LoadedConfig {
+  /** The options, checked, with every default filled in. */
   readonly config: TrainConfig;
   /** The same in snake_case, every key present. */
   readonly tree: Readonly<Record<string, unknown>>;
@@ -56,8 +57,13 @@ function checkRemovals(overrides: readonly Override[]): void {
 }
 
 /**
- * Resolves and checks a configuration.
+ * Resolves and checks a configuration: defaults, then the file with what it includes, then overrides.
+ *
  * @throws ConfigError that names every problem at once.
+ *
+ * @example
+ * const { config, warnings } = loadConfig({ file: "shop.yaml", overrides: ["rollout.n=16"] });
+ * const trainer = new AgentTrainer({ config });
  */
 export function loadConfig(options: LoadConfigOptions = {}): LoadedConfig {
   return loadLayers(options.file, readOptions(options.overrides ?? {}));
@@ -78,22 +84,20 @@ interface FileLayers {
 /** The file's layers. An override that names a group of its `defaults` chooses the file of that group. */
 function layersOfFile(file: string | undefined, overrides: readonly Override[]): FileLayers {
   if (file === undefined) return { layers: [], rest: overrides };
-  const { groups } = composeFile(file);
-  const isChoice = ({ key, value, remove }: Override): boolean =>
-    groups.has(key) && (remove || typeof value === "string");
+  const mayChoose = ({ value, remove }: Override): boolean => remove || typeof value === "string";
   const choices = new Map(
     overrides
-      .filter(isChoice)
+      .filter(mayChoose)
       .map(({ key, value, remove }) => [key, remove ? null : String(value)] as const),
   );
-  const { layers } = composeFile(file, { choices });
+  const { layers, groups } = composeFile(file, { choices });
   return {
     layers: layers.map(({ file: path, tree }): Layer => ({
       source: "file",
       label: layers.length === 1 ? "file" : `file ${basename(path)}`,
       tree,
     })),
-    rest: overrides.filter((override) => !isChoice(override)),
+    rest: overrides.filter((override) => !(groups.has(override.key) && mayChoose(override))),
   };
 }
 
@@ -107,12 +111,21 @@ function overrideLayer(override: Override): Layer {
   return { source: "override", label: "override", tree, removed: remove ? [key] : [] };
 }
 
-/** Warnings that came from layers, which cannot be derived from a configuration alone. */
-const warningsByConfig = new WeakMap<TrainConfig, readonly string[]>();
+/** What came from layers, and cannot be derived from a configuration alone. */
+interface History {
+  readonly warnings: readonly string[];
+  readonly folder: string;
+}
+const historyByConfig = new WeakMap<TrainConfig, History>();
 
 /** What {@link LoadedConfig.warnings} was for this configuration. */
 export function warningsOf(config: TrainConfig): readonly string[] {
-  return [...(warningsByConfig.get(config) ?? []), ...switchNotices(config)];
+  return [...(historyByConfig.get(config)?.warnings ?? []), ...switchNotices(config)];
+}
+
+/** Folder that paths in this configuration are relative to: that of its file, else the current one. */
+export function folderOf(config: TrainConfig): string {
+  return historyByConfig.get(config)?.folder ?? ".";
 }
 
 function loadLayers(file: string | undefined, overrides: readonly Override[]): LoadedConfig {
@@ -120,7 +133,10 @@ function loadLayers(file: string | undefined, overrides: readonly Override[]): L
   checkRemovals(rest);
   const { tree, origins, warnings } = resolveLayers([...layers, ...rest.map(overrideLayer)]);
   const config = parseConfigTree(tree);
-  warningsByConfig.set(config, warnings);
+  historyByConfig.set(config, {
+    warnings,
+    folder: file === undefined ? "." : dirname(resolve(file)),
+  });
   const each = <T>(read: (origin: ConfigOrigin) => T): ReadonlyMap<string, T> =>
     new Map([...origins].map(([key, origin]) => [key, read(origin)]));
   return {
@@ -147,86 +163,11 @@ function isComplete(input: ConfigInput): input is TrainConfig {
 
 /** Checks a configuration in any form. */
 export function resolveConfig(input: ConfigInput): TrainConfig {
-  // A TrainConfig may have been spread and changed since it was made, so it is checked again.
+  if (isChecked(input)) return input;
   if (!isComplete(input)) return loadConfig({ overrides: input as Overrides }).config;
+  // A TrainConfig that was spread and changed since it was made.
   const config = parseConfigTree(snakeKeys(input));
-  warningsByConfig.set(config, warningsByConfig.get(input) ?? []);
+  const history = historyByConfig.get(input);
+  if (history !== undefined) historyByConfig.set(config, history);
   return config;
-}
-
-/** The options that most runs set, by short names. */
-export interface BuildTrainConfigOptions {
-  /** `model.name` */
-  readonly modelName?: string;
-  /** `rollout.n` */
-  readonly groupSize?: number;
-  /** `data.train_batch_size` */
-  readonly batchSize?: number;
-  /** `training.learning_rate` */
-  readonly lr?: number;
-  /** `model.lora_rank` */
-  readonly loraRank?: number;
-  /** `trainer.total_epochs` */
-  readonly totalEpochs?: number;
-  /** `trainer.total_batches` */
-  readonly totalSteps?: number;
-  /** `trainer.test_freq` */
-  readonly valFreq?: number;
-  /** `trainer.save_freq` */
-  readonly saveFreq?: number;
-  /** `trainer.project_name` */
-  readonly project?: string;
-  /** `trainer.experiment_name` */
-  readonly experiment?: string;
-  /** `trainer.output_dir` */
-  readonly outputDir?: string;
-  /** `trainer.seed` */
-  readonly seed?: number;
-  /** A YAML file below these options. */
-  readonly configFile?: string;
-  /** Any other options; they override the ones above. */
-  readonly overrides?: Overrides;
-}
-
-const shortNames: Readonly<
-  Record<Exclude<keyof BuildTrainConfigOptions, "configFile" | "overrides">, string>
-> = {
-  modelName: "model.name",
-  groupSize: "rollout.n",
-  batchSize: "data.train_batch_size",
-  lr: "training.learning_rate",
-  loraRank: "model.lora_rank",
-  totalEpochs: "trainer.total_epochs",
-  totalSteps: "trainer.total_batches",
-  valFreq: "trainer.test_freq",
-  saveFreq: "trainer.save_freq",
-  project: "trainer.project_name",
-  experiment: "trainer.experiment_name",
-  outputDir: "trainer.output_dir",
-  seed: "trainer.seed",
-};
-
-/**
- * A checked configuration from short names. Layers: defaults, `configFile`, the short names that are
- * given, `overrides`.
- *
- * @example
- * buildTrainConfig({ modelName: "builtin:shop-tiny", groupSize: 8, batchSize: 16, totalSteps: 30 });
- */
-export function buildTrainConfig(options: BuildTrainConfigOptions): TrainConfig {
-  const { configFile, overrides, ...named } = options;
-  const unknown = Object.keys(named).filter((name) => !(name in shortNames));
-  if (unknown.length > 0) {
-    throw new ConfigError({
-      message: `Unknown options of buildTrainConfig: ${unknown.join(", ")}. Allowed: ${Object.keys(shortNames).join(", ")}, configFile, overrides.`,
-      hint: "Set any other option in overrides, by its full key.",
-      fields: { unknown },
-    });
-  }
-  const layers: Override[] = [];
-  for (const [name, key] of Object.entries(shortNames)) {
-    const value = named[name as keyof typeof named];
-    if (value !== undefined) layers.push({ key, remove: false, value });
-  }
-  return loadLayers(configFile, [...layers, ...readOptions(overrides ?? {})]).config;
 }

@@ -35,5 +35,6 @@ export function roleMap(
     .meta({
       allowed: `a map of roles to ${plural}, or a list of role=${what}`,
       tsType: "readonly string[]",
+      exampleValues: [[what === "loss" ? "judge=dro" : "judge=rloo"]],
     });
 }

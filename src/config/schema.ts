@@ -7,22 +7,20 @@ import { z } from "zod";
 import { camelKeys, type CamelKeys, type Tree } from "./camel-keys.ts";
 import { algorithmOptions } from "./schema/algorithm.ts";
 import { asyncTrainingOptions } from "./schema/async-training.ts";
-import { compactFilteringOptions } from "./schema/compact-filtering.ts";
-import { dataOptions } from "./schema/data.ts";
-import { datasetOptions } from "./schema/dataset.ts";
+import {
+  compactFilteringOptions,
+  rejectionSampleOptions,
+  replayOptions,
+} from "./schema/selection.ts";
+import { dataOptions, datasetOptions } from "./schema/data.ts";
 import { guardOptions } from "./schema/guards.ts";
-import { localOptions } from "./schema/local.ts";
-import { modelOptions } from "./schema/model.ts";
-import { rejectionSampleOptions } from "./schema/rejection-sample.ts";
-import { replayOptions } from "./schema/replay.ts";
+import { fireworksOptions, localOptions, tinkerOptions, verlOptions } from "./schema/backends.ts";
+import { modelOptions, trainingOptions } from "./schema/training.ts";
 import { rolloutOptions } from "./schema/rollout.ts";
 import { stepwiseAdvantageOptions } from "./schema/stepwise-advantage.ts";
-import { tinkerOptions } from "./schema/tinker.ts";
 import { trainerOptions } from "./schema/trainer.ts";
-import { trainingOptions } from "./schema/training.ts";
-import { verlOptions } from "./schema/verl.ts";
 import { workflowOptions } from "./schema/workflow.ts";
-import { words } from "./schema/kinds.ts";
+import { nonEmptyString } from "./schema/kinds.ts";
 import { free } from "./schema/option-meta.ts";
 import type { TrainConfig } from "./train-config.ts";
 
@@ -40,31 +38,32 @@ const schema = z.strictObject({
   async_training: asyncTrainingOptions,
   trainer: trainerOptions,
   workflow: workflowOptions,
-  backend: words()
+  backend: nonEmptyString()
     .default("local")
     .describe(
-      "Training backend, which holds the weights: local, tinker, verl, or path#export of a function that creates a backend. Command line only.",
+      "Training backend, which holds the weights: local, tinker, fireworks, verl, or path#export of a function that creates a backend. Code may pass a backend in its place.",
     )
     .meta({ resume: "never" }),
   local: localOptions,
-  tinker_base_url: words()
+  tinker_base_url: nonEmptyString()
     .nullable()
     .default(null)
     .describe("URL of the Tinker server; null is TINKER_BASE_URL, else the hosted service.")
     .meta(free),
   tinker: tinkerOptions,
+  fireworks: fireworksOptions,
   verl: verlOptions,
-  agent: words()
+  agent: nonEmptyString()
     .nullable()
     .default(null)
     .describe(
-      "Agent as path#export of a module: a flow, a workflow class, or an object with the agent options of AgentTrainer. null only where code provides the agent. Command line only.",
+      "Agent as path#export of a module: a flow, a workflow class, or an object with the agent options of AgentTrainer. null only where code passes the agent.",
     ),
-  evaluator: words()
+  evaluator: nonEmptyString()
     .nullable()
     .default(null)
     .describe(
-      "Evaluator as path#export of a module; null for agents that report their reward. Command line only.",
+      "Evaluator as path#export of a module; null for agents that report their reward, and where code passes the agent.",
     ),
   dataset: datasetOptions,
 });
@@ -76,9 +75,9 @@ export interface SchemaIssue {
   readonly keys?: readonly string[];
 }
 
-/** A tree checked against the schema, defaults filled in. */
+/** A tree checked against the schema, defaults filled in, as files and as code have it. */
 export type Checked =
-  | { readonly config: TrainConfig; readonly issues: null }
+  | { readonly config: TrainConfig; readonly tree: Tree; readonly issues: null }
   | { readonly config: null; readonly issues: readonly SchemaIssue[] };
 
 /** Checks a tree in snake_case. */
@@ -86,7 +85,7 @@ export function checkTree(tree: Tree): Checked {
   const result = schema.safeParse(tree);
   if (!result.success) return { config: null, issues: result.error.issues };
   const config: CamelKeys<z.output<typeof schema>> = camelKeys(result.data);
-  return { config, issues: null };
+  return { config, tree: result.data, issues: null };
 }
 
 /** The schema as JSON Schema, for docs and editors. */

@@ -3,96 +3,98 @@
  * `npm run schema`; do not edit. Files and `key=value` lists have the same names in snake_case.
  */
 
-/** The options of a run, checked, every default filled in. */
-export interface TrainConfig {
-  readonly model: {
+
+/** Options of a run, all sections but `algorithm`. */
+export interface Sections {
+  readonly model?: {
     /**
      * Model that is trained: a model folder, a run folder (its newest checkpoint), a .gguf file,
      * OWNER/NAME on a hub, or builtin:shop-tiny; which of these work depends on the backend.
      * Allowed: a non-empty string.
      */
-    readonly name: string;
+    readonly name?: string;
     /**
      * Rank of the LoRA adapters (arXiv:2106.09685); 0 trains all weights, without LoRA.
      * Allowed: a whole number of at least 0.
      * @default 0
      */
-    readonly loraRank: number;
+    readonly loraRank?: number;
     /**
      * Scale of the LoRA adapters: their output is multiplied by lora_alpha / lora_rank
      * (arXiv:2106.09685).
      * Allowed: a number above 0.
      * @default 32
      */
-    readonly loraAlpha: number;
+    readonly loraAlpha?: number;
   };
-  readonly data: {
+  readonly data?: {
     /**
      * Tasks per step; each is rolled out rollout.n times.
      * Allowed: a whole number of at least 1.
      * @default 16
      */
-    readonly trainBatchSize: number;
+    readonly trainBatchSize?: number;
     /**
      * Validation tasks that run at the same time; -1 is all of them.
      * Allowed: -1, or a whole number of at least 1.
      * @default -1
      */
-    readonly valBatchSize: number;
+    readonly valBatchSize?: number;
     /**
      * Maximum tokens of the prompt of one model call; a longer one ends its rollout. null is the
      * model's context length.
      * Allowed: a whole number of at least 1, or null.
      * @default null
      */
-    readonly maxPromptLength: number | null;
+    readonly maxPromptLength?: number | null;
     /**
      * Seed of the order of the training tasks; null is trainer.seed.
      * Allowed: a whole number of at least 0, or null.
      * @default null
      */
-    readonly seed: number | null;
+    readonly seed?: number | null;
     /**
      * Order of the tasks of an epoch: none shuffles them, easy_first and hard_first sort them by
-     * difficulty_key and shuffle equal ones.
+     * data.difficulty_key and shuffle equal ones.
      * Allowed: one of none, easy_first, hard_first.
      * @default "none"
      */
-    readonly curriculum: "none" | "easy_first" | "hard_first";
+    readonly curriculum?: "none" | "easy_first" | "hard_first";
     /**
      * Key of the difficulty in a task's metadata, for data.curriculum: a number, larger is harder.
      * Allowed: a non-empty string.
      * @default "difficulty"
      */
-    readonly difficultyKey: string;
+    readonly difficultyKey?: string;
   };
-  readonly rollout: {
+  readonly rollout?: {
     /**
      * Group size: rollouts of each task in a step, which are compared with each other. TRL's
      * default is 8; DAPO uses 16 (arXiv:2503.14476), the GRPO paper 64 (arXiv:2402.03300).
      * Allowed: a whole number of at least 1.
      * @default 8
      */
-    readonly n: number;
+    readonly n?: number;
     /**
      * Rollouts of each task in a validation; val/pass@n is computed over them.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
-    readonly nVal: number;
+    readonly nVal?: number;
     /**
      * Roles that are sampled and scored, but excluded from training.
      * Allowed: a list of trajectory names.
      * @default []
      */
-    readonly untrainedRoles: readonly string[];
+    readonly untrainedRoles?: readonly string[];
     /**
      * Which reward is trained on when an evaluator scores rollouts that report rewards themselves,
-     * as workflows and environments do.
+     * as workflows and environments do: evaluator takes the evaluator's, rollout takes the reported
+     * ones.
      * Allowed: one of evaluator, rollout.
      * @default "evaluator"
      */
-    readonly rewardSource: "evaluator" | "rollout";
+    readonly rewardSource?: "evaluator" | "rollout";
     /**
      * Minimum reward of a correct rollout, where it is scored with a plain number; null counts
      * rewards of at least 1 as correct, of at most 0 as incorrect, and leaves those in between
@@ -100,389 +102,105 @@ export interface TrainConfig {
      * Allowed: a number, or null.
      * @default null
      */
-    readonly solvedReward: number | null;
+    readonly solvedReward?: number | null;
     /**
      * Reward of a rollout in which the agent threw or timed out; set it to the lowest reward of the
      * evaluator.
      * Allowed: a number.
      * @default 0
      */
-    readonly failureReward: number;
+    readonly failureReward?: number;
     /**
      * Retry training rollouts in which the agent threw or timed out, and exclude those that still
      * fail, instead of giving them rollout.failure_reward.
      * Allowed: true or false.
      * @default false
      */
-    readonly retryAgentErrors: boolean;
-    readonly train: {
+    readonly retryAgentErrors?: boolean;
+    readonly train?: {
       /**
        * Sampling temperature in training; 0 is greedy, 1 samples from the model's own distribution,
        * as verl and TRL do by default.
        * Allowed: a number of at least 0 and at most 10.
        * @default 1
        */
-      readonly temperature: number;
+      readonly temperature?: number;
       /**
        * Top-p (nucleus) sampling in training: sample from the most likely tokens whose
        * probabilities add up to this; 1 is off.
        * Allowed: a number above 0 and at most 1.
        * @default 1
        */
-      readonly topP: number;
+      readonly topP?: number;
       /**
        * Top-k sampling in training: sample from the k most likely tokens; 0 is off.
        * Allowed: a whole number of at least 0.
        * @default 0
        */
-      readonly topK: number;
+      readonly topK?: number;
       /**
        * Min-p sampling in training: exclude tokens whose probability is below this fraction of that
        * of the most likely token; 0 is off.
        * Allowed: a number of at least 0 and at most 1.
        * @default 0
        */
-      readonly minP: number;
+      readonly minP?: number;
       /**
        * Maximum tokens that one model call may sample in training.
        * Allowed: a whole number of at least 1.
        * @default 512
        */
-      readonly maxTokens: number;
+      readonly maxTokens?: number;
     };
-    readonly val: {
+    readonly val?: {
       /**
        * Sampling temperature in validation; 0 is greedy.
        * Allowed: a number of at least 0 and at most 10.
        * @default 1
        */
-      readonly temperature: number;
+      readonly temperature?: number;
       /**
        * Top-p (nucleus) sampling in validation; 1 is off, null is rollout.train.top_p.
        * Allowed: a number above 0 and at most 1, or null.
        * @default null
        */
-      readonly topP: number;
+      readonly topP?: number;
       /**
        * Top-k sampling in validation; 0 is off, null is rollout.train.top_k.
        * Allowed: a whole number of at least 0, or null.
        * @default null
        */
-      readonly topK: number;
+      readonly topK?: number;
       /**
        * Min-p sampling in validation; 0 is off, null is rollout.train.min_p.
        * Allowed: a number of at least 0 and at most 1, or null.
        * @default null
        */
-      readonly minP: number;
+      readonly minP?: number;
       /**
        * Maximum tokens that one model call may sample in validation; null is
        * rollout.train.max_tokens.
        * Allowed: a whole number of at least 1, or null.
        * @default null
        */
-      readonly maxTokens: number;
+      readonly maxTokens?: number;
     };
   };
-  readonly algorithm: {
+  readonly stepwiseAdvantage?: {
     /**
-     * Advantage estimator: how the rewards of a group become advantages, such as grpo
-     * (arXiv:2402.03300), rloo (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262); gae is
-     * not supported.
-     * Allowed: one of grpo, reinforce, rloo, reinforce_plus_plus, reinforce_plus_plus_baseline,
-     * prpo, opo, gpg, maxrl, grpo_passk, or path#export of a function.
-     * @default "grpo"
-     */
-    readonly advEstimator:
-      | "grpo"
-      | "reinforce"
-      | "rloo"
-      | "reinforce_plus_plus"
-      | "reinforce_plus_plus_baseline"
-      | "prpo"
-      | "opo"
-      | "gpg"
-      | "maxrl"
-      | "grpo_passk"
-      | "gae"
-      | `${string}#${string}`;
-    /**
-     * Divide GRPO advantages by the standard deviation of the group's rewards; false is Dr. GRPO,
-     * which recommends not to (arXiv:2503.20783).
-     * Allowed: true or false.
-     * @default true
-     */
-    readonly normAdvByStdInGrpo: boolean;
-    /**
-     * Advantage estimators for single roles, which override adv_estimator, as {role: estimator}.
-     * Allowed: a map of roles to estimators, or a list of role=estimator.
-     * @default []
-     */
-    readonly estimatorMap: readonly string[];
-    /**
-     * Policy loss: ppo (clipped ratios), cispo, gspo, gmpo, sapo, dro, importance_sampling (no
-     * clip) or cross_entropy (ignores rewards); the formulas are in docs/algorithms.md.
-     * Allowed: one of importance_sampling, ppo, cispo, gspo, gmpo, sapo, dro, cross_entropy, or
-     * path#export of a function.
-     * @default "ppo"
-     */
-    readonly lossFn:
-      | "importance_sampling"
-      | "ppo"
-      | "cispo"
-      | "gspo"
-      | "gmpo"
-      | "sapo"
-      | "dro"
-      | "cross_entropy"
-      | `${string}#${string}`;
-    /**
-     * Policy losses for single roles, which override loss_fn, as {role: loss}.
-     * Allowed: a map of roles to losses, or a list of role=loss.
-     * @default []
-     */
-    readonly lossFnMap: readonly string[];
-    /**
-     * How token losses are aggregated into one number: token-mean as DAPO recommends
-     * (arXiv:2503.14476), seq-mean-token-mean as in GRPO (arXiv:2402.03300),
-     * seq-mean-token-sum-norm as in Dr. GRPO (arXiv:2503.20783).
-     * Allowed: one of token-mean, token-sum, seq-mean-token-sum, seq-mean-token-mean,
-     * seq-mean-token-sum-norm.
-     * @default "token-mean"
-     */
-    readonly lossAggMode:
-      | "token-mean"
-      | "token-sum"
-      | "seq-mean-token-sum"
-      | "seq-mean-token-mean"
-      | "seq-mean-token-sum-norm";
-    /**
-     * Constant length in tokens that loss_agg_mode=seq-mean-token-sum-norm divides by; Dr. GRPO
-     * recommends the longest response allowed (arXiv:2503.20783). null uses the longest trained
-     * span of each mini-batch, where verl uses the padded width.
-     * Allowed: a number above 0, or null.
-     * @default null
-     */
-    readonly lossScaleFactor: number | null;
-    /**
-     * Lower clip range: probability ratios are clipped below 1 - eps_clip (in gmpo below
-     * exp(-eps_clip)); null is the default of the loss: 0.2 as in PPO (arXiv:1707.06347), 3e-4 in
-     * gspo (arXiv:2507.18071). For gmpo its paper recommends 0.4 (arXiv:2507.20673).
-     * Allowed: a number of at least 0 and at most 1, or null.
-     * @default null
-     */
-    readonly epsClip: number | null;
-    /**
-     * Upper clip range: probability ratios are clipped above 1 + eps_clip_high (in gmpo above
-     * exp(eps_clip_high)); DAPO recommends 0.28 for ppo (arXiv:2503.14476). null uses eps_clip, and
-     * where that is null too, the default of the loss: 0.2, or 4e-4 in gspo (arXiv:2507.18071).
-     * Allowed: a number of at least 0 and at most 10, or null.
-     * @default null
-     */
-    readonly epsClipHigh: number | null;
-    /**
-     * Dual-clip PPO: the loss of a token with a negative advantage A is at most clip_ratio_c · |A|;
-     * its paper recommends 3 (arXiv:1912.09729), which is also verl's default. null is off.
-     * Allowed: a number above 1, or null.
-     * @default null
-     */
-    readonly clipRatioC: number | null;
-    /**
-     * Coefficient β of loss_fn=dro, the weight of its quadratic penalty: (β / 2) · (log-ratio)² per
-     * token (arXiv:2405.19107).
-     * Allowed: a number above 0.
-     * @default 0.05
-     */
-    readonly droBeta: number;
-    /**
-     * Temperature of the sigmoid gate of loss_fn=sapo for tokens with a positive advantage; its
-     * paper recommends 1 (arXiv:2511.20347).
-     * Allowed: a number above 0.
-     * @default 1
-     */
-    readonly sapoTauPos: number;
-    /**
-     * Temperature of the sigmoid gate of loss_fn=sapo for all other tokens, those whose advantage
-     * is not positive; its paper recommends 1.05 (arXiv:2511.20347).
-     * Allowed: a number above 0.
-     * @default 1.05
-     */
-    readonly sapoTauNeg: number;
-    /**
-     * Which policy is trained when rollout.train.temperature is not 1: sampling trains the policy
-     * that samples, softmax(logits / temperature), as verl and TRL do; one trains the policy at
-     * temperature 1, whose log-probabilities differ from those of the sampled tokens.
-     * Allowed: one of sampling, one.
-     * @default "sampling"
-     */
-    readonly logprobTemperature: "sampling" | "one";
-    /**
-     * Coefficient of the KL penalty to the reference model in the loss; 0 is off, as in DAPO
-     * (arXiv:2503.14476). The GRPO paper uses 0.04 (arXiv:2402.03300), DeepSeek-R1 0.001
-     * (arXiv:2501.12948).
-     * Allowed: a number of at least 0.
-     * @default 0
-     */
-    readonly klBeta: number;
-    /**
-     * Estimator of the KL penalty in the loss (kl_beta), per sampled token: k1, k2 or k3; k3 is
-     * low_var_kl of verl and the one of GRPO (arXiv:2402.03300). k1 hardly constrains the policy
-     * here, since its gradient is 0 on average.
-     * Allowed: one of k1, k2, k3.
-     * @default "k3"
-     */
-    readonly klEstimator: "k1" | "k2" | "k3";
-    /**
-     * Coefficient of the bonus for the policy's entropy, in nats per trained token; 0 is off.
-     * Allowed: a number of at least 0.
-     * @default 0
-     */
-    readonly entropyCoef: number;
-    /**
-     * Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476);
-     * they still count in the statistics that an estimator takes over all groups. null excludes
-     * them unless a role uses reinforce, reinforce_plus_plus or prpo, which do not compare within
-     * groups.
-     * Allowed: true or false, or null.
-     * @default null
-     */
-    readonly filterUniformGroups: boolean | null;
-    /**
-     * Use the advantages that flows report with their steps; groups without any are estimated with
-     * adv_estimator. false ignores reported advantages.
+     * Step-wise advantages: apply stepwise_advantage.mode, gamma and normalize_by_steps; false
+     * gives all steps the advantage of their trajectory.
      * Allowed: true or false.
      * @default false
      */
-    readonly usePrecomputedAdvantage: boolean;
-    /**
-     * Subtract the KL divergence to the reference model, summed over the sampled tokens and
-     * multiplied by kl_ctrl.kl_coef, from each reward (arXiv:1909.08593).
-     * Allowed: true or false.
-     * @default false
-     */
-    readonly useKlInReward: boolean;
-    /**
-     * Estimator of the KL divergence that use_kl_in_reward subtracts, per sampled token: k1
-     * (log-ratio, the usual one), k2 or k3.
-     * Allowed: one of k1, k2, k3.
-     * @default "k1"
-     */
-    readonly klPenalty: "k1" | "k2" | "k3";
-    readonly klCtrl: {
-      /**
-       * Coefficient of the KL divergence that use_kl_in_reward subtracts; verl's default is 0.001.
-       * Allowed: a number of at least 0.
-       * @default 0.001
-       */
-      readonly klCoef: number;
-    };
-    readonly overlongBuffer: {
-      /**
-       * Penalize responses close to the length limit: the soft overlong penalty of DAPO
-       * (arXiv:2503.14476).
-       * Allowed: true or false.
-       * @default false
-       */
-      readonly enable: boolean;
-      /**
-       * Length of the overlong penalty's linear ramp before overlong_buffer.max_length, in tokens;
-       * DAPO uses 4096 of 20480 (arXiv:2503.14476).
-       * Allowed: a whole number of at least 1.
-       * @default 128
-       */
-      readonly len: number;
-      /**
-       * Overlong penalty at overlong_buffer.max_length, subtracted from the reward; DAPO uses 1
-       * (arXiv:2503.14476).
-       * Allowed: a number of at least 0.
-       * @default 1
-       */
-      readonly penaltyFactor: number;
-      /**
-       * Length limit of one response for the overlong penalty, in tokens; null is
-       * rollout.train.max_tokens.
-       * Allowed: a whole number of at least 1, or null.
-       * @default null
-       */
-      readonly maxLength: number | null;
-    };
-    /**
-     * Exclude trajectories with a truncated response from training, as DAPO's overlong filtering
-     * does (arXiv:2503.14476); they still count in their group's baseline.
-     * Allowed: true or false.
-     * @default false
-     */
-    readonly maskTruncatedSamples: boolean;
-    readonly rolloutCorrection: {
-      /**
-       * Denominator of the loss's probability ratios: true uses the sampler's log-probabilities,
-       * false recomputes them with the trainer's weights at the start of the step, which costs a
-       * forward pass. null is false where tis_mode is set, else true.
-       * Allowed: true or false, or null.
-       * @default null
-       */
-      readonly bypassMode: boolean | null;
-      /**
-       * Truncated importance sampling (TIS): multiply the loss by the trainer's probability over
-       * the sampler's, per token or per sequence, limited by tis_cap; null is off.
-       * Allowed: one of token, sequence, or null.
-       * @default null
-       */
-      readonly tisMode: "token" | "sequence" | null;
-      /**
-       * Maximum importance weight of tis_mode; 2 is rLLM's default. A range low_high sets weights
-       * outside of it to 0 instead; IcePop uses 0.5_5 (arXiv:2510.18855).
-       * Allowed: a number above 0, or two as low_high.
-       * @default 2
-       */
-      readonly tisCap: number | string;
-      /**
-       * Divide the importance weights of tis_mode by their mean over the step, over tokens or over
-       * sequences.
-       * Allowed: true or false.
-       * @default false
-       */
-      readonly rolloutIsBatchNormalize: boolean;
-      /**
-       * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to
-       * sampler, as k1, k2 or k3, is outside of rollout_rs_threshold; null is off.
-       * Allowed: a list of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3,
-       * seq_mean_k1, seq_mean_k2, seq_mean_k3, seq_max_k2, seq_max_k3, or null.
-       * @default null
-       */
-      readonly rolloutRs: string | null;
-      /**
-       * Thresholds of rollout_rs, one for each entry: a maximum for k2 and k3; for k1 a range
-       * low_high of the sampler's probability over the trainer's, as in verl since 0.7.1, or one
-       * number t for the range 1/t to t. null only where rollout_rs is null.
-       * Allowed: a list of numbers above 0, or of low_high, or null.
-       * @default null
-       */
-      readonly rolloutRsThreshold: string | null;
-      /**
-       * Drop rows with any token whose probability ratio of trainer to sampler is below this; null
-       * is off.
-       * Allowed: a number above 0 and below 1, or null.
-       * @default null
-       */
-      readonly rolloutTokenVetoThreshold: number | null;
-    };
-  };
-  readonly stepwiseAdvantage: {
-    /**
-     * Step-wise advantages: apply the options of this section; false gives all steps the advantage
-     * of their trajectory.
-     * Allowed: true or false.
-     * @default false
-     */
-    readonly enable: boolean;
+    readonly enable?: boolean;
     /**
      * Unit of the comparison: broadcast gives all steps the advantage of their trajectory, per_step
      * compares the return of step k with that of step k of the other trajectories in the group.
      * Allowed: one of broadcast, per_step.
      * @default "broadcast"
      */
-    readonly mode: "broadcast" | "per_step";
+    readonly mode?: "broadcast" | "per_step";
     /**
      * Discount of later steps' rewards in the return of a step, for
      * stepwise_advantage.mode=per_step; 1 is no discount, 0 ignores later steps, for workflows that
@@ -490,518 +208,585 @@ export interface TrainConfig {
      * Allowed: a number of at least 0 and at most 1.
      * @default 1
      */
-    readonly gamma: number;
+    readonly gamma?: number;
     /**
      * Divide the advantages of a trajectory by its number of steps.
      * Allowed: true or false.
      * @default false
      */
-    readonly normalizeBySteps: boolean;
+    readonly normalizeBySteps?: boolean;
   };
-  readonly compactFiltering: {
+  readonly compactFiltering?: {
     /**
      * Exclude rollouts from training, and from the baseline of their group, by how they ended; the
      * mask_... options of this section choose which.
      * Allowed: true or false.
      * @default false
      */
-    readonly enable: boolean;
+    readonly enable?: boolean;
     /**
      * With compact_filtering.enable, exclude rollouts whose prompt exceeded data.max_prompt_length
      * or the model's context.
      * Allowed: true or false.
      * @default true
      */
-    readonly maskMaxPromptLengthExceeded: boolean;
+    readonly maskMaxPromptLengthExceeded?: boolean;
     /**
      * With compact_filtering.enable, exclude rollouts that ended with a response truncated by its
      * token limit.
      * Allowed: true or false.
      * @default true
      */
-    readonly maskMaxResponseLengthExceeded: boolean;
+    readonly maskMaxResponseLengthExceeded?: boolean;
     /**
      * With compact_filtering.enable, exclude rollouts that the environment ended.
      * Allowed: true or false.
      * @default false
      */
-    readonly maskEnvDone: boolean;
+    readonly maskEnvDone?: boolean;
     /**
      * With compact_filtering.enable, exclude rollouts that reached the maximum number of turns;
      * functions have no such limit and report it with a TerminationEvent.
      * Allowed: true or false.
      * @default true
      */
-    readonly maskMaxTurnsExceeded: boolean;
+    readonly maskMaxTurnsExceeded?: boolean;
     /**
      * With compact_filtering.enable, exclude rollouts that timed out.
      * Allowed: true or false.
      * @default true
      */
-    readonly maskTimeout: boolean;
+    readonly maskTimeout?: boolean;
     /**
      * With compact_filtering.enable, exclude rollouts whose termination reason is unknown.
      * Allowed: true or false.
      * @default false
      */
-    readonly maskUnknown: boolean;
+    readonly maskUnknown?: boolean;
     /**
      * With compact_filtering.enable, exclude rollouts that failed because of the agent; other
      * failures are always excluded.
      * Allowed: true or false.
      * @default true
      */
-    readonly maskError: boolean;
+    readonly maskError?: boolean;
   };
-  readonly training: {
+  readonly training?: {
     /**
      * Peak learning rate, after warm-up; 0 freezes the weights. verl and TRL use 1e-6 by default
      * for full fine-tuning; LoRA needs more.
      * Allowed: a number of at least 0 and at most 1.
      * @default 0.0001
      */
-    readonly learningRate: number;
+    readonly learningRate?: number;
     /**
      * Learning-rate schedule after warm-up; linear and cosine decay to training.min_lr_ratio.
      * Allowed: one of constant, linear, cosine.
      * @default "constant"
      */
-    readonly lrSchedule: "constant" | "linear" | "cosine";
+    readonly lrSchedule?: "constant" | "linear" | "cosine";
     /**
      * Steps of linear learning-rate warm-up; 0 is none, or training.warmup_steps_ratio.
      * Allowed: a whole number of at least 0.
      * @default 0
      */
-    readonly warmupSteps: number;
+    readonly warmupSteps?: number;
     /**
      * Learning-rate warm-up as a fraction of all steps, where training.warmup_steps is 0; 0 is
      * none.
      * Allowed: a number of at least 0 and at most 1.
      * @default 0
      */
-    readonly warmupStepsRatio: number;
+    readonly warmupStepsRatio?: number;
     /**
      * Final learning rate of the linear and cosine schedules, as a fraction of
      * training.learning_rate.
      * Allowed: a number of at least 0 and at most 1.
      * @default 0
      */
-    readonly minLrRatio: number;
+    readonly minLrRatio?: number;
     /**
      * AdamW β1 (arXiv:1711.05101): decay of the first moment.
      * Allowed: a number of at least 0 and below 1.
      * @default 0.9
      */
-    readonly beta1: number;
+    readonly beta1?: number;
     /**
      * AdamW β2: decay of the second moment; TRL and verl use 0.999 by default.
      * Allowed: a number of at least 0 and below 1.
      * @default 0.95
      */
-    readonly beta2: number;
+    readonly beta2?: number;
     /**
      * AdamW ε, added to the denominator for numerical stability.
      * Allowed: a number above 0 and at most 1.
      * @default 1e-8
      */
-    readonly eps: number;
+    readonly eps?: number;
     /**
      * Decoupled weight decay of AdamW, on matrices only; 0 is off.
      * Allowed: a number of at least 0.
      * @default 0
      */
-    readonly weightDecay: number;
+    readonly weightDecay?: number;
     /**
      * Maximum global gradient norm; larger gradients are scaled down to it. 0 is no clipping; TRL
      * and verl use 1 by default.
      * Allowed: a number of at least 0.
      * @default 1
      */
-    readonly maxGradNorm: number;
+    readonly maxGradNorm?: number;
     /**
      * Mini-batches that the rows of a step are split into, each with its own optimizer step.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
-    readonly numMinibatches: number;
+    readonly numMinibatches?: number;
     /**
      * Passes over the rows of a step; with 1, verl's and TRL's default, each row is trained on
      * once.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
-    readonly ppoEpochs: number;
+    readonly ppoEpochs?: number;
   };
-  readonly guards: {
+  readonly guards?: {
     /**
      * What a loss or gradient that is not finite does: raise ends the run, skip skips that update.
      * Allowed: one of raise, skip.
      * @default "raise"
      */
-    readonly onNonFinite: "raise" | "skip";
+    readonly onNonFinite?: "raise" | "skip";
     /**
      * Maximum consecutive updates that guards.on_non_finite=skip may skip; one more ends the run.
      * Allowed: a whole number of at least 1.
      * @default 3
      */
-    readonly maxSkippedUpdates: number;
+    readonly maxSkippedUpdates?: number;
     /**
      * Limit of the gradient norm before clipping (train/grad_norm); above it, guards.action
      * applies. null is off.
      * Allowed: a number above 0, or null.
      * @default null
      */
-    readonly gradNorm: number | null;
+    readonly gradNorm?: number | null;
     /**
      * Limit of the estimated KL divergence from the weights that sampled (train/kl_k3), in nats per
      * token; above it, guards.action applies. null is off.
      * Allowed: a number above 0, or null.
      * @default null
      */
-    readonly kl: number | null;
+    readonly kl?: number | null;
     /**
      * Limit of the mean probability ratio to the weights that sampled (train/ratio_mean); above it
      * or below its inverse, guards.action applies. null is off.
      * Allowed: a number above 1, or null.
      * @default null
      */
-    readonly ratio: number | null;
+    readonly ratio?: number | null;
     /**
      * What happens when guards.grad_norm, guards.kl or guards.ratio is exceeded: warn only warns,
      * end_step makes no further updates in the step, stop ends the run.
      * Allowed: one of warn, end_step, stop.
      * @default "stop"
      */
-    readonly action: "warn" | "end_step" | "stop";
+    readonly action?: "warn" | "end_step" | "stop";
   };
-  readonly rejectionSample: {
+  readonly rejectionSample?: {
     /**
      * Rejection sampling: drop tasks whose rewards are all equal and roll out others in their
      * place, as DAPO's dynamic sampling does (arXiv:2503.14476).
      * Allowed: true or false.
      * @default false
      */
-    readonly enable: boolean;
+    readonly enable?: boolean;
     /**
      * Tasks that rejection sampling rolls out at a time, as a multiple of data.train_batch_size;
      * verl's DAPO recipe uses 3.
      * Allowed: a number of at least 1 and at most 100.
      * @default 1
      */
-    readonly multiplier: number;
+    readonly multiplier?: number;
     /**
      * Minimum tasks with differing rewards that rejection sampling collects before it trains; null
      * is data.train_batch_size.
      * Allowed: a whole number of at least 1, or null.
      * @default null
      */
-    readonly minPartialSolveTasks: number | null;
+    readonly minPartialSolveTasks?: number | null;
     /**
      * Minimum scored rollouts of a task; rejection sampling drops tasks with fewer.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
-    readonly minTrajsPerGroup: number;
+    readonly minTrajsPerGroup?: number;
     /**
      * Maximum batches of rollouts that rejection sampling makes for one step; after that, the step
      * trains on what it has.
      * Allowed: a whole number of at least 1.
      * @default 10
      */
-    readonly maxBatches: number;
+    readonly maxBatches?: number;
   };
-  readonly replay: {
+  readonly replay?: {
     /**
      * Experience replay: tasks of earlier steps whose rollouts each step trains on again; 0 is off.
      * Allowed: a whole number of at least 0.
      * @default 0
      */
-    readonly tasks: number;
+    readonly tasks?: number;
     /**
      * Maximum age of a replayed task, in steps since it was rolled out.
      * Allowed: a whole number of at least 1.
      * @default 4
      */
-    readonly maxAge: number;
+    readonly maxAge?: number;
     /**
      * Maximum tasks in the replay buffer; the oldest are dropped first.
      * Allowed: a whole number of at least 1.
      * @default 256
      */
-    readonly capacity: number;
+    readonly capacity?: number;
   };
-  readonly asyncTraining: {
+  readonly asyncTraining?: {
     /**
      * Asynchronous training: rollouts run while the policy is updated. false is synchronous: all
      * rollouts of a step end before its update begins.
      * Allowed: true or false.
      * @default false
      */
-    readonly enable: boolean;
+    readonly enable?: boolean;
     /**
      * Tasks per optimizer step of asynchronous training; null is data.train_batch_size.
      * Allowed: a whole number of at least 1, or null.
      * @default null
      */
-    readonly miniBatchSize: number | null;
+    readonly miniBatchSize?: number | null;
     /**
      * Maximum staleness of rollouts, in weight syncs: none is trained on that is older than this,
-     * rounded up; 0 allows only those sampled since the last sync. AReaL uses 4 to 8
+     * rounded up; 0 allows only those sampled since the last sync. AReaL reports no loss of
+     * accuracy at 4 where ratios are decoupled, as rollout_correction.bypass_mode=false does
      * (arXiv:2505.24298).
      * Allowed: a number of at least 0 and at most 1000.
      * @default 1
      */
-    readonly stalenessThreshold: number;
+    readonly stalenessThreshold?: number;
     /**
      * Optimizer steps between two weight syncs to the sampler; 1 syncs after every step.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
-    readonly triggerParameterSyncStep: number;
+    readonly triggerParameterSyncStep?: number;
     /**
      * Let rollouts continue through a weight sync; false waits for those in flight and starts none
      * until the sync is done.
      * Allowed: true or false.
      * @default true
      */
-    readonly partialRollout: boolean;
+    readonly partialRollout?: boolean;
   };
-  readonly trainer: {
+  readonly trainer?: {
     /**
      * Passes over the training tasks; ignored where trainer.total_batches is set.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
-    readonly totalEpochs: number;
+    readonly totalEpochs?: number;
     /**
      * Steps of the run; -1 makes as many as trainer.total_epochs takes.
      * Allowed: -1, or a whole number of at least 1.
      * @default -1
      */
-    readonly totalBatches: number;
+    readonly totalBatches?: number;
     /**
      * Steps between validations; 0 validates only before the first step (trainer.val_before_train)
      * and after the last.
      * Allowed: a whole number of at least 0.
      * @default 0
      */
-    readonly testFreq: number;
+    readonly testFreq?: number;
     /**
-     * Validate once before the first step.
+     * Validate once before the first step, if there is validation data.
      * Allowed: true or false.
      * @default true
      */
-    readonly valBeforeTrain: boolean;
+    readonly valBeforeTrain?: boolean;
     /**
      * Validate once and do not train.
      * Allowed: true or false.
      * @default false
      */
-    readonly valOnly: boolean;
+    readonly valOnly?: boolean;
     /**
      * Steps between checkpoints; 0 saves only at the end.
      * Allowed: a whole number of at least 0.
      * @default 10
      */
-    readonly saveFreq: number;
+    readonly saveFreq?: number;
     /**
      * Seed of everything random in the run: task order, sampling, initialization.
      * Allowed: a whole number of at least 0 and at most 4294967295.
      * @default 0
      */
-    readonly seed: number;
+    readonly seed?: number;
     /**
-     * Project label, stored with the run; it has no other effect.
-     * Allowed: a non-empty string.
-     * @default "agent-trainer"
-     */
-    readonly projectName: string;
-    /**
-     * Name of the run folder; null derives one from the date and time.
+     * Name of the run, and of its folder in trainer.output_dir; null derives one from the date and
+     * time.
      * Allowed: a folder name, or null.
      * @default null
      */
-    readonly experimentName: string | null;
+    readonly experimentName?: string | null;
     /**
      * Folder in which run folders are created.
      * Allowed: a non-empty string.
      * @default "runs"
      */
-    readonly outputDir: string;
+    readonly outputDir?: string;
     /**
      * Maximum fraction of a step's rollouts that may fail before the run stops; rollouts in which
      * the agent failed after a successful model call are scored and do not count.
      * Allowed: a number of at least 0 and at most 1.
      * @default 0.5
      */
-    readonly maxFailedShare: number;
+    readonly maxFailedFraction?: number;
     /**
      * Number of newest checkpoints to keep; older ones are deleted.
      * Allowed: a whole number of at least 1.
      * @default 3
      */
-    readonly keepCheckpoints: number;
+    readonly keepCheckpoints?: number;
     /**
      * Save the step with the best validation so far (trainer.best_metric), and keep it in addition
      * to the newest.
      * Allowed: true or false.
      * @default false
      */
-    readonly keepBest: boolean;
+    readonly keepBest?: boolean;
     /**
      * Validation metric whose highest value is the best, for trainer.keep_best.
      * Allowed: the name of a metric of validations, val/....
      * @default "val/reward/mean"
      */
-    readonly bestMetric: string;
+    readonly bestMetric?: string;
   };
-  readonly workflow: {
+  readonly workflow?: {
     /**
      * Maximum rollouts that run at the same time.
      * Allowed: a whole number of at least 1.
      * @default 64
      */
-    readonly nParallelTasks: number;
+    readonly nParallelTasks?: number;
     /**
      * Maximum retries of a rollout after a failure of the connection, the inference server or the
      * setup hook; 0 is none. For failures of the agent, see rollout.retry_agent_errors.
      * Allowed: a whole number of at least 0.
      * @default 2
      */
-    readonly retryLimit: number;
+    readonly retryLimit?: number;
     /**
      * Timeout in seconds of one rollout attempt.
      * Allowed: a number above 0 and at most 2147483.
      * @default 600
      */
-    readonly timeoutS: number;
+    readonly timeoutS?: number;
     /**
      * Timeout in seconds of the setup hook of one rollout attempt.
      * Allowed: a number above 0 and at most 2147483.
      * @default 300
      */
-    readonly setupTimeoutS: number;
+    readonly setupTimeoutS?: number;
     /**
      * Timeout in seconds of one model call, capped at workflow.timeout_s.
      * Allowed: a number above 0 and at most 2147483.
      * @default 600
      */
-    readonly callTimeoutS: number;
+    readonly callTimeoutS?: number;
     /**
      * Timeout in seconds of the evaluation of one rollout.
      * Allowed: a number above 0 and at most 2147483.
      * @default 60
      */
-    readonly evaluatorTimeoutS: number;
+    readonly evaluatorTimeoutS?: number;
     /**
      * Timeout in seconds of the teardown of one rollout attempt, which removes what its setup hook
      * created.
      * Allowed: a number above 0 and at most 2147483.
      * @default 60
      */
-    readonly teardownTimeoutS: number;
+    readonly teardownTimeoutS?: number;
   };
   /**
-   * Training backend, which holds the weights: local, tinker, verl, or path#export of a function
-   * that creates a backend. Command line only.
+   * Training backend, which holds the weights: local, tinker, fireworks, verl, or path#export of a
+   * function that creates a backend. Code may pass a backend in its place.
    * Allowed: a non-empty string.
    * @default "local"
    */
-  readonly backend: string;
-  /** Options of the backend that the command line creates for backend=local. */
-  readonly local: {
+  readonly backend?: string;
+  /** Options of the backend local, where the trainer creates it: by name, with backend=local. */
+  readonly local?: {
     /**
      * CPU threads within one operation; null is half of the CPUs, at least 2.
      * Allowed: a whole number of at least 1, or null.
      * @default null
      */
-    readonly threads: number | null;
+    readonly threads?: number | null;
     /**
      * Execution provider of onnxruntime that computes; one that does not work on this machine is an
      * error at start.
      * Allowed: one of cpu, webgpu, cuda, coreml, dml.
      * @default "cpu"
      */
-    readonly provider: "cpu" | "webgpu" | "cuda" | "coreml" | "dml";
+    readonly provider?: "cpu" | "webgpu" | "cuda" | "coreml" | "dml";
     /**
      * Memory in MiB for the activations of one training micro-batch; less memory makes training
      * slower.
      * Allowed: a whole number of at least 64.
      * @default 1536
      */
-    readonly trainingMemoryMib: number;
+    readonly trainingMemoryMib?: number;
     /**
      * Memory in MiB for the KV cache of running sequences and prompts; with less, more of them
      * wait. null is a quarter of the machine's memory.
      * Allowed: a whole number of at least 64, or null.
      * @default null
      */
-    readonly cacheMemoryMib: number | null;
+    readonly cacheMemoryMib?: number | null;
     /**
      * Precision of the frozen weights while sampling; int8 needs LoRA and samples from a slightly
      * different distribution, which the loss corrects.
      * Allowed: one of float32, int8.
      * @default "float32"
      */
-    readonly samplingPrecision: "float32" | "int8";
+    readonly samplingPrecision?: "float32" | "int8";
     /**
      * Precision of AdamW's moments; bfloat16 takes half of the memory, with stochastic rounding.
      * Allowed: one of float32, bfloat16.
      * @default "float32"
      */
-    readonly momentPrecision: "float32" | "bfloat16";
+    readonly momentPrecision?: "float32" | "bfloat16";
   };
   /**
    * URL of the Tinker server; null is TINKER_BASE_URL, else the hosted service.
    * Allowed: a non-empty string, or null.
    * @default null
    */
-  readonly tinkerBaseUrl: string | null;
-  /** Options of the backend that the command line creates for backend=tinker. */
-  readonly tinker: {
+  readonly tinkerBaseUrl?: string | null;
+  /** Options of the backend tinker, where the trainer creates it: by name, with backend=tinker. */
+  readonly tinker?: {
     /**
      * Tokenizer of the model: a folder or OWNER/NAME on a hub; null is model.name, or what the
      * server reports.
      * Allowed: a non-empty string, or null.
      * @default null
      */
-    readonly tokenizer: string | null;
+    readonly tokenizer?: string | null;
     /**
      * Context length of the model: maximum tokens of prompt and completion together; null requests
      * it from the server.
      * Allowed: a whole number of at least 2, or null.
      * @default null
      */
-    readonly contextLength: number | null;
+    readonly contextLength?: number | null;
     /**
      * Time in seconds after which the server may delete a checkpoint; null is never.
      * Allowed: a whole number of at least 1, or null.
      * @default null
      */
-    readonly checkpointTtlS: number | null;
+    readonly checkpointTtlS?: number | null;
   };
-  /** Options of the backend that the command line creates for backend=verl. */
-  readonly verl: {
+  /**
+   * Options of the backend fireworks, where the trainer creates it: by name, with
+   * backend=fireworks.
+   */
+  readonly fireworks?: {
+    /**
+     * Root URL of the Fireworks API; null is FIREWORKS_BASE_URL, else the hosted service. The key
+     * is read from FIREWORKS_API_KEY.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly baseUrl?: string | null;
+    /**
+     * Fireworks account that pays for the run; null is the only one of the key.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly account?: string | null;
+    /**
+     * Tokenizer of the model: a folder or OWNER/NAME on a hub. Fireworks does not report it; null
+     * is model.name.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly tokenizer?: string | null;
+    /**
+     * Context length of the model: maximum tokens of prompt and completion together. Fireworks does
+     * not report it, so it must be set.
+     * Allowed: a whole number of at least 2, or null.
+     * @default null
+     */
+    readonly contextLength?: number | null;
+    /**
+     * Whether the adapter covers the attention.
+     * Allowed: true or false.
+     * @default true
+     */
+    readonly trainAttn?: boolean;
+    /**
+     * Whether the adapter covers the MLP.
+     * Allowed: true or false.
+     * @default true
+     */
+    readonly trainMlp?: boolean;
+    /**
+     * Whether the adapter covers the output head.
+     * Allowed: true or false.
+     * @default true
+     */
+    readonly trainUnembed?: boolean;
+    /**
+     * Name of a new model of the account that the last checkpoint becomes at the end of the run;
+     * null is none. Everything else is deleted with the training session.
+     * Allowed: null, or at most 63 lower-case letters, digits and hyphens.
+     * @default null
+     */
+    readonly outputModel?: string | null;
+    /**
+     * Maximum number of samples requested from Fireworks at the same time.
+     * Allowed: a whole number of at least 1.
+     * @default 64
+     */
+    readonly maxConcurrentSamples?: number;
+    /**
+     * Timeout in seconds for the result of one training request.
+     * Allowed: a number above 0 and at most 86400.
+     * @default 3600
+     */
+    readonly timeoutS?: number;
+    /**
+     * Time in seconds for which a request is repeated while Fireworks cannot be reached or is
+     * overloaded.
+     * Allowed: a number above 0 and at most 86400.
+     * @default 3600
+     */
+    readonly patienceS?: number;
+  };
+  /** Options of the backend verl, where the trainer creates it: by name, with backend=verl. */
+  readonly verl?: {
     /**
      * Python interpreter that has verl installed; null is the one that `agent-trainer verl setup`
      * made, else python3.
      * Allowed: a non-empty string, or null.
      * @default null
      */
-    readonly python: string | null;
+    readonly python?: string | null;
     /**
      * How the bridge to verl starts: process is a child process, job a Ray job, attach connects to
      * one that already runs.
      * Allowed: one of process, job, attach.
      * @default "process"
      */
-    readonly launcher: "process" | "job" | "attach";
-    /**
-     * Training engine of the bridge: verl, or fake, a toy policy without packages, to test a setup.
-     * Allowed: one of verl, fake.
-     * @default "verl"
-     */
-    readonly engine: "verl" | "fake";
+    readonly launcher?: "process" | "job" | "attach";
     /**
      * URL of the bridge for verl.launcher=attach (its token is read from
      * AGENT_TRAINER_BRIDGE_TOKEN), or of Ray's dashboard for verl.launcher=job; null is
@@ -1009,113 +794,460 @@ export interface TrainConfig {
      * Allowed: a non-empty string, or null.
      * @default null
      */
-    readonly url: string | null;
+    readonly url?: string | null;
     /**
      * Address of Ray's head node, as HOST:6379; null is RAY_ADDRESS, else a new local Ray instance.
      * Allowed: a non-empty string, or null.
      * @default null
      */
-    readonly rayAddress: string | null;
+    readonly rayAddress?: string | null;
     /**
      * GPUs of each machine that trains with verl.
      * Allowed: a whole number of at least 1.
      * @default 8
      */
-    readonly gpusPerNode: number;
+    readonly gpusPerNode?: number;
     /**
      * Machines that train with verl.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
-    readonly nodes: number;
+    readonly nodes?: number;
     /**
      * Placement of verl's inference servers: colocated shares the GPUs with training, and servers
      * sleep during updates; disaggregated gives them separate GPUs.
      * Allowed: one of colocated, disaggregated.
      * @default "colocated"
      */
-    readonly placement: "colocated" | "disaggregated";
+    readonly placement?: "colocated" | "disaggregated";
     /**
      * GPUs that sample, on each machine that does, for verl.placement=disaggregated; null is
      * verl.gpus_per_node.
      * Allowed: a whole number of at least 1, or null.
      * @default null
      */
-    readonly inferenceGpusPerNode: number | null;
+    readonly inferenceGpusPerNode?: number | null;
     /**
      * Machines that sample, or parts of machines, for verl.placement=disaggregated.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
-    readonly inferenceNodes: number;
+    readonly inferenceNodes?: number;
     /**
      * Inference server of verl: vllm, sglang, or another that verl supports.
      * Allowed: a non-empty string.
      * @default "vllm"
      */
-    readonly inference: string;
+    readonly inference?: string;
     /**
      * Tensor parallelism of verl's inference servers: GPUs that share one copy of the model.
      * Allowed: a whole number of at least 1.
      * @default 1
      */
-    readonly tensorParallel: number;
+    readonly tensorParallel?: number;
     /**
      * Python hook, module.function, that every process calls before it uses verl; null is none.
      * Allowed: a non-empty string, or null.
      * @default null
      */
-    readonly setupHook: string | null;
+    readonly setupHook?: string | null;
     /**
      * Timeout in seconds for verl to load models and start inference servers.
      * Allowed: a number above 0 and at most 86400.
      * @default 1800
      */
-    readonly startTimeoutS: number;
+    readonly startTimeoutS?: number;
     /**
      * Timeout in seconds for one update, weight sync or checkpoint of verl.
      * Allowed: a number above 0 and at most 86400.
      * @default 3600
      */
-    readonly timeoutS: number;
+    readonly timeoutS?: number;
     /**
      * Options that are passed on to verl unchanged: a tree under verl.config, as
      * verl.config.actor_rollout_ref..., or a list of Hydra overrides, key=value.
      * Allowed: a tree of verl's options, or a list of key=value.
      * @default []
      */
-    readonly config: readonly string[];
+    readonly config?: readonly string[];
   };
   /**
    * Agent as path#export of a module: a flow, a workflow class, or an object with the agent options
-   * of AgentTrainer. null only where code provides the agent. Command line only.
+   * of AgentTrainer. null only where code passes the agent.
    * Allowed: a non-empty string, or null.
    * @default null
    */
-  readonly agent: string | null;
+  readonly agent?: string | null;
   /**
-   * Evaluator as path#export of a module; null for agents that report their reward. Command line
-   * only.
+   * Evaluator as path#export of a module; null for agents that report their reward, and where code
+   * passes the agent.
    * Allowed: a non-empty string, or null.
    * @default null
    */
-  readonly evaluator: string | null;
-  readonly dataset: {
+  readonly evaluator?: string | null;
+  readonly dataset?: {
     /**
-     * Training dataset: a .jsonl, .json, .csv or .tsv file, or path#export of a module; null is
-     * none. Command line only.
-     * Allowed: a non-empty string, or null.
+     * Training dataset: a .jsonl, .json, .csv, .tsv or .parquet file,
+     * hf:OWNER/NAME[@REVISION][/CONFIG][:SPLIT] or a map with hub, config, split and revision for
+     * one on a hub, or path#export of a module; null only where code passes the tasks.
+     * Allowed: a non-empty string, or a map with hub, or null.
      * @default null
      */
-    readonly train: string | null;
+    readonly train?: string | null;
     /**
-     * Validation dataset: a .jsonl, .json, .csv or .tsv file, or path#export of a module; null is
-     * no validation. Command line only.
-     * Allowed: a non-empty string, or null.
+     * Validation dataset, as in dataset.train; null is no validation, unless code passes the tasks
+     * or dataset.val_fraction is set.
+     * Allowed: a non-empty string, or a map with hub, or null.
      * @default null
      */
-    readonly val: string | null;
+    readonly val?: string | null;
+    /**
+     * Fields of a task, and the field of the rows that each is read from, as in {instruction:
+     * question, answer: solution}; dots lead into maps and lists. Rows keep their other fields.
+     * Allowed: a map of names to fields of the rows, or a list of name=field.
+     * @default []
+     */
+    readonly fields?: readonly string[];
+    /**
+     * Skip rows that cannot be used, and count them in a warning; false stops the run before it
+     * starts.
+     * Allowed: true or false.
+     * @default false
+     */
+    readonly skipBadRows?: boolean;
+    /**
+     * Remove tasks that an earlier task of the same dataset is equal to: exact ignores case and
+     * white space; near also removes those that share at least 70 % of their word triples and have
+     * the same numbers.
+     * Allowed: one of none, exact, near.
+     * @default "none"
+     */
+    readonly deduplicate?: "none" | "exact" | "near";
+    /**
+     * Fraction of the training tasks to hold out for validation, picked at random by data.seed; 0
+     * is none.
+     * Allowed: a number of at least 0 and below 1.
+     * @default 0
+     */
+    readonly valFraction?: number;
+    /**
+     * Shuffle the tasks by data.seed before a shard or a limit is taken. The order within an epoch
+     * is random in either case.
+     * Allowed: true or false.
+     * @default false
+     */
+    readonly shuffle?: boolean;
+    /**
+     * Part of the training tasks to use, as index/count with the index from 0: 0/4 is every fourth
+     * task from the first one; null is all.
+     * Allowed: index/count such as 0/4, or null.
+     * @default null
+     */
+    readonly shard?: string | null;
+    /**
+     * Maximum number of training tasks; null is all.
+     * Allowed: a whole number of at least 1, or null.
+     * @default null
+     */
+    readonly limit?: number | null;
+    /**
+     * Maximum number of validation tasks; null is all.
+     * Allowed: a whole number of at least 1, or null.
+     * @default null
+     */
+    readonly valLimit?: number | null;
+    /**
+     * Search for validation tasks that are also training tasks, and warn with examples: exact
+     * ignores case and white space; near also finds those that share at least 70 % of their word
+     * triples and have the same numbers.
+     * Allowed: one of none, exact, near.
+     * @default "near"
+     */
+    readonly leakCheck?: "none" | "exact" | "near";
   };
+}
+
+/** Options of `algorithm` that are values. */
+export interface AlgorithmValues {
+  /**
+   * Divide GRPO advantages by the standard deviation of the group's rewards; false is Dr. GRPO,
+   * which recommends not to (arXiv:2503.20783).
+   * Allowed: true or false.
+   * @default true
+   */
+  readonly normAdvByStdInGrpo?: boolean;
+  /**
+   * How token losses are aggregated into one number: token-mean as DAPO recommends
+   * (arXiv:2503.14476), seq-mean-token-mean as in GRPO (arXiv:2402.03300), seq-mean-token-sum-norm
+   * as in Dr. GRPO (arXiv:2503.20783).
+   * Allowed: one of token-mean, token-sum, seq-mean-token-sum, seq-mean-token-mean,
+   * seq-mean-token-sum-norm.
+   * @default "token-mean"
+   */
+  readonly lossAggMode?: "token-mean" | "token-sum" | "seq-mean-token-sum" | "seq-mean-token-mean" | "seq-mean-token-sum-norm";
+  /**
+   * Constant length in tokens that algorithm.loss_agg_mode=seq-mean-token-sum-norm divides by; Dr.
+   * GRPO recommends the longest response allowed (arXiv:2503.20783). null uses the longest trained
+   * span of each mini-batch, where verl uses the padded width.
+   * Allowed: a number above 0, or null.
+   * @default null
+   */
+  readonly lossScaleFactor?: number | null;
+  /**
+   * Lower clip range: probability ratios are clipped below 1 - eps_clip (in gmpo below
+   * exp(-eps_clip)); null is the default of the loss: 0.2 as in PPO (arXiv:1707.06347), 3e-4 in
+   * gspo (arXiv:2507.18071). For gmpo its paper recommends 0.4 (arXiv:2507.20673).
+   * Allowed: a number of at least 0 and at most 1, or null.
+   * @default null
+   */
+  readonly epsClip?: number | null;
+  /**
+   * Upper clip range: probability ratios are clipped above 1 + eps_clip_high (in gmpo above
+   * exp(eps_clip_high)); DAPO recommends 0.28 for ppo (arXiv:2503.14476). null uses eps_clip, and
+   * where that is null too, the default of the loss: 0.2, or 4e-4 in gspo (arXiv:2507.18071).
+   * Allowed: a number of at least 0 and at most 10, or null.
+   * @default null
+   */
+  readonly epsClipHigh?: number | null;
+  /**
+   * Dual-clip PPO: the loss of a token with a negative advantage A is at most clip_ratio_c · |A|
+   * (arXiv:1912.09729); verl's default is 3. null is off.
+   * Allowed: a number above 1, or null.
+   * @default null
+   */
+  readonly clipRatioC?: number | null;
+  /**
+   * Coefficient β of algorithm.loss_fn=dro, the weight of its quadratic penalty: (β / 2) ·
+   * (log-ratio)² per token (arXiv:2405.19107).
+   * Allowed: a number above 0.
+   * @default 0.05
+   */
+  readonly droBeta?: number;
+  /**
+   * Temperature of the sigmoid gate of algorithm.loss_fn=sapo for tokens with a positive advantage;
+   * its paper recommends 1 (arXiv:2511.20347).
+   * Allowed: a number above 0.
+   * @default 1
+   */
+  readonly sapoTauPos?: number;
+  /**
+   * Temperature of the sigmoid gate of algorithm.loss_fn=sapo for tokens whose advantage is not
+   * positive; its paper recommends 1.05 (arXiv:2511.20347).
+   * Allowed: a number above 0.
+   * @default 1.05
+   */
+  readonly sapoTauNeg?: number;
+  /**
+   * Which policy is trained when rollout.train.temperature is not 1: sampling trains the policy
+   * that samples, softmax(logits / temperature), as verl and TRL do; one trains the policy at
+   * temperature 1, whose log-probabilities differ from those of the sampled tokens.
+   * Allowed: one of sampling, one.
+   * @default "sampling"
+   */
+  readonly logprobTemperature?: "sampling" | "one";
+  /**
+   * Coefficient of the KL penalty to the reference model in the loss; 0 is off, as in DAPO
+   * (arXiv:2503.14476). The GRPO paper uses 0.04 (arXiv:2402.03300), DeepSeek-R1 0.001
+   * (arXiv:2501.12948).
+   * Allowed: a number of at least 0.
+   * @default 0
+   */
+  readonly klBeta?: number;
+  /**
+   * Estimator of the KL penalty in the loss (algorithm.kl_beta), per sampled token: k1, k2 or k3;
+   * k3 is low_var_kl of verl and the one of GRPO (arXiv:2402.03300). k1 hardly constrains the
+   * policy here, since its gradient is 0 on average.
+   * Allowed: one of k1, k2, k3.
+   * @default "k3"
+   */
+  readonly klEstimator?: "k1" | "k2" | "k3";
+  /**
+   * Coefficient of the entropy bonus in the loss, which rewards a high entropy of the policy, in
+   * nats per trained token; 0 is off.
+   * Allowed: a number of at least 0.
+   * @default 0
+   */
+  readonly entropyCoef?: number;
+  /**
+   * Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476); they
+   * still count in the statistics that an estimator takes over all groups. null excludes them
+   * unless a role uses reinforce, reinforce_plus_plus or prpo, which do not compare within groups.
+   * Allowed: true or false, or null.
+   * @default null
+   */
+  readonly filterUniformGroups?: boolean | null;
+  /**
+   * Use the advantages that flows report with their steps; groups without any are estimated with
+   * algorithm.adv_estimator. false ignores reported advantages.
+   * Allowed: true or false.
+   * @default false
+   */
+  readonly usePrecomputedAdvantage?: boolean;
+  /**
+   * Subtract the KL divergence to the reference model, summed over the sampled tokens and
+   * multiplied by algorithm.kl_ctrl.kl_coef, from each reward (arXiv:1909.08593).
+   * Allowed: true or false.
+   * @default false
+   */
+  readonly useKlInReward?: boolean;
+  /**
+   * Estimator of the KL divergence that algorithm.use_kl_in_reward subtracts, per sampled token: k1
+   * (log-ratio, the usual one), k2 or k3.
+   * Allowed: one of k1, k2, k3.
+   * @default "k1"
+   */
+  readonly klPenalty?: "k1" | "k2" | "k3";
+  readonly klCtrl?: {
+    /**
+     * Coefficient of the KL divergence that algorithm.use_kl_in_reward subtracts; verl's default is
+     * 0.001.
+     * Allowed: a number of at least 0.
+     * @default 0.001
+     */
+    readonly klCoef?: number;
+  };
+  readonly overlongBuffer?: {
+    /**
+     * Penalize responses close to the length limit: the soft overlong penalty of DAPO
+     * (arXiv:2503.14476).
+     * Allowed: true or false.
+     * @default false
+     */
+    readonly enable?: boolean;
+    /**
+     * Length of the overlong penalty's linear ramp before algorithm.overlong_buffer.max_length, in
+     * tokens; DAPO uses 4096 of 20480 (arXiv:2503.14476).
+     * Allowed: a whole number of at least 1.
+     * @default 128
+     */
+    readonly len?: number;
+    /**
+     * Overlong penalty at algorithm.overlong_buffer.max_length, subtracted from the reward; DAPO
+     * uses 1 (arXiv:2503.14476).
+     * Allowed: a number of at least 0.
+     * @default 1
+     */
+    readonly penaltyFactor?: number;
+    /**
+     * Length limit of one response for the overlong penalty, in tokens; null is
+     * rollout.train.max_tokens.
+     * Allowed: a whole number of at least 1, or null.
+     * @default null
+     */
+    readonly maxLength?: number | null;
+  };
+  /**
+   * Exclude trajectories with a truncated response from training, as DAPO's overlong filtering does
+   * (arXiv:2503.14476); they still count in their group's baseline.
+   * Allowed: true or false.
+   * @default false
+   */
+  readonly maskTruncatedSamples?: boolean;
+  readonly rolloutCorrection?: {
+    /**
+     * Denominator of the loss's probability ratios: true uses the sampler's log-probabilities,
+     * false recomputes them with the trainer's weights at the start of the step, which costs a
+     * forward pass. null is false where algorithm.rollout_correction.tis_mode is set, else true.
+     * Allowed: true or false, or null.
+     * @default null
+     */
+    readonly bypassMode?: boolean | null;
+    /**
+     * Truncated importance sampling (TIS): multiply the loss by the trainer's probability over the
+     * sampler's, per token or per sequence, limited by algorithm.rollout_correction.tis_cap; null
+     * is off.
+     * Allowed: one of token, sequence, or null.
+     * @default null
+     */
+    readonly tisMode?: "token" | "sequence" | null;
+    /**
+     * Maximum importance weight of algorithm.rollout_correction.tis_mode; 2 is rLLM's default. A
+     * range low_high sets weights outside of it to 0 instead; that is IcePop (arXiv:2510.18855),
+     * for which verl's documentation gives 0.5_5.
+     * Allowed: a number above 0, or two as low_high.
+     * @default 2
+     */
+    readonly tisCap?: number | string;
+    /**
+     * Divide the importance weights of algorithm.rollout_correction.tis_mode by their mean over the
+     * step, over tokens or over sequences.
+     * Allowed: true or false.
+     * @default false
+     */
+    readonly rolloutIsBatchNormalize?: boolean;
+    /**
+     * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to
+     * sampler, as k1, k2 or k3, is outside of algorithm.rollout_correction.rollout_rs_threshold;
+     * null is off.
+     * Allowed: a list of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3,
+     * seq_mean_k1, seq_mean_k2, seq_mean_k3, seq_max_k2, seq_max_k3, or null.
+     * @default null
+     */
+    readonly rolloutRs?: string | null;
+    /**
+     * Thresholds of algorithm.rollout_correction.rollout_rs, one for each entry: a maximum for k2
+     * and k3; for k1 a range low_high of the sampler's probability over the trainer's, as in verl
+     * since 0.7.1, or one number t for the range 1/t to t. null only where
+     * algorithm.rollout_correction.rollout_rs is null.
+     * Allowed: a list of numbers above 0, or of low_high, or null.
+     * @default null
+     */
+    readonly rolloutRsThreshold?: string | null;
+    /**
+     * Drop rows with any token whose probability ratio of trainer to sampler is below this; null is
+     * off.
+     * Allowed: a number above 0 and below 1, or null.
+     * @default null
+     */
+    readonly rolloutTokenVetoThreshold?: number | null;
+  };
+}
+
+/** Options of `algorithm` that name functions. */
+export interface AlgorithmNames {
+  /**
+   * Advantage estimator: how the rewards of a group become advantages, such as grpo
+   * (arXiv:2402.03300), rloo (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262); gae is
+   * not supported.
+   * Allowed: one of grpo, reinforce, rloo, reinforce_plus_plus, reinforce_plus_plus_baseline, prpo,
+   * opo, gpg, maxrl, grpo_passk, or path#export of a function.
+   * @default "grpo"
+   */
+  readonly advEstimator?: "grpo" | "reinforce" | "rloo" | "reinforce_plus_plus" | "reinforce_plus_plus_baseline" | "prpo" | "opo" | "gpg" | "maxrl" | "grpo_passk" | "gae" | `${string}#${string}`;
+  /**
+   * Advantage estimators for single roles, which override algorithm.adv_estimator, as {role:
+   * estimator}.
+   * Allowed: a map of roles to estimators, or a list of role=estimator.
+   * @default []
+   */
+  readonly estimatorMap?: readonly string[];
+  /**
+   * Policy loss: ppo (clipped ratios), cispo, gspo, gmpo, sapo, dro, importance_sampling (no clip)
+   * or cross_entropy (ignores rewards); the formulas are in docs/algorithms.md.
+   * Allowed: one of importance_sampling, ppo, cispo, gspo, gmpo, sapo, dro, cross_entropy, or
+   * path#export of a function.
+   * @default "ppo"
+   */
+  readonly lossFn?: "importance_sampling" | "ppo" | "cispo" | "gspo" | "gmpo" | "sapo" | "dro" | "cross_entropy" | `${string}#${string}`;
+  /**
+   * Policy losses for single roles, which override algorithm.loss_fn, as {role: loss}.
+   * Allowed: a map of roles to losses, or a list of role=loss.
+   * @default []
+   */
+  readonly lossFnMap?: readonly string[];
+}
+
+/** The same options, none of them optional. */
+type Complete<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { readonly [K in keyof T]-?: Complete<T[K]> }
+    : T;
+
+/** The options of a run, checked, every default filled in. */
+export interface TrainConfig extends Complete<Sections> {
+  /** What is learned from a step's rollouts, and how. */
+  readonly algorithm: Complete<AlgorithmValues & AlgorithmNames>;
 }
 
 /** How tokens are sampled in rollouts; overrides what the agent sends. */

@@ -1,32 +1,43 @@
 /** Options of a run as code writes them; files and `key=value` lists are in `load.ts`. */
 import type { EstimatorName } from "../algorithms/catalog.ts";
-import type { AdvantageEstimator } from "../algorithms/estimator.ts";
+import type { AdvantageEstimator } from "../algorithms/estimators.ts";
 import type { LossFunction } from "../algorithms/losses/loss-function.ts";
-import type { LossName } from "../core/loss.ts";
-import type { TrainConfig } from "./train-config.ts";
-
-/** The same options, all optional. */
-type Partly<T> = T extends readonly unknown[]
-  ? T
-  : T extends object
-    ? { readonly [K in keyof T]?: Partly<T[K]> }
-    : T;
-
-type Algorithm = TrainConfig["algorithm"];
-type TakesFunctions = "advEstimator" | "estimatorMap" | "lossFn" | "lossFnMap";
+import type { LossName } from "../core/loss/loss.ts";
+import type { AlgorithmNames, AlgorithmValues, Sections } from "./train-config.ts";
 
 /** Options of `algorithm`, with functions in place of names. */
-export interface AlgorithmOptions extends Partly<Omit<Algorithm, TakesFunctions>> {
-  /** Advantage estimator, from rewards of a group to advantages: a name, or a function. @default "grpo" */
-  readonly advEstimator?: Algorithm["advEstimator"] | AdvantageEstimator;
-  /** Advantage estimators for single roles, which override `advEstimator`. @default none */
+export interface AlgorithmOptions extends AlgorithmValues {
+  /**
+   * Advantage estimator: how the rewards of a group become advantages; a name, such as `"grpo"`
+   * (arXiv:2402.03300), or a function from the rewards of all groups to their advantages.
+   * @default "grpo"
+   *
+   * @example
+   * advEstimator: (groups) => groups.map((rewards) => Float64Array.from(rewards, (reward) => reward - 0.5))
+   */
+  readonly advEstimator?: NonNullable<AlgorithmNames["advEstimator"]> | AdvantageEstimator;
+  /**
+   * Advantage estimators for single roles, which override `advEstimator`: names or functions by role.
+   * @default {}
+   */
   readonly estimatorMap?:
-    | Algorithm["estimatorMap"]
+    | NonNullable<AlgorithmNames["estimatorMap"]>
     | Readonly<Record<string, EstimatorName | AdvantageEstimator>>;
-  /** The policy loss: a name, or a function. @default "ppo" */
-  readonly lossFn?: Algorithm["lossFn"] | LossFunction;
-  /** Policy losses for single roles, which override `lossFn`. @default none */
-  readonly lossFnMap?: Algorithm["lossFnMap"] | Readonly<Record<string, LossName | LossFunction>>;
+  /**
+   * Policy loss: a name, such as `"ppo"` (arXiv:1707.06347), or a function from a token to its loss.
+   * @default "ppo"
+   *
+   * @example
+   * lossFn: ({ logprob, samplingLogprob, advantage }) => -Math.exp(logprob - samplingLogprob) * advantage
+   */
+  readonly lossFn?: NonNullable<AlgorithmNames["lossFn"]> | LossFunction;
+  /**
+   * Policy losses for single roles, which override `lossFn`: names or functions by role.
+   * @default {}
+   */
+  readonly lossFnMap?:
+    | NonNullable<AlgorithmNames["lossFnMap"]>
+    | Readonly<Record<string, LossName | LossFunction>>;
 }
 
 /** Single options by their dotted names, as in files and on the command line. */
@@ -45,7 +56,22 @@ interface DottedOptions {
  *   training: { learningRate: 5e-4 },
  * };
  */
-export interface TrainOptions extends Partly<Omit<TrainConfig, "algorithm">>, DottedOptions {
+export interface TrainOptions extends Sections, DottedOptions {
   /** What is learned from a step's rollouts, and how. */
   readonly algorithm?: AlgorithmOptions;
+}
+
+/**
+ * Options of a run with completion, hover texts and checks in the editor. Returns its argument.
+ *
+ * @example
+ * export const config = defineConfig({
+ *   model: { name: "builtin:shop-tiny", loraRank: 16 },
+ *   rollout: { n: 8 },
+ *   training: { learningRate: 1e-3 },
+ *   trainer: { totalBatches: 30 },
+ * });
+ */
+export function defineConfig(options: TrainOptions): TrainOptions {
+  return options;
 }

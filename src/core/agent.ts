@@ -5,13 +5,17 @@ import type { Episode, EvalOutput } from "./trajectory.ts";
 
 /** An endpoint whose calls belong to one named trajectory. */
 export interface TrajectoryHandle {
+  /** Id of the trajectory, for `defineTrajectory({ uid })`. */
   readonly uid: string;
+  /** The name that it was requested by. */
   readonly name: string;
   /** OpenAI-compatible base URL, ending in `/v1`. */
   readonly baseUrl: string;
+  /** Bearer token of the rollout's session. */
   readonly apiKey: string;
 }
 
+/** How the calls of a named trajectory are grouped and whether they are trained. */
 export interface TrajectoryOptions {
   /** Role under which it is grouped and trained; several trajectories may share one. @default its name */
   readonly role?: string;
@@ -27,7 +31,9 @@ export interface AgentConfig {
   readonly apiKey: string;
   /** Model name to send: short, without the path of a local model. */
   readonly model: string;
+  /** Id of this rollout's session at the gateway. */
   readonly sessionUid: string;
+  /** Whether the rollout belongs to a validation; then nothing is trained on it. */
   readonly isValidation: boolean;
   /** What the gateway enforces, whatever the agent sends. For information. */
   readonly samplingParams: Readonly<Record<string, number>>;
@@ -56,8 +62,18 @@ export interface AgentFlowObject<Metadata = Record<string, unknown>> {
 }
 /**
  * The user's agent: a function, or an object with `run`; sync or async. It may return an episode, a
- * trajectory, a list of trajectories, or any plain value (a string, a number, an object, nothing), which
- * becomes `episode.output`. Steps always come from the captured calls.
+ * trajectory, a list of trajectories, or any plain value (a string, a number, an object, nothing),
+ * which becomes `episode.output`. Steps always come from the captured calls.
+ *
+ * @example
+ * const agentFlow: AgentFlow<{ question: string }> = async (task, config) => {
+ *   const client = new OpenAI({ baseURL: config.baseUrl, apiKey: config.apiKey, maxRetries: 0 });
+ *   const { choices } = await client.chat.completions.create(
+ *     { model: config.model, messages: [{ role: "user", content: task.metadata.question }] },
+ *     { signal: config.signal },
+ *   );
+ *   return choices[0]?.message.content;
+ * };
  */
 export type AgentFlow<Metadata = Record<string, unknown>> =
   | AgentFlowFunction<Metadata>
@@ -76,7 +92,14 @@ export type EvaluatorFunction<Metadata = Record<string, unknown>> = (
 export interface EvaluatorObject<Metadata = Record<string, unknown>> {
   evaluate(task: Task<Metadata>, episode: Episode): EvaluatorResult | Promise<EvaluatorResult>;
 }
-/** The user's score: a function, or an object with `evaluate`. */
+/**
+ * The user's score: a function, or an object with `evaluate`; sync or async. See {@link
+ * EvaluatorResult} for what it may return.
+ *
+ * @example
+ * const evaluator: Evaluator<{ answer: string }> = (task, episode) =>
+ *   episode.output === task.metadata.answer;
+ */
 export type Evaluator<Metadata = Record<string, unknown>> =
   | EvaluatorFunction<Metadata>
   | EvaluatorObject<Metadata>;

@@ -1,17 +1,19 @@
 /**
  * The contract between the trainer and the component that holds the weights. The trainer never imports a
- * backend; the user passes one in, or names one that the command line loads.
+ * backend; the user passes one in, or names one that `launch/create-backend.ts` creates.
  */
-import type { KlEstimator, LossAggregation, LossName, LossSpec, OptimSpec } from "./loss.ts";
+import type { KlEstimator, LossAggregation, LossName, LossSpec, OptimSpec } from "./loss/loss.ts";
 import type { Renderer, Sampler } from "./policy.ts";
-import type { TrainingRow } from "./training-row.ts";
-import type { MeasuredMetric, UpdateLimits } from "./update-limits.ts";
+import type { TrainingRow } from "./loss/training-row.ts";
+import type { MeasuredMetric, UpdateLimits } from "./loss/update-limits.ts";
 
-export type { MeasuredMetric } from "./update-limits.ts";
+export type { MeasuredMetric } from "./loss/update-limits.ts";
 
 /** What a backend supports. Any other option is refused at start, by name. */
 export interface BackendCapabilities {
+  /** Losses of `LossSpec.name` that `updatePolicy` computes. */
   readonly losses: readonly LossName[];
+  /** Of `LossSpec.aggregation`. */
   readonly aggregations: readonly LossAggregation[];
   /** Of `LossSpec.kl`. @default none */
   readonly klEstimators?: readonly KlEstimator[];
@@ -19,7 +21,9 @@ export interface BackendCapabilities {
   readonly entropyBonus?: boolean;
   /** `LossSpec.dualClip`. @default false */
   readonly dualClip?: boolean;
+  /** Whether all weights can be trained (`ModelSpec.lora` is null). */
   readonly fullFineTune: boolean;
+  /** Whether a LoRA adapter can be trained. */
   readonly lora: boolean;
   /** `saveState`/`loadState` restore a run exactly. */
   readonly exactResume: boolean;
@@ -46,20 +50,27 @@ export interface BackendCapabilities {
 
 /** LoRA as in arXiv:2106.09685; `null` trains every weight. */
 export interface LoraSpec {
+  /** Rank of the adapter, at least 1. */
   readonly rank: number;
   /** The update is scaled by alpha / rank. */
   readonly alpha: number;
 }
 
+/** The model of a run, and how much of it is trained. */
 export interface ModelSpec {
   /** A folder, or a name that the backend knows. */
   readonly name: string;
+  /** The adapter to train; null trains every weight. */
   readonly lora: LoraSpec | null;
 }
 
+/** What a backend is told when a run starts. */
 export interface RunContext {
+  /** Seed of the run: of new adapters, for example. */
   readonly seed: number;
+  /** The model to load. */
   readonly model: ModelSpec;
+  /** Aborted when the run is stopped while the backend starts. */
   readonly signal: AbortSignal;
 }
 
@@ -107,6 +118,7 @@ export interface HttpDeadlines {
 /** Inference servers over HTTP. */
 export interface HttpTarget {
   readonly kind: "http";
+  /** At least one server; calls of a session go to the same one. */
   readonly workers: readonly HttpWorker[];
   /** Renderer of the model family; lets the gateway own the chat template. */
   readonly renderer?: Renderer;
@@ -118,6 +130,7 @@ export interface HttpTarget {
   readonly tokenMode?: "cumulative" | "server";
   /** Longest prompt + completion in tokens. @default what the workers report */
   readonly contextLength?: number;
+  /** Timeouts of requests to the servers. */
   readonly deadlines?: HttpDeadlines;
   /** Attempts per call, including the first; at least 1. @default 5 */
   readonly maxAttempts?: number;
@@ -140,12 +153,29 @@ export interface HttpTarget {
   readonly maxResponseBytes?: number;
 }
 
+/** What samples for the gateway: a policy in this process, or inference servers over HTTP. */
 export type InferenceTarget = SamplerTarget | HttpTarget;
 
 /** Flat slash-paths (`loss`, `grad_norm`, `tokens` ...), all finite. */
 export type UpdateMetrics = Readonly<Record<string, number>>;
 
+/**
+ * What holds, trains and serves the weights. One object is used for one run; `start` is called first.
+ *
+ * @example
+ * const backend: TrainingBackend = {
+ *   name: "mine",
+ *   capabilities: { losses: ["ppo"], aggregations: ["token-mean"], ...others },
+ *   start: async ({ model, seed }) => ({ kind: "sampler", sampler, renderer }),
+ *   updatePolicy: async (rows, loss, optim) => ({ loss: await step(rows, loss, optim) }),
+ *   publishWeights: async () => ++version,
+ *   saveState: async (folder) => await save(folder),
+ *   loadState: async (folder, weightVersion) => await load(folder, weightVersion),
+ *   [Symbol.asyncDispose]: async () => await close(),
+ * };
+ */
 export interface TrainingBackend extends AsyncDisposable {
+  /** Short name, for messages and records. */
   readonly name: string;
   /** Read before `start` and again after it, since a backend that has queried its server may know more. */
   readonly capabilities: BackendCapabilities;

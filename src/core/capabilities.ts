@@ -3,12 +3,18 @@
  * trainer refuses options outside of it by name, and messages name the backends that support it.
  */
 import type { BackendCapabilities } from "./backend.ts";
-import { defaultOptim, klEstimators, lossAggregations, lossNames } from "./loss.ts";
-import type { OptimSpec } from "./loss.ts";
+import {
+  defaultOptim,
+  klEstimators,
+  lossAggregations,
+  lossNames,
+  type OptimSpec,
+} from "./loss/loss.ts";
 
-type OwnBackend = "local" | "tinker" | "verl";
+/** Backends of this package, by the names that `backend` takes. */
+export type BackendName = "local" | "tinker" | "fireworks" | "verl";
 
-export const capabilityMatrix: Readonly<Record<OwnBackend, BackendCapabilities>> = {
+export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>> = {
   local: {
     losses: lossNames,
     aggregations: lossAggregations,
@@ -45,6 +51,28 @@ export const capabilityMatrix: Readonly<Record<OwnBackend, BackendCapabilities>>
     minP: false,
     // The scale of every adapter on Tinker is this over its rank.
     loraAlpha: 32,
+    optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
+  },
+  fireworks: {
+    // The service's gspo and dro say nothing of tokens that are not trained; the trainer computes them.
+    losses: ["importance_sampling", "ppo", "cispo", "cross_entropy"],
+    aggregations: lossAggregations,
+    // Added to advantages.
+    klEstimators,
+    entropyBonus: false,
+    dualClip: false,
+    fullFineTune: false,
+    lora: true,
+    // Serverless training loads no checkpoint of another session.
+    exactResume: false,
+    // The API has no temperature of a loss.
+    temperature: false,
+    forward: true,
+    reference: true,
+    measures: ["kl_k3", "ratio_mean"],
+    servesWhileTraining: true,
+    // The API has no field for it.
+    minP: false,
     optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
   },
   verl: {

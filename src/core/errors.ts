@@ -2,9 +2,11 @@
  * Every error that leaves this library. A message says what happened, with which value,
  * and what to do; the same facts are fields. `docs/errors.md` lists every code (kept in sync by a test).
  */
+import { defined } from "../util/defined.ts";
 
 const marker = Symbol.for("agent-trainer.error");
 
+/** Stable code of an error, for programs; `docs/errors.md` says what each means. */
 export type ErrorCode =
   | "CONFIG_INVALID"
   | "OPTION_UNSUPPORTED"
@@ -17,7 +19,7 @@ export type ErrorCode =
   | "EVALUATOR_FAILED"
   | "TOO_MANY_FAILURES"
   | "NUMERICS"
-  | "TRIPWIRE"
+  | "LIMIT_EXCEEDED"
   | "CHECKPOINT_INVALID"
   | "RUN_LOCKED"
   | "USER_CODE_FAILED"
@@ -25,16 +27,21 @@ export type ErrorCode =
   | "STORE_FAILED"
   | "UPSTREAM_FAILED"
   | "TINKER_FAILED"
+  | "FIREWORKS_FAILED"
   | "VERL_FAILED"
   | "TIMEOUT"
   | "ABORTED"
   | "INTERNAL";
 
+/** The facts of which an error consists. */
 export interface ErrorDetails {
+  /** What kind of error it is. */
   readonly code: ErrorCode;
+  /** What happened, with the value. */
   readonly message: string;
   /** What to do about it, one sentence. */
   readonly hint?: string;
+  /** The error that led to it. */
   readonly cause?: unknown;
   /** The facts of the message as data. */
   readonly fields?: Readonly<Record<string, unknown>>;
@@ -43,8 +50,11 @@ export interface ErrorDetails {
 /** Base of all; use `AgentTrainerError.isInstance`, which also works across copies of the package. */
 export class AgentTrainerError extends Error {
   override readonly name: string = "AgentTrainerError";
+  /** What kind of error it is, for programs; `docs/errors.md` lists all. */
   readonly code: ErrorCode;
+  /** What to do about it, one sentence. */
   readonly hint: string | undefined;
+  /** The facts of the message as data: the option, the value, the file ... */
   readonly fields: Readonly<Record<string, unknown>>;
 
   constructor(details: ErrorDetails) {
@@ -71,7 +81,13 @@ export class ConfigError extends AgentTrainerError {
 /** An option is valid, but the chosen backend does not support it. */
 export class UnsupportedOptionError extends AgentTrainerError {
   override readonly name = "UnsupportedOptionError";
-  constructor(option: string, value: unknown, backend: string, supportedBy: readonly string[]) {
+  constructor(
+    option: string,
+    value: unknown,
+    backend: string,
+    supportedBy: readonly string[],
+    hint?: string,
+  ) {
     const remedy =
       supportedBy.length > 0
         ? `Backends that support it: ${supportedBy.join(", ")}.`
@@ -79,7 +95,8 @@ export class UnsupportedOptionError extends AgentTrainerError {
     super({
       code: "OPTION_UNSUPPORTED",
       message: `The backend "${backend}" does not support ${option}=${JSON.stringify(value)}. ${remedy}`,
-      fields: { option, value, backend, honouredBy: supportedBy },
+      ...defined({ hint }),
+      fields: { option, value, backend, supportedBy },
     });
   }
 }
@@ -121,7 +138,7 @@ export class DeadlineError extends AgentTrainerError {
     super({
       code: "TIMEOUT",
       message: `${what} did not finish within ${limitMs} ms.`,
-      ...(hint === undefined ? {} : { hint }),
+      ...defined({ hint }),
       fields: { what, limitMs },
     });
   }

@@ -19,6 +19,7 @@ interface EventBase {
   readonly time: number;
 }
 
+/** Something that happened in a run, by `type`; every event has a `step` and a `time`. */
 export type TrainerEvent = EventBase &
   (
     | {
@@ -84,4 +85,15 @@ type WithoutStamp<Event> = Event extends unknown ? Omit<Event, "step" | "time"> 
 /** An event before the trainer stamps it: `{ ...event, step, time }` is a `TrainerEvent`. */
 export type UnstampedEvent = WithoutStamp<TrainerEvent>;
 
+/** The `type` of a {@link TrainerEvent}. */
 export type TrainerEventType = TrainerEvent["type"];
+
+/**
+ * Events that rollouts emit; the trainer stamps them with its step and the time. `rollout-retry`: an
+ * attempt (numbered from 1) failed and another one follows. `evaluator-error` precedes the
+ * `rollout-end` of its episode. `warning`: a session could not be closed.
+ */
+export type RolloutEvent = Extract<
+  UnstampedEvent,
+  { readonly type: "rollout-end" | "rollout-retry" | "evaluator-error" | "warning" }
+>;

@@ -4,9 +4,11 @@ import type { Task } from "./task.ts";
 
 /** Which attempt a setup is for. */
 export interface SetUpInfo {
+  /** Id of the rollout. */
   readonly episodeId: string;
   /** From 1. Setup runs again for each attempt. */
   readonly attempt: number;
+  /** Whether the rollout belongs to a validation. */
   readonly isValidation: boolean;
   /** Aborted at the deadline of the setup and when the run stops. */
   readonly signal: AbortSignal;

@@ -35,7 +35,7 @@ export function isScored(episode: Ended): boolean {
 }
 
 /**
- * It counts against `trainer.max_failed_share`: it failed without a score, or before a single model call
+ * It counts against `trainer.max_failed_fraction`: it failed without a score, or before a single model call
  * had succeeded, so that training cannot improve it.
  */
 export function isFault(episode: Ended & Pick<Episode, "metrics">): boolean {

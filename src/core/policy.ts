@@ -24,11 +24,13 @@ export interface SamplingParams {
   readonly minP: number;
   /** Maximum number of tokens to sample, the stop token included. At least 1. */
   readonly maxTokens: number;
+  /** Tokens that end a completion; each belongs to it. */
   readonly stopTokenIds: readonly number[];
   /** Same seed, same weights, same prompt: same tokens, independent of batch composition. */
   readonly seed: number;
 }
 
+/** Sampling from the full distribution at temperature 1, at most 512 tokens. */
 export const defaultSampling: Omit<SamplingParams, "seed" | "stopTokenIds"> = {
   temperature: 1,
   topP: 1,
@@ -44,14 +46,17 @@ export type StopReason = "stop" | "length" | "aborted";
 export interface SampleChunk {
   /** Which of the `n` sequences. */
   readonly index: number;
+  /** [chunk] token ids. */
   readonly tokens: Int32Array;
   /** Same length as `tokens`. */
   readonly logprobs: Float32Array;
 }
 
+/** One prompt, and how to continue it. */
 export interface SampleRequest {
   /** The whole prompt. */
   readonly tokens: Int32Array;
+  /** How to sample. */
   readonly params: SamplingParams;
   /** Sequences to sample from this prompt. @default 1 */
   readonly n?: number;
@@ -68,9 +73,11 @@ export interface SampleRequest {
 export interface WeightChange {
   /** Index of the first token sampled with the new weights, from 0. */
   readonly at: number;
+  /** Version of the new weights. */
   readonly weightVersion: number;
 }
 
+/** One sampled completion of a prompt. */
 export interface Sample {
   /** [sampled] token ids, a final stop token included. */
   readonly tokens: Int32Array;
@@ -81,6 +88,7 @@ export interface Sample {
    * `minP`: the policy that sampled. Absent where `logprobs` are those (temperature 1 or 0), or unknown.
    */
   readonly temperedLogprobs?: Float32Array;
+  /** What ended it. */
   readonly stopReason: StopReason;
   /** Version of the weights when the request was dispatched. */
   readonly weightVersion: number;
@@ -99,12 +107,15 @@ export interface Sampler {
   sample(request: SampleRequest): Promise<readonly Sample[]>;
 }
 
+/** A prompt as token ids. */
 export interface RenderedPrompt {
   /** Ends where the assistant's next token is to be sampled. */
   readonly tokens: Int32Array;
 }
 
+/** What a prompt contains in addition to its messages. */
 export interface RenderOptions {
+  /** Tools that the model may call. @default none */
   readonly tools?: readonly ToolDefinition[];
   /**
    * The prompt must have fewer tokens than this: one that certainly has more is refused before its text
@@ -134,7 +145,9 @@ export interface LongTextRenderer {
 
 /** A completion read back as a message. */
 export interface ParsedCompletion {
+  /** The text without reasoning and tool calls. */
   readonly content: string;
+  /** What the model wrote between its reasoning markers. */
   readonly reasoning?: string;
   /** Without ids: the gateway makes them. Empty when there are none. */
   readonly toolCalls: readonly Omit<ToolCall, "id">[];

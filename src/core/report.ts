@@ -61,12 +61,26 @@ export interface EpisodeReport {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Marks a value as a trajectory report, so that a plain object stays a plain output. */
-export function reportTrajectory(report: Omit<TrajectoryReport, "kind">): TrajectoryReport {
+/**
+ * A trajectory as an agent reports it: its reward, its calls, whether to train on it. Marks the
+ * object, since a plain one would be taken for the agent's output.
+ *
+ * @example
+ * return [
+ *   defineTrajectory({ name: "solver", reward: 1 }),
+ *   defineTrajectory({ name: "judge", reward: 0.5, train: false }),
+ * ];
+ */
+export function defineTrajectory(report: Omit<TrajectoryReport, "kind">): TrajectoryReport {
   return { kind: "trajectory", ...report };
 }
 
-/** Marks a value as an episode report. */
-export function reportEpisode(report: Omit<EpisodeReport, "kind">): EpisodeReport {
+/**
+ * A whole rollout as an agent reports it: several trajectories, an output, metrics.
+ *
+ * @example
+ * return defineEpisode({ trajectories: [defineTrajectory({ name: "solver", reward: 1 })], isCorrect: true });
+ */
+export function defineEpisode(report: Omit<EpisodeReport, "kind">): EpisodeReport {
   return { kind: "episode", ...report };
 }

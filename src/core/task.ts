@@ -6,12 +6,35 @@ export interface Task<Metadata = Record<string, unknown>> {
   readonly id: string;
   /** What the agent is to do. */
   readonly instruction: string;
-  /** The whole row: gold answers and whatever else the flow and the evaluator need. */
+  /** The whole row: reference answers and whatever else the flow and the evaluator need. */
   readonly metadata: Metadata;
 }
 
-/** A row as a user writes it; see `toTask` for how it becomes a `Task`. */
-export type TaskRow = Readonly<Record<string, unknown>>;
+/**
+ * A row of a dataset: an object with an `instruction` or a `question` and, optionally, an `id` or a
+ * `task_id` (its index by default). The whole row becomes `task.metadata`. A `Task` is a row, too.
+ */
+export type TaskRow = Record<string, unknown>;
 
-/** Tasks with random access: an array does. Keeps the dataset's order; the trainer shuffles. */
-export type Dataset<Metadata = Record<string, unknown>> = readonly Task<Metadata>[];
+/**
+ * Type of `task.metadata` for rows of this type: the metadata of a `Task`, and of any other row the row
+ * itself.
+ * @typeParam Row Type of the dataset's rows.
+ */
+export type MetadataOf<Row> = Row extends {
+  readonly id: string;
+  readonly instruction: string;
+  readonly metadata: infer Metadata extends object;
+}
+  ? Metadata
+  : Row;
+
+/**
+ * Tasks with random access, in their own order; the trainer shuffles. An array is one, and so is what
+ * `loadDataset` returns, which may be larger than memory.
+ */
+export interface Dataset<Metadata = Record<string, unknown>> extends Iterable<Task<Metadata>> {
+  readonly length: number;
+  /** The task at a position from 0. */
+  at(index: number): Task<Metadata> | undefined;
+}

@@ -9,6 +9,7 @@ const marker = Symbol.for("agent-trainer.termination");
  */
 export class TerminationEvent extends Error {
   override readonly name = "TerminationEvent";
+  /** The reason that the rollout ends with. */
   readonly reason: TerminationReason;
 
   constructor(reason: TerminationReason = "unknown") {

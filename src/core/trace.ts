@@ -8,6 +8,7 @@ export type Protocol =
   | "openai-responses"
   | "anthropic-messages";
 
+/** One choice of one model call as the gateway captured it: messages, token ids, log-probabilities. */
 export interface Trace {
   readonly id: string;
   /** The id that the client saw in the response (`chatcmpl-...`); the same for all choices of a call. */
@@ -48,6 +49,12 @@ export interface Trace {
   readonly sampling: SamplingParams;
   /** Trace whose tokens are a prefix of this prompt, id by id; null for a prompt rendered from scratch. */
   readonly parentId: string | null;
+  /** Tokens as the inference server counted them, where it returned no ids; on the first choice of a call. */
+  readonly usage?: {
+    readonly promptTokens: number;
+    readonly completionTokens: number;
+    readonly cachedTokens?: number;
+  };
   /** Why this call cannot be trained on (client gone, no token ids ...); absent when it can. */
   readonly untrainable?: string;
   /** Id of the inference server that responded; absent where the model is in this process. */

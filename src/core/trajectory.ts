@@ -1,32 +1,14 @@
 /**
  * What a rollout produces: an Episode holds named Trajectories, a Trajectory holds Steps, a Step
- * holds one model call. Read-only: later stages create new objects.
+ * holds the Trace of one model call. Read-only: later stages create new objects.
  */
-import type { ChatMessage } from "./message.ts";
-import type { SamplingParams, StopReason, WeightChange } from "./policy.ts";
 import type { Task } from "./task.ts";
+import type { Trace } from "./trace.ts";
 
-/** One model call inside a trajectory. */
+/** One model call inside a trajectory, with what the flow reported about it. */
 export interface Step {
-  /** Id of the trace it was made from; "" for a step that the flow reported without a captured call. */
-  readonly traceId: string;
-  readonly messages: readonly ChatMessage[];
-  readonly response: ChatMessage;
-  /** [prompt] */
-  readonly promptIds: Int32Array;
-  /** [sampled] */
-  readonly responseIds: Int32Array;
-  /** [sampled], natural log. */
-  readonly logprobs: Float32Array;
-  /** @see Trace.logprobKind @default "raw" */
-  readonly logprobKind?: "raw" | "processed";
-  /** @see Sample.temperedLogprobs */
-  readonly temperedLogprobs?: Float32Array;
-  readonly stopReason: StopReason;
-  readonly sampling: SamplingParams;
-  readonly weightVersion: number;
-  /** @see Trace.weightChanges */
-  readonly weightChanges?: readonly WeightChange[];
+  /** The captured call: messages, response, token ids, log-probabilities, weight version. */
+  readonly trace: Trace;
   /** What the agent did with the completion, if reported. */
   readonly action?: unknown;
   /** Reward of this step alone. @default 0 */
@@ -71,6 +53,7 @@ export const terminationReasons = [
   "evaluator_error",
   "aborted",
 ] as const;
+/** Why a rollout ended. */
 export type TerminationReason = (typeof terminationReasons)[number];
 
 /** One attempt at one task, by one run of the agent program. */

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { defaultLoss, defaultOptim } from "../core/loss.ts";
+import { defaultLoss, defaultOptim } from "../core/loss/loss.ts";
 import { toBfloat16 } from "./checkpoint/half-floats.ts";
 import { encodeSafetensors } from "./checkpoint/safetensors.ts";
 import { loadPolicyModel } from "./model/policy-model.ts";

@@ -2,13 +2,12 @@
  * One policy, served and trained: the sampler keeps using published weights while the trainer changes
  * its own copy. The engine knows rows with weights and a loss name, and nothing of reinforcement learning.
  */
-import type { LossSpec, OptimSpec } from "../core/loss.ts";
+import type { LossSpec, OptimSpec } from "../core/loss/loss.ts";
 import type { Sample, SampleRequest, Sampler } from "../core/policy.ts";
-import type { TrainingRow } from "../core/training-row.ts";
-import { loadPolicyState, savePolicyState } from "./checkpoint/policy-state.ts";
-import type { ModelOrigin } from "./checkpoint/policy-state.ts";
-import { loadPolicyModel } from "./model/policy-model.ts";
-import type { PolicyModel } from "./model/policy-model.ts";
+import type { TrainingRow } from "../core/loss/training-row.ts";
+import { defined } from "../util/defined.ts";
+import { loadPolicyState, savePolicyState, type ModelOrigin } from "./checkpoint/policy-state.ts";
+import { loadPolicyModel, type PolicyModel } from "./model/policy-model.ts";
 import type { MomentPrecision } from "./optimizer/moments.ts";
 import type { Provider } from "./provider.ts";
 import { BatchSampler } from "./sampling/batch-sampler.ts";
@@ -73,7 +72,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
       threads: options.threads,
       memoryMiB: options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
       provider: options.provider ?? "cpu",
-      ...(momentPrecision === undefined ? {} : { momentPrecision }),
+      ...defined({ momentPrecision }),
       ...(modelPath === undefined
         ? {}
         : { loadReference: () => loadPolicyModel(modelPath, { lora: null, seed: 0 }) }),
@@ -101,9 +100,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
         ...(options.cacheMemoryMiB === undefined
           ? {}
           : { cacheBytes: options.cacheMemoryMiB * 2 ** 20 }),
-        ...(options.samplingPrecision === undefined
-          ? {}
-          : { precision: options.samplingPrecision }),
+        ...defined({ precision: options.samplingPrecision }),
       },
     );
     return new PolicyEngine(policy, served, sampler, options);

@@ -3,12 +3,11 @@
  * sampled from, and the gradient of a loss to every weight. A wrong kernel would silently train on.
  */
 import type { LoraSpec } from "../core/backend.ts";
-import { defaultLoss } from "../core/loss.ts";
-import type { TrainingRow } from "../core/training-row.ts";
+import { defaultLoss } from "../core/loss/loss.ts";
+import type { TrainingRow } from "../core/loss/training-row.ts";
 import { lossParameterTensors } from "./loss/parameters.ts";
 import type { ModelConfig } from "./model/model-config.ts";
-import { randomPolicyModel } from "./model/policy-model.ts";
-import type { PolicyModel } from "./model/policy-model.ts";
+import { randomPolicyModel, type PolicyModel } from "./model/policy-model.ts";
 import type { Provider } from "./provider.ts";
 import { SamplingSession } from "./sampling/sampling-session.ts";
 import type { BatchLimits } from "./training/batch-limits.ts";

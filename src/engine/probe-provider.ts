@@ -5,8 +5,7 @@
 import { matmul } from "./graph/ops.ts";
 import { Graph } from "./graph/graph.ts";
 import { policyDifference } from "./probe-policy.ts";
-import { operatorsFor, providers } from "./provider.ts";
-import type { Provider } from "./provider.ts";
+import { operatorsFor, providers, type Provider } from "./provider.ts";
 import { createSession } from "./runtime.ts";
 
 /** Rows, inner size and columns of the product. */

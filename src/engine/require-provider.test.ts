@@ -1,38 +1,34 @@
-import { afterEach, expect, it, vi } from "vitest";
-import type { SessionOptions } from "./runtime.ts";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { requireProvider } from "./require-provider.ts";
+import * as runtime from "./runtime.ts";
 
 /** Stands for a device: computes on the processor, and afterwards changes one output. */
-const device = vi.hoisted(() => ({ wrongOutput: null as string | null, hangs: false }));
+const device = { wrongOutput: null as string | null, hangs: false };
+const { createSession, listProviders } = runtime;
 
-vi.mock(import("./runtime.ts"), async (original) => {
-  const runtime = await original();
-  return {
-    ...runtime,
-    listProviders: async () => [...(await runtime.listProviders()), { name: "dml", bundled: true }],
-    createSession: async (model: Uint8Array, options: SessionOptions) => {
-      const { provider = "cpu", ...others } = options;
-      const session = await runtime.createSession(model, others);
-      if (provider === "cpu") return session;
-      return {
-        close: () => session.close(),
-        async run(...request: Parameters<typeof session.run>) {
-          if (device.hangs) return new Promise<never>(() => undefined);
-          const outputs = { ...(await session.run(...request)) };
-          for (const [name, numbers] of Object.entries(outputs))
-            if (name === device.wrongOutput) outputs[name] = numbers.map((x) => 1.1 * x);
-          return outputs;
-        },
-      };
-    },
-  };
-});
-
-const { requireProvider } = await import("./require-provider.ts");
-
-afterEach(() => {
+beforeEach(() => {
   Object.assign(device, { wrongOutput: null, hangs: false });
-  vi.restoreAllMocks();
+  vi.spyOn(runtime, "listProviders").mockImplementation(async () => [
+    ...(await listProviders()),
+    { name: "dml", bundled: true },
+  ]);
+  vi.spyOn(runtime, "createSession").mockImplementation(async (model, options) => {
+    const { provider = "cpu", ...others } = options;
+    const session = await createSession(model, others);
+    if (provider === "cpu") return session;
+    return {
+      close: () => session.close(),
+      async run(...request) {
+        if (device.hangs) return new Promise<never>(() => undefined);
+        const outputs = { ...(await session.run(...request)) };
+        for (const [name, numbers] of Object.entries(outputs))
+          if (name === device.wrongOutput) outputs[name] = numbers.map((x) => 1.1 * x);
+        return outputs;
+      },
+    };
+  });
 });
+afterEach(() => vi.restoreAllMocks());
 
 it("accepts a device that computes what the processor computes", async () => {
   await expect(requireProvider("dml")).resolves.toBeUndefined();

@@ -3,7 +3,7 @@
  * everything else in the batch. So they are checked before they enter a batch.
  */
 import { AgentTrainerError } from "../core/errors.ts";
-import type { TrainingRow } from "../core/training-row.ts";
+import type { TrainingRow } from "../core/loss/training-row.ts";
 
 /** The index of the first id that the model has no embedding for, or -1. */
 function findStray(tokens: Int32Array, vocabSize: number): number {

@@ -19,7 +19,7 @@ import type { CaptureSession } from "./session/session.ts";
 function notFound(): ApiError {
   return new ApiError({
     status: 404,
-    message: "There is nothing at this URL. Models answer at /sessions/{uid}/v1.",
+    message: "There is nothing at this URL. Models are served at /sessions/{uid}/v1.",
     reason: "not_found",
   });
 }
@@ -48,12 +48,12 @@ function requireMethod(request: Request, allowed: string): void {
   if (request.method === allowed) return;
   throw new ApiError({
     status: 405,
-    message: `This URL answers to ${allowed}, not to ${request.method}.`,
+    message: `Method ${request.method} is not allowed here: use ${allowed}.`,
     reason: "method_not_allowed",
   });
 }
 
-/** Where no token is asked for, the first call of a session opens it. */
+/** Where no token is required, the first call of a session opens it. */
 async function findSession(
   gateway: GatewayContext,
   uid: string,
@@ -103,7 +103,7 @@ function checkUrl(url: string, limit: number): void {
   });
 }
 
-/** Without tokens, any page that a browser shows could ask: by its own origin, or by a name that it chose. */
+/** Without tokens, any page that a browser shows could send requests: by its own origin, or by a name that it chose. */
 function refuseBrowsers(request: Request): void {
   const { hostname } = new URL(request.url);
   const isForeign =
@@ -112,7 +112,7 @@ function refuseBrowsers(request: Request): void {
   throw new ApiError({
     status: 403,
     message:
-      "This gateway asks for no tokens (--open), so it answers programs of this machine only: under localhost or 127.0.0.1, and without an Origin header, as browsers send it.",
+      "This gateway requires no tokens (--open), so it serves programs of this machine only: under localhost or 127.0.0.1, and without an Origin header, as browsers send it.",
     reason: "forbidden",
   });
 }
@@ -153,8 +153,8 @@ export function createApp(gateway: GatewayContext): (request: Request) => Promis
   return async (request) => {
     if (request.method !== "HEAD") return respond(request);
     const { url, headers, signal } = request;
-    const { body, ...told } = toParts(await respond(new Request(url, { headers, signal })));
+    const { body, ...head } = toParts(await respond(new Request(url, { headers, signal })));
     await body?.cancel();
-    return new Response(null, told);
+    return new Response(null, head);
   };
 }

@@ -2,7 +2,7 @@
 import type { BodyLimits } from "./http/body.ts";
 import type { BodyBudget } from "./http/body-budget.ts";
 import type { CallGate } from "./call/call-gate.ts";
-import type { IgnoredFields } from "./routes/ignored-fields.ts";
+import type { IgnoredFields } from "./routes/fields/ignored-fields.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import type { SessionTable } from "./session/session-table.ts";
 import type { Target } from "./targets/target.ts";
@@ -23,13 +23,13 @@ export interface GatewayContext extends BodyLimits {
   /** Absent where the target has no workers. */
   readonly workers?: WorkerAdmin;
   readonly adminDigest: Buffer;
-  /** Whether no token is asked for. */
+  /** Whether no token is required. */
   readonly isOpen: boolean;
   readonly requestTimeoutMs: number;
   readonly maxUrlBytes: number;
-  /** How long a call may be silent before its answer begins, and then between two signs of life. */
+  /** How long a call may be silent before its response begins, and then between two signs of life. */
   readonly headersAfterMs: number;
   readonly keepAliveMs: number;
-  /** Tells the owner of failures that clients only see as a 5xx. Never throws. */
+  /** Reports failures that clients only see as a 5xx to the owner. Never throws. */
   report(error: unknown): void;
 }

@@ -1,14 +1,15 @@
-/** What a gateway can be told, with defaults and bounds. */
+/** Options of a gateway, with defaults and bounds. */
 import type { InferenceTarget } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
 import { defaultBytesInFlight } from "./http/body-budget.ts";
 import type { TraceStore } from "./store/trace-store.ts";
 import type { WorkerAdmin } from "./worker-admin.ts";
 
+/** Options of a gateway: what samples, where traces are stored, and limits. */
 export interface GatewayOptions {
-  /** What answers. */
+  /** Where calls are sampled. */
   readonly target: InferenceTarget;
-  /** The name that answers carry and `GET /v1/models` lists. */
+  /** The name that responses carry and `GET /v1/models` lists. */
   readonly model: string;
   /** The caller closes it, after the gateway. @default a store in memory */
   readonly store?: TraceStore;
@@ -24,8 +25,8 @@ export interface GatewayOptions {
   /** Longest duration of one model call, in milliseconds, at least 1. @default 600_000 */
   readonly requestTimeoutMs?: number;
   /**
-   * How long a call may take until its answer begins with status 200, since clients give up on silence
-   * (Node's fetch after 300 s); at least 1. A later failure is told in the body, and the connection is cut.
+   * How long a call may take until its response begins with status 200, since clients give up on silence
+   * (Node's fetch after 300 s); at least 1. A later failure is reported in the body, and the connection is cut.
    * @default 60_000
    */
   readonly headersAfterMs?: number;
@@ -60,9 +61,9 @@ export interface GatewayOptions {
   readonly maxConcurrentCalls?: number;
   /** Calls of one session that may begin in a second, above 0. @default Infinity */
   readonly maxCallsPerSecond?: number;
-  /** Told of failures that clients only see as a 5xx. @default nobody */
+  /** Receives failures that clients only see as a 5xx. @default none */
   readonly onError?: (error: unknown) => void;
-  /** Told, once each, of what clients ask for in vain. @default nobody */
+  /** Receives, once each, a warning for what clients request without effect. @default none */
   readonly onWarning?: (message: string) => void;
 }
 
@@ -70,7 +71,7 @@ export interface GatewayOptions {
 const maxTimeoutMs = 2 ** 31 - 1;
 const anyCount = Number.MAX_SAFE_INTEGER;
 
-export const defaultLimits = {
+const defaultLimits = {
   requestTimeoutMs: 600_000,
   headersAfterMs: 60_000,
   keepAliveMs: 15_000,

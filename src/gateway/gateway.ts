@@ -6,9 +6,13 @@ import { createApp } from "./app.ts";
 import { createToken, tokenDigest } from "./http/auth.ts";
 import { BodyBudget } from "./http/body-budget.ts";
 import { CallGate } from "./call/call-gate.ts";
-import { checkAdminToken, checkLimits, isLoopback } from "./gateway-options.ts";
-import type { GatewayOptions } from "./gateway-options.ts";
-import { IgnoredFields } from "./routes/ignored-fields.ts";
+import {
+  checkAdminToken,
+  checkLimits,
+  isLoopback,
+  type GatewayOptions,
+} from "./gateway-options.ts";
+import { IgnoredFields } from "./routes/fields/ignored-fields.ts";
 import { createMemoryTraceStore } from "./store/memory-trace-store.ts";
 import { GatewayMetrics } from "./metrics.ts";
 import { toResponse } from "./http/reply.ts";
@@ -18,6 +22,7 @@ import { SessionTable } from "./session/session-table.ts";
 import { openTarget } from "./targets/open-target.ts";
 import { waitUntilIdle } from "./call/wait-until-idle.ts";
 
+/** Where a gateway listens. */
 export interface ListenOptions {
   /** Another than this machine's own needs a chosen `adminToken`. @default "127.0.0.1" */
   readonly host?: string;
@@ -26,14 +31,8 @@ export interface ListenOptions {
 }
 
 /**
- * An OpenAI-compatible server that captures every call.
- *
- * @example
- * const gateway = createGateway({ target, model: "my-model" });
- * await gateway.listen();
- * const session = await gateway.sessions.open({ uid: "rollout-1", seed: 1, sampling: {} });
- * // ... an agent calls session.baseUrl with session.apiKey ...
- * const traces = await session.traces();
+ * A server that captures every call, as a function of a `Request` and on a socket. Created by
+ * `createGateway`.
  */
 export interface Gateway extends AsyncDisposable {
   readonly adminToken: string;
@@ -58,7 +57,7 @@ export interface Gateway extends AsyncDisposable {
 function checkHost(host: string, isTokenChosen: boolean, isOpen: boolean): void {
   if (isOpen && !isLoopback(host)) {
     throw new ConfigError({
-      message: `The gateway would answer anybody who reaches ${host}, since it asks for no tokens.`,
+      message: `The gateway would serve anyone who reaches ${host}, since it requires no tokens.`,
       hint: "Leave out --open (in code: open), or listen on 127.0.0.1.",
       fields: { option: "host", value: host },
     });
@@ -71,7 +70,19 @@ function checkHost(host: string, isTokenChosen: boolean, isOpen: boolean): void 
   });
 }
 
-/** @throws ConfigError for an option out of bounds. */
+/**
+ * Creates a gateway: an OpenAI-compatible server that captures every call token by token. It serves
+ * after `listen`, or through `fetch` without a socket. The caller closes it.
+ *
+ * @throws ConfigError for an option out of bounds.
+ *
+ * @example
+ * await using gateway = createGateway({ target, model: "my-model" });
+ * await gateway.listen();
+ * const session = await gateway.sessions.open({ uid: "rollout-1", seed: 1, sampling: {} });
+ * // ... an agent calls session.baseUrl with session.apiKey ...
+ * const traces = await session.traces();
+ */
 export function createGateway(options: GatewayOptions): Gateway {
   const { model, store = createMemoryTraceStore() } = options;
   const { adminToken = createToken("admin"), onError = () => undefined } = options;
@@ -85,7 +96,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     try {
       onError(error);
     } catch {
-      // A listener that fails must not fail the answer.
+      // A listener that fails must not fail the response.
     }
   };
   const warn = (message: string): void => {
@@ -106,7 +117,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const metrics: GatewayMetrics = new GatewayMetrics({
     sessions: () => sessions.size,
     callsInFlight: () => sessions.callsInFlight,
-    callsHeld: () => gate.held,
+    callsWaiting: () => gate.held,
     storeStats: () => store.stats?.() ?? { commits: 0, commitSeconds: 0 },
   });
   const { maxConcurrentCalls, maxSessions } = limits;

@@ -1,6 +1,8 @@
 /**
  * `agent-trainer/gateway`: an OpenAI-compatible server that captures every call token by token.
  * Knows nothing of training, rewards or tasks.
+ *
+ * @module gateway
  */
 export { createGateway } from "./gateway.ts";
 export type { Gateway, ListenOptions } from "./gateway.ts";
@@ -18,24 +20,10 @@ export type {
 
 export { ApiError } from "./http/api-error.ts";
 
-export { askWorker as probeWorker } from "./targets/workers/probe-worker.ts";
-export type { WorkerFacts } from "./targets/workers/worker.ts";
 export { UpstreamError } from "./targets/workers/upstream-error.ts";
 export type { UpstreamFailure } from "./targets/workers/upstream-error.ts";
 
-export { openSqliteTraceStore } from "./store/sqlite-trace-store.ts";
-export type { SqliteTraceStoreOptions } from "./store/sqlite-trace-store.ts";
+export { createSqliteTraceStore } from "./store/sqlite/sqlite-trace-store.ts";
+export type { SqliteTraceStoreOptions } from "./store/sqlite/sqlite-trace-store.ts";
 export { StoreError } from "./store/store-error.ts";
 export type { StoreFailure } from "./store/store-error.ts";
-
-export { GatewayClient } from "./client/client.ts";
-export type {
-  ClientTracePage,
-  NewSession,
-  PageOptions,
-  SessionAccess,
-  SessionInfo,
-} from "./client/client.ts";
-export type { CallOptions, ClientOptions } from "./client/client-request.ts";
-export { openApiDocument } from "./http/openapi.ts";
-export { redact } from "../util/redact.ts";

@@ -1,15 +1,15 @@
-/** What the gateway counts, in Prometheus' text format. Knows no routes. */
+/** What the gateway counts, in Prometheus' text format. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Trace } from "../core/trace.ts";
 
 const prefix = "agent_trainer_gateway_";
 const seconds = [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600];
 
-/** Read when somebody asks. */
+/** Read at every scrape. */
 export interface MetricSources {
   readonly sessions: () => number;
   readonly callsInFlight: () => number;
-  readonly callsHeld: () => number;
+  readonly callsWaiting: () => number;
   readonly storeStats: () => { readonly commits: number; readonly commitSeconds: number };
 }
 
@@ -31,7 +31,7 @@ export class GatewayMetrics {
       labelNames: readonly Label[],
     ): Counter<Label> => new Counter({ name: prefix + name, help, labelNames, registers });
     this.#responses = counter("responses_total", "Responses by status.", ["status"]);
-    this.#refused = counter("refused_total", "Requests refused, by reason.", ["reason"]);
+    this.#refused = counter("requests_refused_total", "Requests refused, by reason.", ["reason"]);
     this.#tokens = counter("tokens_total", "Tokens captured.", ["kind"]);
     this.#traces = counter("traces_total", "Traces stored.", ["protocol", "trainable"]);
     this.#ignored = counter("ignored_fields_total", "Fields of requests without an effect here.", [
@@ -56,10 +56,24 @@ export class GatewayMetrics {
         },
       });
     gauge("sessions_open", "Open sessions.", sources.sessions);
-    gauge("calls_in_flight", "Model calls under way.", sources.callsInFlight);
-    gauge("calls_held", "Calls that wait for the gateway to resume.", sources.callsHeld);
-    gauge("store_commits", "Commits of the trace store.", () => sources.storeStats().commits);
-    gauge("store_commit_seconds", "Time spent in them.", () => sources.storeStats().commitSeconds);
+    gauge("calls_in_flight", "Model calls in flight.", sources.callsInFlight);
+    gauge("calls_waiting", "Calls that wait for the gateway to resume.", sources.callsWaiting);
+    const total = (name: string, help: string, read: () => number): Counter =>
+      new Counter({
+        name: prefix + name,
+        help,
+        registers,
+        collect() {
+          this.reset();
+          this.inc(read());
+        },
+      });
+    total("store_commits_total", "Commits of the trace store.", () => sources.storeStats().commits);
+    total(
+      "store_commit_seconds_total",
+      "Duration of the commits of the trace store.",
+      () => sources.storeStats().commitSeconds,
+    );
   }
 
   responded(status: number): void {

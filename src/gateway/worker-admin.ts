@@ -9,10 +9,11 @@ export interface WorkerStatus {
   readonly healthy: boolean;
   readonly draining: boolean;
   readonly activeRequests: number;
-  /** Of server; absent while nobody knows. */
+  /** Of server; absent while it is not known. */
   readonly kind?: string;
 }
 
+/** An inference server to add to a running gateway. */
 export interface WorkerSpec {
   readonly url: string;
   readonly id?: string;
@@ -24,6 +25,7 @@ export interface WorkerSpec {
   readonly kind?: string;
 }
 
+/** Inference servers of a running gateway: list, add, remove, drain. */
 export interface WorkerAdmin {
   list(): readonly WorkerStatus[];
   /** A URL that is known already gives its worker. */

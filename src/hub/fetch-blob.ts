@@ -1,17 +1,14 @@
 /**
- * Fetches one file into the cache: goes on where an earlier attempt, of this process or another one,
+ * Fetches one file into the cache: resumes where an earlier attempt, of this process or another one,
  * was cut off, and gives the file its name only when its content has the hash that the hub announced.
  */
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { mkdir, open, rename, rm, stat, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { HubError } from "./hub-error.ts";
-import { requestHub, unreachable } from "./hub-request.ts";
-import type { HubConnection } from "./hub-request.ts";
-import { silenceGuard, withRetries } from "./hub-retry.ts";
-import type { NoteProgress } from "./hub-retry.ts";
+import { requestHub, unreachable, type HubConnection } from "./hub-request.ts";
+import { silenceDeadline, withRetries, type NoteProgress } from "./hub-retry.ts";
 import type { ModelId } from "./model-id.ts";
 import type { RemoteFile } from "./remote-files.ts";
 
@@ -70,19 +67,19 @@ async function fetchRest(
   noteProgress: NoteProgress,
 ): Promise<void> {
   const handle = await open(partial, "a");
-  const guard = silenceGuard(signal, hub.silenceMs);
+  const silence = silenceDeadline(hub, signal);
   try {
     let done = (await handle.stat()).size;
     if (done > file.size) done = await restart(handle);
     if (done === file.size) return onBytes(done);
     const headers: Record<string, string> = done === 0 ? {} : { range: `bytes=${done}-` };
-    const response = await requestHub(hub, { url: file.url, id, headers, signal: guard.signal });
+    const response = await requestHub(hub, { url: file.url, id, headers, signal: silence.signal });
     // A server without ranges starts from the beginning.
     const start = /^bytes (\d+)-/u.exec(response.headers.get("content-range") ?? "")?.[1];
     if (response.status !== 206 || Number(start) !== done) done = await restart(handle);
     try {
       for await (const chunk of response.body ?? []) {
-        guard.alive();
+        silence.restart();
         await handle.appendFile(chunk as Uint8Array);
         onBytes((done += (chunk as Uint8Array).length));
         noteProgress();
@@ -94,7 +91,7 @@ async function fetchRest(
       throw unreachable(hub, file.url, new Error(`it ended after ${done} of ${file.size} bytes`));
     await handle.sync();
   } finally {
-    guard.end();
+    silence.dispose();
     await handle.close();
   }
 }

@@ -3,15 +3,16 @@
  * hash, `refs/` with the commit of a branch, and `snapshots/COMMIT/` of links into `blobs/`.
  */
 import { existsSync, readFileSync } from "node:fs";
-import { copyFile, mkdir, readdir, rename, symlink, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, symlink } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import type { ModelId } from "./model-id.ts";
+import { writeFileAtomic } from "../util/files/atomic-write.ts";
+import type { ModelId, RepositoryType } from "./model-id.ts";
 
 export class HubCache {
   readonly #root: string;
 
-  constructor(cacheFolder: string, repository: string) {
-    this.#root = join(cacheFolder, `models--${repository.replaceAll("/", "--")}`);
+  constructor(cacheFolder: string, repository: string, type: RepositoryType = "model") {
+    this.#root = join(cacheFolder, `${type}s--${repository.replaceAll("/", "--")}`);
   }
 
   blob(hash: string): string {
@@ -34,10 +35,25 @@ export class HubCache {
 
   async writeRef(revision: string, commit: string): Promise<void> {
     if (revision === commit) return;
-    const file = join(this.#root, "refs", revision);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(`${file}.incomplete`, commit);
-    await rename(`${file}.incomplete`, file);
+    await writeFileAtomic(join(this.#root, "refs", revision), commit);
+  }
+
+  /** The files of a commit that was listed before, whether they were fetched or not; else null. */
+  filesOf(commit: string): readonly string[] | null {
+    try {
+      return JSON.parse(readFileSync(this.#listing(commit), "utf8")) as string[];
+    } catch {
+      return null;
+    }
+  }
+
+  async writeFiles(commit: string, files: readonly string[]): Promise<void> {
+    await writeFileAtomic(this.#listing(commit), JSON.stringify(files));
+  }
+
+  /** Hugging Face's tools leave folders that they do not know alone. */
+  #listing(commit: string): string {
+    return join(this.#root, "agent-trainer", `${commit}.json`);
   }
 
   has(commit: string, file: string): boolean {

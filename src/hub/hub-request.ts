@@ -1,10 +1,11 @@
 /** One request to a hub: headers, a deadline for each silence, and what its refusals mean. */
+import { readRetryAfterMs } from "../util/retry.ts";
 import { HubError } from "./hub-error.ts";
 import type { HubSettings } from "./hub-settings.ts";
 import type { ModelId } from "./model-id.ts";
 
 export interface HubConnection extends HubSettings {
-  /** Longest wait for an answer, and for the next bytes of one. */
+  /** Longest wait for a response, and for its next bytes. */
   readonly silenceMs: number;
   /** First pause before another try; doubled each time, at most 30 s. */
   readonly retryMs: number;
@@ -23,7 +24,7 @@ export interface HubRequest {
   readonly signal: AbortSignal;
 }
 
-/** A failure that may pass. `afterMs` is what the server asked for. */
+/** A failure that may pass. `afterMs` is the server's Retry-After. */
 export class PassingFailure extends Error {
   readonly error: HubError;
   readonly afterMs: number | undefined;
@@ -34,7 +35,7 @@ export class PassingFailure extends Error {
   }
 }
 
-/** Resolves with an answer of status below 400. @throws HubError | PassingFailure */
+/** Resolves with a response of status below 400. @throws HubError | PassingFailure */
 export async function requestHub(hub: HubConnection, request: HubRequest): Promise<Response> {
   const { url, id, method = "GET", headers, redirect = "follow", signal } = request;
   let response: Response;
@@ -68,7 +69,7 @@ export function unreachable(hub: HubConnection, url: string, cause: unknown): Pa
     new HubError({
       reason: "unreachable",
       message: `${url} cannot be fetched: ${why}.`,
-      hint: `Check the connection to ${hub.endpoint}. Files that were cut off go on where they ended. With HF_HUB_OFFLINE=1 only the cache is used.`,
+      hint: `Check the connection to ${hub.endpoint}. Partial files resume where they ended. With HF_HUB_OFFLINE=1 only the cache is used.`,
       cause,
       fields: { url },
     }),
@@ -78,9 +79,11 @@ export function unreachable(hub: HubConnection, url: string, cause: unknown): Pa
 function refusal(hub: HubConnection, id: ModelId, response: Response): HubError | PassingFailure {
   const { status } = response;
   const name = `${id.repository}@${id.revision}`;
+  const type = id.type ?? "model";
+  const page = `${hub.endpoint}/${type === "dataset" ? "datasets/" : ""}${id.repository}`;
   const code = response.headers.get("x-error-code") ?? "";
   const said = response.headers.get("x-error-message");
-  const fields = { model: name, status, url: response.url };
+  const fields = { [type]: name, status, url: response.url };
   const failure = (reason: HubError["reason"], message: string, hint: string): HubError =>
     new HubError({
       reason,
@@ -89,18 +92,18 @@ function refusal(hub: HubConnection, id: ModelId, response: Response): HubError 
       fields,
     });
   if (status === 429 || status >= 500) {
-    const after = Number(response.headers.get("retry-after") ?? Number.NaN);
+    const afterMs = readRetryAfterMs(response.headers.get("retry-after"));
     const [reason, what] =
       status === 429
         ? (["rate-limited", "allows no more requests for now"] as const)
-        : (["unreachable", `answered with status ${status}`] as const);
+        : (["unreachable", `responded with status ${status}`] as const);
     return new PassingFailure(
       failure(
         reason,
         `${hub.endpoint} ${what}.`,
         "Try again later; HF_TOKEN allows more requests.",
       ),
-      after >= 0 ? Math.min(after * 1000, 60_000) : undefined,
+      afterMs === undefined ? undefined : Math.min(afterMs, 60_000),
     );
   }
   if (code === "GatedRepo" || status === 403)
@@ -108,8 +111,8 @@ function refusal(hub: HubConnection, id: ModelId, response: Response): HubError 
       "refused",
       `${id.repository} may not be read.`,
       hub.token === null
-        ? `Accept its terms at ${hub.endpoint}/${id.repository}, then set HF_TOKEN.`
-        : `Accept its terms at ${hub.endpoint}/${id.repository} with the account of HF_TOKEN.`,
+        ? `Accept its terms at ${page}, then set HF_TOKEN.`
+        : `Accept its terms at ${page} with the account of HF_TOKEN.`,
     );
   if (status === 401)
     return failure(
@@ -124,12 +127,12 @@ function refusal(hub: HubConnection, id: ModelId, response: Response): HubError 
         ? `${id.repository} has no revision "${id.revision}".`
         : code === "EntryNotFound"
           ? `${name} has no such file: ${response.url}.`
-          : `${hub.endpoint} has no model ${name}.`,
+          : `${hub.endpoint} has no ${type} ${name}.`,
       "Check the name; it is OWNER/NAME, or OWNER/NAME@REVISION.",
     );
   return failure(
     "unreachable",
-    `${response.url} was answered with status ${status}.`,
+    `${response.url} responded with status ${status}.`,
     "Check HF_ENDPOINT.",
   );
 }

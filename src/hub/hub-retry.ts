@@ -1,53 +1,30 @@
-/** Another try after failures that pass, as long as tries bring something or are few. */
-import { delay } from "../util/abort.ts";
-import { PassingFailure } from "./hub-request.ts";
-import type { HubConnection } from "./hub-request.ts";
+/** Another try after failures that may pass, as long as tries make progress or are few. */
+import { startDeadline, type Deadline } from "../core/deadline.ts";
+import { backOffMs, retry } from "../util/retry.ts";
+import { PassingFailure, type HubConnection } from "./hub-request.ts";
 
 const maxPauseMs = 30_000;
 
-/** Tells that a try got further than the one before. */
+/** Reports that a try got further than the one before. */
 export type NoteProgress = () => void;
 
 /** @throws HubError of the last try; the signal's reason */
-export async function withRetries<T>(
+export function withRetries<T>(
   hub: HubConnection,
   signal: AbortSignal,
   attempt: (noteProgress: NoteProgress) => Promise<T>,
 ): Promise<T> {
-  for (let failed = 0; ;) {
-    try {
-      return await attempt(() => (failed = 0));
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof PassingFailure)) throw error;
-      failed += 1;
-      if (failed >= hub.maxTries) throw error.error;
-      const pause = Math.min(hub.retryMs * 2 ** (failed - 1), maxPauseMs);
-      await delay(error.afterMs ?? pause, signal);
-    }
-  }
+  let failures = 0;
+  const waitMs = (error: unknown): number | null => {
+    if (!(error instanceof PassingFailure)) return null;
+    failures += 1;
+    if (failures >= hub.maxTries) throw error.error;
+    return error.afterMs ?? backOffMs(failures, { firstMs: hub.retryMs, maxMs: maxPauseMs });
+  };
+  return retry(() => attempt(() => (failures = 0)), { waitMs, signal });
 }
 
-/** A signal that also aborts after `ms` without a sign of life. */
-export function silenceGuard(
-  signal: AbortSignal,
-  ms: number,
-): { readonly signal: AbortSignal; alive(): void; end(): void } {
-  const controller = new AbortController();
-  const onAbort = (): void => controller.abort(signal.reason);
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort, { once: true });
-  const onSilence = (): void => controller.abort(new Error(`nothing came for ${ms} ms`));
-  let timer = setTimeout(onSilence, ms);
-  return {
-    signal: controller.signal,
-    alive() {
-      clearTimeout(timer);
-      timer = setTimeout(onSilence, ms);
-    },
-    end() {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-    },
-  };
+/** Restarted whenever something is received. */
+export function silenceDeadline({ silenceMs }: HubConnection, signal: AbortSignal): Deadline {
+  return startDeadline(new Error(`nothing came for ${silenceMs} ms`), silenceMs, signal);
 }

@@ -10,7 +10,7 @@ export interface HubSettings {
   readonly token: string | null;
   /** `HF_HUB_CACHE`, or `hub` in `HF_HOME` */
   readonly cacheFolder: string;
-  /** Nothing is asked of any server. `HF_HUB_OFFLINE` */
+  /** No server is contacted. `HF_HUB_OFFLINE` */
   readonly offline: boolean;
 }
 

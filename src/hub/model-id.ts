@@ -5,9 +5,14 @@ export interface ModelId {
   readonly repository: string;
   /** A branch, a tag or a commit. */
   readonly revision: string;
-  /** A GGUF file of the repository; null stands for the folder itself. */
+  /** A GGUF file of the repository; null is the folder itself. */
   readonly file: string | null;
+  /** @default "model" */
+  readonly type?: RepositoryType;
 }
+
+/** Models and datasets have names, files and commits alike, at different addresses. */
+export type RepositoryType = "model" | "dataset";
 
 const pattern =
   /^(?<repository>[\w-][\w.-]*\/[\w-][\w.-]*)(?:@(?<revision>[\w.][\w./-]*))?(?::(?<file>[^\\]+\.gguf))?$/iu;

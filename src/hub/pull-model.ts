@@ -1,23 +1,12 @@
 /** Brings a model from a hub into the cache: the files that the engine reads, and no others. */
 import { join } from "node:path";
-import { mapConcurrent } from "../util/concurrency.ts";
-import { fetchBlob } from "./fetch-blob.ts";
 import { findCached, HubCache } from "./hub-cache.ts";
 import { HubError } from "./hub-error.ts";
-import { defaultConnection } from "./hub-request.ts";
-import type { HubConnection } from "./hub-request.ts";
-import { readHubSettings } from "./hub-settings.ts";
-import type { HubSettings } from "./hub-settings.ts";
+import { defaultConnection, type HubConnection } from "./hub-request.ts";
+import { readHubSettings, type HubSettings } from "./hub-settings.ts";
 import type { ModelId } from "./model-id.ts";
-import { readRemoteFile, readRemoteModel } from "./remote-files.ts";
-import type { RemoteModel } from "./remote-files.ts";
-
-export interface PullProgress {
-  /** The file that just moved on. */
-  readonly file: string;
-  readonly doneBytes: number;
-  readonly totalBytes: number;
-}
+import { pullFiles, type PullProgress } from "./pull-files.ts";
+import { readRemoteModel, type RemoteModel } from "./remote-files.ts";
 
 export interface PullOptions {
   /** @default from the environment */
@@ -30,14 +19,11 @@ export interface PullOptions {
 }
 
 export interface PulledModel {
-  /** A model folder, or the GGUF file that was asked for. */
+  /** A model folder, or the GGUF file that was requested. */
   readonly path: string;
   readonly commit: string;
   readonly bytes: number;
 }
-
-/** Files at a time; more do not make a line quicker. */
-const parallelFiles = 4;
 
 const assets =
   /^(?:config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab)\.json$|^(?:chat_template\.jinja|merges\.txt|tokenizer\.model)$/u;
@@ -61,35 +47,12 @@ export async function pullModel(id: ModelId, options: PullOptions = {}): Promise
     options.parts === "tokenizer"
       ? remote.files.filter((file) => tokenizerFiles.test(file))
       : chooseFiles(id, remote);
-  const files = await mapConcurrent(
-    names,
-    parallelFiles,
-    (name, _, halt) => readRemoteFile(hub, id, remote.commit, name, halt),
-    signal,
-  );
-  // Files of the same content are one blob.
-  const blobs = [...new Map(files.map((file) => [file.hash, file])).values()];
-  const totalBytes = blobs.reduce((sum, { size }) => sum + size, 0);
-  const done = new Map<string, number>();
-  await mapConcurrent(
-    blobs,
-    parallelFiles,
-    async (file, _, halt) => {
-      const onBytes = (count: number): void => {
-        done.set(file.name, count);
-        const doneBytes = [...done.values()].reduce((sum, bytes) => sum + bytes, 0);
-        options.onProgress?.({ file: file.name, doneBytes, totalBytes });
-      };
-      await fetchBlob({ hub, id, file, blob: cache.blob(file.hash), signal: halt, onBytes });
-    },
-    signal,
-  );
-  for (const { name, hash } of files) await cache.link(remote.commit, name, hash);
-  // Last, so that whoever reads it finds every file.
+  const { bytes } = await pullFiles({ hub, id, commit: remote.commit, names, signal }, options);
+  // Last, so that a reader finds every file.
   await cache.writeRef(id.revision, remote.commit);
   const folder = cache.snapshot(remote.commit);
   const path = id.file === null ? folder : join(folder, id.file);
-  return { path, commit: remote.commit, bytes: totalBytes };
+  return { path, commit: remote.commit, bytes };
 }
 
 /** The cached model, or else the pulled one. @throws HubError */

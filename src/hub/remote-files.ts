@@ -1,8 +1,7 @@
-/** What a hub says about a model: its commit and files, and each file's size and hash. */
+/** What a hub says about a model or a dataset: its commit and files, and each file's size and hash. */
 import { HubError } from "./hub-error.ts";
-import { requestHub, unreachable } from "./hub-request.ts";
-import type { HubConnection } from "./hub-request.ts";
-import { silenceGuard, withRetries } from "./hub-retry.ts";
+import { requestHub, unreachable, type HubConnection } from "./hub-request.ts";
+import { silenceDeadline, withRetries } from "./hub-retry.ts";
 import type { ModelId } from "./model-id.ts";
 
 export interface RemoteModel {
@@ -24,17 +23,17 @@ export function readRemoteModel(
   id: ModelId,
   signal: AbortSignal,
 ): Promise<RemoteModel> {
-  const url = `${hub.endpoint}/api/models/${id.repository}/revision/${encodeURIComponent(id.revision)}`;
+  const url = `${hub.endpoint}/api/${id.type ?? "model"}s/${id.repository}/revision/${encodeURIComponent(id.revision)}`;
   return withRetries(hub, signal, async () => {
-    const guard = silenceGuard(signal, hub.silenceMs);
+    const silence = silenceDeadline(hub, signal);
     try {
-      const response = await requestHub(hub, { url, id, signal: guard.signal });
+      const response = await requestHub(hub, { url, id, signal: silence.signal });
       const text = await response.text().catch((cause: unknown) => {
         throw unreachable(hub, url, cause);
       });
       return parseModel(text, url);
     } finally {
-      guard.end();
+      silence.dispose();
     }
   });
 }
@@ -47,11 +46,11 @@ function parseModel(text: string, url: string): RemoteModel {
     );
     if (/^[0-9a-f]{40}$/u.test(String(json.sha))) return { commit: String(json.sha), files };
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new HubError({
     reason: "unsupported",
-    message: `${url} did not answer with a model's commit and files.`,
+    message: `${url} did not return a commit and its files.`,
     hint: "Check that HF_ENDPOINT is a model hub.",
     fields: { url },
   });
@@ -66,7 +65,7 @@ export function readRemoteFile(
   signal: AbortSignal,
 ): Promise<RemoteFile> {
   const path = name.split("/").map(encodeURIComponent).join("/");
-  const url = `${hub.endpoint}/${id.repository}/resolve/${commit}/${path}`;
+  const url = `${hub.endpoint}/${id.type === "dataset" ? "datasets/" : ""}${id.repository}/resolve/${commit}/${path}`;
   return withRetries(hub, signal, async () => {
     const { headers } = await headOf(hub, id, url, signal);
     const hash = cleanHash(headers.get("x-linked-etag") ?? headers.get("etag"));
@@ -91,10 +90,10 @@ async function headOf(
   signal: AbortSignal,
 ): Promise<Response> {
   for (let at = url, hops = 0; ; hops++) {
-    const guard = silenceGuard(signal, hub.silenceMs);
+    const silence = silenceDeadline(hub, signal);
     const request = { url: at, id, method: "HEAD", redirect: "manual" } as const;
-    const response = await requestHub(hub, { ...request, signal: guard.signal }).finally(() =>
-      guard.end(),
+    const response = await requestHub(hub, { ...request, signal: silence.signal }).finally(() =>
+      silence.dispose(),
     );
     const location = response.headers.get("location");
     if (location === null || hops === 5) return response;

@@ -4,9 +4,10 @@
  */
 import { ModelError } from "../core/errors.ts";
 import type { Renderer } from "../core/policy.ts";
+import { defined } from "../util/defined.ts";
 import { createChatmlRenderer } from "./chatml.ts";
 import { turnEnd, turnStart } from "./chatml-turns.ts";
-import { createJinjaRenderer } from "./jinja.ts";
+import { createJinjaRenderer } from "./jinja/jinja.ts";
 import { createLlama3Renderer, defaultLlamaDate } from "./llama3.ts";
 import { readTemplates, tokenText, type TokenizerConfig } from "../tokenizers/model-files.ts";
 import { rendersAlike } from "./probe.ts";
@@ -17,7 +18,7 @@ export interface RendererOptions {
   /** Whether to enable reasoning, for models where it can be turned off. @default true */
   readonly enableThinking?: boolean;
   /**
-   * The date given to templates that ask for today's, so that prompts stay the same. @default "26 Jul 2024"
+   * The date given to templates that request today's, so that prompts stay the same. @default "26 Jul 2024"
    */
   readonly date?: string;
 }
@@ -44,7 +45,7 @@ function* nativeFamilies(
   const defaultSystem = findDefaultSystem(tokenizer, jinja);
   const shared = {
     otherStops: ["<|endoftext|>"],
-    ...(defaultSystem === undefined ? {} : { defaultSystem }),
+    ...defined({ defaultSystem }),
   };
   yield createChatmlRenderer(tokenizer, shared);
 }
@@ -60,7 +61,7 @@ export function chooseRenderer(
   if (templates === null) {
     throw new ModelError({
       message: `${source}: the model has no chat template.`,
-      hint: "Put a chat_template.jinja into the model's folder; base models have none of their own.",
+      hint: "Put a chat_template.jinja into the model's folder; base models have none.",
       fields: { file: source },
     });
   }
@@ -77,13 +78,12 @@ export function chooseRenderer(
   const jinja = createJinjaRenderer(tokenizer, {
     template: fixedTemplate ?? template,
     source,
-    ...(fixedToolTemplate === undefined ? {} : { toolTemplate: fixedToolTemplate }),
-    ...(eosToken === undefined ? {} : { eosToken }),
+    ...defined({ toolTemplate: fixedToolTemplate, eosToken }),
     variables: {
       bos_token: tokenText(config.bos_token) ?? "",
       date_string: date,
       fixed_date: () => date,
-      ...(enableThinking === undefined ? {} : { enable_thinking: enableThinking }),
+      ...defined({ enable_thinking: enableThinking }),
     },
   });
   const hasTools = /\btools\b/.test(template) && templates.toolTemplate === undefined;

@@ -1,10 +1,9 @@
 /** Episodes of rollouts that returned, failed, or were cut off. Plain data, not scored yet. */
 import type { Task } from "../core/task.ts";
 import type { Episode } from "../core/trajectory.ts";
-import type { AttemptOutcome } from "./attempt.ts";
-import { errorFacts } from "./error-facts.ts";
-import type { FailurePolicy } from "./failure-policy.ts";
-import type { RolloutRequest } from "./rollout-request.ts";
+import type { AttemptOutcome } from "./attempt/attempt.ts";
+import { errorFacts } from "./failures/error-facts.ts";
+import type { FailurePolicy, RolloutRequest } from "./rollout-request.ts";
 
 type Unfinished = Omit<Episode, "terminationReason" | "error">;
 

@@ -6,21 +6,22 @@ import type { Episode } from "../core/trajectory.ts";
 import { delay } from "../util/abort.ts";
 import { copyPlain } from "../util/copy-plain.ts";
 import { deriveSeed } from "../util/random.ts";
-import { runAttempt } from "./attempt.ts";
-import type { AttemptOutcome } from "./attempt.ts";
-import { nothingCaptured } from "./captured.ts";
+import { backOffMs } from "../util/retry.ts";
+import { runAttempt, type AttemptOutcome } from "./attempt/attempt.ts";
+import { nothingCaptured } from "./attempt/captured.ts";
 import { failedEpisode, returnedEpisode, scoreFailure } from "./episode.ts";
-import { errorFacts } from "./error-facts.ts";
-import { defaultFailurePolicy } from "./failure-policy.ts";
-import type { FailurePolicy } from "./failure-policy.ts";
-import type { RolloutLimits } from "./limits.ts";
-import type { RolloutProgram } from "./program.ts";
-import type { RolloutEvent } from "./rollout-event.ts";
-import type { RolloutRequest } from "./rollout-request.ts";
-import { addScore, defaultScorePolicy } from "./score.ts";
-import type { ScorePolicy } from "./score.ts";
-import { withinAttempt } from "./stray-errors.ts";
-import { setUpTask, tearDownTask } from "./task-setup.ts";
+import { errorFacts } from "./failures/error-facts.ts";
+import {
+  defaultFailurePolicy,
+  type FailurePolicy,
+  type RolloutLimits,
+  type RolloutRequest,
+} from "./rollout-request.ts";
+import type { RolloutProgram } from "./programs/program.ts";
+import type { RolloutEvent } from "../core/events.ts";
+import { addScore, defaultScorePolicy, type ScorePolicy } from "./scoring/score.ts";
+import { withinAttempt } from "./failures/stray-errors.ts";
+import { setUpTask, tearDownTask } from "./attempt/task-setup.ts";
 
 /** What all rollouts of a runner share. */
 export interface RolloutSetup<Metadata> {
@@ -31,6 +32,8 @@ export interface RolloutSetup<Metadata> {
   readonly hooks?: TaskHooks<Metadata>;
   /** Roles that are sampled and scored, but excluded from training. @default none */
   readonly untrainedRoles?: readonly string[];
+  /** Episodes also hold calls that cannot be trained on, such as those without token ids. @default false */
+  readonly keepsUntrainable?: boolean;
   /** @default scored with 0, never retried */
   readonly failures?: FailurePolicy;
   /** @default the evaluator's reward */
@@ -77,7 +80,7 @@ export async function runRollout<Metadata>(
       attempt,
       error: { name, message },
     });
-    await delay(retryDelayMs * 2 ** (attempt - 1), signal);
+    await delay(backOffMs(attempt, { firstMs: retryDelayMs }), signal);
   }
 }
 
@@ -146,7 +149,7 @@ async function attemptOnce<Metadata>(
 }
 
 async function attemptSetUp<Metadata>(
-  { host, program, limits, untrainedRoles = [] }: RolloutSetup<Metadata>,
+  { host, program, limits, untrainedRoles = [], keepsUntrainable = false }: RolloutSetup<Metadata>,
   { task, rolloutIndex, episodeId, seed }: RolloutRequest<Metadata>,
   attempt: number,
   { sampling, isValidation, signal }: RolloutContext,
@@ -168,6 +171,7 @@ async function attemptSetUp<Metadata>(
     timeoutMs: limits.timeoutMs,
     env: prepared.env,
     untrainedRoles,
+    keepsUntrainable,
     signal,
     onWarning,
   });

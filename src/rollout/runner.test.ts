@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { reportTrajectory } from "../core/report.ts";
+import { defineTrajectory } from "../core/report.ts";
 import type { AgentConfig, AgentFlow, Evaluator, TrajectoryHandle } from "../core/agent.ts";
 import { ConfigError } from "../core/errors.ts";
 import { defaultSampling } from "../core/policy.ts";
@@ -7,11 +7,9 @@ import type { RolloutSession, SessionHost, SessionOptions } from "../core/sessio
 import type { Trace } from "../core/trace.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { deriveSeed } from "../util/random.ts";
-import type { FailurePolicy } from "./failure-policy.ts";
-import type { RolloutLimits } from "./limits.ts";
-import { flowProgram } from "./function-programs.ts";
-import type { RolloutEvent } from "./rollout-event.ts";
-import type { RolloutRequest } from "./rollout-request.ts";
+import type { FailurePolicy, RolloutLimits, RolloutRequest } from "./rollout-request.ts";
+import { flowProgram } from "./programs/function-programs.ts";
+import type { RolloutEvent } from "../core/events.ts";
 import { createRolloutRunner } from "./runner.ts";
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -165,7 +163,10 @@ async function runOne(scenario: Scenario): Promise<Episode> {
 
 const responses = (episode: Episode): Record<string, number[]> =>
   Object.fromEntries(
-    episode.trajectories.map((t) => [t.name, t.steps.flatMap((step) => [...step.responseIds])]),
+    episode.trajectories.map((t) => [
+      t.name,
+      t.steps.flatMap((step) => [...step.trace.responseIds]),
+    ]),
   );
 
 afterEach(() => {
@@ -254,7 +255,7 @@ describe("rollout runner", () => {
           const judge = config.trajectory("judge");
           await host.call(config.baseUrl, { prompt: 1, response: 2 });
           await host.call(judge.baseUrl, { prompt: 1, response: 3 });
-          return reportTrajectory({ name: "judge", reward: -1 });
+          return defineTrajectory({ name: "judge", reward: -1 });
         },
       },
       evaluator: { evaluate: () => Promise.resolve([0.75, true] as const) },
@@ -285,9 +286,9 @@ describe("rollout runner", () => {
         await answers;
         await host.call(config.trajectory("judge").baseUrl, { prompt: 1, response: 30 });
         return [
-          reportTrajectory({ name: "judge", reward: 3 }),
-          reportTrajectory({ name: "solver:2", reward: 2 }),
-          reportTrajectory({ name: "solver:1", reward: 1 }),
+          defineTrajectory({ name: "judge", reward: 3 }),
+          defineTrajectory({ name: "solver:2", reward: 2 }),
+          defineTrajectory({ name: "solver:1", reward: 1 }),
         ];
       },
     });
@@ -342,7 +343,7 @@ describe("rollout runner", () => {
           throw "text";
         },
       ],
-      ["a mixed list", () => [reportTrajectory({ name: "x" }), 1]],
+      ["a mixed list", () => [defineTrajectory({ name: "x" }), 1]],
     ])("retries after %s", async (_, fail) => {
       let attempts = 0;
       const episode = await runOne({
@@ -517,7 +518,7 @@ describe("rollout runner", () => {
         limits: { evaluatorTimeoutMs: 10 },
         flow: () => {
           runs++;
-          return reportTrajectory({ name: "agent" });
+          return defineTrajectory({ name: "agent" });
         },
       });
       expect(runs).toBe(1);

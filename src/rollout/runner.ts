@@ -4,12 +4,11 @@ import type { SessionOptions } from "../core/session.ts";
 import { isFault } from "../core/outcome.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { mapConcurrent } from "../util/concurrency.ts";
-import { requireCallable } from "./callable.ts";
-import type { RolloutEvent } from "./rollout-event.ts";
+import { requireCallable } from "./programs/callable.ts";
+import type { RolloutEvent } from "../core/events.ts";
 import { abortedEpisode } from "./episode.ts";
-import { endRollout, runRollout } from "./rollout.ts";
+import { endRollout, runRollout, type RolloutSetup } from "./rollout.ts";
 import type { RolloutRequest } from "./rollout-request.ts";
-import type { RolloutSetup } from "./rollout.ts";
 
 export interface RolloutRunOptions {
   /** Enforced by the gateway, whatever the agent sends. */

@@ -57,7 +57,7 @@ function decode(tokens: Int32Array): string {
 }
 
 /** See the head of this file. Reads `<think>...</think>` at the start as reasoning. */
-export function byteRenderer(): Renderer {
+export function createByteRenderer(): Renderer {
   return {
     family: "bytes",
     stop: { tokenIds: [turnEnd], strings: [] },

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { ContextOverflowError } from "../core/errors.ts";
 import type { ChatMessage } from "../core/message.ts";
 import { defaultSampling, type SampleChunk, type SampleRequest } from "../core/policy.ts";
-import { byteRenderer, scriptedLogprob, scriptedSampler } from "./index.ts";
+import { createByteRenderer, scriptedLogprob, createScriptedSampler } from "./index.ts";
 
-const renderer = byteRenderer();
+const renderer = createByteRenderer();
 const bytes = (text: string): number[] => Array.from(new TextEncoder().encode(text));
 
 function request(text: string, fields: Partial<SampleRequest> = {}): SampleRequest {
@@ -12,9 +12,9 @@ function request(text: string, fields: Partial<SampleRequest> = {}): SampleReque
   return { tokens: renderer.render([{ role: "user", content: text }]).tokens, params, ...fields };
 }
 
-describe("scriptedSampler", () => {
+describe("createScriptedSampler", () => {
   it("says what the script says, in chunks that add up", async () => {
-    const sampler = scriptedSampler(
+    const sampler = createScriptedSampler(
       ({ text, index, choice }) => `${text.length > 0} ${index} ${choice}`,
       {
         chunkSize: 3,
@@ -45,9 +45,11 @@ describe("scriptedSampler", () => {
   it("stops at maxTokens, at the end of the context, and at stop ids", async () => {
     const { params } = request("a");
     const length = request("a").tokens.length;
-    const sampler = scriptedSampler([[1, 2, 257, 3], "abc", "abc"], { contextLength: length + 2 });
+    const sampler = createScriptedSampler([[1, 2, 257, 3], "abc", "abc"], {
+      contextLength: length + 2,
+    });
     expect(Array.from((await sampler.sample(request("a")))[0]?.tokens ?? [])).toEqual([1, 2]);
-    const wide = scriptedSampler([[1, 2, 257, 3], "abc"]);
+    const wide = createScriptedSampler([[1, 2, 257, 3], "abc"]);
     expect((await wide.sample(request("a")))[0]).toMatchObject({
       stopReason: "stop",
       tokens: { length: 3 },
@@ -63,7 +65,7 @@ describe("scriptedSampler", () => {
 
   it("ends with what was drawn when it is aborted", async () => {
     const controller = new AbortController();
-    const sampler = scriptedSampler(() => "abcdef");
+    const sampler = createScriptedSampler(() => "abcdef");
     const [sample] = await sampler.sample(
       request("a", {
         signal: controller.signal,
@@ -78,7 +80,7 @@ describe("scriptedSampler", () => {
   });
 });
 
-describe("byteRenderer", () => {
+describe("createByteRenderer", () => {
   const response: ChatMessage = {
     role: "assistant",
     content: "hé",

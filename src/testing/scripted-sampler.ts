@@ -1,4 +1,4 @@
-/** A sampler that says what a script tells it to. Supports n, abort, maxTokens, stop ids and chunks. */
+/** A sampler whose completions are scripted. Supports n, abort, maxTokens, stop ids and chunks. */
 import { ContextOverflowError } from "../core/errors.ts";
 import type {
   Renderer,
@@ -9,17 +9,17 @@ import type {
   StopReason,
 } from "../core/policy.ts";
 import { raceAbort } from "../util/abort.ts";
-import { byteRenderer } from "./byte-renderer.ts";
+import { createByteRenderer } from "./byte-renderer.ts";
 
 /** What a script may look at. */
 export interface ScriptedCall {
-  /** The prompt as text, special tokens left out. */
+  /** The prompt as text, without special tokens. */
   readonly text: string;
   /** The prompt. */
   readonly tokens: Int32Array;
   /** Calls before this one, over all prompts. */
   readonly index: number;
-  /** Which of the `n` sequences is asked for. */
+  /** Which of the `n` sequences is requested. */
   readonly choice: number;
   readonly params: SamplingParams;
 }
@@ -27,13 +27,14 @@ export interface ScriptedCall {
 type Response = string | readonly number[] | Int32Array;
 
 /**
- * Answers, or a function of the call that gives one. A string stands for its UTF-8 bytes and the first
+ * Completions, or a function of the call that gives one. A string means its UTF-8 bytes and the first
  * stop id; tokens are taken as they are, and end the sequence with `length` unless a stop id is among them.
  */
 export type Script = readonly Response[] | ((call: ScriptedCall) => Response | Promise<Response>);
 
+/** Options of a scripted sampler: chunks, delays, lengths. */
 export interface ScriptedSamplerOptions {
-  /** Makes `ScriptedCall.text`. @default that of `byteRenderer()` */
+  /** Makes `ScriptedCall.text`. @default that of `createByteRenderer()` */
   readonly decode?: Renderer["decode"];
   /** @default 65_536 */
   readonly contextLength?: number;
@@ -41,12 +42,13 @@ export interface ScriptedSamplerOptions {
   readonly weightVersion?: number | (() => number);
   /** Tokens per chunk, at least 1. @default 1 */
   readonly chunkSize?: number;
-  /** Awaited before each chunk: holds a call at a known place. @default goes on at once */
+  /** Awaited before each chunk: pauses a call at a known place. @default continues at once */
   readonly beforeChunk?: (call: ScriptedCall, sampled: number) => Promise<void> | void;
   /** Whether `requests` keeps them, for tests to look at. @default true */
   readonly keepRequests?: boolean;
 }
 
+/** A sampler that replays a script and remembers its requests. */
 export interface ScriptedSampler extends Sampler {
   /** Every request so far, in order; none with `keepRequests: false`. */
   readonly requests: readonly SampleRequest[];
@@ -104,15 +106,15 @@ function logprobsOf(tokens: Int32Array, start: number): Float32Array {
  * A deterministic sampler for tests.
  *
  * @example
- * const sampler = scriptedSampler(({ text }) => (text.includes("2+2") ? "4" : "I do not know"));
+ * const sampler = createScriptedSampler(({ text }) => (text.includes("2+2") ? "4" : "I do not know"));
  */
-export function scriptedSampler(
+export function createScriptedSampler(
   script: Script,
   options: ScriptedSamplerOptions = {},
 ): ScriptedSampler {
   const { contextLength = 65_536, weightVersion = 0, chunkSize = 1, beforeChunk } = options;
   const { keepRequests = true } = options;
-  const renderer = byteRenderer();
+  const renderer = createByteRenderer();
   const decode = options.decode ?? ((tokens: Int32Array) => renderer.decode(tokens));
   const requests: SampleRequest[] = [];
   let nextIndex = 0;
@@ -121,7 +123,7 @@ export function scriptedSampler(
     if (typeof script === "function") return script(call);
     const response = script[call.index];
     if (response !== undefined) return response;
-    throw new Error(`The script has ${script.length} answers; call ${call.index} has none.`);
+    throw new Error(`The script has ${script.length} responses; call ${call.index} has none.`);
   }
 
   async function sample(

@@ -11,19 +11,23 @@ export interface ChunkLimits {
 export const defaultChunkLimits: ChunkLimits = { datums: 1024, bytes: 5_000_000 };
 
 /** As protobuf: 4 bytes a token, 4 a float, 8 an id. */
-export function estimateBytes({ tokens, lossInputs }: Datum): number {
+function estimateBytes({ tokens, lossInputs }: Datum): number {
   let bytes = 4 * tokens.length;
   for (const { dtype, data } of Object.values(lossInputs))
     bytes += (dtype === "int64" ? 8 : 4) * data.length;
   return bytes;
 }
 
-/** Greedy and in order. */
-export function cutIntoChunks(data: readonly Datum[], limits: ChunkLimits): readonly Datum[][] {
+/** Greedy and in order. @param bytesOf size of a datum on the wire. @default as protobuf */
+export function cutIntoChunks(
+  data: readonly Datum[],
+  limits: ChunkLimits,
+  bytesOf: (datum: Datum) => number = estimateBytes,
+): readonly Datum[][] {
   const chunks: Datum[][] = [];
   let room = 0;
   for (const datum of data) {
-    const bytes = estimateBytes(datum);
+    const bytes = bytesOf(datum);
     const last = chunks.at(-1);
     if (last === undefined || bytes > room || last.length === limits.datums) {
       chunks.push([datum]);

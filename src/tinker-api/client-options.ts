@@ -3,6 +3,7 @@ import { ConfigError } from "../core/errors.ts";
 
 export const hostedBaseUrl = "https://tinker.thinkingmachines.dev/services/tinker-prod";
 
+/** Options of a Tinker client: the server, the key, deadlines and the encoding. */
 export interface TinkerClientOptions {
   /** @default TINKER_BASE_URL, or the hosted service */
   readonly baseUrl?: string;
@@ -22,13 +23,13 @@ export interface TinkerClientOptions {
   readonly deadlineMs?: number;
   /** How long a server may be unreachable or overloaded before a call fails, in milliseconds. @default 300_000 */
   readonly patienceMs?: number;
-  /** Longest wait for one HTTP answer, in milliseconds; a poll is held for up to 45 s. @default 60_000 */
+  /** Longest wait for one HTTP response, in milliseconds; a poll takes up to 45 s. @default 60_000 */
   readonly httpTimeoutMs?: number;
   /** Time between heartbeats, in milliseconds. @default 10_000 */
   readonly heartbeatMs?: number;
-  /** Samples under way at the same time. @default 400 */
+  /** Samples in flight at the same time. @default 400 */
   readonly maxConcurrentSamples?: number;
-  /** Told of retries, heartbeats that fail and what the server has to say. @default nothing */
+  /** Receives retries, heartbeats that fail and messages of the server. @default nothing */
   readonly onWarning?: (notice: string) => void;
   /** @default the global one */
   readonly fetch?: (input: string, init: RequestInit) => Promise<Response>;
@@ -70,7 +71,7 @@ export function resolveSettings(options: TinkerClientOptions): ClientSettings {
   if (apiKey === undefined)
     throw new ConfigError({
       message: "There is no key for the Tinker server.",
-      hint: "Set TINKER_API_KEY. A server of your own may take any, such as tml-local.",
+      hint: "Set TINKER_API_KEY. Your own server may take any, such as tml-local.",
     });
   const tags = fromEnvironment("TINKER_TAGS")?.split(",") ?? [];
   return {

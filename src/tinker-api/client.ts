@@ -2,20 +2,19 @@
  * A session with a Tinker server: models to train, samplers, lists. Heartbeats keep it alive until it
  * is closed.
  */
+import { defined } from "../util/defined.ts";
 import { Credentials } from "./credentials.ts";
-import { defaultChunkLimits } from "./chunks.ts";
-import type { ChunkLimits } from "./chunks.ts";
-import { resolveSettings } from "./client-options.ts";
-import type { TinkerClientOptions } from "./client-options.ts";
-import { jsonOf, RequestContext, textOf } from "./request-context.ts";
-import type { CallOptions } from "./request-context.ts";
+import { defaultChunkLimits, type ChunkLimits } from "./chunks.ts";
+import { resolveSettings, type TinkerClientOptions } from "./client-options.ts";
+import { jsonOf, RequestContext, textOf, type TinkerCallOptions } from "./request-context.ts";
 import { RestClient } from "./rest-client.ts";
 import { SamplingClient } from "./sampling-client.ts";
 import { TinkerStatusError } from "./tinker-error.ts";
 import { TrainingClient } from "./training-client.ts";
 import { Transport } from "./transport.ts";
 
-export interface CreateModelOptions extends CallOptions {
+/** The LoRA adapter to create, and on which base model. */
+export interface CreateModelOptions extends TinkerCallOptions {
   readonly baseModel: string;
   /** Rank of the adapter; its scale is 32 / rank. @default 32 */
   readonly rank?: number;
@@ -41,6 +40,7 @@ const finishTimeoutMs = 5_000;
 /** Without a heartbeat for so long, the server may end the session. */
 const heartbeatWarningMs = 120_000;
 
+/** A session with a Tinker server. Created by `createTinkerClient`. */
 export class TinkerClient implements AsyncDisposable {
   readonly sessionId: string;
   readonly rest: RestClient;
@@ -54,51 +54,14 @@ export class TinkerClient implements AsyncDisposable {
   /** Silence after which there is something to say. */
   #nextWarningMs = heartbeatWarningMs;
 
-  private constructor(context: RequestContext, sessionId: string, limits: ChunkLimits) {
+  /** @internal Use {@link createTinkerClient}. */
+  constructor(context: RequestContext, sessionId: string, limits: ChunkLimits) {
     this.#context = context;
     this.sessionId = sessionId;
     this.#limits = limits;
     this.rest = new RestClient(context);
     this.#heartbeat = setInterval(() => void this.#beat(), context.settings.heartbeatMs);
     this.#heartbeat.unref();
-  }
-
-  /**
-   * Opens a session.
-   * @throws ConfigError without a key. @throws TinkerStatusError when the server refuses it.
-   * @throws TinkerUnreachableError when there is no server.
-   */
-  static async connect(options: TinkerClientOptions = {}): Promise<TinkerClient> {
-    const settings = resolveSettings(options);
-    const credentials = new Credentials(settings.apiKey);
-    const transport = new Transport({
-      baseUrl: settings.baseUrl,
-      timeoutMs: options.httpTimeoutMs ?? 60_000,
-      patienceMs: settings.patienceMs,
-      onWarning: settings.onWarning,
-      key: credentials.current,
-      ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
-      ...(options.sleep === undefined ? {} : { sleep: options.sleep }),
-      ...(options.random === undefined ? {} : { random: options.random }),
-    });
-    const context = new RequestContext(transport, settings);
-    const flags = await readFlags(context);
-    if (flags.pjwt_auth_enabled === true) await credentials.useTokens(transport);
-    const session = await context.post<SessionJson>("create_session", {
-      type: "create_session",
-      tags: settings.tags,
-      user_metadata: settings.userMetadata,
-      sdk_version: settings.sdkVersion,
-      ...(settings.projectId === null ? {} : { project_id: settings.projectId }),
-    });
-    for (const kind of ["info", "warning", "error"] as const) {
-      const message = session[`${kind}_message`];
-      if (message) settings.onWarning(`The Tinker server says (${kind}): ${message}`);
-    }
-    return new TinkerClient(context, session.session_id, {
-      datums: flags.fwdbwd_max_chunk_len ?? defaultChunkLimits.datums,
-      bytes: flags.fwdbwd_max_chunk_bytes_count ?? defaultChunkLimits.bytes,
-    });
   }
 
   /** Of the server. */
@@ -143,10 +106,10 @@ export class TinkerClient implements AsyncDisposable {
       session_id: this.sessionId,
       model_seq_id: this.#nextModel++,
       base_model: options.baseModel,
-      ...(options.userMetadata === undefined ? {} : { user_metadata: options.userMetadata }),
+      ...defined({ user_metadata: options.userMetadata }),
       lora_config: {
         rank: options.rank ?? 32,
-        ...(options.seed === undefined ? {} : { seed: options.seed }),
+        ...defined({ seed: options.seed }),
         train_unembed: options.trainUnembed ?? true,
         train_mlp: options.trainMlp ?? true,
         train_attn: options.trainAttention ?? true,
@@ -156,7 +119,7 @@ export class TinkerClient implements AsyncDisposable {
       method: "POST",
       path: "/api/v1/create_model",
       body: JSON.stringify(body),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      ...defined({ signal: options.signal }),
     });
     const payload = await this.#context.wait("create_model", "CreateModel", requestId, options);
     const result = jsonOf(payload, "create_model");
@@ -167,7 +130,7 @@ export class TinkerClient implements AsyncDisposable {
   async createModelFromState(
     path: string,
     withOptimizer: boolean,
-    options: CallOptions = {},
+    options: TinkerCallOptions = {},
   ): Promise<TrainingClient> {
     const { baseModel, loraRank, ...trained } = await this.rest.weightsInfo(path);
     const model = await this.createModel({
@@ -183,7 +146,7 @@ export class TinkerClient implements AsyncDisposable {
   /** A sampler of the base model, or of a checkpoint's weights. */
   async createSampler(
     of: { readonly baseModel: string } | { readonly modelPath: string },
-    options: CallOptions = {},
+    options: TinkerCallOptions = {},
   ): Promise<SamplingClient> {
     const source = "baseModel" in of ? { base_model: of.baseModel } : { model_path: of.modelPath };
     const { sampling_session_id: id } = await this.#context.post<{ sampling_session_id: string }>(
@@ -241,4 +204,49 @@ async function readFlags(context: RequestContext): Promise<ServerFlags> {
     if (error instanceof TinkerStatusError && error.status === 404) return {};
     throw error;
   }
+}
+
+/**
+ * Opens a session with a Tinker server, hosted or self-hosted. The caller closes it: declare the client
+ * with `await using`.
+ *
+ * @throws ConfigError without an API key.
+ * @throws TinkerStatusError when the server refuses the session.
+ * @throws TinkerUnreachableError when there is no server.
+ *
+ * @example
+ * await using client = await createTinkerClient({ baseUrl: "http://127.0.0.1:8100" });
+ * const training = await client.createModel({ baseModel: "builtin:shop-tiny", rank: 8 });
+ */
+export async function createTinkerClient(options: TinkerClientOptions = {}): Promise<TinkerClient> {
+  const settings = resolveSettings(options);
+  const credentials = new Credentials(settings.apiKey);
+  const transport = new Transport({
+    baseUrl: settings.baseUrl,
+    timeoutMs: options.httpTimeoutMs ?? 60_000,
+    patienceMs: settings.patienceMs,
+    onWarning: settings.onWarning,
+    key: credentials.current,
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    ...(options.sleep === undefined ? {} : { sleep: options.sleep }),
+    ...(options.random === undefined ? {} : { random: options.random }),
+  });
+  const context = new RequestContext(transport, settings);
+  const flags = await readFlags(context);
+  if (flags.pjwt_auth_enabled === true) await credentials.useTokens(transport);
+  const session = await context.post<SessionJson>("create_session", {
+    type: "create_session",
+    tags: settings.tags,
+    user_metadata: settings.userMetadata,
+    sdk_version: settings.sdkVersion,
+    ...(settings.projectId === null ? {} : { project_id: settings.projectId }),
+  });
+  for (const kind of ["info", "warning", "error"] as const) {
+    const message = session[`${kind}_message`];
+    if (message) settings.onWarning(`The Tinker server says (${kind}): ${message}`);
+  }
+  return new TinkerClient(context, session.session_id, {
+    datums: flags.fwdbwd_max_chunk_len ?? defaultChunkLimits.datums,
+    bytes: flags.fwdbwd_max_chunk_bytes_count ?? defaultChunkLimits.bytes,
+  });
 }

@@ -1,17 +1,18 @@
 /**
  * Waits for the result of a request that the server works on: long polls, one after the other. Knows
- * what each answer means, not what the result is.
+ * what each response means, not what the result is.
  */
 import { DeadlineError } from "../core/errors.ts";
-import { protoMediaType } from "./proto-codec.ts";
+import { protoMediaType } from "./codec/proto-codec.ts";
+import { defined } from "../util/defined.ts";
 import {
   TinkerRequestFailedError,
   TinkerResultGoneError,
   TinkerStatusError,
   TinkerUnreachableError,
   TinkerWireError,
+  type TinkerRequestName,
 } from "./tinker-error.ts";
-import type { TinkerRequestName } from "./tinker-error.ts";
 import { detailOf, isWorthRetrying, type UpstreamResponse, type Transport } from "./transport.ts";
 
 /** A finished request's payload: JSON, or the bytes of a protobuf message. */
@@ -30,15 +31,15 @@ export interface AwaitedRequest extends TinkerRequestName {
   readonly signal?: AbortSignal;
 }
 
-/** A proxy may answer 400 out of the blue; a real one is answered again. */
+/** A proxy may send a stray 400; a real one comes again. */
 const badRequestTries = 4;
-/** Between polls that the server answers faster than it should. */
+/** Between polls that the server ends faster than it should. */
 const quickPollMs = 100;
 
 /**
  * @throws TinkerRequestFailedError when the server failed at it.
  * @throws TinkerResultGoneError when the server does not know it any more.
- * @throws DeadlineError when it takes too long; the server goes on with it.
+ * @throws DeadlineError when it takes too long; the server continues it.
  */
 export async function awaitResult(transport: Transport, awaited: AwaitedRequest): Promise<Payload> {
   const start = performance.now();
@@ -96,7 +97,7 @@ function poll(
     },
     accept: (status) => [400, 404, 408, 410].includes(status),
     once: true,
-    ...(signal === undefined ? {} : { signal }),
+    ...defined({ signal }),
   });
 }
 

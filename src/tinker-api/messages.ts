@@ -1,5 +1,5 @@
 /** The messages that carry tokens and tensors, apart from how they are encoded. */
-import type { TinkerTensor } from "./tensor.ts";
+import type { TinkerTensor } from "./codec/tensor.ts";
 
 /** One sequence to train on. */
 export interface Datum {
@@ -20,6 +20,7 @@ export interface ForwardBackwardRequest {
   readonly forwardOnly: boolean;
 }
 
+/** Result of a forward pass, with or without gradients. */
 export interface ForwardBackwardOutput {
   /** For information. */
   readonly outputType: string;
@@ -29,7 +30,8 @@ export interface ForwardBackwardOutput {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-export interface SampledSequence {
+/** One sampled sequence. */
+export interface TinkerSample {
   /** What ended it belongs to it. */
   readonly tokens: Int32Array;
   readonly logprobs: Float32Array | null;
@@ -39,8 +41,9 @@ export interface SampledSequence {
 /** Most likely tokens at a position, most likely first; null where nothing comes before. */
 export type TopTokens = readonly (readonly [token: number, logprob: number])[] | null;
 
-export interface SampleOutput {
-  readonly sequences: readonly SampledSequence[];
+/** Result of sampling from one prompt. */
+export interface TinkerSampleOutput {
+  readonly sequences: readonly TinkerSample[];
   /** [prompt]; NaN where it is not defined, as for the first token. */
   readonly promptLogprobs: Float32Array | null;
   /** [prompt] */

@@ -1,12 +1,12 @@
-/** What all parts of one client share: the transport, and how to ask, wait and read. */
+/** What all parts of one client share: the transport, and how to send, wait and read. */
+import { defined } from "../util/defined.ts";
 import type { ClientSettings } from "./client-options.ts";
-import { awaitResult } from "./futures.ts";
-import type { Payload } from "./futures.ts";
+import { awaitResult, type Payload } from "./futures.ts";
 import { TinkerWireError } from "./tinker-error.ts";
 import { nameOf, type UpstreamResponse, type HttpCall, type Transport } from "./transport.ts";
 
 /** Of one call. */
-export interface CallOptions {
+export interface TinkerCallOptions {
   /** Gives up waiting; a request that the server has is carried out nevertheless. */
   readonly signal?: AbortSignal;
   /** Longest wait for the result, in milliseconds. @default that of the client */
@@ -34,18 +34,18 @@ export class RequestContext {
     return parseJson(bytes, nameOf(call)) as T;
   }
 
-  /** `POST`s JSON and returns the JSON of the answer. */
-  post<T>(path: string, body: object, options: CallOptions = {}): Promise<T> {
+  /** `POST`s JSON and returns the JSON of the response. */
+  post<T>(path: string, body: object, options: TinkerCallOptions = {}): Promise<T> {
     const { signal } = options;
     return this.json<T>({
       method: "POST",
       path: `/api/v1/${path}`,
       body: JSON.stringify(body),
-      ...(signal === undefined ? {} : { signal }),
+      ...defined({ signal }),
     });
   }
 
-  /** Sends a request that the server answers with a future. */
+  /** Sends a request whose response is a future. */
   async submit(call: HttpCall): Promise<Acknowledged> {
     return acknowledged(await this.transport.send(call), nameOf(call));
   }
@@ -55,7 +55,7 @@ export class RequestContext {
     path: string,
     type: string,
     requestId: string,
-    { signal, deadlineMs = this.settings.deadlineMs }: CallOptions,
+    { signal, deadlineMs = this.settings.deadlineMs }: TinkerCallOptions,
     extra: { readonly acceptProto?: boolean; readonly seqId?: number } = {},
   ): Promise<Payload> {
     return awaitResult(this.transport, {
@@ -65,8 +65,7 @@ export class RequestContext {
       acceptProto: extra.acceptProto ?? false,
       deadlineMs,
       patienceMs: this.settings.patienceMs,
-      ...(extra.seqId === undefined ? {} : { seqId: extra.seqId }),
-      ...(signal === undefined ? {} : { signal }),
+      ...defined({ seqId: extra.seqId, signal }),
     });
   }
 }
@@ -74,7 +73,7 @@ export class RequestContext {
 function acknowledged({ bytes, tries }: UpstreamResponse, request: string): Acknowledged {
   const body = parseJson(bytes, request) as { request_id?: unknown; model_id?: unknown };
   if (typeof body.request_id !== "string")
-    throw new TinkerWireError(`The answer to ${request} has no request_id.`, { request });
+    throw new TinkerWireError(`The response to ${request} has no request_id.`, { request });
   const modelId = typeof body.model_id === "string" ? body.model_id : null;
   return { requestId: body.request_id, modelId, tries };
 }
@@ -83,14 +82,16 @@ function parseJson(bytes: Uint8Array, request: string): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch (cause) {
-    throw new TinkerWireError(`The answer to ${request} is no JSON: ${String(cause)}`, { request });
+    throw new TinkerWireError(`The response to ${request} is not JSON: ${String(cause)}`, {
+      request,
+    });
   }
 }
 
 /** The JSON of a result that is no tensor. @throws TinkerWireError */
 export function jsonOf(payload: Payload, what: string): Readonly<Record<string, unknown>> {
   if (payload.kind === "json") return payload.value;
-  throw new TinkerWireError(`The result of ${what} came as protobuf, which nobody asked for.`);
+  throw new TinkerWireError(`The result of ${what} came as protobuf, which was not requested.`);
 }
 
 /** A text of a result. @throws TinkerWireError when it is missing and there is no `fallback`. */

@@ -3,12 +3,14 @@ import { delay } from "../util/abort.ts";
 import type { RequestContext } from "./request-context.ts";
 import { TinkerStatusError, TinkerWireError } from "./tinker-error.ts";
 
+/** A model that a Tinker server offers. */
 export interface ServerModel {
   readonly name: string | null;
   /** In tokens. */
   readonly contextLength: number | null;
 }
 
+/** A checkpoint on a Tinker server. */
 export interface CheckpointInfo {
   readonly path: string;
   readonly kind: "training" | "sampler";
@@ -19,6 +21,7 @@ export interface CheckpointInfo {
   readonly expiresAt: string | null;
 }
 
+/** A model that was trained on a Tinker server. */
 export interface TrainingRunInfo {
   readonly id: string;
   readonly baseModel: string;
@@ -26,6 +29,7 @@ export interface TrainingRunInfo {
   readonly userMetadata: Readonly<Record<string, string>> | null;
 }
 
+/** What a checkpoint was trained from, and which of its parts were. */
 export interface WeightsInfo {
   readonly baseModel: string;
   readonly loraRank: number | null;
@@ -34,7 +38,8 @@ export interface WeightsInfo {
   readonly trainUnembed: boolean;
 }
 
-export interface PageOptions {
+/** Which part of a list to return. */
+export interface TinkerPageOptions {
   /** @default 100 */
   readonly limit?: number;
   /** @default 0 */
@@ -62,6 +67,7 @@ const archiveTries = 6;
 const archiveWaitMs = 30_000;
 const archiveLifeMs = 15 * 60_000;
 
+/** Lists and checkpoints of a Tinker server: `client.rest`. */
 export class RestClient {
   readonly #context: RequestContext;
 
@@ -87,7 +93,7 @@ export class RestClient {
     }));
   }
 
-  async trainingRuns(page: PageOptions = {}): Promise<readonly TrainingRunInfo[]> {
+  async trainingRuns(page: TinkerPageOptions = {}): Promise<readonly TrainingRunInfo[]> {
     type Response = { training_runs: RunJson[] };
     return (await this.#get<Response>(`training_runs?${query(page)}`)).training_runs.map(toRun);
   }
@@ -97,7 +103,10 @@ export class RestClient {
   }
 
   /** @param runId absent lists those of all runs, newest first. */
-  async checkpoints(runId?: string, page: PageOptions = {}): Promise<readonly CheckpointInfo[]> {
+  async checkpoints(
+    runId?: string,
+    page: TinkerPageOptions = {},
+  ): Promise<readonly CheckpointInfo[]> {
     const path =
       runId === undefined ? `checkpoints?${query(page)}` : `training_runs/${runId}/checkpoints`;
     const { checkpoints } = await this.#get<{ checkpoints: CheckpointJson[] }>(path);
@@ -111,7 +120,7 @@ export class RestClient {
     }));
   }
 
-  async sessions(page: PageOptions = {}): Promise<readonly string[]> {
+  async sessions(page: TinkerPageOptions = {}): Promise<readonly string[]> {
     return (await this.#get<{ sessions: string[] }>(`sessions?${query(page)}`)).sessions;
   }
 
@@ -203,7 +212,7 @@ function toRun(run: RunJson): TrainingRunInfo {
   };
 }
 
-function query({ limit = 100, offset = 0 }: PageOptions): string {
+function query({ limit = 100, offset = 0 }: TinkerPageOptions): string {
   return `limit=${limit}&offset=${offset}`;
 }
 

@@ -1,12 +1,15 @@
 /** Samples from one set of weights, which stays the same as long as the client is used. */
 import { DeadlineError } from "../core/errors.ts";
-import { modelInputJson, sampleFromJson } from "./json-codec.ts";
-import type { SampledSequence, SampleOutput, TopTokens } from "./messages.ts";
-import { decodeSampleOutput } from "./proto-codec.ts";
-import type { CallOptions, RequestContext } from "./request-context.ts";
+import { modelInputJson, sampleFromJson } from "./codec/json-codec.ts";
+import type { TinkerSample, TinkerSampleOutput, TopTokens } from "./messages.ts";
+import { decodeSampleOutput } from "./codec/proto-codec.ts";
+import type { TinkerCallOptions, RequestContext } from "./request-context.ts";
+import { defined } from "../util/defined.ts";
+import { Slots } from "../util/slots.ts";
 import { TinkerResultGoneError } from "./tinker-error.ts";
 
-export interface SampleOptions extends CallOptions {
+/** How many sequences to sample, and how. */
+export interface TinkerSampleOptions extends TinkerCallOptions {
   /** Sequences to sample. @default 1 */
   readonly n?: number;
   /** At least 1. Some servers want it always. */
@@ -27,9 +30,10 @@ export interface SampleOptions extends CallOptions {
   readonly topPromptLogprobs?: number;
 }
 
-/** A result that is gone is asked for again so often. */
+/** How often a result that is gone is requested again. */
 const freshTries = 3;
 
+/** Samples from fixed weights on a Tinker server. */
 export class SamplingClient {
   /** Of the session that the server samples in. */
   readonly id: string;
@@ -43,14 +47,14 @@ export class SamplingClient {
     this.#slots = new Slots(context.settings.maxConcurrentSamples);
   }
 
-  async sample(prompt: Int32Array, options: SampleOptions): Promise<SampleOutput> {
+  async sample(prompt: Int32Array, options: TinkerSampleOptions): Promise<TinkerSampleOutput> {
     await this.#slots.take(options.signal);
     try {
       for (let tries = 1; ; tries++) {
         try {
           return await this.#sampleOnce(prompt, options);
         } catch (error) {
-          // Sampling again does no harm, and wants a number of its own.
+          // Sampling again does no harm, and needs its own number.
           if (!(error instanceof TinkerResultGoneError) || tries >= freshTries) throw error;
         }
       }
@@ -59,7 +63,7 @@ export class SamplingClient {
     }
   }
 
-  async #sampleOnce(prompt: Int32Array, options: SampleOptions): Promise<SampleOutput> {
+  async #sampleOnce(prompt: Int32Array, options: TinkerSampleOptions): Promise<TinkerSampleOutput> {
     const seqId = this.#nextSeqId++;
     const { signal } = options;
     const { requestId } = await this.#context.submit({
@@ -67,7 +71,7 @@ export class SamplingClient {
       path: "/api/v1/asample",
       body: JSON.stringify(this.#body(prompt, options, seqId)),
       headers: { "x-tinker-sampling-backpressure": "1" },
-      ...(signal === undefined ? {} : { signal }),
+      ...defined({ signal }),
     });
     const extra = { acceptProto: true, seqId };
     const payload = await this.#context
@@ -88,7 +92,7 @@ export class SamplingClient {
     void this.#context.transport.send(call).catch(() => undefined);
   }
 
-  #body(prompt: Int32Array, options: SampleOptions, seqId: number): object {
+  #body(prompt: Int32Array, options: TinkerSampleOptions, seqId: number): object {
     const top = options.topPromptLogprobs ?? 0;
     return {
       type: "sample",
@@ -101,8 +105,7 @@ export class SamplingClient {
         temperature: options.temperature ?? 1,
         top_p: options.topP ?? 1,
         top_k: options.topK === undefined || options.topK === 0 ? -1 : options.topK,
-        ...(options.seed === undefined ? {} : { seed: options.seed }),
-        ...(options.stop === undefined ? {} : { stop: options.stop }),
+        ...defined({ seed: options.seed, stop: options.stop }),
       },
       prompt_logprobs: options.promptLogprobs ?? top > 0,
       topk_prompt_logprobs: top,
@@ -110,53 +113,20 @@ export class SamplingClient {
   }
 
   /** [prompt] log-probability of each token after those before it; NaN for the first. */
-  async computeLogprobs(prompt: Int32Array, options: CallOptions = {}): Promise<Float32Array> {
+  async computeLogprobs(
+    prompt: Int32Array,
+    options: TinkerCallOptions = {},
+  ): Promise<Float32Array> {
     const wanted = { ...options, maxTokens: 1, promptLogprobs: true };
     const { promptLogprobs } = await this.sample(prompt, wanted);
     return promptLogprobs ?? new Float32Array(prompt.length).fill(Number.NaN);
   }
 }
 
-export type { SampledSequence, SampleOutput, TopTokens };
+export type { TinkerSample, TinkerSampleOutput, TopTokens };
 
-/** Some servers leave out the first token, which has no probability. */
+/** Some servers omit the first token, which has no probability. */
 function withFirst(logprobs: Float32Array | null, length: number): Float32Array | null {
   if (logprobs === null || logprobs.length !== length - 1) return logprobs;
   return Float32Array.of(Number.NaN, ...logprobs);
-}
-
-/** So many at a time; the rest wait in line. */
-class Slots {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(count: number) {
-    this.#free = count;
-  }
-
-  async take(signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted();
-    if (this.#free > 0) {
-      this.#free -= 1;
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      const enter = (): void => {
-        signal?.removeEventListener("abort", leave);
-        resolve();
-      };
-      const leave = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
-        reject(signal?.reason);
-      };
-      signal?.addEventListener("abort", leave, { once: true });
-      this.#waiting.push(enter);
-    });
-  }
-
-  give(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free += 1;
-    else next();
-  }
 }

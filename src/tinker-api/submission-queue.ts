@@ -7,13 +7,14 @@ import { raceAbort } from "../util/abort.ts";
 import { TinkerModelLostError } from "./tinker-error.ts";
 
 export class SubmissionQueue {
-  readonly #modelId: string;
+  readonly #lostError: (cause: unknown) => Error;
   #next = 1;
   #tail: Promise<unknown> = Promise.resolve();
   #lost: unknown;
 
-  constructor(modelId: string) {
-    this.#modelId = modelId;
+  /** @param lost makes the error after a request was lost. @default TinkerModelLostError */
+  constructor(modelId: string, lost?: (cause: unknown) => Error) {
+    this.#lostError = lost ?? ((cause) => new TinkerModelLostError(modelId, cause));
   }
 
   /**
@@ -29,7 +30,7 @@ export class SubmissionQueue {
   ): Promise<T> {
     const turn = this.#tail.then(async () => {
       signal?.throwIfAborted();
-      if (this.#lost !== undefined) throw new TinkerModelLostError(this.#modelId, this.#lost);
+      if (this.#lost !== undefined) throw this.#lostError(this.#lost);
       const seqId = this.#next;
       try {
         const result = await submit(seqId);
@@ -41,7 +42,7 @@ export class SubmissionQueue {
       }
     });
     this.#tail = turn.catch(() => undefined);
-    // Whoever stops waiting does not stop a request that is on its way.
+    // A caller that stops waiting does not stop a request that is on its way.
     return signal === undefined ? turn : raceAbort(turn, signal);
   }
 }

@@ -1,18 +1,18 @@
 /** What goes wrong between a client and a Tinker server. */
-import { AgentTrainerError } from "../core/errors.ts";
-import type { ErrorDetails } from "../core/errors.ts";
+import { AgentTrainerError, type ErrorDetails } from "../core/errors.ts";
 
 /** Which request it was, for messages and logs. */
 export interface TinkerRequestName {
   /** `POST /api/v1/optim_step`, for example. */
   readonly request: string;
-  /** HTTP status; absent without an answer. */
+  /** HTTP status; absent without a response. */
   readonly status?: number;
   /** Id of the future that failed. */
   readonly requestId?: string;
   readonly seqId?: number;
 }
 
+/** Base of all errors that come from a Tinker server or from the way to it. */
 export class TinkerError extends AgentTrainerError {
   override readonly name: string = "TinkerError";
   constructor(details: Omit<ErrorDetails, "code">) {
@@ -28,7 +28,7 @@ export class TinkerWireError extends TinkerError {
   }
 }
 
-/** The server answered with an error status, and trying again does not help. */
+/** The server responded with an error status, and trying again does not help. */
 export class TinkerStatusError extends TinkerError {
   override readonly name = "TinkerStatusError";
   readonly status: number;
@@ -40,7 +40,7 @@ export class TinkerStatusError extends TinkerError {
     tries: number = 1,
   ) {
     super({
-      message: `${where.request} was answered with ${where.status}: ${detail}`,
+      message: `${where.request} failed with status ${where.status}: ${detail}`,
       ...hintOf(where.status),
       fields: { ...where, detail },
     });
@@ -75,11 +75,11 @@ export class TinkerResultGoneError extends TinkerError {
   }
 }
 
-/** No answer, in spite of all tries. */
+/** No response, in spite of all tries. */
 export class TinkerUnreachableError extends TinkerError {
   override readonly name = "TinkerUnreachableError";
   constructor(where: TinkerRequestName, baseUrl: string, tries: number, cause: unknown) {
-    const status = where.status === undefined ? "no answer" : `status ${where.status}`;
+    const status = where.status === undefined ? "no response" : `status ${where.status}`;
     super({
       message: `${where.request} at ${baseUrl} had ${status} after ${tries} tries.`,
       hint: "Look whether the server runs and can be reached, then resume the run.",

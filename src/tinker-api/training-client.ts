@@ -4,19 +4,18 @@
  */
 import type { ForwardBackwardOutput, ForwardBackwardRequest, Datum } from "./messages.ts";
 import { checkData } from "./check-data.ts";
-import { cutIntoChunks, defaultChunkLimits, joinOutputs } from "./chunks.ts";
-import type { ChunkLimits } from "./chunks.ts";
-import { forwardBackwardToJson, outputFromJson } from "./json-codec.ts";
+import { cutIntoChunks, defaultChunkLimits, joinOutputs, type ChunkLimits } from "./chunks.ts";
+import { forwardBackwardToJson, outputFromJson } from "./codec/json-codec.ts";
 import {
   decodeForwardBackwardOutput,
   encodeForwardBackwardRequest,
   protoMediaType,
-} from "./proto-codec.ts";
+} from "./codec/proto-codec.ts";
 import {
   jsonOf,
   textOf,
   type Acknowledged,
-  type CallOptions,
+  type TinkerCallOptions,
   type RequestContext,
 } from "./request-context.ts";
 import { SamplingClient } from "./sampling-client.ts";
@@ -40,7 +39,8 @@ export interface AdamParams {
   readonly gradClipNorm?: number;
 }
 
-export interface SaveOptions extends CallOptions {
+/** How long a saved checkpoint is kept. */
+export interface SaveOptions extends TinkerCallOptions {
   /** Seconds until the server may delete it. @default never */
   readonly ttlSeconds?: number;
 }
@@ -53,6 +53,7 @@ export interface TrainingClientParts {
   readonly limits?: ChunkLimits;
 }
 
+/** Trains one LoRA adapter on a Tinker server: gradients, optimizer steps, checkpoints, samplers. */
 export class TrainingClient {
   readonly modelId: string;
   readonly #context: RequestContext;
@@ -77,7 +78,7 @@ export class TrainingClient {
     data: readonly Datum[],
     lossFn: string,
     lossConfig: Readonly<Record<string, number>> = {},
-    options: CallOptions = {},
+    options: TinkerCallOptions = {},
   ): Promise<ForwardBackwardOutput> {
     return this.#forward({ data, lossFn, lossConfig, forwardOnly: false }, options);
   }
@@ -87,14 +88,14 @@ export class TrainingClient {
     data: readonly Datum[],
     lossFn: string,
     lossConfig: Readonly<Record<string, number>> = {},
-    options: CallOptions = {},
+    options: TinkerCallOptions = {},
   ): Promise<ForwardBackwardOutput> {
     return this.#forward({ data, lossFn, lossConfig, forwardOnly: true }, options);
   }
 
   async #forward(
     request: Omit<ForwardBackwardRequest, "modelId" | "seqId">,
-    options: CallOptions,
+    options: TinkerCallOptions,
   ): Promise<ForwardBackwardOutput> {
     checkData(request.data);
     const { modelId } = this;
@@ -150,7 +151,7 @@ export class TrainingClient {
     path: string,
     type: string,
     body: object,
-    options: CallOptions,
+    options: TinkerCallOptions,
   ): Promise<Readonly<Record<string, unknown>>> {
     const { requestId, seqId } = await this.#queue.submit(
       async (number) => {
@@ -167,7 +168,7 @@ export class TrainingClient {
   /** Applies the accumulated gradient and forgets it. @returns what the server measures. */
   async optimStep(
     params: AdamParams,
-    options: CallOptions = {},
+    options: TinkerCallOptions = {},
   ): Promise<Readonly<Record<string, number>>> {
     const adam = {
       learning_rate: params.learningRate ?? 1e-4,
@@ -199,12 +200,12 @@ export class TrainingClient {
     return textOf(result, "path", expected);
   }
 
-  /** A save that arrived although its answer was lost is found by its second try. */
+  /** A save that arrived although its response was lost is found by its second try. */
   async #saved(
     path: string,
     type: string,
     body: object,
-    options: CallOptions,
+    options: TinkerCallOptions,
     expected: string,
   ): Promise<Readonly<Record<string, unknown>>> {
     try {
@@ -217,7 +218,7 @@ export class TrainingClient {
   }
 
   /** A sampler of the weights as they are now; nothing is kept. */
-  async createSampler(options: CallOptions = {}): Promise<SamplingClient> {
+  async createSampler(options: TinkerCallOptions = {}): Promise<SamplingClient> {
     const route = "save_weights_for_sampler";
     const body = { sampling_session_seq_id: this.#nextSamplerSeqId(), type: route };
     const result = await this.#ordered(route, "SaveWeightsForSampler", body, options);
@@ -225,12 +226,16 @@ export class TrainingClient {
   }
 
   /** Before anything else: many servers take it only as a model's first request. */
-  async loadState(path: string, withOptimizer: boolean, options: CallOptions = {}): Promise<void> {
+  async loadState(
+    path: string,
+    withOptimizer: boolean,
+    options: TinkerCallOptions = {},
+  ): Promise<void> {
     const body = { path, optimizer: withOptimizer, type: "load_weights" };
     await this.#ordered("load_weights", "LoadWeights", body, options);
   }
 
-  info(options: CallOptions = {}): Promise<ModelInfo> {
+  info(options: TinkerCallOptions = {}): Promise<ModelInfo> {
     return this.#context
       .post<ModelInfoJson>("get_info", { model_id: this.modelId, type: "get_info" }, options)
       .then(({ model_data: data, lora_rank: rank, model_name: name }) => ({
@@ -242,7 +247,7 @@ export class TrainingClient {
   }
 
   /** Ends the model; checkpoints stay. */
-  async unload(options: CallOptions = {}): Promise<void> {
+  async unload(options: TinkerCallOptions = {}): Promise<void> {
     const body = JSON.stringify({ model_id: this.modelId, type: "unload_model" });
     const { signal } = options;
     const abort = signal === undefined ? {} : { signal };
@@ -251,13 +256,14 @@ export class TrainingClient {
       const { requestId } = await this.#context.submit(call);
       await this.#context.wait("unload_model", "UnloadModel", requestId, options);
     } catch (error) {
-      // An unload that arrived although its answer was lost leaves nothing to unload.
+      // An unload that arrived although its response was lost leaves nothing to unload.
       if (!(error instanceof TinkerStatusError && error.status === 404 && error.tries > 1))
         throw error;
     }
   }
 }
 
+/** What a Tinker server says about the model that is trained. */
 export interface ModelInfo {
   readonly modelName: string | null;
   /** A hub id, or a folder on the server's machine. */

@@ -3,9 +3,13 @@
  * statuses and headers, not what a route does.
  */
 import { randomUUID } from "node:crypto";
-import { delay } from "../util/abort.ts";
-import { TinkerStatusError, TinkerUnreachableError } from "./tinker-error.ts";
-import type { TinkerRequestName } from "./tinker-error.ts";
+import { delay, withTimeout } from "../util/abort.ts";
+import { backOffMs, readRetryAfterMs } from "../util/retry.ts";
+import {
+  TinkerStatusError,
+  TinkerUnreachableError,
+  type TinkerRequestName,
+} from "./tinker-error.ts";
 
 export interface HttpCall {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -17,7 +21,7 @@ export interface HttpCall {
   /** @default what the transport was made with */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** Statuses that are answers to the caller, not errors. */
+  /** Statuses that are results for the caller, not errors. */
   readonly accept?: (status: number) => boolean;
   /** No second try. @default false */
   readonly once?: boolean;
@@ -44,7 +48,7 @@ export interface TransportOptions {
   readonly key: () => Promise<string>;
 }
 
-/** Waiting cannot turn a refusal into an answer, apart from these. */
+/** Waiting turns no refusal into a success, apart from these. */
 export function isWorthRetrying(status: number): boolean {
   return [402, 408, 425, 429].includes(status) || status >= 500;
 }
@@ -61,7 +65,7 @@ const maxWishMs = 60_000;
 export class Transport {
   readonly #options: TransportOptions;
   readonly #fetch: (input: string, init: RequestInit) => Promise<Response>;
-  readonly #toldOf = new Map<string, number>();
+  readonly #warnedOf = new Map<string, number>();
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 
   constructor(options: TransportOptions) {
@@ -85,29 +89,29 @@ export class Transport {
     for (let tries = 1; ; tries++) {
       const outcome = await this.#try(call, key, tries);
       call.signal?.throwIfAborted();
-      if (outcome.kind === "answer") return outcome.response;
+      if (outcome.kind === "response") return outcome.response;
       if (outcome.kind === "refusal" || call.once === true) throw outcome.error;
       const wait = outcome.wishMs ?? this.backoff(tries);
       if (waited + wait > patienceMs) throw this.#unreachable(call, tries, outcome.error);
-      this.#tellOfRetry(nameOf(call), outcome.error);
+      this.#warnOfRetry(nameOf(call), outcome.error);
       await this.sleep(wait, call.signal);
       // Time spent in a call that went wrong counts, too.
       waited += wait + outcome.spentMs;
     }
   }
 
-  /** Many calls at once meet the same trouble; it is told of once in a while. */
-  #tellOfRetry(request: string, error: Error): void {
+  /** Many calls at once have the same problem; it is reported once in a while. */
+  #warnOfRetry(request: string, error: Error): void {
     const now = performance.now();
-    if (now - (this.#toldOf.get(request) ?? -Infinity) < noticeMs) return;
-    this.#toldOf.set(request, now);
+    if (now - (this.#warnedOf.get(request) ?? -Infinity) < noticeMs) return;
+    this.#warnedOf.set(request, now);
     this.#options.onWarning(`${request}: trying again. ${error.message}`);
   }
 
   /** Doubling from half a second, spread so that clients do not come back together. */
   backoff(tries: number): number {
-    const random = this.#options.random ?? Math.random;
-    return Math.min(500 * 2 ** (tries - 1), maxDelayMs) * (1 - 0.25 * random());
+    const { random = Math.random } = this.#options;
+    return backOffMs(tries, { firstMs: 500, maxMs: maxDelayMs, jitter: 0.25, random });
   }
 
   #unreachable(call: HttpCall, tries: number, cause: Error): Error {
@@ -121,36 +125,35 @@ export class Transport {
   async #try(call: HttpCall, idempotencyKey: string, tries: number): Promise<Outcome> {
     const start = performance.now();
     const timeoutMs = call.timeoutMs ?? this.#options.timeoutMs;
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const signal = call.signal === undefined ? timeout : AbortSignal.any([call.signal, timeout]);
-    let answer: UpstreamResponse;
+    const signal = withTimeout(call.signal, timeoutMs);
+    let response: UpstreamResponse;
     try {
-      const response = await this.#fetch(`${this.baseUrl}${call.path}`, {
+      const fetched = await this.#fetch(`${this.baseUrl}${call.path}`, {
         method: call.method,
         headers: await this.#headers(call, idempotencyKey, tries),
         redirect: "manual",
         signal,
         ...bodyOf(call),
       });
-      const bytes = new Uint8Array(await response.arrayBuffer());
-      answer = { status: response.status, headers: response.headers, bytes, tries };
+      const bytes = new Uint8Array(await fetched.arrayBuffer());
+      response = { status: fetched.status, headers: fetched.headers, bytes, tries };
     } catch (cause) {
       // A bad URL or key is no matter of time.
       if (!isNetworkFailure(cause)) return { kind: "refusal", error: cause as Error };
       const error = describedBy(cause);
       return { kind: "later", error, wishMs: null, spentMs: performance.now() - start };
     }
-    const { status } = answer;
+    const { status } = response;
     if ((status >= 200 && status < 300) || call.accept?.(status) === true)
-      return { kind: "answer", response: answer };
-    const detail = detailOf(answer);
+      return { kind: "response", response };
+    const detail = detailOf(response);
     const where: TinkerRequestName & { status: number } = { request: nameOf(call), status };
     const error = new TinkerStatusError(where, detail, tries);
-    if (!mayRetry(answer, detail)) return { kind: "refusal", error };
+    if (!mayRetry(response, detail)) return { kind: "refusal", error };
     return {
       kind: "later",
       error,
-      wishMs: wishOf(answer.headers),
+      wishMs: wishOf(response.headers),
       spentMs: performance.now() - start,
     };
   }
@@ -173,7 +176,7 @@ export class Transport {
 }
 
 type Outcome =
-  | { readonly kind: "answer"; readonly response: UpstreamResponse }
+  | { readonly kind: "response"; readonly response: UpstreamResponse }
   | { readonly kind: "refusal"; readonly error: Error }
   | {
       readonly kind: "later";
@@ -214,10 +217,7 @@ function mayRetry({ status, headers, tries }: UpstreamResponse, detail: string):
 
 function wishOf(headers: Headers): number | null {
   const ms = Number(headers.get("retry-after-ms") ?? Number.NaN);
-  const text = headers.get("retry-after");
-  const seconds = Number(text ?? Number.NaN);
-  const date = text === null ? Number.NaN : Date.parse(text) - Date.now();
-  const wish = [ms, seconds * 1000, date].find((value) => Number.isFinite(value));
+  const wish = Number.isFinite(ms) ? ms : readRetryAfterMs(headers.get("retry-after"));
   return wish !== undefined && wish > 0 && wish <= maxWishMs ? wish : null;
 }
 
@@ -232,6 +232,6 @@ export function detailOf({ bytes, status }: UpstreamResponse): string {
     if (first?.msg !== undefined) return `${(first.loc ?? []).join(".")}: ${first.msg}`;
     return JSON.stringify(found).slice(0, 500);
   } catch {
-    return text === "" ? `status ${status} without a word` : text.slice(0, 500);
+    return text === "" ? `status ${status} without a message` : text.slice(0, 500);
   }
 }

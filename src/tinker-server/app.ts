@@ -25,7 +25,7 @@ export interface AppOptions {
 const bodiesTogether = 8;
 
 /** In constant time, whatever the lengths. */
-function isEqual(a: string, b: string): boolean {
+export function isEqualSecret(a: string, b: string): boolean {
   const hash = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(hash(a), hash(b));
 }
@@ -34,11 +34,11 @@ export function createApp(service: TinkerService, options: AppOptions): Hono {
   const { token, pollMs, tokenizer, maxBodyBytes, onError } = options;
   const archives = new Archives(service.store);
   const app = new Hono().basePath("/api/v1");
-  // What stands before the key needs none. It is told by route: names of checkpoints are in paths, too.
+  // What comes before the key needs none. It is known by its route: names of checkpoints are in paths, too.
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.route("/", archives.routes());
   app.use(async (c, next) => {
-    if (token !== null && !isEqual(c.req.header("x-api-key") ?? "", token))
+    if (token !== null && !isEqualSecret(c.req.header("x-api-key") ?? "", token))
       throw new RequestError(401, "The key in X-API-Key is not that of this server.");
     await next();
   });

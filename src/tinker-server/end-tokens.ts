@@ -1,7 +1,7 @@
 /** Tokens that end a sequence when a request names none: those of the model's own files. */
 import { join } from "node:path";
 import type { Renderer } from "../core/policy.ts";
-import { readJsonFile } from "../util/json-file.ts";
+import { readJsonFile } from "../util/files/json-file.ts";
 
 export async function findEndTokens(
   modelPath: string,

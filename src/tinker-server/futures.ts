@@ -1,6 +1,6 @@
 /**
  * Promises that clients wait for by id. A result stays for a while after it was fetched, since the
- * answer that carried it may have been lost; the oldest go first when they take too much memory, and
+ * response that carried it may have been lost; the oldest go first when they take too much memory, and
  * all of an owner's go with it.
  */
 import { randomUUID } from "node:crypto";
@@ -16,12 +16,12 @@ interface Entry {
   /** When it may be forgotten. */
   expiresAt: number;
   bytes: number;
-  /** Somebody has been told the outcome. */
+  /** The outcome has been sent to a client. */
   claimed: boolean;
 }
 
 export interface FutureTimes {
-  /** A result that nobody asked for. @default 3_600_000 */
+  /** Lifetime of a result that was not fetched. @default 3_600_000 */
   readonly unclaimedMs?: number;
   /** A result that was fetched. @default 300_000 */
   readonly claimedMs?: number;

@@ -1,7 +1,7 @@
 /**
  * The requests of one model: executed one at a time, in the order of their numbers. A number that came
  * before is the same request again and gets the same future; one that skips ahead waits for those
- * between, and fails when they do not come: what follows goes on without them.
+ * between, and fails when they do not come: what follows continues without them.
  */
 import { RequestError } from "./request-error.ts";
 
@@ -19,11 +19,11 @@ interface Waiting {
 export interface OrderedRequestsOptions {
   /** Longest wait for a number that was skipped. */
   readonly gapMs: number;
-  /** Told, in turn, of requests that never came, and of the one that failed for it. @default nothing */
+  /** Called, in order, for requests that never came, and for the one that failed for it. @default nothing */
   readonly onLost?: (error: RequestError, future: string) => void;
 }
 
-/** A retry comes within minutes; older requests are not asked for again. */
+/** A retry comes within minutes; older requests are not repeated. */
 const knownRequests = 4096;
 /** Further ahead is no request of the same client. */
 const furthestAhead = 100_000;
@@ -42,7 +42,7 @@ export class OrderedRequests {
 
   /**
    * @param fingerprint equal for equal requests.
-   * @param start gives the work to whoever holds futures, and returns the future's id.
+   * @param start gives the work to the table of futures, and returns the future's id.
    * @throws RequestError 409 when the number was used for something else.
    */
   submit(

@@ -7,7 +7,7 @@ export const defaultMaxBodyMiB = 64;
 export interface TinkerServerOptions {
   /** A model folder in Hugging Face layout, or a `.gguf` file. */
   readonly modelPath: string;
-  /** Name that clients ask for. @default `modelPath` */
+  /** Name that clients request. @default `modelPath` */
   readonly modelName?: string;
   /** Where clients find the tokenizer: a folder or a hub id. @default `modelPath` */
   readonly tokenizer?: string;
@@ -15,7 +15,7 @@ export interface TinkerServerOptions {
   readonly renderer: Renderer;
   /** Folder of training runs and checkpoints; made when missing. */
   readonly folder: string;
-  /** What clients must send as `X-API-Key`; null lets everybody in. */
+  /** What clients must send as `X-API-Key`; null accepts every client. */
   readonly token: string | null;
   /** Threads inside one operation. @default half of the processors, at least 2 */
   readonly threads?: number;
@@ -29,7 +29,7 @@ export interface TinkerServerOptions {
   readonly maxBodyMiB?: number;
   /** Samplers that keep their weights in memory; of others, those of checkpoints are read again. @default 32 */
   readonly maxSamplers?: number;
-  /** How long a request for a result is held before the client is told to ask again. @default 20_000 */
+  /** How long a request for a result waits before the client has to poll again. @default 20_000 */
   readonly pollMs?: number;
   /** A session without a heartbeat for so long ends, and its models with it. @default 600_000 */
   readonly sessionTimeoutMs?: number;
@@ -38,4 +38,11 @@ export interface TinkerServerOptions {
    * that mostly it never comes: they refused it themselves. @default 10_000
    */
   readonly gapMs?: number;
+}
+
+export interface FireworksServerOptions extends TinkerServerOptions {
+  /** Id of the one account: lowercase letters, digits and "-". @default "local" */
+  readonly account?: string;
+  /** Results with more bytes are announced before they are sent, where a client asks for it. @default 1 MiB */
+  readonly metadataBytes?: number;
 }

@@ -1,19 +1,27 @@
-/** A Tinker server: the embedded engine behind the Tinker API. */
+/** The embedded engine behind an API for training: Tinker's, or that of Fireworks. */
 import { mkdir } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { Server } from "node:http";
+import { join } from "node:path";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { availableParallelism } from "node:os";
 import { getRequestListener } from "@hono/node-server";
+import type { Hono } from "hono";
 import { ConfigError } from "../core/errors.ts";
 import { defaultTrainingMemoryMiB } from "../engine/policy-engine.ts";
+import { defined } from "../util/defined.ts";
 import { createApp } from "./app.ts";
-import { CheckpointStore } from "./checkpoint-store.ts";
+import { CheckpointStore } from "./checkpoints/checkpoint-store.ts";
 import { findEndTokens } from "./end-tokens.ts";
 import { BaseModel } from "./model/base-model.ts";
-import { defaultMaxBodyMiB, defaultMaxModels } from "./server-options.ts";
-import type { TinkerServerOptions } from "./server-options.ts";
-import { TinkerService } from "./service.ts";
+import {
+  defaultMaxBodyMiB,
+  defaultMaxModels,
+  type FireworksServerOptions,
+  type TinkerServerOptions,
+} from "./server-options.ts";
+import { createFireworksApp } from "./fireworks/app.ts";
+import { checkAccount, newSessionId } from "./fireworks/names.ts";
+import { TinkerService, type ServiceParts } from "./service.ts";
 
 export interface ListenOptions {
   /** @default "127.0.0.1" */
@@ -37,6 +45,52 @@ export async function createTinkerServer(
   options: TinkerServerOptions,
   onError?: (error: unknown) => void,
 ): Promise<TinkerServer> {
+  const service = await createService(options);
+  const app = createApp(service, {
+    token: options.token,
+    pollMs: options.pollMs ?? defaultPollMs,
+    tokenizer: options.tokenizer ?? options.modelPath,
+    maxBodyBytes: maxBodyBytesOf(options),
+    ...defined({ onError }),
+  });
+  return serve(service, app);
+}
+
+/** The same over the wire of Fireworks' serverless training. @throws ModelError, ConfigError */
+export async function createFireworksServer(
+  options: FireworksServerOptions,
+  onError?: (error: unknown) => void,
+): Promise<TinkerServer> {
+  const account = options.account ?? "local";
+  checkAccount(account);
+  const service = await createService(options, {
+    newSessionId,
+    unreadInForward: ["logprobs", "advantages"],
+  });
+  const parts = {
+    service,
+    account,
+    pollMs: options.pollMs ?? defaultPollMs,
+    metadataBytes: options.metadataBytes ?? 2 ** 20,
+    maxBodyBytes: maxBodyBytesOf(options),
+    modelsFolder: join(options.folder, "models"),
+  };
+  const app = createFireworksApp(parts, { token: options.token, ...defined({ onError }) });
+  return serve(service, app);
+}
+
+const defaultPollMs = 20_000;
+
+function maxBodyBytesOf({ maxBodyMiB = defaultMaxBodyMiB }: TinkerServerOptions): number {
+  return maxBodyMiB * 2 ** 20;
+}
+
+type Wire = Pick<ServiceParts, "newSessionId" | "unreadInForward">;
+
+async function createService(
+  options: TinkerServerOptions,
+  wire: Wire = {},
+): Promise<TinkerService> {
   const { modelPath, renderer, folder } = options;
   const modelName = options.modelName ?? modelPath;
   await mkdir(folder, { recursive: true });
@@ -45,7 +99,8 @@ export async function createTinkerServer(
     threads: options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
     memoryMiB: options.memoryMiB ?? defaultTrainingMemoryMiB,
   });
-  const service = new TinkerService({
+  return new TinkerService({
+    ...wire,
     base,
     renderer,
     endTokens: await findEndTokens(modelPath, renderer),
@@ -59,13 +114,9 @@ export async function createTinkerServer(
       samplers: options.maxSamplers ?? 32,
     },
   });
-  const app = createApp(service, {
-    token: options.token,
-    pollMs: options.pollMs ?? 20_000,
-    tokenizer: options.tokenizer ?? modelPath,
-    maxBodyBytes: (options.maxBodyMiB ?? defaultMaxBodyMiB) * 2 ** 20,
-    ...(onError === undefined ? {} : { onError }),
-  });
+}
+
+function serve(service: TinkerService, app: Hono): TinkerServer {
   const fetch = async (request: Request): Promise<Response> => app.fetch(request);
   let server: Server | undefined;
   let closing: Promise<void> | undefined;
@@ -74,7 +125,7 @@ export async function createTinkerServer(
     return closing;
   };
   return {
-    modelName,
+    modelName: service.modelName,
     fetch,
     async listen({ host = "127.0.0.1", port = 0 } = {}) {
       server = await listen(fetch, host, port);

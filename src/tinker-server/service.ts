@@ -4,25 +4,39 @@
  */
 import { createHash, randomInt } from "node:crypto";
 import { AgentTrainerError } from "../core/errors.ts";
-import type { OptimSpec } from "../core/loss.ts";
+import { defined } from "../util/defined.ts";
+import type { OptimSpec } from "../core/loss/loss.ts";
 import type { ForwardBackwardRequest } from "../tinker-api/messages.ts";
 import { TinkerWireError } from "../tinker-api/tinker-error.ts";
-import { encryptFiles, loadAdapter, readWeights, saveAdapter } from "./adapter-files.ts";
-import { checkName, formatPath, parsePath } from "./checkpoint-path.ts";
-import type { CheckpointKind, CheckpointPath } from "./checkpoint-path.ts";
-import type { Checkpoint, CheckpointStore } from "./checkpoint-store.ts";
-import { Futures } from "./futures.ts";
-import type { FutureOutcome } from "./futures.ts";
-import { baseWeights } from "./model/adapter.ts";
-import type { Adapter, AdapterSpec, AdapterWeights } from "./model/adapter.ts";
+import {
+  encryptFiles,
+  loadAdapter,
+  readWeights,
+  saveAdapter,
+} from "./checkpoints/adapter-files.ts";
+import {
+  checkName,
+  formatPath,
+  parsePath,
+  type CheckpointKind,
+  type CheckpointPath,
+} from "./checkpoints/checkpoint-path.ts";
+import type { Checkpoint, CheckpointStore } from "./checkpoints/checkpoint-store.ts";
+import { Futures, type FutureOutcome } from "./futures.ts";
+import {
+  baseWeights,
+  type Adapter,
+  type AdapterSpec,
+  type AdapterWeights,
+  type GradientNormalization,
+} from "./model/adapter.ts";
 import { readLossRequest } from "./model/loss-request.ts";
 import { OrderedRequests } from "./ordered-requests.ts";
 import { RequestError } from "./request-error.ts";
-import { Samplers } from "./samplers.ts";
-import type { SamplingContext } from "./sampling.ts";
-import type { SamplerSession } from "./sampler-table.ts";
-import { SessionTable } from "./session-table.ts";
-import type { Session } from "./session-table.ts";
+import { Samplers } from "./sampling/samplers.ts";
+import type { SamplingContext } from "./sampling/sampling.ts";
+import type { SamplerSession } from "./sampling/sampler-table.ts";
+import { SessionTable, type Session } from "./session-table.ts";
 
 export interface LoadedModel {
   readonly id: string;
@@ -47,6 +61,10 @@ export interface ServiceParts extends SamplingContext {
   readonly modelName: string;
   readonly store: CheckpointStore;
   readonly limits: ServiceLimits;
+  /** Ids of sessions; no colons. @default random UUIDs */
+  readonly newSessionId?: () => string;
+  /** Tensors that a forward pass may be given though its loss does not read them. @default none */
+  readonly unreadInForward?: readonly string[];
 }
 
 export interface SaveOptions {
@@ -86,6 +104,7 @@ export class TinkerService implements AsyncDisposable {
     this.sessions = new SessionTable({
       timeoutMs: parts.limits.sessionTimeoutMs,
       onEnd: (session) => this.#free(session),
+      ...defined({ newId: parts.newSessionId }),
     });
   }
 
@@ -122,6 +141,11 @@ export class TinkerService implements AsyncDisposable {
       throw new RequestError(404, `Model "${id}" is not loaded. Create it, or load a checkpoint.`);
     this.sessions.use(model.sessionId);
     return model;
+  }
+
+  /** Of the models that are loaded, oldest first. */
+  modelIds(): readonly string[] {
+    return [...this.#models.keys()];
   }
 
   /** @throws RequestError when the base is another one. */
@@ -199,12 +223,13 @@ export class TinkerService implements AsyncDisposable {
   forwardBackward(request: ForwardBackwardRequest, fingerprint: string): string {
     const model = this.model(request.modelId);
     const { base } = this.parts;
-    // Whoever was told of the failure and sends anew does not mean what came before it.
+    // A client that saw the failure and sends anew does not mean what came before it.
     const isAnew = model.failure !== null && this.futures.wasClaimed(model.failure);
     const work = async (): Promise<unknown> => {
       if (isAnew && !request.forwardOnly) model.adapter.allowStep();
       try {
-        const lossRequest = readLossRequest(request, base.limits);
+        const unread = request.forwardOnly ? (this.parts.unreadInForward ?? []) : [];
+        const lossRequest = readLossRequest(request, base.limits, unread);
         return await base.forwardBackward(model.adapter, lossRequest, !request.forwardOnly);
       } catch (error) {
         if (!request.forwardOnly) this.refuseStep(model, error, () => future);
@@ -216,7 +241,7 @@ export class TinkerService implements AsyncDisposable {
   }
 
   /**
-   * A step on part of a batch would be a step that nobody asked for.
+   * A step on part of a batch would be a step that no client requested.
    * @param future of the request that failed.
    */
   refuseStep(model: LoadedModel, reason: unknown, future: () => string): void {
@@ -244,8 +269,12 @@ export class TinkerService implements AsyncDisposable {
     return requests.submit(seqId, fingerprint, work, (running) => this.start(running, sessionId));
   }
 
-  optimStep(model: LoadedModel, optim: OptimSpec): Record<string, number> {
-    return this.parts.base.optimStep(model.adapter, optim);
+  optimStep(
+    model: LoadedModel,
+    optim: OptimSpec,
+    normalization?: GradientNormalization,
+  ): Record<string, number> {
+    return this.parts.base.optimStep(model.adapter, optim, normalization);
   }
 
   // Checkpoints

@@ -1,6 +1,6 @@
 /**
- * Sessions by id. One ends when its client says so or falls silent; what it owned is freed by whoever
- * made the table. Knows no models.
+ * Sessions by id. One ends when its client says so or falls silent; what it owned is freed by the owner
+ * of the table.
  */
 import { randomUUID } from "node:crypto";
 import { RequestError } from "./request-error.ts";
@@ -16,11 +16,13 @@ export interface Session {
 export interface SessionTableOptions {
   /** Silence after which a session ends. */
   readonly timeoutMs: number;
+  /** @default random UUIDs */
+  readonly newId?: () => string;
   readonly onEnd: (session: Session) => void;
 }
 
 const maxSessions = 4096;
-/** Their ends are remembered, so that late heartbeats are told. */
+/** Their ends are remembered, so that late heartbeats get a clear response. */
 const rememberedEnds = 10_000;
 
 export class SessionTable implements Disposable {
@@ -45,7 +47,7 @@ export class SessionTable implements Disposable {
         `${maxSessions} sessions are open, and there is room for no more.`,
       );
     const session: Session = {
-      id: randomUUID(),
+      id: (this.#options.newId ?? randomUUID)(),
       modelIds: [],
       samplerIds: [],
       userMetadata,

@@ -48,15 +48,15 @@ export function writeGgufTokenizer(
   const pre = preTokenizerName(file) ?? refuse("its pre-tokenizer is none that is known by name");
   const tokens = Array.from({ length: vocabSize }, (_, id) => `[PAD${id}]`);
   const types = new Int32Array(vocabSize).fill(kinds.unused);
-  const setIfDefined = (id: number, token: string, kind: number): void => {
-    if (id >= vocabSize) refuse(`token ${id} lies outside of the vocabulary of ${vocabSize}`);
+  const addToken = (id: number, token: string, kind: number): void => {
+    if (id >= vocabSize) refuse(`token ${id} is outside of the vocabulary of ${vocabSize}`);
     tokens[id] = token;
     types[id] = kind;
   };
-  for (const [token, id] of Object.entries(vocab)) setIfDefined(id, token, kinds.normal);
+  for (const [token, id] of Object.entries(vocab)) addToken(id, token, kinds.normal);
   const ids = new Map<string, number>();
   for (const { id, content, special } of file.added_tokens ?? []) {
-    setIfDefined(id, content, special === true ? kinds.control : kinds.userDefined);
+    addToken(id, content, special === true ? kinds.control : kinds.userDefined);
     ids.set(content, id);
   }
   const values = new Map<string, VocabularyValue>([

@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ModelError } from "../core/errors.ts";
-import { readJsonFile } from "../util/json-file.ts";
-import { checkFile } from "../util/regular-file.ts";
+import { readJsonFile } from "../util/files/json-file.ts";
+import { checkFile } from "../util/files/regular-file.ts";
 import type { TokenizerFiles } from "./gguf-tokenizer.ts";
 
 /**

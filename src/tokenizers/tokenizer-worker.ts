@@ -13,8 +13,8 @@ port.on("message", (message: ToTokenizer) => {
     tokenizer = createTokenizer(message.json, message.source);
     return;
   }
-  const send = (answer: FromTokenizer, transfer: ArrayBuffer[] = []): void =>
-    port.postMessage(answer, transfer);
+  const send = (result: FromTokenizer, transfer: ArrayBuffer[] = []): void =>
+    port.postMessage(result, transfer);
   try {
     if (tokenizer === undefined) throw new Error("There is no tokenizer.");
     const ids = Int32Array.from(tokenizer.encode(message.text));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BackendCapabilities } from "../core/backend.ts";
-import { klEstimators, lossAggregations, lossNames } from "../core/loss.ts";
+import { klEstimators, lossAggregations, lossNames } from "../core/loss/loss.ts";
 import { capabilityRules, checkCapabilities } from "./check-capabilities.ts";
 import { loadConfig } from "../config/load.ts";
 
@@ -114,7 +114,7 @@ describe("checkCapabilities", () => {
     expect(() =>
       checkCapabilities(configOf("algorithm.loss_fn=./losses.ts#mine"), backend),
     ).toThrow(
-      'does not support algorithm.loss_fn="./losses.ts#mine". Backends that support it: local, tinker, verl.',
+      'does not support algorithm.loss_fn="./losses.ts#mine". Backends that support it: local, tinker, fireworks, verl.',
     );
   });
   it("takes any loss where slopes can be trained on, and one that a backend lists", () => {

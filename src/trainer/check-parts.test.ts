@@ -3,9 +3,11 @@ import { checkParts } from "./check-parts.ts";
 import { resolveConfig } from "../config/load.ts";
 
 const check =
-  (overrides: Record<string, unknown>, name = "local") =>
+  (overrides: Record<string, unknown>, backend: string | null = "local", isInCode = true) =>
   () => {
-    checkParts(resolveConfig({ "model.name": "m", ...overrides }), { name });
+    const data = { trainDataset: isInCode, valDataset: isInCode };
+    const config = resolveConfig({ "model.name": "m", ...overrides });
+    checkParts(config, { backend, agent: isInCode, ...data });
   };
 
 describe("checkParts", () => {
@@ -30,7 +32,15 @@ describe("checkParts", () => {
     ["local", { "dataset.train": "a.jsonl" }, 'dataset.train="a.jsonl"'],
     ["local", { "dataset.val": "a.jsonl" }, 'dataset.val="a.jsonl"'],
   ])("refuses, with the %s backend, %j", (name, overrides, written) => {
-    expect(check(overrides, name)).toThrow(`Only the command line reads ${written};`);
+    expect(check(overrides, name)).toThrow(
+      `${written} would be ignored: this program passes its own backend (${name}), agent, data.`,
+    );
+  });
+
+  it("takes what code does not pass", () => {
+    expect(check({ "local.threads": 2, backend: "tinker" }, null)).not.toThrow();
+    const parts = { agent: "./agent.ts", evaluator: "./e.ts", dataset: { train: "a", val: "b" } };
+    expect(check(parts, "local", false)).not.toThrow();
   });
 
   it("names all of them at once", () => {

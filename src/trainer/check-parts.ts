@@ -2,35 +2,54 @@
  * Refuses options that name a backend, an agent or data where code passes its own: they would be
  * ignored. Knows no backend by name.
  */
-import type { TrainingBackend } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
 import { configFields } from "../config/fields.ts";
 import { configTree } from "../config/parse.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import { valueAt } from "../config/tree.ts";
 
-const parts: ReadonlySet<string> = new Set(["agent", "evaluator", "dataset.train", "dataset.val"]);
+/** What code passes, so that the options of the same purpose have no effect. */
+export interface PassedParts {
+  /** Name of the backend; `null` when the trainer creates it. */
+  readonly backend: string | null;
+  readonly agent: boolean;
+  readonly trainDataset: boolean;
+  readonly valDataset: boolean;
+}
 
 /**
  * Sections of other backends may stay: the same file can serve several.
- * @throws ConfigError that names every option that only the command line reads.
+ * @throws ConfigError that names every option that would be ignored.
  */
-export function checkParts(config: TrainConfig, backend: Pick<TrainingBackend, "name">): void {
-  const { name } = backend;
+export function checkParts(config: TrainConfig, passed: PassedParts): void {
+  const { backend } = passed;
+  const parts = new Map([
+    ["agent", passed.agent],
+    ["evaluator", passed.agent],
+    ["dataset.train", passed.trainDataset],
+    ["dataset.val", passed.valDataset],
+  ]);
   const tree = configTree(config);
   const ignored: string[] = [];
   for (const { key, default: standard } of configFields()) {
-    const isOfBackend = key.startsWith(`${name}.`) || key.startsWith(`${name}_`);
-    if (key !== "backend" && !parts.has(key) && !isOfBackend) continue;
+    const isOfBackend =
+      backend !== null &&
+      (key === "backend" || key.startsWith(`${backend}.`) || key.startsWith(`${backend}_`));
+    if (!isOfBackend && parts.get(key) !== true) continue;
     const value = valueAt(tree, key);
-    if (key === "backend" && value === name) continue;
+    if (key === "backend" && value === backend) continue;
     const written = JSON.stringify(value);
     if (written !== JSON.stringify(standard)) ignored.push(`${key}=${written}`);
   }
   if (ignored.length === 0) return;
+  const own = [
+    ...(backend === null ? [] : [`backend (${backend})`]),
+    ...(passed.agent ? ["agent"] : []),
+    ...(passed.trainDataset || passed.valDataset ? ["data"] : []),
+  ];
   throw new ConfigError({
-    message: `Only the command line reads ${ignored.join(", ")}; this program brings its own backend (${name}), agent and data, so it would be ignored.`,
-    hint: "Pass it in code: options of a backend to the function that makes it, the rest to AgentTrainer. Or run the configuration with `agent-trainer train`.",
-    fields: { options: ignored, backend: name },
+    message: `${ignored.join(", ")} would be ignored: this program passes its own ${own.join(", ")}.`,
+    hint: "Remove these options, or do not pass in code what they name. Options of a backend object belong to the function that creates it; with backend as a name, the trainer reads them.",
+    fields: { options: ignored, backend },
   });
 }

@@ -6,8 +6,9 @@ import { capabilityMatrix } from "../core/capabilities.ts";
 import { ConfigError } from "../core/errors.ts";
 import { capabilityRules } from "./check-capabilities.ts";
 import { type ConfigField, configFields } from "../config/fields.ts";
+import type { Requirement } from "../config/schema/option-meta.ts";
 import { compatKeys } from "../config/compat/compat-keys.ts";
-import { nearestKey } from "../config/issues.ts";
+import { nearestKey } from "../config/checks/issues.ts";
 import { loadConfig } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import { compatKey, plainKey } from "../config/compat/translate.ts";
@@ -22,52 +23,44 @@ export interface ExplainedOption extends ConfigField {
   readonly otherNames: readonly string[];
 }
 
-/** Options that must be set too, so that a value takes effect and contradicts nothing. */
-const assets: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  "algorithm.loss_scale_factor": { "algorithm.loss_agg_mode": "seq-mean-token-sum-norm" },
-  "algorithm.dro_beta": { "algorithm.loss_fn": "dro" },
-  "algorithm.sapo_tau_pos": { "algorithm.loss_fn": "sapo" },
-  "algorithm.sapo_tau_neg": { "algorithm.loss_fn": "sapo" },
-  "algorithm.kl_estimator": { "algorithm.kl_beta": 0.1 },
-  "algorithm.kl_penalty": { "algorithm.use_kl_in_reward": true },
-  "algorithm.kl_ctrl": { "algorithm.use_kl_in_reward": true },
-  "algorithm.rollout_correction.rollout_rs": {
-    "algorithm.rollout_correction.rollout_rs_threshold": "2",
-  },
-  "algorithm.rollout_correction.rollout_rs_threshold": {
-    "algorithm.rollout_correction.rollout_rs": "token_k1",
-  },
-  "algorithm.rollout_correction.tis_cap": { "algorithm.rollout_correction.tis_mode": "token" },
-  "algorithm.rollout_correction.rollout_is_batch_normalize": {
-    "algorithm.rollout_correction.tis_mode": "token",
-  },
-  stepwise_advantage: { "stepwise_advantage.enable": true },
-  rejection_sample: { "rejection_sample.enable": true },
-  async_training: { "async_training.enable": true },
-};
+export const backendNames: readonly string[] = Object.keys(capabilityMatrix);
 
-/** Values to try where an option takes more than can be listed. */
-const samples: readonly unknown[] = [
-  0,
-  0.5,
-  1,
-  2,
-  8,
-  64,
-  1024,
-  "token_k1",
-  "val/x",
-  "a",
-  ["role=rloo"],
-  ["role=dro"],
-];
+const fieldsByKey = (): ReadonlyMap<string, ConfigField> =>
+  new Map(configFields().map((field) => [field.key, field]));
 
-function requiredOptionsOf(key: string): Readonly<Record<string, unknown>> {
-  const parts = key.split(".");
-  const prefixes = parts.map((_, i) => parts.slice(0, i + 1).join("."));
-  return Object.assign({}, ...prefixes.map((prefix) => assets[prefix] ?? {})) as Readonly<
-    Record<string, unknown>
-  >;
+/** The value of an option that is not set. */
+function usualValue({ default: standard, inherits }: ConfigField): unknown {
+  return inherits === undefined ? standard : fieldsByKey().get(inherits)?.default;
+}
+
+/** A value of an option other than `value`. */
+function otherThan(value: unknown, key: string): unknown {
+  const text = JSON.stringify(value);
+  return fieldsByKey()
+    .get(key)
+    ?.examples.find((other) => JSON.stringify(other) !== text);
+}
+
+type Options = Readonly<Record<string, unknown>>;
+
+/** Each of these sets of options meets the requirement. */
+function waysToMeet(requirement: Requirement): readonly Options[] {
+  if ("data" in requirement) return [{}];
+  if ("anyOf" in requirement) return requirement.anyOf.flatMap(waysToMeet);
+  const { option } = requirement;
+  if ("above" in requirement) return [{ [option]: requirement.above + 1 }];
+  if ("not" in requirement) return [{ [option]: otherThan(requirement.not, option) }];
+  return [{ [option]: requirement.is[0] }];
+}
+
+/** Options that must be set too, so that a value takes effect and contradicts nothing: each alternative. */
+function requiredOptionsOf({ requires, setWith }: ConfigField): readonly Options[] {
+  const paired = setWith === undefined ? {} : { [setWith]: otherThan(null, setWith) };
+  return requires.reduce<readonly Options[]>(
+    (sets, requirement) =>
+      sets.flatMap((set) => waysToMeet(requirement).map((way) => ({ ...set, ...way }))),
+    [paired],
+  );
 }
 
 /** An option with a value, and the other options that must be set with it. */
@@ -77,10 +70,7 @@ export interface OptionProbe {
 }
 
 /** LoRA is on: every backend supports it. */
-function probeOf(key: string, value: unknown): OptionProbe {
-  const base = { "model.name": "m", "model.lora_rank": 8 };
-  return { value, overrides: { ...base, ...requiredOptionsOf(key), [key]: value } };
-}
+const base = { "model.name": "m", "model.lora_rank": 8 };
 
 /** null where it is not a valid configuration. */
 function configOf({ overrides }: OptionProbe): TrainConfig | null {
@@ -92,32 +82,27 @@ function configOf({ overrides }: OptionProbe): TrainConfig | null {
   }
 }
 
-/** Values of an option to probe: those it lists, or one that is not its default. */
-function valuesOf({ key, allowed, default: standard, inherits }: ConfigField): readonly unknown[] {
-  const inherited = configFields().find((field) => field.key === inherits);
-  const usual = inherited === undefined ? standard : inherited.default;
-  const listed = /^one of ([\w, -]+?)(?:, or (?:null|path#export.*))?$/u
-    .exec(allowed)?.[1]
-    ?.split(", ");
-  if (listed !== undefined) return key === "algorithm.adv_estimator" ? [...listed, "gae"] : listed;
-  if (allowed.startsWith("true or false")) return [true, false];
-  // Its default is the only value that some backends support.
-  if (key === "model.lora_alpha") return [usual, 16];
-  const other = samples.find((value) => value !== usual && configOf(probeOf(key, value)) !== null);
-  return other === undefined ? [] : [other];
-}
-
-/** Values of an option to probe, each as a whole configuration. */
+/** All values of an option where they can be listed, else one that is not its default; with every alternative of what they require. */
 export function optionProbes(field: ConfigField): readonly OptionProbe[] {
-  return valuesOf(field)
-    .map((value) => probeOf(field.key, value))
+  const { key, allowed, backend, examples } = field;
+  const usual = JSON.stringify(usualValue(field));
+  const probes = examples
+    .flatMap((value) =>
+      requiredOptionsOf(field).map((set) => ({
+        value,
+        overrides: { ...base, ...set, [key]: value },
+      })),
+    )
     .filter((probe) => configOf(probe) !== null);
+  const isListed = /^(?:one of|true or false)/u.test(allowed) || backend?.values === "all";
+  if (isListed) return probes;
+  const others = probes.filter(({ value }) => JSON.stringify(value) !== usual);
+  return others.filter(({ value }) => value === others[0]?.value);
 }
 
-/** Sections that one backend reads and others do not have. */
+/** The backend whose options these are; others do not have them. */
 function ownerOf(key: string): string | undefined {
-  const section = key === "tinker_base_url" ? "tinker" : (key.split(".")[0] as string);
-  return Object.hasOwn(capabilityMatrix, section) && key !== section ? section : undefined;
+  return backendNames.find((name) => key.startsWith(`${name}.`) || key.startsWith(`${name}_`));
 }
 
 /** Whether the backend of this package supports everything that the configuration requests. */
@@ -131,16 +116,15 @@ export function supportedValues(field: ConfigField, backend: string): Supported 
   const owner = ownerOf(field.key);
   if (owner !== undefined) return owner === backend ? "all" : "own";
   const probes = optionProbes(field);
-  const values = probes.map(({ value }) => value);
-  const kept = probes.flatMap((probe) => {
+  const values = [...new Set(probes.map(({ value }) => value))];
+  const isKept = (probe: OptionProbe): boolean => {
     const config = configOf(probe);
-    return config === null || isSupported(backend, config) ? [probe.value] : [];
-  });
+    return config === null || isSupported(backend, config);
+  };
+  const kept = values.filter((value) => probes.some((one) => one.value === value && isKept(one)));
   if (kept.length === values.length) return "all";
   return kept.length === 0 || (kept.length === 1 && kept[0] === false) ? "none" : kept;
 }
-
-export const backendNames: readonly string[] = Object.keys(capabilityMatrix);
 
 /** A key of rLLM or verl that is not the name of an option here. */
 export interface ExplainedCompatKey {

@@ -4,19 +4,13 @@ import type { TrainingBackend } from "../core/backend.ts";
 import type { Task } from "../core/task.ts";
 import type { Episode } from "../core/trajectory.ts";
 import type { BatchPlan } from "./rollouts/batches.ts";
+import type { WeightGate } from "./rollouts/weight-gate.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { CustomLosses } from "./custom-algorithms.ts";
 import type { UnstampedEvent } from "../core/events.ts";
-import type { Emit } from "./emitter.ts";
+import type { RolloutRequest } from "../rollout/rollout-request.ts";
+import type { Emit } from "./events.ts";
 import type { RunLog } from "./run-folder/run-log.ts";
-
-/** One rollout to run. */
-export interface RolloutRequest {
-  readonly task: Task;
-  readonly rolloutIndex: number;
-  readonly episodeId: string;
-  readonly seed: number;
-}
 
 export interface RolloutOptions {
   readonly isValidation: boolean;
@@ -35,6 +29,8 @@ export type RunRollouts = (
 export interface LoopContext {
   readonly config: TrainConfig;
   readonly backend: TrainingBackend;
+  /** Every update and weight sync goes through it. */
+  readonly gate: WeightGate;
   readonly rollouts: RunRollouts;
   readonly batches: BatchPlan<Task>;
   readonly valTasks: readonly Task[];

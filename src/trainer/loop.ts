@@ -14,7 +14,7 @@ import { isBetter } from "./run-folder/best-validation.ts";
 import { LearningRecord } from "./update/learning.ts";
 import type { LoopContext } from "./loop-context.ts";
 import { createSyncStepper } from "./sync-stepper.ts";
-import type { BufferedRollouts } from "./rollouts/buffered-rollouts.ts";
+import type { BufferedRollouts } from "./rollouts/task-rollouts.ts";
 import type { Stepper } from "./stepper.ts";
 import { runValidation } from "./rollouts/validate.ts";
 

@@ -4,24 +4,24 @@
  */
 import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainingBackend } from "../core/backend.ts";
+import type { UnstampedEvent } from "../core/events.ts";
 import { fileError } from "../core/file-error.ts";
-import type { Task } from "../core/task.ts";
+import type { Dataset, Task } from "../core/task.ts";
 import { redact } from "../util/redact.ts";
-import { createBatchPlan, stepsForEpochs } from "./rollouts/batches.ts";
+import { createBatchPlan, stepsForEpochs, curriculumRank } from "./rollouts/batches.ts";
 import { servedState, type RunState } from "./run-folder/checkpoint.ts";
-import { startWarnings } from "../config/start-warnings.ts";
-import { validationNotices } from "../config/switches.ts";
+import { startWarnings } from "../config/checks/start-warnings.ts";
+import { validationNotices } from "../config/checks/switches.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
 import { checkValidation } from "./check-validation.ts";
 import { resumedState } from "./run-folder/resumed-state.ts";
-import { curriculumRank } from "./rollouts/curriculum.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { CustomLosses } from "./custom-algorithms.ts";
-import { createEmitter, type Emit, type EventListener } from "./emitter.ts";
+import { createEmitter, type Emit, type EventListener } from "./events.ts";
 import { isInterrupt, type LoopResult, runLoop } from "./loop.ts";
 import { batchSizeOf } from "./loop-context.ts";
 import { temperatureWarnings } from "./update/logprob-temperature.ts";
-import { createRolloutService, type OpenRollouts } from "./rollouts/gateway-service.ts";
+import { createRolloutService } from "./rollouts/gateway-service.ts";
 import { guardRun, type RunExit } from "./run-exit.ts";
 import {
   openRunDirectory,
@@ -29,21 +29,23 @@ import {
   type RunDirectory,
 } from "./run-folder/run-directory.ts";
 import { hashConfig, hashDataset } from "./run-folder/run-identity.ts";
-import { nothingBuffered } from "./rollouts/buffered-rollouts.ts";
+import { nothingBuffered } from "./rollouts/task-rollouts.ts";
 import type { Rollouts } from "./rollouts/agent-spec.ts";
 
-/** The result of a run. A run that fails rejects instead. */
-export interface TrainResult extends LoopResult {
+interface RunFacts {
   readonly runDir: string;
   readonly seed: number;
   readonly totalSteps: number;
 }
 
+/** The result of a run. A run that fails rejects instead. */
+export interface TrainResult extends LoopResult, RunFacts {}
+
 export interface RunPlan {
   readonly backend: TrainingBackend;
   readonly rollouts: Rollouts;
   readonly config: TrainConfig;
-  readonly trainTasks: readonly Task[];
+  readonly trainTasks: Dataset;
   readonly valTasks: readonly Task[];
   readonly resume: ResumeMode;
   /** Whether options that decide what the run computes may change on resume. */
@@ -54,6 +56,13 @@ export interface RunPlan {
   readonly losses: CustomLosses;
   /** Warnings about options without an effect. */
   readonly warnings: readonly string[];
+}
+
+interface OpenedRun {
+  readonly plan: RunPlan;
+  readonly directory: RunDirectory;
+  readonly state: RunState;
+  readonly emit: Emit;
 }
 
 function totalStepsOf({ config, trainTasks }: RunPlan): number {
@@ -76,36 +85,37 @@ const atStart = (plan: RunPlan): RunState => ({
   dataHash: hashDataset(plan.trainTasks, curriculumRank(plan.config).rank),
 });
 
-/** Executes a run to its end. Tests replace `openRollouts`. */
-export async function executeRun(
-  plan: RunPlan,
-  openRollouts: OpenRollouts = createRolloutService,
-): Promise<TrainResult> {
-  checkValidation(plan.config, plan.valTasks);
-  const fresh = atStart(plan);
-  const directory = await openRunDirectory({
-    config: plan.config,
-    resume: plan.resume,
-    allowChanges: plan.allowChanges,
-    dataHash: fresh.dataHash,
-  });
-  try {
-    const emit = createEmitter((event) => directory.journal.event(event), plan.listeners);
-    const { checkpoint, changes } = directory;
-    const { configHash } = fresh;
-    const state =
-      checkpoint === null
-        ? fresh
-        : {
-            ...resumedState(servedState(checkpoint.state), plan.config, changes),
-            configHash,
-          };
-    return await loggedRun({ plan, directory, state, openRollouts }, emit);
-  } catch (error) {
-    throw fileError(error) ?? error;
-  } finally {
-    directory.close();
-  }
+/** Where the run begins: with the state of its newest checkpoint, or at step 0. */
+function startOf(plan: RunPlan, { checkpoint, changes }: RunDirectory, fresh: RunState): RunState {
+  if (checkpoint === null) return fresh;
+  const { configHash } = fresh;
+  return { ...resumedState(servedState(checkpoint.state), plan.config, changes), configHash };
+}
+
+/** The first events of a run: what it starts with, and what may surprise. */
+function announce({ plan, directory, state, emit }: OpenedRun, run: RunFacts): void {
+  const { checkpoint, changes } = directory;
+  const start: UnstampedEvent = {
+    type: "run-start",
+    ...run,
+    resumedFrom: checkpoint?.path ?? null,
+  };
+  emit(state.step, start);
+  if (changes.length > 0) emit(state.step, { type: "config-change", changes });
+  const { best } = checkpoint?.state ?? state;
+  const warnings = [
+    ...(best !== null && state.best === null
+      ? [
+          `The best validation so far, that of step ${best.step}, was measured with other options; the search for the best starts over.`,
+        ]
+      : []),
+    ...directory.warnings,
+    ...plan.warnings,
+    ...startWarnings(plan.config, plan.trainTasks.length, run.totalSteps),
+    ...temperatureWarnings(plan.config, plan.backend),
+    ...(plan.valTasks.length === 0 ? validationNotices(plan.config) : []),
+  ];
+  for (const message of warnings) emit(state.step, { type: "warning", message });
 }
 
 /** What can still be done while the process exits: log how the run ended, and release the lock. */
@@ -115,60 +125,41 @@ function leave(directory: RunDirectory, end: () => void, { status, message }: Ru
   } catch {
     // If the log cannot be written, the lock is released all the same.
   }
-  directory.close();
+  directory[Symbol.dispose]();
   if (status !== "failed") return;
   process.stderr.write(
     `error: ${message} It has no result; resume continues from the last saved step of ${directory.path}.\n`,
   );
 }
 
-interface OpenedRun {
-  readonly plan: RunPlan;
-  readonly directory: RunDirectory;
-  readonly state: RunState;
-  readonly openRollouts: OpenRollouts;
-}
-
-/** Whatever happens, the last event of the run log says how the run ended. */
-async function loggedRun(opened: OpenedRun, emit: Emit): Promise<TrainResult> {
-  const { plan, directory, state } = opened;
-  const totalSteps = totalStepsOf(plan);
-  const run = { runDir: directory.path, seed: plan.config.trainer.seed, totalSteps };
-  const checkpoint = directory.checkpoint?.path ?? null;
-  emit(state.step, { type: "run-start", ...run, resumedFrom: checkpoint });
-  const { changes } = directory;
-  if (changes.length > 0) emit(state.step, { type: "config-change", changes });
-  const { best } = directory.checkpoint?.state ?? state;
-  if (best !== null && state.best === null) {
-    emit(state.step, {
-      type: "warning",
-      message: `The best validation so far, that of step ${best.step}, was measured with other options; the search for the best starts over.`,
-    });
-  }
-  for (const message of [
-    ...directory.warnings,
-    ...plan.warnings,
-    ...startWarnings(plan.config, plan.trainTasks.length, totalSteps),
-    ...temperatureWarnings(plan.config, plan.backend),
-    ...(plan.valTasks.length === 0 ? validationNotices(plan.config) : []),
-  ]) {
-    emit(state.step, { type: "warning", message });
-  }
+/** Executes a run to its end. Whatever happens, the last event of its log says how it ended. */
+export async function executeRun(plan: RunPlan): Promise<TrainResult> {
+  const { config, listeners } = plan;
+  checkValidation(config, plan.valTasks);
+  const fresh = atStart(plan);
+  const { resume, allowChanges } = plan;
+  const { dataHash } = fresh;
+  using directory = await openRunDirectory({ config, resume, allowChanges, dataHash });
+  const write = createEmitter((event) => directory.journal.event(event), listeners);
+  const state = startOf(plan, directory, fresh);
+  const run = {
+    runDir: directory.path,
+    seed: config.trainer.seed,
+    totalSteps: totalStepsOf(plan),
+  };
   let lastStep = state.step;
-  const counted: Emit = (step, body) => {
+  const emit: Emit = (step, body) => {
     lastStep = step;
-    emit(step, body);
+    write(step, body);
   };
   const end = (status: LoopResult["status"] | "failed", message: string | null): void =>
     emit(lastStep, { type: "run-end", status, message });
   using guard = guardRun((exit) => leave(directory, () => end(exit.status, exit.message), exit));
-  const signal = AbortSignal.any([plan.signal, guard.signal]);
   try {
-    const result = await runWithServices(
-      { ...opened, plan: { ...plan, signal } },
-      counted,
-      totalSteps,
-    );
+    const signal = AbortSignal.any([plan.signal, guard.signal]);
+    const opened = { plan: { ...plan, signal }, directory, state, emit };
+    announce(opened, run);
+    const result = await runWithServices(opened, run.totalSteps);
     lastStep = result.steps;
     if (guard.failure !== null) {
       if (result.status === "interrupted") throw guard.failure;
@@ -180,6 +171,7 @@ async function loggedRun(opened: OpenedRun, emit: Emit): Promise<TrainResult> {
     if (guard.failure === null && isInterrupt(error, plan.signal)) {
       end("interrupted", null);
       const nothing = { metrics: null, validation: null, message: null };
+      const checkpoint = directory.checkpoint?.path ?? null;
       const before = { checkpoint, best: state.best, steps: state.step };
       return { ...run, ...nothing, ...before, status: "interrupted" };
     }
@@ -189,13 +181,13 @@ async function loggedRun(opened: OpenedRun, emit: Emit): Promise<TrainResult> {
     } catch {
       // A full disk affects the run log, too; what ended the run matters more.
     }
-    throw failure;
+    throw fileError(failure) ?? failure;
   }
 }
 
+/** Starts the backend and the gateway, and runs the loop on them. */
 async function runWithServices(
-  { plan, directory, state, openRollouts }: OpenedRun,
-  emit: Emit,
+  { plan, directory, state, emit }: OpenedRun,
   totalSteps: number,
 ): Promise<LoopResult> {
   const { backend, config, signal } = plan;
@@ -212,12 +204,18 @@ async function runWithServices(
     await backend.loadState(directory.checkpoint.weights, state.weightVersion);
   }
   const { weightVersion } = state;
-  const service = await openRollouts({ target, rollouts: plan.rollouts, config, weightVersion });
+  const service = await createRolloutService({
+    target,
+    rollouts: plan.rollouts,
+    config,
+    weightVersion,
+  });
   try {
     return await runLoop(
       {
         config,
-        backend: service.hold?.(backend) ?? backend,
+        backend,
+        gate: service.gate,
         rollouts: service.run,
         batches: createBatchPlan(plan.trainTasks, {
           batchSize: batchSizeOf(config),

@@ -11,7 +11,7 @@ function engineMetrics(numbers: UpdateMetrics, wallS: number): Record<string, nu
   return {
     ...rest,
     "time/engine_busy_s": busyS,
-    "time/outside_engine_share": wallS > 0 ? Math.max(0, 1 - busyS / wallS) : 0,
+    "time/outside_engine_fraction": wallS > 0 ? Math.max(0, 1 - busyS / wallS) : 0,
   };
 }
 
@@ -32,7 +32,7 @@ export async function stepMetrics(
     ...engineMetrics((await context.backend.metrics?.()) ?? {}, wallS),
     "time/step_s": wallS,
     "progress/step": step,
-    "progress/done_share": step / context.totalSteps,
+    "progress/done_fraction": step / context.totalSteps,
     "progress/epoch": context.batches.cursor(batches).epoch,
   };
 }

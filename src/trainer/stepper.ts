@@ -4,7 +4,7 @@
  */
 import type { AgentTrainerError } from "../core/errors.ts";
 import type { RunState } from "./run-folder/checkpoint.ts";
-import type { BufferedRollouts } from "./rollouts/buffered-rollouts.ts";
+import type { BufferedRollouts } from "./rollouts/task-rollouts.ts";
 
 /** Tracks for the loop whether the weights are still those of the last completed step. */
 export interface UpdateGuard {

@@ -13,8 +13,7 @@ import { trainOnRollouts } from "./update/train-on-rollouts.ts";
 
 /** A synchronous stepper that resumes with the rollouts of a checkpoint. */
 export function createSyncStepper(context: LoopContext, before: Buffered): Stepper {
-  const { backend } = context;
-  const { config } = context;
+  const { backend, config, gate } = context;
   let { waiting, replay } = before.rollouts;
   let { position } = before;
 
@@ -28,7 +27,7 @@ export function createSyncStepper(context: LoopContext, before: Buffered): Stepp
     const again = chooseReplay(replay, config, number);
     const sets = [...collected.sets, ...again];
     const trained = await trainOnRollouts(context, number, sets, { guard, skippedUpdates });
-    const weightVersion = trained.hasChanged ? await backend.publishWeights() : state.weightVersion;
+    const weightVersion = trained.hasChanged ? await gate.publish(backend) : state.weightVersion;
     const wallS = secondsSince(start);
     const { episodes } = collected;
     const episodeMetrics = trainEpisodeMetrics(

@@ -19,6 +19,12 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** Aborts with `signal`, or after `ms` with a TimeoutError. */
+export function withTimeout(signal: AbortSignal | undefined, ms: number): AbortSignal {
+  const timeout = AbortSignal.timeout(ms);
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+}
+
 /**
  * `work`, but rejecting with the signal's reason as soon as it aborts. The work itself continues unless
  * it watches the signal too; its late result or rejection is dropped.

@@ -1,13 +1,13 @@
 /**
- * Objects with optional fields, which `exactOptionalPropertyTypes` requires to be omitted where there is no
- * value.
+ * Optional fields of an object literal, which `exactOptionalPropertyTypes` requires to be omitted where there
+ * is no value: `{ code, ...defined({ hint }) }`.
  */
 
 /** The same fields without those that are undefined. */
 export function defined<T extends object>(fields: {
   readonly [K in keyof T]: T[K] | undefined;
-}): T {
-  const present: Partial<Record<keyof T, unknown>> = {};
+}): Partial<T> {
+  const present: Partial<T> = {};
   for (const name in fields) if (fields[name] !== undefined) present[name] = fields[name];
-  return present as T;
+  return present;
 }

@@ -1,7 +1,7 @@
 /** The interfaces of an agent and of the environment that it acts in, and how instances are created. */
 import { AgentTrainerError } from "../core/errors.ts";
-import { describeValue } from "../rollout/error-facts.ts";
-import type { CallOptions, ModelOutput, WireMessage } from "./model-call.ts";
+import { describeValue } from "../rollout/failures/error-facts.ts";
+import type { ModelCallOptions, ModelOutput, WireMessage } from "./model-call.ts";
 
 type Info = Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,7 @@ export interface Agent<Observation = unknown, Action = unknown> {
   /** The conversation so far, in OpenAI's wire format: the messages of the next call. */
   readonly chatCompletions: readonly WireMessage[];
   /** Fields of each call other than model and messages, such as `tools`. */
-  readonly callOptions?: CallOptions;
+  readonly callOptions?: ModelCallOptions;
   /** Called first with the observation of `reset`, then with that of each `step`. */
   updateFromEnv(
     observation: Observation,
@@ -36,8 +36,11 @@ export interface EnvironmentStart<Observation = unknown> {
   readonly info?: Info;
 }
 
+/** What an environment returns for an action. */
 export interface EnvironmentStep<Observation = unknown> extends EnvironmentStart<Observation> {
+  /** Reward of the action; the rollout's is the sum. */
   readonly reward: number;
+  /** Whether the environment has ended. */
   readonly done: boolean;
 }
 

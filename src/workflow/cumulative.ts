@@ -1,9 +1,9 @@
 /** Several turns within one token budget, for turns that train as one sequence. */
 import { TerminationEvent } from "../core/termination.ts";
-import type { CallOptions, ModelOutput } from "./model-call.ts";
-import { MultiTurnWorkflow } from "./multi-turn.ts";
-import type { MultiTurnArgs } from "./multi-turn.ts";
+import type { ModelCallOptions, ModelOutput } from "./model-call.ts";
+import { MultiTurnWorkflow, type MultiTurnArgs } from "./multi-turn.ts";
 
+/** Arguments of a `CumulativeWorkflow`. */
 export interface CumulativeArgs extends MultiTurnArgs {
   /** Maximum number of tokens after the first prompt, observations included. */
   readonly maxResponseLength: number;
@@ -17,7 +17,7 @@ export class CumulativeWorkflow<Metadata = Record<string, unknown>> extends Mult
   CumulativeArgs,
   Metadata
 > {
-  protected override limits(last: ModelOutput | null, first: ModelOutput | null): CallOptions {
+  protected override limits(last: ModelOutput | null, first: ModelOutput | null): ModelCallOptions {
     const used =
       last === null || first === null
         ? 0

@@ -9,8 +9,9 @@ export interface WireMessage {
 }
 
 /** Fields of the request other than `model` and `messages`: `tools`, `tool_choice`, `max_tokens` ... */
-export type CallOptions = Readonly<Record<string, unknown>>;
+export type ModelCallOptions = Readonly<Record<string, unknown>>;
 
+/** A tool call in OpenAI's wire format. */
 export interface WireToolCall {
   readonly id: string;
   readonly function: { readonly name: string; readonly arguments: string };
@@ -24,11 +25,15 @@ export interface ModelOutput {
   readonly message: WireMessage;
   /** The text of the message; "" when there is none. */
   readonly content: string;
+  /** Its reasoning; "" when there is none. */
   readonly reasoning: string;
+  /** Its tool calls, in order; empty when there are none. */
   readonly toolCalls: readonly WireToolCall[];
   /** Why the response ended; `length` means that it was truncated by the token limit. */
   readonly finishReason: string;
+  /** Tokens of the prompt. */
   readonly promptTokens: number;
+  /** Tokens of the completion. */
   readonly completionTokens: number;
 }
 
@@ -50,7 +55,7 @@ export async function callModel(
   config: Pick<AgentConfig, "model" | "signal">,
   endpoint: Pick<TrajectoryHandle, "baseUrl" | "apiKey">,
   messages: readonly WireMessage[],
-  options: CallOptions = {},
+  options: ModelCallOptions = {},
 ): Promise<ModelOutput> {
   const response = await fetch(`${endpoint.baseUrl}/chat/completions`, {
     method: "POST",

@@ -1,13 +1,15 @@
 /** The loop of an agent in an environment, with a limit on turns. */
 import type { Task } from "../core/task.ts";
 import { TerminationEvent } from "../core/termination.ts";
-import { checkStep, make } from "./agent-environment.ts";
-import type { Agent, Environment, Maker } from "./agent-environment.ts";
-import type { CallOptions, ModelOutput } from "./model-call.ts";
+import { checkStep, make, type Agent, type Environment, type Maker } from "./agent-environment.ts";
+import type { ModelCallOptions, ModelOutput } from "./model-call.ts";
 import { Workflow } from "./workflow.ts";
 
+/** The classes of an agent and of its environment, with their arguments. */
 export interface AgentEnvironmentArgs {
+  /** Class of the agent. */
   readonly agentClass: Maker<Agent>;
+  /** Class of the environment; it receives the task's metadata and `envArgs`. */
   readonly envClass: Maker<Environment>;
   /** Arguments of the agent. @default {} */
   readonly agentArgs?: object;
@@ -15,6 +17,7 @@ export interface AgentEnvironmentArgs {
   readonly envArgs?: object;
 }
 
+/** Arguments of a `MultiTurnWorkflow`. */
 export interface MultiTurnArgs extends AgentEnvironmentArgs {
   /** Maximum number of model calls. @default 5 */
   readonly maxSteps?: number;
@@ -33,7 +36,7 @@ export class MultiTurnWorkflow<
   }
 
   /** Fields of the next call; may end the rollout. */
-  protected limits(_last: ModelOutput | null, _first: ModelOutput | null): CallOptions {
+  protected limits(_last: ModelOutput | null, _first: ModelOutput | null): ModelCallOptions {
     return {};
   }
 

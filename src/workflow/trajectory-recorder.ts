@@ -3,14 +3,19 @@ import type { AgentConfig, TrajectoryHandle, TrajectoryOptions } from "../core/a
 import { AgentTrainerError } from "../core/errors.ts";
 import type { StepReport, TrajectoryReport } from "../core/report.ts";
 import { defaultTrajectoryName } from "../core/trajectory.ts";
-import { callModel } from "./model-call.ts";
-import type { CallOptions, ModelOutput, WireMessage } from "./model-call.ts";
-import { shapeRewards } from "./reward-shaping.ts";
-import type { RewardShaping } from "./reward-shaping.ts";
+import { defined } from "../util/defined.ts";
+import {
+  callModel,
+  type ModelCallOptions,
+  type ModelOutput,
+  type WireMessage,
+} from "./model-call.ts";
+import { shapeRewards, type RewardShaping } from "./reward-shaping.ts";
 
 /** What the workflow reports about a call. */
 export type StepMark = Omit<StepReport, "responseId">;
 
+/** One trajectory of a workflow: its calls, and the reward and action of each. */
 export class TrajectoryRecorder {
   /** Name of the trajectory: its role. */
   readonly name: string;
@@ -43,7 +48,7 @@ export class TrajectoryRecorder {
    * @param options Further fields of the request, such as `tools`.
    * @throws AgentTrainerError (`ROLLOUT_FAILED`) when the server responds with an error.
    */
-  async call(messages: readonly WireMessage[], options?: CallOptions): Promise<ModelOutput> {
+  async call(messages: readonly WireMessage[], options?: ModelCallOptions): Promise<ModelOutput> {
     const output = await callModel(this.#config, this, messages, options);
     // The output is the first choice, however many were requested.
     this.record({ responseId: output.responseId, choice: 0 });
@@ -88,9 +93,7 @@ export class TrajectoryRecorder {
       name: this.name,
       steps,
       ...(this.#handle === null ? {} : { uid: this.#handle.uid }),
-      ...(reward === undefined ? {} : { reward }),
-      ...(this.output === undefined ? {} : { output: this.output }),
-      ...(this.#train === undefined ? {} : { train: this.#train }),
+      ...defined({ reward, output: this.output, train: this.#train }),
       metadata: this.metadata,
     };
   }

@@ -6,11 +6,11 @@ import type { AgentConfig } from "../core/agent.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
 import type { TerminationReason } from "../core/trajectory.ts";
-import { startDeadline } from "../rollout/deadline.ts";
-import { describeValue } from "../rollout/error-facts.ts";
-import type { FlowResult, RolloutProgram } from "../rollout/program.ts";
-import { evaluationOf } from "../rollout/run-result.ts";
-import { terminationOf } from "../rollout/termination.ts";
+import { startDeadline } from "../core/deadline.ts";
+import { describeValue } from "../rollout/failures/error-facts.ts";
+import type { FlowResult, RolloutProgram } from "../rollout/programs/program.ts";
+import { evaluationOf } from "../rollout/programs/run-result.ts";
+import { terminationOf } from "../rollout/failures/termination.ts";
 import { raceAbort } from "../util/abort.ts";
 import type { Workflow, WorkflowClass, WorkflowOptions } from "./workflow.ts";
 
@@ -99,7 +99,7 @@ function checkClass(workflowClass: unknown): void {
     typeof workflowClass === "function" ? workflowClass.prototype : undefined;
   if (typeof (prototype as { run?: unknown } | undefined)?.run === "function") return;
   throw new ConfigError({
-    message: `workflow is ${describeValue(workflowClass)}, not a class with a method run(task).`,
+    message: `workflowClass is ${describeValue(workflowClass)}, not a class with a method run(task).`,
     hint: "Pass the class itself, such as class MyWorkflow extends Workflow { ... }.",
   });
 }

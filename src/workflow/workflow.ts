@@ -8,7 +8,7 @@ import type { Task } from "../core/task.ts";
 import type { RewardShaping } from "./reward-shaping.ts";
 import { TrajectoryRecorder } from "./trajectory-recorder.ts";
 
-/** Arguments that every workflow takes in `workflowArgs`, in addition to those of its own class. */
+/** Arguments that every workflow takes in `workflowArgs`, in addition to those of its class. */
 export interface WorkflowOptions extends RewardShaping {
   /**
    * Limit for `run` in milliseconds. When it is exceeded, the rollout ends with the reason `timeout`,
@@ -19,18 +19,25 @@ export interface WorkflowOptions extends RewardShaping {
 }
 
 /**
+ * Base class of a rollout written as a class: `run` calls the model through trajectories and marks
+ * rewards. One instance is one attempt.
+ *
  * @example
  * class Guess extends Workflow<{ tries: number }> {
- *   async run(task: Task): Promise<string> {
+ *   async run(task: Task<{ question: string; answer: string }>): Promise<string> {
  *     const agent = this.trajectory();
- *     const answer = await agent.call([{ role: "user", content: task.instruction }]);
- *     agent.mark({ reward: answer.content === task.metadata["answer"] ? 1 : 0 });
- *     return answer.content;
+ *     const { content } = await agent.call([{ role: "user", content: task.instruction }]);
+ *     agent.mark({ reward: content === task.metadata.answer ? 1 : 0 });
+ *     return content;
  *   }
  * }
+ *
+ * const trainer = new AgentTrainer({ workflowClass: Guess, workflowArgs: { tries: 3 }, ...others });
  */
 export abstract class Workflow<Args extends object = object, Metadata = Record<string, unknown>> {
+  /** Base URL, key and model for calls, as an agent flow gets them. */
   protected readonly config: AgentConfig;
+  /** `workflowArgs` of the trainer. */
   protected readonly args: Readonly<Args & WorkflowOptions>;
   /**
    * Whether the rollout was correct; set it in `run`.

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AgentSpec } from "../../src/trainer/rollouts/agent-spec.ts";
-import { resolveAgent } from "../../src/trainer/rollouts/agent-spec.ts";
+import { type AgentSpec, resolveAgent } from "../../src/trainer/rollouts/agent-spec.ts";
 import { MultiTurnWorkflow } from "../../src/workflow/multi-turn.ts";
 
 const agentFlow = () => "x";
@@ -19,17 +18,25 @@ describe("the way in", () => {
     ],
     [
       "three",
-      { agentFlow, workflow: MultiTurnWorkflow, agent: Thing },
-      "agentFlow and workflow and agent",
+      { agentFlow, workflowClass: MultiTurnWorkflow, agentClass: Thing },
+      "agentFlow and workflowClass and agentClass",
     ],
     ["no evaluator", { agentFlow }, "AgentTrainer needs evaluator"],
     ["no flow", { agentFlow: {}, evaluator }, "agentFlow must be a function"],
     ["no real evaluator", { agentFlow, evaluator: 7 }, "evaluator must be a function"],
     ["hooks without setUp", { agentFlow, hooks: {} }, "hooks has no method setUp"],
-    ["no class", { workflow: agentFlow }, "not a class with a method run(task)"],
-    ["a wrong argument", { workflow: MultiTurnWorkflow, workflowArgs: { gamma: 2 } }, "gamma is 2"],
-    ["agent without env", { agent: Thing }, "agent without env"],
-    ["env without agent", { env: Thing, agentRunFunc }, "agentRunFunc and env, which has no"],
+    ["no class", { workflowClass: agentFlow }, "not a class with a method run(task)"],
+    [
+      "a wrong argument",
+      { workflowClass: MultiTurnWorkflow, workflowArgs: { gamma: 2 } },
+      "gamma is 2",
+    ],
+    ["agent without env", { agentClass: Thing }, "agentClass without envClass"],
+    [
+      "env without agent",
+      { envClass: Thing, agentRunFunc },
+      "agentRunFunc and envClass, which has no",
+    ],
     ["arguments of another way", { agentFlow, evaluator, workflowArgs: {} }, "and workflowArgs"],
     ["two scores", { agentRunFunc, evaluator }, "agentRunFunc and evaluator, which has no meaning"],
     ["no function", { agentRunFunc: {} }, "agentRunFunc must be a function"],

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { AgentConfig } from "../../src/core/agent.ts";
 import type { Task } from "../../src/core/task.ts";
 import { createLocalBackend } from "../../src/backends/local/index.ts";
-import { AgentTrainer } from "../../src/trainer/agent-trainer.ts";
+import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
 import type { AgentSpec } from "../../src/trainer/rollouts/agent-spec.ts";
 import type { Agent, Environment } from "../../src/workflow/agent-environment.ts";
 import type { WireMessage } from "../../src/workflow/model-call.ts";
@@ -48,8 +48,8 @@ const say = async (task: Task, config: AgentConfig): Promise<string> =>
 const ways: readonly AgentSpec[] = [
   { agentFlow: say, evaluator: (_task, { output }) => rewardOf(output as string) },
   { agentRunFunc: async (task, config) => rewardOf(await say(task, config)) },
-  { workflow: Way },
-  { agent: Asker, env: makeShop },
+  { workflowClass: Way },
+  { agentClass: Asker, envClass: makeShop },
 ];
 
 it(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AgentConfig } from "../../src/core/agent.ts";
-import { reportTrajectory } from "../../src/core/report.ts";
+import { defineTrajectory } from "../../src/core/report.ts";
 import type { Task } from "../../src/core/task.ts";
 import { coinBackend } from "../trainer/coin-backend.ts";
 import { coinTrainer, readLines } from "../trainer/coin-run.ts";
@@ -13,12 +13,12 @@ async function solverJudge(task: Task, config: AgentConfig) {
     [1, 2].map(async (i) => {
       const solver = config.trajectory(`solver ${i}`, { role: "solver" });
       const answer = await request(solver, `${task.instruction} Solver ${i}.`);
-      return reportTrajectory({ name: "solver", uid: solver.uid, reward: isRight(answer) });
+      return defineTrajectory({ name: "solver", uid: solver.uid, reward: isRight(answer) });
     }),
   );
   const judge = await request(config.trajectory("judge"), `${task.instruction} Judge.`);
   await request(config.trajectory("title", { train: false }), "A title, please.");
-  return [...solvers, reportTrajectory({ name: "judge", reward: isRight(judge) })];
+  return [...solvers, defineTrajectory({ name: "judge", reward: isRight(judge) })];
 }
 
 async function train(set: Record<string, unknown>) {
@@ -68,7 +68,7 @@ describe("known traps", () => {
         const { id, content } = await request(config, task.instruction);
         await request(config, "not scored");
         const steps = [{ responseId: id }];
-        return [reportTrajectory({ name: "scored", reward: content === "yes" ? 1 : 0, steps })];
+        return [defineTrajectory({ name: "scored", reward: content === "yes" ? 1 : 0, steps })];
       },
       ...({ agentFlow: undefined, evaluator: undefined } as object),
       set: { "trainer.val_before_train": false },
@@ -89,7 +89,7 @@ describe("known traps", () => {
       },
       set: {
         "workflow.n_parallel_tasks": 1,
-        "trainer.max_failed_share": 0.25,
+        "trainer.max_failed_fraction": 0.25,
         "trainer.val_before_train": false,
       },
     });

@@ -7,10 +7,13 @@ import type { WireMessage } from "../../src/workflow/model-call.ts";
 import { MultiTurnWorkflow, SingleTurnWorkflow } from "../../src/workflow/multi-turn.ts";
 import { shapeRewards } from "../../src/workflow/reward-shaping.ts";
 import { workflowProgram } from "../../src/workflow/workflow-program.ts";
-import { Workflow } from "../../src/workflow/workflow.ts";
-import type { WorkflowClass } from "../../src/workflow/workflow.ts";
-import { questions, retryingAgent, runThroughGateway } from "../rollout/gateway-run.ts";
-import type { GatewayRun } from "../rollout/gateway-run.ts";
+import { Workflow, type WorkflowClass } from "../../src/workflow/workflow.ts";
+import {
+  questions,
+  retryingAgent,
+  runThroughGateway,
+  type GatewayRun,
+} from "../rollout/gateway-run.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
 
@@ -66,10 +69,10 @@ describe("Workflow", () => {
       [0, "action 1"],
       [2, "action 2"],
     ]);
-    for (const step of agent?.steps ?? []) {
-      expect(step.promptIds.length).toBeGreaterThan(0);
-      expect(step.responseIds.length).toBe(3);
-      expect(step.logprobs.length).toBe(3);
+    for (const { trace } of agent?.steps ?? []) {
+      expect(trace.promptIds.length).toBeGreaterThan(0);
+      expect(trace.responseIds.length).toBe(3);
+      expect(trace.logprobs.length).toBe(3);
     }
   });
 
@@ -267,8 +270,9 @@ describe("agent and env", () => {
       [1, true, "ok"],
     ]);
     // Each prompt begins with the one before and its answer, id by id.
-    for (const [i, { promptIds, responseIds }] of (agent?.steps ?? []).slice(0, -1).entries()) {
-      const next = agent?.steps[i + 1]?.promptIds.slice(0, promptIds.length + responseIds.length);
+    const traces = agent?.steps.map(({ trace }) => trace) ?? [];
+    for (const [i, { promptIds, responseIds }] of traces.slice(0, -1).entries()) {
+      const next = traces[i + 1]?.promptIds.slice(0, promptIds.length + responseIds.length);
       expect(next).toEqual(Int32Array.of(...promptIds, ...responseIds));
     }
   });
@@ -305,9 +309,9 @@ describe("agent and env", () => {
     const args = { ...parts, envArgs: { goal: 99 }, maxResponseLength: 40, maxSteps: 9 };
     const { episode } = await run(CumulativeWorkflow, args);
     expect(episode.terminationReason).toBe("max_response_length_exceeded");
-    const steps = episode.trajectories[0]?.steps ?? [];
-    const start = steps[0]?.promptIds.length ?? 0;
-    const spent = steps.map((step) => step.promptIds.length + step.responseIds.length - start);
+    const traces = episode.trajectories[0]?.steps.map(({ trace }) => trace) ?? [];
+    const start = traces[0]?.promptIds.length ?? 0;
+    const spent = traces.map((call) => call.promptIds.length + call.responseIds.length - start);
     expect(spent.at(-1)).toBeGreaterThanOrEqual(40);
     expect(spent.at(-2)).toBeLessThan(40);
   });

@@ -1,17 +1,17 @@
 /** The losses in numbers: against what verl and Tinker publish, and against those in graphs. */
 import { describe, expect, it } from "vitest";
-import { rowLossOf } from "../../src/algorithms/losses/catalog.ts";
+import { rowLossOf } from "../../src/algorithms/losses/row-losses.ts";
 import { toRowLoss, type LossFunction } from "../../src/algorithms/losses/loss-function.ts";
 import type { LossRow, RowLossValue } from "../../src/algorithms/losses/row-loss.ts";
-import { rowFactors } from "../../src/core/aggregation.ts";
-import { defaultLoss, lossNames, type LossName, type LossSpec } from "../../src/core/loss.ts";
+import { rowFactors } from "../../src/core/loss/aggregation.ts";
+import { defaultLoss, lossNames, type LossName, type LossSpec } from "../../src/core/loss/loss.ts";
 import { createRandom } from "../../src/util/random.ts";
 import { published } from "../engine/published-losses.ts";
 import { type ObjectiveCase, rowOf, runObjective } from "../engine/run-objective.ts";
 
 const specs: readonly Partial<LossSpec>[] = [
   {},
-  { clipLow: 0.1, clipHigh: 0.4, dualClip: 1.5 },
+  { epsClip: 0.1, epsClipHigh: 0.4, dualClip: 1.5 },
   { droBeta: 0.3, sapoTauPositive: 2, sapoTauNegative: 0.5 },
 ];
 
@@ -163,17 +163,17 @@ const formulas: Partial<Record<LossName, (spec: LossSpec) => LossFunction>> = {
     ({ logprob, samplingLogprob, advantage }) =>
       -Math.exp(logprob - samplingLogprob) * advantage,
   ppo:
-    ({ clipLow, clipHigh }) =>
+    ({ epsClip, epsClipHigh }) =>
     ({ logprob, samplingLogprob, advantage }) => {
       const ratio = Math.exp(logprob - samplingLogprob);
-      const limited = Math.min(Math.max(ratio, 1 - clipLow), 1 + clipHigh);
+      const limited = Math.min(Math.max(ratio, 1 - epsClip), 1 + epsClipHigh);
       return Math.max(-ratio * advantage, -limited * advantage);
     },
   cispo:
-    ({ clipLow, clipHigh }) =>
+    ({ epsClip, epsClipHigh }) =>
     ({ logprob, fixedLogprob, samplingLogprob, advantage }) => {
       const ratio = Math.exp(fixedLogprob - samplingLogprob);
-      return -Math.min(Math.max(ratio, 1 - clipLow), 1 + clipHigh) * advantage * logprob;
+      return -Math.min(Math.max(ratio, 1 - epsClip), 1 + epsClipHigh) * advantage * logprob;
     },
   dro:
     ({ droBeta = 0.05 }) =>

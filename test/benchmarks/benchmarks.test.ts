@@ -161,7 +161,7 @@ describe("what is measured", () => {
 
   it("reads the demo's metrics and judges every seed", () => {
     const lines =
-      '{"phase":"validation"}\n{"time/outside_engine_share":0.1}\n{"time/outside_engine_share":0.3}\n';
+      '{"phase":"validation"}\n{"time/outside_engine_fraction":0.1}\n{"time/outside_engine_fraction":0.3}\n';
     expect(outsideFraction(lines)).toBeCloseTo(0.2);
     const run = {
       seconds: 50,

@@ -3,12 +3,24 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { bundlePrograms, newBundleFolder } from "../bundle-program.ts";
 
 export const root: string = resolve(import.meta.dirname, "../..");
-const main = join(root, "src/cli/main.ts");
-export const coinBackend: string = join(root, "test/trainer/coin-backend.ts");
 
-const fromSources = ["--import", "tsx", "--conditions=agent-trainer-source"];
+const bundles = newBundleFolder();
+/** Modules that programs import; they are there from the first start on. */
+export const coinBackend: string = join(bundles, "coin-backend.mjs");
+export const library: string = join(bundles, "index.mjs");
+let bundled: Promise<void> | undefined;
+const bundle = (): Promise<void> =>
+  (bundled ??= bundlePrograms(
+    {
+      main: join(root, "src/cli/main.ts"),
+      index: join(root, "src/index.ts"),
+      "coin-backend": join(root, "test/trainer/coin-backend.ts"),
+    },
+    bundles,
+  ));
 
 export interface Finished {
   readonly code: number | null;
@@ -17,23 +29,27 @@ export interface Finished {
   readonly err: string;
 }
 
-/** Of Node, to run the command line from its sources. */
-export const argumentsOf = (args: readonly string[]): string[] => [...fromSources, main, ...args];
-
-/** Runs it from its sources; `onError` sees all of stderr and may ask for a SIGINT, once. */
-export function start(
-  args: readonly string[],
-  onError?: (text: string) => boolean,
-): Promise<Finished> {
-  return run([main, ...args], onError);
+/** Of Node, to run the command line. */
+export async function argumentsOf(args: readonly string[]): Promise<string[]> {
+  await bundle();
+  return [join(bundles, "main.mjs"), ...args];
 }
 
-/** Runs a program with its arguments, from sources. */
-export function run(
+/** Runs the command line; `onError` sees all of stderr and may ask for a SIGINT, once. */
+export async function start(
   args: readonly string[],
   onError?: (text: string) => boolean,
 ): Promise<Finished> {
-  const child = spawn(process.execPath, [...fromSources, ...args], {
+  return run(await argumentsOf(args), onError);
+}
+
+/** Runs a program with its arguments. */
+export async function run(
+  args: readonly string[],
+  onError?: (text: string) => boolean,
+): Promise<Finished> {
+  await bundle();
+  const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NO_COLOR: "1" },

@@ -2,20 +2,20 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { coinBackend, coinProject, root, run } from "./coin-project.ts";
+import { coinBackend, coinProject, library, run } from "./coin-project.ts";
 
 /** A program that trains a coin; `before` and `after` stand around it. */
 function program(before: string, after: string): string {
   const folder = coinProject();
-  const file = join(folder, "program.mts");
+  const file = join(folder, "program.mjs");
   writeFileSync(
     file,
-    `import { AgentTrainer } from ${JSON.stringify(join(root, "src/index.ts"))};
+    `import { AgentTrainer } from ${JSON.stringify(library)};
     import { coinBackend } from ${JSON.stringify(coinBackend)};
     import { agent as ask, evaluator } from "./parts.mjs";
-    const count = (event: string) => process.listenerCount(event);
+    const count = (event) => process.listenerCount(event);
     const { exit } = process;
-    const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+    const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
     let started = 0;
     ${before}
     const trainer = new AgentTrainer({
@@ -25,7 +25,7 @@ function program(before: string, after: string): string {
         return await ask(task, config);
       },
       config: { model: { name: "coin" }, rollout: { n: 4 }, workflow: { retry_limit: 0 },
-        trainer: { total_batches: 3, max_failed_share: 0.5, output_dir: ${JSON.stringify(join(folder, "runs"))} } },
+        trainer: { total_batches: 3, max_failed_fraction: 0.5, output_dir: ${JSON.stringify(join(folder, "runs"))} } },
       trainDataset: [{ question: "a" }, { question: "b" }],
       onEvent: (event) => { if (event.type === "warning") console.log("told", event.message); },
     });

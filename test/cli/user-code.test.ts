@@ -30,7 +30,7 @@ async function trainWith(
     "train",
     join(folder, "run.yaml"),
     "agent=mine.mjs",
-    "trainer.max_failed_share=0.5",
+    "trainer.max_failed_fraction=0.5",
     ...overrides,
   ]);
   const runDir = join(folder, "runs/coin");
@@ -47,6 +47,10 @@ const of = (events: Ended["events"], type: string): Ended["events"] =>
   events.filter((event) => event["type"] === type);
 const failed = (events: Ended["events"]): number =>
   of(events, "rollout-end").filter((event) => event["terminationReason"] === "error").length;
+
+/** Code of the module that runs, outside of every rollout, when a step has ended; on one line. */
+const afterStep = (code: string): string =>
+  `const { readFileSync } = await import("node:fs"); const wait = setInterval(() => { let text = ""; try { text = readFileSync(new URL("runs/coin/events.jsonl", import.meta.url), "utf8"); } catch {} if (!text.includes("step-end")) return; clearInterval(wait); ${code} }, 20);`;
 
 /** Of 24 rollouts, those of number 2 and 11. */
 const twice = "if (number === 2 || number === 11)";
@@ -110,7 +114,7 @@ describe("an agent's mistakes that no await sees", { timeout: 120_000 }, () => {
 
   it("an error outside of every rollout ends the run: saved, unlocked, status 1, one sentence", async () => {
     const { code, out, err, events, isLocked, folder } = await trainWith(
-      { inModule: `setTimeout(() => { throw new Error("pool lost"); }, 1500);` },
+      { inModule: afterStep('throw new Error("pool lost");') },
       ["trainer.total_batches=100000"],
     );
     expect([code, out]).toEqual([1, ""]);
@@ -126,7 +130,7 @@ describe("an agent's mistakes that no await sees", { timeout: 120_000 }, () => {
     expect(isLocked).toBe(false);
     writeFileSync(join(folder, "mine.mjs"), 'export { agent } from "./parts.mjs";');
     const again = await start([
-      ...["train", join(folder, "run.yaml"), "agent=mine.mjs", "trainer.max_failed_share=0.5"],
+      ...["train", join(folder, "run.yaml"), "agent=mine.mjs", "trainer.max_failed_fraction=0.5"],
       ...[
         `trainer.total_batches=${String(Number(last) + 1)}`,
         "--resume",
@@ -152,7 +156,7 @@ describe("an agent's mistakes that no await sees", { timeout: 120_000 }, () => {
 
   it("process.exit(0) outside of every rollout: status 1, a sentence, unlocked", async () => {
     const { code, out, err, events, isLocked } = await trainWith(
-      { inModule: "setTimeout(() => process.exit(0), 1500);" },
+      { inModule: afterStep("process.exit(0);") },
       ["trainer.total_batches=100000"],
     );
     expect([code, out]).toEqual([1, ""]);

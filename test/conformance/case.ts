@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import type { RolloutSession } from "../../src/core/session.ts";
 import type { Trace } from "../../src/core/trace.ts";
-import { createGateway, GatewayClient } from "../../src/gateway/index.ts";
+import { createGateway } from "../../src/gateway/index.ts";
 import type { ConformanceTarget } from "./targets.ts";
 import type { UpstreamCall } from "../../src/testing/index.ts";
+import { AdminClient } from "../gateway/admin-client.ts";
 
 export interface World {
   readonly session: RolloutSession;
@@ -42,8 +43,7 @@ export function isFor(target: ConformanceTarget, { renders }: ConformanceCase): 
 
 /** That of the scripted sampler, for targets that learn it from the gateway. */
 async function setWeightVersion(url: string, adminToken: string): Promise<void> {
-  const client = new GatewayClient({ url, adminToken });
-  await client.setWeightVersion(3);
+  await new AdminClient({ url, adminToken }).setWeightVersion(3);
 }
 
 /** Runs `work` with a gateway on a real socket and one session. */

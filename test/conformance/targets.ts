@@ -1,11 +1,11 @@
 /** What answers behind the gateway: the axis of targets. Each says the scripted answers, token by token. */
 import type { GatewayOptions } from "../../src/gateway/index.ts";
 import {
-  byteRenderer,
+  createByteRenderer,
   byteTokens,
   scriptedLogprob,
-  scriptedTarget,
-  startUpstream,
+  createScriptedTarget,
+  createUpstream,
   type Script,
   type UpstreamCall,
 } from "../../src/testing/index.ts";
@@ -25,7 +25,7 @@ export interface ConformanceTarget {
   create(responses: readonly string[], contextLength: number): Promise<ScriptedTarget>;
 }
 
-export const renderer = byteRenderer();
+export const renderer = createByteRenderer();
 
 function scriptOf(responses: readonly string[]): Script {
   return ({ index }) => responses[Math.min(index, responses.length - 1)] ?? "";
@@ -37,7 +37,7 @@ function overHttp(tokenMode: "cumulative" | "server"): ConformanceTarget {
     name: `vllm, ${tokenMode}`,
     renders: tokenMode === "server" ? "server" : "gateway",
     create: async (responses, contextLength) => {
-      const upstream = await startUpstream({ script: scriptOf(responses), contextLength });
+      const upstream = await createUpstream({ script: scriptOf(responses), contextLength });
       const own = tokenMode === "server" ? {} : { renderer };
       return {
         target: { kind: "http", workers: [{ url: upstream.url }], tokenMode, ...own },
@@ -53,7 +53,7 @@ export const targets: readonly ConformanceTarget[] = [
     name: "sampler",
     renders: "gateway",
     create: async (responses, contextLength) => ({
-      target: scriptedTarget(scriptOf(responses), { contextLength, weightVersion: 3 }),
+      target: createScriptedTarget(scriptOf(responses), { contextLength, weightVersion: 3 }),
       close: async () => undefined,
     }),
   },

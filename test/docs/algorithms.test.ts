@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { estimatorNames } from "../../src/algorithms/catalog.ts";
-import { lossAggregations, lossNames } from "../../src/core/loss.ts";
+import { lossAggregations, lossNames } from "../../src/core/loss/loss.ts";
 import { scheduleNames } from "../../src/algorithms/schedule.ts";
 import { readPage, tableRows, unquoted } from "./pages.ts";
 

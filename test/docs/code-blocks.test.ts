@@ -27,7 +27,11 @@ it("every ts block compiles, unless it is marked as a fragment", { timeout: 60_0
   for (const path of pages) {
     for (const { info, code, line } of codeBlocks(readPage(path))) {
       if (info[0] !== "ts" || info.includes("fragment")) continue;
-      writeFileSync(join(folder, `${basename(path, ".md")}-line-${line}.ts`), code);
+      // A block with a file name may be imported by the others of its page.
+      const name = info.find((word) => word.endsWith(".ts")) ?? `line-${line}.ts`;
+      const pageFolder = join(folder, basename(path, ".md"));
+      mkdirSync(pageFolder, { recursive: true });
+      writeFileSync(join(pageFolder, name), code);
       count++;
     }
   }
@@ -37,7 +41,7 @@ it("every ts block compiles, unless it is marked as a fragment", { timeout: 60_0
     noUnusedParameters: false,
     moduleDetection: "force",
   };
-  const config = { extends: "../../tsconfig.json", compilerOptions, include: ["*.ts"] };
+  const config = { extends: "../../tsconfig.json", compilerOptions, include: ["**/*.ts"] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
   expect(await compile()).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { StoreError } from "../../src/gateway/store/store-error.ts";
 import { UpstreamError } from "../../src/gateway/targets/workers/upstream-error.ts";
 import { VerlError } from "../../src/backends/verl/verl-error.ts";
 import { HubError } from "../../src/hub/hub-error.ts";
+import { FireworksError } from "../../src/backends/fireworks/index.ts";
 import { TinkerError } from "../../src/tinker-api/tinker-error.ts";
 import { readPage, root, tableRows, unquoted } from "./pages.ts";
 
@@ -29,6 +30,7 @@ it.each(rows)("%s: class, exit status, cause and remedy", (code, name, exit, whe
     UpstreamError.name,
     HubError.name,
     TinkerError.name,
+    FireworksError.name,
     VerlError.name,
   ]).toContain(unquoted(name));
   const error = new errors.AgentTrainerError({ code: unquoted(code) as ErrorCode, message: "" });

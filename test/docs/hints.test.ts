@@ -8,13 +8,14 @@ import { readPage, root, tableRows } from "./pages.ts";
 
 /** Advice that only a run without a checkpoint can hear: the configuration is refused at start. */
 const atStartOnly: Readonly<Record<string, readonly string[]>> = {
-  "trainer/rollouts/curriculum.ts": ["data.curriculum", "data.difficulty_key"],
-  "config/check-combinations.ts": [
+  "trainer/rollouts/batches.ts": ["data.curriculum", "data.difficulty_key"],
+  "config/checks/combinations.ts": [
     "algorithm.rollout_correction.tis_mode",
     "algorithm.rollout_correction.rollout_rs",
     "algorithm.rollout_correction.rollout_rs_threshold",
-  ],
-  "config/loop-combinations.ts": [
+    "stepwise_advantage.enable",
+    "stepwise_advantage.mode",
+    "stepwise_advantage.normalize_by_steps",
     "async_training.enable",
     "replay.tasks",
     "rejection_sample.enable",
@@ -22,7 +23,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "rejection_sample.min_partial_solve_tasks",
     "rollout.n",
   ],
-  "config/start-warnings.ts": [
+  "config/checks/start-warnings.ts": [
     "rollout.n",
     "algorithm.adv_estimator",
     "algorithm.kl_beta",
@@ -35,7 +36,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
   "engine/sampling/int8-weights.ts": ["model.lora_rank"],
   // What a server cannot do, found out before the first update; on resume with --allow-changes.
   "backends/tinker/backend.ts": ["model.name", "algorithm.eps_clip", "algorithm.eps_clip_high"],
-  "backends/tinker/datums.ts": ["algorithm.loss_agg_mode", "algorithm.loss_fn"],
+  "tinker-api/rows/datums.ts": ["algorithm.loss_agg_mode", "algorithm.loss_fn"],
 };
 
 /** Options that messages name in words. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readPage, root, tableRows, unquoted } from "./pages.ts";
+import { codeBlocks, readPage, root, tableRows, unquoted } from "./pages.ts";
 
 interface LintConfig {
   readonly overrides: readonly {
@@ -73,4 +73,10 @@ it("lets only runtime.ts import onnxruntime inside the engine", () => {
   const engine = "src/engine/**/*.ts";
   expect(denied(only)).toEqual(denied(engine));
   expect([...packagesDenied(only), "onnxruntime-*"]).toEqual(packagesDenied(engine));
+});
+
+it("has a picture with every folder", () => {
+  const picture = codeBlocks(readPage("docs/architecture.md"))[0]!.code;
+  const words = new Set(picture.match(/[\w-]+/gu));
+  expect(folders.filter((folder) => !words.has(folder))).toEqual([]);
 });

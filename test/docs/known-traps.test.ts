@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readPage, root } from "./pages.ts";
 
-const rows = readPage("docs/known-traps.md")
+const rows = readPage("test/known-traps.md")
   .split("\n")
   .filter((line) => /^\| [A-Z]\d/u.test(line))
   .map((line) => line.split(" | "));

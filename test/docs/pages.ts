@@ -5,12 +5,13 @@ import { fileURLToPath } from "node:url";
 
 export const root: string = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Every page, relative to the root. */
+/** Every page, relative to the root; those of `docs/api` are generated (`npm run docs:api`). */
 export const pages: readonly string[] = [
   ...readdirSync(root).filter((name) => name.endsWith(".md")),
   ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".md"))
+    .filter((name) => name.endsWith(".md") && !name.startsWith("api"))
     .map((name) => join("docs", name)),
+  "test/known-traps.md",
 ];
 
 export function readPage(path: string): string {

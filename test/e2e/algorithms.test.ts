@@ -72,7 +72,7 @@ const additions: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     },
   },
   "advantages of steps": { stepwise_advantage: { enable: true, mode: "per_step" } },
-  "a punishment of long answers": {
+  "an overlong penalty": {
     "algorithm.overlong_buffer": { enable: true, len: 2, penalty_factor: 0.1 },
   },
   "a schedule with warm-up": {
@@ -101,7 +101,7 @@ const isRight = ({ output }: Episode): boolean => /^\d/.test(String(output));
 
 type Metrics = Readonly<Record<string, number>>;
 
-/** Share of right answers after a short run, to the same questions with the same dice. */
+/** Share of right answers after a short run, to the same questions with the same seeds. */
 async function train(
   set: Readonly<Record<string, unknown>>,
   evaluator: Evaluator = (_, episode) => isRight(episode),
@@ -148,8 +148,14 @@ it("begins with a policy that seldom answers with a number", () => {
   expect(before).toBeLessThan(0.4);
 });
 
+/** An estimator and a loss do not know each other: every third pair has each of both several times. */
+const lossesWith = (estimator: string): readonly string[] =>
+  process.env["SOAK"] === undefined
+    ? losses.filter((_, i) => (estimators.indexOf(estimator) + i) % 3 === 0)
+    : losses;
+
 describe.each(estimators)("%s", (estimator) => {
-  it.each(losses)("raises the reward with %s", async (loss) => {
+  it.each(lossesWith(estimator))("raises the reward with %s", async (loss) => {
     const { after } = await train({
       "algorithm.adv_estimator": estimator,
       "algorithm.loss_fn": loss,
@@ -179,7 +185,7 @@ describe("losses that no backend has", () => {
     });
     expect(after).toBeGreaterThan(learnt());
     // The second pass of a step begins where the first one led.
-    expect(steps[0]?.["train/logprob_abs_diff"]).toBeGreaterThan(1e-3);
+    expect(steps[0]?.["train/logprob_abs_diff_mean"]).toBeGreaterThan(1e-3);
   });
   it("raise it where a role has its own", async () => {
     const { after, steps } = await train({ "algorithm.loss_fn_map": { agent: "gspo" } });

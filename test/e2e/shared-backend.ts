@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { InferenceTarget, TrainingBackend } from "agent-trainer";
+import type { InferenceTarget, TrainingBackend } from "agent-trainer/backend";
 import { createLocalBackend } from "agent-trainer/local";
 
 export interface SharedBackend extends AsyncDisposable {

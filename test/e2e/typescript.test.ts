@@ -12,7 +12,7 @@ import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "./cli-process.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const loader = pathToFileURL(join(root, "dist/cli/load/load-module.js")).href;
+const loader = pathToFileURL(join(root, "dist/launch/load-module.js")).href;
 const nodes = (process.env["AGENT_TRAINER_TEST_NODES"] ?? process.execPath).split(":");
 
 interface Project {
@@ -68,7 +68,7 @@ function withoutTsx(): Promise<string> {
     for (const name of ["picocolors", "fastest-levenshtein"]) {
       await symlink(join(root, "node_modules", name), join(folder, "node_modules", name));
     }
-    return pathToFileURL(join(folder, "dist/cli/load/load-module.js")).href;
+    return pathToFileURL(join(folder, "dist/launch/load-module.js")).href;
   })();
   return copy;
 }

@@ -1,10 +1,8 @@
 /** Test help: holds the gradients of an operation to central finite differences. */
 import { createNormal, createRandom } from "../../src/util/random.ts";
-import { createSession } from "../../src/engine/runtime.ts";
-import type { Tensor } from "../../src/engine/runtime.ts";
+import { createSession, type Tensor } from "../../src/engine/runtime.ts";
 import { gradients } from "../../src/engine/graph/autodiff.ts";
-import { Graph } from "../../src/engine/graph/graph.ts";
-import type { Operators, Value } from "../../src/engine/graph/graph.ts";
+import { Graph, type Operators, type Value } from "../../src/engine/graph/graph.ts";
 import { multiply, sum } from "../../src/engine/graph/ops.ts";
 
 export interface GradientCheck {

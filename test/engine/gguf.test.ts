@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ggmlTypes } from "../../src/engine/checkpoint/ggml-types.ts";
+import { ggmlTypes } from "../../src/engine/checkpoint/gguf/ggml-types.ts";
 import {
   fromBfloat16,
   fromHalf,

@@ -3,8 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readSafetensors } from "../../src/engine/checkpoint/safetensors.ts";
-import { loadPolicyModel } from "../../src/engine/model/policy-model.ts";
-import type { PolicyModel } from "../../src/engine/model/policy-model.ts";
+import { loadPolicyModel, type PolicyModel } from "../../src/engine/model/policy-model.ts";
 import { BatchSampler } from "../../src/engine/sampling/batch-sampler.ts";
 import { PolicyTrainer } from "../../src/engine/training/policy-trainer.ts";
 import { rowOf } from "./small-model.ts";
@@ -24,8 +23,8 @@ const expectedOf = (name: string): Expected =>
 
 const supervised = {
   name: "cross_entropy",
-  clipLow: 0,
-  clipHigh: 0,
+  epsClip: 0,
+  epsClipHigh: 0,
   aggregation: "token-sum",
 } as const;
 

@@ -1,6 +1,5 @@
 /** Worked numbers of losses: fixture F1 as verl 0.8 computes it, and Tinker's published formulas in plain doubles. */
-import { defaultLoss } from "../../src/core/loss.ts";
-import type { LossSpec } from "../../src/core/loss.ts";
+import { defaultLoss, type LossSpec } from "../../src/core/loss/loss.ts";
 import type { ObjectiveCase } from "./run-objective.ts";
 
 export const verl: ObjectiveCase = {
@@ -21,7 +20,7 @@ export const tinker: ObjectiveCase = {
   sampled: [[-1.2, -1.5, -0.5, -2]],
   advantages: [[1, 1, -0.5, 2]],
 };
-export const verlClip = { clipLow: 0.2, clipHigh: 0.28 };
+export const verlClip = { epsClip: 0.2, epsClipHigh: 0.28 };
 const verlWeights = [
   [1, 0.5, 2, 1],
   [1, 1, 1, 0.25],
@@ -116,7 +115,7 @@ export const published: readonly [string, ObjectiveCase, LossSpec, number, numbe
   [
     "ppo 0.9 to 1.1, Tinker",
     tinker,
-    sumOf("ppo", { clipLow: 0.1, clipHigh: 0.1 }),
+    sumOf("ppo", { epsClip: 0.1, epsClipHigh: 0.1 }),
     -1.942289542,
     [[0, -0.60653066, 0.5, -0.735758882]],
   ],
@@ -124,7 +123,7 @@ export const published: readonly [string, ObjectiveCase, LossSpec, number, numbe
   [
     "cispo 0 to 4, Tinker",
     tinker,
-    sumOf("cispo", { clipLow: 1, clipHigh: 3 }),
+    sumOf("cispo", { epsClip: 1, epsClipHigh: 3 }),
     4.391740725,
     [[-1.221402758, -0.60653066, 0.5, -0.735758882]],
   ],

@@ -1,6 +1,6 @@
 /** Test help: the value and gradient of a loss for log-probabilities that a test chooses. */
-import type { LossSpec } from "../../src/core/loss.ts";
-import type { TrainingRow } from "../../src/core/training-row.ts";
+import type { LossSpec } from "../../src/core/loss/loss.ts";
+import type { TrainingRow } from "../../src/core/loss/training-row.ts";
 import { gradients } from "../../src/engine/graph/autodiff.ts";
 import { Graph } from "../../src/engine/graph/graph.ts";
 import { buildObjective, objectiveSums } from "../../src/engine/loss/objective.ts";

@@ -1,10 +1,9 @@
 /** Test help: a model small enough for exhaustive checks. */
-import type { TrainingRow } from "../../src/core/training-row.ts";
+import type { TrainingRow } from "../../src/core/loss/training-row.ts";
 import type { LoraSpec } from "../../src/core/backend.ts";
 import { createRandom } from "../../src/util/random.ts";
 import type { ModelConfig } from "../../src/engine/model/model-config.ts";
-import { randomPolicyModel } from "../../src/engine/model/policy-model.ts";
-import type { PolicyModel } from "../../src/engine/model/policy-model.ts";
+import { randomPolicyModel, type PolicyModel } from "../../src/engine/model/policy-model.ts";
 
 export const smallConfig: ModelConfig = {
   vocabSize: 48,

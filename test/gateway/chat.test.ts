@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { fromWireTrace } from "../../src/gateway/client/wire-read.ts";
-import { byteRenderer, scriptedLogprob } from "../../src/testing/index.ts";
+import { createByteRenderer, scriptedLogprob } from "../../src/testing/index.ts";
 import { createTestGateway, userSays, weatherTool, type WireError } from "./function-client.ts";
+import { fromWireTrace } from "./wire-trace.ts";
 
-const renderer = byteRenderer();
+const renderer = createByteRenderer();
 const bytes = (text: string): number[] => Array.from(new TextEncoder().encode(text));
 
 describe("a plain call", () => {

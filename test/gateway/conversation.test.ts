@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { byteRenderer, scriptedTarget } from "../../src/testing/index.ts";
+import { createByteRenderer, createScriptedTarget } from "../../src/testing/index.ts";
 import {
   createTestGateway,
   userSays,
@@ -8,7 +8,7 @@ import {
   type WireTrace,
 } from "./function-client.ts";
 
-const renderer = byteRenderer();
+const renderer = createByteRenderer();
 // Two spaces: re-encoding the parsed call would write one.
 const call = '<tool_call>{"name":  "weather", "arguments": {"city": "Oslo"}}</tool_call>';
 
@@ -155,7 +155,7 @@ describe("later turns", () => {
   });
 
   it("are rendered afresh when the renderer cannot extend, or does not keep the ids", async () => {
-    const { sampler } = scriptedTarget(() => "a");
+    const { sampler } = createScriptedTarget(() => "a");
     const results = [null, { tokens: Int32Array.of(1, 2, 3) }];
     for (const result of results) {
       const target = {

@@ -1,11 +1,11 @@
 /** The gateway as a function, without a socket, as tests use it. */
 import { createGateway, type Gateway, type GatewayOptions } from "../../src/gateway/index.ts";
 import {
-  scriptedTarget,
+  createScriptedTarget,
   type Script,
   type ScriptedSamplerOptions,
+  type ScriptedSampler,
 } from "../../src/testing/index.ts";
-import type { ScriptedSampler } from "../../src/testing/index.ts";
 
 export const origin = "http://gateway.test";
 
@@ -77,7 +77,7 @@ export function createTestGateway(
   options: ScriptedSamplerOptions = {},
   gatewayOptions: Partial<GatewayOptions> = {},
 ): TestGateway {
-  const target = scriptedTarget(script, options);
+  const target = createScriptedTarget(script, options);
   const gateway = createGateway({ target, model: "scripted", ...gatewayOptions });
   const admin = (method: string, path: string, body?: unknown): Promise<Response> =>
     gateway.fetch(

@@ -5,9 +5,9 @@ import type { AddressInfo } from "node:net";
 import type { HttpTarget } from "../../src/core/backend.ts";
 import type { RolloutSession } from "../../src/core/session.ts";
 import { createGateway, type Gateway } from "../../src/gateway/index.ts";
-import { byteRenderer } from "../../src/testing/index.ts";
+import { createByteRenderer } from "../../src/testing/index.ts";
 
-export const renderer = byteRenderer();
+export const renderer = createByteRenderer();
 
 export interface TestServer extends AsyncDisposable {
   readonly url: string;

@@ -5,7 +5,7 @@ import { afterEach, expect, it } from "vitest";
 import type { RolloutSession } from "../../src/core/session.ts";
 import { createGateway, type Gateway, type GatewayOptions } from "../../src/gateway/index.ts";
 import {
-  scriptedTarget,
+  createScriptedTarget,
   type Script,
   type ScriptedSamplerOptions,
 } from "../../src/testing/index.ts";
@@ -22,7 +22,7 @@ async function listen(
   sampler: ScriptedSamplerOptions = {},
   options: Partial<GatewayOptions> = {},
 ): Promise<{ gateway: Gateway; session: RolloutSession; client: OpenAI; port: number }> {
-  const target = scriptedTarget(script, sampler);
+  const target = createScriptedTarget(script, sampler);
   const gateway = createGateway({ target, model: "scripted", ...options });
   gateways.push(gateway);
   const { port } = await gateway.listen();
@@ -169,7 +169,7 @@ it("refuses what cannot be served", async () => {
   const options = { uid: "task 1/0", seed: 1, sampling: {} };
   await expect(gateway.sessions.open(options)).rejects.toMatchObject({ code: "REQUEST_INVALID" });
   await expect(gateway.listen()).rejects.toThrow("listening already");
-  const other = createGateway({ target: scriptedTarget([]), model });
+  const other = createGateway({ target: createScriptedTarget([]), model });
   gateways.push(other);
   await expect(other.sessions.open(options)).rejects.toThrow("no address yet");
   await expect(other.listen({ port })).rejects.toMatchObject({ code: "CONFIG_INVALID" });

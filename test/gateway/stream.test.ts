@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { byteRenderer, scriptedLogprob } from "../../src/testing/index.ts";
+import { createByteRenderer, scriptedLogprob } from "../../src/testing/index.ts";
 import {
   createTestGateway,
   gate,
@@ -75,7 +75,7 @@ describe("a stream", () => {
       stream_options: { include_usage: true },
     };
     const chunks = await readChunks(await session.post(body));
-    const prompt = byteRenderer().render([userSays("q")]).tokens.length;
+    const prompt = createByteRenderer().render([userSays("q")]).tokens.length;
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: prompt + 2 } });
     expect(chunks.slice(0, -1).every((chunk) => chunk.usage === null)).toBe(true);
     const logprobs = chunks.at(-2)?.choices[0]?.logprobs?.content.map((item) => item.logprob);

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import type { Sampler } from "../../src/core/policy.ts";
-import { createGateway, GatewayClient, openSqliteTraceStore } from "../../src/gateway/index.ts";
-import { byteRenderer } from "../../src/testing/index.ts";
+import { createGateway, createSqliteTraceStore } from "../../src/gateway/index.ts";
+import { createByteRenderer } from "../../src/testing/index.ts";
+import { AdminClient } from "./admin-client.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weight-changes-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -29,8 +30,8 @@ const sampler: Sampler = {
 
 it("are kept with the trace, in the store and over the wire, as far as the answer goes", async () => {
   const path = join(folder, "traces.sqlite");
-  const store = openSqliteTraceStore(path);
-  const target = { kind: "sampler" as const, sampler, renderer: byteRenderer() };
+  const store = createSqliteTraceStore(path);
+  const target = { kind: "sampler" as const, sampler, renderer: createByteRenderer() };
   const gateway = createGateway({ target, model: "m", store });
   const { url } = await gateway.listen();
   const session = await gateway.sessions.open({ uid: "s", seed: 1, sampling: {} });
@@ -50,12 +51,12 @@ it("are kept with the trace, in the store and over the wire, as far as the answe
   const expected = [all, all.slice(0, 1)];
   const here = await session.traces();
   expect(here.map(({ weightChanges }) => weightChanges)).toEqual(expected);
-  const client = new GatewayClient({ url, adminToken: gateway.adminToken });
+  const client = new AdminClient({ url, adminToken: gateway.adminToken });
   const wired = await client.traces("s");
   expect(wired.map(({ weightChanges }) => weightChanges)).toEqual(expected);
   await gateway.close();
   await store.close();
-  const again = openSqliteTraceStore(path);
+  const again = createSqliteTraceStore(path);
   const stored = await again.bySession("s");
   expect(stored.map(({ weightChanges }) => weightChanges)).toEqual(expected);
   await again.close();

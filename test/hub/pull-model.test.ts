@@ -7,8 +7,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findCached, listCached } from "../../src/hub/hub-cache.ts";
 import { parseModelId } from "../../src/hub/model-id.ts";
-import { pullModel, resolveModel, resolveTokenizer } from "../../src/hub/pull-model.ts";
-import type { PullOptions, PullProgress } from "../../src/hub/pull-model.ts";
+import {
+  pullModel,
+  resolveModel,
+  resolveTokenizer,
+  type PullOptions,
+} from "../../src/hub/pull-model.ts";
+import type { PullProgress } from "../../src/hub/pull-files.ts";
 import { commit, sendContent, StandInHub } from "./stand-in-hub.ts";
 
 const id = parseModelId("owner/model")!;
@@ -225,7 +230,7 @@ describe("refusals", () => {
     [403, { "x-error-code": "GatedRepo" }, "refused", /may not be read/],
     [404, {}, "not-found", /has no model owner\/model@main/],
     [418, { "x-error-message": "teapot" }, "unreachable", /status 418\. The hub says: teapot/],
-    [503, {}, "unreachable", /answered with status 503/],
+    [503, {}, "unreachable", /responded with status 503/],
   ])("with status %i %j say what to do", async (status, headers, reason, message) => {
     hub.trouble = answer(status, headers);
     const pulling = pull();

@@ -3,8 +3,7 @@
  * by the hub, large ones by a second origin that it redirects to.
  */
 import { createHash } from "node:crypto";
-import { createServer } from "node:http";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export const commit = "0123456789abcdef0123456789abcdef01234567";
@@ -25,6 +24,8 @@ export class StandInHub implements AsyncDisposable {
   readonly files = new Map<string, Buffer>();
   readonly large = new Set<string>();
   readonly requests: SeenRequest[] = [];
+  /** Other branches, with files of their own. */
+  readonly branches = new Map<string, { commit: string; files: ReadonlyMap<string, Buffer> }>();
   repository = "owner/model";
   revisions = new Set(["main", commit]);
   trouble: Trouble = () => false;
@@ -71,23 +72,29 @@ export class StandInHub implements AsyncDisposable {
   #hub(request: IncomingMessage, response: ServerResponse): void {
     const seen = this.#see("hub", request);
     if (this.trouble(seen, response)) return;
-    const revision = new RegExp(`^/api/models/${this.repository}/revision/(.+)$`, "u").exec(
-      seen.path,
-    );
+    const revision = new RegExp(
+      `^/api/(?:models|datasets)/${this.repository}/revision/(.+)$`,
+      "u",
+    ).exec(seen.path);
     if (revision !== null) {
-      if (!this.revisions.has(revision[1]!)) return fail(response, 404, "RevisionNotFound");
-      const siblings = Array.from(this.files.keys(), (rfilename) => ({ rfilename }));
-      response.end(JSON.stringify({ id: this.repository, sha: commit, siblings }));
+      const branch = this.branches.get(revision[1]!);
+      if (branch === undefined && !this.revisions.has(revision[1]!))
+        return fail(response, 404, "RevisionNotFound");
+      const { commit: sha, files } = branch ?? { commit, files: this.files };
+      const siblings = Array.from(files.keys(), (rfilename) => ({ rfilename }));
+      response.end(JSON.stringify({ id: this.repository, sha, siblings }));
       return;
     }
-    const revisions = [...this.revisions].join("|");
-    const route = `^/${this.repository}/resolve/(?:${revisions})/(.+)$`;
-    const file = new RegExp(route, "u").exec(seen.path);
-    if (file === null) return fail(response, 404, "RepoNotFound");
-    const content = this.files.get(file[1]!);
+    const branches = [...this.branches.values()];
+    const revisions = [...this.revisions, ...branches.map(({ commit: sha }) => sha)].join("|");
+    const route = `^(?:/datasets)?/${this.repository}/resolve/(${revisions})/(.+)$`;
+    const [, at, ...file] = new RegExp(route, "u").exec(seen.path) ?? [];
+    if (at === undefined) return fail(response, 404, "RepoNotFound");
+    const branch = branches.find(({ commit: sha }) => sha === at);
+    const content = (branch?.files ?? this.files).get(file[0]!);
     if (content === undefined) return fail(response, 404, "EntryNotFound");
     response.setHeader("x-repo-commit", commit);
-    if (!this.large.has(file[1]!)) {
+    if (!this.large.has(file[0]!)) {
       const git = createHash("sha1")
         .update(`blob ${content.length}\0`)
         .update(content)
@@ -98,7 +105,7 @@ export class StandInHub implements AsyncDisposable {
     }
     response.setHeader("x-linked-etag", `"${createHash("sha256").update(content).digest("hex")}"`);
     response.setHeader("x-linked-size", content.length);
-    response.setHeader("location", `${this.#storage}/${file[1]}?signature=1`);
+    response.setHeader("location", `${this.#storage}/${file[0]!}?signature=1`);
     response.writeHead(302).end();
   }
 

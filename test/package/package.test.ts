@@ -1,14 +1,13 @@
-import { execFile, spawnSync } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fakeEnv, hasPython, modelFolder } from "../verl/fake-bridge.ts";
 
 const run = promisify(execFile);
-const probe = "import sys; sys.exit(sys.version_info < (3, 10))";
-const hasPython = spawnSync("python3", ["-c", probe]).status === 0;
 const root = fileURLToPath(new URL("../../", import.meta.url));
 let folder: string;
 let packed: Packed;
@@ -51,16 +50,19 @@ describe("the packed package, installed alone", () => {
   it("holds what is needed to run and to read, and no file twice", () => {
     const paths = packed.files.map(({ path }) => path);
     const unwanted = paths.filter((path) =>
-      /\.map$|\.test\.|^src\/|^dist\/\.built$|__pycache__/.test(path),
+      /\.map$|^(?!templates\/).*\.test\.|^src\/|^dist\/\.built$|__pycache__|\bfake|^python\/tests\//.test(
+        path,
+      ),
     );
     expect(unwanted).toEqual([]);
-    expect(paths.length).toBeLessThan(1560);
+    expect(paths.length).toBeLessThan(1700);
     expect(packed.unpackedSize).toBeLessThan(8_000_000);
     for (const path of [
       "dist/index.js",
       "dist/index.d.ts",
       "dist/examples/shop/agent.js",
       "CHANGELOG.md",
+      "templates/fetch/agent.ts",
     ]) {
       expect(paths).toContain(path);
     }
@@ -81,12 +83,15 @@ describe("the packed package, installed alone", () => {
 
   it.each([
     ["agent-trainer", "AgentTrainer"],
+    ["agent-trainer/backend", "rowFactors"],
     ["agent-trainer/gateway", "createGateway"],
     ["agent-trainer/local", "createLocalBackend"],
-    ["agent-trainer/tinker", "TinkerClient"],
+    ["agent-trainer/tinker", "createTinkerClient"],
     ["agent-trainer/tinker", "createTinkerBackend"],
+    ["agent-trainer/fireworks", "createFireworksBackend"],
     ["agent-trainer/verl", "createVerlBackend"],
-    ["agent-trainer/testing", "scriptedSampler"],
+    ["agent-trainer/testing", "createScriptedTarget"],
+    ["agent-trainer/evaluators", "exactMatch"],
   ])("imports %s: %s", async (subpath, name) => {
     expect(await node(`console.log(typeof (await import("${subpath}")).${name})`)).toBe("function");
   });
@@ -94,13 +99,14 @@ describe("the packed package, installed alone", () => {
   it.skipIf(!hasPython)("starts the bridge to verl that it brings", async () => {
     const started = await node(
       `import { createVerlBackend } from "agent-trainer/verl";
-       import { byteRenderer } from "agent-trainer/testing";
+       import { createByteRenderer } from "agent-trainer/testing";
        const optim = { learningRate: 0.1, beta1: 0.9, beta2: 0.95, eps: 1e-8, weightDecay: 0, maxGradNorm: 1 };
        const sampling = { temperature: 1, topP: 1, topK: 0, maxTokens: 1 };
        const run = { optim, batchSize: 1, groupSize: 2, ...sampling };
-       const backend = createVerlBackend({ run, engine: "fake", renderer: byteRenderer() });
+       const env = ${JSON.stringify(fakeEnv)};
+       const backend = createVerlBackend({ run, env, renderer: createByteRenderer() });
        const { signal } = new AbortController();
-       const target = await backend.start({ seed: 1, model: { name: "fake", lora: null }, signal });
+       const target = await backend.start({ seed: 1, model: { name: ${JSON.stringify(modelFolder)}, lora: null }, signal });
        const health = await fetch(new URL("/health", target.workers[0].url));
        console.log(target.kind, health.status, await backend.publishWeights());
        await backend[Symbol.asyncDispose]();`,
@@ -118,13 +124,11 @@ describe("the packed package, installed alone", () => {
   it("has declarations that a strict project compiles", async () => {
     await writeFile(
       join(folder, "use.ts"),
-      `import { AgentTrainer, buildTrainConfig } from "agent-trainer";
-       import { createLocalBackend } from "agent-trainer/local";
+      `import { AgentTrainer } from "agent-trainer";
        const trainer = new AgentTrainer({
-         backend: createLocalBackend(),
          agentFlow: async (task, config) => \`\${task.instruction} \${config.baseUrl}\`,
-         evaluator: (task, episode) => episode.output === task.metadata["answer"],
-         config: buildTrainConfig({ modelName: "builtin:shop-tiny", totalSteps: 1 }),
+         evaluator: (task, episode) => episode.output === task.metadata.answer,
+         config: { model: { name: "builtin:shop-tiny" }, trainer: { totalBatches: 1 } },
          trainDataset: [{ id: "1", instruction: "x", metadata: { answer: "y" } }],
        });
        export const result: Promise<{ status: string }> = trainer.train();`,
@@ -154,6 +158,35 @@ describe("the packed package, installed alone", () => {
     const help = await run(bin, ["--help"], { cwd: folder });
     for (const command of ["train", "demo"]) expect(help.stdout).toContain(command);
     expect((await run(bin, ["--version"], { cwd: folder })).stdout).toMatch(/^\d+\.\d+\.\d+/);
+  });
+
+  it("starts a project through npx in an empty folder, which installs, trains and evaluates", async () => {
+    const project = join(folder, "projects", "shop");
+    await mkdir(project, { recursive: true });
+    const tarball = join(folder, packed.filename);
+    const env = { ...process.env, MIN_REWARD: "0.1", NO_COLOR: "1" };
+    const npm = (command: string, ...args: string[]) => run(command, args, { cwd: project, env });
+    const init = await npm(
+      "npx",
+      "--yes",
+      `--package=${tarball}`,
+      "agent-trainer",
+      "init",
+      "--framework",
+      "fetch",
+      "--json",
+    );
+    expect(JSON.parse(init.stdout)).toMatchObject({ framework: "fetch" });
+    expect(await readFile(join(project, "package.json"), "utf8")).toContain(
+      `"agent-trainer": "file:../../${packed.filename}"`,
+    );
+    await npm("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund");
+    await npm("npm", "run", "train", "--", "trainer.total_batches=2", "dataset.val=null");
+    const { stdout } = await npm("npm", "test");
+    expect(stdout).toMatch(/Tests +3 passed/u);
+    const again = await npm("npx", "agent-trainer", "init", "--json");
+    const { files } = JSON.parse(again.stdout) as { files: { status: string }[] };
+    expect(files.filter(({ status }) => status !== "kept")).toEqual([]);
   });
 
   it("says in one sentence what the demo needs", async () => {

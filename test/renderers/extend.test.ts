@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ChatMessage } from "../../src/core/message.ts";
 import type { Renderer } from "../../src/core/policy.ts";
 import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
-import { createJinjaRenderer } from "../../src/renderers/jinja.ts";
+import { createJinjaRenderer } from "../../src/renderers/jinja/jinja.ts";
 import type { TextTokenizer } from "../../src/tokenizers/tokenizer.ts";
 import { tools } from "./conversations.ts";
 import { loadReal, type RealModel } from "./real-tokenizers.ts";

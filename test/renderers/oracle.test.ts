@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Renderer } from "../../src/core/policy.ts";
 import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
 import { createChatmlRenderer, defaultSystems } from "../../src/renderers/chatml.ts";
-import { createJinjaRenderer } from "../../src/renderers/jinja.ts";
+import { createJinjaRenderer } from "../../src/renderers/jinja/jinja.ts";
 import { createLlama3Renderer } from "../../src/renderers/llama3.ts";
 import { createQwen3Renderer } from "../../src/renderers/qwen3.ts";
 import { cases } from "./conversations.ts";

@@ -4,8 +4,8 @@ import { describe, expect, it, vi } from "vitest";
 import type { AgentConfig } from "../../src/core/agent.ts";
 import { AgentTrainerError } from "../../src/core/errors.ts";
 import { isFailed, isFault, isScored } from "../../src/core/outcome.ts";
-import { reportEpisode, reportTrajectory } from "../../src/core/report.ts";
-import { verdictOf } from "../../src/rollout/fault.ts";
+import { defineEpisode, defineTrajectory } from "../../src/core/report.ts";
+import { verdictOf } from "../../src/rollout/failures/fault.ts";
 import { request, retryingAgent, runThroughGateway } from "./gateway-run.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -49,9 +49,9 @@ describe("what an agent makes fail", () => {
     expect([trajectory?.name, trajectory?.reward, trajectory?.steps.length]).toEqual([
       ...["agent", -1, 1],
     ]);
-    expect(trajectory?.steps[0]?.response.content).toBe("{broken");
-    expect(trajectory?.steps[0]?.logprobs.length).toBe(
-      trajectory?.steps[0]?.responseIds.length as number,
+    expect(trajectory?.steps[0]?.trace.response.content).toBe("{broken");
+    expect(trajectory?.steps[0]?.trace.logprobs.length).toBe(
+      trajectory?.steps[0]?.trace.responseIds.length as number,
     );
     expect(evaluator).not.toHaveBeenCalled();
     expect(events.map(({ type }) => type)).toEqual(["rollout-end"]);
@@ -88,15 +88,17 @@ describe("what an agent makes fail", () => {
       },
     });
     expect(episode).toMatchObject({ terminationReason: "timeout", reward: 0, isCorrect: false });
-    expect(episode.trajectories[0]?.steps.map(({ response }) => response.content)).toEqual(["one"]);
+    expect(episode.trajectories[0]?.steps.map(({ trace }) => trace.response.content)).toEqual([
+      "one",
+    ]);
     expect([isFailed(episode), isFault(episode)]).toEqual([true, false]);
   });
 
   it("is what it reports itself with the reason error: scored so, whatever the evaluator would say", async () => {
     const flow = async (_task: unknown, config: AgentConfig) => {
       await request(config, "hi");
-      const trajectories = [reportTrajectory({ name: "agent", reward: 1 })];
-      return reportEpisode({ trajectories, terminationReason: "error", output: "gave up" });
+      const trajectories = [defineTrajectory({ name: "agent", reward: 1 })];
+      return defineEpisode({ trajectories, terminationReason: "error", output: "gave up" });
     };
     const { episode } = await runThroughGateway({
       flow,

@@ -3,16 +3,17 @@ import type { AgentFlow, Evaluator } from "../../src/core/agent.ts";
 import type { TaskHooks } from "../../src/core/hooks.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
 import { createGateway } from "../../src/gateway/index.ts";
-import { defaultRolloutLimits } from "../../src/rollout/limits.ts";
-import type { FailurePolicy } from "../../src/rollout/failure-policy.ts";
-import type { RolloutLimits } from "../../src/rollout/limits.ts";
-import { flowProgram } from "../../src/rollout/function-programs.ts";
-import type { RolloutProgram } from "../../src/rollout/program.ts";
-import type { RolloutEvent } from "../../src/rollout/rollout-event.ts";
-import type { ScorePolicy } from "../../src/rollout/score.ts";
+import {
+  defaultRolloutLimits,
+  type FailurePolicy,
+  type RolloutLimits,
+} from "../../src/rollout/rollout-request.ts";
+import { flowProgram } from "../../src/rollout/programs/function-programs.ts";
+import type { RolloutProgram } from "../../src/rollout/programs/program.ts";
+import type { RolloutEvent } from "../../src/core/events.ts";
+import type { ScorePolicy } from "../../src/rollout/scoring/score.ts";
 import { createRolloutRunner } from "../../src/rollout/runner.ts";
-import { scriptedTarget } from "../../src/testing/index.ts";
-import type { Script } from "../../src/testing/index.ts";
+import { createScriptedTarget, type Script } from "../../src/testing/index.ts";
 
 export interface GatewayRun {
   readonly flow?: AgentFlow;
@@ -45,7 +46,7 @@ export interface GatewayRunResult {
 
 export async function runThroughGateway(run: GatewayRun): Promise<GatewayRunResult> {
   await using gateway = createGateway({
-    target: scriptedTarget(
+    target: createScriptedTarget(
       run.script ?? (() => "ok"),
       run.contextLength === undefined ? {} : { contextLength: run.contextLength },
     ),
@@ -109,7 +110,7 @@ export function questions(episode: Episode): Record<string, string[]> {
   const requested: Record<string, string[]> = {};
   for (const { name, steps } of episode.trajectories) {
     requested[name] ??= [];
-    requested[name].push(...steps.map(({ messages }) => messages.at(-1)?.content as string));
+    requested[name].push(...steps.map(({ trace }) => trace.messages.at(-1)?.content as string));
   }
   return requested;
 }

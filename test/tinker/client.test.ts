@@ -1,12 +1,11 @@
 /** The client against our server: every call, the losses' worked values, and what the optimizer does. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { TinkerClient } from "../../src/tinker-api/client.ts";
-import { floatTensor, idTensor } from "../../src/tinker-api/tensor.ts";
+import { createFloatTensor, createIdTensor } from "../../src/tinker-api/codec/tensor.ts";
 import type { Datum } from "../../src/tinker-api/messages.ts";
 import { TinkerError } from "../../src/tinker-api/tinker-error.ts";
 import type { TrainingClient } from "../../src/tinker-api/training-client.ts";
-import { startServer } from "./local-server.ts";
-import type { LocalServer } from "./local-server.ts";
+import { startServer, type LocalServer } from "./local-server.ts";
 
 const tokens = Int32Array.of(40, 41, 42, 43);
 const targets = Int32Array.of(41, 42, 43, 44);
@@ -28,11 +27,11 @@ afterAll(async () => {
 function datum(inputs: Readonly<Record<string, readonly number[]>>): Datum {
   const floats = Object.entries(inputs).map(([name, values]) => [
     name,
-    floatTensor(Float32Array.from(values)),
+    createFloatTensor(Float32Array.from(values)),
   ]);
   return {
     tokens,
-    lossInputs: { target_tokens: idTensor(targets), ...Object.fromEntries(floats) },
+    lossInputs: { target_tokens: createIdTensor(targets), ...Object.fromEntries(floats) },
   };
 }
 
@@ -251,8 +250,8 @@ it("cuts batches into requests, and joins results in order", async () => {
   const rows = Array.from({ length: 2500 }, (_, i) => ({
     tokens: Int32Array.of(i % 400),
     lossInputs: {
-      target_tokens: idTensor(Int32Array.of(1)),
-      weights: floatTensor(Float32Array.of(1)),
+      target_tokens: createIdTensor(Int32Array.of(1)),
+      weights: createFloatTensor(Float32Array.of(1)),
     },
   }));
   const { outputs, metrics } = await model.forward(rows, "cross_entropy");

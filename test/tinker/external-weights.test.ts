@@ -8,11 +8,9 @@ import {
   hkdfSync,
 } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { encryptToRecipients, readRecipient } from "../../src/tinker-server/age.ts";
-import { startServer, token } from "./local-server.ts";
-import type { LocalServer } from "./local-server.ts";
-import { rawClient } from "./raw-client.ts";
-import type { Json, RawClient } from "./raw-client.ts";
+import { encryptToRecipients, readRecipient } from "../../src/tinker-server/checkpoints/age.ts";
+import { startServer, token, type LocalServer } from "./local-server.ts";
+import { rawClient, type Json, type RawClient } from "./raw-client.ts";
 
 let local: LocalServer;
 let raw: RawClient;

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { TinkerClientOptions } from "../../src/tinker-api/client-options.ts";
 import type { TinkerClient } from "../../src/tinker-api/client.ts";
-import { floatTensor, idTensor } from "../../src/tinker-api/tensor.ts";
+import { createFloatTensor, createIdTensor } from "../../src/tinker-api/codec/tensor.ts";
 import {
   TinkerModelLostError,
   TinkerResultGoneError,
@@ -17,8 +17,7 @@ import {
 } from "../../src/tinker-api/tinker-error.ts";
 import type { Datum } from "../../src/tinker-api/messages.ts";
 import { createRandom } from "../../src/util/random.ts";
-import { fetchOf, modelPath, startServer } from "./local-server.ts";
-import type { Fetch, LocalServer } from "./local-server.ts";
+import { fetchOf, modelPath, startServer, type Fetch, type LocalServer } from "./local-server.ts";
 
 type Fault = "refused" | "lost" | "silent" | 409 | 429 | 500 | 503;
 
@@ -51,8 +50,8 @@ function withFaults(fetch: Fetch, choose: (path: string) => Fault | null): Fetch
 const row: Datum = {
   tokens: Int32Array.of(40, 41, 42),
   lossInputs: {
-    target_tokens: idTensor(Int32Array.of(41, 42, 43)),
-    weights: floatTensor(Float32Array.of(1, 1, 1)),
+    target_tokens: createIdTensor(Int32Array.of(41, 42, 43)),
+    weights: createFloatTensor(Float32Array.of(1, 1, 1)),
   },
 };
 

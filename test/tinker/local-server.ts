@@ -5,9 +5,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadRenderer } from "../../src/renderers/load.ts";
 import type { TinkerClientOptions } from "../../src/tinker-api/client-options.ts";
-import { TinkerClient } from "../../src/tinker-api/client.ts";
-import { createTinkerServer } from "../../src/tinker-server/index.ts";
-import type { TinkerServer, TinkerServerOptions } from "../../src/tinker-server/index.ts";
+import { createTinkerClient, type TinkerClient } from "../../src/tinker-api/client.ts";
+import {
+  createTinkerServer,
+  type TinkerServer,
+  type TinkerServerOptions,
+} from "../../src/tinker-server/index.ts";
 
 export const modelPath = fileURLToPath(new URL("../../models/shop-tiny", import.meta.url));
 export const token = "tml-test";
@@ -36,7 +39,7 @@ export async function startServer(
     server,
     folder,
     connect: (clientOptions = {}) =>
-      TinkerClient.connect({
+      createTinkerClient({
         baseUrl: "http://tinker.test",
         apiKey: token,
         fetch: fetchOf(server),

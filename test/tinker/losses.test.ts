@@ -2,10 +2,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { TinkerClient } from "../../src/tinker-api/client.ts";
 import type { Datum } from "../../src/tinker-api/messages.ts";
-import { floatTensor, idTensor } from "../../src/tinker-api/tensor.ts";
+import { createFloatTensor, createIdTensor } from "../../src/tinker-api/codec/tensor.ts";
 import type { TrainingClient } from "../../src/tinker-api/training-client.ts";
-import { startServer } from "./local-server.ts";
-import type { LocalServer } from "./local-server.ts";
+import { startServer, type LocalServer } from "./local-server.ts";
 
 let local: LocalServer;
 let client: TinkerClient;
@@ -31,11 +30,11 @@ function datums(
   return sequences.map((ids, row) => ({
     tokens: Int32Array.from(ids.slice(0, -1)),
     lossInputs: {
-      target_tokens: idTensor(Int32Array.from(ids.slice(1))),
+      target_tokens: createIdTensor(Int32Array.from(ids.slice(1))),
       ...Object.fromEntries(
         Object.entries(inputs(row, ids.length - 1)).map(([name, values]) => [
           name,
-          floatTensor(Float32Array.from(values)),
+          createFloatTensor(Float32Array.from(values)),
         ]),
       ),
     },

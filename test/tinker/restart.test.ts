@@ -1,6 +1,5 @@
 /** A server that is killed in the middle of a run: the run ends with a reason, and goes on where it was. */
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";

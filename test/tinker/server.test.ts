@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { TinkerClient } from "../../src/tinker-api/client.ts";
 import type { SamplingClient } from "../../src/tinker-api/sampling-client.ts";
-import { fetchOf, startServer, token } from "./local-server.ts";
-import type { Fetch, LocalServer } from "./local-server.ts";
+import { fetchOf, startServer, token, type Fetch, type LocalServer } from "./local-server.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

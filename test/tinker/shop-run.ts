@@ -8,9 +8,8 @@ import { evaluator } from "../../examples/shop/evaluator.ts";
 import { trainTasks } from "../../examples/shop/tasks.ts";
 import { createTinkerBackend } from "../../src/backends/tinker/index.ts";
 import type { TrainingBackend } from "../../src/core/backend.ts";
-import { AgentTrainer } from "../../src/trainer/agent-trainer.ts";
-import { modelPath, token } from "./local-server.ts";
-import type { Fetch } from "./local-server.ts";
+import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
+import { modelPath, token, type Fetch } from "./local-server.ts";
 
 export type Metrics = Readonly<Record<string, number | string>>;
 

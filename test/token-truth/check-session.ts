@@ -1,10 +1,13 @@
 /** What must hold of every session, held against what the sampler drew. Throws at the first breach. */
 import assert from "node:assert/strict";
-import { buildRows } from "../../src/algorithms/rows.ts";
+import { buildRows } from "../../src/algorithms/rows/rows.ts";
 import type { Trace } from "../../src/core/trace.ts";
 import type { Episode, GroupMember } from "../../src/core/trajectory.ts";
-import { attributeTraces, type AttributionContext } from "../../src/rollout/attribution.ts";
-import { buildTrajectories } from "../../src/rollout/enrich.ts";
+import {
+  attributeTraces,
+  type AttributionContext,
+} from "../../src/rollout/attribution/attribution.ts";
+import { buildTrajectories } from "../../src/rollout/attribution/build-trajectories.ts";
 import type { TruthModel } from "./truth-models.ts";
 
 export interface Totals {

@@ -14,8 +14,8 @@ import { openTruthSession } from "./truth-session.ts";
 
 const soak = process.env["SOAK"] === "1";
 /** Of each of the two files that run this. */
-export const goal = soak ? 500_000 : 50_000;
-export const budgetMs = soak ? Number(process.env["SOAK_MINUTES"] ?? 60) * 60_000 : 25_000;
+export const goal = soak ? 500_000 : 1_500;
+export const budgetMs = soak ? Number(process.env["SOAK_MINUTES"] ?? 60) * 60_000 : 120_000;
 /** Less than this says that it was not run, however busy the machine is. */
 export const atLeast = Math.min(goal, (budgetMs / 1000) * 40);
 const baseSeed = Number(process.env["TRUTH_SEED"] ?? 1);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Renderer } from "../../src/core/policy.ts";
 import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
 import { createChatmlRenderer } from "../../src/renderers/chatml.ts";
-import { createJinjaRenderer } from "../../src/renderers/jinja.ts";
+import { createJinjaRenderer } from "../../src/renderers/jinja/jinja.ts";
 import { createTokenizer, type TextTokenizer } from "../../src/tokenizers/tokenizer.ts";
 import { loadReal, type RealModel } from "../renderers/real-tokenizers.ts";
 import { xmlTemplate } from "../renderers/templates.ts";

@@ -6,7 +6,7 @@ import { CaptureSession } from "../../src/gateway/session/session.ts";
 const metrics = new GatewayMetrics({
   sessions: () => 0,
   callsInFlight: () => 0,
-  callsHeld: () => 0,
+  callsWaiting: () => 0,
   storeStats: () => ({ commits: 0, commitSeconds: 0 }),
 });
 const callLimits = { maxConcurrentCalls: 100, maxCallsPerSecond: Infinity };

@@ -1,9 +1,9 @@
 /** Agents that ask for several choices and use one: the reward reaches the tokens of that one alone. */
 import { describe, expect, it } from "vitest";
-import { reportTrajectory } from "../../src/core/report.ts";
+import { defineTrajectory } from "../../src/core/report.ts";
 import type { AgentConfig } from "../../src/core/agent.ts";
 import type { Task } from "../../src/core/task.ts";
-import { scriptedTarget } from "../../src/testing/index.ts";
+import { createScriptedTarget } from "../../src/testing/index.ts";
 import { createRandom } from "../../src/util/random.ts";
 import { coinBackend } from "./coin-backend.ts";
 import { coinTrainer, readLines } from "./coin-run.ts";
@@ -42,7 +42,7 @@ async function run(agentFlow: Flow) {
   const random = createRandom(5);
   const backend = {
     ...coin,
-    start: async () => scriptedTarget(() => (random() < 0.25 ? "yes" : "no")),
+    start: async () => createScriptedTarget(() => (random() < 0.25 ? "yes" : "no")),
   };
   const { trainer, events } = coinTrainer({
     backend,
@@ -84,7 +84,7 @@ describe("best of n", () => {
         kind: "episode",
         metadata: { used: message.content },
         trajectories: [
-          reportTrajectory({
+          defineTrajectory({
             name: "agent",
             steps: [{ responseId: completion.id, choice: index }],
           }),

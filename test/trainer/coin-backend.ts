@@ -6,10 +6,15 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BackendCapabilities, TrainingBackend } from "../../src/core/backend.ts";
 import { CheckpointError } from "../../src/core/errors.ts";
-import { lossAggregations, lossNames, type LossSpec, type OptimSpec } from "../../src/core/loss.ts";
-import type { TrainingRow } from "../../src/core/training-row.ts";
-import { refuseBeyond } from "../../src/core/update-limits.ts";
-import { scriptedTarget } from "../../src/testing/index.ts";
+import {
+  lossAggregations,
+  lossNames,
+  type LossSpec,
+  type OptimSpec,
+} from "../../src/core/loss/loss.ts";
+import type { TrainingRow } from "../../src/core/loss/training-row.ts";
+import { refuseBeyond } from "../../src/core/loss/update-limits.ts";
+import { createScriptedTarget } from "../../src/testing/index.ts";
 import { createRandom } from "../../src/util/random.ts";
 
 export const allCapabilities: BackendCapabilities = {
@@ -30,6 +35,8 @@ export interface CoinOptions {
   readonly onUpdate?: (update: CoinUpdate) => void;
   /** @default 0 */
   readonly weight?: number;
+  /** Makes `forward` available, and is called before each. */
+  readonly onForward?: (rows: readonly TrainingRow[], which: "current" | "reference") => void;
   /** How long saving takes at least. @default 0 */
   readonly saveMs?: number;
   readonly metrics?: () => Record<string, number>;
@@ -53,6 +60,13 @@ export interface CoinBackend extends TrainingBackend {
 
 const yes = "y".charCodeAt(0);
 
+/** log p of each token of a row: the first sampled one decides, and the rest is certain. */
+function logprobsOf({ tokens, targetMask }: TrainingRow, weight: number): Float32Array {
+  const at = targetMask.indexOf(1);
+  const logit = tokens[at] === yes ? weight : -weight;
+  return Float32Array.from(tokens, (_, i) => (i === at ? -Math.log1p(Math.exp(-logit)) : 0));
+}
+
 export function coinBackend(options: CoinOptions = {}): CoinBackend {
   let weight = options.weight ?? 0;
   let served = weight;
@@ -72,7 +86,7 @@ export function coinBackend(options: CoinOptions = {}): CoinBackend {
     },
     updates,
     start: async () =>
-      scriptedTarget(
+      createScriptedTarget(
         ({ params }) => (createRandom(params.seed)() < 1 / (1 + Math.exp(-served)) ? "yes" : "no"),
         { weightVersion: () => version },
       ),
@@ -92,6 +106,14 @@ export function coinBackend(options: CoinOptions = {}): CoinBackend {
       count++;
       return { loss: -gradient / rows.length, weight, ...reported };
     },
+    ...(options.onForward === undefined
+      ? {}
+      : {
+          async forward(rows: readonly TrainingRow[], which: "current" | "reference") {
+            options.onForward?.(rows, which);
+            return rows.map((row) => logprobsOf(row, which === "current" ? weight : 0));
+          },
+        }),
     async publishWeights() {
       served = weight;
       return ++version;

@@ -6,7 +6,8 @@ import type { AgentConfig } from "../../src/core/agent.ts";
 import type { TrainerEvent } from "../../src/core/events.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
-import { AgentTrainer, type AgentTrainerOptions } from "../../src/trainer/agent-trainer.ts";
+import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
+import type { AgentTrainerOptions } from "../../src/launch/trainer-options.ts";
 import { coinBackend } from "./coin-backend.ts";
 
 export const coinTasks: readonly Task[] = Array.from({ length: 5 }, (_, i) => ({
@@ -35,6 +36,8 @@ export const coinEvaluator = (_task: Task, episode: Episode): boolean => episode
 export function coinConfig(outputDir: string): Record<string, unknown> {
   return {
     "model.name": "coin",
+    // Tests validate on training tasks.
+    "dataset.leak_check": "none",
     "data.train_batch_size": 2,
     "rollout.n": 4,
     "training.learning_rate": 0.5,
@@ -48,7 +51,10 @@ export function coinConfig(outputDir: string): Record<string, unknown> {
 /** A new folder for runs. */
 export const newFolder = (): string => mkdtempSync(join(tmpdir(), "agent-trainer-"));
 
-export type CoinTrainerOptions = Omit<Partial<AgentTrainerOptions>, "config"> & {
+/** Any options, also those that the types refuse. */
+type AnyOptions = { readonly [K in keyof AgentTrainerOptions]?: AgentTrainerOptions[K] };
+
+export type CoinTrainerOptions = Omit<AnyOptions, "config"> & {
   readonly outputDir?: string;
   readonly set?: Record<string, unknown>;
 };
@@ -67,11 +73,11 @@ export function coinTrainer(options: CoinTrainerOptions = {}): {
     trainDataset: coinTasks,
     config: { ...coinConfig(outputDir), ...set },
     ...rest,
-    onEvent: (event) => {
+    onEvent: (event: TrainerEvent) => {
       events.push(event);
       rest.onEvent?.(event);
     },
-  });
+  } as object as AgentTrainerOptions);
   return { trainer, events };
 }
 

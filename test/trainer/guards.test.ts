@@ -92,7 +92,7 @@ describe("mini-batches and passes", () => {
   });
 });
 
-describe("tripwires", () => {
+describe("limits on an update", () => {
   const reports = (metric: string, values: readonly number[]): CoinOptions => {
     let updates = 0;
     return { report: () => ({ [metric]: values[updates++ % values.length] as number }) };
@@ -116,7 +116,7 @@ describe("tripwires", () => {
         set,
       );
       await expect(trainer.train()).rejects.toMatchObject({
-        code: "TRIPWIRE",
+        code: "LIMIT_EXCEEDED",
         message: `train/${metric} is ${values[1]}, beyond ${option}=${limit}. The update was not applied; the step before it is saved.`,
       });
       expect(backend.updates).toHaveLength(1);
@@ -136,11 +136,11 @@ describe("tripwires", () => {
       const set = { ...seldom, [option]: limit };
       const { trainer, backend, runDir } = trainerOf(reports(metric, values), set);
       await expect(trainer.train()).rejects.toMatchObject({
-        code: "TRIPWIRE",
+        code: "LIMIT_EXCEEDED",
         message: `train/${metric} is ${values[1]}, beyond ${option}=${limit}. The update had been applied by then; the step ends with it and is saved.`,
       });
       expect(readdirSync(join(runDir, "checkpoints"))).toEqual(["000002"]);
-      expect(steps(runDir).map((line) => line["train/tripped"])).toEqual([0, 1]);
+      expect(steps(runDir).map((line) => line["train/limit_exceeded"])).toEqual([0, 1]);
       const saved = readFileSync(
         join(runDir, "checkpoints", "000002", "weights", "coin.json"),
         "utf8",
@@ -154,12 +154,12 @@ describe("tripwires", () => {
     const options = { ...reports("kl_k3", [0.01, 0.02, 0.2]), refuses: true };
     const { trainer, backend, runDir } = trainerOf(options, set);
     await expect(trainer.train()).rejects.toMatchObject({
-      code: "TRIPWIRE",
+      code: "LIMIT_EXCEEDED",
       message: expect.stringContaining("the step ends with the updates before it") as string,
     });
     expect(backend.updates).toHaveLength(2);
     expect(steps(runDir)).toEqual([
-      expect.objectContaining({ step: 1, "train/updates": 2, "train/tripped": 1 }),
+      expect.objectContaining({ step: 1, "train/updates": 2, "train/limit_exceeded": 1 }),
     ]);
     expect(readdirSync(join(runDir, "checkpoints"))).toEqual(["000001"]);
   });
@@ -191,10 +191,13 @@ describe("tripwires", () => {
     const values = [0.01, 0.2, 0.01, 0.01];
     const ended = trainerOf(reports("kl_k3", values), { ...set, "guards.action": "end_step" });
     await ended.trainer.train();
-    expect(steps(ended.runDir)[0]).toMatchObject({ "train/updates": 2, "train/tripped": 1 });
+    expect(steps(ended.runDir)[0]).toMatchObject({ "train/updates": 2, "train/limit_exceeded": 1 });
     const warned = trainerOf(reports("kl_k3", values), { ...set, "guards.action": "warn" });
     await warned.trainer.train();
-    expect(steps(warned.runDir)[0]).toMatchObject({ "train/updates": 4, "train/tripped": 1 });
+    expect(steps(warned.runDir)[0]).toMatchObject({
+      "train/updates": 4,
+      "train/limit_exceeded": 1,
+    });
     expect(warned.events.filter(({ type }) => type === "warning").length).toBeGreaterThan(0);
   });
 });

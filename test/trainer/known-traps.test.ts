@@ -1,4 +1,4 @@
-// Traps of loops, by their numbers in docs/known-traps.md.
+// Traps of loops, by their numbers in test/known-traps.md.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ const modes = [
 interface WrittenEpisode {
   readonly task: { readonly id: string };
   readonly trajectories: readonly {
-    readonly steps: readonly { readonly weightVersion: number }[];
+    readonly steps: readonly { readonly trace: { readonly weightVersion: number } }[];
   }[];
 }
 
@@ -42,7 +42,7 @@ describe.each(modes)("%s", (_mode, mode) => {
     const set = { ...mode, "trainer.total_batches": 3, "trainer.save_freq": 0 };
     const { result, lines } = await train({ set });
     expect(lines.map((line) => line["step"])).toEqual([1, 2, 3]);
-    expect(lines.map((line) => line["progress/done_share"])).toEqual([1 / 3, 2 / 3, 1]);
+    expect(lines.map((line) => line["progress/done_fraction"])).toEqual([1 / 3, 2 / 3, 1]);
     expect(readdirSync(join(result.runDir, "checkpoints"))).toEqual(["000003"]);
   });
 
@@ -99,7 +99,7 @@ describe.each(modes)("%s", (_mode, mode) => {
       ) as unknown as WrittenEpisode[];
       return Math.min(
         ...episodes.flatMap(({ trajectories }) =>
-          trajectories.flatMap(({ steps }) => steps.map((step) => step.weightVersion)),
+          trajectories.flatMap(({ steps }) => steps.map((step) => step.trace.weightVersion)),
         ),
       );
     });

@@ -39,7 +39,7 @@ describe("rejection sampling", () => {
     const lines = metricsOf(runDir);
     expect(lines.every((line) => line["train/skipped_steps"] === 0)).toBe(true);
     // Two of five tasks can be used, so steps of two need more than one batch of two on average.
-    const batches = lines.map((line) => Number(line["batch/generated"]));
+    const batches = lines.map((line) => Number(line["rejection_sample/batches"]));
     expect(batches.some((count) => count > 1)).toBe(true);
     const added = events.filter(({ type }) => type === "rollouts-added").length;
     expect(added).toBe(batches.reduce((sum, count) => sum + count, 0) - batches.length);
@@ -54,8 +54,8 @@ describe("rejection sampling", () => {
     });
     const { runDir } = await trainer.train();
     const lines = metricsOf(runDir);
-    expect(lines.map((line) => line["batch/generated"])).toEqual([1, 0, 1, 0]);
-    expect(lines.map((line) => line["batch/waiting_tasks"])).toEqual([2, 0, 2, 0]);
+    expect(lines.map((line) => line["rejection_sample/batches"])).toEqual([1, 0, 1, 0]);
+    expect(lines.map((line) => line["rejection_sample/waiting_tasks"])).toEqual([2, 0, 2, 0]);
     expect(backend.updates.map(({ rows }) => rows.length)).toEqual([8, 8, 8, 8]);
     const ids = backend.updates.flatMap(({ rows }) => rows.map((row) => row.provenance.episodeId));
     expect(new Set(ids).size).toBe(32);
@@ -70,7 +70,7 @@ describe("rejection sampling", () => {
     });
     const { runDir } = await trainer.train();
     const lines = metricsOf(runDir);
-    expect(lines.every((line) => line["batch/generated"] === 2)).toBe(true);
+    expect(lines.every((line) => line["rejection_sample/batches"] === 2)).toBe(true);
     const skipped = lines.map((line) => line["train/skipped_steps"]);
     expect(skipped).toContain(1);
     expect(skipped).toContain(0);
@@ -127,7 +127,7 @@ describe("what waits for a later step", () => {
       });
       const { runDir } = await first.trainer.train();
       const [saved] = readdirSync(join(runDir, "checkpoints"));
-      const waiting = metricsOf(runDir).at(-1)?.["batch/waiting_tasks"];
+      const waiting = metricsOf(runDir).at(-1)?.["rejection_sample/waiting_tasks"];
       const files = readdirSync(join(runDir, "checkpoints", saved as string));
       expect(files.includes("rollouts.jsonl")).toBe(waiting !== 0);
       const backend = coinBackend();
@@ -137,7 +137,9 @@ describe("what waits for a later step", () => {
         metricsOf(whole.runDir).map(withoutClock),
       );
     }
-    const waited = metricsOf(whole.runDir).filter((line) => line["batch/waiting_tasks"] !== 0);
+    const waited = metricsOf(whole.runDir).filter(
+      (line) => line["rejection_sample/waiting_tasks"] !== 0,
+    );
     expect(waited.length).toBeGreaterThan(0);
     expect(coinTasks).toHaveLength(5);
   });

@@ -54,7 +54,7 @@ describe("rewards of 0.9 and 0.1 are something to learn from", () => {
   const workflow = {
     agentFlow: undefined,
     evaluator: undefined,
-    workflow: Graded,
+    workflowClass: Graded,
   } as unknown as CoinTrainerOptions;
 
   it.each([
@@ -77,11 +77,17 @@ describe("rewards of 0.9 and 0.1 are something to learn from", () => {
     expect(no.every((value) => value < 0)).toBe(true);
     // Nobody said what is solved, and nothing is called so.
     // Overlapped, rollouts may all have ended before the last step.
-    const lines = trainLines(runDir).filter((line) => line["batch/num_tasks"] !== 0);
+    const lines = trainLines(runDir).filter((line) => line["rejection_sample/tasks"] !== 0);
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines) {
-      expect(line).toMatchObject({ "batch/solve_all": 0, "batch/solve_partial": 0 });
-      expect(Number(line["batch/unjudged"]) + Number(line["batch/solve_none"])).toBe(1);
+      expect(line).toMatchObject({
+        "rejection_sample/all_correct_fraction": 0,
+        "rejection_sample/some_correct_fraction": 0,
+      });
+      expect(
+        Number(line["rejection_sample/correctness_unknown_fraction"]) +
+          Number(line["rejection_sample/none_correct_fraction"]),
+      ).toBe(1);
     }
   });
 
@@ -101,8 +107,8 @@ describe("rewards of 0.9 and 0.1 are something to learn from", () => {
     const { runDir, status } = await trainer.train();
     expect([backend.updates.length, status]).toEqual([0, "untrained"]);
     expect(trainLines(runDir)[0]).toMatchObject({
-      "batch/solve_partial": 1,
-      "batch/equal_rewards": 1,
+      "rejection_sample/some_correct_fraction": 1,
+      "rejection_sample/equal_rewards_fraction": 1,
     });
   });
 
@@ -120,11 +126,11 @@ describe("rewards of 0.9 and 0.1 are something to learn from", () => {
     const share = (line: Record<string, unknown>): number =>
       (Number(line["reward/mean"]) - 0.1) / 0.8;
     if (which === "absent") {
-      expect(first).not.toHaveProperty("reward/pass_rate");
+      expect(first).not.toHaveProperty("rollout/pass@1");
       expect(validation).not.toHaveProperty("val/pass@1");
     } else {
-      expect(first?.["reward/pass_rate"]).toBeCloseTo(share(first ?? {}), 10);
-      expect(Number(first?.["batch/solve_partial"])).toBeGreaterThan(0);
+      expect(first?.["rollout/pass@1"]).toBeCloseTo(share(first ?? {}), 10);
+      expect(Number(first?.["rejection_sample/some_correct_fraction"])).toBeGreaterThan(0);
       const mean = Number(validation?.["val/reward/mean"]);
       expect(validation?.["val/pass@1"]).toBeCloseTo((mean - 0.1) / 0.8, 10);
     }
@@ -166,8 +172,8 @@ describe("an evaluator beside rollouts that give rewards themselves", () => {
   const saysYes = (_task: Task, { trajectories }: { trajectories: readonly unknown[] }): boolean =>
     JSON.stringify(trajectories).includes('"content":"yes"');
   const ways = [
-    ["agent and env", { agent: Guesser, env: Indifferent }],
-    ["a workflow that marks 0", { workflow: Marking }],
+    ["agent and env", { agentClass: Guesser, envClass: Indifferent }],
+    ["a workflow that marks 0", { workflowClass: Marking }],
   ] as const;
 
   it.each(ways)("%s: its reward trains, and reward/mean is that reward", async (_, way) => {
@@ -184,9 +190,9 @@ describe("an evaluator beside rollouts that give rewards themselves", () => {
     expect(no.every((value) => value < 0)).toBe(true);
     const [first] = trainLines(runDir);
     const episodes = readLines(runDir, "episodes", "000001.jsonl") as unknown as {
-      trajectories: { reward: number; steps: { response: { content: string } }[] }[];
+      trajectories: { reward: number; steps: { trace: { response: { content: string } } }[] }[];
     }[];
-    const said = episodes.map(({ trajectories: [own] }) => own?.steps[0]?.response.content);
+    const said = episodes.map(({ trajectories: [own] }) => own?.steps[0]?.trace.response.content);
     const share = said.filter((text) => text === "yes").length / said.length;
     expect(share).toBeGreaterThan(0);
     expect(share).toBeLessThan(1);
@@ -207,13 +213,13 @@ describe("an evaluator beside rollouts that give rewards themselves", () => {
     expect([backend.updates.length, status]).toEqual([0, "untrained"]);
     const [first] = trainLines(runDir);
     expect(first?.["reward/mean"]).toBe(0);
-    expect(first?.["episode/evaluator_reward"]).toBe(first?.["reward/pass_rate"]);
+    expect(first?.["episode/evaluator_reward"]).toBe(first?.["rollout/pass@1"]);
     expect(warnings(events).filter((text) => text.includes("reward_source"))).toEqual([]);
   });
 
   it.each([
     ["an agent flow", {}],
-    ["no evaluator", { agentFlow: undefined, evaluator: undefined, workflow: Marking }],
+    ["no evaluator", { agentFlow: undefined, evaluator: undefined, workflowClass: Marking }],
   ])("reward_source without an effect is told: %s", async (_, way) => {
     const { trainer, events } = coinTrainer({
       ...(way as unknown as CoinTrainerOptions),
@@ -285,7 +291,7 @@ describe("an agent that throws on malformed output", () => {
         "rollout.retry_agent_errors": true,
         "rollout.n_val": 8,
         "trainer.total_batches": 1,
-        "trainer.max_failed_share": 1,
+        "trainer.max_failed_fraction": 1,
       },
     });
     const { runDir, metrics, status } = await trainer.train();
@@ -328,12 +334,12 @@ it("counts what was cut off apart from what failed", async () => {
     agentFlow: () => {
       throw new Error("broken agent");
     },
-    set: { "workflow.n_parallel_tasks": 1, "trainer.max_failed_share": 0.25 },
+    set: { "workflow.n_parallel_tasks": 1, "trainer.max_failed_fraction": 0.25 },
   });
   await expect(trainer.train()).rejects.toMatchObject({
     code: "TOO_MANY_FAILURES",
     message:
-      "3 of 8 rollouts of step 1 failed, more than trainer.max_failed_share=0.25 allows. 5 others were cut off as a result. The last error: Error: broken agent",
+      "3 of 8 rollouts of step 1 failed, more than trainer.max_failed_fraction=0.25 allows. 5 others were cut off as a result. The last error: Error: broken agent",
     fields: { failed: 3, cutOff: 5, rollouts: 8 },
   });
   expect(events.at(-1)).toMatchObject({ type: "run-end", status: "failed" });
@@ -383,9 +389,9 @@ describe("endings of flows", () => {
       const masked = await run({ "compact_filtering.enable": true });
       expect(masked).toMatchObject({ updates: 0, status: "untrained" });
       expect(masked.metrics).toMatchObject({
-        "rollout/termination/max_response_length_exceeded": 1,
+        "rollout/termination_fraction/max_response_length_exceeded": 1,
         "groups/dropped/excluded_episodes": 8,
-        "train/skipped_because/left_out": 1,
+        "train/skip_reason/excluded": 1,
       });
       // Without it, only the name of the ending differs.
       expect(await run({})).toMatchObject({ updates: 1, status: "completed" });
@@ -419,8 +425,8 @@ describe("a run that learns nothing", () => {
     });
     for (const line of trainLines(result.runDir)) {
       expect(line).toMatchObject({
-        "train/skipped_because/equal_rewards": 1,
-        "rollout/untrained": 8,
+        "train/skip_reason/equal_rewards": 1,
+        "rollout/unused": 8,
       });
     }
     // A later process that does nothing more does not call it learned.

@@ -1,14 +1,14 @@
 /** An update by slopes against the engine's own update with the same loss, on real weights. */
 import { describe, expect, it } from "vitest";
-import { rowLossOf } from "../../src/algorithms/losses/catalog.ts";
+import { rowLossOf } from "../../src/algorithms/losses/row-losses.ts";
 import {
   defaultLoss,
   defaultOptim,
   lossNames,
   type LossSpec,
   type OptimSpec,
-} from "../../src/core/loss.ts";
-import type { TrainingRow } from "../../src/core/training-row.ts";
+} from "../../src/core/loss/loss.ts";
+import type { TrainingRow } from "../../src/core/loss/training-row.ts";
 import { PolicyTrainer } from "../../src/engine/training/policy-trainer.ts";
 import { updateWithTrainerLoss } from "../../src/trainer/update/trainer-loss.ts";
 import { randomTokens, rowOf, smallModel } from "../engine/small-model.ts";

@@ -42,11 +42,11 @@ describe("a whole run", () => {
     expect(existsSync(join(result.runDir, "config.resolved.yaml"))).toBe(true);
     expect(existsSync(join(result.runDir, "run.lock"))).toBe(false);
     const [episode] = readLines(result.runDir, "episodes", "000001.jsonl") as unknown as [
-      { trajectories: { steps: { responseIds: number[]; logprobs: number[] }[] }[] },
+      { trajectories: { steps: { trace: { responseIds: number[]; logprobs: number[] } }[] }[] },
     ];
-    const step = episode.trajectories[0]?.steps[0];
-    expect(step?.responseIds.length).toBeGreaterThan(2);
-    expect(step?.logprobs.length).toBe(step?.responseIds.length);
+    const call = episode.trajectories[0]?.steps[0]?.trace;
+    expect(call?.responseIds.length).toBeGreaterThan(2);
+    expect(call?.logprobs.length).toBe(call?.responseIds.length);
     expect(events.at(-1)).toMatchObject({ type: "run-end", status: "completed", step: 6 });
     expect(readLines(result.runDir, "events.jsonl").length).toBe(events.length);
   });
@@ -113,7 +113,7 @@ describe("a whole run", () => {
     });
   });
 
-  it("warns of a data set smaller than a batch, and uses all of it", async () => {
+  it("warns of a dataset smaller than a batch, and uses all of it", async () => {
     const { trainer, events } = coinTrainer({ set: { "data.train_batch_size": 16 } });
     await trainer.train();
     const start = events.find((event) => event.type === "step-start");
@@ -143,7 +143,7 @@ describe("a whole run", () => {
     const backend = coinBackend({ metrics: () => ({ "engine/busy_s": 0, "engine/tokens": 7 }) });
     const { trainer } = coinTrainer({ backend });
     const { metrics } = await trainer.train();
-    expect(metrics).toMatchObject({ "time/outside_engine_share": 1, "engine/tokens": 7 });
+    expect(metrics).toMatchObject({ "time/outside_engine_fraction": 1, "engine/tokens": 7 });
   });
 });
 
@@ -178,7 +178,7 @@ describe("a run that fails", () => {
     });
   });
 
-  it("goes on when fewer rollouts fail than max_failed_share", async () => {
+  it("goes on when fewer rollouts fail than max_failed_fraction", async () => {
     let calls = 0;
     const { trainer, events } = coinTrainer({
       agentFlow: async (task, config) => {
@@ -192,7 +192,7 @@ describe("a run that fails", () => {
     expect(step).toMatchObject({ metrics: { "rollout/failed": 2 } });
   });
 
-  it("goes on when exactly max_failed_share of the rollouts fail", async () => {
+  it("goes on when exactly max_failed_fraction of the rollouts fail", async () => {
     let calls = 0;
     const { trainer } = coinTrainer({
       agentFlow: async (task, config) => {

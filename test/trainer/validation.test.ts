@@ -167,7 +167,7 @@ describe("the best step", () => {
         return true;
       },
       set: {
-        "trainer.max_failed_share": 1,
+        "trainer.max_failed_fraction": 1,
         "trainer.total_batches": 1,
         "rollout.n_val": 8,
         "rollout.failure_reward": -1,

@@ -6,7 +6,16 @@ import { afterEach, describe, expect, it } from "vitest";
 import { BridgeClient } from "../../src/backends/verl/bridge-client.ts";
 import { startBridge } from "../../src/backends/verl/bridge-process.ts";
 import type { VerlBackend, VerlBackendOptions } from "../../src/backends/verl/index.ts";
-import { fakeBackend, fakeRun, hasPython, ppo, rowOf, runContext } from "./fake-bridge.ts";
+import {
+  fakeBackend,
+  fakeEngine,
+  fakeEnv,
+  fakeRun,
+  hasPython,
+  ppo,
+  rowOf,
+  runContext,
+} from "./fake-bridge.ts";
 
 const open: AsyncDisposable[] = [];
 afterEach(async () => {
@@ -81,7 +90,7 @@ describe.skipIf(!hasPython)("the verl backend", () => {
     await expect(backend.loadState(folder, 1)).rejects.toMatchObject({
       code: "CHECKPOINT_INVALID",
     });
-    const state = { engine: "fake", step: 3, world_size: 4 };
+    const state = { engine: fakeEngine, step: 3, world_size: 4 };
     writeFileSync(join(folder, "bridge.json"), JSON.stringify(state));
     await expect(backend.loadState(folder, 1)).rejects.toThrow(/saved by 4 processes/);
     expect(await logprobs(backend)).toEqual(before);
@@ -105,7 +114,7 @@ describe.skipIf(!hasPython)("the verl backend", () => {
     const loss = { ...ppo, kl: { coef: 0.5, estimator: "k3" }, entropyCoef: 0.25 } as const;
     const metrics = await backend.updatePolicy(unweighted, loss, still);
     expect(metrics["kl_reference"]).toBeCloseTo(mean, 6);
-    const entropy = metrics["policy_entropy"] as number;
+    const entropy = metrics["entropy"] as number;
     // At most that of a uniform distribution over 260 ids.
     expect(entropy).toBeGreaterThan(2);
     expect(entropy).toBeLessThan(Math.log(260));
@@ -194,7 +203,7 @@ describe.skipIf(!hasPython)("the verl backend", () => {
 
   it("attaches to a bridge that runs, and leaves it running", async () => {
     const bridge = await startBridge({
-      ...{ python: "python3", engine: "fake", startMs: 10_000, graceMs: 1_000 },
+      ...{ python: "python3", env: fakeEnv, startMs: 10_000, graceMs: 1_000 },
       signal: runContext.signal,
     });
     open.push(bridge);
@@ -211,7 +220,7 @@ describe.skipIf(!hasPython)("the verl backend", () => {
 
   it("goes on with a bridge that an earlier process started, from its checkpoint only", async () => {
     const bridge = await startBridge({
-      ...{ python: "python3", engine: "fake", startMs: 10_000, graceMs: 1_000 },
+      ...{ python: "python3", env: fakeEnv, startMs: 10_000, graceMs: 1_000 },
       signal: runContext.signal,
     });
     open.push(bridge);
@@ -234,9 +243,11 @@ describe.skipIf(!hasPython)("the verl backend", () => {
 
     const other = fakeBackend({ attach: bridge.address });
     open.push(other);
-    const model = { name: "other", lora: null };
+    const name = newFolder();
+    writeFileSync(join(name, "config.json"), "{}");
+    const model = { name, lora: null };
     await expect(other.start({ ...runContext, model })).rejects.toThrow(
-      /The bridge trains ".*fake"/,
+      /The bridge trains ".*shop-tiny"/,
     );
   });
 
@@ -262,7 +273,7 @@ describe.skipIf(!hasPython)("the verl backend", () => {
   });
 
   it("says which package is missing", async () => {
-    const backend = fakeBackend({ engine: "verl" });
+    const backend = fakeBackend({ env: {} });
     open.push(backend);
     const context = { ...runContext, model: { name: "models/shop-tiny", lora: null } };
     await expect(backend.start(context)).rejects.toMatchObject({

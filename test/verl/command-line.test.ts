@@ -3,20 +3,20 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, it } from "vitest";
-import { loadBackend } from "../../src/cli/load/load-backend.ts";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { createBackend } from "../../src/launch/create-backend.ts";
+import { checkCapabilities } from "../../src/trainer/check-capabilities.ts";
 import type { TrainingBackend } from "../../src/core/backend.ts";
-import { AgentTrainer } from "../../src/trainer/agent-trainer.ts";
+import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { coinAgent, coinTasks, readLines } from "../trainer/coin-run.ts";
-import { fakeBackend, fakeRun, hasPython } from "./fake-bridge.ts";
+import { fakeBackend, fakeEnv, fakeRun, hasPython } from "./fake-bridge.ts";
 
 const model = fileURLToPath(new URL("../../models/shop-tiny/", import.meta.url));
 
 const overrides = (outputDir: string): string[] => [
   `model.name=${model}`,
   "backend=verl",
-  "verl.engine=fake",
   "data.train_batch_size=2",
   "rollout.n=4",
   "rollout.train.max_tokens=3",
@@ -25,21 +25,22 @@ const overrides = (outputDir: string): string[] => [
   "trainer.experiment_name=fake",
 ];
 
+beforeEach(() => {
+  for (const [name, value] of Object.entries(fakeEnv)) vi.stubEnv(name, value);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
 it.skipIf(!hasPython)("trains with one line of the configuration changed", async () => {
   const outputDir = mkdtempSync(join(tmpdir(), "agent-trainer-verl-"));
   const { config } = loadConfig({ overrides: overrides(outputDir) });
-  await using backend: TrainingBackend = await loadBackend(config, ".");
-  expect(backend.name).toBe("verl");
-  const trainer = new AgentTrainer(
-    {
-      backend,
-      agentFlow: coinAgent,
-      evaluator: (_task, { output }) => String(output).codePointAt(0) ?? 0,
-      trainDataset: coinTasks,
-      config,
-    },
-    {},
-  );
+  const trainer = new AgentTrainer({
+    agentFlow: coinAgent,
+    evaluator: (_task, { output }) => String(output).codePointAt(0) ?? 0,
+    trainDataset: coinTasks,
+    config,
+  });
   expect(await trainer.train()).toMatchObject({ status: "completed", steps: 2 });
   const [line] = readLines(outputDir, "fake", "metrics.jsonl");
   expect(line).toMatchObject({ "rollout/failed": 0, "episode/calls/untrainable": 0 });
@@ -49,9 +50,9 @@ it.skipIf(!hasPython)("trains with one line of the configuration changed", async
 async function accepts(...more: string[]): Promise<boolean> {
   const outputDir = mkdtempSync(join(tmpdir(), "agent-trainer-verl-"));
   const { config } = loadConfig({ overrides: [...overrides(outputDir), ...more] });
-  await using backend: TrainingBackend = await loadBackend(config, ".");
-  const parts = { agentFlow: coinAgent, evaluator: () => 1, trainDataset: coinTasks };
-  return new AgentTrainer({ backend, ...parts, config }, {}) instanceof AgentTrainer;
+  await using backend: TrainingBackend = await createBackend(config, ".");
+  checkCapabilities(config, backend);
+  return true;
 }
 
 it("refuses rollouts during updates where servers sleep meanwhile, and names the backends that do", async () => {

@@ -1,10 +1,14 @@
-/** The `verl` backend with the bridge's toy policy, which needs Python and no package. */
+/** The `verl` backend with the toy policy of `python/tests/fake/`, which needs Python and no package. */
 import { spawnSync } from "node:child_process";
-import { createVerlBackend, type VerlBackend } from "../../src/backends/verl/index.ts";
-import type { VerlBackendOptions } from "../../src/backends/verl/index.ts";
-import { defaultOptim, type LossSpec } from "../../src/core/loss.ts";
-import type { TrainingRow } from "../../src/core/training-row.ts";
-import { byteRenderer } from "../../src/testing/index.ts";
+import { fileURLToPath } from "node:url";
+import {
+  createVerlBackend,
+  type VerlBackend,
+  type VerlBackendOptions,
+} from "../../src/backends/verl/index.ts";
+import { defaultOptim, type LossSpec } from "../../src/core/loss/loss.ts";
+import type { TrainingRow } from "../../src/core/loss/training-row.ts";
+import { createByteRenderer } from "../../src/testing/index.ts";
 
 const probe = "import sys; sys.exit(sys.version_info < (3, 10))";
 
@@ -22,20 +26,39 @@ export const fakeRun: VerlBackendOptions["run"] = {
   maxTokens: 1,
 };
 
+/** The bridge's name for the toy policy. */
+export const fakeEngine = "tests.fake.engine:FakeEngine";
+
+/** Environment variables with which a bridge has the toy policy as its engine. */
+export const fakeEnv: Readonly<Record<string, string>> = {
+  AGENT_TRAINER_BRIDGE_ENGINE: fakeEngine,
+  PYTHONPATH: fileURLToPath(new URL("../../python/", import.meta.url)),
+};
+
+/** The toy policy reads no model, but the backend looks for the folder. */
+export const modelFolder: string = fileURLToPath(
+  new URL("../../models/shop-tiny", import.meta.url),
+);
+
 export function fakeBackend(options: Partial<VerlBackendOptions> = {}): VerlBackend {
-  return createVerlBackend({ run: fakeRun, engine: "fake", renderer: byteRenderer(), ...options });
+  return createVerlBackend({
+    run: fakeRun,
+    env: fakeEnv,
+    renderer: createByteRenderer(),
+    ...options,
+  });
 }
 
 export const runContext = {
   seed: 1,
-  model: { name: "fake", lora: null },
+  model: { name: modelFolder, lora: null },
   signal: new AbortController().signal,
 };
 
 export const ppo: LossSpec = {
   name: "ppo",
-  clipLow: 0.2,
-  clipHigh: 0.2,
+  epsClip: 0.2,
+  epsClipHigh: 0.2,
   aggregation: "token-mean",
 };
 

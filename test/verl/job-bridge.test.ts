@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bridgeProtocol } from "../../src/backends/verl/bridge-client.ts";
 import { bridgeFiles, openJobBridge } from "../../src/backends/verl/job-bridge.ts";
 import { RayJobs } from "../../src/backends/verl/ray-jobs.ts";
-import { hasPython } from "./fake-bridge.ts";
+import { fakeEngine, fakeEnv, hasPython } from "./fake-bridge.ts";
 import { type RayDashboard, startDashboard } from "./ray-dashboard.ts";
 
 const clusterToken = "cluster-token";
@@ -22,11 +22,10 @@ afterEach(async () => {
 });
 
 const lines: string[] = [];
-const open = (engine: string, signal = new AbortController().signal) =>
+const open = (engine = fakeEngine, signal = new AbortController().signal) =>
   openJobBridge({
     dashboard: dashboard.url,
-    engine,
-    env: { SHOWN: "yes" },
+    env: { ...fakeEnv, AGENT_TRAINER_BRIDGE_ENGINE: engine, SHOWN: "yes" },
     startMs: 20_000,
     graceMs: 5_000,
     pollMs: 50,
@@ -37,10 +36,10 @@ const open = (engine: string, signal = new AbortController().signal) =>
 describe.skipIf(!hasPython)("the bridge as a Ray job", () => {
   it("is uploaded once, reached with a token of its own, and ends with the backend", async () => {
     for (const run of [1, 2]) {
-      const bridge = await open("fake");
+      const bridge = await open();
       expect(await bridge.client.get("/info")).toMatchObject({
         protocol: bridgeProtocol,
-        engine: "fake",
+        engine: fakeEngine,
       });
       const job = dashboard.jobs.get(`raysubmit_${run}`);
       expect(job?.child.exitCode).toBeNull();
@@ -66,7 +65,7 @@ describe.skipIf(!hasPython)("the bridge as a Ray job", () => {
   });
 
   it("notices that a running job was stopped", async () => {
-    const bridge = await open("fake");
+    const bridge = await open();
     await new RayJobs(dashboard.url).stop("raysubmit_1");
     // It may answer for a moment, until the signal has reached it.
     const requestOn = async (): Promise<never> => {
@@ -87,10 +86,10 @@ describe("Ray's dashboard", () => {
     });
   });
 
-  it("is named when it does not answer", async () => {
+  it("is named when it does not respond", async () => {
     await expect(new RayJobs("http://127.0.0.1:9").version()).rejects.toMatchObject({
       reason: "job",
-      message: "Ray's dashboard at http://127.0.0.1:9 does not answer.",
+      message: "Ray's dashboard at http://127.0.0.1:9 does not respond.",
     });
   });
 });

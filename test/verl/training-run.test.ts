@@ -3,13 +3,14 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { catalogName } from "../../src/core/metrics/catalog.ts";
 import type { VerlBackend, VerlRunOptions } from "../../src/backends/verl/index.ts";
 import type { TrainerEvent } from "../../src/core/events.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
-import { AgentTrainer } from "../../src/trainer/agent-trainer.ts";
+import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
 import { coinAgent, coinTasks, readLines, withoutClock } from "../trainer/coin-run.ts";
-import { fakeBackend, fakeRun, hasPython } from "./fake-bridge.ts";
+import { fakeBackend, fakeRun, hasPython, modelFolder } from "./fake-bridge.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "agent-trainer-verl-"));
 
@@ -47,7 +48,7 @@ function trainer(options: Options): AgentTrainer {
     evaluator: lateLetter,
     trainDataset: coinTasks,
     config: {
-      "model.name": "fake",
+      "model.name": modelFolder,
       "data.train_batch_size": 4,
       "rollout.n": 8,
       "rollout.train.max_tokens": 1,
@@ -79,7 +80,11 @@ describe.skipIf(!hasPython)("training through the bridge", { timeout: 60_000 }, 
     const lines = readLines(outputDir, "letters", "metrics.jsonl");
     expect(lines.map((line) => line["weight_version"])).toEqual(lines.map((line) => line["step"]));
     // Sampled with the weights that are trained: fresh rollouts have no distance.
-    for (const line of lines) expect(line["train/logprob_abs_diff"]).toBeLessThan(1e-6);
+    for (const line of lines) expect(line["train/logprob_abs_diff_mean"]).toBeLessThan(1e-6);
+    const named = (name: string): boolean =>
+      !["train/{name}", undefined].includes(catalogName(name));
+    const metrics = Object.keys(lines[0]!).filter((name) => !["step", "phase"].includes(name));
+    expect(metrics.filter((name) => !named(name))).toEqual([]);
   });
 
   it.each([
@@ -126,7 +131,7 @@ describe.skipIf(!hasPython)("training through the bridge", { timeout: 60_000 }, 
     });
     await run.train();
     for (const line of readLines(outputDir, "letters", "metrics.jsonl")) {
-      expect(line["train/logprob_abs_diff"]).toBeLessThan(1e-6);
+      expect(line["train/logprob_abs_diff_mean"]).toBeLessThan(1e-6);
       expect(line["train/ratio_mean"]).toBeCloseTo(1, 6);
     }
     expect(warnings).toEqual([]);
@@ -144,7 +149,7 @@ describe.skipIf(!hasPython)("training through the bridge", { timeout: 60_000 }, 
     });
     await run.train();
     for (const line of readLines(outputDir, "letters", "metrics.jsonl"))
-      expect(line["train/logprob_abs_diff"]).toBeLessThan(1e-6);
+      expect(line["train/logprob_abs_diff_mean"]).toBeLessThan(1e-6);
     expect(warnings).toEqual([expect.stringMatching(/^\d+ of \d+ rows .+ before temperature/)]);
   });
 
@@ -167,7 +172,7 @@ describe.skipIf(!hasPython)("training through the bridge", { timeout: 60_000 }, 
     const all = (name: string): number[] => lines.map((line) => line[name] as number);
     expect(Math.max(...all("async/staleness_max"))).toBe(1);
     // Rollouts of one version ago are another policy's; fresh ones are not.
-    const [first, ...later] = all("offpolicy/k3_kl");
+    const [first, ...later] = all("off_policy/kl_k3");
     expect(first).toBeLessThan(1e-9);
     expect(Math.max(...later)).toBeGreaterThan(1e-6);
     // The reference is where it all began.

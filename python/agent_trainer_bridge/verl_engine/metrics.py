@@ -14,11 +14,11 @@ _OWN = {
     # Those of the objective.
     "clip_fraction",
     "kl_reference",
-    "policy_entropy",
     "entropy",
+    "sampled_nll",
     "kl_k1",
     "kl_k3",
-    "logprob_abs_diff",
+    "logprob_abs_diff_mean",
     "ratio_mean",
     "ratio_max",
     "ratio_min",
@@ -50,5 +50,5 @@ def own_metrics(metrics: Mapping[str, Any]) -> dict[str, float]:
     if squared is not None:
         named["chi2"] = squared - 1
         if squared > 0:
-            named["ratio_ess"] = reduced["ratio_mean"] ** 2 / squared
+            named["ess_fraction"] = reduced["ratio_mean"] ** 2 / squared
     return named

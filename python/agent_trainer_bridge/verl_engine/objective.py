@@ -33,7 +33,7 @@ def token_objective(
         measured["kl_reference"] = distance.detach()
     if entropy is not None:
         total = total - numbers["entropy_coef"] * entropy
-        measured["policy_entropy"] = entropy.detach()
+        measured["entropy"] = entropy.detach()
     return torch.where(mask, total * columns["factors"], 0), measured
 
 
@@ -43,10 +43,10 @@ def gaps(now: torch.Tensor, before: torch.Tensor) -> dict[str, torch.Tensor]:
     limited = limited_log_ratio(now.detach(), before)
     ratio = limited.exp()
     return {
-        "entropy": -before,
+        "sampled_nll": -before,
         "kl_k1": -log_ratio,
         "kl_k3": ratio - 1 - limited,
-        "logprob_abs_diff": log_ratio.abs(),
+        "logprob_abs_diff_mean": log_ratio.abs(),
         "ratio_mean": ratio,
         "ratio_squared": ratio.square(),
     }

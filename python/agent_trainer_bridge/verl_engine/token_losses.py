@@ -38,7 +38,7 @@ class TokenInputs:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        return 1 - self.numbers["clip_low"], 1 + self.numbers["clip_high"]
+        return 1 - self.numbers["eps_clip"], 1 + self.numbers["eps_clip_high"]
 
     @property
     def log_ratio(self) -> torch.Tensor:
@@ -91,7 +91,7 @@ def gmpo(inputs: TokenInputs) -> Terms:
     log_ratio = inputs.log_ratio
     sign = inputs.advantages.sign()
     plain = sign * log_ratio
-    limited = sign * log_ratio.clamp(-inputs.numbers["clip_low"], inputs.numbers["clip_high"])
+    limited = sign * log_ratio.clamp(-inputs.numbers["eps_clip"], inputs.numbers["eps_clip_high"])
     ratio = inputs.row_mean(sign * torch.minimum(plain, limited)).exp()
     weight = inputs.row_mean((inputs.weights + LEAST_WEIGHT).log()).exp()
     return -inputs.row_mean(inputs.advantages) * ratio * weight, limited < plain

@@ -17,6 +17,7 @@ export interface LossRow {
   readonly weights: Float64Array;
 }
 
+/** The loss of each trained token of one row, with its gradient. [n] is the number of trained tokens. */
 export interface RowLossValue {
   /** [n] the loss of each token, before its weight unless `isWeighted`. */
   readonly terms: Float64Array;

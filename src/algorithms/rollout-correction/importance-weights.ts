@@ -7,10 +7,9 @@
  *
  * The weights are factors without a gradient.
  */
-import { maxLogRatio, ratioOf } from "../../core/log-ratio.ts";
-import { populationStd } from "../statistics.ts";
-import { parseBounds, sumOf } from "./log-ratios.ts";
-import type { RatioBounds, TokenValues } from "./log-ratios.ts";
+import { maxLogRatio, ratioOf } from "../../core/loss/log-ratio.ts";
+import { concatenated, populationStd } from "../statistics.ts";
+import { parseBounds, sumOf, type RatioBounds, type TokenValues } from "./log-ratios.ts";
 
 export const weightModes = ["token", "sequence"] as const;
 export type WeightMode = (typeof weightModes)[number];
@@ -66,20 +65,10 @@ export function importanceWeights(
   const metrics = weightMetrics(logRatios, weights, { mode, limit });
   if (!normalize) return { weights, metrics };
   const rows = weights.filter((row) => row.length > 0);
-  const counted = mode === "token" ? flat(rows) : rows.map((row) => row[0] as number);
+  const counted = mode === "token" ? concatenated(rows) : rows.map((row) => row[0] as number);
   const mean = sumOf(counted) / Math.max(1, counted.length);
   const scale = mean > 0 ? 1 / mean : 1;
   return { weights: weights.map((row) => row.map((weight) => weight * scale)), metrics };
-}
-
-function flat(rows: TokenValues): Float64Array {
-  const all = new Float64Array(rows.reduce((sum, row) => sum + row.length, 0));
-  let at = 0;
-  for (const row of rows) {
-    all.set(row, at);
-    at += row.length;
-  }
-  return all;
 }
 
 /** ESS = 1 / mean((w / mean w)^2), the effective fraction of tokens. */
@@ -88,11 +77,11 @@ function weightMetrics(
   weights: TokenValues,
   { mode, limit }: Pick<WeightOptions, "mode" | "limit">,
 ): Record<string, number> {
-  const all = flat(weights);
+  const all = concatenated(weights);
   if (all.length === 0) return {};
   const isByRow = mode === "sequence";
   const trained = logRatios.filter((row) => row.length > 0);
-  const raw = isByRow ? Float64Array.from(trained, sumOf) : flat(trained);
+  const raw = isByRow ? Float64Array.from(trained, sumOf) : concatenated(trained);
   // Not limited from below: a row's ratio may be far smaller than exp(-20).
   const extremes = isByRow ? raw.map((x) => Math.exp(Math.min(x, maxLogRatio))) : all;
   const { low, high } = limit.kind === "mask" ? limit : { low: 1 / limit.cap, high: limit.cap };

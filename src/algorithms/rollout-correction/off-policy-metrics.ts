@@ -3,16 +3,15 @@
  * o the trainer's log-probability, s that of the sampler, x = o - s and means over tokens unless stated
  * otherwise:
  *
- * - `kl` = mean(-x), `k3_kl` = mean(exp(x) - x - 1): estimates of KL(sampler, trainer)
+ * - `kl_k1` = mean(-x), `kl_k3` = mean(exp(x) - x - 1): estimates of KL(sampler, trainer)
  * - `training_ppl` = mean over rows of exp(-mean o), `rollout_ppl` likewise, `..._log_ppl` without exp
  * - `log_ppl_diff` = mean over rows of (mean s - mean o), `ppl_ratio` = mean over rows of its exp
- * - `ratio_...` of exp(x); `chi2_token` = mean(ratio^2) - 1; `chi2_seq` = mean over rows of exp(2 sum x) - 1
- * - `ess` = (mean ratio)^2 / mean(ratio^2)
+ * - `ratio_...` of exp(x); `chi2` = mean(ratio^2) - 1; `chi2_seq` = mean over rows of exp(2 sum x) - 1
+ * - `ess_fraction` = (mean ratio)^2 / mean(ratio^2)
  */
-import { limitLogRatio, ratioOf } from "../../core/log-ratio.ts";
+import { limitLogRatio, ratioOf } from "../../core/loss/log-ratio.ts";
 import { mean } from "../statistics.ts";
-import { sumOf } from "./log-ratios.ts";
-import type { TokenValues } from "./log-ratios.ts";
+import { sumOf, type TokenValues } from "./log-ratios.ts";
 
 /** Running mean, minimum and maximum of values that are never stored together. */
 class Range {
@@ -37,7 +36,7 @@ class Range {
   }
 }
 
-/** `offpolicy/...`; empty without a trained token. */
+/** `off_policy/...`; empty without a trained token. */
 export function offPolicyMetrics(old: TokenValues, rollout: TokenValues): Record<string, number> {
   const ranges = { ratio: new Range(), logprob: new Range(), prob: new Range() };
   const sums = { k1: 0, k3: 0, square: 0 };
@@ -69,8 +68,8 @@ export function offPolicyMetrics(old: TokenValues, rollout: TokenValues): Record
   const spread = new Range();
   for (const difference of differences) spread.add(difference);
   const named: Record<string, number> = {
-    kl: sums.k1 / tokens,
-    k3_kl: sums.k3 / tokens,
+    kl_k1: sums.k1 / tokens,
+    kl_k3: sums.k3 / tokens,
     ...ranges.logprob.named("logprob_abs_diff"),
     ...ranges.prob.named("prob_abs_diff"),
     training_ppl: expMean(rows.training),
@@ -83,11 +82,11 @@ export function offPolicyMetrics(old: TokenValues, rollout: TokenValues): Record
     log_ppl_diff_min: spread.min,
     ppl_ratio: expMean(differences),
     ...ranges.ratio.named("ratio"),
-    chi2_token: sums.square / tokens - 1,
+    chi2: sums.square / tokens - 1,
     chi2_seq: mean(rows.chi2) - 1,
-    ess: ranges.ratio.mean ** 2 / (sums.square / tokens),
+    ess_fraction: ranges.ratio.mean ** 2 / (sums.square / tokens),
   };
   return Object.fromEntries(
-    Object.entries(named).map(([name, value]) => [`offpolicy/${name}`, value]),
+    Object.entries(named).map(([name, value]) => [`off_policy/${name}`, value]),
   );
 }

@@ -9,32 +9,31 @@
  * on: kept when log low <= -x <= log high; a single bound t means [1/t, t]. k2 and k3 are kept up to their
  * bound. All rules must hold. A veto drops a row when a single ratio is below its threshold.
  */
-import { limitLogRatio } from "../../core/log-ratio.ts";
-import { parseBounds, sumOf } from "./log-ratios.ts";
-import type { RatioBounds, TokenValues } from "./log-ratios.ts";
+import { estimateKl } from "../../core/loss/kl.ts";
+import { limitLogRatio } from "../../core/loss/log-ratio.ts";
+import { klEstimators, type KlEstimator } from "../../core/loss/loss.ts";
+import { parseBounds, sumOf, type RatioBounds, type TokenValues } from "./log-ratios.ts";
 
 const levels = ["token", "seq_sum", "seq_mean", "seq_max"] as const;
-const statistics = ["k1", "k2", "k3"] as const;
 type Level = (typeof levels)[number];
-type Statistic = (typeof statistics)[number];
 
 /** The maximum of k1 over a row would check only one of its two bounds, so there is no `seq_max_k1`. */
 export const rejectionNames: readonly string[] = levels.flatMap((level) =>
-  statistics
+  klEstimators
     .filter((statistic) => level !== "seq_max" || statistic !== "k1")
     .map((statistic) => `${level}_${statistic}`),
 );
 
 export interface RejectionRule {
   readonly level: Level;
-  readonly statistic: Statistic;
+  readonly statistic: KlEstimator;
   /** For k1: bounds of exp(-x). For k2 and k3: only `high` counts. */
   readonly bounds: RatioBounds;
 }
 
 function parseRule(name: string, threshold: string): RejectionRule | string {
   const level = levels.find((candidate) => name.startsWith(`${candidate}_`));
-  const statistic = statistics.find((candidate) => name.endsWith(`_${candidate}`));
+  const statistic = klEstimators.find((candidate) => name.endsWith(`_${candidate}`));
   if (level === undefined || statistic === undefined || !rejectionNames.includes(name))
     return `there is no rejection "${name}"; there are ${rejectionNames.join(", ")}`;
   const single = threshold === "" ? NaN : Number(threshold);
@@ -63,11 +62,6 @@ export function parseRejection(
   const rules = listed.map((name, i) => parseRule(name, bounds[i] as string));
   const problem = rules.find((rule) => typeof rule === "string");
   return problem ?? (rules as RejectionRule[]);
-}
-
-function valueOf(statistic: Statistic, x: number): number {
-  if (statistic === "k1") return -x;
-  return statistic === "k2" ? x ** 2 / 2 : Math.exp(x) - 1 - x;
 }
 
 function holds({ statistic, bounds }: RejectionRule, value: number): boolean {
@@ -104,7 +98,7 @@ export function reject(
       return keep.fill(0);
     }
     for (const rule of rules) {
-      const values = row.map((x) => valueOf(rule.statistic, limitLogRatio(x)));
+      const values = row.map((x) => estimateKl(rule.statistic, -limitLogRatio(x)));
       if (rule.level === "token") {
         for (const [i, value] of values.entries()) if (!holds(rule, value)) keep[i] = 0;
       } else if (row.length > 0 && !holds(rule, rowValue(rule.level, values))) {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { importanceWeights, parseWeightLimit } from "./importance-weights.ts";
 import { offPolicyMetrics } from "./off-policy-metrics.ts";
-import { parseRejection, reject, rejectionNames } from "./rejection.ts";
-import type { RejectionRule } from "./rejection.ts";
+import { parseRejection, reject, rejectionNames, type RejectionRule } from "./rejection.ts";
 
 // verl's own numbers for these log-probabilities; masked tokens of its fixture are left out.
 const old = [
@@ -355,37 +354,37 @@ describe("off-policy metrics", () => {
       training_log_ppl: 1.016667,
       rollout_ppl: 3.857453,
       rollout_log_ppl: 1.177778,
-      kl: -0.03125,
-      k3_kl: 0.525243,
+      kl_k1: -0.03125,
+      kl_k3: 0.525243,
       log_ppl_diff: -0.161111,
       log_ppl_abs_diff: 0.638889,
       log_ppl_diff_max: 0.583333,
       log_ppl_diff_min: -1.2,
       ppl_ratio: 1.078609,
-      chi2_token: 4.493754,
+      chi2: 4.493754,
       chi2_seq: 39.663303,
     };
     for (const [name, value] of Object.entries(expected))
-      expect(metrics[`offpolicy/${name}`]! / value, name).toBeCloseTo(1, 5);
+      expect(metrics[`off_policy/${name}`]! / value, name).toBeCloseTo(1, 5);
   });
 
   it("tell the extremes of ratios and differences", () => {
     const metrics = offPolicyMetrics([Float64Array.of(-1, -1)], [Float64Array.of(-1.5, -0.5)]);
-    expect(metrics["offpolicy/ratio_max"]).toBeCloseTo(Math.exp(0.5), 12);
-    expect(metrics["offpolicy/ratio_min"]).toBeCloseTo(Math.exp(-0.5), 12);
-    expect(metrics["offpolicy/ratio_mean"]).toBeCloseTo(Math.cosh(0.5), 12);
-    expect(metrics["offpolicy/logprob_abs_diff_mean"]).toBeCloseTo(0.5, 12);
-    expect(metrics["offpolicy/prob_abs_diff_max"]).toBeCloseTo(Math.exp(-0.5) - Math.exp(-1), 12);
+    expect(metrics["off_policy/ratio_max"]).toBeCloseTo(Math.exp(0.5), 12);
+    expect(metrics["off_policy/ratio_min"]).toBeCloseTo(Math.exp(-0.5), 12);
+    expect(metrics["off_policy/ratio_mean"]).toBeCloseTo(Math.cosh(0.5), 12);
+    expect(metrics["off_policy/logprob_abs_diff_mean"]).toBeCloseTo(0.5, 12);
+    expect(metrics["off_policy/prob_abs_diff_max"]).toBeCloseTo(Math.exp(-0.5) - Math.exp(-1), 12);
     // (cosh x)^2 / cosh 2x
-    expect(metrics["offpolicy/ess"]).toBeCloseTo(Math.cosh(0.5) ** 2 / Math.cosh(1), 12);
+    expect(metrics["off_policy/ess_fraction"]).toBeCloseTo(Math.cosh(0.5) ** 2 / Math.cosh(1), 12);
   });
 
   it("are zeros and ones on policy, and none without a token", () => {
     const metrics = offPolicyMetrics(old, old);
-    for (const name of ["kl", "k3_kl", "chi2_token", "chi2_seq", "log_ppl_diff"])
-      expect(metrics[`offpolicy/${name}`], name).toBe(0);
-    for (const name of ["ratio_mean", "ess", "ppl_ratio"])
-      expect(metrics[`offpolicy/${name}`], name).toBe(1);
+    for (const name of ["kl_k1", "kl_k3", "chi2", "chi2_seq", "log_ppl_diff"])
+      expect(metrics[`off_policy/${name}`], name).toBe(0);
+    for (const name of ["ratio_mean", "ess_fraction", "ppl_ratio"])
+      expect(metrics[`off_policy/${name}`], name).toBe(1);
     expect(offPolicyMetrics([new Float64Array(0)], [new Float64Array(0)])).toEqual({});
   });
 });

@@ -12,19 +12,22 @@ import type {
 } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
 import { ContextOverflowError } from "../../core/errors.ts";
-import type { LossSpec, OptimSpec } from "../../core/loss.ts";
+import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { Sampler } from "../../core/policy.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
-import type { UpdateLimits } from "../../core/update-limits.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
+import type { UpdateLimits } from "../../core/loss/update-limits.ts";
 import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
 import type { Provider } from "../../engine/provider.ts";
 import type { SamplingPrecision } from "../../engine/sampling/sampling-session.ts";
-import type { PullProgress } from "../../hub/pull-model.ts";
+import type { PullProgress } from "../../hub/pull-files.ts";
+import { defined } from "../../util/defined.ts";
 import { findModel } from "./find-model.ts";
 import { loadModelRenderer } from "./load-model.ts";
+import { messageOfRows } from "./row-message.ts";
 import { WorkerClient } from "./worker-client.ts";
 
+/** Options of the `local` backend: threads, memory, execution provider and numeric precision. */
 export interface LocalBackendOptions {
   /** Threads per operation. @default half of the CPU cores, at least 2 */
   readonly threads?: number;
@@ -48,7 +51,7 @@ export interface LocalBackendOptions {
   readonly cacheMemoryMiB?: number;
   /**
    * Precision of frozen matrices while sampling. `int8` takes a quarter of the memory and samples
-   * from a slightly different distribution: `train/logprob_abs_diff` measures the difference, and the
+   * from a slightly different distribution: `train/logprob_abs_diff_mean` measures the difference, and the
    * ratios of `importance_sampling`, `ppo` and similar losses correct for it. Requires a LoRA
    * adapter.
    * @default "float32"
@@ -64,6 +67,7 @@ export interface LocalBackendOptions {
   readonly onPull?: (progress: PullProgress) => void;
 }
 
+/** The embedded engine in a worker thread. Created by `createLocalBackend`. */
 export class LocalBackend implements TrainingBackend {
   readonly name = "local";
   readonly capabilities: BackendCapabilities = capabilityMatrix.local;
@@ -85,7 +89,7 @@ export class LocalBackend implements TrainingBackend {
     const { onPull, cacheMemoryMiB } = this.#options;
     const { path, name } = await findModel(run.model.name, {
       signal: run.signal,
-      ...(onPull === undefined ? {} : { onProgress: onPull }),
+      ...defined({ onProgress: onPull }),
     });
     const renderer = await loadModelRenderer(path);
     const worker = new WorkerClient();
@@ -98,7 +102,7 @@ export class LocalBackend implements TrainingBackend {
       threads: this.#options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
       provider: this.#options.provider ?? "cpu",
       trainingMemoryMiB: this.#options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
-      ...(cacheMemoryMiB === undefined ? {} : { cacheMemoryMiB }),
+      ...defined({ cacheMemoryMiB }),
       samplingPrecision: this.#options.samplingPrecision ?? "float32",
       momentPrecision: this.#options.momentPrecision ?? "float32",
     });
@@ -112,14 +116,17 @@ export class LocalBackend implements TrainingBackend {
     _signal?: AbortSignal,
     limits?: UpdateLimits,
   ): Promise<UpdateMetrics> {
-    return this.#client.call("update", { rows, loss, optim, limits });
+    const message = messageOfRows(rows);
+    const request = { rows: message, loss, optim, limits };
+    return this.#client.call("update", request, { moved: [message.numbers] });
   }
 
   forward(
     rows: readonly TrainingRow[],
     which: "current" | "reference" = "current",
   ): Promise<readonly Float32Array[]> {
-    return this.#client.call("forward", { rows, which });
+    const message = messageOfRows(rows);
+    return this.#client.call("forward", { rows: message, which }, { moved: [message.numbers] });
   }
 
   publishWeights(): Promise<number> {
@@ -161,8 +168,7 @@ function createSampler(worker: WorkerClient, contextLength: number): Sampler {
         throw new ContextOverflowError(tokens.length, contextLength);
       const request = { tokens, params, n, stream: onChunk !== undefined };
       return worker.call("sample", request, {
-        ...(onChunk === undefined ? {} : { onChunk }),
-        ...(signal === undefined ? {} : { signal }),
+        ...defined({ onChunk, signal }),
       });
     },
   };

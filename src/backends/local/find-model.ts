@@ -3,11 +3,10 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ModelError } from "../../core/errors.ts";
-import { isGgufPath } from "../../engine/checkpoint/gguf-file.ts";
+import { isGgufPath } from "../../engine/checkpoint/gguf/gguf-file.ts";
 import { isAdapterFolder } from "../../engine/checkpoint/lora-adapter.ts";
 import { parseModelId } from "../../hub/model-id.ts";
-import { resolveModel } from "../../hub/pull-model.ts";
-import type { PullOptions } from "../../hub/pull-model.ts";
+import { resolveModel, type PullOptions } from "../../hub/pull-model.ts";
 import { findRunWeights } from "./run-weights.ts";
 
 const builtinPrefix = "builtin:";

@@ -1,14 +1,21 @@
-/** `agent-trainer/local`: the embedded engine as a training backend. */
-import { LocalBackend } from "./backend.ts";
-import type { LocalBackendOptions } from "./backend.ts";
+/**
+ * `agent-trainer/local`: the embedded engine as a training backend.
+ *
+ * @module local
+ */
+import { LocalBackend, type LocalBackendOptions } from "./backend.ts";
 
 export type { LocalBackendOptions } from "./backend.ts";
-export type { PullProgress } from "../../hub/pull-model.ts";
-export { builtinModels } from "./find-model.ts";
+export type { PullProgress } from "../../hub/pull-files.ts";
 
 /**
- * Creates the `local` backend. The caller owns it: `await using backend = createLocalBackend()`.
- * Needs the peer dependency `onnxruntime-node`.
+ * Creates the `local` backend, which trains in this process on the CPU. The caller disposes of it.
+ * Needs the peer dependency `onnxruntime-node`. With `backend: "local"`, the default, `AgentTrainer`
+ * creates one itself.
+ *
+ * @example
+ * await using backend = createLocalBackend({ threads: 4 });
+ * const trainer = new AgentTrainer({ backend, agentFlow, evaluator, config, trainDataset });
  */
 export function createLocalBackend(options: LocalBackendOptions = {}): LocalBackend {
   return new LocalBackend(options);

@@ -6,16 +6,18 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ModelError } from "../../core/errors.ts";
 import type { Renderer } from "../../core/policy.ts";
-import { findModelAssets, jsonText } from "../../engine/checkpoint/model-assets.ts";
-import type { ModelAssets } from "../../engine/checkpoint/model-assets.ts";
-import { isGgufPath, openGguf } from "../../engine/checkpoint/gguf-file.ts";
+import {
+  findModelAssets,
+  jsonText,
+  type ModelAssets,
+} from "../../engine/checkpoint/model-assets.ts";
+import { isGgufPath, openGguf } from "../../engine/checkpoint/gguf/gguf-file.ts";
 import { openModelSource } from "../../engine/checkpoint/open-model-source.ts";
-import { readGgufTokenizer } from "../../tokenizers/gguf-tokenizer.ts";
-import type { TokenizerFiles } from "../../tokenizers/gguf-tokenizer.ts";
+import { readGgufTokenizer, type TokenizerFiles } from "../../tokenizers/gguf-tokenizer.ts";
 import { loadGgufRenderer, loadRenderer } from "../../renderers/load.ts";
 import { checkVocabulary } from "../../tokenizers/check-vocabulary.ts";
 import { readTokenizerFiles } from "../../tokenizers/tokenizer-files.ts";
-import { readJsonFile } from "../../util/json-file.ts";
+import { readJsonFile } from "../../util/files/json-file.ts";
 
 /** @param path a model folder or a `.gguf` file. @throws ModelError */
 export async function loadModelRenderer(path: string): Promise<Renderer> {

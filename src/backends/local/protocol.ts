@@ -1,13 +1,13 @@
 /** Messages between the backend and the worker thread that computes. */
 import type { LoraSpec } from "../../core/backend.ts";
 import type { ErrorCode } from "../../core/errors.ts";
-import type { LossSpec, OptimSpec } from "../../core/loss.ts";
+import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { Sample, SampleChunk, SamplingParams } from "../../core/policy.ts";
 import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
 import type { Provider } from "../../engine/provider.ts";
 import type { SamplingPrecision } from "../../engine/sampling/sampling-session.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
-import type { UpdateLimits } from "../../core/update-limits.ts";
+import type { UpdateLimits } from "../../core/loss/update-limits.ts";
+import type { RowMessage } from "./row-message.ts";
 
 /** Calls that the worker accepts; each gets one response. */
 export interface WorkerCalls {
@@ -33,11 +33,11 @@ export interface WorkerCalls {
     stream: boolean;
   }) => readonly Sample[];
   forward: (request: {
-    rows: readonly TrainingRow[];
+    rows: RowMessage;
     which: "current" | "reference";
   }) => readonly Float32Array[];
   update: (request: {
-    rows: readonly TrainingRow[];
+    rows: RowMessage;
     loss: LossSpec;
     optim: OptimSpec;
     limits: UpdateLimits | undefined;

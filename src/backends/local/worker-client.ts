@@ -10,6 +10,7 @@ import {
 import type { SampleChunk } from "../../core/policy.ts";
 import { turnTelemetryOff } from "../../engine/telemetry.ts";
 import { startThread } from "../../util/start-thread.ts";
+import { defined } from "../../util/defined.ts";
 import type { CallName, FromWorker, ToWorker, WireError, WorkerCalls } from "./protocol.ts";
 
 interface PendingCall {
@@ -23,6 +24,8 @@ export interface CallOptions {
   readonly onChunk?: (chunk: SampleChunk) => void;
   /** Requests the worker to end the call early; it still responds. */
   readonly signal?: AbortSignal;
+  /** Moved to the worker instead of being copied. */
+  readonly moved?: readonly ArrayBuffer[];
 }
 
 export class WorkerClient {
@@ -48,7 +51,7 @@ export class WorkerClient {
   ): Promise<ReturnType<WorkerCalls[Name]>> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const id = this.#nextId++;
-    const { signal, onChunk } = options;
+    const { signal, onChunk, moved } = options;
     return new Promise((resolve, reject) => {
       const onAbort = (): void => this.#send({ kind: "cancel", id });
       const settle = (): void => {
@@ -57,14 +60,14 @@ export class WorkerClient {
       };
       this.#pending.set(id, { resolve, reject, onChunk, settle });
       this.#worker.ref();
-      this.#send({ kind: "call", id, name, input });
+      this.#send({ kind: "call", id, name, input }, moved);
       if (signal?.aborted === true) onAbort();
       else signal?.addEventListener("abort", onAbort, { once: true });
     });
   }
 
-  #send(message: ToWorker): void {
-    this.#worker.postMessage(message);
+  #send(message: ToWorker, moved: readonly ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, moved);
   }
 
   #receive(message: FromWorker): void {
@@ -105,7 +108,7 @@ function fromWire(error: WireError): Error {
 }
 
 function rebuild({ name, code, message, hint, fields = {} }: WireError): Error {
-  const details = { message, fields, ...(hint === undefined ? {} : { hint }) };
+  const details = { message, fields, ...defined({ hint }) };
   switch (code) {
     case undefined:
       return Object.assign(new Error(message), { name });

@@ -6,11 +6,13 @@ import { parentPort } from "node:worker_threads";
 import type { UpdateMetrics } from "../../core/backend.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
 import { fileError } from "../../core/file-error.ts";
-import { refuseBeyond } from "../../core/update-limits.ts";
+import { refuseBeyond } from "../../core/loss/update-limits.ts";
 import { loadPolicyModel } from "../../engine/model/policy-model.ts";
 import { PolicyEngine } from "../../engine/policy-engine.ts";
 import { requireProvider } from "../../engine/require-provider.ts";
+import { defined } from "../../util/defined.ts";
 import { modelAssets } from "./load-model.ts";
+import { rowsOfMessage } from "./row-message.ts";
 import type { CallName, FromWorker, ToWorker, WireError, WorkerCalls } from "./protocol.ts";
 
 const port = parentPort;
@@ -50,9 +52,9 @@ const handlers: Handlers = {
       ...(stream ? { onChunk: (chunk) => send({ kind: "chunk", id, chunk }) } : {}),
     });
   },
-  forward: ({ rows, which }) => loaded().forward(rows, which),
+  forward: ({ rows, which }) => loaded().forward(rowsOfMessage(rows), which),
   async update({ rows, loss, optim, limits }) {
-    const metrics = await loaded().forwardBackward(rows, loss);
+    const metrics = await loaded().forwardBackward(rowsOfMessage(rows), loss);
     const check = (measured: UpdateMetrics): void =>
       refuseBeyond(limits, { ...metrics, ...measured });
     const stepped = await loaded().optimStep(optim, limits === undefined ? undefined : check);
@@ -96,10 +98,10 @@ function toWire(thrown: unknown): WireError {
     ? {
         code: error.code,
         fields: error.fields,
-        ...(error.hint === undefined ? {} : { hint: error.hint }),
+        ...defined({ hint: error.hint }),
       }
     : {};
-  return { name, message, ...(stack === undefined ? {} : { stack }), ...facts };
+  return { name, message, ...defined({ stack }), ...facts };
 }
 
 port.on("message", (message: ToWorker) => {

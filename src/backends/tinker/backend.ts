@@ -9,24 +9,25 @@ import type {
 } from "../../core/backend.ts";
 import { backendsThat } from "../../core/capabilities.ts";
 import { CheckpointError, ConfigError, UnsupportedOptionError } from "../../core/errors.ts";
-import type { LossSpec, OptimSpec } from "../../core/loss.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
-import { TinkerClient } from "../../tinker-api/client.ts";
+import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
+import { createTinkerClient, type TinkerClient } from "../../tinker-api/client.ts";
+import { makeDatums } from "../../tinker-api/rows/datums.ts";
+import { foldPenalty } from "../../tinker-api/rows/kl-penalty.ts";
+import type { ServerProfile } from "../../tinker-api/rows/server-profile.ts";
+import { serverMetrics, updateMetrics } from "../../tinker-api/rows/update-metrics.ts";
 import type { SamplingClient } from "../../tinker-api/sampling-client.ts";
 import { TinkerError, TinkerStatusError } from "../../tinker-api/tinker-error.ts";
 import type { TrainingClient } from "../../tinker-api/training-client.ts";
 import { mapConcurrent } from "../../util/concurrency.ts";
+import { defined } from "../../util/defined.ts";
+import { findRenderer } from "../find-renderer.ts";
 import { readCheckpointFile, writeCheckpointFile } from "./checkpoint-file.ts";
-import { makeDatums } from "./datums.ts";
-import { findRenderer } from "./find-renderer.ts";
-import { foldPenalty } from "./kl-penalty.ts";
 import { tinkerLoss } from "./losses.ts";
 import type { TinkerBackendOptions } from "./options.ts";
 import { probeSampling } from "./sampling-profile.ts";
 import { probeClipping, probeServer } from "./server-profile.ts";
-import type { ServerProfile } from "./server-profile.ts";
 import { capabilitiesOn } from "./server-capabilities.ts";
-import { serverMetrics, updateMetrics } from "./update-metrics.ts";
 import { VersionSampler } from "./version-sampler.ts";
 
 /** Limit at the end of a run; a server that does not respond ends the session itself. */
@@ -45,6 +46,7 @@ interface Started {
   version: number;
 }
 
+/** A model on a Tinker server. Created by `createTinkerBackend`. */
 export class TinkerBackend implements TrainingBackend {
   readonly name = "tinker";
   readonly #options: TinkerBackendOptions;
@@ -81,11 +83,9 @@ export class TinkerBackend implements TrainingBackend {
     if (lora.alpha !== this.capabilities.loraAlpha)
       throw new UnsupportedOptionError("model.lora_alpha", lora.alpha, this.name, ["local"]);
     const { baseUrl, apiKey, onWarning, client: clientOptions = {} } = this.#options;
-    const client = await TinkerClient.connect({
+    const client = await createTinkerClient({
       ...clientOptions,
-      ...(baseUrl === undefined ? {} : { baseUrl }),
-      ...(apiKey === undefined ? {} : { apiKey }),
-      ...(onWarning === undefined ? {} : { onWarning }),
+      ...defined({ baseUrl, apiKey, onWarning }),
     });
     try {
       const contextLength = await this.#contextLength(client, baseModel);
@@ -93,7 +93,7 @@ export class TinkerBackend implements TrainingBackend {
       const { tokenizer } = await model.info({ signal });
       const places =
         this.#options.tokenizer === undefined ? [baseModel, tokenizer] : [this.#options.tokenizer];
-      const renderer = await findRenderer(places, { signal });
+      const renderer = await findRenderer(places, "tinker.tokenizer", { signal });
       const profile = await probeServer(model, signal);
       if (profile.reduction !== "sum")
         onWarning?.(
@@ -150,7 +150,8 @@ export class TinkerBackend implements TrainingBackend {
   ): Promise<UpdateMetrics> {
     const { model, profile, sampler } = this.#run;
     const { name, config } = tinkerLoss(loss);
-    if (profile.samplesWhatIsTrained && sampler.inFlight > 0) throw overlapped(sampler.inFlight);
+    if (profile.samplesWhatIsTrained && sampler.inFlight > 0)
+      throw samplesInFlight(sampler.inFlight);
     await this.#checkClipping(loss, signal);
     const penalty = loss.kl
       ? foldPenalty(rows, await this.forward(rows, "reference", signal), loss.kl)
@@ -184,13 +185,13 @@ export class TinkerBackend implements TrainingBackend {
   async #checkClipping(loss: LossSpec, signal?: AbortSignal): Promise<void> {
     const { name } = loss;
     if (name !== "ppo" && name !== "cispo") return;
-    const bounds = { low: 1 - loss.clipLow, high: 1 + loss.clipHigh };
+    const bounds = { low: 1 - loss.epsClip, high: 1 + loss.epsClipHigh };
     const key = `${name} ${bounds.low} ${bounds.high}`;
     if (this.#checkedClips.has(key)) return;
     const found = await probeClipping(this.#run.model, name, bounds, signal);
     if (found !== null)
       throw new TinkerError({
-        message: `This server's ${name} limits ratios to ${found}, though ${bounds.high} was asked for.`,
+        message: `This server's ${name} limits ratios to ${found}, though ${bounds.high} was requested.`,
         hint: "Set algorithm.eps_clip and algorithm.eps_clip_high to what it does, or use another loss.",
         fields: { found, ...bounds },
       });
@@ -217,8 +218,8 @@ export class TinkerBackend implements TrainingBackend {
     const plain = {
       name: "cross_entropy",
       aggregation: "seq-mean-token-mean",
-      clipLow: 0,
-      clipHigh: 0,
+      epsClip: 0,
+      epsClipHigh: 0,
     } as const;
     const bare = rows.map((row) => ({
       ...row,
@@ -286,10 +287,10 @@ export class TinkerBackend implements TrainingBackend {
   }
 }
 
-function overlapped(inFlight: number): TinkerError {
+function samplesInFlight(inFlight: number): TinkerError {
   return new TinkerError({
-    message: `Samples are under way (${inFlight}), and this server would go on with them from weights that are being changed.`,
-    hint: "Train in turns (leave async_training off), or use a server that keeps samplers apart.",
+    message: `Samples are in flight (${inFlight}), and this server would continue them with weights that are being changed.`,
+    hint: "Train synchronously (without async_training), or use a server that keeps samplers apart.",
     fields: { inFlight },
   });
 }

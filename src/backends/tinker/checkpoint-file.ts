@@ -2,10 +2,10 @@
  * The record in a run folder of a checkpoint that is stored on a server: its path, and what it
  * belongs to.
  */
-import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { CheckpointError } from "../../core/errors.ts";
+import { readRecord, writeRecord } from "../checkpoint-record.ts";
 
 const fileName = "tinker.json";
 
@@ -33,7 +33,7 @@ export async function writeCheckpointFile(folder: string, found: RemoteCheckpoin
     lora_rank: found.loraRank,
     base_url: found.baseUrl,
   };
-  await writeFile(join(folder, fileName), `${JSON.stringify(json, null, 2)}\n`);
+  await writeRecord(folder, fileName, json);
 }
 
 /** @throws CheckpointError when there is none, or it belongs to another model. */
@@ -42,23 +42,13 @@ export async function readCheckpointFile(
   expected: { readonly baseModel: string; readonly loraRank: number },
 ): Promise<RemoteCheckpoint> {
   const file = join(folder, fileName);
-  const text = await readFile(file, "utf8").catch((cause: unknown) => {
-    throw new CheckpointError({
-      message: `${file} cannot be read, so the checkpoint is not one of the tinker backend.`,
-      hint: "Resume with the backend that the run was made with.",
-      cause,
-      fields: { file },
-    });
-  });
-  const result = schema.safeParse(parse(text));
-  if (!result.success)
-    throw new CheckpointError({ message: `${file} is damaged.`, fields: { file } });
+  const record = await readRecord(folder, { name: fileName, backend: "tinker", schema });
   const {
     state_path: statePath,
     base_model: baseModel,
     lora_rank: loraRank,
     base_url: baseUrl,
-  } = result.data;
+  } = record;
   if (baseModel !== expected.baseModel || loraRank !== expected.loraRank)
     throw new CheckpointError({
       message: `The checkpoint is of ${baseModel} at rank ${loraRank}, the run of ${expected.baseModel} at rank ${expected.loraRank}.`,
@@ -66,12 +56,4 @@ export async function readCheckpointFile(
       fields: { file, ...expected },
     });
   return { statePath, baseModel, loraRank, baseUrl };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

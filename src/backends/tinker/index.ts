@@ -1,34 +1,34 @@
 /**
  * `agent-trainer/tinker`: a hosted or self-hosted Tinker server as a training backend, and its
  * client.
+ *
+ * @module tinker
  */
 import { TinkerBackend } from "./backend.ts";
 import type { TinkerBackendOptions } from "./options.ts";
 
-export { TinkerClient } from "../../tinker-api/client.ts";
-export type { CreateModelOptions } from "../../tinker-api/client.ts";
-export { hostedBaseUrl } from "../../tinker-api/client-options.ts";
+export { createTinkerClient } from "../../tinker-api/client.ts";
+export type { CreateModelOptions, TinkerClient } from "../../tinker-api/client.ts";
 export type { TinkerClientOptions } from "../../tinker-api/client-options.ts";
 export type {
   Datum,
   ForwardBackwardOutput,
-  SampledSequence,
-  SampleOutput,
+  TinkerSample,
+  TinkerSampleOutput,
   TopTokens,
 } from "../../tinker-api/messages.ts";
-export type { CallOptions } from "../../tinker-api/request-context.ts";
-export { RestClient } from "../../tinker-api/rest-client.ts";
+export type { TinkerCallOptions } from "../../tinker-api/request-context.ts";
 export type {
+  RestClient,
   CheckpointInfo,
-  PageOptions,
+  TinkerPageOptions,
   ServerModel,
   TrainingRunInfo,
   WeightsInfo,
 } from "../../tinker-api/rest-client.ts";
-export { SamplingClient } from "../../tinker-api/sampling-client.ts";
-export type { SampleOptions } from "../../tinker-api/sampling-client.ts";
-export { floatTensor, idTensor } from "../../tinker-api/tensor.ts";
-export type { FloatTensor, IdTensor, TinkerTensor } from "../../tinker-api/tensor.ts";
+export type { SamplingClient, TinkerSampleOptions } from "../../tinker-api/sampling-client.ts";
+export { createFloatTensor, createIdTensor } from "../../tinker-api/codec/tensor.ts";
+export type { FloatTensor, IdTensor, TinkerTensor } from "../../tinker-api/codec/tensor.ts";
 export {
   TinkerError,
   TinkerModelLostError,
@@ -39,13 +39,21 @@ export {
   TinkerWireError,
 } from "../../tinker-api/tinker-error.ts";
 export type { TinkerRequestName } from "../../tinker-api/tinker-error.ts";
-export { TrainingClient } from "../../tinker-api/training-client.ts";
-export type { AdamParams, ModelInfo, SaveOptions } from "../../tinker-api/training-client.ts";
+export type {
+  AdamParams,
+  ModelInfo,
+  SaveOptions,
+  TrainingClient,
+} from "../../tinker-api/training-client.ts";
 export type { TinkerBackendOptions } from "./options.ts";
 
 /**
- * Creates the `tinker` backend. The caller owns it: `await using backend = createTinkerBackend({
- * baseUrl })`.
+ * Creates the `tinker` backend, which trains on a hosted or self-hosted Tinker server. The caller
+ * disposes of it.
+ *
+ * @example
+ * await using backend = createTinkerBackend({ baseUrl: "http://127.0.0.1:8100" });
+ * const trainer = new AgentTrainer({ backend, agentFlow, evaluator, config, trainDataset });
  */
 export function createTinkerBackend(options: TinkerBackendOptions = {}): TinkerBackend {
   return new TinkerBackend(options);

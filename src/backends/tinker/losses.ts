@@ -1,7 +1,7 @@
 /** Maps our losses to Tinker's: names and thresholds, and what the API does not support. */
 import { UnsupportedOptionError } from "../../core/errors.ts";
 import { backendsThat, capabilityMatrix } from "../../core/capabilities.ts";
-import type { LossName, LossSpec } from "../../core/loss.ts";
+import type { LossName, LossSpec } from "../../core/loss/loss.ts";
 
 export interface TinkerLoss {
   readonly name: LossName;
@@ -39,8 +39,8 @@ function configOf(loss: LossSpec): Record<string, number> {
     case "ppo":
     case "cispo":
       return {
-        clip_low_threshold: 1 - loss.clipLow,
-        clip_high_threshold: 1 + loss.clipHigh,
+        clip_low_threshold: 1 - loss.epsClip,
+        clip_high_threshold: 1 + loss.epsClipHigh,
       };
     case "dro":
       return { beta: loss.droBeta ?? 0.05 };

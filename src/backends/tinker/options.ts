@@ -1,6 +1,7 @@
 /** Options of the `tinker` backend. */
 import type { TinkerClientOptions } from "../../tinker-api/client-options.ts";
 
+/** Options of the `tinker` backend: the server, and what it may not say about its model. */
 export interface TinkerBackendOptions {
   /** URL of the server, hosted or self-hosted. @default TINKER_BASE_URL, or the hosted service */
   readonly baseUrl?: string;

@@ -1,7 +1,7 @@
 /** How a Tinker server samples, where servers differ; probed by sampling a few tokens. */
 import { TinkerError } from "../../tinker-api/tinker-error.ts";
-import type { SampleOptions, SamplingClient } from "../../tinker-api/sampling-client.ts";
-import type { SampleOutput } from "../../tinker-api/messages.ts";
+import type { TinkerSampleOptions, SamplingClient } from "../../tinker-api/sampling-client.ts";
+import type { TinkerSampleOutput } from "../../tinker-api/messages.ts";
 
 export interface SamplingProfile {
   /** Seeds are reduced to at most this. */
@@ -23,7 +23,7 @@ const probeTemperature = 2;
 /** In nats; two computations of the same number may differ by this much in 16 bits. */
 const tolerance = 0.1;
 
-const sample: Omit<SampleOptions, "seed"> = {
+const sample: Omit<TinkerSampleOptions, "seed"> = {
   maxTokens: 8,
   temperature: probeTemperature,
   stop: [],
@@ -46,7 +46,7 @@ export async function probeSampling(
 async function sampleWithLargeSeed(
   sampler: SamplingClient,
   signal: AbortSignal,
-): Promise<{ readonly output: SampleOutput; readonly maxSeed: number }> {
+): Promise<{ readonly output: TinkerSampleOutput; readonly maxSeed: number }> {
   try {
     const output = await sampler.sample(probePrompt, { ...sample, seed: ourLargestSeed, signal });
     return { output, maxSeed: ourLargestSeed };

@@ -4,8 +4,8 @@
  */
 import type { BackendCapabilities } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
-import type { LossName } from "../../core/loss.ts";
-import type { ServerProfile } from "./server-profile.ts";
+import type { LossName } from "../../core/loss/loss.ts";
+import type { ServerProfile } from "../../tinker-api/rows/server-profile.ts";
 
 /** Losses that the server would compute differently; the trainer computes them instead. */
 function unusable({ weighsPolicyLosses, reduction }: ServerProfile): readonly LossName[] {

@@ -1,23 +1,9 @@
 /** What a Tinker server does where servers differ, found out by probing it. */
 import type { Datum, ForwardBackwardOutput } from "../../tinker-api/messages.ts";
-import { floatTensor, idTensor } from "../../tinker-api/tensor.ts";
+import { createFloatTensor, createIdTensor } from "../../tinker-api/codec/tensor.ts";
 import { TinkerError } from "../../tinker-api/tinker-error.ts";
+import type { ServerProfile } from "../../tinker-api/rows/server-profile.ts";
 import type { TrainingClient } from "../../tinker-api/training-client.ts";
-
-/**
- * How token losses become the loss: `sum` over all of them, as in the Tinker service;
- * `sequence-mean`: each sequence divided by the sum of its weights, and the gradient by the number of
- * sequences.
- */
-export type Reduction = "sum" | "sequence-mean";
-
-export interface ServerProfile {
-  readonly reduction: Reduction;
-  /** `weights` multiply the token losses of policy losses, too. */
-  readonly weighsPolicyLosses: boolean;
-  /** Samplers share the adapter that is trained: only the newest may be used, and not during training. */
-  readonly samplesWhatIsTrained: boolean;
-}
 
 /** Arbitrary small ids: every model has them. */
 const probeTokens = Int32Array.of(5, 6, 7, 8, 9);
@@ -25,10 +11,10 @@ const tolerance = 1e-3;
 
 function probe(inputs: Readonly<Record<string, readonly number[]>>): Datum {
   const floats = Object.entries(inputs).map(
-    ([name, values]) => [name, floatTensor(Float32Array.from(values))] as const,
+    ([name, values]) => [name, createFloatTensor(Float32Array.from(values))] as const,
   );
   const tokens = probeTokens.slice(0, -1);
-  const targets = idTensor(probeTokens.slice(1));
+  const targets = createIdTensor(probeTokens.slice(1));
   return { tokens, lossInputs: { target_tokens: targets, ...Object.fromEntries(floats) } };
 }
 

@@ -4,7 +4,8 @@ import { ContextOverflowError, UnsupportedOptionError } from "../../core/errors.
 import type { Sample, SampleRequest, Sampler } from "../../core/policy.ts";
 import { TinkerWireError } from "../../tinker-api/tinker-error.ts";
 import type { SamplingClient } from "../../tinker-api/sampling-client.ts";
-import type { SampledSequence } from "../../tinker-api/messages.ts";
+import type { TinkerSample } from "../../tinker-api/messages.ts";
+import { defined } from "../../util/defined.ts";
 import type { SamplingProfile } from "./sampling-profile.ts";
 
 export interface Published {
@@ -61,7 +62,7 @@ export class VersionSampler implements Sampler {
         topK: params.topK,
         seed: params.seed % (this.#profile.maxSeed + 1),
         stop: params.stopTokenIds,
-        ...(signal === undefined ? {} : { signal }),
+        ...defined({ signal }),
       })
       .catch((error: unknown) => {
         if (signal?.aborted === true) return null;
@@ -87,7 +88,7 @@ export class VersionSampler implements Sampler {
 }
 
 /** @throws TinkerWireError when there are none */
-function logprobsOf({ tokens, logprobs }: SampledSequence): Float32Array {
+function logprobsOf({ tokens, logprobs }: TinkerSample): Float32Array {
   if (logprobs?.length === tokens.length) return logprobs;
   throw new TinkerWireError("The server sampled without log-probabilities.");
 }

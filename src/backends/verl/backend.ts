@@ -1,7 +1,7 @@
 /** The `verl` backend: a bridge in Python samples and trains, this process keeps the loop. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { rowFactors } from "../../core/aggregation.ts";
+import { rowFactors } from "../../core/loss/aggregation.ts";
 import type {
   BackendCapabilities,
   HttpTarget,
@@ -14,11 +14,12 @@ import type {
 } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
 import { ConfigError, ModelError, NumericsError } from "../../core/errors.ts";
-import type { LossSpec, OptimSpec } from "../../core/loss.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
+import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { parseModelId } from "../../hub/model-id.ts";
 import { resolveModel } from "../../hub/pull-model.ts";
 import { loadRenderer } from "../../renderers/load.ts";
+import { defined } from "../../util/defined.ts";
 import type { BridgeClient } from "./bridge-client.ts";
 import { raceAbort } from "../../util/abort.ts";
 import type { OpenBridge } from "./bridge.ts";
@@ -52,6 +53,7 @@ function capabilitiesOf({ placement, run }: VerlBackendOptions): BackendCapabili
   };
 }
 
+/** A model on a Ray cluster, trained by verl. Created by `createVerlBackend`. */
 export class VerlBackend implements TrainingBackend {
   readonly name = "verl";
   readonly capabilities: BackendCapabilities;
@@ -192,9 +194,8 @@ export class VerlBackend implements TrainingBackend {
   }
 
   #overridesFor({ lora }: ModelSpec): string[] {
-    const { engine = "verl" } = this.#options;
     const overrides = verlOverrides(this.#options);
-    if (engine === "fake" || lora === null) return overrides;
+    if (lora === null) return overrides;
     // Rollouts come over HTTP, where an adapter would have to be requested by name: merged, all
     // get it.
     return [
@@ -206,18 +207,16 @@ export class VerlBackend implements TrainingBackend {
   }
 
   #engineOptions(): Readonly<Record<string, unknown>> {
-    const { engine = "verl", rayAddress, setupHook, engineOptions = {} } = this.#options;
-    if (engine === "fake") return engineOptions;
+    const { rayAddress, setupHook, engineOptions = {} } = this.#options;
     return {
       ...engineOptions,
-      ...(rayAddress === undefined ? {} : { ray_address: rayAddress }),
-      ...(setupHook === undefined ? {} : { setup_hook: setupHook }),
+      ...defined({ ray_address: rayAddress, setup_hook: setupHook }),
     };
   }
 
   async #findModel({ model, signal }: RunContext): Promise<string> {
     const path = resolve(model.name);
-    if (this.#options.engine === "fake" || existsSync(join(path, "config.json"))) return path;
+    if (existsSync(join(path, "config.json"))) return path;
     const id = existsSync(path) ? null : parseModelId(model.name);
     if (id !== null) return resolveModel(id, { signal });
     throw new ModelError({

@@ -10,7 +10,9 @@ import {
   DeadlineError,
   NumericsError,
 } from "../../core/errors.ts";
-import { delay } from "../../util/abort.ts";
+import { withTimeout } from "../../util/abort.ts";
+import { backOffMs, retry } from "../../util/retry.ts";
+import { defined } from "../../util/defined.ts";
 import { VerlError, type VerlFailure } from "./verl-error.ts";
 
 /** Must equal the number in `python/agent_trainer_bridge/__init__.py`. */
@@ -40,9 +42,9 @@ interface Operation {
 }
 
 const waitS = 20;
-const tries = 4;
+const maxTries = 4;
 const responseMs = 60_000;
-const retryMs = 250;
+const retryMs = 500;
 
 const failures: Readonly<Record<string, VerlFailure>> = {
   request: "refused",
@@ -65,7 +67,7 @@ function toError(name: string, { kind, message, traceback }: WireError): AgentTr
           hint: "Look at the traceback in the error's fields, then resume from the last checkpoint.",
         }
       : {}),
-    fields: { operation: name, kind, ...(traceback === undefined ? {} : { traceback }) },
+    fields: { operation: name, kind, ...defined({ traceback }) },
   });
 }
 
@@ -113,22 +115,18 @@ export class BridgeClient {
     await this.#send("POST", "/shutdown", undefined, undefined).catch(() => undefined);
   }
 
-  async #request(
+  #request(
     method: string,
     path: string,
     body?: object | Uint8Array<ArrayBuffer>,
     key?: string,
   ): Promise<unknown> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#send(method, path, body, key);
-      } catch (error) {
-        if (this.#lost?.aborted) throw this.#lost.reason;
-        if (AgentTrainerError.isInstance(error)) throw error;
-        if (attempt === tries) throw unreachable(this.#address.url, error);
-        await delay(retryMs * 2 ** attempt);
-      }
-    }
+    const waitMs = (error: unknown, failed: number): number | null => {
+      if (AgentTrainerError.isInstance(error)) return null;
+      if (failed === maxTries) throw unreachable(this.#address.url, error);
+      return backOffMs(failed, { firstMs: retryMs });
+    };
+    return retry(() => this.#send(method, path, body, key), { waitMs, signal: this.#lost });
   }
 
   async #send(
@@ -137,7 +135,6 @@ export class BridgeClient {
     body?: object | Uint8Array<ArrayBuffer>,
     key?: string,
   ): Promise<unknown> {
-    const limit = AbortSignal.timeout(responseMs);
     const isBytes = body instanceof Uint8Array;
     const response = await fetch(this.#address.url + path, {
       method,
@@ -146,14 +143,14 @@ export class BridgeClient {
         ...(body === undefined
           ? {}
           : { "content-type": isBytes ? "application/octet-stream" : "application/json" }),
-        ...(key === undefined ? {} : { "idempotency-key": key }),
+        ...defined({ "idempotency-key": key }),
       },
       ...(body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }),
-      signal: this.#lost === undefined ? limit : AbortSignal.any([limit, this.#lost]),
+      signal: withTimeout(this.#lost, responseMs),
     });
-    const answer = (await response.json()) as { error?: WireError };
-    if (response.ok) return answer;
-    const error = answer.error ?? { kind: "engine", message: `HTTP ${response.status}` };
+    const reply = (await response.json()) as { error?: WireError };
+    if (response.ok) return reply;
+    const error = reply.error ?? { kind: "engine", message: `HTTP ${response.status}` };
     throw toError(path.slice(1), error);
   }
 }
@@ -161,7 +158,7 @@ export class BridgeClient {
 function unreachable(url: string, cause: unknown): VerlError {
   return new VerlError({
     reason: "lost",
-    message: `The bridge at ${url} does not answer.`,
+    message: `The bridge at ${url} does not respond.`,
     hint: "See whether it runs and can be reached from here, then resume from the last checkpoint.",
     cause,
     fields: { url },

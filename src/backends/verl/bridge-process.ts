@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { withTimeout } from "../../util/abort.ts";
 import { type BridgeAddress, bridgeProtocol } from "./bridge-client.ts";
 import { VerlError } from "./verl-error.ts";
 
@@ -22,7 +23,6 @@ export interface ReadyLine {
 
 export interface BridgeProcessOptions {
   readonly python: string;
-  readonly engine: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly startMs: number;
   /** How long a running operation may take to end. */
@@ -75,7 +75,7 @@ function onLines(child: ChildProcess, onLine: (line: string) => void): void {
 function firstLine(child: ChildProcess, startMs: number, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(startMs)]);
+    const limit = withTimeout(signal, startMs);
     limit.addEventListener("abort", () => reject(limit.reason), { once: true });
     child.once("error", reject);
     child.once("close", (code, name) => reject(new Error(`It ended with ${code ?? name}.`)));
@@ -89,13 +89,13 @@ function firstLine(child: ChildProcess, startMs: number, signal: AbortSignal): P
 
 /** @throws VerlError with its last output when it does not start within `startMs`. */
 export async function startBridge(options: BridgeProcessOptions): Promise<BridgeProcess> {
-  const { python, engine, env = {}, startMs, graceMs, onLog, signal } = options;
+  const { python, env = {}, startMs, graceMs, onLog, signal } = options;
   const token = newToken();
   const words: string[] = [];
   const search = [pythonFolder, env["PYTHONPATH"] ?? process.env["PYTHONPATH"] ?? ""].filter(
     (path) => path !== "",
   );
-  const args = ["-u", "-m", "agent_trainer_bridge", "--engine", engine, "--watch-stdin"];
+  const args = ["-u", "-m", "agent_trainer_bridge", "--watch-stdin"];
   const child = spawn(python, [...args, "--grace", String(graceMs / 1000)], {
     stdio: ["pipe", "pipe", "pipe"],
     env: {

@@ -18,7 +18,6 @@ import { makeZip, type ZipFile } from "./zip.ts";
 
 export interface JobBridgeOptions {
   readonly dashboard: string;
-  readonly engine: string;
   readonly env: Readonly<Record<string, string>>;
   readonly startMs: number;
   readonly graceMs: number;
@@ -71,7 +70,7 @@ class JobWatch {
     throw new VerlError({
       reason: "job",
       message: `Ray's job ${this.#id} ended as ${status}. ${message}`.trim(),
-      hint: "Its last lines are in the error's fields. The cluster's Python needs verl: see docs/scaling.md.",
+      hint: "Its last lines are in the error's fields. The cluster's Python needs verl: see docs/verl.md.",
       fields: { job: this.#id, status, words: logs.trimEnd().split("\n").slice(-40) },
     });
   }
@@ -95,7 +94,7 @@ async function untilReady(watch: JobWatch, options: JobBridgeOptions): Promise<R
 
 /** @throws VerlError */
 export async function openJobBridge(options: JobBridgeOptions): Promise<OpenBridge> {
-  const { dashboard, engine, env, graceMs, onLog, pollMs = 2_000 } = options;
+  const { dashboard, env, graceMs, onLog, pollMs = 2_000 } = options;
   const jobs = new RayJobs(dashboard);
   await jobs.version();
   const zip = makeZip(bridgeFiles());
@@ -103,7 +102,7 @@ export async function openJobBridge(options: JobBridgeOptions): Promise<OpenBrid
   const workingDir = await jobs.upload(`_ray_pkg_${hash}.zip`, zip);
   const token = newToken();
   const id = await jobs.submit({
-    entrypoint: `python -u -m ${packageName} --engine ${engine} --host 0.0.0.0 --grace ${graceMs / 1000}`,
+    entrypoint: `python -u -m ${packageName} --host 0.0.0.0 --grace ${graceMs / 1000}`,
     workingDir,
     env: { ...env, [tokenVariable]: token },
   });

@@ -1,4 +1,5 @@
 /** Opens a bridge: starts one here or as a Ray job, or attaches to a running one. */
+import { defined } from "../../util/defined.ts";
 import { BridgeClient, bridgeProtocol } from "./bridge-client.ts";
 import { startBridge } from "./bridge-process.ts";
 import { openJobBridge } from "./job-bridge.ts";
@@ -30,13 +31,12 @@ export async function openBridge(
   options: VerlBackendOptions,
   signal: AbortSignal,
 ): Promise<OpenBridge> {
-  const { attach: attachment, python = "python3", engine = "verl" } = options;
+  const { attach: attachment, python = "python3" } = options;
   if (attachment !== undefined) return attach(attachment);
   const { env, graceMs = 30_000, onLog, job } = options;
   if (job !== undefined) {
     return openJobBridge({
       dashboard: job.dashboard,
-      engine,
       env: env ?? {},
       startMs: options.startTimeoutMs ?? 1_800_000,
       graceMs,
@@ -46,12 +46,10 @@ export async function openBridge(
   }
   const child = await startBridge({
     python,
-    engine,
     startMs: processStartMs,
     graceMs,
     signal,
-    ...(env === undefined ? {} : { env }),
-    ...(onLog === undefined ? {} : { onLog }),
+    ...defined({ env, onLog }),
   });
   return {
     client: new BridgeClient(child.address, { lost: child.lost }),

@@ -101,7 +101,7 @@ export class RayJobs {
     } catch (error) {
       throw new VerlError({
         reason: "job",
-        message: `Ray's dashboard at ${this.#dashboard} does not answer.`,
+        message: `Ray's dashboard at ${this.#dashboard} does not respond.`,
         hint: "Set verl.url to the dashboard's address (port 8265 of the head), or forward the port here.",
         cause: error,
         fields: { dashboard: this.#dashboard },
@@ -114,7 +114,7 @@ export class RayJobs {
     const text = whole.trim().slice(-2_000);
     throw new VerlError({
       reason: "job",
-      message: `Ray answered ${method} ${path} with ${status}: ${text.split("\n").at(-1) ?? ""}`,
+      message: `Ray responded to ${method} ${path} with ${status}: ${text.split("\n").at(-1) ?? ""}`,
       ...(status === 401 || status === 403
         ? { hint: "Set RAY_AUTH_TOKEN to the cluster's token." }
         : {}),

@@ -2,7 +2,7 @@
  * Rows in the bridge's format: a header in JSON, then the columns of all rows without padding, all
  * little-endian. The other side is `python/agent_trainer_bridge/wire.py`.
  */
-import type { TrainingRow } from "../../core/training-row.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 
 type Write = (at: number, value: number) => void;
 

@@ -1,5 +1,5 @@
 /** Options of the `verl` backend, with defaults. */
-import type { OptimSpec } from "../../core/loss.ts";
+import type { OptimSpec } from "../../core/loss/loss.ts";
 import type { Renderer } from "../../core/policy.ts";
 
 /** The options of the run that verl needs when it starts. */
@@ -8,14 +8,18 @@ export interface VerlRunOptions {
   readonly optim: OptimSpec;
   /** Tasks per step. */
   readonly batchSize: number;
+  /** Rollouts per task (`rollout.n`). */
   readonly groupSize: number;
+  /** Sampling temperature (`rollout.train.temperature`). */
   readonly temperature: number;
   /**
    * The policy that is trained: at the sampling `temperature`, or at temperature 1. @default
    * "sampling"
    */
   readonly logprobTemperature?: "sampling" | "one";
+  /** Nucleus sampling; 1 is off. */
   readonly topP: number;
+  /** Keep the k most likely tokens; 0 is off. */
   readonly topK: number;
   /** Maximum number of tokens that one call samples. */
   readonly maxTokens: number;
@@ -39,12 +43,12 @@ export interface VerlJob {
   readonly dashboard: string;
 }
 
+/** Options of the `verl` backend: the run, where the bridge is, and how the cluster is divided. */
 export interface VerlBackendOptions {
+  /** What verl has to know of the run before it starts. */
   readonly run: VerlRunOptions;
   /** Python interpreter with verl. @default "python3" */
   readonly python?: string;
-  /** `fake` is a toy policy that exercises the protocol without any package. @default "verl" */
-  readonly engine?: "verl" | "fake";
   /** Attaches to this bridge instead of starting one; it is left running. */
   readonly attach?: VerlAttachment;
   /** Starts the bridge as a Ray job; it ends with the backend. */
@@ -75,7 +79,7 @@ export interface VerlBackendOptions {
   readonly setupHook?: string;
   /** Environment variables of the bridge, and so of Ray's workers. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Options of the engine itself; the fake one has some for tests. */
+  /** Further options of the bridge's engine. */
   readonly engineOptions?: Readonly<Record<string, unknown>>;
   /** Renderer of the model. @default read from the model's folder */
   readonly renderer?: Renderer;

@@ -1,13 +1,11 @@
 /** `agent-trainer demo`: trains the built-in model on the shop agent and shows sample rollouts before and after. */
-import { dirname } from "node:path";
 import type { Episode } from "../../core/trajectory.ts";
-import { AgentTrainer, type AgentTrainerOptions } from "../../trainer/agent-trainer.ts";
+import { AgentTrainer } from "../../launch/agent-trainer.ts";
 import { loadConfig } from "../../config/load.ts";
 import { createDemoRecorder, type DemoResult } from "../terminal/demo-summary.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
 import type { CliIo } from "../terminal/io.ts";
-import { loadBackend } from "../load/load-backend.ts";
 import { loadDemo } from "../load/load-demo.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { createProgress, duration } from "../terminal/progress.ts";
@@ -32,7 +30,10 @@ function overridesOf({ seed, steps, lr }: DemoFlags): string[] {
     ["trainer.total_batches", steps],
     ["training.learning_rate", lr],
   ] as const;
-  return pairs.flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
+  const given = pairs.flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
+  // The file names them for `train`; here they are passed in code, compiled where it is.
+  const parts = ["agent", "evaluator", "dataset.train", "dataset.val"];
+  return [...parts.map((key) => `${key}=null`), ...given];
 }
 
 function argumentsOf({ seed, steps, lr }: DemoFlags): string[] {
@@ -61,7 +62,7 @@ function summary(result: DemoResult): string {
     "What to try next:",
     `  ${commandLine(["demo", "--seed", String(result.seed + 1)])}            the same with a different seed`,
     `  ${commandLine(["demo", "--lr", "0"])}              a control run: nothing is learned`,
-    "  examples/shop/agent.ts is the agent; docs/ shows how to train your own",
+    "  examples/shop/agent.ts is the agent; docs/tutorial.md trains one from an empty folder",
     "",
   ].join("\n");
 }
@@ -71,7 +72,6 @@ export async function demoCommand(flags: DemoFlags, io: CliIo): Promise<number> 
   const demo = await loadDemo();
   const { config } = loadConfig({ file: demo.configFile, overrides: overridesOf(flags) });
   using late = createLateErrors(io.stderr);
-  await using backend = await loadBackend(config, dirname(demo.configFile));
   const isJson = flags.json === true;
   const colors = colorsFor(io.stdout);
   const progress = createProgress({ stream: io.stderr, isQuiet: flags.quiet === true });
@@ -88,8 +88,7 @@ export async function demoCommand(flags: DemoFlags, io: CliIo): Promise<number> 
       "Stopping; the last completed step is saved. Press Ctrl-C again to quit immediately.\n",
     );
   });
-  const options: AgentTrainerOptions = {
-    backend,
+  const trainer = new AgentTrainer({
     agentFlow: demo.agent,
     evaluator: demo.evaluator,
     config,
@@ -102,8 +101,7 @@ export async function demoCommand(flags: DemoFlags, io: CliIo): Promise<number> 
       recorder.onEvent(event);
       if (event.type === "validation-end" && event.step === 0) showSamples("Before training");
     },
-  };
-  const trainer = new AgentTrainer(options, {});
+  });
   const run = await trainer.train().finally(() => late.watch());
   progress.clear();
   if (run.status !== "interrupted") showSamples("After training");

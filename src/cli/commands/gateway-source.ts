@@ -6,10 +6,11 @@ import type {
   WorkerKind,
 } from "../../core/backend.ts";
 import { ConfigError } from "../../core/errors.ts";
-import { probeWorker, redact } from "../../gateway/index.ts";
+import { probeWorker } from "../../gateway/targets/workers/pool/worker-probe.ts";
+import { redact } from "../../util/redact.ts";
 import { loadModelRenderer } from "../../backends/local/load-model.ts";
 import { shortModelName } from "../../util/model-name.ts";
-import { missingPackage } from "../terminal/report-error.ts";
+import { missingPackage } from "../../launch/missing-package.ts";
 
 export interface SourceFlags {
   readonly worker?: readonly string[];

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { GatewayClient, openSqliteTraceStore } from "../../gateway/index.ts";
+import { createSqliteTraceStore } from "../../gateway/index.ts";
+import { AdminClient } from "../../../test/gateway/admin-client.ts";
 import { runCli } from "../program.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gateway-cli-"));
@@ -44,7 +45,7 @@ describe("bad options", () => {
           "--store",
           "memory",
         ],
-        /asks for no tokens/,
+        /requires no tokens/,
       ],
       [["--builtin", "x", "--store", join(folder, "no/such.sqlite")], /cannot be created/],
     ];
@@ -90,8 +91,8 @@ it("serves until Ctrl-C and keeps what it captured", { timeout: 60_000 }, async 
   try {
     await expect.poll(() => err, { timeout: 30_000 }).toContain("Ctrl-C to stop the gateway");
     const adminToken = /^admin token: (\S+)$/m.exec(err)?.[1] as string;
-    const client = new GatewayClient({ url: out.trim(), adminToken });
-    const { baseUrl, apiKey } = await client.createSession({ uid: "a" });
+    const client = new AdminClient({ url: out.trim(), adminToken });
+    const { baseUrl, apiKey } = await client.createSession({ session_id: "a" });
     const response = await fetch(`${baseUrl}/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${apiKey}` },
@@ -103,7 +104,7 @@ it("serves until Ctrl-C and keeps what it captured", { timeout: 60_000 }, async 
     expect(await closed).toBe(0);
     expect(out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/);
     expect(err.split(adminToken)).toHaveLength(2);
-    const store = openSqliteTraceStore(path);
+    const store = createSqliteTraceStore(path);
     expect(await store.bySession("a")).toEqual(traces);
     await store.close();
   } finally {

@@ -1,7 +1,12 @@
 /** `agent-trainer gateway`: runs only the capture server, until interrupted. */
 import { once } from "node:events";
-import { createGateway, openSqliteTraceStore, redact } from "../../gateway/index.ts";
-import type { Gateway, TraceStore } from "../../gateway/index.ts";
+import {
+  createGateway,
+  createSqliteTraceStore,
+  type Gateway,
+  type TraceStore,
+} from "../../gateway/index.ts";
+import { redact } from "../../util/redact.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
 import type { CliIo } from "../terminal/io.ts";
@@ -31,7 +36,7 @@ const drainMs = 10_000;
 
 function openStore({ store, storeSync }: GatewayFlags): TraceStore | undefined {
   if (store === "memory") return undefined;
-  return openSqliteTraceStore(store, { synchronous: storeSync });
+  return createSqliteTraceStore(store, { synchronous: storeSync });
 }
 
 const openNotice = `warning: --open: no token is required. Every program on this machine can use the model, read

@@ -8,7 +8,7 @@ import { rowOf } from "../../../test/engine/small-model.ts";
 import { writeSmallModel } from "../../../test/engine/write-small-model.ts";
 import { createLocalBackend } from "../../backends/local/index.ts";
 import type { LoraSpec, SamplerTarget } from "../../core/backend.ts";
-import { defaultLoss, defaultOptim } from "../../core/loss.ts";
+import { defaultLoss, defaultOptim } from "../../core/loss/loss.ts";
 import { saveCheckpoint } from "../../trainer/run-folder/checkpoint.ts";
 import { runCli } from "../program.ts";
 
@@ -131,7 +131,7 @@ describe("model export", () => {
     const file = join(folder, "small.gguf");
     expect(await run("export", small, "--format", "gguf", "--into", file)).toMatchObject({
       code: 2,
-      err: expect.stringContaining("nothing is overwritten") as string,
+      err: expect.stringContaining("refusing to overwrite") as string,
     });
     expect((await run("export", small, "--format", "onnx")).code).toBe(2);
     expect((await run("export", small)).err).toContain("--format");

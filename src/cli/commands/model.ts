@@ -3,10 +3,10 @@ import { basename, resolve } from "node:path";
 import { loadTokenizerFiles, modelAssets } from "../../backends/local/load-model.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { exportFolder } from "../../engine/checkpoint/export-folder.ts";
-import { exportGguf } from "../../engine/checkpoint/export-gguf.ts";
+import { exportGguf } from "../../engine/checkpoint/gguf/export-gguf.ts";
 import type { ModelSource } from "../../engine/checkpoint/model-source.ts";
 import type { NumberFormat } from "../../engine/checkpoint/number-format.ts";
-import { refuseExisting } from "../../engine/checkpoint/atomic-write.ts";
+import { refuseExisting } from "../../engine/checkpoint/refuse-existing.ts";
 import { parseModelId } from "../../hub/model-id.ts";
 import { pullModel } from "../../hub/pull-model.ts";
 import { writeGgufTokenizer } from "../../tokenizers/gguf-vocabulary.ts";
@@ -17,6 +17,7 @@ import type { CliIo } from "../terminal/io.ts";
 import { formatReport } from "../report/format-model-report.ts";
 import { reportModel } from "../report/model-report.ts";
 import { openModel, type OpenedModel, type OpenModelOptions } from "../load/open-model.ts";
+import { defined } from "../../util/defined.ts";
 
 export interface ModelFlags {
   readonly json?: boolean;
@@ -52,7 +53,7 @@ async function withModel(
     signal: interrupt.signal,
     onProgress: ({ file, doneBytes, totalBytes }) => progress.report(file, doneBytes, totalBytes),
     onWarning: (text) => io.stderr.write(`warning: ${text}\n`),
-    ...(flags.base === undefined ? {} : { base: flags.base }),
+    ...defined({ base: flags.base }),
   };
   try {
     const model = await openModel(spec, options);

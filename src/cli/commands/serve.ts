@@ -1,4 +1,4 @@
-/** `agent-trainer serve --tinker`: serves the embedded engine over the Tinker API until interrupted. */
+/** `agent-trainer serve`: the embedded engine over the Tinker API, or that of Fireworks, until interrupted. */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { findModel } from "../../backends/local/find-model.ts";
@@ -8,17 +8,22 @@ import type { TinkerServer, TinkerServerOptions } from "../../tinker-server/inde
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
 import type { CliIo } from "../terminal/io.ts";
-import { formatError, missingPackage } from "../terminal/report-error.ts";
+import { missingPackage } from "../../launch/missing-package.ts";
+import { formatError } from "../terminal/report-error.ts";
 import { colorsFor } from "../terminal/terminal.ts";
+import { defined } from "../../util/defined.ts";
 
 export interface ServeFlags {
   readonly tinker?: boolean;
+  readonly fireworks?: boolean;
   readonly model: string;
   readonly name?: string;
-  readonly folder: string;
+  readonly folder?: string;
   readonly host: string;
   readonly port: number;
   readonly token?: string;
+  /** Another name of `token`. */
+  readonly key?: string;
   readonly threads?: number;
   readonly maxModels?: number;
   readonly maxBodyMib?: number;
@@ -27,22 +32,66 @@ export interface ServeFlags {
   readonly verbose?: boolean;
 }
 
-/** Environment variable that holds the token; clients read theirs from it as well. */
-export const serveTokenVariable = "TINKER_API_KEY";
+interface Api {
+  readonly name: string;
+  /** Environment variable that holds the token; clients read theirs from it as well. */
+  readonly tokenVariable: string;
+  /** Keys begin with it; the official client of Tinker requires that. */
+  readonly tokenPrefix: string;
+  readonly folder: string;
+  readonly start: "createTinkerServer" | "createFireworksServer";
+}
 
-/** The official client requires keys with this prefix. */
-function makeToken(): string {
-  return `tml-${randomBytes(24).toString("base64url")}`;
+const tinkerApi: Api = {
+  name: "the Tinker API",
+  tokenVariable: "TINKER_API_KEY",
+  tokenPrefix: "tml-",
+  folder: "tinker-runs",
+  start: "createTinkerServer",
+};
+
+const fireworksApi: Api = {
+  name: "the serverless training API of Fireworks",
+  tokenVariable: "FIREWORKS_API_KEY",
+  tokenPrefix: "fw_",
+  folder: "fireworks-runs",
+  start: "createFireworksServer",
+};
+
+/** @throws ConfigError unless it is one. */
+function apiOf({ tinker, fireworks }: ServeFlags): Api {
+  if (tinker === true && fireworks === true)
+    throw new ConfigError({
+      message: "serve has one API at a time, but --tinker and --fireworks are both given.",
+      hint: "Start two servers, with different ports and folders.",
+    });
+  if (tinker === true) return tinkerApi;
+  if (fireworks === true) return fireworksApi;
+  throw new ConfigError({
+    message: "serve needs to know which API to serve.",
+    hint: "Run: agent-trainer serve --tinker [--model FOLDER], or agent-trainer serve --fireworks [--model FOLDER]",
+  });
+}
+
+/** @throws ConfigError when both names have a value. */
+function tokenOf({ token, key }: ServeFlags): string | undefined {
+  if (token !== undefined && key !== undefined && token !== key)
+    throw new ConfigError({
+      message: "--key and --token are two names of one option, but have different values.",
+      hint: "Leave one of them out.",
+    });
+  return token ?? key;
 }
 
 /** Loaded on demand: the engine needs an optional package. */
 async function startServer(
+  start: Api["start"],
   options: TinkerServerOptions,
   onError: (error: unknown) => void,
 ): Promise<TinkerServer> {
   try {
-    const { createTinkerServer } = await import("../../tinker-server/index.ts");
-    return await createTinkerServer(options, onError);
+    const servers = await import("../../tinker-server/index.ts");
+    return await servers[start](options, onError);
   } catch (error) {
     throw missingPackage(error) ?? error;
   }
@@ -50,29 +99,29 @@ async function startServer(
 
 /** Runs the command; resolves with the exit status once the server has stopped. */
 export async function serveCommand(flags: ServeFlags, io: CliIo): Promise<number> {
-  if (flags.tinker !== true) {
-    throw new ConfigError({
-      message: "serve needs to know which API to serve.",
-      hint: "Run: agent-trainer serve --tinker [--model FOLDER]",
-    });
-  }
+  const api = apiOf(flags);
+  const chosen = tokenOf(flags) ?? process.env[api.tokenVariable] ?? "";
+  const folder = flags.folder ?? api.folder;
   using interrupt = watchInterrupt(() => {
     io.stderr.write("Stopping; checkpoints are kept. Press Ctrl-C again to quit immediately.\n");
   });
   const { path, name } = await findModel(flags.model);
-  const chosen = flags.token ?? process.env[serveTokenVariable] ?? "";
-  const token = chosen === "" ? makeToken() : chosen;
+  const generated = `${api.tokenPrefix}${randomBytes(24).toString("base64url")}`;
+  const token = chosen === "" ? generated : chosen;
   const colors = colorsFor(io.stderr);
   await using server = await startServer(
+    api.start,
     {
       modelPath: path,
       modelName: flags.name ?? name,
       renderer: await loadModelRenderer(path),
-      folder: flags.folder,
+      folder,
       token,
-      ...(flags.threads === undefined ? {} : { threads: flags.threads }),
-      ...(flags.maxModels === undefined ? {} : { maxModels: flags.maxModels }),
-      ...(flags.maxBodyMib === undefined ? {} : { maxBodyMiB: flags.maxBodyMib }),
+      ...defined({
+        threads: flags.threads,
+        maxModels: flags.maxModels,
+        maxBodyMiB: flags.maxBodyMib,
+      }),
     },
     (error) => void io.stderr.write(formatError(error, colors, flags.verbose === true)),
   );
@@ -83,7 +132,7 @@ export async function serveCommand(flags: ServeFlags, io: CliIo): Promise<number
   if (chosen === "") io.stderr.write(`token: ${token}\n`);
   if (flags.quiet !== true) {
     io.stderr.write(
-      `Serving ${model} over the Tinker API; checkpoints are saved in ${flags.folder}. Press Ctrl-C to stop.\n`,
+      `Serving ${model} over ${api.name}; checkpoints are saved in ${folder}. Press Ctrl-C to stop.\n`,
     );
   }
   if (!interrupt.signal.aborted) await once(interrupt.signal, "abort");

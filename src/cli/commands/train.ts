@@ -1,19 +1,15 @@
 /** `agent-trainer train`: a run from a YAML file. */
-import { dirname, resolve } from "node:path";
+import type { BackendCapabilities } from "../../core/backend.ts";
+import { capabilityMatrix } from "../../core/capabilities.ts";
 import { ConfigError } from "../../core/errors.ts";
-import type { Task } from "../../core/task.ts";
-import { AgentTrainer, type AgentTrainerOptions } from "../../trainer/agent-trainer.ts";
+import { AgentTrainer } from "../../launch/agent-trainer.ts";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
-import type { TrainConfig } from "../../config/train-config.ts";
 import { resolvedAsJson, formatResolved } from "../report/dry-run.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { explainedAsJson, formatExplained } from "../report/explain.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
 import type { CliIo } from "../terminal/io.ts";
-import { loadAgent, requireOption } from "../load/load-agent.ts";
-import { loadBackend } from "../load/load-backend.ts";
-import { loadDataset } from "../load/load-dataset.ts";
-import { loadAlgorithms } from "../load/load-algorithms.ts";
+import { createPullProgress } from "../terminal/byte-progress.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { createProgress, duration } from "../terminal/progress.ts";
 import { nextCommand } from "../terminal/resume-command.ts";
@@ -28,6 +24,7 @@ export interface TrainFlags {
   readonly explain?: string;
   readonly json?: boolean;
   readonly seed?: number;
+  readonly skipBadRows?: boolean;
   readonly quiet?: boolean;
 }
 
@@ -62,19 +59,8 @@ export function readArguments(positional: readonly string[], flags: TrainFlags):
     });
   }
   if (flags.seed !== undefined) overrides.push(`trainer.seed=${flags.seed}`);
+  if (flags.skipBadRows === true) overrides.push("dataset.skip_bad_rows=true");
   return { configFile, overrides, resume };
-}
-
-interface Datasets {
-  readonly trainDataset: readonly Task[];
-  readonly valDataset?: readonly Task[];
-}
-
-async function loadDatasets({ dataset }: TrainConfig, folder: string): Promise<Datasets> {
-  const train = requireOption(dataset.train, "dataset.train");
-  const trainDataset = await loadDataset(train, folder, "dataset.train");
-  if (dataset.val === null) return { trainDataset };
-  return { trainDataset, valDataset: await loadDataset(dataset.val, folder, "dataset.val") };
 }
 
 function explainCommand(
@@ -109,12 +95,7 @@ export async function trainCommand(
     );
     return exitCodes.done;
   }
-  const folder = dirname(resolve(configFile));
-  const way = await loadAgent(loaded.config, folder);
-  const algorithms = await loadAlgorithms(loaded.config, folder);
-  const datasets = await loadDatasets(loaded.config, folder);
   using late = createLateErrors(io.stderr);
-  await using backend = await loadBackend(loaded.config, folder);
   const progress = createProgress({ stream: io.stderr, isQuiet: flags.quiet === true });
   const start = performance.now();
   using interrupt = watchInterrupt(() => {
@@ -123,17 +104,14 @@ export async function trainCommand(
       "Stopping; the last completed step is saved. Press Ctrl-C again to quit immediately.\n",
     );
   });
-  const options: AgentTrainerOptions = {
-    ...way,
-    ...datasets,
-    backend,
+  const trainer = new AgentTrainer({
     config: loaded.config,
     resume,
     allowChanges: flags.allowChanges === true,
     signal: interrupt.signal,
     onEvent: (event) => progress.onEvent(event),
-  };
-  const trainer = new AgentTrainer(options, { algorithms });
+    onPull: createPullProgress(io.stderr),
+  });
   const result = await trainer.train().finally(() => late.watch());
   progress.clear();
   const seconds = (performance.now() - start) / 1000;
@@ -145,7 +123,11 @@ export async function trainCommand(
     );
   }
   if (result.status !== "interrupted") return exitCodes.done;
-  const isNamed = trainer.config.trainer.experimentName !== null;
-  io.stderr.write(`${nextCommand(result, ["train", configFile, ...overrides], isNamed)}\n`);
+  const { backend, trainer: names } = trainer.config;
+  const isNamed = names.experimentName !== null;
+  const row: ReadonlyMap<string, BackendCapabilities> = new Map(Object.entries(capabilityMatrix));
+  const canResume = row.get(backend)?.exactResume ?? true;
+  const words = ["train", configFile, ...overrides];
+  io.stderr.write(`${nextCommand(result, words, isNamed, canResume)}\n`);
   return exitCodes.interrupted;
 }

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import type { CliIo } from "../terminal/io.ts";
 import { inferenceNames } from "../load/verl-environment.ts";
-import { verlEnvironment } from "../load/verl-options.ts";
+import { verlEnvironment } from "../../launch/verl-options.ts";
 import type { MakeCommand } from "./model-commands.ts";
 import type { VerlCheckFlags, VerlSetupFlags } from "./verl.ts";
 

@@ -9,7 +9,7 @@ import {
   setupSteps,
   type VerlReport,
 } from "../load/verl-environment.ts";
-import { pythonIn } from "../load/verl-options.ts";
+import { pythonIn } from "../../launch/verl-options.ts";
 
 export interface VerlSetupFlags {
   readonly python: string;

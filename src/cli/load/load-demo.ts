@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { AgentFlow, Evaluator } from "../../core/agent.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
-import { missingPackage } from "../terminal/report-error.ts";
+import { missingPackage } from "../../launch/missing-package.ts";
 
 export interface Demo {
   readonly agent: AgentFlow;

@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createInterface } from "node:readline";
 import { AgentTrainerError } from "../../core/errors.ts";
-import { pythonIn } from "./verl-options.ts";
+import { pythonIn } from "../../launch/verl-options.ts";
 
 export const inferenceNames = ["vllm", "sglang", "none"] as const;
 export type InferenceName = (typeof inferenceNames)[number];

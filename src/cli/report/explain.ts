@@ -1,10 +1,10 @@
 /** Formats the explanation of one option (`train --explain`). */
-import type {
-  ExplainedCompatKey,
-  ExplainedOption,
-  Supported,
+import {
+  type ExplainedCompatKey,
+  type ExplainedOption,
+  type Supported,
+  explainOption,
 } from "../../trainer/explain-option.ts";
-import { explainOption } from "../../trainer/explain-option.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { valueAt } from "../../config/tree.ts";
 

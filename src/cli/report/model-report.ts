@@ -3,8 +3,7 @@ import { loadModelRenderer, loadTokenizerFiles } from "../../backends/local/load
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { ModelSource } from "../../engine/checkpoint/model-source.ts";
 import { fitSource } from "../../engine/model/fit-source.ts";
-import { cacheBytesPerToken } from "../../engine/model/model-config.ts";
-import type { ModelConfig } from "../../engine/model/model-config.ts";
+import { cacheBytesPerToken, type ModelConfig } from "../../engine/model/model-config.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
 import type { OpenedModel } from "../load/open-model.ts";
 

@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { providerReason } from "../../engine/require-provider.ts";
+import { defined } from "../../util/defined.ts";
 
 export type ProviderResult =
   | { readonly works: true; readonly ms: number }
@@ -23,7 +24,7 @@ function command(): readonly string[] {
 /** Never rejects: any error becomes the reason why the provider does not work. */
 export function tryProvider(provider: string, signal?: AbortSignal): Promise<ProviderResult> {
   return new Promise((resolve) => {
-    const options = { timeout: limitMs, ...(signal === undefined ? {} : { signal }) };
+    const options = { timeout: limitMs, ...defined({ signal }) };
     execFile(process.execPath, [...command(), provider], options, (error, stdout) => {
       try {
         resolve(tidy(JSON.parse(stdout) as ProviderResult));

@@ -1,4 +1,5 @@
 /** Shows the progress of a download or export: a line rewritten in place, or one line per 10 %. */
+import type { PullProgress } from "../../backends/local/index.ts";
 import { canRewrite, safeText, type TextStream } from "./terminal.ts";
 
 export interface ByteProgress {
@@ -55,5 +56,14 @@ export function createByteProgress(options: ByteProgressOptions): ByteProgress {
       if (isShown) stream.write("\r\u001b[2K");
       isShown = false;
     },
+  };
+}
+
+/** Shows the download of a model that a backend starts with. */
+export function createPullProgress(stream: TextStream): (progress: PullProgress) => void {
+  const progress = createByteProgress({ stream, isQuiet: false });
+  return ({ file, doneBytes, totalBytes }) => {
+    progress.report(file, doneBytes, totalBytes);
+    if (doneBytes === totalBytes) progress.clear();
   };
 }

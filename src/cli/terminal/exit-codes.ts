@@ -10,6 +10,8 @@ export function exitCodeOf(error: unknown): number {
     case "CONFIG_INVALID":
     case "OPTION_UNSUPPORTED":
       return exitCodes.usage;
+    case "ABORTED":
+      return exitCodes.interrupted;
     default:
       return exitCodes.failed;
   }

@@ -38,29 +38,29 @@ export interface LateErrors extends Disposable {
 
 /** Errors of code that is still running after the end cannot change the result: each is reported once. */
 export function createLateErrors(stderr: TextStream): LateErrors {
-  const told = new Set<string>();
-  const tell = (error: unknown): void => {
+  const reported = new Set<string>();
+  const report = (error: unknown): void => {
     const text = error instanceof Error ? `${error.name}: ${error.message}` : inspect(error);
-    if (told.has(text)) return;
-    told.add(text);
+    if (reported.has(text)) return;
+    reported.add(text);
     stderr.write(
       `warning: Error after the run ended, in code that is still running: ${safeText(text)}\n`,
     );
   };
   return {
     watch() {
-      process.on("uncaughtException", tell);
-      process.on("unhandledRejection", tell);
+      process.on("uncaughtException", report);
+      process.on("unhandledRejection", report);
     },
     [Symbol.dispose]() {
-      process.off("uncaughtException", tell);
-      process.off("unhandledRejection", tell);
+      process.off("uncaughtException", report);
+      process.off("unhandledRejection", report);
     },
   };
 }
 
 /**
- * Lets the process end with `code`. It ends by itself when no handle is open. Otherwise, after the grace
+ * Lets the process end with `code`. It ends on its own when no handle is open. Otherwise, after the grace
  * period, the open handles (a timer, a pool, a client) are listed and the process exits anyway.
  */
 export function endProcess(code: number, stderr: TextStream): void {

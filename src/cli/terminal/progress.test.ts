@@ -4,7 +4,7 @@ import { bar, createProgress, duration } from "./progress.ts";
 
 const metrics = {
   "reward/mean": 0.5,
-  "reward/pass_rate": 0.25,
+  "rollout/pass@1": 0.25,
   "train/loss": 0.1234,
   "tokens/per_s": 100,
   "time/step_s": 2,
@@ -95,27 +95,25 @@ describe("createProgress", () => {
     const failing = stepEnd({
       "rollout/episodes": 64,
       "rollout/failed": 22,
-      "rollout/untrained": 30,
+      "rollout/unused": 30,
     });
 
     it("are in the line of each step, which has no notes otherwise", () => {
-      expect(shown({}, false, [start, failing])).toContain(
-        "time 2.0s  failed 22/64  untrained 30\n",
-      );
+      expect(shown({}, false, [start, failing])).toContain("time 2.0s  failed 22/64  unused 30\n");
       expect(shown({ isTTY: true, columns: 90 }, false, [start, failing])).toContain(
-        "      2.0s  failed 22/64  untrained 30\n",
+        "      2.0s  failed 22/64  unused 30\n",
       );
-      const fine = stepEnd({ "rollout/episodes": 64, "rollout/failed": 0, "rollout/untrained": 0 });
+      const fine = stepEnd({ "rollout/episodes": 64, "rollout/failed": 0, "rollout/unused": 0 });
       expect(shown({}, false, [start, fine])).toMatch(/time 2\.0s\n$/u);
     });
     it("come with a reason when a step was skipped", () => {
       const skipped = stepEnd({
         "train/skipped_steps": 1,
-        "rollout/untrained": 8,
-        "train/skipped_because/equal_rewards": 1,
+        "rollout/unused": 8,
+        "train/skip_reason/equal_rewards": 1,
       });
       expect(shown({}, false, [start, skipped])).toContain(
-        "loss skipped  tok/s 100  time 2.0s  untrained 8  (rewards equal)\n",
+        "loss skipped  tok/s 100  time 2.0s  unused 8  (rewards equal)\n",
       );
     });
     it("are reported at the end of a run that learned nothing, also when quiet", () => {

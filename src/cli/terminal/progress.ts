@@ -3,6 +3,7 @@
  * step, otherwise one plain line per step.
  */
 import type { TrainerEvent } from "../../core/events.ts";
+import type { NamedMetrics } from "../../core/metrics/catalog.ts";
 import { shortReason } from "../../trainer/update/learning.ts";
 import { canRewrite, type Colors, colorsFor, safeText, type TextStream } from "./terminal.ts";
 
@@ -22,7 +23,7 @@ export interface ProgressOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-type Metrics = Readonly<Record<string, number>>;
+type Metrics = Readonly<NamedMetrics>;
 
 const show = (value: number | undefined, digits: number): string =>
   value === undefined ? "-" : value.toFixed(digits);
@@ -50,7 +51,7 @@ function stepCells(step: number, total: number, metrics: Metrics): string[] {
   return [
     `${step}/${total}`,
     show(metrics["reward/mean"], 3),
-    percent(metrics["reward/pass_rate"]),
+    percent(metrics["rollout/pass@1"]),
     metrics["train/skipped_steps"] === 1 ? "skipped" : show(metrics["train/loss"], 4),
     show(metrics["tokens/per_s"], 0),
     `${show(metrics["time/step_s"], 1)}s`,
@@ -60,11 +61,11 @@ function stepCells(step: number, total: number, metrics: Metrics): string[] {
 /** Notes on failed and excluded rollouts; empty for a step without problems. */
 function stepNotes(metrics: Metrics): string[] {
   const failed = metrics["rollout/failed"] ?? 0;
-  const untrained = metrics["rollout/untrained"] ?? 0;
+  const unused = metrics["rollout/unused"] ?? 0;
   const reason = shortReason(metrics);
   return [
     ...(failed > 0 ? [`failed ${failed}/${metrics["rollout/episodes"] ?? failed}`] : []),
-    ...(untrained > 0 ? [`untrained ${untrained}`] : []),
+    ...(unused > 0 ? [`unused ${unused}`] : []),
     ...(reason === null ? [] : [`(${reason})`]),
   ];
 }

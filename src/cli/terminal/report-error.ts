@@ -1,24 +1,8 @@
 /** Formats an error as one or two sentences with a remedy; includes the stack only with `--verbose`. */
 import { AgentTrainerError } from "../../core/errors.ts";
 import { fileError } from "../../core/file-error.ts";
+import { missingPackage } from "../../launch/missing-package.ts";
 import { type Colors, safeText } from "./terminal.ts";
-
-/** Turns a failed import of a package into an error that names the install command; null for other errors. */
-export function missingPackage(error: unknown): AgentTrainerError | null {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return null;
-  const name = /Cannot find (?:package|module) '((?:@[\w.-]+\/)?[\w-][\w.-]*)/u.exec(
-    String(message),
-  )?.[1];
-  if (name === undefined) return null;
-  return new AgentTrainerError({
-    code: "ENGINE_NOT_INSTALLED",
-    message: `The package ${name} is not installed.`,
-    hint: `Run: npm install ${name}`,
-    cause: error,
-    fields: { package: name },
-  });
-}
 
 /** The text that a failed command prints on stderr. */
 export function formatError(thrown: unknown, colors: Colors, isVerbose: boolean): string {

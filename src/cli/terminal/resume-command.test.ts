@@ -35,6 +35,12 @@ describe("commandLine", () => {
 });
 
 describe("nextCommand", () => {
+  it("offers a new run where the backend cannot resume one", () => {
+    const stopped = { runDir: "runs/a", checkpoint: "runs/a/checkpoints/000002" };
+    expect(nextCommand(stopped, ["train", "a.yaml"], true, false)).toMatch(
+      /^This backend cannot resume a run\. To start a new one: .*train a\.yaml$/u,
+    );
+  });
   const after = (checkpoint: string | null, isNamed: boolean): string =>
     nextCommand({ runDir: "runs/a", checkpoint }, ["train", "a.yaml", "rollout.n=2"], isNamed);
 

@@ -1,13 +1,7 @@
 /** The shell command that resumes a run. */
 
 import { basename, relative } from "node:path";
-
-const isPlain = /^[\w@%+=:,./-]+$/u;
-
-/** Quotes an argument for a POSIX shell where it needs it. */
-export function shellQuote(argument: string): string {
-  return isPlain.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
-}
+import { shellQuote } from "../../util/shell-quote.ts";
 
 interface Stopped {
   readonly runDir: string;
@@ -17,12 +11,16 @@ interface Stopped {
 /**
  * What to type after a run was interrupted, as a sentence.
  * @param isNamed the run folder has a fixed name: without `--resume` it would be refused as already in use.
+ * @param canResume whether the backend continues runs. @default true
  */
 export function nextCommand(
   { runDir, checkpoint }: Stopped,
   args: readonly string[],
   isNamed: boolean,
+  canResume: boolean = true,
 ): string {
+  if (!canResume)
+    return `This backend cannot resume a run. To start a new one: ${commandLine(args)}`;
   if (checkpoint !== null) return `To resume: ${commandLine([...args, "--resume", runDir])}`;
   const again = commandLine([...args, ...(isNamed ? ["--resume"] : [])]);
   return `Nothing was saved, because no step was completed. To start again: ${again}`;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { makeStep } from "../../../test/make-step.ts";
 import type { ChatMessage } from "../../core/message.ts";
 import type { Episode, Step } from "../../core/trajectory.ts";
 import { colorsFor, safeText } from "./terminal.ts";
@@ -6,24 +7,8 @@ import { formatEpisode } from "./transcript.ts";
 
 const colors = colorsFor({ write: () => {} }, {});
 
-function step(messages: readonly ChatMessage[], response: ChatMessage): Step {
-  return {
-    ...{ traceId: "t", messages, response, reward: 0, done: false, weightVersion: 0 },
-    promptIds: new Int32Array(),
-    responseIds: new Int32Array(),
-    logprobs: new Float32Array(),
-    stopReason: "stop",
-    sampling: {
-      temperature: 1,
-      topP: 1,
-      topK: 0,
-      minP: 0,
-      maxTokens: 1,
-      stopTokenIds: [],
-      seed: 0,
-    },
-  };
-}
+const step = (messages: readonly ChatMessage[], response: ChatMessage): Step =>
+  makeStep({ messages, response });
 
 function episode(steps: readonly Step[]): Episode {
   return {

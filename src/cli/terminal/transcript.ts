@@ -43,7 +43,7 @@ function messageLines(message: ChatMessage, colors: Colors): string[] {
 function conversations(steps: readonly Step[]): Step[] {
   return steps.filter((step, i) => {
     const next = steps[i + 1];
-    return next === undefined || next.messages.length <= step.messages.length;
+    return next === undefined || next.trace.messages.length <= step.trace.messages.length;
   });
 }
 
@@ -54,7 +54,7 @@ export function formatEpisode(episode: Episode, colors: Colors): string {
   for (const { name, steps } of episode.trajectories) {
     if (episode.trajectories.length > 1) lines.push(`  ${colors.dim(`[${safeText(name)}]`)}`);
     for (const step of conversations(steps)) {
-      for (const message of [...step.messages, step.response]) {
+      for (const message of [...step.trace.messages, step.trace.response]) {
         lines.push(...messageLines(message, colors));
       }
     }

@@ -97,6 +97,10 @@ export const compatKeys: readonly CompatKey[] = [
     read: (value) => (typeof value === "number" && value <= 0 ? unset : orUnset(value)),
   },
   {
+    from: "trainer.project_name",
+    idle: "runs are grouped by trainer.output_dir, and no tracker that groups them is built in",
+  },
+  {
     from: "trainer.logger",
     only: ["console", "file", null],
     why: "a run always shows progress and writes metrics.jsonl; other trackers are not built in",
@@ -159,7 +163,7 @@ export const compatKeys: readonly CompatKey[] = [
   { from: "transform.default_traj_name", idle: "unnamed calls are named agent" },
   {
     from: "workflow.raise_on_error",
-    to: "trainer.max_failed_share",
+    to: "trainer.max_failed_fraction",
     read: (value) => (value === true ? 0 : value === false ? 1 : orUnset(value)),
   },
   { from: "workflow.workflow_args.timeout", to: "workflow.timeout_s" },

@@ -54,6 +54,16 @@ describe("defaults", () => {
     expect(load(contents, "rollout=large", "rollout.n=7").rollout.n).toBe(7);
     expect(load(contents, "~rollout").rollout.n).toBe(8);
   });
+  it("let an override choose where the usual file is missing, or is named from the first folder", () => {
+    const largeOnly = { "rollout/large.yaml": large };
+    for (const group of ["rollout", "/rollout"]) {
+      const contents = {
+        "run.yaml": `defaults: [{${group}: small}]\nmodel: {name: m}\n`,
+        ...largeOnly,
+      };
+      expect(load(contents, "rollout=large").rollout.n).toBe(32);
+    }
+  });
   it("put a file where its header or the entry says", () => {
     const { rollout } = load({
       "run.yaml":

@@ -13,11 +13,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { YAMLParseError } from "yaml";
 import { ConfigError } from "../../core/errors.ts";
-import { checkFileSync } from "../../util/regular-file.ts";
+import { checkFileSync } from "../../util/files/regular-file.ts";
 import { isTree, type Tree } from "../camel-keys.ts";
-import { checkTree } from "../check-tree.ts";
+import { checkTree } from "../load/check-tree.ts";
 import { setAt } from "../tree.ts";
-import { parseYaml } from "../yaml-text.ts";
+import { parseYaml } from "../load/yaml-text.ts";
 
 /** Options from one file, at their position in the tree. */
 export interface FileLayer {
@@ -26,7 +26,7 @@ export interface FileLayer {
 }
 
 export interface ComposeOptions {
-  /** Choices of groups that override those of `defaults`: group to name, `null` for no file. */
+  /** What overrides those of `defaults`: group to name, `null` for no file; other keys are ignored. */
   readonly choices?: ReadonlyMap<string, string | null>;
 }
 
@@ -96,6 +96,9 @@ interface Entry {
 }
 
 const self = "_self_";
+
+/** The group's name among overrides. */
+const groupKey = ({ group }: Entry): string => group.replace(/^\//u, "");
 
 function badEntry(file: string, entry: unknown): ConfigError {
   return new ConfigError({
@@ -173,8 +176,8 @@ class Composer {
     const read = list.map((entry) => (entry === self ? self : readEntry(file, entry)));
     for (const entry of read) {
       // Overrides in the outer file win over those in the files that it names.
-      if (entry === self || !entry.isOverride || this.#choices.has(entry.group)) continue;
-      this.#choices.set(entry.group, entry.name === "" ? null : entry.name);
+      if (entry === self || !entry.isOverride || this.#choices.has(groupKey(entry))) continue;
+      this.#choices.set(groupKey(entry), entry.name === "" ? null : entry.name);
     }
     for (const entry of read) {
       if (entry === self) this.layers.push({ file, tree: placed(own, target) });
@@ -184,9 +187,10 @@ class Composer {
 
   #entry(from: string, entry: Entry, target: string, chain: readonly string[]): void {
     const { group } = entry;
-    if (group !== "") this.groups.add(group.replace(/^\//u, ""));
-    const chosen = group === "" ? entry.name : (this.#choices.get(group) ?? entry.name);
-    if (chosen === "" || this.#choices.get(group) === null) return;
+    const key = groupKey(entry);
+    if (group !== "") this.groups.add(key);
+    const chosen = group === "" ? entry.name : (this.#choices.get(key) ?? entry.name);
+    if (chosen === "" || this.#choices.get(key) === null) return;
     const base = group.startsWith("/") ? this.#root : dirname(from);
     const path = join(base, group, /\.ya?ml$/u.test(chosen) ? chosen : `${chosen}.yaml`);
     const file = resolve(path);

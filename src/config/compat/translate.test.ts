@@ -97,10 +97,11 @@ describe("a file of rLLM", () => {
       retryLimit: 2,
       timeoutS: 1_000_000,
     });
-    expect(config.trainer).toMatchObject({ maxFailedShare: 0, totalEpochs: 10, testFreq: 5 });
+    expect(config.trainer).toMatchObject({ maxFailedFraction: 0, totalEpochs: 10, testFreq: 5 });
     expect(config.algorithm.filterUniformGroups).toBe(false);
     expect(config.algorithm.lossFn).toBe("ppo");
     expect(warnings.join("\n")).toContain("rllm.agent.name has no effect");
+    expect(warnings.join("\n")).toContain("rllm.trainer.project_name has no effect");
     expect(warnings.join("\n")).toContain("rllm.gateway.port has no effect");
     // It sets options of what it switches off.
     expect(warnings).toContain(

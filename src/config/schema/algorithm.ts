@@ -1,13 +1,12 @@
 /** Options of what is learned from a step's rollouts: advantages, loss, regularizers. */
 import { z } from "zod";
-import { defaultLoss, klEstimators, lossAggregations, lossNames } from "../../core/loss.ts";
+import { defaultLoss, klEstimators, lossAggregations, lossNames } from "../../core/loss/loss.ts";
 import { estimatorNames } from "../../algorithms/catalog.ts";
-import { logprobTemperatures } from "../../algorithms/step-logprobs.ts";
+import { logprobTemperatures } from "../../algorithms/rows/step-logprobs.ts";
 import { roleMap } from "../role-map.ts";
 import { rolloutCorrection } from "./rollout-correction.ts";
-import { count, customName, share } from "./kinds.ts";
-import type { Section } from "./section.ts";
-import { isOn, needs } from "./option-meta.ts";
+import { integer, customName, fraction, type Section } from "./kinds.ts";
+import { isOn, needs, needsBackend } from "./option-meta.ts";
 
 const estimatorName = z.union([z.enum(estimatorNames), customName()]);
 const lossName = z.union([z.enum(lossNames), customName()]);
@@ -17,7 +16,11 @@ export const algorithmOptions: Section<"algorithm"> = z
     adv_estimator: z
       .union([z.enum([...estimatorNames, "gae"]), customName()])
       .default("grpo")
-      .meta({ allowed: `one of ${estimatorNames.join(", ")}, or path#export of a function` })
+      .meta({
+        allowed: `one of ${estimatorNames.join(", ")}, or path#export of a function`,
+        byRole: "algorithm.estimator_map",
+        ...needsBackend("valueModel", ["gae"]),
+      })
       .describe(
         "Advantage estimator: how the rewards of a group become advantages, such as grpo (arXiv:2402.03300), rloo (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262); gae is not supported.",
       ),
@@ -31,33 +34,40 @@ export const algorithmOptions: Section<"algorithm"> = z
         needs({ option: "algorithm.adv_estimator", is: ["grpo", "grpo_passk", "path#export"] }),
       ),
     estimator_map: roleMap(estimatorName, "estimator").describe(
-      "Advantage estimators for single roles, which override adv_estimator, as {role: estimator}.",
+      "Advantage estimators for single roles, which override algorithm.adv_estimator, as {role: estimator}.",
     ),
     loss_fn: lossName
       .default(defaultLoss.name)
-      .meta({ allowed: `one of ${lossNames.join(", ")}, or path#export of a function` })
+      .meta({
+        allowed: `one of ${lossNames.join(", ")}, or path#export of a function`,
+        byRole: "algorithm.loss_fn_map",
+        ...needsBackend("loss", "all"),
+      })
       .describe(
         "Policy loss: ppo (clipped ratios), cispo, gspo, gmpo, sapo, dro, importance_sampling (no clip) or cross_entropy (ignores rewards); the formulas are in docs/algorithms.md.",
       ),
-    loss_fn_map: roleMap(lossName, "loss").describe(
-      "Policy losses for single roles, which override loss_fn, as {role: loss}.",
-    ),
+    loss_fn_map: roleMap(lossName, "loss")
+      .describe(
+        "Policy losses for single roles, which override algorithm.loss_fn, as {role: loss}.",
+      )
+      .meta(needsBackend("lossPerRole")),
     loss_agg_mode: z
       .enum(lossAggregations)
       .default(defaultLoss.aggregation)
       .describe(
         "How token losses are aggregated into one number: token-mean as DAPO recommends (arXiv:2503.14476), seq-mean-token-mean as in GRPO (arXiv:2402.03300), seq-mean-token-sum-norm as in Dr. GRPO (arXiv:2503.20783).",
-      ),
+      )
+      .meta(needsBackend("aggregation", "all")),
     loss_scale_factor: z
       .number()
       .gt(0)
       .nullable()
       .default(null)
       .describe(
-        "Constant length in tokens that loss_agg_mode=seq-mean-token-sum-norm divides by; Dr. GRPO recommends the longest response allowed (arXiv:2503.20783). null uses the longest trained span of each mini-batch, where verl uses the padded width.",
+        "Constant length in tokens that algorithm.loss_agg_mode=seq-mean-token-sum-norm divides by; Dr. GRPO recommends the longest response allowed (arXiv:2503.20783). null uses the longest trained span of each mini-batch, where verl uses the padded width.",
       )
       .meta(needs({ option: "algorithm.loss_agg_mode", is: ["seq-mean-token-sum-norm"] })),
-    eps_clip: share()
+    eps_clip: fraction()
       .nullable()
       .default(null)
       .describe(
@@ -80,15 +90,18 @@ export const algorithmOptions: Section<"algorithm"> = z
       .nullable()
       .default(null)
       .describe(
-        "Dual-clip PPO: the loss of a token with a negative advantage A is at most clip_ratio_c · |A|; its paper recommends 3 (arXiv:1912.09729), which is also verl's default. null is off.",
+        "Dual-clip PPO: the loss of a token with a negative advantage A is at most clip_ratio_c · |A| (arXiv:1912.09729); verl's default is 3. null is off.",
       )
-      .meta(needs({ option: "algorithm.loss_fn", is: ["ppo"] })),
+      .meta({
+        ...needs({ option: "algorithm.loss_fn", is: ["ppo"] }),
+        ...needsBackend("dualClip"),
+      }),
     dro_beta: z
       .number()
       .gt(0)
       .default(0.05)
       .describe(
-        "Coefficient β of loss_fn=dro, the weight of its quadratic penalty: (β / 2) · (log-ratio)² per token (arXiv:2405.19107).",
+        "Coefficient β of algorithm.loss_fn=dro, the weight of its quadratic penalty: (β / 2) · (log-ratio)² per token (arXiv:2405.19107).",
       )
       .meta(needs({ option: "algorithm.loss_fn", is: ["dro"] })),
     sapo_tau_pos: z
@@ -96,7 +109,7 @@ export const algorithmOptions: Section<"algorithm"> = z
       .gt(0)
       .default(1)
       .describe(
-        "Temperature of the sigmoid gate of loss_fn=sapo for tokens with a positive advantage; its paper recommends 1 (arXiv:2511.20347).",
+        "Temperature of the sigmoid gate of algorithm.loss_fn=sapo for tokens with a positive advantage; its paper recommends 1 (arXiv:2511.20347).",
       )
       .meta(needs({ option: "algorithm.loss_fn", is: ["sapo"] })),
     sapo_tau_neg: z
@@ -104,7 +117,7 @@ export const algorithmOptions: Section<"algorithm"> = z
       .gt(0)
       .default(1.05)
       .describe(
-        "Temperature of the sigmoid gate of loss_fn=sapo for all other tokens, those whose advantage is not positive; its paper recommends 1.05 (arXiv:2511.20347).",
+        "Temperature of the sigmoid gate of algorithm.loss_fn=sapo for tokens whose advantage is not positive; its paper recommends 1.05 (arXiv:2511.20347).",
       )
       .meta(needs({ option: "algorithm.loss_fn", is: ["sapo"] })),
     logprob_temperature: z
@@ -119,12 +132,13 @@ export const algorithmOptions: Section<"algorithm"> = z
       .default(0)
       .describe(
         "Coefficient of the KL penalty to the reference model in the loss; 0 is off, as in DAPO (arXiv:2503.14476). The GRPO paper uses 0.04 (arXiv:2402.03300), DeepSeek-R1 0.001 (arXiv:2501.12948).",
-      ),
+      )
+      .meta(needsBackend("klEstimator")),
     kl_estimator: z
       .enum(klEstimators)
       .default("k3")
       .describe(
-        "Estimator of the KL penalty in the loss (kl_beta), per sampled token: k1, k2 or k3; k3 is low_var_kl of verl and the one of GRPO (arXiv:2402.03300). k1 hardly constrains the policy here, since its gradient is 0 on average.",
+        "Estimator of the KL penalty in the loss (algorithm.kl_beta), per sampled token: k1, k2 or k3; k3 is low_var_kl of verl and the one of GRPO (arXiv:2402.03300). k1 hardly constrains the policy here, since its gradient is 0 on average.",
       )
       .meta(needs({ option: "algorithm.kl_beta", above: 0 })),
     entropy_coef: z
@@ -132,8 +146,9 @@ export const algorithmOptions: Section<"algorithm"> = z
       .min(0)
       .default(0)
       .describe(
-        "Coefficient of the bonus for the policy's entropy, in nats per trained token; 0 is off.",
-      ),
+        "Coefficient of the entropy bonus in the loss, which rewards a high entropy of the policy, in nats per trained token; 0 is off.",
+      )
+      .meta(needsBackend("entropyBonus")),
     filter_uniform_groups: z
       .boolean()
       .nullable()
@@ -145,19 +160,20 @@ export const algorithmOptions: Section<"algorithm"> = z
       .boolean()
       .default(false)
       .describe(
-        "Use the advantages that flows report with their steps; groups without any are estimated with adv_estimator. false ignores reported advantages.",
+        "Use the advantages that flows report with their steps; groups without any are estimated with algorithm.adv_estimator. false ignores reported advantages.",
       ),
     use_kl_in_reward: z
       .boolean()
       .default(false)
       .describe(
-        "Subtract the KL divergence to the reference model, summed over the sampled tokens and multiplied by kl_ctrl.kl_coef, from each reward (arXiv:1909.08593).",
-      ),
+        "Subtract the KL divergence to the reference model, summed over the sampled tokens and multiplied by algorithm.kl_ctrl.kl_coef, from each reward (arXiv:1909.08593).",
+      )
+      .meta(needsBackend("referenceForward")),
     kl_penalty: z
       .enum(klEstimators)
       .default("k1")
       .describe(
-        "Estimator of the KL divergence that use_kl_in_reward subtracts, per sampled token: k1 (log-ratio, the usual one), k2 or k3.",
+        "Estimator of the KL divergence that algorithm.use_kl_in_reward subtracts, per sampled token: k1 (log-ratio, the usual one), k2 or k3.",
       )
       .meta(needs(isOn("algorithm.use_kl_in_reward"))),
     kl_ctrl: z
@@ -167,7 +183,7 @@ export const algorithmOptions: Section<"algorithm"> = z
           .min(0)
           .default(0.001)
           .describe(
-            "Coefficient of the KL divergence that use_kl_in_reward subtracts; verl's default is 0.001.",
+            "Coefficient of the KL divergence that algorithm.use_kl_in_reward subtracts; verl's default is 0.001.",
           )
           .meta(needs(isOn("algorithm.use_kl_in_reward"))),
       })
@@ -180,10 +196,10 @@ export const algorithmOptions: Section<"algorithm"> = z
           .describe(
             "Penalize responses close to the length limit: the soft overlong penalty of DAPO (arXiv:2503.14476).",
           ),
-        len: count(1)
+        len: integer(1)
           .default(128)
           .describe(
-            "Length of the overlong penalty's linear ramp before overlong_buffer.max_length, in tokens; DAPO uses 4096 of 20480 (arXiv:2503.14476).",
+            "Length of the overlong penalty's linear ramp before algorithm.overlong_buffer.max_length, in tokens; DAPO uses 4096 of 20480 (arXiv:2503.14476).",
           )
           .meta(needs(isOn("algorithm.overlong_buffer.enable"))),
         penalty_factor: z
@@ -191,10 +207,10 @@ export const algorithmOptions: Section<"algorithm"> = z
           .min(0)
           .default(1)
           .describe(
-            "Overlong penalty at overlong_buffer.max_length, subtracted from the reward; DAPO uses 1 (arXiv:2503.14476).",
+            "Overlong penalty at algorithm.overlong_buffer.max_length, subtracted from the reward; DAPO uses 1 (arXiv:2503.14476).",
           )
           .meta(needs(isOn("algorithm.overlong_buffer.enable"))),
-        max_length: count(1)
+        max_length: integer(1)
           .nullable()
           .default(null)
           .describe(

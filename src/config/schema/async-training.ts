@@ -1,8 +1,7 @@
 /** Options of asynchronous training: rollouts run while the policy is updated. */
 import { z } from "zod";
-import { count } from "./kinds.ts";
-import type { Section } from "./section.ts";
-import { isOn, needs } from "./option-meta.ts";
+import { integer, type Section } from "./kinds.ts";
+import { isOn, needs, needsBackend } from "./option-meta.ts";
 
 export const asyncTrainingOptions: Section<"asyncTraining"> = z
   .strictObject({
@@ -12,8 +11,8 @@ export const asyncTrainingOptions: Section<"asyncTraining"> = z
       .describe(
         "Asynchronous training: rollouts run while the policy is updated. false is synchronous: all rollouts of a step end before its update begins.",
       )
-      .meta({ resume: "never" }),
-    mini_batch_size: count(1)
+      .meta({ resume: "never", ...needsBackend("servesWhileTraining") }),
+    mini_batch_size: integer(1)
       .nullable()
       .default(null)
       .describe("Tasks per optimizer step of asynchronous training; null is data.train_batch_size.")
@@ -24,10 +23,10 @@ export const asyncTrainingOptions: Section<"asyncTraining"> = z
       .max(1000)
       .default(1)
       .describe(
-        "Maximum staleness of rollouts, in weight syncs: none is trained on that is older than this, rounded up; 0 allows only those sampled since the last sync. AReaL uses 4 to 8 (arXiv:2505.24298).",
+        "Maximum staleness of rollouts, in weight syncs: none is trained on that is older than this, rounded up; 0 allows only those sampled since the last sync. AReaL reports no loss of accuracy at 4 where ratios are decoupled, as rollout_correction.bypass_mode=false does (arXiv:2505.24298).",
       )
       .meta(needs(isOn("async_training.enable"))),
-    trigger_parameter_sync_step: count(1)
+    trigger_parameter_sync_step: integer(1)
       .default(1)
       .describe(
         "Optimizer steps between two weight syncs to the sampler; 1 syncs after every step.",

@@ -1,12 +1,11 @@
-/** Options of the order and number of tasks. */
+/** Options of the datasets, and of the order and number of tasks. */
 import { z } from "zod";
-import { count, countOrAll, words } from "./kinds.ts";
-import type { Section } from "./section.ts";
+import { integer, integerOrAll, nonEmptyString, type Section } from "./kinds.ts";
 import { free, freeAndNeeds, needs, validationData } from "./option-meta.ts";
 
 export const dataOptions: Section<"data"> = z
   .strictObject({
-    train_batch_size: count(1)
+    train_batch_size: integer(1)
       .default(16)
       .describe("Tasks per step; each is rolled out rollout.n times.")
       .meta(
@@ -17,18 +16,18 @@ export const dataOptions: Section<"data"> = z
           ],
         }),
       ),
-    val_batch_size: countOrAll()
+    val_batch_size: integerOrAll()
       .default(-1)
       .describe("Validation tasks that run at the same time; -1 is all of them.")
       .meta(freeAndNeeds(validationData)),
-    max_prompt_length: count(1)
+    max_prompt_length: integer(1)
       .nullable()
       .default(null)
       .describe(
         "Maximum tokens of the prompt of one model call; a longer one ends its rollout. null is the model's context length.",
       )
       .meta(free),
-    seed: count(0)
+    seed: integer(0)
       .nullable()
       .default(null)
       .describe("Seed of the order of the training tasks; null is trainer.seed."),
@@ -36,13 +35,129 @@ export const dataOptions: Section<"data"> = z
       .enum(["none", "easy_first", "hard_first"])
       .default("none")
       .describe(
-        "Order of the tasks of an epoch: none shuffles them, easy_first and hard_first sort them by difficulty_key and shuffle equal ones.",
+        "Order of the tasks of an epoch: none shuffles them, easy_first and hard_first sort them by data.difficulty_key and shuffle equal ones.",
       ),
-    difficulty_key: words()
+    difficulty_key: nonEmptyString()
       .default("difficulty")
       .describe(
         "Key of the difficulty in a task's metadata, for data.curriculum: a number, larger is harder.",
       )
       .meta(needs({ option: "data.curriculum", not: "none" })),
+  })
+  .prefault({});
+
+/** `{instruction: question}` or `["instruction=question"]` → `["instruction=question"]`. Names are those of the data, so their case must stay. */
+const fieldMap = (): z.ZodPrefault<z.ZodType<readonly string[]>> =>
+  z
+    .union([
+      z
+        .record(z.string().regex(/^[^=]+$/u), z.string().min(1))
+        .transform((map) => Object.entries(map).map(([name, field]) => `${name}=${field}`)),
+      z.array(z.string().regex(/^[^=]+=.+$/u)),
+    ])
+    .prefault([])
+    .meta({
+      allowed: "a map of names to fields of the rows, or a list of name=field",
+      tsType: "readonly string[]",
+      exampleValues: [["instruction=prompt"]],
+    });
+
+/** Where a dataset is; a map that names one on a hub is stored as `hf:...`. */
+const source = (): z.ZodType<string> =>
+  z
+    .union([
+      nonEmptyString(),
+      z
+        .strictObject({
+          hub: z.string().regex(/^[\w-][\w.-]*\/[\w-][\w.-]*$/u),
+          config: nonEmptyString().optional(),
+          split: nonEmptyString().optional(),
+          revision: nonEmptyString().optional(),
+        })
+        .transform(({ hub, config, split, revision }) => {
+          const at = revision === undefined ? "" : `@${encodeURIComponent(revision)}`;
+          const name = `hf:${hub}${at}${config === undefined ? "" : `/${config}`}`;
+          return split === undefined ? name : `${name}:${split}`;
+        }),
+    ])
+    .meta({
+      allowed: "a non-empty string, or a map with hub",
+      tsType: "string",
+      exampleValues: ["tasks.jsonl"],
+    });
+
+const files = "a .jsonl, .json, .csv, .tsv or .parquet file";
+
+export const datasetOptions: Section<"dataset"> = z
+  .strictObject({
+    train: source()
+      .nullable()
+      .prefault(null)
+      .describe(
+        `Training dataset: ${files}, hf:OWNER/NAME[@REVISION][/CONFIG][:SPLIT] or a map with hub, config, split and revision for one on a hub, or path#export of a module; null only where code passes the tasks.`,
+      )
+      .meta(free),
+    val: source()
+      .nullable()
+      .prefault(null)
+      .describe(
+        `Validation dataset, as in dataset.train; null is no validation, unless code passes the tasks or dataset.val_fraction is set.`,
+      )
+      .meta(free),
+    fields: fieldMap().describe(
+      "Fields of a task, and the field of the rows that each is read from, as in {instruction: question, answer: solution}; dots lead into maps and lists. Rows keep their other fields.",
+    ),
+    skip_bad_rows: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Skip rows that cannot be used, and count them in a warning; false stops the run before it starts.",
+      ),
+    deduplicate: z
+      .enum(["none", "exact", "near"])
+      .default("none")
+      .describe(
+        "Remove tasks that an earlier task of the same dataset is equal to: exact ignores case and white space; near also removes those that share at least 70 % of their word triples and have the same numbers.",
+      ),
+    val_fraction: z
+      .number()
+      .min(0)
+      .lt(1)
+      .default(0)
+      .describe(
+        "Fraction of the training tasks to hold out for validation, picked at random by data.seed; 0 is none.",
+      )
+      .meta(needs({ option: "dataset.val", is: [null] })),
+    shuffle: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Shuffle the tasks by data.seed before a shard or a limit is taken. The order within an epoch is random in either case.",
+      ),
+    shard: z
+      .string()
+      .regex(/^\d+\/[1-9]\d*$/u)
+      .nullable()
+      .default(null)
+      .describe(
+        "Part of the training tasks to use, as index/count with the index from 0: 0/4 is every fourth task from the first one; null is all.",
+      )
+      .meta({ allowed: "index/count such as 0/4, or null", exampleValues: ["0/4"] }),
+    limit: integer(1)
+      .nullable()
+      .default(null)
+      .describe("Maximum number of training tasks; null is all."),
+    val_limit: integer(1)
+      .nullable()
+      .default(null)
+      .describe("Maximum number of validation tasks; null is all.")
+      .meta(freeAndNeeds(validationData)),
+    leak_check: z
+      .enum(["none", "exact", "near"])
+      .default("near")
+      .describe(
+        "Search for validation tasks that are also training tasks, and warn with examples: exact ignores case and white space; near also finds those that share at least 70 % of their word triples and have the same numbers.",
+      )
+      .meta(free),
   })
   .prefault({});

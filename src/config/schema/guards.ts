@@ -1,8 +1,7 @@
 /** Options of what happens when the statistics of an update exceed a limit. */
 import { z } from "zod";
-import { count } from "./kinds.ts";
-import type { Section } from "./section.ts";
-import { free, freeAndNeeds } from "./option-meta.ts";
+import { integer, type Section } from "./kinds.ts";
+import { free, freeAndNeeds, needsBackend } from "./option-meta.ts";
 
 const limit = (text: string) => z.number().gt(0).nullable().default(null).describe(text);
 
@@ -15,7 +14,7 @@ export const guardOptions: Section<"guards"> = z
         "What a loss or gradient that is not finite does: raise ends the run, skip skips that update.",
       )
       .meta(free),
-    max_skipped_updates: count(1)
+    max_skipped_updates: integer(1)
       .default(3)
       .describe(
         "Maximum consecutive updates that guards.on_non_finite=skip may skip; one more ends the run.",
@@ -23,10 +22,10 @@ export const guardOptions: Section<"guards"> = z
       .meta(freeAndNeeds({ option: "guards.on_non_finite", is: ["skip"] })),
     grad_norm: limit(
       "Limit of the gradient norm before clipping (train/grad_norm); above it, guards.action applies. null is off.",
-    ).meta(free),
+    ).meta({ ...free, ...needsBackend("grad_norm") }),
     kl: limit(
       "Limit of the estimated KL divergence from the weights that sampled (train/kl_k3), in nats per token; above it, guards.action applies. null is off.",
-    ).meta(free),
+    ).meta({ ...free, ...needsBackend("kl_k3") }),
     ratio: z
       .number()
       .gt(1)
@@ -35,7 +34,7 @@ export const guardOptions: Section<"guards"> = z
       .describe(
         "Limit of the mean probability ratio to the weights that sampled (train/ratio_mean); above it or below its inverse, guards.action applies. null is off.",
       )
-      .meta(free),
+      .meta({ ...free, ...needsBackend("ratio_mean") }),
     action: z
       .enum(["warn", "end_step", "stop"])
       .default("stop")

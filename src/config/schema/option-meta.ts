@@ -1,8 +1,10 @@
 /**
  * What an option's schema entry says beyond its type and bounds: whether it may change when a run is
- * resumed, and which other options must be set for it to have an effect. Plain data, so that it survives
- * in the JSON Schema that `fields.ts` reads.
+ * resumed, which other options must be set for it to have an effect, and what its values need of a
+ * backend. Plain data, so that it survives in the JSON Schema that `fields.ts` reads.
  */
+import type { BackendCapabilities, MeasuredMetric } from "../../core/backend.ts";
+import type { OptimSpec } from "../../core/loss/loss.ts";
 
 /**
  * `free`: may change on resume. `fixed`, the default: a change is refused, or recorded when it is forced.
@@ -20,12 +22,43 @@ export type Requirement =
   /** The run has validation tasks. */
   | { readonly data: "validation" };
 
+/**
+ * Something that not every backend has. `trainer/check-capabilities.ts` finds out whether one does;
+ * names of metrics stand for measuring them, names of the optimizer's fields for setting them.
+ */
+export type BackendNeed =
+  | keyof Pick<
+      BackendCapabilities,
+      "dualClip" | "entropyBonus" | "forward" | "loraAlpha" | "minP" | "servesWhileTraining"
+    >
+  | MeasuredMetric
+  | keyof OptimSpec
+  | "aggregation"
+  | "klEstimator"
+  | "loss"
+  | "loraOrFull"
+  | "lossPerRole"
+  | "referenceForward"
+  | "valueModel";
+
 export interface OptionMeta {
   readonly resume?: ResumeRule;
   /** All of them must hold. */
   readonly requires?: readonly Requirement[];
   /** The option whose value an unset one takes. */
   readonly inherits?: string;
+  /** The option that sets it for single roles. */
+  readonly byRole?: string;
+  /** The option without which it is refused. */
+  readonly setWith?: string;
+  /** What its values need of a backend. */
+  readonly backend?: {
+    readonly need: BackendNeed;
+    /** The values that need it, or `all`. @default all but the option's default */
+    readonly values?: readonly unknown[] | "all";
+  };
+  /** Values to try, where its type and bounds do not give a valid one that is not the default. */
+  readonly exampleValues?: readonly unknown[];
 }
 
 type Meta = OptionMeta & Readonly<Record<string, unknown>>;
@@ -44,5 +77,10 @@ export const freeAndNeeds = (...requires: readonly Requirement[]): Meta => ({
 
 /** `option=true` */
 export const isOn = (option: string): Requirement => ({ option, is: [true] });
+
+/** For `.meta(...)`: values other than the default, or `values`, need this of a backend. */
+export const needsBackend = (need: BackendNeed, values?: readonly unknown[] | "all"): Meta => ({
+  backend: values === undefined ? { need } : { need, values },
+});
 
 export const validationData: Requirement = { data: "validation" };

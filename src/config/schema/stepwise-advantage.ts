@@ -1,7 +1,6 @@
 /** Options of advantages per step instead of per trajectory. */
 import { z } from "zod";
-import { share } from "./kinds.ts";
-import type { Section } from "./section.ts";
+import { fraction, type Section } from "./kinds.ts";
 import { isOn, needs } from "./option-meta.ts";
 
 export const stepwiseAdvantageOptions: Section<"stepwiseAdvantage"> = z
@@ -10,7 +9,7 @@ export const stepwiseAdvantageOptions: Section<"stepwiseAdvantage"> = z
       .boolean()
       .default(false)
       .describe(
-        "Step-wise advantages: apply the options of this section; false gives all steps the advantage of their trajectory.",
+        "Step-wise advantages: apply stepwise_advantage.mode, gamma and normalize_by_steps; false gives all steps the advantage of their trajectory.",
       ),
     mode: z
       .enum(["broadcast", "per_step"])
@@ -19,7 +18,7 @@ export const stepwiseAdvantageOptions: Section<"stepwiseAdvantage"> = z
         "Unit of the comparison: broadcast gives all steps the advantage of their trajectory, per_step compares the return of step k with that of step k of the other trajectories in the group.",
       )
       .meta(needs(isOn("stepwise_advantage.enable"))),
-    gamma: share()
+    gamma: fraction()
       .default(1)
       .describe(
         "Discount of later steps' rewards in the return of a step, for stepwise_advantage.mode=per_step; 1 is no discount, 0 ignores later steps, for workflows that have discounted already.",

@@ -1,20 +1,19 @@
 /** Options of the run: length, validation, checkpoints, names. */
 import { z } from "zod";
-import { count, countOrAll, share, words } from "./kinds.ts";
-import type { Section } from "./section.ts";
+import { integer, integerOrAll, fraction, nonEmptyString, type Section } from "./kinds.ts";
 import { free, freeAndNeeds, validationData } from "./option-meta.ts";
 
 export const trainerOptions: Section<"trainer"> = z
   .strictObject({
-    total_epochs: count(1)
+    total_epochs: integer(1)
       .default(1)
       .describe("Passes over the training tasks; ignored where trainer.total_batches is set.")
       .meta(freeAndNeeds({ option: "trainer.total_batches", is: [-1] })),
-    total_batches: countOrAll()
+    total_batches: integerOrAll()
       .default(-1)
       .describe("Steps of the run; -1 makes as many as trainer.total_epochs takes.")
       .meta(free),
-    test_freq: count(0)
+    test_freq: integer(0)
       .default(0)
       .describe(
         "Steps between validations; 0 validates only before the first step (trainer.val_before_train) and after the last.",
@@ -23,43 +22,41 @@ export const trainerOptions: Section<"trainer"> = z
     val_before_train: z
       .boolean()
       .default(true)
-      .describe("Validate once before the first step.")
+      .describe("Validate once before the first step, if there is validation data.")
       .meta(free),
     val_only: z
       .boolean()
       .default(false)
       .describe("Validate once and do not train.")
       .meta(freeAndNeeds(validationData)),
-    save_freq: count(0)
+    save_freq: integer(0)
       .default(10)
       .describe("Steps between checkpoints; 0 saves only at the end.")
       .meta(free),
-    seed: count(0)
+    seed: integer(0)
       .max(2 ** 32 - 1)
       .default(0)
       .describe("Seed of everything random in the run: task order, sampling, initialization."),
-    project_name: words()
-      .default("agent-trainer")
-      .describe("Project label, stored with the run; it has no other effect.")
-      .meta(free),
-    experiment_name: words()
+    experiment_name: nonEmptyString()
       .regex(/^[^/\\]*[^/\\.][^/\\]*$/u)
       .nullable()
       .default(null)
-      .meta({ allowed: "a folder name, or null" })
-      .describe("Name of the run folder; null derives one from the date and time.")
+      .meta({ allowed: "a folder name, or null", exampleValues: ["first-try"] })
+      .describe(
+        "Name of the run, and of its folder in trainer.output_dir; null derives one from the date and time.",
+      )
       .meta(free),
-    output_dir: words()
+    output_dir: nonEmptyString()
       .default("runs")
       .describe("Folder in which run folders are created.")
       .meta(free),
-    max_failed_share: share()
+    max_failed_fraction: fraction()
       .default(0.5)
       .describe(
         "Maximum fraction of a step's rollouts that may fail before the run stops; rollouts in which the agent failed after a successful model call are scored and do not count.",
       )
       .meta(free),
-    keep_checkpoints: count(1)
+    keep_checkpoints: integer(1)
       .default(3)
       .describe("Number of newest checkpoints to keep; older ones are deleted.")
       .meta(free),
@@ -70,10 +67,13 @@ export const trainerOptions: Section<"trainer"> = z
         "Save the step with the best validation so far (trainer.best_metric), and keep it in addition to the newest.",
       )
       .meta(freeAndNeeds(validationData)),
-    best_metric: words()
+    best_metric: nonEmptyString()
       .regex(/^val\//u)
       .default("val/reward/mean")
-      .meta({ allowed: "the name of a metric of validations, val/..." })
+      .meta({
+        allowed: "the name of a metric of validations, val/...",
+        exampleValues: ["val/pass@1"],
+      })
       .describe("Validation metric whose highest value is the best, for trainer.keep_best.")
       .meta(freeAndNeeds(validationData)),
   })

@@ -1,37 +1,61 @@
-/** Options of the optimizer. */
+/** Options of the model that is trained, and of its optimizer. */
 import { z } from "zod";
-import { defaultOptim } from "../../core/loss.ts";
+import { integer, fraction, nonEmptyString, type Section } from "./kinds.ts";
+import { free, freeAndNeeds, needs, needsBackend } from "./option-meta.ts";
+import { defaultOptim } from "../../core/loss/loss.ts";
 import { scheduleNames } from "../../algorithms/schedule.ts";
-import { count, share } from "./kinds.ts";
-import type { Section } from "./section.ts";
-import { free, freeAndNeeds } from "./option-meta.ts";
+
+export const modelOptions: Section<"model"> = z
+  .strictObject({
+    name: nonEmptyString().describe(
+      "Model that is trained: a model folder, a run folder (its newest checkpoint), a .gguf file, OWNER/NAME on a hub, or builtin:shop-tiny; which of these work depends on the backend.",
+    ),
+    lora_rank: integer(0)
+      .default(0)
+      .describe("Rank of the LoRA adapters (arXiv:2106.09685); 0 trains all weights, without LoRA.")
+      .meta(needsBackend("loraOrFull", "all")),
+    lora_alpha: z
+      .number()
+      .gt(0)
+      .default(32)
+      .describe(
+        "Scale of the LoRA adapters: their output is multiplied by lora_alpha / lora_rank (arXiv:2106.09685).",
+      )
+      .meta({
+        ...needs({ option: "model.lora_rank", above: 0 }),
+        ...needsBackend("loraAlpha", "all"),
+        // 32 is the only one that some backends support.
+        exampleValues: [32, 16],
+      }),
+  })
+  .prefault({} as { name: string });
 
 export const trainingOptions: Section<"training"> = z
   .strictObject({
-    learning_rate: share()
+    learning_rate: fraction()
       .default(defaultOptim.learningRate)
       .describe(
         "Peak learning rate, after warm-up; 0 freezes the weights. verl and TRL use 1e-6 by default for full fine-tuning; LoRA needs more.",
       )
-      .meta(free),
+      .meta({ ...free, ...needsBackend("learningRate") }),
     lr_schedule: z
       .enum(scheduleNames)
       .default("constant")
       .describe(
         "Learning-rate schedule after warm-up; linear and cosine decay to training.min_lr_ratio.",
       )
-      .meta(free),
-    warmup_steps: count(0)
+      .meta({ ...free, ...needsBackend("learningRate") }),
+    warmup_steps: integer(0)
       .default(0)
       .describe("Steps of linear learning-rate warm-up; 0 is none, or training.warmup_steps_ratio.")
-      .meta(free),
-    warmup_steps_ratio: share()
+      .meta({ ...free, ...needsBackend("learningRate") }),
+    warmup_steps_ratio: fraction()
       .default(0)
       .describe(
         "Learning-rate warm-up as a fraction of all steps, where training.warmup_steps is 0; 0 is none.",
       )
       .meta(freeAndNeeds({ option: "training.warmup_steps", is: [0] })),
-    min_lr_ratio: share()
+    min_lr_ratio: fraction()
       .default(0)
       .describe(
         "Final learning rate of the linear and cosine schedules, as a fraction of training.learning_rate.",
@@ -42,24 +66,28 @@ export const trainingOptions: Section<"training"> = z
       .min(0)
       .lt(1)
       .default(defaultOptim.beta1)
-      .describe("AdamW β1 (arXiv:1711.05101): decay of the first moment."),
+      .describe("AdamW β1 (arXiv:1711.05101): decay of the first moment.")
+      .meta(needsBackend("beta1")),
     beta2: z
       .number()
       .min(0)
       .lt(1)
       .default(defaultOptim.beta2)
-      .describe("AdamW β2: decay of the second moment; TRL and verl use 0.999 by default."),
+      .describe("AdamW β2: decay of the second moment; TRL and verl use 0.999 by default.")
+      .meta(needsBackend("beta2")),
     eps: z
       .number()
       .gt(0)
       .max(1)
       .default(defaultOptim.eps)
-      .describe("AdamW ε, added to the denominator for numerical stability."),
+      .describe("AdamW ε, added to the denominator for numerical stability.")
+      .meta(needsBackend("eps")),
     weight_decay: z
       .number()
       .min(0)
       .default(defaultOptim.weightDecay)
-      .describe("Decoupled weight decay of AdamW, on matrices only; 0 is off."),
+      .describe("Decoupled weight decay of AdamW, on matrices only; 0 is off.")
+      .meta(needsBackend("weightDecay")),
     max_grad_norm: z
       .number()
       .min(0)
@@ -67,14 +95,14 @@ export const trainingOptions: Section<"training"> = z
       .describe(
         "Maximum global gradient norm; larger gradients are scaled down to it. 0 is no clipping; TRL and verl use 1 by default.",
       )
-      .meta(free),
-    num_minibatches: count(1)
+      .meta({ ...free, ...needsBackend("maxGradNorm") }),
+    num_minibatches: integer(1)
       .default(1)
       .describe(
         "Mini-batches that the rows of a step are split into, each with its own optimizer step.",
       )
       .meta(free),
-    ppo_epochs: count(1)
+    ppo_epochs: integer(1)
       .default(1)
       .describe(
         "Passes over the rows of a step; with 1, verl's and TRL's default, each row is trained on once.",

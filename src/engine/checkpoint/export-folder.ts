@@ -1,14 +1,13 @@
-/** Writes a model as a Hugging Face folder: safetensors, in shards where they are large, and companion files. */
+/** Writes a model as a Hugging Face folder: safetensors, in shards where they are large, and tokenizer and configuration files. */
 import { open, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { writeFolderAtomic } from "../../util/files/atomic-write.ts";
 import { fitSource } from "../model/fit-source.ts";
-import { jsonText, writeModelAssets } from "./model-assets.ts";
-import type { ModelAssets } from "./model-assets.ts";
+import { jsonText, writeModelAssets, type ModelAssets } from "./model-assets.ts";
 import type { ModelSource } from "./model-source.ts";
-import { encodeNumbers, formatFacts } from "./number-format.ts";
-import type { NumberFormat } from "./number-format.ts";
+import { encodeNumbers, formatFacts, type NumberFormat } from "./number-format.ts";
 import { safetensorsHeader } from "./safetensors.ts";
-import { writeFolderAtomic } from "./atomic-write.ts";
+import { refuseExisting } from "./refuse-existing.ts";
 
 export interface ExportOptions {
   readonly format: NumberFormat;
@@ -35,7 +34,9 @@ export async function exportFolder(
     source.tensors.get(name)!.shape.reduce((product, dim) => product * dim, 1) *
     formatFacts[format].bytes;
   const shards = cutShards(names, sizeOf, maxShardBytes);
-  await writeFolderAtomic(folder, async (temporary) => {
+  const target = resolve(folder);
+  refuseExisting(target);
+  await writeFolderAtomic(target, async (temporary) => {
     await writeModelAssets(assets, temporary);
     const { torch_dtype: _, ...config } = source.config;
     const typed = { ...config, dtype: formatFacts[format].torch };

@@ -1,7 +1,7 @@
 /** A model folder in Hugging Face layout: `config.json` and safetensors, in one file or in shards. */
 import { join } from "node:path";
 import { ModelError } from "../../core/errors.ts";
-import { readJsonFile } from "../../util/json-file.ts";
+import { readJsonFile } from "../../util/files/json-file.ts";
 import type { ModelSource } from "./model-source.ts";
 import { findWeights, readWeights } from "./model-weights.ts";
 

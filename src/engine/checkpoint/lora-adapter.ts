@@ -6,10 +6,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ModelError } from "../../core/errors.ts";
-import { readJsonFile } from "../../util/json-file.ts";
+import { readJsonFile } from "../../util/files/json-file.ts";
 import type { ModelSource } from "./model-source.ts";
-import { readSafetensors } from "./safetensors.ts";
-import type { NamedTensor } from "./safetensors.ts";
+import { readSafetensors, type NamedTensor } from "./safetensors.ts";
 
 const configName = "adapter_config.json";
 const weightsName = "adapter_model.safetensors";

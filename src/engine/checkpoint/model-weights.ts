@@ -1,13 +1,12 @@
 /** Finds and reads a model folder's weights: `model.safetensors`, or shards and their index. */
 import { existsSync } from "node:fs";
-import { open } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { ModelError } from "../../core/errors.ts";
-import { readJsonFile } from "../../util/json-file.ts";
+import { readJsonFile } from "../../util/files/json-file.ts";
+import { groupBy } from "../../util/group-by.ts";
 import { readChunks } from "./read-chunks.ts";
-import { bytesPerElement, decodeTensor, readHeader } from "./safetensors.ts";
-import type { TensorEntry } from "./safetensors.ts";
+import { bytesPerElement, decodeTensor, readHeader, type TensorEntry } from "./safetensors.ts";
 
 export interface StoredTensor extends TensorEntry {
   /** File name within the model's folder. */
@@ -72,7 +71,7 @@ export async function* readWeights(
   stored: ReadonlyMap<string, StoredTensor>,
   names: readonly string[],
 ): AsyncGenerator<readonly [name: string, data: Float32Array]> {
-  for (const [file, members] of groupByFile(stored, names)) {
+  for (const [file, members] of groupBy(names, (name) => stored.get(name)!.file)) {
     const handle = await open(join(folder, file), "r");
     try {
       for (const name of members)
@@ -90,18 +89,4 @@ async function readTensor(handle: FileHandle, entry: StoredTensor): Promise<Floa
     result.set(decodeTensor(piece, entry.dtype), start / size);
   });
   return result;
-}
-
-function groupByFile(
-  stored: ReadonlyMap<string, StoredTensor>,
-  names: readonly string[],
-): ReadonlyMap<string, readonly string[]> {
-  const groups = new Map<string, string[]>();
-  for (const name of names) {
-    const { file } = stored.get(name)!;
-    const group = groups.get(file);
-    if (group === undefined) groups.set(file, [name]);
-    else group.push(name);
-  }
-  return groups;
 }

@@ -2,17 +2,21 @@
  * Everything training has changed, as files that others can read: trained weights under Hugging Face
  * or PEFT names, and the optimizer's moments next to them. Saving and loading is bit-exact.
  */
-import { open, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LoraSpec } from "../../core/backend.ts";
 import { CheckpointError } from "../../core/errors.ts";
+import { writeSynced } from "../../util/files/atomic-write.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import type { AdamState } from "../optimizer/adamw.ts";
 import { setMoments } from "../optimizer/moments.ts";
-import { jsonText, writeModelAssets } from "./model-assets.ts";
-import type { ModelAssets } from "./model-assets.ts";
-import { encodeSafetensors, readSafetensors } from "./safetensors.ts";
-import type { NamedTensor, StorableTensor } from "./safetensors.ts";
+import { jsonText, writeModelAssets, type ModelAssets } from "./model-assets.ts";
+import {
+  encodeSafetensors,
+  readSafetensors,
+  type NamedTensor,
+  type StorableTensor,
+} from "./safetensors.ts";
 
 /** Safetensors inside; servers that load every `.safetensors` of a folder must not take it for weights. */
 export const optimizerFile = "optimizer.state";
@@ -44,8 +48,8 @@ export async function savePolicyState(
   }
   // A separate tensor, since header metadata holds strings only.
   moments.set("step", { shape: [1], data: Float32Array.of(adam.step) });
-  await writeDurably(join(folder, weightsFile(policy)), encodeSafetensors(weights));
-  await writeDurably(join(folder, optimizerFile), encodeSafetensors(moments));
+  await writeSynced(join(folder, weightsFile(policy)), encodeSafetensors(weights));
+  await writeSynced(join(folder, optimizerFile), encodeSafetensors(moments));
   if (policy.lora !== null) {
     const config = adapterConfig(policy.lora, origin?.name ?? null);
     await writeFile(join(folder, "adapter_config.json"), jsonText(config));
@@ -66,16 +70,6 @@ function adapterConfig(lora: LoraSpec, baseModel: string | null): object {
     bias: "none",
     target_modules: ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
   };
-}
-
-async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
-  const handle = await open(file, "w");
-  try {
-    await handle.writeFile(bytes);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { open, readFile } from "node:fs/promises";
 import { ModelError } from "../../core/errors.ts";
-import { checkFile } from "../../util/regular-file.ts";
+import { checkFile } from "../../util/files/regular-file.ts";
 import { fromBfloat16, fromHalf } from "./half-floats.ts";
 
 export type StoredType = "F32" | "F16" | "BF16";
@@ -122,7 +122,7 @@ export interface HeaderEntry {
   readonly shape: readonly number[];
 }
 
-/** A file's beginning, and the position of each tensor's bytes. */
+/** A file's header, and the position of each tensor's bytes. */
 export function safetensorsHeader(
   entries: readonly HeaderEntry[],
   metadata: Readonly<Record<string, string>> = {},

@@ -4,8 +4,16 @@
  * the multiplication kernel beforehand, which costs up to half of the speed of small batches.
  */
 import { rmSync } from "node:fs";
-import { mkdtemp, open, readdir, rm, stat, statfs, utimes } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import {
+  mkdtemp,
+  open,
+  readdir,
+  rm,
+  stat,
+  statfs,
+  utimes,
+  type FileHandle,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ParameterSpec } from "../model/parameters.ts";
@@ -92,10 +100,10 @@ async function fill(
   const handle = await open(path, "w").catch(() => null);
   if (handle === null) return false;
   try {
-    if (!(await setIfDefined(handle, header.bytes, 0))) return false;
+    if (!(await writeAt(handle, header.bytes, 0))) return false;
     for await (const [name, data] of source.read(base.map(({ name: key }) => key))) {
       const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-      if (!(await setIfDefined(handle, bytes, header.offsets.get(name)!))) return false;
+      if (!(await writeAt(handle, bytes, header.offsets.get(name)!))) return false;
     }
     return true;
   } finally {
@@ -104,11 +112,7 @@ async function fill(
 }
 
 /** All of them, or false: a full disk may accept only a part. */
-async function setIfDefined(
-  handle: FileHandle,
-  bytes: Uint8Array,
-  start: number,
-): Promise<boolean> {
+async function writeAt(handle: FileHandle, bytes: Uint8Array, start: number): Promise<boolean> {
   let done = 0;
   while (done < bytes.length) {
     const written = await handle

@@ -3,16 +3,16 @@
  * walks. Operations are in `ops.ts`; this file does not know any of them.
  */
 import { lastThingsLast, liveNodes } from "./node-order.ts";
-import { encodeModel } from "../onnx/model.ts";
-import type {
-  Attribute,
-  Dim,
-  DType,
-  ExternalData,
-  GraphSpec,
-  NodeSpec,
-  TensorSpec,
-  ValueSpec,
+import {
+  encodeModel,
+  type Attribute,
+  type Dim,
+  type DType,
+  type ExternalData,
+  type GraphSpec,
+  type NodeSpec,
+  type TensorSpec,
+  type ValueSpec,
 } from "../onnx/model.ts";
 
 /** The result of a node, an input or a constant. */

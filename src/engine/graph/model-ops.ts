@@ -1,10 +1,9 @@
 /**
  * Differentiable operations shaped by language models. As in `ops.ts`, each is verified against finite
- * differences. `N` stands for a number of tokens.
+ * differences. `N` is a number of tokens.
  */
-import type { Value } from "./graph.ts";
+import { type Value, bytesOf } from "./graph.ts";
 import { detach, multiply, runtimeShape, subtract } from "./ops.ts";
-import { bytesOf } from "./graph.ts";
 
 /** SiLU, x sigmoid(x) (arXiv:1702.03118). */
 export function silu(x: Value): Value {

@@ -3,6 +3,7 @@
  * the order decides how long the inputs of a node have to be kept.
  */
 import type { NodeSpec } from "../onnx/model.ts";
+import { addTo } from "../../util/group-by.ts";
 
 /** What a node reads, including inside a loop's body. */
 function readsOf(node: NodeSpec): readonly string[] {
@@ -40,8 +41,7 @@ export function lastThingsLast(
 ): readonly NodeSpec[] {
   const ends = new Set(outputs);
   const readers = new Map<string, NodeSpec[]>();
-  for (const node of nodes)
-    for (const name of readsOf(node)) readers.set(name, [...(readers.get(name) ?? []), node]);
+  for (const node of nodes) for (const name of readsOf(node)) addTo(readers, name, node);
   const isLast = (node: NodeSpec): boolean =>
     node.outputs.every((name) => {
       const next = readers.get(name) ?? [];

@@ -1,11 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createSession } from "../runtime.ts";
-import type { Tensor } from "../runtime.ts";
+import { createSession, type Tensor } from "../runtime.ts";
 import { Graph } from "./graph.ts";
-import { gradientError } from "../../../test/engine/check-gradients.ts";
-import type { GradientCheck } from "../../../test/engine/check-gradients.ts";
-import { headValues } from "./chunked-head.ts";
-import type { HeadQuantity } from "./chunked-head.ts";
+import { gradientError, type GradientCheck } from "../../../test/engine/check-gradients.ts";
+import { headValues, type HeadQuantity } from "./chunked-head.ts";
 import { embed, permuteRows, rmsNorm, rotary, rotaryTables, silu, takeRows } from "./model-ops.ts";
 import { atSegments, segmentMean, segmentSum } from "./segment-ops.ts";
 import {

@@ -1,16 +1,14 @@
 /**
  * Estimators of KL(policy, reference) from the log-probabilities l and q of a sampled token
- * (http://joschu.net/blog/kl-approx.html), all [R].
+ * (http://joschu.net/blog/kl-approx.html), all [R]; `src/core/kl.ts` has them in numbers.
  */
-import { maxLogRatio } from "../../core/log-ratio.ts";
-import type { KlEstimator } from "../../core/loss.ts";
+import { maxK3 } from "../../core/loss/kl.ts";
+import { maxLogRatio } from "../../core/loss/log-ratio.ts";
+import type { KlEstimator } from "../../core/loss/loss.ts";
 import type { Value } from "../graph/graph.ts";
 import { add, clip, exp, multiply, negate, scale, subtract } from "../graph/ops.ts";
 
 type Estimator = (logprobs: Value, reference: Value) => Value;
-
-/** One outlier must not dominate the batch: `k3` grows with exp(q - l), and is limited as in verl. */
-const maxK3 = 10;
 
 export const klEstimates: Readonly<Record<KlEstimator, Estimator>> = {
   /** l - q: unbiased, can be negative; its gradient is 0 on average. */

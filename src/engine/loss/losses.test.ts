@@ -3,13 +3,16 @@
  * in plain doubles, and finite differences of the same graph.
  */
 import { describe, expect, it } from "vitest";
-import { rowFactors } from "../../core/aggregation.ts";
-import { klEstimators, lossNames } from "../../core/loss.ts";
-import type { LossAggregation, LossSpec } from "../../core/loss.ts";
+import { rowFactors } from "../../core/loss/aggregation.ts";
+import {
+  klEstimators,
+  lossNames,
+  type LossAggregation,
+  type LossSpec,
+} from "../../core/loss/loss.ts";
 import { rowOf } from "../../../test/engine/small-model.ts";
 import { published, spec, sumOf, verl, verlClip } from "../../../test/engine/published-losses.ts";
-import { runObjective } from "../../../test/engine/run-objective.ts";
-import type { ObjectiveCase } from "../../../test/engine/run-objective.ts";
+import { runObjective, type ObjectiveCase } from "../../../test/engine/run-objective.ts";
 
 function expectNear(actual: readonly number[], expected: readonly number[]): void {
   expect(actual.length).toBe(expected.length);
@@ -125,8 +128,8 @@ describe("gradients equal finite differences", () => {
 
 describe("numbers out of bounds are refused by name", () => {
   it.each([
-    ["clipLow", { clipLow: -0.1 }],
-    ["clipHigh", { clipHigh: Number.NaN }],
+    ["epsClip", { epsClip: -0.1 }],
+    ["epsClipHigh", { epsClipHigh: Number.NaN }],
     ["dualClip", { dualClip: 1 }],
     ["droBeta", { droBeta: 0 }],
     ["sapoTauPositive", { sapoTauPositive: 0 }],

@@ -1,8 +1,8 @@
 /**
  * What is minimized: a loss's terms, a KL penalty to a reference and an entropy bonus,
- * each token with its factor (the formula is in `src/core/loss.ts`).
+ * each token with its factor (the formula is in `src/core/loss/loss.ts`).
  */
-import type { LossSpec } from "../../core/loss.ts";
+import type { LossSpec } from "../../core/loss/loss.ts";
 import type { Graph, Value } from "../graph/graph.ts";
 import { add, multiply, subtract, sum } from "../graph/ops.ts";
 import { segmentMean } from "../graph/segment-ops.ts";

@@ -3,7 +3,7 @@
  * without a new session.
  */
 import { ConfigError } from "../../core/errors.ts";
-import type { LossSpec } from "../../core/loss.ts";
+import type { LossSpec } from "../../core/loss/loss.ts";
 import type { Graph, Value } from "../graph/graph.ts";
 import type { Tensor } from "../runtime.ts";
 
@@ -48,13 +48,13 @@ function parameterValues(spec: LossSpec): Record<ParameterName, number> {
       fields: { option, value },
     });
   };
-  const clipLow = from("clipLow", spec.clipLow, 0);
-  const clipHigh = from("clipHigh", spec.clipHigh, 0);
+  const epsClip = from("epsClip", spec.epsClip, 0);
+  const epsClipHigh = from("epsClipHigh", spec.epsClipHigh, 0);
   return {
-    lowestRatio: 1 - clipLow,
-    highestRatio: 1 + clipHigh,
-    lowestLogRatio: -clipLow,
-    highestLogRatio: clipHigh,
+    lowestRatio: 1 - epsClip,
+    highestRatio: 1 + epsClipHigh,
+    lowestLogRatio: -epsClip,
+    highestLogRatio: epsClipHigh,
     dualClip: from("dualClip", spec.dualClip ?? Infinity, 1, true),
     droBeta: from("droBeta", spec.droBeta ?? 0.05, 0, true),
     sapoTauPositive: from("sapoTauPositive", spec.sapoTauPositive ?? 1, 0, true),

@@ -2,7 +2,7 @@
  * What a policy loss is: maps vectors over the R trained tokens of a batch to one term per token.
  * `token-losses.ts` has the losses, `objective.ts` adds their terms up.
  */
-import type { LossSpec } from "../../core/loss.ts";
+import type { LossSpec } from "../../core/loss/loss.ts";
 import type { Value } from "../graph/graph.ts";
 import type { LossParameters } from "./parameters.ts";
 

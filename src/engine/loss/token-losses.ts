@@ -1,10 +1,10 @@
 /**
  * Policy losses as graphs: formula, paper, code, to be compared by eye; `token_losses.py` of the verl
- * bridge has the same page in torch. l and o are the log-probabilities of a token now and when it was
+ * bridge has the same page in torch, `src/algorithms/losses/row-losses.ts` in numbers. l and o are the log-probabilities of a token now and when it was
  * sampled, A its advantage, r = exp(l - o) with l - o within ±20 (`log-ratio.ts`), sg stops the gradient.
  */
-import { largestRowLogRatio, maxLogRatio } from "../../core/log-ratio.ts";
-import { leastWeight, type LossName } from "../../core/loss.ts";
+import { largestRowLogRatio, maxLogRatio } from "../../core/loss/log-ratio.ts";
+import { leastWeight, type LossName } from "../../core/loss/loss.ts";
 import type { Value } from "../graph/graph.ts";
 import {
   add,
@@ -54,8 +54,8 @@ const importanceSampling: TokenLoss = ({ logprobs, samplingLogprobs, advantages 
 });
 
 /**
- * PPO's clipped surrogate, -min(r A, clip(r, 1 - clipLow, 1 + clipHigh) A) (arXiv:1707.06347); with
- * clipHigh > clipLow it is the clip-higher of DAPO (arXiv:2503.14476). With `dualClip` c and A < 0 a
+ * PPO's clipped surrogate, -min(r A, clip(r, 1 - epsClip, 1 + epsClipHigh) A) (arXiv:1707.06347); with
+ * epsClipHigh > epsClip it is the clip-higher of DAPO (arXiv:2503.14476). With `dualClip` c and A < 0 a
  * term is at most c |A| (arXiv:1912.09729): otherwise a very large ratio would be unbounded.
  */
 const ppo: TokenLoss = ({ logprobs, samplingLogprobs, advantages, parameters }, spec) => {
@@ -71,7 +71,7 @@ const ppo: TokenLoss = ({ logprobs, samplingLogprobs, advantages, parameters }, 
 };
 
 /**
- * CISPO (MiniMax-M1, arXiv:2506.13585): -sg(clip(r, 1 - clipLow, 1 + clipHigh)) A l. The ratio is a
+ * CISPO (MiniMax-M1, arXiv:2506.13585): -sg(clip(r, 1 - epsClip, 1 + epsClipHigh)) A l. The ratio is a
  * weight without a gradient, so that clipped tokens still learn.
  */
 const cispo: TokenLoss = ({ logprobs, samplingLogprobs, advantages, parameters }) => {
@@ -100,7 +100,7 @@ const gspo: TokenLoss = ({ logprobs, samplingLogprobs, advantages, rowMean, para
 
 /**
  * GMPO (arXiv:2507.20673): -A R W per row, R the geometric mean of its tokens' ratios, each clipped
- * before: R = exp(mean of sgn(A) min(sgn(A) k, sgn(A) clip(k, -clipLow, clipHigh))), k = l - o, A the
+ * before: R = exp(mean of sgn(A) min(sgn(A) k, sgn(A) clip(k, -epsClip, epsClipHigh))), k = l - o, A the
  * mean advantage of the row, W the geometric mean of its weights, as in verl. Every token carries its
  * row's value; the paper's objective is the one with the aggregation `seq-mean-token-mean`.
  */

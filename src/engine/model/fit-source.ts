@@ -1,10 +1,8 @@
 /** Checks a model on disk against its configuration. */
 import { ModelError } from "../../core/errors.ts";
 import type { ModelSource } from "../checkpoint/model-source.ts";
-import { parseModelConfig } from "./model-config.ts";
-import type { ModelConfig } from "./model-config.ts";
-import { baseParameters } from "./parameters.ts";
-import type { ParameterSpec } from "./parameters.ts";
+import { parseModelConfig, type ModelConfig } from "./model-config.ts";
+import { baseParameters, type ParameterSpec } from "./parameters.ts";
 
 /**
  * The model's shape and its parameters; additional tensors are ignored.
@@ -21,7 +19,7 @@ export function fitSource(source: ModelSource): {
     if (found !== undefined && found.join() === shape.join()) continue;
     const what = found === undefined ? "is missing" : `has shape [${found.join()}]`;
     throw new ModelError({
-      message: `${source.path}: "${name}" ${what}, but its configuration asks for [${shape.join()}].`,
+      message: `${source.path}: "${name}" ${what}, but its configuration requires [${shape.join()}].`,
       fields: { path: source.path, name },
     });
   }

@@ -9,9 +9,8 @@ import { openModelSource } from "../checkpoint/open-model-source.ts";
 import type { StoredTensor } from "../checkpoint/model-weights.ts";
 import { fitSource } from "./fit-source.ts";
 import type { ModelConfig } from "./model-config.ts";
-import { baseParameters, loraParameters } from "./parameters.ts";
+import { baseParameters, loraParameters, type ParameterSpec } from "./parameters.ts";
 import type { Tensor } from "../runtime.ts";
-import type { ParameterSpec } from "./parameters.ts";
 
 export interface PolicyModel {
   readonly config: ModelConfig;

@@ -2,8 +2,7 @@
  * Matrices as 8-bit integers for sampling: a quarter of the memory to read for each token. Symmetric,
  * one scale for each 32 inputs of an output, in the layout of the runtime's `MatMulNBits`.
  */
-import type { Graph, Value } from "../graph/graph.ts";
-import { bytesOf } from "../graph/graph.ts";
+import { type Graph, type Value, bytesOf } from "../graph/graph.ts";
 
 const blockInputs = 32;
 /** The integer that represents 0. */

@@ -8,8 +8,14 @@
 import { checkpoint } from "../graph/autodiff.ts";
 import type { Graph, Value } from "../graph/graph.ts";
 import { add, multiply, reshape } from "../graph/ops.ts";
-import { embed, rmsNorm, rotary, rotaryTables, silu } from "../graph/model-ops.ts";
-import type { RotaryTables } from "../graph/model-ops.ts";
+import {
+  embed,
+  rmsNorm,
+  rotary,
+  rotaryTables,
+  silu,
+  type RotaryTables,
+} from "../graph/model-ops.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { embeddingName, finalNormName, layerName } from "./parameters.ts";
 

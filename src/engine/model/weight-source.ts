@@ -6,10 +6,8 @@ import type { LoraSpec } from "../../core/backend.ts";
 import type { StoredTensor } from "../checkpoint/model-weights.ts";
 import type { Graph, Value } from "../graph/graph.ts";
 import { add, addProduct, matmul } from "../graph/ops.ts";
-import { biasName, isAdapted, loraNames } from "./parameters.ts";
-import type { ParameterSpec } from "./parameters.ts";
-import { declareQuantizedMatrix } from "./quantized-matrix.ts";
-import type { QuantizedMatrix } from "./quantized-matrix.ts";
+import { biasName, isAdapted, loraNames, type ParameterSpec } from "./parameters.ts";
+import { declareQuantizedMatrix, type QuantizedMatrix } from "./quantized-matrix.ts";
 import type { Weights } from "./transformer.ts";
 
 export interface WeightSourceOptions {

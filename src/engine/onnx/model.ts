@@ -2,7 +2,7 @@
  * ONNX messages (onnx.proto3, IR version 8) on top of the protobuf writer. Field numbers are the
  * published schema's.
  */
-import { MessageWriter } from "./protobuf.ts";
+import { ProtoWriter } from "../../util/protobuf-writer.ts";
 
 export type DType = "float32" | "float64" | "int64" | "int32" | "bool" | "uint8";
 /** A number, or the name of a size that is known only at run time. */
@@ -28,8 +28,8 @@ export type Attribute =
 
 const attributeTypes = { float: 1, int: 2, string: 3, graph: 5, ints: 7 } as const;
 
-function attribute(name: string, value: Attribute): MessageWriter {
-  const message = new MessageWriter().string(1, name);
+function attribute(name: string, value: Attribute): ProtoWriter {
+  const message = new ProtoWriter().string(1, name);
   if (typeof value === "number") return message.integer(3, value).integer(20, attributeTypes.int);
   if (typeof value === "string") return message.string(4, value).integer(20, attributeTypes.string);
   if ("float" in value) return message.float(2, value.float).integer(20, attributeTypes.float);
@@ -69,8 +69,8 @@ export interface ExternalData {
   readonly length: number;
 }
 
-function node(spec: NodeSpec): MessageWriter {
-  const message = new MessageWriter();
+function node(spec: NodeSpec): ProtoWriter {
+  const message = new ProtoWriter();
   for (const input of spec.inputs) message.string(1, input);
   for (const output of spec.outputs) message.string(2, output);
   message.string(4, spec.op);
@@ -80,12 +80,12 @@ function node(spec: NodeSpec): MessageWriter {
   return message;
 }
 
-function entry(key: string, value: string): MessageWriter {
-  return new MessageWriter().string(1, key).string(2, value);
+function entry(key: string, value: string): ProtoWriter {
+  return new ProtoWriter().string(1, key).string(2, value);
 }
 
-function tensor(spec: TensorSpec): MessageWriter {
-  const message = new MessageWriter();
+function tensor(spec: TensorSpec): ProtoWriter {
+  const message = new ProtoWriter();
   for (const dim of spec.shape) message.integer(1, dim);
   message.integer(2, elementTypes[spec.dtype]).string(8, spec.name);
   if (spec.data instanceof Uint8Array) return message.bytes(9, spec.data);
@@ -96,16 +96,16 @@ function tensor(spec: TensorSpec): MessageWriter {
     .integer(14, 1);
 }
 
-function valueInfo(spec: ValueSpec): MessageWriter {
-  const shape = new MessageWriter();
+function valueInfo(spec: ValueSpec): ProtoWriter {
+  const shape = new ProtoWriter();
   for (const dim of spec.shape) {
-    const message = new MessageWriter();
+    const message = new ProtoWriter();
     shape.message(1, typeof dim === "number" ? message.integer(1, dim) : message.string(2, dim));
   }
-  const tensorType = new MessageWriter().integer(1, elementTypes[spec.dtype]).message(2, shape);
-  return new MessageWriter()
+  const tensorType = new ProtoWriter().integer(1, elementTypes[spec.dtype]).message(2, shape);
+  return new ProtoWriter()
     .string(1, spec.name)
-    .message(2, new MessageWriter().message(1, tensorType));
+    .message(2, new ProtoWriter().message(1, tensorType));
 }
 
 export interface GraphSpec {
@@ -118,8 +118,8 @@ export interface GraphSpec {
 /** Operator set 17: the last in which ReduceMean and similar operators take their axes as attributes. */
 const opset = 17;
 
-function graphMessage(spec: GraphSpec): MessageWriter {
-  const graph = new MessageWriter();
+function graphMessage(spec: GraphSpec): ProtoWriter {
+  const graph = new ProtoWriter();
   for (const item of spec.nodes) graph.message(1, node(item));
   graph.string(2, "policy");
   for (const item of spec.constants) graph.message(5, tensor(item));
@@ -130,10 +130,10 @@ function graphMessage(spec: GraphSpec): MessageWriter {
 
 /** A serialized ModelProto. */
 export function encodeModel(spec: GraphSpec): Uint8Array {
-  return new MessageWriter()
+  return new ProtoWriter()
     .integer(1, 8)
     .message(7, graphMessage(spec))
-    .message(8, new MessageWriter().string(1, "").integer(2, opset))
-    .message(8, new MessageWriter().string(1, "com.microsoft").integer(2, 1))
+    .message(8, new ProtoWriter().string(1, "").integer(2, opset))
+    .message(8, new ProtoWriter().string(1, "com.microsoft").integer(2, 1))
     .finish();
 }

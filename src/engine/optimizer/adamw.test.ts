@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultOptim } from "../../core/loss.ts";
+import { defaultOptim } from "../../core/loss/loss.ts";
 import { adamStep, createAdamState } from "./adamw.ts";
 import { momentValues, setMoments, zeroMoments } from "./moments.ts";
 

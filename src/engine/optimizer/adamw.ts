@@ -4,11 +4,17 @@
  *   m = b1 m + (1 - b1) g      v = b2 v + (1 - b2) g^2
  *   w = w - lr (m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + eps) + decay w)
  */
-import type { OptimSpec } from "../../core/loss.ts";
+import type { OptimSpec } from "../../core/loss/loss.ts";
 import { NumericsError } from "../../core/errors.ts";
 import type { ParameterSpec } from "../model/parameters.ts";
-import { readBlock, writeBlock, xorshift, zeroMoments } from "./moments.ts";
-import type { MomentPrecision, Moments } from "./moments.ts";
+import {
+  readBlock,
+  writeBlock,
+  xorshift,
+  zeroMoments,
+  type MomentPrecision,
+  type Moments,
+} from "./moments.ts";
 
 export interface AdamState {
   readonly firstMoment: Map<string, Moments>;

@@ -2,11 +2,9 @@
  * Which sequences may run, so that their caches stay within a bound. Knows what each needs, not
  * where it is stored.
  */
-import { cacheBytesPerToken } from "../model/model-config.ts";
-import type { ModelConfig } from "../model/model-config.ts";
+import { cacheBytesPerToken, type ModelConfig } from "../model/model-config.ts";
 import { bucketLength } from "./decode-buckets.ts";
-import { farthestCached } from "./sequence.ts";
-import type { Sequence } from "./sequence.ts";
+import { farthestCached, type Sequence } from "./sequence.ts";
 
 export interface AdmissionLimits {
   readonly sequences: number;

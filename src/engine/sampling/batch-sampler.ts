@@ -14,21 +14,19 @@ import { Admission } from "./admission.ts";
 import type { DecodeBucket } from "./decode-bucket.ts";
 import { bucketLength, DecodeBuckets } from "./decode-buckets.ts";
 import { areNumbers, notNumbers } from "./not-numbers.ts";
-import { isPlain, sampleToken } from "./sample-token.ts";
-import type { SampledToken } from "./sample-token.ts";
-import { Prefill } from "./prefill.ts";
-import type { Prefilled } from "./prefill.ts";
+import { isPlain, sampleToken, type SampledToken } from "./sample-token.ts";
+import { Prefill, type Prefilled } from "./prefill.ts";
 import { PrefixTree } from "./prefix-tree.ts";
-import { SamplingSession } from "./sampling-session.ts";
-import type { SampledRows, SamplingPrecision } from "./sampling-session.ts";
+import { SamplingSession, type SampledRows, type SamplingPrecision } from "./sampling-session.ts";
 import {
   sampledAlready,
   samplesNext,
   finishSequence,
   newSequence,
   recordToken,
+  type QueuedRequest,
+  type Sequence,
 } from "./sequence.ts";
-import type { QueuedRequest, Sequence } from "./sequence.ts";
 
 export interface BatchSamplerOptions {
   readonly threads: number;

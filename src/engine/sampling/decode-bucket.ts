@@ -2,8 +2,7 @@
  * Sequences being decoded one token at a time, all with the same cache length T. A sequence that
  * outgrows its length bucket moves to the next, so that T depends on the sequence's own length alone.
  */
-import { cacheBytesPerToken } from "../model/model-config.ts";
-import type { ModelConfig } from "../model/model-config.ts";
+import { cacheBytesPerToken, type ModelConfig } from "../model/model-config.ts";
 import { maskedScore } from "../model/attention.ts";
 import type { PrefixNode } from "./prefix-tree.ts";
 import { writePath } from "./prompt-cache.ts";

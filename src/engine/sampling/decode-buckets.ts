@@ -1,10 +1,8 @@
 /**
  * The length buckets of all running sequences, by cache length, and the memory that they take.
  */
-import { cacheBytesPerToken } from "../model/model-config.ts";
-import type { ModelConfig } from "../model/model-config.ts";
-import { DecodeBucket } from "./decode-bucket.ts";
-import type { BucketSequence } from "./decode-bucket.ts";
+import { cacheBytesPerToken, type ModelConfig } from "../model/model-config.ts";
+import { DecodeBucket, type BucketSequence } from "./decode-bucket.ts";
 import type { PrefixNode } from "./prefix-tree.ts";
 
 /** Cache lengths of buckets are multiples of it: shorter ones waste less on padding, but split batches. */
@@ -58,7 +56,7 @@ export class DecodeBuckets<S extends BucketSequence> {
     this.#bucket(sequence.cached).addFromPrompt(sequence, node);
   }
 
-  /** Moves sequence `index` of `lane` to one with room for its next token. */
+  /** Moves sequence `index` of `bucket` to one with room for its next token. */
   moveOn(bucket: DecodeBucket<S>, index: number): void {
     this.#bucket(bucket.sequences[index]!.cached).addFromBucket(bucket, index);
     bucket.remove(index);

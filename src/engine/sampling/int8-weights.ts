@@ -3,8 +3,7 @@ import { ConfigError } from "../../core/errors.ts";
 import { readWeights } from "../checkpoint/model-weights.ts";
 import { embeddingName, headName, isAdapted } from "../model/parameters.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
-import { quantizeMatrix } from "../model/quantized-matrix.ts";
-import type { QuantizedMatrix } from "../model/quantized-matrix.ts";
+import { quantizeMatrix, type QuantizedMatrix } from "../model/quantized-matrix.ts";
 
 async function* frozenMatrices(
   { data, mapped, mappedFolder }: PolicyModel,

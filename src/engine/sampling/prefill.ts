@@ -6,8 +6,13 @@
 import type { ModelConfig } from "../model/model-config.ts";
 import { maskedScore } from "../model/attention.ts";
 import { areNumbers, notNumbers } from "./not-numbers.ts";
-import { blockKey, blockTokens, cutIntoBlocks } from "./prefix-tree.ts";
-import type { PrefixNode, PrefixTree } from "./prefix-tree.ts";
+import {
+  blockKey,
+  blockTokens,
+  cutIntoBlocks,
+  type PrefixNode,
+  type PrefixTree,
+} from "./prefix-tree.ts";
 import { ScratchCache } from "./prompt-cache.ts";
 import type { SamplingSession, StepOutput } from "./sampling-session.ts";
 
@@ -89,8 +94,8 @@ export class Prefill<R> {
     if (oldest === undefined) return { completed: cached, failed: [] };
     const failed = await this.#computeApart(this.#jobsLike(oldest));
     const completed = [...cached, ...this.#takeComplete()];
-    const held = [...this.#cursors, ...completed].map(({ node }) => node);
-    this.#tree.trim(new Set(held));
+    const needed = [...this.#cursors, ...completed].map(({ node }) => node);
+    this.#tree.trim(new Set(needed));
     return { completed, failed };
   }
 

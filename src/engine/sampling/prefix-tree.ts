@@ -81,11 +81,11 @@ export class PrefixTree {
     return inserted;
   }
 
-  /** Forgets least recently used leaves until the limit is met, but none of `held`, which are still needed. */
-  trim(held: ReadonlySet<PrefixNode | null>): void {
+  /** Forgets least recently used leaves until the limit is met, but none of `needed`. */
+  trim(needed: ReadonlySet<PrefixNode | null>): void {
     while (this.#bytes > this.#maxBytes) {
       const leaves = [...this.#leaves(this.#roots)]
-        .filter((leaf) => !held.has(leaf))
+        .filter((leaf) => !needed.has(leaf))
         .toSorted((a, b) => a.lastUse - b.lastUse);
       if (leaves.length === 0) return;
       for (const leaf of leaves) {

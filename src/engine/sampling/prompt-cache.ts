@@ -1,7 +1,6 @@
 /** Gathers a prompt's blocks into the cache that a run of the graph reads. */
 import type { ModelConfig } from "../model/model-config.ts";
-import { blockTokens, pathTo } from "./prefix-tree.ts";
-import type { PrefixNode } from "./prefix-tree.ts";
+import { blockTokens, pathTo, type PrefixNode } from "./prefix-tree.ts";
 import type { LayeredCache } from "./sampling-session.ts";
 
 /**

@@ -17,7 +17,7 @@ async function sample(
   const probabilities = graph.input("probabilities", "float32", ["R", V]);
   const sampled = sampleTokens(probabilities, graph.input("uniforms", "float64", ["R"]), blockSize);
   graph.output("tokens", sampled.tokens);
-  graph.output("chances", sampled.probabilities);
+  graph.output("sampled_probabilities", sampled.probabilities);
   const session = await createSession(graph.encode(), { threads: 2 });
   const data = new Float32Array(rows.length * V);
   for (const [r, row] of rows.entries()) data.set(row, r * V);
@@ -26,7 +26,7 @@ async function sample(
     uniforms: { data: Float64Array.from(uniforms), shape: [rows.length] },
   });
   await session.close();
-  return { tokens: outputs["tokens"]!, probabilities: outputs["chances"]! };
+  return { tokens: outputs["tokens"]!, probabilities: outputs["sampled_probabilities"]! };
 }
 
 /** Softmax of normal numbers: `sharpness` 0 is uniform. */

@@ -3,8 +3,7 @@
  * of the new tokens are small outputs; the cache itself is only an input, since returning it would
  * copy it (which costs more than the computation).
  */
-import { Graph } from "../graph/graph.ts";
-import type { Operators } from "../graph/graph.ts";
+import { Graph, type Operators } from "../graph/graph.ts";
 import { takeRows } from "../graph/model-ops.ts";
 import { softmax } from "../graph/ops.ts";
 import { embeddingName, headName } from "../model/parameters.ts";
@@ -13,8 +12,7 @@ import type { QuantizedMatrix } from "../model/quantized-matrix.ts";
 import { buildDecoder } from "../model/transformer.ts";
 import { declareWeights } from "../model/weight-source.ts";
 import type { BuiltGraph } from "../training/training-graph.ts";
-import { cachedAttention } from "./cached-attention.ts";
-import type { KeysAndValues } from "./cached-attention.ts";
+import { cachedAttention, type KeysAndValues } from "./cached-attention.ts";
 import { blockSizeOf, sampleTokens } from "./sample-tokens.ts";
 
 export const cachedKeys = (layer: number): string => `cached_keys_${layer}`;
@@ -38,7 +36,7 @@ export interface SamplingGraphOptions {
  * Inputs: `ids` [B S], `positions` [B S, 1], `mask` [B, 1, 1, S, T + S], `rows` [R] (which of the B S
  * hidden states are continued), and per layer the cache [B, K, T, D]. Outputs: `probabilities` [R, V]
  * of the next token, and per layer the new keys and values [B, K, S, D]. Where tokens are sampled inside,
- * further an input `uniforms` [R] and outputs `tokens` and `chances` [R].
+ * further an input `uniforms` [R] and outputs `tokens` and `sampled_probabilities` [R].
  */
 export function buildSamplingGraph(
   policy: PolicyModel,
@@ -67,9 +65,9 @@ export function buildSamplingGraph(
   const blockSize = operators === "fused" ? blockSizeOf(config.vocabSize) : null;
   if (blockSize !== null) {
     const uniforms = graph.input("uniforms", "float64", ["R"]);
-    const { tokens, probabilities: chances } = sampleTokens(probabilities, uniforms, blockSize);
+    const { tokens, probabilities: ofSampled } = sampleTokens(probabilities, uniforms, blockSize);
     graph.output("tokens", tokens);
-    graph.output("chances", chances);
+    graph.output("sampled_probabilities", ofSampled);
   }
   for (let layer = 0; layer < config.layers; layer++) {
     graph.output(newKeys(layer), added[layer]!.keys);

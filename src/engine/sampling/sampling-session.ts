@@ -3,12 +3,9 @@
  * numbers never depend on its neighbors in the batch: at least two rows (a single row would use
  * another multiplication kernel), and a cache length that is a function of the sequence alone.
  */
-import { feedParameters } from "../model/policy-model.ts";
-import type { PolicyModel } from "../model/policy-model.ts";
-import { operatorsFor } from "../provider.ts";
-import type { Provider } from "../provider.ts";
-import { createSession } from "../runtime.ts";
-import type { Session, Tensor } from "../runtime.ts";
+import { feedParameters, type PolicyModel } from "../model/policy-model.ts";
+import { operatorsFor, type Provider } from "../provider.ts";
+import { createSession, type Session, type Tensor } from "../runtime.ts";
 import { quantizeFrozen } from "./int8-weights.ts";
 import {
   buildSamplingGraph,
@@ -16,8 +13,8 @@ import {
   cachedValues,
   newKeys,
   newValues,
+  type BuiltSamplingGraph,
 } from "./sampling-graph.ts";
-import type { BuiltSamplingGraph } from "./sampling-graph.ts";
 
 /**
  * What frozen matrices are multiplied as. `int8` reads a quarter of the memory and samples from a
@@ -116,12 +113,16 @@ export class SamplingSession {
       ...keys,
       ...values,
       ...(input.probabilities === false ? [] : ["probabilities"]),
-      ...(input.uniforms === undefined ? [] : ["tokens", "chances"]),
+      ...(input.uniforms === undefined ? [] : ["tokens", "sampled_probabilities"]),
     ]);
-    const { probabilities = new Float32Array(0), tokens, chances } = outputs;
+    const {
+      probabilities = new Float32Array(0),
+      tokens,
+      sampled_probabilities: sampledProbabilities,
+    } = outputs;
     return {
       probabilities,
-      sampled: tokens === undefined ? null : { tokens, probabilities: chances! },
+      sampled: tokens === undefined ? null : { tokens, probabilities: sampledProbabilities! },
       keys: keys.map((name) => outputs[name]!),
       values: values.map((name) => outputs[name]!),
     };

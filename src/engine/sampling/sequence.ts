@@ -2,8 +2,7 @@
 import type { Sample, SampleRequest, StopReason, WeightChange } from "../../core/policy.ts";
 import { createRandom, deriveSeed } from "../../util/random.ts";
 import type { BucketSequence } from "./decode-bucket.ts";
-import { isTempered } from "./sample-token.ts";
-import type { SampledToken } from "./sample-token.ts";
+import { isTempered, type SampledToken } from "./sample-token.ts";
 
 export interface QueuedRequest {
   readonly request: SampleRequest;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultLoss } from "../../core/loss.ts";
+import { defaultLoss } from "../../core/loss/loss.ts";
 import { randomTokens, rowOf, smallConfig } from "../../../test/engine/small-model.ts";
 import { makeMicroBatches } from "./batch.ts";
 import type { BatchLimits } from "./batch-limits.ts";

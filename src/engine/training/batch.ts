@@ -1,15 +1,13 @@
 /** Rows laid out as batches of tensors. */
-import { countTargets, rowFactors } from "../../core/aggregation.ts";
-import type { LossSpec } from "../../core/loss.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
+import { countTargets, rowFactors } from "../../core/loss/aggregation.ts";
+import type { LossSpec } from "../../core/loss/loss.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { Tensor } from "../runtime.ts";
 import type { BatchLimits } from "./batch-limits.ts";
 import { sizeOf } from "./extent.ts";
 import { gatherPacks } from "./gather-packs.ts";
-import { packRows, placePacks } from "./pack-rows.ts";
-import type { Pack } from "./pack-rows.ts";
-import { attentionInputs } from "./segments.ts";
-import type { AttentionInput } from "./segments.ts";
+import { packRows, placePacks, type Pack } from "./pack-rows.ts";
+import { attentionInputs, type AttentionInput } from "./segments.ts";
 
 /**
  * What the model reads. `rows` are the places of the trained tokens in the batch; `targets`, their ids,
@@ -77,21 +75,25 @@ function layOut(
   tempered: boolean,
 ): Omit<MicroBatch, "checkpointed"> {
   const { tokens, prefix, suffix } = placePacks(packs);
+  const counts = packs.flatMap(({ members }) => members.map(({ row }) => countTargets(row)));
+  const count = counts.reduce((sum, n) => sum + n, 0);
+  const chunks = Math.ceil(count / headChunkRows);
+  const chunk = Math.ceil(count / chunks);
   const ids = new BigInt64Array(tokens);
   const positions = new BigInt64Array(tokens);
-  const rowIndices: number[] = [];
-  const targets: number[] = [];
-  const inverseTemperatures: number[] = [];
-  const samplingLogprobs: number[] = [];
-  const advantages: number[] = [];
-  const weights: number[] = [];
-  const tokenFactors: number[] = [];
-  const rowOf: number[] = [];
-  const rowShares: number[] = [];
+  const rowIndices = new BigInt64Array(count);
+  const targets = new BigInt64Array(chunks * chunk);
+  const rowOf = new BigInt64Array(count);
+  const inverseTemperatures = new Float32Array(tempered ? count : 0);
+  const samplingLogprobs = new Float32Array(count);
+  const advantages = new Float32Array(count);
+  const weights = new Float32Array(count);
+  const tokenFactors = new Float32Array(count);
   const origins: { row: number; position: number }[] = [];
   let next = 0;
   for (const { members } of packs) {
     for (const { row, index } of members) {
+      const member = BigInt(next);
       const { start, prefix: before } = suffix[next++]!;
       const shared = before?.length ?? 0;
       for (let s = 0; s + 1 < row.tokens.length; s++) {
@@ -100,46 +102,39 @@ function layOut(
         positions[place] = BigInt(s);
         const at = s + 1;
         if (row.targetMask[at] !== 1) continue;
-        rowIndices.push(place);
-        targets.push(row.tokens[at]!);
-        inverseTemperatures.push(1 / (row.temperature ?? 1));
-        samplingLogprobs.push(row.samplingLogprobs[at]!);
-        advantages.push(row.advantages[at]!);
-        weights.push(row.weights?.[at] ?? 1);
-        tokenFactors.push(factors[index]!);
-        rowOf.push(rowShares.length);
+        const t = origins.length;
+        rowIndices[t] = BigInt(place);
+        targets[t] = BigInt(row.tokens[at]!);
+        if (tempered) inverseTemperatures[t] = 1 / (row.temperature ?? 1);
+        samplingLogprobs[t] = row.samplingLogprobs[at]!;
+        advantages[t] = row.advantages[at]!;
+        weights[t] = row.weights?.[at] ?? 1;
+        tokenFactors[t] = factors[index]!;
+        rowOf[t] = member;
         origins.push({ row: index, position: at });
       }
-      rowShares.push(1 / countTargets(row));
     }
   }
-  const count = targets.length;
-  const chunks = Math.ceil(count / headChunkRows);
-  const chunk = Math.ceil(count / chunks);
-  const paddedTargets = new BigInt64Array(chunks * chunk);
-  paddedTargets.set(BigInt64Array.from(targets, BigInt));
   return {
     origins,
     trainedTokens: count,
-    inverseTemperatures: tempered
-      ? { data: Float32Array.from(inverseTemperatures), shape: [count, 1] }
-      : null,
+    inverseTemperatures: tempered ? { data: inverseTemperatures, shape: [count, 1] } : null,
     modelInputs: {
       ids: { data: ids, shape: [tokens] },
       positions: { data: positions, shape: [tokens, 1] },
       ...attentionInputs({ prefix, suffix }, tokens),
-      rows: { data: BigInt64Array.from(rowIndices, BigInt), shape: [count] },
-      targets: { data: paddedTargets, shape: [paddedTargets.length] },
+      rows: { data: rowIndices, shape: [count] },
+      targets: { data: targets, shape: [targets.length] },
       chunks: { data: BigInt64Array.of(BigInt(chunks)), shape: [] },
       chunk: { data: BigInt64Array.of(BigInt(chunk)), shape: [1] },
     },
     lossInputs: {
-      sampling_logprobs: { data: Float32Array.from(samplingLogprobs), shape: [count] },
-      advantages: { data: Float32Array.from(advantages), shape: [count] },
-      weights: { data: Float32Array.from(weights), shape: [count] },
-      factors: { data: Float32Array.from(tokenFactors), shape: [count] },
-      row_of: { data: BigInt64Array.from(rowOf, BigInt), shape: [count] },
-      row_shares: { data: Float32Array.from(rowShares), shape: [rowShares.length] },
+      sampling_logprobs: { data: samplingLogprobs, shape: [count] },
+      advantages: { data: advantages, shape: [count] },
+      weights: { data: weights, shape: [count] },
+      factors: { data: tokenFactors, shape: [count] },
+      row_of: { data: rowOf, shape: [count] },
+      row_shares: { data: Float32Array.from(counts, (n) => 1 / n), shape: [counts.length] },
     },
   };
 }

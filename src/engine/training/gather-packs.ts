@@ -1,9 +1,7 @@
 /** Which packs are computed in one micro-batch, by size only. */
 import type { BatchLimits } from "./batch-limits.ts";
-import { mayGrow, sizeOf, together } from "./extent.ts";
-import type { Extent } from "./extent.ts";
-import { extentOf } from "./pack-rows.ts";
-import type { Pack } from "./pack-rows.ts";
+import { mayGrow, sizeOf, together, type Extent } from "./extent.ts";
+import { extentOf, type Pack } from "./pack-rows.ts";
 
 /** Tokens from which on a batch is large enough to keep a CPU busy. */
 const busyTokens = 512;

@@ -3,9 +3,14 @@
  * itself along random directions in the space of weights.
  */
 import { describe, expect, it } from "vitest";
-import { defaultLoss, klEstimators, lossAggregations, lossNames } from "../../core/loss.ts";
-import type { LossSpec } from "../../core/loss.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
+import {
+  defaultLoss,
+  klEstimators,
+  lossAggregations,
+  lossNames,
+  type LossSpec,
+} from "../../core/loss/loss.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { createNormal, createRandom } from "../../util/random.ts";
 import { randomTokens, rowOf, smallModel } from "../../../test/engine/small-model.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
@@ -17,7 +22,7 @@ const options = { threads: 1, memoryMiB: 100 };
 const spec = (name: LossSpec["name"], extra: Partial<LossSpec> = {}): LossSpec => ({
   ...defaultLoss,
   name,
-  clipHigh: 0.28,
+  epsClipHigh: 0.28,
   ...extra,
 });
 const everything: Partial<LossSpec> = {
@@ -133,7 +138,7 @@ describe("cispo", () => {
         ...row,
         weights: row.weights!.map((weight, k) => {
           const ratio = Math.exp(logprobs[i]![k]! - row.samplingLogprobs[k]!);
-          const limited = Math.min(Math.max(ratio, 1 - loss.clipLow), 1 + loss.clipHigh);
+          const limited = Math.min(Math.max(ratio, 1 - loss.epsClip), 1 + loss.epsClipHigh);
           return weight * limited * row.advantages[k]!;
         }),
       }));

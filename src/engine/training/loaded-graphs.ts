@@ -1,15 +1,11 @@
 /** The graphs of one policy that are loaded in the runtime, each with the weights that it runs with. */
 import { ConfigError } from "../../core/errors.ts";
-import type { LossSpec } from "../../core/loss.ts";
+import type { LossSpec } from "../../core/loss/loss.ts";
 import { objectiveKey } from "../loss/objective.ts";
-import { feedParameters } from "../model/policy-model.ts";
-import type { PolicyModel } from "../model/policy-model.ts";
-import { operatorsFor } from "../provider.ts";
-import type { Provider } from "../provider.ts";
-import { createSession } from "../runtime.ts";
-import type { Session, Tensor } from "../runtime.ts";
-import { buildTrainingGraph } from "./training-graph.ts";
-import type { TrainingGraphOptions } from "./training-graph.ts";
+import { feedParameters, type PolicyModel } from "../model/policy-model.ts";
+import { operatorsFor, type Provider } from "../provider.ts";
+import { createSession, type Session, type Tensor } from "../runtime.ts";
+import { buildTrainingGraph, type TrainingGraphOptions } from "./training-graph.ts";
 
 /** The weights being trained, or those of the reference model of a penalty. */
 export type WhichWeights = "current" | "reference";

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { defaultLoss, defaultOptim, lossNames } from "../../core/loss.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
+import { defaultLoss, defaultOptim, lossNames } from "../../core/loss/loss.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { randomTokens, rowOf, smallConfig, smallModel } from "../../../test/engine/small-model.ts";
 import { maskedScore } from "../model/attention.ts";
-import { makeMicroBatches } from "./batch.ts";
-import type { MicroBatch } from "./batch.ts";
+import { makeMicroBatches, type MicroBatch } from "./batch.ts";
 import { batchLimits } from "./memory.ts";
 import type { BatchLimits, BatchSize } from "./batch-limits.ts";
 import { extentOf, packRows } from "./pack-rows.ts";
@@ -96,13 +95,13 @@ describe("packRows", () => {
 });
 
 describe("a packed batch gives what its rows give one by one", () => {
-  const config = { ...smallConfig, layers: 6 };
   const cases = [
     ...lossNames.map((name) => [name, 100, false] as const),
     // Here layers of a single row are computed again already.
     ["ppo", 0.42, true] as const,
   ];
   it.each(cases)("%s, within %d MiB", async (name, memoryMiB, checkpointed) => {
+    const config = checkpointed ? { ...smallConfig, layers: 6 } : smallConfig;
     const limits = batchLimits(config, memoryMiB);
     const batches = makeMicroBatches(rows, defaultLoss, limits);
     expect(batches.map((batch) => batch.checkpointed)).toContain(checkpointed);

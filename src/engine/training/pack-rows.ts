@@ -2,10 +2,10 @@
  * Rows with a shared prefix, as the rollouts of one task have, with one copy of it: its tokens are
  * computed once, and every row gets the numbers that it would get alone.
  */
-import type { TrainingRow } from "../../core/training-row.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
+import { groupBy } from "../../util/group-by.ts";
 import type { BatchLimits } from "./batch-limits.ts";
-import { suffixOf, mayGrow, together, prefixOf } from "./extent.ts";
-import type { Extent } from "./extent.ts";
+import { suffixOf, mayGrow, together, prefixOf, type Extent } from "./extent.ts";
 import type { Segment } from "./segments.ts";
 
 export interface IndexedRow {
@@ -36,14 +36,7 @@ function prefixLength({ targetMask }: TrainingRow): number {
 
 /** Rows with the same prefix together, as far as memory allows; each has a trained token. */
 export function packRows(rows: readonly IndexedRow[], limits: BatchLimits): readonly Pack[] {
-  const byPrefix = new Map<string, IndexedRow[]>();
-  for (const indexed of rows) {
-    const { row } = indexed;
-    const key = row.tokens.subarray(0, prefixLength(row)).join();
-    const alike = byPrefix.get(key);
-    if (alike === undefined) byPrefix.set(key, [indexed]);
-    else alike.push(indexed);
-  }
+  const byPrefix = groupBy(rows, ({ row }) => row.tokens.subarray(0, prefixLength(row)).join());
   return [...byPrefix.values()].flatMap((alike) => packAlike(alike, limits));
 }
 
@@ -92,9 +85,9 @@ export function placePacks(packs: readonly Pack[]): PlacedPacks {
     return segment;
   };
   for (const { shared, members } of packs) {
-    const beginning = shared > 0 ? place(shared, null) : null;
-    if (beginning !== null) prefix.push(beginning);
-    for (const member of members) suffix.push(place(ownTokens(member, shared), beginning));
+    const prefixSegment = shared > 0 ? place(shared, null) : null;
+    if (prefixSegment !== null) prefix.push(prefixSegment);
+    for (const member of members) suffix.push(place(ownTokens(member, shared), prefixSegment));
   }
   return { tokens, prefix, suffix };
 }

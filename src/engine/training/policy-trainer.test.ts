@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultOptim } from "../../core/loss.ts";
-import type { LossSpec } from "../../core/loss.ts";
+import { defaultOptim, type LossSpec } from "../../core/loss/loss.ts";
 import { randomTokens, rowOf, smallConfig, smallModel } from "../../../test/engine/small-model.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import { PolicyTrainer } from "./policy-trainer.ts";
@@ -8,8 +7,8 @@ import { PolicyTrainer } from "./policy-trainer.ts";
 const options = { threads: 1, memoryMiB: 0.5 };
 const spec = (name: LossSpec["name"], extra: Partial<LossSpec> = {}): LossSpec => ({
   name,
-  clipLow: 0.2,
-  clipHigh: 0.2,
+  epsClip: 0.2,
+  epsClipHigh: 0.2,
   aggregation: "token-sum",
   ...extra,
 });
@@ -32,7 +31,7 @@ async function rowsFor(policy: PolicyModel): Promise<ReturnType<typeof rowOf>[]>
 async function lossByHand(
   trainer: PolicyTrainer,
   rows: readonly ReturnType<typeof rowOf>[],
-  { name, clipLow, clipHigh }: LossSpec,
+  { name, epsClip, epsClipHigh }: LossSpec,
 ): Promise<number> {
   const logprobs = await trainer.forward(rows);
   let total = 0;
@@ -41,7 +40,7 @@ async function lossByHand(
       if (row.targetMask[k] !== 1) continue;
       const ratio = Math.exp(logprobs[i]![k]! - row.samplingLogprobs[k]!);
       const advantage = row.advantages[k]!;
-      const clipped = Math.min(Math.max(ratio, 1 - clipLow), 1 + clipHigh);
+      const clipped = Math.min(Math.max(ratio, 1 - epsClip), 1 + epsClipHigh);
       if (name === "cross_entropy") total -= logprobs[i]![k]!;
       else if (name === "importance_sampling") total -= ratio * advantage;
       else total -= Math.min(ratio * advantage, clipped * advantage);
@@ -196,11 +195,11 @@ describe("PolicyTrainer", () => {
       const rows = [rowOf(randomTokens(1, 20), 1, { advantage: 0 })];
       const loss = spec("importance_sampling", { entropyCoef, aggregation: "token-mean" });
       const first = await trainer.forwardBackward(rows, loss);
-      expect(first["loss"]).toBeCloseTo(-entropyCoef * first["policy_entropy"]!, 5);
+      expect(first["loss"]).toBeCloseTo(-entropyCoef * first["entropy"]!, 5);
       trainer.optimStep({ ...defaultOptim, learningRate: 1e-3 });
       const second = await trainer.forwardBackward(rows, loss);
       await trainer.close();
-      return second["policy_entropy"]! - first["policy_entropy"]!;
+      return second["entropy"]! - first["entropy"]!;
     };
     expect(await change(0.1)).toBeGreaterThan(0);
     expect(await change(-0.1)).toBeLessThan(0);

@@ -3,23 +3,18 @@
  * nothing of rewards, episodes or how advantages were estimated.
  */
 import { NumericsError } from "../../core/errors.ts";
-import { defaultLoss } from "../../core/loss.ts";
-import type { LossSpec, OptimSpec } from "../../core/loss.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
-import { objectiveSums } from "../loss/objective.ts";
-import type { ObjectiveSum } from "../loss/objective.ts";
+import { defaultLoss, type LossSpec, type OptimSpec } from "../../core/loss/loss.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
+import { objectiveSums, type ObjectiveSum } from "../loss/objective.ts";
 import { lossParameterTensors } from "../loss/parameters.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
-import { adamStep, createAdamState, globalNorm } from "../optimizer/adamw.ts";
-import type { AdamState } from "../optimizer/adamw.ts";
+import { adamStep, createAdamState, globalNorm, type AdamState } from "../optimizer/adamw.ts";
 import type { MomentPrecision } from "../optimizer/moments.ts";
 import type { Tensor } from "../runtime.ts";
 import { checkRowIds } from "../token-ids.ts";
-import { makeMicroBatches } from "./batch.ts";
+import { makeMicroBatches, type MicroBatch } from "./batch.ts";
 import type { BatchLimits } from "./batch-limits.ts";
-import type { MicroBatch } from "./batch.ts";
-import { LoadedGraphs } from "./loaded-graphs.ts";
-import type { LoadedGraphsOptions, WhichWeights } from "./loaded-graphs.ts";
+import { LoadedGraphs, type LoadedGraphsOptions, type WhichWeights } from "./loaded-graphs.ts";
 import { batchLimits } from "./memory.ts";
 import { RatioStatistics } from "./ratio-statistics.ts";
 import { gradientName, sumName } from "./training-graph.ts";
@@ -85,7 +80,7 @@ export class PolicyTrainer {
   /**
    * Adds the gradient of the aggregated loss over `rows` to what has been accumulated.
    * @returns `loss`, `tokens`, ratio and KL statistics between current and sampling weights, and what
-   * the loss measures (`clip_fraction`, `kl_reference`, `policy_entropy`).
+   * the loss measures (`clip_fraction`, `kl_reference`, `entropy`).
    * @throws NumericsError when the loss is not finite; the accumulated gradient is dropped.
    * @throws ConfigError when a number of the loss is out of bounds.
    * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have; what has

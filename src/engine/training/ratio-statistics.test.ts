@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultLoss } from "../../core/loss.ts";
+import { defaultLoss } from "../../core/loss/loss.ts";
 import type { MicroBatch } from "./batch.ts";
 import { RatioStatistics } from "./ratio-statistics.ts";
 
@@ -23,13 +23,13 @@ describe("ratio statistics", () => {
       tokens: 3,
       kl_k1: -0.25 / 3,
       kl_k3: mean(ratios) - 1 - 0.25 / 3,
-      logprob_abs_diff: 0.25,
+      logprob_abs_diff_mean: 0.25,
       ratio_mean: mean(ratios),
       ratio_max: Math.exp(0.5),
       ratio_min: Math.exp(-0.25),
-      ratio_ess: mean(ratios) ** 2 / square,
+      ess_fraction: mean(ratios) ** 2 / square,
       chi2: square - 1,
-      entropy: 1.5,
+      sampled_nll: 1.5,
     };
     expect(Object.keys(summary).sort()).toEqual(Object.keys(expected).sort());
     for (const [name, value] of Object.entries(expected))

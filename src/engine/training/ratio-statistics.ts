@@ -1,6 +1,6 @@
 /** What an update reports about a batch's trained tokens in addition to its loss. */
-import type { LossSpec } from "../../core/loss.ts";
-import { RatioMetrics } from "../../core/ratio-metrics.ts";
+import type { LossSpec } from "../../core/loss/loss.ts";
+import { RatioMetrics } from "../../core/loss/ratio-metrics.ts";
 import type { ObjectiveSum } from "../loss/objective.ts";
 import type { MicroBatch } from "./batch.ts";
 
@@ -8,7 +8,7 @@ import type { MicroBatch } from "./batch.ts";
 const sumMetrics: Readonly<Record<ObjectiveSum, string>> = {
   clipped: "clip_fraction",
   kl: "kl_reference",
-  entropy: "policy_entropy",
+  entropy: "entropy",
 };
 
 /** Accumulates over micro-batches. */

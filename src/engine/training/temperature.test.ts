@@ -3,9 +3,8 @@
  * softmax(logits / T), which plain JavaScript recomputes here from probabilities of every token.
  */
 import { describe, expect, it } from "vitest";
-import { defaultLoss } from "../../core/loss.ts";
-import type { LossSpec } from "../../core/loss.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
+import { defaultLoss, type LossSpec } from "../../core/loss/loss.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { createNormal, createRandom } from "../../util/random.ts";
 import { randomTokens, rowOf, smallConfig, smallModel } from "../../../test/engine/small-model.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
@@ -113,7 +112,7 @@ describe("rows at a temperature", () => {
         }
       }
       expect(metrics["tokens"]).toBe(tokens);
-      expect(metrics["policy_entropy"]).toBeCloseTo(entropies / tokens, 4);
+      expect(metrics["entropy"]).toBeCloseTo(entropies / tokens, 4);
       expect(metrics["kl_reference"]! / (distances / tokens)).toBeCloseTo(1, 3);
       expect(metrics["ratio_mean"]! / (ratios / tokens)).toBeCloseTo(1, 3);
       expect(metrics["loss"]! / sum).toBeCloseTo(1, 3);

@@ -1,10 +1,8 @@
 /** The graphs of training: a loss with its gradients, or log-probabilities only. */
-import type { LossSpec } from "../../core/loss.ts";
+import type { LossSpec } from "../../core/loss/loss.ts";
 import { gradients } from "../graph/autodiff.ts";
-import { headValues } from "../graph/chunked-head.ts";
-import type { HeadInputs } from "../graph/chunked-head.ts";
-import { Graph } from "../graph/graph.ts";
-import type { Operators } from "../graph/graph.ts";
+import { headValues, type HeadInputs } from "../graph/chunked-head.ts";
+import { Graph, type Operators } from "../graph/graph.ts";
 import { takeRows } from "../graph/model-ops.ts";
 import { multiply } from "../graph/ops.ts";
 import { buildObjective } from "../loss/objective.ts";

@@ -1,11 +1,11 @@
-/** Why and when a model call ends early. Knows neither what is called nor who asked. */
+/** Why and when a model call ends early. Knows neither the target nor the client. */
 import { AgentTrainerError, DeadlineError } from "../../core/errors.ts";
 import { raceAbort } from "../../util/abort.ts";
 
 /** `stop`: every choice met a stop string. */
 export type AbortCause = "client" | "closed" | "deadline" | "stop";
 
-/** A sampler that does not answer to its signal within this is left behind. */
+/** A sampler that ignores its signal for this long is abandoned. */
 const graceMs = 5_000;
 
 export class CallAbort {
@@ -64,7 +64,7 @@ export class CallAbort {
   }
 
   /**
-   * Takes an abort of `owner.signal` as the client's. The owner is held as well as the signal, because a
+   * Takes an abort of `owner.signal` as the client's. The owner is referenced as well as the signal, because a
    * Request that has been collected no longer passes its client's abort on.
    */
   followClient(owner: { readonly signal: AbortSignal }): void {

@@ -14,14 +14,14 @@ const maxHeld = 20_000;
 function paused(): ApiError {
   return new ApiError({
     status: 503,
-    message: "The gateway is paused, as it is while weights are exchanged.",
+    message: "The gateway is paused, as it is during a weight sync.",
     reason: "paused",
     retryAfterS,
   });
 }
 
 export class CallGate {
-  /** As the trainer told it; null while nobody did. */
+  /** As set by the trainer; null until it is. */
   weightVersion: number | null = null;
   #mode: PauseMode | null = null;
   #waiting = new Set<() => void>();
@@ -37,7 +37,7 @@ export class CallGate {
 
   pause(mode: PauseMode): void {
     this.#mode = mode;
-    // Those that wait are told when waiting is no longer offered.
+    // Waiting calls wake up when waiting is no longer offered.
     if (mode === "refuse") this.#wake();
   }
 

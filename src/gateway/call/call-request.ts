@@ -20,8 +20,8 @@ export interface CallRequest {
   readonly seed?: number;
   readonly stops: readonly string[];
   /**
-   * A prompt to be continued as it stands, as text or ids. `messages` then only tells of it, and the
-   * answer is text that is not read for reasoning or tool calls.
+   * A prompt to be continued as it stands, as text or ids. `messages` then only shows it, and the
+   * completion is text that is not read for reasoning or tool calls.
    */
   readonly rawPrompt?: string | readonly number[];
   /** Alternatives to each sampled token that the client wants to see; where the server gives them. */
@@ -35,7 +35,7 @@ export interface CallRequest {
   readonly recallFrom?: number;
 }
 
-/** A token as the server that drew it writes it. */
+/** A token as the server that sampled it writes it. */
 export interface TokenText {
   readonly text: string;
   readonly topLogprobs: readonly { readonly text: string; readonly logprob: number }[];
@@ -55,7 +55,7 @@ export interface Completion {
   readonly temperedLogprobs?: Float32Array;
   readonly weightVersion: number;
   readonly weightChanges?: readonly WeightChange[];
-  /** One for each of the logprobs; absent where the renderer tells. */
+  /** One for each of the logprobs; absent where the renderer makes them. */
   readonly tokenTexts?: readonly TokenText[];
 }
 

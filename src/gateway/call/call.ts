@@ -44,7 +44,7 @@ export async function runCall(context: CallContext): Promise<FinishedCall> {
   }
   await recordCall(
     session,
-    { ...context, ...responded, sequence, startedAt, startedMark },
+    { ...context, ...responded, ...(usage ? { usage } : {}), sequence, startedAt, startedMark },
     completions,
     clientGone ? "client disconnected" : untrainable,
   );

@@ -2,7 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { Renderer } from "../../core/policy.ts";
 import type { Trace } from "../../core/trace.ts";
-import type { CallRequest, Completion } from "./call-request.ts";
+import { defined } from "../../util/defined.ts";
+import type { CallRequest, CallUsage, Completion } from "./call-request.ts";
 import type { PreparedCall } from "./prompt.ts";
 import type { CaptureSession } from "../session/session.ts";
 
@@ -19,10 +20,12 @@ export interface RecordedCall {
   readonly startedMark: number;
   readonly logprobKind: Trace["logprobKind"];
   readonly worker?: string;
-  /** Nobody told the version of the weights. */
+  /** The version of the weights is not known. */
   readonly isVersionUnknown?: true;
   /** By `performance.now()`. */
   readonly firstTokenMark?: number;
+  /** As the server counted. */
+  readonly usage?: CallUsage;
 }
 
 function joinTokens(prompt: Int32Array, response: Int32Array): Int32Array {
@@ -40,7 +43,7 @@ export async function recordCall(
   untrainable?: string,
 ): Promise<void> {
   const { request, prepared, trajectoryUid, responseId, sequence, startedAt } = call;
-  const { worker, firstTokenMark } = call;
+  const { worker, firstTokenMark, usage } = call;
   const timeOf = (mark: number): number => startedAt + Math.round(mark - call.startedMark);
   const finishedAt = timeOf(performance.now());
   const tokens = completions.map((each) => joinTokens(prepared.tokens, each.tokens));
@@ -58,7 +61,7 @@ export async function recordCall(
       messages: request.messages,
       tools: request.tools,
       response: completion.message,
-      ...(completion.malformed === undefined ? {} : { malformed: completion.malformed }),
+      ...defined({ malformed: completion.malformed }),
       // Views, so that the trace and the conversation share one copy of the ids.
       promptIds: own.subarray(0, prepared.tokens.length),
       responseIds: own.subarray(prepared.tokens.length),
@@ -73,10 +76,11 @@ export async function recordCall(
       ...(completion.weightChanges ? { weightChanges: completion.weightChanges } : {}),
       sampling: prepared.sampling,
       parentId: prepared.parentId,
-      ...(untrainable === undefined ? {} : { untrainable }),
-      ...(worker === undefined ? {} : { worker }),
+      // Where ids are known, their number is.
+      ...(usage && i === 0 && own.length === 0 ? { usage } : {}),
+      ...defined({ untrainable, worker }),
       ...(request.serverFields ? { serverFields: request.serverFields } : {}),
-      ...(request.recallFrom === undefined ? {} : { recallFrom: request.recallFrom }),
+      ...defined({ recallFrom: request.recallFrom }),
       startedAt,
       ...(firstTokenMark === undefined ? {} : { firstTokenAt: timeOf(firstTokenMark) }),
       finishedAt,

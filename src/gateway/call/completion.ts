@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { ChatMessage, ToolCall } from "../../core/message.ts";
 import type { Renderer } from "../../core/policy.ts";
+import { defined } from "../../util/defined.ts";
 import { cutAtStop } from "./stop-strings.ts";
 
 export interface ReadMessage {
@@ -49,6 +50,6 @@ export function readMessage(
       ...(parsed.reasoning === undefined ? {} : { reasoning: cutAtStop(parsed.reasoning, stops) }),
       ...(toolCalls.length === 0 ? {} : { toolCalls }),
     },
-    ...(parsed.malformed === undefined ? {} : { malformed: parsed.malformed }),
+    ...defined({ malformed: parsed.malformed }),
   };
 }

@@ -1,6 +1,6 @@
 /**
  * What of a growing completion may already be shown to a streaming client: text that neither a tool
- * call, nor reasoning, nor a stop string, nor trimming can take back. Knows no wire format.
+ * call, nor reasoning, nor a stop string, nor trimming can take back.
  */
 import type { ChatMessage } from "../../core/message.ts";
 import type { ParsedCompletion, Renderer } from "../../core/policy.ts";
@@ -21,7 +21,7 @@ const reparseGrowth = 1 / 32;
 
 /**
  * `direct`: what the reader gives is content, from `offset` on; `structured`: only the renderer can
- * tell, so the whole is parsed again and again; `held`: nothing is certain before the end.
+ * say, so all of it is parsed each time; `held`: nothing is certain until the end.
  */
 type Mode = { kind: "undecided" | "structured" | "held" } | { kind: "direct"; offset: number };
 
@@ -90,7 +90,7 @@ export class DeltaReader {
 
   /**
    * What is left to show of the finished message. `message` is corrected where the client has already
-   * been shown something else, so that a trace never claims what nobody received.
+   * been shown something else, so that a trace never claims what was not sent.
    */
   finish(message: ChatMessage): { readonly delta: TextDelta; readonly message: ChatMessage } {
     const content = textOf(message.content);

@@ -1,22 +1,22 @@
-/** A call's prompt, sampling and seed: everything that is decided before a token is sampled. */
+/** The prompt of a call, in tokens, and what is sampled for it. */
 import { ContextOverflowError } from "../../core/errors.ts";
 import type { ChatMessage } from "../../core/message.ts";
-import { defaultSampling, type Renderer, type SamplingParams } from "../../core/policy.ts";
-import { deriveSeed } from "../../util/random.ts";
+import type { Renderer } from "../../core/policy.ts";
+import { hasPrefix } from "../../util/token-prefix.ts";
 import { badRequest } from "../http/api-error.ts";
-import type { CallRequest, SamplingChoice } from "./call-request.ts";
 import { chainMessages, type MessageChain } from "../session/conversation.ts";
 import { promptKey } from "../session/prompt-key.ts";
-import type { CaptureSession } from "../session/session.ts";
+import type { CallRequest } from "./call-request.ts";
+import { planCall, type CallPlan, type SessionCall } from "./plan-call.ts";
 
-export interface PreparedCall {
+export interface RenderedPrompt {
   readonly tokens: Int32Array;
   /** Trace whose tokens the prompt begins with. */
   readonly parentId: string | null;
+}
+
+export interface PreparedCall extends CallPlan, RenderedPrompt {
   readonly chain: MessageChain;
-  readonly sampling: SamplingParams;
-  /** The same whenever the same request is sampled, however calls are ordered; unique in the session. */
-  readonly sampleKey: string;
 }
 
 /** What prompts are made for. */
@@ -26,14 +26,7 @@ export interface PromptPolicy {
   readonly contextLength: number;
 }
 
-/** Id by id. */
-export function startsWith(tokens: Int32Array, start: Int32Array): boolean {
-  if (tokens.length < start.length) return false;
-  for (let i = 0; i < start.length; i++) if (tokens[i] !== start[i]) return false;
-  return true;
-}
-
-/** Characters of text beyond which others are to get their turn while it is encoded. */
+/** Characters of text above which other calls get their turn while it is encoded. */
 const longText = 16_384;
 
 function textLength(content: ChatMessage["content"]): number {
@@ -57,7 +50,7 @@ function checkLength(
   { messages, rawPrompt }: CallRequest,
   { renderer, contextLength }: PromptPolicy,
 ): void {
-  // A template may leave out what a model wrote.
+  // A template may drop what a model wrote.
   const texts = messages.filter(({ role }) => role !== "assistant");
   const characters = texts.reduce((sum, { content }) => sum + textLength(content), 0);
   if (characters < contextLength || Array.isArray(rawPrompt)) return;
@@ -67,14 +60,12 @@ function checkLength(
   if (least >= contextLength) throw new ContextOverflowError(least, contextLength, "least");
 }
 
-async function render(
+async function renderPrompt(
   { renderer, contextLength }: PromptPolicy,
-  session: CaptureSession,
-  request: CallRequest,
+  { session, request, trajectoryUid }: SessionCall,
   chain: MessageChain,
-  trajectoryUid: string | null,
   signal: AbortSignal,
-): Promise<{ tokens: Int32Array; parentId: string | null }> {
+): Promise<RenderedPrompt> {
   const { messages, tools, rawPrompt } = request;
   const options = { tools, contextLength };
   const long = isLong(request) ? renderer.long : undefined;
@@ -90,8 +81,8 @@ async function render(
     const extended = long
       ? await long.extend(previous, added, options, signal)
       : renderer.extend(previous, added, options);
-    // Trainers merge rows on the strength of `parentId`, so it is checked, not believed.
-    if (extended && startsWith(extended.tokens, previous)) {
+    // A trace with a parent begins with the parent's tokens, whatever the renderer did.
+    if (extended && hasPrefix(extended.tokens, previous)) {
       return { tokens: extended.tokens, parentId: match.node.traceId };
     }
   }
@@ -101,62 +92,32 @@ async function render(
   return { tokens, parentId: null };
 }
 
-/** What is really used; `maxTokens` is Infinity where nobody chose. */
-type MergedSampling = Omit<SamplingParams, "seed" | "stopTokenIds">;
-
-/** The trainer's choice wins over the client's; of two limits, the smaller one. */
-export function mergeSampling(client: SamplingChoice, enforced: SamplingChoice): MergedSampling {
-  const defaults: MergedSampling = { ...defaultSampling, maxTokens: Infinity };
-  const pick = <K extends keyof SamplingChoice>(name: K): SamplingParams[K] =>
-    enforced[name] ?? client[name] ?? defaults[name];
-  return {
-    temperature: pick("temperature"),
-    topP: pick("topP"),
-    topK: pick("topK"),
-    minP: pick("minP"),
-    maxTokens: Math.min(enforced.maxTokens ?? Infinity, client.maxTokens ?? Infinity),
-  };
-}
-
 /**
- * Others are answered while a long prompt is encoded; short ones are prepared at once.
+ * Other calls continue while a long prompt is encoded; short ones are prepared at once.
  * @throws ContextOverflowError, or what the renderer throws for messages it cannot render.
  */
 export async function prepareCall(
   policy: PromptPolicy,
-  session: CaptureSession,
-  request: CallRequest,
-  trajectoryUid: string | null,
+  call: SessionCall,
   signal: AbortSignal,
 ): Promise<PreparedCall> {
+  const { request, session } = call;
+  const { contextLength, renderer } = policy;
   checkLength(request, policy);
   const chain = chainMessages(request.messages, request.tools);
-  const { tokens, parentId } = await render(policy, session, request, chain, trajectoryUid, signal);
-  const { contextLength } = policy;
-  const room = contextLength - tokens.length;
-  if (room < 1) throw new ContextOverflowError(tokens.length, contextLength);
-  const merged = mergeSampling(request.sampling, session.options.sampling);
-  const maxTokens = Math.min(merged.maxTokens, room);
-  if (!Number.isFinite(maxTokens)) {
+  const prompt = await renderPrompt(policy, call, chain, signal);
+  const room = contextLength - prompt.tokens.length;
+  if (room < 1) throw new ContextOverflowError(prompt.tokens.length, contextLength);
+  if (
+    ![room, request.sampling.maxTokens, session.options.sampling.maxTokens].some(Number.isFinite)
+  ) {
     throw badRequest(
       "max_tokens",
-      "max_tokens is missing, and the worker does not tell how long its context is.",
+      "max_tokens is missing, and the worker does not report its context length.",
     );
   }
-
-  const requested = promptKey(tokens, session.trajectoryLabel(trajectoryUid));
-  const occurrence = session.countOccurrence(requested);
-  const seedParts = [requested, occurrence, ...(request.seed === undefined ? [] : [request.seed])];
-  return {
-    tokens,
-    parentId,
-    chain,
-    sampleKey: `${occurrence}:${requested}`,
-    sampling: {
-      ...merged,
-      maxTokens,
-      stopTokenIds: policy.renderer.stop.tokenIds,
-      seed: deriveSeed(session.options.seed, ...seedParts),
-    },
-  };
+  const { sampleKey, sampling } = planCall(call, promptKey(prompt.tokens));
+  const maxTokens = Math.min(sampling.maxTokens, room);
+  const stopTokenIds = renderer.stop.tokenIds;
+  return { ...prompt, chain, sampleKey, sampling: { ...sampling, maxTokens, stopTokenIds } };
 }

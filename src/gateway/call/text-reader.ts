@@ -1,4 +1,4 @@
-/** Tokens to text as they arrive. Text that a later token may still change is held back. */
+/** Tokens to text as they arrive. Text that a later token may still change is not yet emitted. */
 import type { Renderer } from "../../core/policy.ts";
 
 const replacement = "\uFFFD";

@@ -1,4 +1,4 @@
-/** Sampled tokens as text, with the alternatives to each. Knows no wire format. */
+/** Sampled tokens as text, with the alternatives to each. */
 import type { Renderer } from "../../core/policy.ts";
 import type { Completion, TokenText } from "./call-request.ts";
 

@@ -1,5 +1,6 @@
 /** Failures as HTTP clients see them: OpenAI's error shape. */
 import { AgentTrainerError, type ErrorCode } from "../../core/errors.ts";
+import { defined } from "../../util/defined.ts";
 
 export interface ApiErrorDetails {
   readonly status: number;
@@ -12,7 +13,7 @@ export interface ApiErrorDetails {
   readonly retry?: boolean;
   /** When it is worth sending again, in seconds. */
   readonly retryAfterS?: number;
-  /** What a protocol tells machines beside the message. */
+  /** What a protocol reports to programs in addition to the message. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** @default "REQUEST_INVALID" */
   readonly code?: ErrorCode;
@@ -50,8 +51,7 @@ export function badRequest(param: string | undefined, message: string, reason?: 
   return new ApiError({
     status: 400,
     message,
-    ...(param === undefined ? {} : { param }),
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ param, reason }),
   });
 }
 
@@ -64,7 +64,7 @@ export function nestedTooDeeply(cause?: unknown): ApiError {
   });
 }
 
-/** What a client is told about any failure; what is not meant for it becomes a plain 500. */
+/** What a client receives for any failure; what is not meant for it becomes a plain 500. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (AgentTrainerError.isInstance(error)) {
@@ -102,7 +102,7 @@ export function toApiError(error: unknown): ApiError {
     if (code === "STORE_FAILED") {
       return new ApiError({
         status: 503,
-        message: "The call could not be recorded, so its answer is withheld.",
+        message: "The call could not be recorded, so its response is withheld.",
         reason: "store_failed",
         retryAfterS: 1,
         code,
@@ -110,7 +110,7 @@ export function toApiError(error: unknown): ApiError {
       });
     }
     // Its client has tried again for as long as that makes sense.
-    if (code === "TINKER_FAILED") {
+    if (code === "TINKER_FAILED" || code === "FIREWORKS_FAILED") {
       return new ApiError({
         status: 502,
         message,
@@ -137,7 +137,7 @@ export function toApiError(error: unknown): ApiError {
   }
   return new ApiError({
     status: 500,
-    message: "The gateway failed to answer this request.",
+    message: "The gateway failed to handle this request.",
     reason: "internal_error",
     code: "INTERNAL",
     cause: error,

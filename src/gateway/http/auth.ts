@@ -2,7 +2,7 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { ApiError } from "./api-error.ts";
 
-/** A new secret; `prefix` only tells people what it opens. */
+/** A new secret; `prefix` only shows people what it opens. */
 export function createToken(prefix: string): string {
   return `${prefix}-${randomBytes(32).toString("base64url")}`;
 }
@@ -11,7 +11,7 @@ function digest(text: string): Buffer {
   return hash("sha256", text, "buffer");
 }
 
-const nobody = digest(createToken("none"));
+const noDigest = digest(createToken("none"));
 
 /** What is kept of a token to check others against it. */
 export function tokenDigest(token: string): Buffer {
@@ -30,13 +30,13 @@ function basicPassword(header: string): string | undefined {
 function tokenOf(headers: Headers): string {
   const header = headers.get("authorization") ?? "";
   const bearer = /^bearer +(\S+) *$/i.exec(header)?.[1] ?? basicPassword(header);
-  // Clients of Anthropic and of Azure send their key in headers of their own.
+  // Clients of Anthropic and of Azure send their key in other headers.
   const own = headers.get("x-api-key") ?? headers.get("api-key");
   return bearer ?? own?.trim() ?? "";
 }
 
 /**
- * @param closed of what the token opened until it was closed: only who holds it is told that.
+ * @param closed of what the token opened until it was closed: only its holder learns that.
  * @throws ApiError 401, the same one whether the token is missing, wrong, or there is nothing
  * that it could open (`expected` undefined).
  */
@@ -46,10 +46,10 @@ export function requireToken(
   closed?: Buffer,
 ): void {
   const given = digest(tokenOf(request.headers));
-  // Hashing first makes lengths equal; comparing with `nobody` makes unknown sessions cost the same.
-  const same = timingSafeEqual(given, expected ?? nobody);
+  // Hashing first makes lengths equal; comparing with `noDigest` makes unknown sessions cost the same.
+  const same = timingSafeEqual(given, expected ?? noDigest);
   if (same && expected !== undefined) return;
-  if (timingSafeEqual(given, closed ?? nobody) && closed !== undefined) {
+  if (timingSafeEqual(given, closed ?? noDigest) && closed !== undefined) {
     throw new ApiError({
       status: 401,
       message:

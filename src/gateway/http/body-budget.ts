@@ -16,14 +16,14 @@ export interface BodyBudgetLimits {
 /** A body may take some ten times its bytes for a moment. */
 const heapShare = 1 / 12;
 
-/** What `maxBytesInFlight` is where nobody chose. */
+/** The default of `maxBytesInFlight`. */
 export function defaultBytesInFlight(maxBodyBytes: number): number {
   return Math.max(maxBodyBytes, Math.floor(heapShare * getHeapStatistics().heap_size_limit));
 }
 
-/** The bytes of one request, held until it is answered. */
+/** The bytes of one request, counted until its response has ended. */
 export interface BodyLease {
-  /** They are held until this has settled, too. */
+  /** They are counted until this has settled, too. */
   until(work: Promise<unknown>): void;
   end(): void;
 }
@@ -61,7 +61,7 @@ export class BodyBudget {
     this.#limits = limits;
   }
 
-  /** Bytes that are held now. */
+  /** Bytes that are counted now. */
   get held(): number {
     return this.#held;
   }

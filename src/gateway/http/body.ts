@@ -38,7 +38,7 @@ async function readStream(
   }
 }
 
-/** What a body is held to. */
+/** Limits of a body. */
 export interface BodyLimits {
   readonly maxBodyBytes: number;
   readonly bodyTimeoutMs: number;

@@ -1,4 +1,4 @@
-/** Compressed request bodies, read back within a bound: a small body may stand for a large one. */
+/** Compressed request bodies, read back within a bound: a small body may expand to a large one. */
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { ApiError, badRequest } from "./api-error.ts";

@@ -4,7 +4,7 @@ import { redact } from "../../util/redact.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
 
-/** How a protocol tells of an error. */
+/** How a protocol reports an error. */
 export type ErrorShape = (error: ApiError) => Wire;
 
 /** `promptField` is what the protocol calls the prompt. */
@@ -21,7 +21,7 @@ function openAiShape(promptField: string): ErrorShape {
 
 export const chatErrors: ErrorShape = openAiShape("messages");
 export const completionsErrors: ErrorShape = openAiShape("prompt");
-export const responsesErrors: ErrorShape = openAiShape("input");
+const responsesErrors: ErrorShape = openAiShape("input");
 
 const anthropicTypes: Readonly<Record<number, string>> = {
   401: "authentication_error",

@@ -1,5 +1,5 @@
 /**
- * URL paths to routes and back. One segment is decoded once and stands for one uid, so nothing that
+ * URL paths to routes and back. One segment is decoded once and is one uid, so nothing that
  * a uid contains can change which route is meant.
  */
 import { AgentTrainerError } from "../../core/errors.ts";
@@ -20,12 +20,12 @@ export interface OwnRoute {
 
 export type Route = OwnRoute | SessionRoute;
 
-const ownRoots = new Set(["health", "metrics", "openapi.json", "sessions", "traces", "admin"]);
+const ownRoots = new Set(["health", "metrics", "sessions", "traces", "admin"]);
 
 // URL parsers swallow empty, "." and ".." segments however they are escaped; these get one "~" more.
 const unspeakable = /^~*\.{0,2}$/;
 
-/** One path segment that stands for any string. */
+/** Any string as one path segment. */
 export function encodeSegment(value: string): string {
   try {
     return unspeakable.test(value) ? `~${value}` : encodeURIComponent(value);

@@ -1,5 +1,5 @@
 /**
- * What a route answers with. A whole JSON answer stays text until it is known where it goes: a socket
+ * What a route responds with. A whole JSON response stays text until it is known where it goes: a socket
  * takes it as it is, which costs a tenth of a Response and its streams.
  */
 
@@ -26,9 +26,9 @@ export interface EarlyOutcome {
 export class EarlyReply {
   /** Never rejects. */
   readonly outcome: Promise<EarlyOutcome>;
-  /** Between two pieces of white space. */
+  /** Between two chunks of white space. */
   readonly everyMs: number;
-  /** Called when nobody reads any more. */
+  /** Called when the client has gone. */
   readonly onLeave: () => void;
 
   constructor(outcome: Promise<EarlyOutcome>, everyMs: number, onLeave: () => void) {

@@ -72,7 +72,7 @@ function sendEarly(reply: EarlyReply, outgoing: ServerResponse): Response {
     },
     ({ text, isWhole }) => {
       if (isWhole) outgoing.end(text);
-      // Without the end of the body no client takes the error for an answer.
+      // Without the end of the body no client takes the error for a response.
       else outgoing.write(text, () => outgoing.destroy());
     },
   );

@@ -1,6 +1,6 @@
 /**
- * A whole answer for clients that give up on a server that is silent for long, as Node's fetch does after
- * five minutes: beyond a while it begins before it is known. Knows no protocol.
+ * A whole response for clients that give up on a server that is silent for long, as Node's fetch does after
+ * five minutes: beyond a while it begins before it is known.
  */
 import { toApiError } from "../http/api-error.ts";
 import { errorBody, errorShapeOf } from "../http/error-response.ts";

@@ -1,11 +1,11 @@
 /**
  * Server-sent events to one client. Events of one moment go out together: what a server sent at once costs
- * one write. Knows no protocol.
+ * one write.
  */
 
 const encoder = new TextEncoder();
 
-/** Writes one answer. After the client has gone, or `close`, everything is a no-op. */
+/** Writes one response. After the client has gone, or `close`, everything is a no-op. */
 export class EventStream {
   /** The client's end. */
   readonly body: ReadableStream<Uint8Array>;

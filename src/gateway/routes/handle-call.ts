@@ -1,6 +1,6 @@
 /**
- * From a parsed request to the HTTP answer, for every protocol: the call with its deadline, and the
- * choice between a whole answer and a stream. Knows no wire format.
+ * From a parsed request to the HTTP response, for every protocol: the call with its deadline, and the
+ * choice between a whole response and a stream. Knows no wire format.
  */
 import type { BodyLease } from "../http/body-budget.ts";
 import { CallAbort } from "../call/call-abort.ts";
@@ -26,7 +26,7 @@ export interface RouteContext {
 
 /** A running call as one protocol streams it. */
 export interface CallStream {
-  /** Told before anything is sampled. */
+  /** Called before anything is sampled. */
   begin(promptTokens: number): void;
   delta(choice: number, delta: TextDelta): void;
   finish(call: FinishedCall): void;
@@ -34,11 +34,11 @@ export interface CallStream {
   fail(error: unknown): void;
 }
 
-/** A parsed request and how its answer is written. */
+/** A parsed request and how its response is written. */
 export interface ProtocolCall {
   readonly call: CallRequest;
   readonly responseId: string;
-  /** Null for a whole answer. */
+  /** Null for a whole response. */
   readonly stream: ((events: EventStream) => CallStream) | null;
   readonly whole: (call: FinishedCall) => object;
 }
@@ -86,7 +86,7 @@ async function responseStream(
     },
   });
   context.lease.until(running);
-  // Until there is text, a failure can still have a status of its own.
+  // Until there is text, a failure can still have its own status.
   try {
     await Promise.race([begun, running]);
   } finally {

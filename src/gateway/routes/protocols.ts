@@ -7,7 +7,7 @@ import { handleMessages } from "./messages/handle.ts";
 import { countMessageTokens } from "./messages/count-tokens.ts";
 import { handleResponses } from "./responses/handle.ts";
 
-/** Answers a POST. */
+/** Handles a POST. */
 export type ProtocolRoute = (context: RouteContext) => Promise<Reply>;
 
 const routes: Readonly<Record<string, ProtocolRoute>> = {
@@ -26,7 +26,7 @@ export const offered: string =
 export function findProtocol(segments: readonly string[]): ProtocolRoute | undefined {
   // A segment was decoded once; a slash in it separates nothing.
   if (segments.some((segment) => segment.includes("/"))) return undefined;
-  // Anthropic's clients add "/v1" of their own to the base URL, Azure's the name of the model.
+  // Anthropic's clients add another "/v1" to the base URL, Azure's the name of the model.
   const own = segments[0] === "v1" ? segments.slice(1) : segments;
   const path = own.join("/").replace(/^deployments\/.+?\/(?=(?:chat\/)?completions$)/, "");
   return Object.hasOwn(routes, path) ? routes[path] : undefined;

@@ -1,4 +1,4 @@
-/** How many calls one session may have running, and how often it may begin one. Knows no HTTP. */
+/** How many calls one session may have running, and how often it may begin one. */
 import { ApiError } from "../http/api-error.ts";
 
 export interface CallLimits {
@@ -33,7 +33,7 @@ export class CallLimiter {
     this.#arrived++;
   }
 
-  /** The request was answered, or its answer has begun. */
+  /** The response has begun or ended. */
   depart(): void {
     this.#arrived--;
   }

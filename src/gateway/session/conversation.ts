@@ -5,6 +5,7 @@
  */
 import { hash } from "node:crypto";
 import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
+import { addTo } from "../../util/group-by.ts";
 import { canonicalJson, textOf } from "./message-text.ts";
 
 /** One finished choice of one call. */
@@ -23,7 +24,7 @@ export interface ConversationMatch {
   readonly covered: number;
 }
 
-/** Digests of a request's messages: entry i stands for the tools and the first i messages. */
+/** Digests of a request's messages: entry i covers the tools and the first i messages. */
 export type MessageChain = readonly string[];
 
 interface Entry extends ConversationNode {
@@ -31,14 +32,14 @@ interface Entry extends ConversationNode {
   continuations: number;
 }
 
-/** Whether UTF-8 has it. Node 20 can tell, but the types of ES2023 do not know that. */
+/** Whether UTF-8 has it. Node 20 can say, but the types of ES2023 do not know that. */
 function isWellFormed(text: string): boolean {
   return (text as string & { isWellFormed(): boolean }).isWellFormed();
 }
 
 function link(previous: string, message: ChatMessage): string {
   const calls = message.toolCalls ?? [];
-  // Ids of an assistant's calls are left out, because some clients make their own; so are reasoning and
+  // Ids of an assistant's calls are not compared, because some clients make new ones; so are reasoning and
   // names, which clients drop. Arguments are compared as JSON: SDKs parse them and write them anew.
   const text = textOf(message.content);
   const parts = [
@@ -76,7 +77,7 @@ function sameCallIds(message: ChatMessage | undefined, response: ChatMessage): b
 export class Conversation {
   readonly #entries = new Map<string, Entry[]>();
 
-  /** The longest earlier exchange that the request begins with and adds messages to. */
+  /** The longest earlier call that the request begins with and adds messages to. */
   match(
     messages: readonly ChatMessage[],
     chain: MessageChain,
@@ -85,7 +86,7 @@ export class Conversation {
     for (let covered = messages.length - 1; covered > 0; covered--) {
       const entries = this.#entries.get(chain[covered] as string);
       if (!entries) continue;
-      // Same text, other tokens: only hints tell which one is meant.
+      // Same text, other tokens: only hints show which one is meant.
       const preference = (entry: Entry): number =>
         (sameCallIds(messages[covered - 1], entry.response) ? 4 : 0) +
         (entry.trajectoryUid === trajectoryUid ? 2 : 0) +
@@ -98,7 +99,7 @@ export class Conversation {
     return null;
   }
 
-  /** `chain` is that of the request which `node` answers. */
+  /** `chain` is that of the request whose response is `node`. */
   add(chain: MessageChain, node: ConversationNode): void {
     const last = chain.at(-1) as string;
     const entry: Entry = { ...node, continuations: 0 };
@@ -106,10 +107,6 @@ export class Conversation {
     const keys = new Set([link(last, response)]);
     // Some clients drop what was said before a tool call.
     if (response.toolCalls) keys.add(link(last, { ...response, content: "" }));
-    for (const key of keys) {
-      const entries = this.#entries.get(key);
-      if (entries) entries.push(entry);
-      else this.#entries.set(key, [entry]);
-    }
+    for (const key of keys) addTo(this.#entries, key, entry);
   }
 }

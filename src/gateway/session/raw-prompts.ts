@@ -1,13 +1,14 @@
 /**
  * Token truth for prompts that are plain text: a prompt that begins with an earlier prompt and all of
- * its answer keeps their ids, and only what follows is encoded. Knows no messages.
+ * its completion keeps their ids, and only what follows is encoded.
  */
 import { badRequest } from "../http/api-error.ts";
 import type { Renderer } from "../../core/policy.ts";
+import { hasPrefix } from "../../util/token-prefix.ts";
 
 interface RawCall {
   readonly traceId: string;
-  /** What the client would begin a continuation with; null when the answer ended its text. */
+  /** What the client would begin a continuation with; null when the completion ended its text. */
   readonly text: string | null;
   readonly tokens: Int32Array;
 }
@@ -30,10 +31,6 @@ async function encoded(renderer: Renderer, encode: EncodeText, text: string): Pr
   );
 }
 
-function startsWith(tokens: Int32Array, start: Int32Array): boolean {
-  return tokens.length > start.length && start.every((token, i) => tokens[i] === token);
-}
-
 /** The raw calls of one session. */
 export class RawPrompts {
   readonly #calls: RawCall[] = [];
@@ -43,7 +40,7 @@ export class RawPrompts {
     let best: RawCall | undefined;
     for (const call of this.#calls) {
       if (call.tokens.length < (best?.tokens.length ?? 0)) continue;
-      if (startsWith(tokens, call.tokens)) best = call;
+      if (tokens.length > call.tokens.length && hasPrefix(tokens, call.tokens)) best = call;
     }
     return best?.traceId ?? null;
   }
@@ -71,7 +68,7 @@ export class RawPrompts {
     return { tokens, parentId: best.traceId };
   }
 
-  /** `answer` is the whole of what was drawn. */
+  /** `answer` is everything that was sampled. */
   add(
     traceId: string,
     prompt: string | readonly number[],

@@ -2,12 +2,11 @@
 import type { Trace } from "../../core/trace.ts";
 import { chainMessages, type Conversation } from "./conversation.ts";
 import { promptKey } from "./prompt-key.ts";
-import { joinedTokens } from "../store/trace-row.ts";
+import { joinedTokens } from "../store/joined-tokens.ts";
 
 export interface Restorable {
   readonly conversation: Conversation;
-  trajectoryLabel(uid: string | null): string;
-  countOccurrence(key: string): number;
+  countPrompt(prompt: string, trajectoryUid: string | null): unknown;
 }
 
 /**
@@ -17,9 +16,7 @@ export interface Restorable {
 export function restoreSession(session: Restorable, traces: readonly Trace[]): number {
   for (const trace of traces) {
     const { trajectoryUid, promptIds, choice } = trace;
-    if (choice === 0) {
-      session.countOccurrence(promptKey(promptIds, session.trajectoryLabel(trajectoryUid)));
-    }
+    if (choice === 0) session.countPrompt(promptKey(promptIds), trajectoryUid);
     const isRaw = trace.protocol === "openai-completions";
     if (trace.untrainable !== undefined || isRaw) continue;
     session.conversation.add(chainMessages(trace.messages, trace.tools), {

@@ -13,14 +13,14 @@ export interface SessionTableOptions extends SessionServices {
   readonly report: (error: unknown) => void;
 }
 
-/** A session, and the token that opens it, which is told only once. */
+/** A session, and the token that opens it, which is returned only once. */
 export interface OpenedSession {
   readonly session: CaptureSession;
   readonly apiKey: string;
 }
 
 const maxSweepMs = 30_000;
-/** Closed sessions that are remembered, so that who held their token can be told. */
+/** Closed sessions that are remembered, so that the holders of their tokens learn that they are closed. */
 const mostClosed = 10_000;
 
 export class SessionTable {
@@ -84,7 +84,7 @@ export class SessionTable {
       throw new AgentTrainerError({
         code: "REQUEST_INVALID",
         message: `A session with the uid ${JSON.stringify(options.uid)} is already open.`,
-        hint: "Give every rollout and every retry a uid of its own, or close the other session first.",
+        hint: "Give every rollout and every retry a separate uid, or close the other session first.",
         fields: { uid: options.uid },
       });
     }

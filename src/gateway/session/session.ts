@@ -25,7 +25,7 @@ export class CaptureSession {
   readonly options: SessionOptions;
   readonly conversation: Conversation = new Conversation();
   readonly rawPrompts: RawPrompts = new RawPrompts();
-  /** What the last request was answered with, where that was an error of the server; else null. */
+  /** The response to the last request, where that was an error of the server; else null. */
   serverError: string | null = null;
   /** Performance clock, in milliseconds. */
   lastUsedAt: number = performance.now();
@@ -33,7 +33,7 @@ export class CaptureSession {
   readonly #limiter: CallLimiter;
   readonly #inFlight = new Map<CallAbort, Promise<void>>();
   readonly #occurrences = new Map<string, number>();
-  /** Handle uid to the name it was asked for by. */
+  /** Handle uid to the name that it was requested by. */
   readonly #trajectoryNames = new Map<string, string>();
   readonly #watchers = new Set<() => void>();
   #traceCount: number;
@@ -89,14 +89,21 @@ export class CaptureSession {
     return this.#nextSequence++;
   }
 
-  /** How often `key` was asked for before. */
-  countOccurrence(key: string): number {
-    const seen = this.#occurrences.get(key) ?? 0;
-    this.#occurrences.set(key, seen + 1);
-    return seen;
+  /**
+   * Counts a prompt, and says how often it was sent before. Each trajectory counts its own, so that
+   * roles that send the same prompt at the same time do not race.
+   */
+  countPrompt(
+    prompt: string,
+    trajectoryUid: string | null,
+  ): { readonly key: string; readonly occurrence: number } {
+    const key = prompt + this.trajectoryLabel(trajectoryUid);
+    const occurrence = this.#occurrences.get(key) ?? 0;
+    this.#occurrences.set(key, occurrence + 1);
+    return { key, occurrence };
   }
 
-  /** Answers one request of the agent. @throws ApiError 429 when too many are there already. */
+  /** Handles one request of the agent. @throws ApiError 429 when too many are there already. */
   async response<T>(work: () => Promise<T>): Promise<T> {
     this.#limiter.arrive();
     try {

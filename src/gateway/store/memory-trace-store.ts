@@ -1,5 +1,6 @@
 /** Traces in memory, gone with the process. */
 import type { Trace } from "../../core/trace.ts";
+import { addTo } from "../../util/group-by.ts";
 import { StoreError } from "./store-error.ts";
 import type { SessionRecord, TraceStore } from "./trace-store.ts";
 
@@ -27,10 +28,7 @@ export function createMemoryTraceStore(): TraceStore {
       if (taken) throw new StoreError("duplicate", `The trace ${taken.id} is stored already.`);
       for (const trace of batch) {
         traces.set(trace.id, trace);
-        const known = entries.get(trace.sessionUid);
-        const entry = { position: ++lastPosition, trace };
-        if (known) known.push(entry);
-        else entries.set(trace.sessionUid, [entry]);
+        addTo(entries, trace.sessionUid, { position: ++lastPosition, trace });
       }
     },
     get: (id) => traces.get(id),

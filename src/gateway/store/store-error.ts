@@ -1,5 +1,6 @@
 /** What can go wrong between a trace and its disk. */
 import { AgentTrainerError } from "../../core/errors.ts";
+import { defined } from "../../util/defined.ts";
 
 /**
  * `busy`: another process writes and did not let go in time; `full`: no space is left; `duplicate`: a
@@ -8,7 +9,7 @@ import { AgentTrainerError } from "../../core/errors.ts";
 export type StoreFailure = "busy" | "full" | "duplicate" | "closed" | "io";
 
 const hints: Readonly<Partial<Record<StoreFailure, string>>> = {
-  busy: "Give every gateway a trace store of its own, and end long transactions of other programs.",
+  busy: "Give every gateway its own trace store, and end long transactions of other programs.",
   full: "Free space on the disk, or raise the store's size limit.",
 };
 
@@ -22,7 +23,7 @@ export class StoreError extends AgentTrainerError {
     super({
       code: "STORE_FAILED",
       message,
-      ...(hint === undefined ? {} : { hint }),
+      ...defined({ hint }),
       cause,
       fields: { reason },
     });

@@ -15,6 +15,7 @@ export interface SessionRecord extends SessionOptions {
   readonly createdAt: number;
 }
 
+/** A session as a store returns it. */
 export interface StoredSession extends SessionRecord {
   readonly traceCount: number;
 }
@@ -30,6 +31,7 @@ export interface TraceQuery {
   readonly limit: number;
 }
 
+/** A part of a session's traces, and where the next part begins. */
 export interface TracePage {
   readonly traces: readonly Trace[];
   /** For `after`; stays the same while nothing arrives. */
@@ -41,10 +43,11 @@ export interface StoreStats {
   readonly commitSeconds: number;
 }
 
+/** Where a gateway keeps traces and sessions: in memory, in SQLite, or a custom store. */
 export interface TraceStore {
   /**
    * All of them or none: the choices of one call. Resolves when they are as durable as this store
-   * makes them; the client's answer waits for that.
+   * makes them; the client's response waits for that.
    * @throws StoreError when they could not be kept.
    */
   append(traces: readonly Trace[]): Maybe<void>;

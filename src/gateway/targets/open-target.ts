@@ -1,4 +1,4 @@
-/** What a backend or a user gives as target, to what the gateway asks. */
+/** The target that a backend or a user gives, as the gateway uses it. */
 import type { InferenceTarget } from "../../core/backend.ts";
 import { createHttpTarget } from "./workers/http-target.ts";
 import { samplerSource } from "./sampler-source.ts";

@@ -4,9 +4,9 @@ import type { CallGate } from "../call/call-gate.ts";
 export interface TargetServices {
   /** The name that the gateway gives its model. */
   readonly model: string;
-  /** Tells the version of the weights, and holds calls while they change. */
+  /** Has the version of the weights, and holds calls while they change. */
   readonly gate: CallGate;
   readonly requestTimeoutMs: number;
-  /** Told of failures that no call is about. */
+  /** Receives failures that belong to no call. */
   readonly report: (error: unknown) => void;
 }

@@ -1,25 +1,22 @@
 /**
- * What the gateway asks of whatever answers model calls: a neutral call in, deltas while it runs, a
+ * What the gateway requires of a target of model calls: a neutral call in, deltas while it runs, a
  * captured completion at the end. Knows neither wire formats of clients nor stores.
  */
 import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
 import type { Renderer } from "../../core/policy.ts";
 import type { Trace } from "../../core/trace.ts";
 import type { CallAbort } from "../call/call-abort.ts";
-import type { CallRequest, CallUsage, Completion } from "../call/call-request.ts";
+import type { CallUsage, Completion } from "../call/call-request.ts";
 import type { TextDelta } from "../call/delta-reader.ts";
+import type { SessionCall } from "../call/plan-call.ts";
 import type { PreparedCall } from "../call/prompt.ts";
-import type { CaptureSession } from "../session/session.ts";
 import type { WorkerAdmin } from "../worker-admin.ts";
 
-export interface TargetCall {
-  readonly session: CaptureSession;
-  readonly trajectoryUid: string | null;
-  readonly request: CallRequest;
+export interface TargetCall extends SessionCall {
   readonly abort: CallAbort;
   /** Text that became certain, for clients that stream. */
   readonly onDelta?: (choice: number, delta: TextDelta) => void;
-  /** The prompt's length in tokens, told once, before the first delta; 0 where nobody knows it. */
+  /** Receives the prompt's length in tokens once, before the first delta; 0 where it is not known. */
   readonly onPrompt?: (promptTokens: number) => void;
 }
 
@@ -32,29 +29,29 @@ export interface TargetResponse {
   readonly prepared: PreparedCall;
   readonly completions: readonly FinishedChoice[];
   readonly logprobKind: Trace["logprobKind"];
-  /** Id of the worker that answered. */
+  /** Id of the worker that sampled. */
   readonly worker?: string;
-  /** Nobody has told the version of the weights. */
+  /** The version of the weights is not known. */
   readonly isVersionUnknown?: true;
-  /** When the first piece of the answer was there, by `performance.now()`. */
+  /** When the first part of the response was there, by `performance.now()`. */
   readonly firstTokenMark?: number;
-  /** Why the call cannot be trained on: what the server did not tell. */
+  /** Why the call cannot be trained on: what the server did not report. */
   readonly untrainable?: string;
   /** As the server counted; where absent, tokens are counted. */
   readonly usage?: CallUsage;
 }
 
-/** What a target supports of a request beside text, tools and sampling. */
+/** What a target supports of a request in addition to text, tools and sampling. */
 export interface TargetAbilities {
   /** Messages may hold images. */
   readonly images: boolean;
-  /** Alternatives to sampled tokens are told. */
+  /** Alternatives to sampled tokens are reported. */
   readonly topLogprobs: boolean;
   /** `CallRequest.serverFields`. */
   readonly serverFields: boolean;
 }
 
-/** What answers model calls. */
+/** What samples model calls. */
 export interface Target extends AsyncDisposable {
   /** Of the policy; one that reads nothing where the server renders. */
   readonly renderer: Renderer;

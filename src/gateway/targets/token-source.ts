@@ -11,23 +11,23 @@ export interface SampleCallRequest extends SampleRequest {
   readonly committed: () => boolean;
   /** Milliseconds until the call's deadline. */
   readonly remainingMs: () => number;
-  /** Everything reported through `onChunk` is void: the draw begins again. */
+  /** Everything reported through `onChunk` is void: sampling begins again. */
   readonly onRestart: () => void;
 }
 
 export interface SampleCall {
   readonly samples: readonly Sample[];
   readonly logprobKind: Trace["logprobKind"];
-  /** Id of the worker that drew. */
+  /** Id of the worker that sampled. */
   readonly worker?: string;
-  /** Nobody has told the version of the weights. */
+  /** The version of the weights is not known. */
   readonly isVersionUnknown?: true;
   /** Why it cannot be trained on. */
   readonly untrainable?: string;
 }
 
 export interface TokenSource {
-  /** Longest prompt + completion; Infinity while nobody knows. */
+  /** Longest prompt + completion; Infinity while it is not known. */
   readonly contextLength: number;
   /** Resolves when the context length is known, if it can be known. */
   ready?(): Promise<void>;

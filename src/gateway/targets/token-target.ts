@@ -7,6 +7,7 @@ import type { Renderer, Sample } from "../../core/policy.ts";
 import { ChoiceReader } from "../call/choice-reader.ts";
 import { readMessage } from "../call/completion.ts";
 import { prepareCall, type PreparedCall } from "../call/prompt.ts";
+import { defined } from "../../util/defined.ts";
 import type { FinishedChoice, Target, TargetCall } from "./target.ts";
 import type { SampleCall, TokenSource } from "./token-source.ts";
 
@@ -63,11 +64,11 @@ class TokenCall {
     if (sample.samples.length === request.n) return sample;
     throw new AgentTrainerError({
       code: "INTERNAL",
-      message: `The sampler returned ${sample.samples.length} samples, but ${request.n} were asked for.`,
+      message: `The sampler returned ${sample.samples.length} samples, but ${request.n} were requested.`,
     });
   }
 
-  /** When the first token was there; undefined where nobody watched. */
+  /** When the first token was there; undefined where it was not watched. */
   get firstTokenMark(): number | undefined {
     return this.#firstTokenMark;
   }
@@ -91,9 +92,9 @@ class TokenCall {
       stopReason,
       tokens,
       logprobs,
-      ...(temperedLogprobs === undefined ? {} : { temperedLogprobs }),
+      ...defined({ temperedLogprobs }),
       weightVersion,
-      ...(weightChanges === undefined ? {} : { weightChanges }),
+      ...defined({ weightChanges }),
       ...(stopString !== undefined && request.stops.includes(stopString) ? { stopString } : {}),
       message: shown?.message ?? read.message,
       rest: shown?.delta ?? { content: "", reasoning: "" },
@@ -129,14 +130,14 @@ class TokenCall {
 const countedContexts = 8;
 const countLimitMs = 60_000;
 
-/** What is drawn from `source`, rendered and read by `renderer`. */
+/** What is sampled from `source`, rendered and read by `renderer`. */
 export function createTokenTarget(source: TokenSource, renderer: Renderer): Target {
   return {
     renderer,
     // A renderer makes tokens of text only, and nothing but ids and sampling leaves the gateway.
     abilities: { images: false, topLogprobs: false, serverFields: false },
     async countTokens(messages, tools) {
-      // Beyond it nobody needs the number, and counting would take minutes.
+      // Larger numbers are of no use, and counting would take minutes.
       const options = { tools, contextLength: countedContexts * source.contextLength };
       const { tokens } = renderer.long
         ? await renderer.long.render(messages, options, AbortSignal.timeout(countLimitMs))
@@ -147,13 +148,10 @@ export function createTokenTarget(source: TokenSource, renderer: Renderer): Targ
       return source.contextLength;
     },
     async run(call) {
-      const { session, request, trajectoryUid } = call;
-      if (source.ready) await call.abort.wait(source.ready());
-      const policy = { renderer, contextLength: source.contextLength };
       const { abort } = call;
-      const prepared = await abort.wait(
-        prepareCall(policy, session, request, trajectoryUid, abort.signal),
-      );
+      if (source.ready) await abort.wait(source.ready());
+      const policy = { renderer, contextLength: source.contextLength };
+      const prepared = await abort.wait(prepareCall(policy, call, abort.signal));
       call.onPrompt?.(prepared.tokens.length);
       const running = new TokenCall(call, prepared, renderer);
       const { samples, ...sampled } = await running.sample(source);
@@ -162,7 +160,7 @@ export function createTokenTarget(source: TokenSource, renderer: Renderer): Targ
         prepared,
         completions: samples.map((sample, choice) => running.finish(sample, choice)),
         ...sampled,
-        ...(firstTokenMark === undefined ? {} : { firstTokenMark }),
+        ...defined({ firstTokenMark }),
       };
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),

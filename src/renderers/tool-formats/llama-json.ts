@@ -6,6 +6,7 @@ import type { ToolDefinition } from "../../core/message.ts";
 import type { ParsedCompletion } from "../../core/policy.ts";
 import { jsonEnd, objectFields, spacedJson } from "../json-text.ts";
 import { plain, type Part } from "../token-builder.ts";
+import { defined } from "../../util/defined.ts";
 import type { ReadCall, ToolFormat } from "./tool-format.ts";
 
 /** Llama writes it before calls of tools that run code. */
@@ -41,7 +42,7 @@ function parse(text: string): ParsedCompletion {
   const asContent = (malformed?: string): ParsedCompletion => ({
     content: text,
     toolCalls: [],
-    ...(malformed === undefined ? {} : { malformed }),
+    ...defined({ malformed }),
   });
   const claimsCall = tagged || /^\s*\{\s*"(?:name|type|function)"/.test(own);
   const toolCalls: Exclude<ReadCall, string>[] = [];

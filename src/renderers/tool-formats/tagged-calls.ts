@@ -1,5 +1,6 @@
 /** `<tool_call>` ... `</tool_call>` in generated text, several for parallel calls. */
 import type { ParsedCompletion } from "../../core/policy.ts";
+import { defined } from "../../util/defined.ts";
 import type { ReadCall } from "./tool-format.ts";
 
 export const callStart = "<tool_call>";
@@ -34,6 +35,6 @@ export function parseTaggedCalls(
   return {
     content: toolCalls.length > 0 ? content.trim() : content,
     toolCalls,
-    ...(malformed === undefined ? {} : { malformed }),
+    ...defined({ malformed }),
   };
 }

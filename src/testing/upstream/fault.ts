@@ -1,10 +1,10 @@
-/** What can go wrong with an answer on its way. Knows no adapter. */
+/** What can go wrong with a response on its way. Knows no adapter. */
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** What goes wrong with one call. */
 export type Fault =
-  /** Another status; the answer is never made. */
+  /** Another status; the response is never made. */
   | {
       readonly type: "status";
       readonly status: number;
@@ -17,7 +17,7 @@ export type Fault =
   | { readonly type: "cut"; readonly after: number }
   /** Nothing more comes: no head, or nothing after so many bytes of the body. */
   | { readonly type: "stall"; readonly after?: number }
-  /** The body comes in pieces of `bytes`, one each `everyMs`; with both small, characters are split. */
+  /** The body comes in chunks of `bytes`, one each `everyMs`; with both small, characters are split. */
   | { readonly type: "trickle"; readonly bytes: number; readonly everyMs: number }
   /** The right body under another name. */
   | { readonly type: "content-type"; readonly contentType: string }
@@ -25,7 +25,7 @@ export type Fault =
   | { readonly type: "rewrite"; readonly rewrite: (json: unknown) => unknown }
   /** Each event of a stream is sent twice. */
   | { readonly type: "duplicate" }
-  /** Comments, CRLF and fields that nobody reads among the events of a stream. */
+  /** Comments, CRLF and unknown fields among the events of a stream. */
   | { readonly type: "noise" }
   /** White space behind the JSON, or a comment in the stream, of so many bytes. */
   | { readonly type: "huge"; readonly bytes: number };
@@ -33,7 +33,7 @@ export type Fault =
 export interface Delivery {
   readonly response: ServerResponse;
   readonly contentType: string;
-  /** JSON values: one of a whole answer, one per event of a stream. */
+  /** JSON values: one of a whole response, one per event of a stream. */
   readonly values: readonly unknown[];
   readonly stream: boolean;
   /** Behind the last event. */
@@ -59,7 +59,7 @@ function bodyOf({ values, stream, end }: Delivery, fault: Fault | undefined): Bu
   return Buffer.from(stream ? `: ${padding}\n\n${text}` : text + padding);
 }
 
-/** Sends an answer as `fault` has it; resolves when nothing more will be sent. */
+/** Sends a response as `fault` has it; resolves when nothing more will be sent. */
 export async function deliver(delivery: Delivery, fault: Fault | undefined): Promise<void> {
   const { response, contentType } = delivery;
   if (fault?.type === "status") {

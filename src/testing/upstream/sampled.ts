@@ -1,13 +1,13 @@
-/** What a scripted server has sampled, ended as servers end it. Knows no wire format. */
+/** What a scripted server has sampled, ended as servers end it. */
 import type { Sample } from "../../core/policy.ts";
-import { byteRenderer } from "../byte-renderer.ts";
+import { createByteRenderer } from "../byte-renderer.ts";
 
 export interface Sampled extends Sample {
   /** The stop string that ended it. */
   readonly stop?: string;
 }
 
-const renderer = byteRenderer();
+const renderer = createByteRenderer();
 
 /** Ends after the token that completes a stop string. */
 export function cutAtStop(sample: Sample, stops: readonly string[]): Sampled {

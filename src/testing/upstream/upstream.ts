@@ -1,5 +1,5 @@
 /**
- * An inference server that says what a script tells it to, and fails as it is told to: for tests of what
+ * An inference server that responds as a script says, and fails on request: for tests of what
  * stands in front of such servers. Speaks as vLLM, SGLang, llama.cpp's server or any other of OpenAI's
  * protocol do, over the byte renderer's tokens.
  */
@@ -13,7 +13,7 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { text as readBody } from "node:stream/consumers";
 import { byteTokens } from "../byte-renderer.ts";
-import { scriptedSampler, type Script } from "../scripted-sampler.ts";
+import { createScriptedSampler, type Script } from "../scripted-sampler.ts";
 import type { UpstreamRequest, UpstreamAdapter, WireBody } from "./adapters/adapter.ts";
 import { promptOf } from "./adapters/chat-prompt.ts";
 import { llamacpp } from "./adapters/llamacpp.ts";
@@ -23,10 +23,11 @@ import { vllm } from "./adapters/vllm.ts";
 import { cutAtStop } from "./sampled.ts";
 import { deliver, type Fault } from "./fault.ts";
 
+/** Options of a scripted inference server: its kind, its script, and the faults that it makes. */
 export interface UpstreamOptions {
   /** @default "vllm" */
   readonly kind?: "vllm" | "sglang" | "llamacpp" | "openai";
-  /** As in `scriptedSampler`. */
+  /** As in `createScriptedSampler`. */
   readonly script: Script;
   /** @default 65_536 */
   readonly contextLength?: number;
@@ -45,13 +46,14 @@ export interface UpstreamCall {
   readonly body: WireBody;
 }
 
+/** A running inference server that replays a script, and the calls that it received. */
 export interface Upstream extends AsyncDisposable {
   readonly url: string;
   /** In order of arrival, those that failed included. */
   readonly calls: readonly UpstreamCall[];
   /** Connections that are open now. */
   readonly connections: number;
-  /** Calls whose answer is not sent yet and whose caller is still there. */
+  /** Calls whose response is not sent yet and whose caller is still there. */
   readonly active: number;
 }
 
@@ -70,15 +72,15 @@ function sendJson(response: ServerResponse, status: number, body: object): void 
  * Starts a scripted inference server on the loopback address.
  *
  * @example
- * await using upstream = await startUpstream({
+ * await using upstream = await createUpstream({
  *   script: () => "4",
  *   fault: (call) => (call === 0 ? { type: "status", status: 503 } : undefined),
  * });
  */
-export async function startUpstream(options: UpstreamOptions): Promise<Upstream> {
+export async function createUpstream(options: UpstreamOptions): Promise<Upstream> {
   const { kind = "vllm", script, contextLength = 65_536, model = "scripted", fault } = options;
   const adapter = adapters[kind];
-  const sampler = scriptedSampler(script, { contextLength, keepRequests: false });
+  const sampler = createScriptedSampler(script, { contextLength, keepRequests: false });
   const calls: UpstreamCall[] = [];
   const sockets = new Set<Socket>();
   let active = 0;
@@ -118,7 +120,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
     await deliver({ response, contentType, values, stream, end }, fault?.(call));
   }
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? "";
     if (request.method === "GET") {
       const found = adapter.probe(path, model, contextLength);
@@ -131,19 +133,19 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
       sendJson(response, 200, { count: tokens.length, tokens });
       return;
     }
-    const ask = adapter.read(path, body);
-    if (!ask) {
+    const wanted = adapter.read(path, body);
+    if (!wanted) {
       sendJson(response, 404, { detail: "Not Found" });
       return;
     }
     const call = calls.push({ path, headers: request.headers, body }) - 1;
     active++;
     response.once("close", () => active--);
-    await sampleCall(ask, response, call);
+    await sampleCall(wanted, response, call);
   }
 
   const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => {
+    respond(request, response).catch((error: unknown) => {
       if (!response.headersSent) sendJson(response, 500, { error: { message: String(error) } });
       else response.destroy();
     });

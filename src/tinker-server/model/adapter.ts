@@ -2,9 +2,9 @@
  * One LoRA adapter with its optimizer and its accumulated gradient. Plain state: `base-model.ts`
  * computes with it. Many adapters share the base weights and the graphs.
  */
-import type { OptimSpec } from "../../core/loss.ts";
-import { adamStep, createAdamState } from "../../engine/optimizer/adamw.ts";
-import type { AdamState } from "../../engine/optimizer/adamw.ts";
+import type { LoraSpec } from "../../core/backend.ts";
+import type { OptimSpec } from "../../core/loss/loss.ts";
+import { adamStep, createAdamState, type AdamState } from "../../engine/optimizer/adamw.ts";
 import type { PolicyModel } from "../../engine/model/policy-model.ts";
 import { RequestError } from "../request-error.ts";
 
@@ -14,18 +14,42 @@ export interface AdapterSpec {
   readonly seed: number;
   readonly trainAttention: boolean;
   readonly trainMlp: boolean;
+  /** Its scale is this over its rank. @default 32, as Tinker has it */
+  readonly alpha?: number;
 }
 
-/** The scale of every adapter is this over its rank, as Tinker has it. */
-export const loraAlpha = 32;
+const usualAlpha = 32;
+
+export function loraSpecOf({ rank, alpha = usualAlpha }: AdapterSpec): LoraSpec {
+  return { rank, alpha };
+}
+
+/** Neither part is trained: the base model, to compare with. */
+export function isFrozen({ trainAttention, trainMlp }: AdapterSpec): boolean {
+  return !trainAttention && !trainMlp;
+}
+
+/** What gradients are divided by before a step; `none` leaves them as the sums that they are. */
+export type GradientNormalization = "num_loss_tokens" | "num_sequences" | "none";
+
+/** What a gradient was summed over. */
+export interface GradientCounts {
+  /** Tokens whose loss has a weight other than 0. */
+  readonly tokens: number;
+  /** Sequences with such a token. */
+  readonly sequences: number;
+}
+
+const noCounts: GradientCounts = { tokens: 0, sequences: 0 };
 
 /** Values of an adapter's factors at one moment; never changed. `rank` 0 is the base model alone. */
 export interface AdapterWeights {
   readonly rank: number;
+  readonly alpha: number;
   readonly factors: ReadonlyMap<string, Float32Array>;
 }
 
-export const baseWeights: AdapterWeights = { rank: 0, factors: new Map() };
+export const baseWeights: AdapterWeights = { rank: 0, alpha: 0, factors: new Map() };
 
 export class Adapter {
   readonly spec: AdapterSpec;
@@ -35,6 +59,7 @@ export class Adapter {
   readonly #gradients: Map<string, Float32Array>;
   #refusal: unknown = null;
   #hasGradient = false;
+  #counts = noCounts;
 
   constructor(spec: AdapterSpec, policy: PolicyModel) {
     this.spec = spec;
@@ -46,8 +71,15 @@ export class Adapter {
   }
 
   /** All or nothing: hand over the gradient of a whole request. */
-  accumulate(gradients: ReadonlyMap<string, Float32Array>): void {
+  accumulate(
+    gradients: ReadonlyMap<string, Float32Array>,
+    counts: GradientCounts = noCounts,
+  ): void {
     this.#hasGradient = true;
+    this.#counts = {
+      tokens: this.#counts.tokens + counts.tokens,
+      sequences: this.#counts.sequences + counts.sequences,
+    };
     for (const [name, sum] of this.#gradients) {
       const gradient = gradients.get(name)!;
       for (let i = 0; i < sum.length; i++) sum[i]! += gradient[i]!;
@@ -69,7 +101,7 @@ export class Adapter {
    * @returns the gradient's norm before clipping.
    * @throws NumericsError when it is not finite; the weights stay as they were.
    */
-  step(optim: OptimSpec): number {
+  step(optim: OptimSpec, normalization: GradientNormalization = "none"): number {
     const refusal = this.#refusal;
     this.#refusal = null;
     try {
@@ -78,11 +110,22 @@ export class Adapter {
           400,
           `The step was not taken, since a request before it failed (${messageOf(refusal)}) and its gradient is missing. All gradients were dropped: send the batch again.`,
         );
+      this.#normalize(normalization);
       return adamStep(this.policy.trained, this.policy.data, this.#gradients, this.adam, optim);
     } finally {
       this.#hasGradient = false;
+      this.#counts = noCounts;
       for (const sum of this.#gradients.values()) sum.fill(0);
     }
+  }
+
+  #normalize(normalization: GradientNormalization): void {
+    if (normalization === "none") return;
+    const { tokens, sequences } = this.#counts;
+    const divisor = normalization === "num_loss_tokens" ? tokens : sequences;
+    if (divisor <= 1) return;
+    for (const sum of this.#gradients.values())
+      for (let i = 0; i < sum.length; i++) sum[i]! /= divisor;
   }
 
   forgetMoments(): void {
@@ -93,7 +136,7 @@ export class Adapter {
     const factors = new Map<string, Float32Array>();
     for (const { name } of this.policy.loraParameters)
       factors.set(name, this.policy.data.get(name)!.slice());
-    return { rank: this.spec.rank, factors };
+    return { ...loraSpecOf(this.spec), factors };
   }
 }
 

@@ -2,7 +2,7 @@
  * One base model under many adapters. Graphs depend on an adapter's shape alone, so adapters of equal
  * shape share them; weights are fed at every run. Knows tokens and tensors, no HTTP and no sessions.
  */
-import type { OptimSpec } from "../../core/loss.ts";
+import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import { NumericsError } from "../../core/errors.ts";
 import type { Sample, SampleRequest } from "../../core/policy.ts";
 import { lossParameterTensors } from "../../engine/loss/parameters.ts";
@@ -11,18 +11,26 @@ import {
   feedParameters,
   loadPolicyModel,
   withNewAdapter,
+  type PolicyModel,
 } from "../../engine/model/policy-model.ts";
-import type { PolicyModel } from "../../engine/model/policy-model.ts";
-import { createSession } from "../../engine/runtime.ts";
-import type { Session } from "../../engine/runtime.ts";
+import { createSession, type Session } from "../../engine/runtime.ts";
 import { batchLimits } from "../../engine/training/memory.ts";
-import { buildTrainingGraph, gradientName } from "../../engine/training/training-graph.ts";
-import type { TrainingGraphOptions } from "../../engine/training/training-graph.ts";
+import {
+  buildTrainingGraph,
+  gradientName,
+  type TrainingGraphOptions,
+} from "../../engine/training/training-graph.ts";
 import type { ForwardBackwardOutput, TopTokens } from "../../tinker-api/messages.ts";
-import { floatTensor } from "../../tinker-api/tensor.ts";
-import { Adapter, loraAlpha } from "./adapter.ts";
-import type { AdapterSpec, AdapterWeights } from "./adapter.ts";
-import { makeDatumBatches } from "./datum-batch.ts";
+import { createFloatTensor } from "../../tinker-api/codec/tensor.ts";
+import {
+  Adapter,
+  loraSpecOf,
+  type AdapterSpec,
+  type AdapterWeights,
+  type GradientCounts,
+  type GradientNormalization,
+} from "./adapter.ts";
+import { makeDatumBatches, type LossRow } from "./datum-batch.ts";
 import type { LossRequest, ModelLimits } from "./loss-request.ts";
 import { PinnedSampler } from "./pinned-sampler.ts";
 import { PromptScorer } from "./prompt-scorer.ts";
@@ -62,8 +70,8 @@ export class BaseModel implements AsyncDisposable {
 
   /** @throws ModelError */
   static async load(options: BaseModelOptions): Promise<BaseModel> {
-    // A rank asks for the base to be mapped from its file where that is possible.
-    const lora = { rank: 1, alpha: loraAlpha };
+    // A rank wants the base to be mapped from its file where that is possible.
+    const lora = { rank: 1, alpha: 1 };
     return new BaseModel(options, await loadPolicyModel(options.path, { lora, seed: 0 }));
   }
 
@@ -73,8 +81,7 @@ export class BaseModel implements AsyncDisposable {
   }
 
   createAdapter(spec: AdapterSpec): Adapter {
-    const lora = { rank: spec.rank, alpha: loraAlpha };
-    const policy = withNewAdapter(this.#base, { lora, seed: spec.seed });
+    const policy = withNewAdapter(this.#base, { lora: loraSpecOf(spec), seed: spec.seed });
     const isTrained = (name: string): boolean =>
       name.includes(".mlp.") ? spec.trainMlp : spec.trainAttention;
     return new Adapter(spec, {
@@ -91,7 +98,8 @@ export class BaseModel implements AsyncDisposable {
     const { loss, checkpointed } = options;
     const trained = policy.trained.map(({ name }) => name).join();
     const objective = loss === null ? "" : objectiveKey(loss);
-    const key = `${policy.lora?.rank ?? 0} ${objective} ${checkpointed} ${trained}`;
+    const { rank = 0, alpha = 0 } = policy.lora ?? {};
+    const key = `${rank}/${alpha} ${objective} ${checkpointed} ${trained}`;
     return this.#graphs.use(key, () => this.#loadGraph(policy, options), run);
   }
 
@@ -141,31 +149,34 @@ export class BaseModel implements AsyncDisposable {
         start += own.length;
       }
     }
-    if (backward) adapter.accumulate(gradients);
+    if (backward) adapter.accumulate(gradients, countTrained(loss, rows));
     return {
       outputType: "TorchLossReturn",
-      outputs: logprobs.map((values) => ({ logprobs: floatTensor(values) })),
+      outputs: logprobs.map((values) => ({ logprobs: createFloatTensor(values) })),
       metrics: { "loss:sum": total },
     };
   }
 
   /** @throws NumericsError when the gradient is not finite; the weights stay as they were. */
-  optimStep(adapter: Adapter, optim: OptimSpec): Record<string, number> {
-    return { grad_norm: adapter.step(optim) };
+  optimStep(
+    adapter: Adapter,
+    optim: OptimSpec,
+    normalization?: GradientNormalization,
+  ): Record<string, number> {
+    return { grad_norm: adapter.step(optim, normalization) };
   }
 
-  /** The policy that serves adapters of this rank; its factors are to be replaced. */
-  async #policyOf(rank: number): Promise<PolicyModel> {
+  /** The policy that serves adapters of this shape; its factors are to be replaced. */
+  async #policyOf({ rank, alpha }: AdapterWeights): Promise<PolicyModel> {
     if (rank === 0) return { ...this.#base, lora: null, loraParameters: [], trained: [] };
-    const spec = { rank, seed: 0, trainAttention: true, trainMlp: true };
+    const spec = { rank, alpha, seed: 0, trainAttention: true, trainMlp: true };
     return this.createAdapter(spec).policy;
   }
 
   async sample(weights: AdapterWeights, request: SampleRequest): Promise<readonly Sample[]> {
-    const { rank } = weights;
     return this.#samplers.use(
-      String(rank),
-      async () => PinnedSampler.create(await this.#policyOf(rank), this.#options.threads),
+      shapeOf(weights),
+      async () => PinnedSampler.create(await this.#policyOf(weights), this.#options.threads),
       (sampler) => sampler.sample(weights, request),
     );
   }
@@ -174,7 +185,7 @@ export class BaseModel implements AsyncDisposable {
   async scorePrompt(weights: AdapterWeights, prompt: Int32Array): Promise<Float32Array> {
     const scores = new Float32Array(prompt.length).fill(Number.NaN);
     if (prompt.length < 2) return scores;
-    const policy = await this.#policyOf(weights.rank);
+    const policy = await this.#policyOf(weights);
     for (const [name, values] of weights.factors) policy.data.set(name, values);
     const rest = prompt.length - 1;
     const nothing = new Float32Array(rest);
@@ -202,10 +213,9 @@ export class BaseModel implements AsyncDisposable {
     prompt: Int32Array,
     k: number,
   ): Promise<TopTokens[]> {
-    const { rank } = weights;
     return this.#scorers.use(
-      String(rank),
-      async () => PromptScorer.create(await this.#policyOf(rank), this.#options.threads),
+      shapeOf(weights),
+      async () => PromptScorer.create(await this.#policyOf(weights), this.#options.threads),
       (scorer) => scorer.topTokens(weights, prompt, k),
     );
   }
@@ -214,6 +224,21 @@ export class BaseModel implements AsyncDisposable {
     await Promise.all([this.#samplers.close(), this.#scorers.close(), this.#graphs.close()]);
     this.#base.scratch?.[Symbol.dispose]();
   }
+}
+
+function shapeOf({ rank, alpha }: AdapterWeights): string {
+  return `${rank}/${alpha}`;
+}
+
+function countTrained({ name }: LossSpec, rows: readonly LossRow[]): GradientCounts {
+  const counts = rows.map(
+    ({ weights, advantages }) =>
+      weights.filter((w, i) => w !== 0 && (name === "cross_entropy" || advantages[i] !== 0)).length,
+  );
+  return {
+    tokens: counts.reduce((sum, count) => sum + count, 0),
+    sequences: counts.filter((count) => count > 0).length,
+  };
 }
 
 function addGradients(

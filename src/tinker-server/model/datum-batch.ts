@@ -4,10 +4,8 @@
  */
 import type { Tensor } from "../../engine/runtime.ts";
 import type { BatchLimits } from "../../engine/training/batch-limits.ts";
-import { suffixOf, mayGrow, sizeOf, together } from "../../engine/training/extent.ts";
-import type { Extent } from "../../engine/training/extent.ts";
-import { attentionInputs } from "../../engine/training/segments.ts";
-import type { Segment } from "../../engine/training/segments.ts";
+import { suffixOf, mayGrow, sizeOf, together, type Extent } from "../../engine/training/extent.ts";
+import { attentionInputs, type Segment } from "../../engine/training/segments.ts";
 
 /** A checked datum; all arrays have the length of `tokens`. */
 export interface LossRow {
@@ -64,7 +62,7 @@ function layOut(
   const chunk = Math.ceil(count / chunks);
   const targets = new BigInt64Array(chunks * chunk);
   const rowOf = new BigInt64Array(count);
-  // The last stands for tokens that are no part of any sequence's ratio.
+  // The last is for tokens that are no part of any sequence's ratio.
   const rowShares = new Float32Array(members.length + 1);
   const perToken = {
     sampling_logprobs: new Float32Array(count),

@@ -1,8 +1,8 @@
 /** Tinker's losses: which tensors each needs, its options, and the engine's loss that it is. */
-import { defaultLoss } from "../../core/loss.ts";
-import type { LossName, LossSpec } from "../../core/loss.ts";
+import { defaultLoss, type LossName, type LossSpec } from "../../core/loss/loss.ts";
 import type { Datum, ForwardBackwardRequest } from "../../tinker-api/messages.ts";
 import { RequestError } from "../request-error.ts";
+import { defined } from "../../util/defined.ts";
 import type { LossRow } from "./datum-batch.ts";
 
 interface TinkerLoss {
@@ -32,7 +32,7 @@ const losses: Readonly<Partial<Record<LossName, TinkerLoss>>> = {
   },
 };
 
-/** What to do where the cookbook's recipes ask for a loss whose formula is not published. */
+/** What to do where the cookbook's recipes request a loss whose formula is not published. */
 export const noStableReinforce =
   'this server has no stable_reinforce, whose formula is not published. Set loss_fn to "importance_sampling", "ppo", "cispo" or "gspo", and leave record_stability_info off.';
 
@@ -46,8 +46,15 @@ export interface ModelLimits {
   readonly contextLength: number;
 }
 
-/** @throws RequestError saying what is wrong with which datum. */
-export function readLossRequest(request: ForwardBackwardRequest, limits: ModelLimits): LossRequest {
+/**
+ * @param unread tensors that a datum may have though the loss does not read them.
+ * @throws RequestError saying what is wrong with which datum.
+ */
+export function readLossRequest(
+  request: ForwardBackwardRequest,
+  limits: ModelLimits,
+  unread: readonly string[] = [],
+): LossRequest {
   const known = Object.hasOwn(losses, request.lossFn) ? losses[request.lossFn as LossName] : null;
   if (request.lossFn === "stable_reinforce")
     throw new RequestError(422, `stable_reinforce: ${noStableReinforce}`);
@@ -58,8 +65,16 @@ export function readLossRequest(request: ForwardBackwardRequest, limits: ModelLi
   if (request.data.length === 0) throw new RequestError(400, "There is no datum to train on.");
   return {
     loss: lossSpec(request.lossFn as LossName, known, request.lossConfig),
-    rows: request.data.map((datum, index) => readDatum(datum, index, known, limits)),
+    rows: request.data.map((datum, index) =>
+      readDatum(withoutUnread(datum, unread, known), index, known, limits),
+    ),
   };
+}
+
+function withoutUnread(datum: Datum, unread: readonly string[], { required }: TinkerLoss): Datum {
+  const isRead = (name: string): boolean => required.includes(name) || !unread.includes(name);
+  const lossInputs = Object.entries(datum.lossInputs).filter(([name]) => isRead(name));
+  return { ...datum, lossInputs: Object.fromEntries(lossInputs) };
 }
 
 function lossSpec(
@@ -79,14 +94,14 @@ function lossSpec(
   const options = { ...known.options, ...config };
   const { clip_low_threshold: low = 0.8, clip_high_threshold: high = 1.2, beta } = options;
   if (low > 1 || high < 1)
-    throw new RequestError(422, `${name} clips ratios to [${low}, ${high}], which leaves out 1.`);
+    throw new RequestError(422, `${name} clips ratios to [${low}, ${high}], which excludes 1.`);
   return {
     ...defaultLoss,
     name,
     aggregation: "token-sum",
-    clipLow: 1 - low,
-    clipHigh: high - 1,
-    ...(beta === undefined ? {} : { droBeta: beta }),
+    epsClip: 1 - low,
+    epsClipHigh: high - 1,
+    ...defined({ droBeta: beta }),
   };
 }
 

@@ -1,7 +1,7 @@
 /**
  * One sampling session for many sets of weights: requests for the same weights run together, and
  * weights change only while nothing runs, so every token of a sequence comes from the weights that it
- * was asked of.
+ * was sent to.
  */
 import type { Sample, SampleRequest } from "../../core/policy.ts";
 import type { PolicyModel } from "../../engine/model/policy-model.ts";

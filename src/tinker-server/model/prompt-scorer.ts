@@ -47,7 +47,7 @@ export class PromptScorer {
     const { layers, kvHeads, headSize } = this.#policy.config;
     const size = prompt.length;
     const empty = Array.from({ length: layers }, () => new Float32Array(kvHeads * headSize));
-    // One cached token that nobody may look at: the graph wants a cache.
+    // One cached token that is masked: the graph requires a cache.
     const mask = new Float32Array(size * (1 + size));
     for (let i = 0; i < size; i++) {
       mask[i * (1 + size)] = maskedScore;

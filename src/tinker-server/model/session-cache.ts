@@ -1,6 +1,6 @@
 /**
  * Loaded graphs by key, those used last. Each keeps memory of its largest run, and clients choose ranks
- * and losses, so that there could be hundreds. Knows no engine.
+ * and losses, so that there could be hundreds.
  */
 export interface Closable {
   close(): Promise<void>;
@@ -16,7 +16,7 @@ export class SessionCache<Value extends Closable> {
   /** Least recently used first. */
   readonly #entries = new Map<string, Entry<Value>>();
 
-  /** @param limit of those that nobody is using; what is in use is never closed. */
+  /** @param limit of those that are not in use; what is in use is never closed. */
   constructor(limit: number) {
     this.#limit = limit;
   }

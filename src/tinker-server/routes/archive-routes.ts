@@ -1,5 +1,5 @@
 /**
- * Checkpoints as files to download. Whoever has a key is given a URL with a ticket; the ticket is the
+ * Checkpoints as files to download. A client with a key gets a URL with a ticket; the ticket is the
  * permission, since those who fetch it send no key.
  */
 import { randomBytes } from "node:crypto";
@@ -7,13 +7,11 @@ import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { Hono } from "hono";
-import type { Context } from "hono";
-import type { CheckpointPath } from "../checkpoint-path.ts";
-import { checkpointFile } from "../checkpoint-store.ts";
-import type { CheckpointStore } from "../checkpoint-store.ts";
+import { Hono, type Context } from "hono";
+import type { CheckpointPath } from "../checkpoints/checkpoint-path.ts";
+import { checkpointFile, type CheckpointStore } from "../checkpoints/checkpoint-store.ts";
 import { RequestError } from "../request-error.ts";
-import { tarOfFolder } from "../tar.ts";
+import { tarOfFolder } from "../checkpoints/tar.ts";
 
 const ticketMs = 60 * 60_000;
 const maxTickets = 10_000;
@@ -31,7 +29,7 @@ export class Archives {
     this.#store = store;
   }
 
-  /** A URL for everybody who has it. @throws RequestError 404 */
+  /** A URL that anyone who has it can open. @throws RequestError 404 */
   async urlOf(c: Context, path: CheckpointPath): Promise<{ url: string; expires: Date }> {
     await this.#store.find(path);
     for (const [id, { until }] of this.#tickets) {

@@ -1,14 +1,13 @@
 /**
  * A request that is refused takes its turn nevertheless, and fails in it: clients count on, so a number
- * that was left out would hold up everything after it.
+ * that is missing would hold up everything after it.
  */
 import type { Context } from "hono";
-import { protoMediaType } from "../../tinker-api/proto-codec.ts";
-import { readFields, readString } from "../../tinker-api/protobuf.ts";
+import { protoMediaType } from "../../tinker-api/codec/proto-codec.ts";
+import { readFields, readString } from "../../tinker-api/codec/protobuf-reader.ts";
 import { TinkerWireError } from "../../tinker-api/tinker-error.ts";
 import { RequestError } from "../request-error.ts";
-import { fingerprintOf } from "../service.ts";
-import type { LoadedModel, TinkerService } from "../service.ts";
+import { fingerprintOf, type LoadedModel, type TinkerService } from "../service.ts";
 import { BodyTooLargeError, bodyBytes, parseLeniently } from "./read-body.ts";
 
 interface Turn {
@@ -53,7 +52,7 @@ function isRefusal(error: unknown): error is Error {
 }
 
 /**
- * @param handle answers, or refuses by throwing.
+ * @param handle responds, or refuses by throwing.
  * @param onRefusal runs in the refused request's turn.
  */
 export function inTurn(

@@ -52,7 +52,7 @@ export interface BodyLimits {
 interface Body {
   readonly bytes: Uint8Array;
   readonly error: RequestError | null;
-  /** What still works on it after the answer. */
+  /** What still works on it after the response. */
   until: Promise<unknown> | null;
 }
 
@@ -60,19 +60,19 @@ const bodies = new WeakMap<Request, Body>();
 
 /** Reads every body before its route runs. */
 export function limitBodies(limits: BodyLimits): MiddlewareHandler {
-  let held = 0;
+  let inUse = 0;
   return async (c, next) => {
     const { raw } = c.req;
     if (raw.body === null) return next();
     let own = 0;
     const release = (): void => {
-      held -= own;
+      inUse -= own;
       own = 0;
     };
     const take = (bytes: number): void => {
       own += bytes;
-      held += bytes;
-      if (held > limits.together)
+      inUse += bytes;
+      if (inUse > limits.together)
         throw new RequestError(429, "This server is busy with other large requests. Try again.");
     };
     try {
@@ -88,7 +88,7 @@ export function limitBodies(limits: BodyLimits): MiddlewareHandler {
   };
 }
 
-/** Counts the body as held until `work` is over. */
+/** Counts the body until `work` is over. */
 export function holdBody(c: Context, work: Promise<unknown>): void {
   const body = bodies.get(c.req.raw);
   if (body !== undefined) body.until = work;
@@ -142,7 +142,7 @@ export function bodyText(c: Context): string {
   return new TextDecoder().decode(bodyBytes(c));
 }
 
-/** As Python writes them, though JSON has no words for them. */
+/** As Python writes them, though they are not JSON. */
 const noNumbers = /(?<=[[,:]\s*)(?:NaN|-?Infinity)(?=\s*[,\]}])/gu;
 
 /** @throws RequestError 422 */

@@ -1,10 +1,14 @@
 /** What there is: sessions, runs, checkpoints and their archives. */
 import { z } from "zod";
-import { Hono } from "hono";
-import type { Context } from "hono";
-import { checkpointKinds, formatPath, parsePath } from "../checkpoint-path.ts";
-import type { CheckpointKind, CheckpointPath } from "../checkpoint-path.ts";
-import type { Checkpoint, TrainingRun } from "../checkpoint-store.ts";
+import { Hono, type Context } from "hono";
+import {
+  checkpointKinds,
+  formatPath,
+  parsePath,
+  type CheckpointKind,
+  type CheckpointPath,
+} from "../checkpoints/checkpoint-path.ts";
+import type { Checkpoint, TrainingRun } from "../checkpoints/checkpoint-store.ts";
 import { RequestError } from "../request-error.ts";
 import type { TinkerService } from "../service.ts";
 import type { Archives } from "./archive-routes.ts";

@@ -1,14 +1,13 @@
 /** Samplers and samples. */
 import { z } from "zod";
 import { Hono } from "hono";
-import { tokensOf } from "../../tinker-api/json-codec.ts";
+import { tokensOf } from "../../tinker-api/codec/json-codec.ts";
 import { noStableReinforce } from "../model/loss-request.ts";
 import { RequestError } from "../request-error.ts";
-import { newSampler } from "../samplers.ts";
-import type { SamplingJob } from "../sampling.ts";
-import type { SamplerSession } from "../sampler-table.ts";
-import { fingerprintOf, sessionOf } from "../service.ts";
-import type { TinkerService } from "../service.ts";
+import { newSampler } from "../sampling/samplers.ts";
+import type { SamplingJob } from "../sampling/sampling.ts";
+import type { SamplerSession } from "../sampling/sampler-table.ts";
+import { fingerprintOf, sessionOf, type TinkerService } from "../service.ts";
 import { bodyText, readBody } from "./read-body.ts";
 
 const createSamplerBody = z.object({
@@ -56,7 +55,7 @@ const sampleBody = z.object({
 
 type SampleBody = z.output<typeof sampleBody>;
 
-/** What newer clients can ask for and this server does not do. */
+/** What newer clients can request and this server does not support. */
 const unsupported = [
   "topk_sample_logprobs",
   "prompt_alt_tokens_k",
@@ -101,7 +100,7 @@ async function samplerOf(service: TinkerService, body: SampleBody): Promise<Samp
   return newSampler("", modelPath, weights);
 }
 
-/** A number that was rounded does not tell requests apart; their bodies, digits and all, do. */
+/** A rounded number does not distinguish requests; their bodies, with all digits, do. */
 function keyOf(seqId: number | null | undefined, fingerprint: string): string | null {
   if (seqId === null || seqId === undefined) return null;
   return Number.isSafeInteger(seqId) ? String(seqId) : fingerprint;

@@ -1,45 +1,41 @@
 /** Sessions, capabilities and results. */
 import { z } from "zod";
 import { Hono } from "hono";
-import { outputToJson, sampleToJson } from "../../tinker-api/json-codec.ts";
-import type { ForwardBackwardOutput, SampleOutput } from "../../tinker-api/messages.ts";
+import { outputToJson, sampleToJson } from "../../tinker-api/codec/json-codec.ts";
+import type { ForwardBackwardOutput, TinkerSampleOutput } from "../../tinker-api/messages.ts";
 import {
   encodeForwardBackwardOutput,
   encodeSampleOutput,
   protoMediaType,
-} from "../../tinker-api/proto-codec.ts";
+} from "../../tinker-api/codec/proto-codec.ts";
 import type { TinkerService } from "../service.ts";
-import { RequestError } from "../request-error.ts";
 import { bodyText, metadataSchema as metadata, readBody } from "./read-body.ts";
+import { retrieveFuture } from "./retrieve-future.ts";
 
 const createSessionBody = z.object({ user_metadata: metadata });
 
 const sessionBody = z.object({ session_id: z.string() });
-
-const retrieveBody = z.object({
-  request_id: z.string(),
-  allow_metadata_only: z.boolean().nullish(),
-});
 
 /** Results that may travel as protobuf; others are JSON as they are. */
 function isForward(result: unknown): result is ForwardBackwardOutput {
   return typeof result === "object" && result !== null && "outputs" in result;
 }
 
-function isSample(result: unknown): result is SampleOutput {
+function isSample(result: unknown): result is TinkerSampleOutput {
   return typeof result === "object" && result !== null && "sequences" in result;
+}
+
+export function resultToJson(result: unknown): unknown {
+  if (isForward(result)) return outputToJson(result);
+  return isSample(result) ? sampleToJson(result) : result;
 }
 
 function encodeResult(result: unknown, asProto: boolean): Response {
   const proto = (bytes: Uint8Array<ArrayBuffer>): Response =>
     new Response(bytes, { headers: { "content-type": protoMediaType } });
-  if (isForward(result))
-    return asProto
-      ? proto(encodeForwardBackwardOutput(result))
-      : Response.json(outputToJson(result));
-  if (isSample(result))
-    return asProto ? proto(encodeSampleOutput(result)) : Response.json(sampleToJson(result));
-  return Response.json(result);
+  if (asProto && isForward(result)) return proto(encodeForwardBackwardOutput(result));
+  if (asProto && isSample(result)) return proto(encodeSampleOutput(result));
+  return Response.json(resultToJson(result));
 }
 
 export function serviceRoutes(service: TinkerService, pollMs: number): Hono {
@@ -83,18 +79,12 @@ export function serviceRoutes(service: TinkerService, pollMs: number): Hono {
     service.sessions.use(readBody(sessionBody, bodyText(c)).session_id);
     return c.json({ type: "session_heartbeat" });
   });
-  app.post("/retrieve_future", async (c) => {
-    const { request_id: id } = readBody(retrieveBody, bodyText(c));
-    service.sessions.touch(service.futures.ownerOf(id) ?? "");
-    const outcome = await service.futures.wait(id, pollMs);
-    if (outcome === null)
-      throw new RequestError(410, `The result of request ${id} is gone, or never was.`);
-    if (outcome === "pending")
-      return c.json({ type: "try_again", request_id: id, queue_state: "active" });
-    if (outcome.kind === "failed")
-      return c.json({ error: outcome.message, category: outcome.category });
-    const asProto = (c.req.header("accept") ?? "").includes(protoMediaType);
-    return encodeResult(outcome.result, asProto);
-  });
+  app.post(
+    "/retrieve_future",
+    retrieveFuture(service, pollMs, (c, result) => {
+      const asProto = (c.req.header("accept") ?? "").includes(protoMediaType);
+      return encodeResult(result, asProto);
+    }),
+  );
   return app;
 }

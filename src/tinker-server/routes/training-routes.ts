@@ -1,13 +1,15 @@
 /** Models: made and trained. */
 import { z } from "zod";
-import { Hono } from "hono";
-import type { Context } from "hono";
-import { forwardBackwardFromJson } from "../../tinker-api/json-codec.ts";
+import { Hono, type Context } from "hono";
+import type { OptimSpec } from "../../core/loss/loss.ts";
+import { forwardBackwardFromJson } from "../../tinker-api/codec/json-codec.ts";
 import type { ForwardBackwardRequest } from "../../tinker-api/messages.ts";
-import { decodeForwardBackwardRequest, protoMediaType } from "../../tinker-api/proto-codec.ts";
+import {
+  decodeForwardBackwardRequest,
+  protoMediaType,
+} from "../../tinker-api/codec/proto-codec.ts";
 import { RequestError } from "../request-error.ts";
-import { sampleSeed, fingerprintOf } from "../service.ts";
-import type { LoadedModel, TinkerService } from "../service.ts";
+import { sampleSeed, fingerprintOf, type LoadedModel, type TinkerService } from "../service.ts";
 import { inTurn } from "./in-turn.ts";
 import {
   bodyBytes,
@@ -53,11 +55,31 @@ const optimStepBody = z.object({
   adam_params: adamParams,
 });
 
+export interface OptimStepRequest {
+  readonly modelId: string;
+  readonly seqId: number | null;
+  readonly optim: OptimSpec;
+}
+
+/** @throws RequestError 422 naming the field. */
+export function readOptimStep(text: string): OptimStepRequest {
+  const { model_id: modelId, seq_id: seqId, adam_params: adam } = readBody(optimStepBody, text);
+  const optim = {
+    learningRate: adam.learning_rate,
+    beta1: adam.beta1,
+    beta2: adam.beta2,
+    eps: adam.eps,
+    weightDecay: adam.weight_decay,
+    maxGradNorm: adam.grad_clip_norm,
+  };
+  return { modelId, seqId: seqId ?? null, optim };
+}
+
 function isProto(c: Context): boolean {
   return (c.req.header("content-type") ?? "").includes(protoMediaType);
 }
 
-function readForwardBackward(
+export function readForwardBackward(
   c: Context,
   forwardOnly: boolean,
   maxBytes: number,
@@ -147,17 +169,9 @@ export function trainingRoutes(
 
   const step = (c: Context): Response => {
     const text = bodyText(c);
-    const { model_id: id, seq_id: seqId, adam_params: adam } = readBody(optimStepBody, text);
-    const optim = {
-      learningRate: adam.learning_rate,
-      beta1: adam.beta1,
-      beta2: adam.beta2,
-      eps: adam.eps,
-      weightDecay: adam.weight_decay,
-      maxGradNorm: adam.grad_clip_norm,
-    };
+    const { modelId: id, seqId, optim } = readOptimStep(text);
     const fingerprint = fingerprintOf(c.req.path, text);
-    const future = service.inOrder(id, seqId ?? null, fingerprint, (model) => ({
+    const future = service.inOrder(id, seqId, fingerprint, (model) => ({
       type: "optim_step",
       metrics: service.optimStep(model, optim),
     }));

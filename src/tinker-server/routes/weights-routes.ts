@@ -1,12 +1,10 @@
 /** Checkpoints: saved and loaded in a model's order, with samplers made of them. */
 import { z } from "zod";
-import { Hono } from "hono";
-import type { Context } from "hono";
-import { readRecipient } from "../age.ts";
-import { parsePath } from "../checkpoint-path.ts";
+import { Hono, type Context } from "hono";
+import { readRecipient } from "../checkpoints/age.ts";
+import { parsePath } from "../checkpoints/checkpoint-path.ts";
 import { RequestError } from "../request-error.ts";
-import { fingerprintOf } from "../service.ts";
-import type { LoadedModel, TinkerService } from "../service.ts";
+import { fingerprintOf, type LoadedModel, type TinkerService } from "../service.ts";
 import { inTurn } from "./in-turn.ts";
 import { bodyText, metadataSchema as metadata, readBody, ttlSchema as ttl } from "./read-body.ts";
 

@@ -3,7 +3,7 @@
  * weights are synced every few steps, and no row is trained on that is staler than the plan allows.
  */
 import { AgentTrainerError } from "../../core/errors.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { trainEpisodeMetrics } from "../rollouts/episode-metrics.ts";
 import type { LoopContext } from "../loop-context.ts";
 import { episodesOf } from "../rollouts/task-rollouts.ts";
@@ -63,7 +63,7 @@ export function createAsyncStepper(
   before: Buffered,
   { steps, resumeVersions }: StepsBefore,
 ): Stepper {
-  const { backend, config, emit, journal, signal } = context;
+  const { backend, gate, config, emit, journal, signal } = context;
   const plan = planOf(context);
   const bound = stalenessBound(plan);
   const buffer = new RolloutBuffer(plan, before.rollouts.waiting, steps);
@@ -71,7 +71,7 @@ export function createAsyncStepper(
   /** Whether weights were trained that are not served yet. */
   let isBehind = before.hasUnservedWeights;
 
-  async function exchange(version: number): Promise<number> {
+  async function syncWeights(version: number): Promise<number> {
     if (!isBehind) return version;
     const { partialRollout } = config.asyncTraining;
     if (!partialRollout) {
@@ -79,7 +79,7 @@ export function createAsyncStepper(
       await generator.idle();
     }
     try {
-      const served = await backend.publishWeights();
+      const served = await gate.publish(backend);
       isBehind = false;
       return served;
     } finally {
@@ -112,9 +112,9 @@ export function createAsyncStepper(
     isBehind ||= trained.hasChanged;
     const updateS = secondsSince(updateStart);
     const isDue = number % plan.every === 0 || number === plan.totalSteps;
-    const exchangeStart = performance.now();
-    const weightVersion = isDue ? await exchange(state.weightVersion) : state.weightVersion;
-    const exchangeS = secondsSince(exchangeStart);
+    const syncStart = performance.now();
+    const weightVersion = isDue ? await syncWeights(state.weightVersion) : state.weightVersion;
+    const syncS = secondsSince(syncStart);
     buffer.use(sets);
     const generated = generator.report();
     const episodes = episodesOf(sets);
@@ -135,8 +135,8 @@ export function createAsyncStepper(
         ...(await stepMetrics(context, { step: number, batches, wallS })),
         "time/wait_s": waitS,
         "time/update_s": updateS,
-        "time/exchange_s": exchangeS,
-        "time/waiting_share": wallS > 0 ? waitS / wallS : 0,
+        "time/weight_sync_s": syncS,
+        "time/wait_fraction": wallS > 0 ? waitS / wallS : 0,
         "tokens/per_s": wallS > 0 ? generated.tokens / wallS : 0,
         weight_version: weightVersion,
       },

@@ -8,8 +8,9 @@ import { requestsOf, rolloutsKey } from "../rollouts/batch-rollouts.ts";
 import type { DataPosition } from "../run-folder/checkpoint.ts";
 import { sampledTokens } from "../rollouts/episode-metrics.ts";
 import { checkFailures } from "../rollouts/failures.ts";
-import type { LoopContext, RolloutRequest } from "../loop-context.ts";
-import { judgeSet, SolveCounts } from "../rollouts/rejection.ts";
+import type { LoopContext } from "../loop-context.ts";
+import type { RolloutRequest } from "../../rollout/rollout-request.ts";
+import { assessTask, SolveCounts } from "../rollouts/rejection.ts";
 import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
 import type { RolloutBuffer } from "./rollout-buffer.ts";
 import { weightSyncsBefore, type StalenessPlan } from "./staleness.ts";
@@ -196,7 +197,7 @@ export class Generator implements AsyncDisposable {
     this.#recent.push({ ...episode, trajectories: [] });
     if (this.#recent.length > size) this.#recent.shift();
     if (this.#recent.length < size) return;
-    checkFailures(this.#recent, config.trainer.maxFailedShare, `the last ${size}`);
+    checkFailures(this.#recent, config.trainer.maxFailedFraction, `the last ${size}`);
   }
 
   #end({ place, key, since, episodes }: BegunTask): void {
@@ -216,9 +217,9 @@ export class Generator implements AsyncDisposable {
     if (!set.episodes.some(isScored)) return "failed";
     const { enable, maxBatches } = config.rejectionSample;
     if (!enable) return null;
-    const judged = judgeSet(config, set);
-    this.#since.counts.add(judged);
-    if (judged.isUseful) return null;
+    const assessed = assessTask(config, set);
+    this.#since.counts.add(assessed);
+    if (assessed.isUseful) return null;
     // Where there is little to learn, a step takes what there is, as the synchronous stepper does.
     if (this.#since.leftOut >= (maxBatches - 1) * this.#plan.tasksPerStep) return null;
     this.#since.leftOut++;

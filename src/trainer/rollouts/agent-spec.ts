@@ -1,50 +1,112 @@
 /**
- * The agent interfaces: whichever the user passed becomes one rollout program. Refuses none, two, and
- * options that belong to another interface.
+ * The four kinds of agents: whichever the user passed becomes one rollout program. The types refuse
+ * none, two, and options that belong to another kind.
  */
 import type { AgentFlow, AgentRunFunction, Evaluator } from "../../core/agent.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { TaskHooks } from "../../core/hooks.ts";
-import { requireCallable } from "../../rollout/callable.ts";
-import { flowProgram, runFunctionProgram } from "../../rollout/function-programs.ts";
-import type { RolloutProgram } from "../../rollout/program.ts";
+import { requireCallable } from "../../rollout/programs/callable.ts";
+import { flowProgram, runFunctionProgram } from "../../rollout/programs/function-programs.ts";
+import type { RolloutProgram } from "../../rollout/programs/program.ts";
 import type { Agent, Environment, Maker } from "../../workflow/agent-environment.ts";
 import { MultiTurnWorkflow } from "../../workflow/multi-turn.ts";
 import { workflowProgram } from "../../workflow/workflow-program.ts";
 import type { WorkflowClass } from "../../workflow/workflow.ts";
+import { defined } from "../../util/defined.ts";
+
+interface WithHooks<Metadata> {
+  /** Setup and teardown around each attempt at a task. */
+  readonly hooks?: TaskHooks<Metadata>;
+}
 
 /**
- * An agent, its score, and its hooks. Pass exactly one of `agentFlow`, `workflow`, `agent` with
- * `env`, and `agentRunFunc`.
+ * An agent as a function, scored by an evaluator.
  * @typeParam Metadata Type of `task.metadata`.
  */
-export interface AgentSpec<Metadata = Record<string, unknown>> {
-  /** A function, or an object with a method `run`, that calls the model. Needs `evaluator` or `hooks`. */
-  readonly agentFlow?: AgentFlow<Metadata>;
-  /** A class that extends `Workflow`; it assigns rewards itself. */
-  readonly workflow?: WorkflowClass<Metadata>;
-  /**
-   * Arguments of `workflow`: those of its class, and `gamma`, `rewardBonusCoeff`, `timeoutMs`. With
-   * `agent` and `env`: these three and `maxSteps`.
-   * @default {}
-   */
-  readonly workflowArgs?: object;
-  /** An agent that acts in `env`; see `MultiTurnWorkflow` for the loop. */
-  readonly agent?: Maker<Agent>;
-  /**
-   * The environment of `agent`; it receives the task's metadata and `envArgs`. The reward of the
-   * rollout is that of its steps.
-   */
-  readonly env?: Maker<Environment>;
-  /** Arguments of `agent`. @default {} */
-  readonly agentArgs?: object;
-  /** Arguments of `env`, in addition to the task's metadata. @default {} */
-  readonly envArgs?: object;
-  /** A function that returns the reward, or trajectories with rewards. */
-  readonly agentRunFunc?: AgentRunFunction<Metadata>;
-  /** Scores each rollout. `hooks.setUp` may return another evaluator for its task. */
+export interface AgentFlowSpec<Metadata = Record<string, unknown>> extends WithHooks<Metadata> {
+  /** The agent: a function, or an object with a method `run`, that calls the model. */
+  readonly agentFlow: AgentFlow<Metadata>;
+  /** Scores each rollout. Optional where `hooks.setUp` returns the evaluator of each task. */
   readonly evaluator?: Evaluator<Metadata>;
-  /** Setup and teardown around each attempt at a task. */
+}
+
+/**
+ * An agent as a function that returns its own reward.
+ * @typeParam Metadata Type of `task.metadata`.
+ */
+export interface AgentRunFuncSpec<Metadata = Record<string, unknown>> extends WithHooks<Metadata> {
+  /** A function that returns the reward of all of its calls, or trajectories with a reward each. */
+  readonly agentRunFunc: AgentRunFunction<Metadata>;
+}
+
+/**
+ * An agent as a class that runs one rollout and assigns rewards to its steps.
+ * @typeParam Metadata Type of `task.metadata`.
+ */
+export interface WorkflowSpec<Metadata = Record<string, unknown>> extends WithHooks<Metadata> {
+  /** A class that extends `Workflow`. */
+  readonly workflowClass: WorkflowClass<Metadata>;
+  /** Arguments of the class, and `gamma`, `rewardBonusCoeff` and `timeoutMs`. @default {} */
+  readonly workflowArgs?: object;
+  /** Scores each rollout. @default the rewards that the workflow assigns */
+  readonly evaluator?: Evaluator<Metadata>;
+}
+
+/**
+ * An agent that acts in an environment, whose steps have rewards; `MultiTurnWorkflow` is the loop.
+ * @typeParam Metadata Type of `task.metadata`.
+ */
+export interface AgentEnvSpec<Metadata = Record<string, unknown>> extends WithHooks<Metadata> {
+  /** Class of the agent; it receives `agentArgs`. */
+  readonly agentClass: Maker<Agent>;
+  /** Class of the environment; it receives the task's metadata and `envArgs`. */
+  readonly envClass: Maker<Environment>;
+  /** Arguments of the agent. @default {} */
+  readonly agentArgs?: object;
+  /** Arguments of the environment, in addition to the task's metadata. @default {} */
+  readonly envArgs?: object;
+  /** `maxSteps`, `gamma`, `rewardBonusCoeff` and `timeoutMs`. @default {} */
+  readonly workflowArgs?: object;
+  /** Scores each rollout. @default the rewards of the environment */
+  readonly evaluator?: Evaluator<Metadata>;
+}
+
+/** Options that belong to another kind of agent, so that the compiler refuses them. */
+type Without<Option extends keyof AnySpec> = { readonly [K in Option]?: never };
+
+/** All options of the other kinds of agents. */
+type Only<Spec> = Spec & Without<Exclude<keyof AnySpec, keyof Spec>>;
+
+/** An agent flow does not score itself. */
+type Scored<Metadata> =
+  | { readonly evaluator: Evaluator<Metadata> }
+  | { readonly hooks: TaskHooks<Metadata> };
+
+/**
+ * An agent, what scores it, and its hooks, in one of four forms: `agentFlow` with `evaluator`,
+ * `agentRunFunc`, `workflowClass`, or `agentClass` with `envClass`.
+ * @typeParam Metadata Type of `task.metadata`.
+ */
+export type AgentSpec<Metadata = Record<string, unknown>> =
+  | (Only<AgentFlowSpec<Metadata>> & Scored<Metadata>)
+  | Only<AgentRunFuncSpec<Metadata>>
+  | Only<WorkflowSpec<Metadata>>
+  | Only<AgentEnvSpec<Metadata>>;
+
+/** No agent in code: the configuration names it. */
+export type NoAgentSpec = Without<keyof AnySpec>;
+
+/** All options at once, as JavaScript may pass them. */
+interface AnySpec<Metadata = Record<string, unknown>> {
+  readonly agentFlow?: AgentFlow<Metadata>;
+  readonly agentRunFunc?: AgentRunFunction<Metadata>;
+  readonly workflowClass?: WorkflowClass<Metadata>;
+  readonly workflowArgs?: object;
+  readonly agentClass?: Maker<Agent>;
+  readonly envClass?: Maker<Environment>;
+  readonly agentArgs?: object;
+  readonly envArgs?: object;
+  readonly evaluator?: Evaluator<Metadata>;
   readonly hooks?: TaskHooks<Metadata>;
 }
 
@@ -55,29 +117,38 @@ export interface Rollouts<Metadata = Record<string, unknown>> {
   readonly hooks?: TaskHooks<Metadata>;
 }
 
-const ways = ["agentFlow", "workflow", "agent", "agentRunFunc"] as const;
-type Way = (typeof ways)[number];
+/** Options of which each is an agent. */
+export const agentOptions = ["agentFlow", "agentRunFunc", "workflowClass", "agentClass"] as const;
+type AgentOption = (typeof agentOptions)[number];
 
-/** Options that apply to some agent interfaces only. */
-const partOf: Readonly<Record<string, readonly Way[]>> = {
-  workflowArgs: ["workflow", "agent"],
-  env: ["agent"],
-  agentArgs: ["agent"],
-  envArgs: ["agent"],
-  evaluator: ["agentFlow", "workflow", "agent"],
+/** Options that apply to some kinds of agents only. */
+const partOf: Readonly<Record<string, readonly AgentOption[]>> = {
+  workflowArgs: ["workflowClass", "agentClass"],
+  envClass: ["agentClass"],
+  agentArgs: ["agentClass"],
+  envArgs: ["agentClass"],
+  evaluator: ["agentFlow", "workflowClass", "agentClass"],
 };
 
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** Whether there is an agent among the options. */
+export const hasAgent = (given: object): boolean =>
+  agentOptions.some((option) => isGiven((given as AnySpec)[option]));
+
 /**
- * @throws ConfigError unless exactly one interface was given, with all its parts and of the right
- * types.
+ * The rollouts of a run. The compiler has checked a `AgentSpec` of TypeScript; the checks here are for
+ * JavaScript and for modules that options name.
+ * @throws ConfigError unless there is exactly one agent, with all its parts.
  */
-export function resolveAgent<Metadata>(given: AgentSpec<Metadata>): Rollouts<Metadata> {
-  const taken = ways.filter((way) => given[way] !== undefined && given[way] !== null);
-  const [way] = taken;
-  if (way === undefined) {
+export function resolveAgent<Metadata>(spec: AgentSpec<Metadata>): Rollouts<Metadata> {
+  const given = spec as AnySpec<Metadata>;
+  const taken = agentOptions.filter((option) => isGiven(given[option]));
+  const [option] = taken;
+  if (option === undefined) {
     throw new ConfigError({
       message: "AgentTrainer needs an agent.",
-      hint: `Pass one of ${ways.join(", ")}.`,
+      hint: `Pass one of ${agentOptions.join(", ")}.`,
     });
   }
   if (taken.length > 1) {
@@ -87,40 +158,36 @@ export function resolveAgent<Metadata>(given: AgentSpec<Metadata>): Rollouts<Met
       fields: { taken },
     });
   }
-  checkParts(given, way);
+  checkParts(given, option);
   const { evaluator = null, hooks } = given;
   return {
     program: programOf(given),
     evaluator,
-    ...(hooks === undefined ? {} : { hooks }),
+    ...defined({ hooks }),
   };
 }
 
-function programOf<Metadata>(given: AgentSpec<Metadata>): RolloutProgram<Metadata> {
-  if (given.agentFlow !== undefined) {
-    requireCallable("agentFlow", given.agentFlow, "run");
-    return flowProgram(given.agentFlow);
-  }
-  const { workflow, workflowArgs = {}, agent, env, agentArgs = {}, envArgs = {} } = given;
-  if (workflow !== undefined) return workflowProgram(workflow, workflowArgs);
-  if (agent !== undefined) {
-    const parts = { agentClass: agent, envClass: env, agentArgs, envArgs };
-    return workflowProgram(MultiTurnWorkflow as WorkflowClass<Metadata>, {
-      ...workflowArgs,
-      ...parts,
-    });
-  }
-  return runFunctionProgram(given.agentRunFunc as AgentRunFunction<Metadata>);
+function programOf<Metadata>(given: AnySpec<Metadata>): RolloutProgram<Metadata> {
+  const { agentFlow, agentRunFunc, workflowClass, workflowArgs = {}, ...parts } = given;
+  if (agentFlow !== undefined) return flowProgram(agentFlow);
+  if (agentRunFunc !== undefined) return runFunctionProgram(agentRunFunc);
+  if (workflowClass !== undefined) return workflowProgram(workflowClass, workflowArgs);
+  const { agentClass, envClass, agentArgs = {}, envArgs = {} } = parts;
+  const turns = { agentClass, envClass, agentArgs, envArgs };
+  return workflowProgram(MultiTurnWorkflow as WorkflowClass<Metadata>, {
+    ...workflowArgs,
+    ...turns,
+  });
 }
 
-function checkParts(given: AgentSpec<never>, way: Way): void {
-  const { evaluator, hooks, env } = given;
+function checkParts(given: AnySpec<never>, option: AgentOption): void {
+  const { evaluator, hooks } = given;
   for (const [part, its] of Object.entries(partOf)) {
-    if (given[part as keyof typeof given] === undefined || its.includes(way)) continue;
+    if (!isGiven(given[part as keyof AnySpec]) || its.includes(option)) continue;
     throw new ConfigError({
-      message: `AgentTrainer was given ${way} and ${part}, which has no meaning with it.`,
+      message: `AgentTrainer was given ${option} and ${part}, which has no meaning with it.`,
       hint: `Remove ${part}, or use it with ${its.join(" or ")}.`,
-      fields: { way, part },
+      fields: { option, part },
     });
   }
   if (hooks !== undefined && typeof hooks.setUp !== "function") {
@@ -130,19 +197,22 @@ function checkParts(given: AgentSpec<never>, way: Way): void {
     });
   }
   if (evaluator !== undefined) requireCallable("evaluator", evaluator, "evaluate");
-  if (way === "agentFlow" && evaluator === undefined && hooks === undefined) {
-    throw new ConfigError({
-      message: "AgentTrainer needs evaluator: an agentFlow does not score itself.",
-      hint: "Pass an evaluator, or hooks whose setUp returns one for each task.",
-    });
+  if (option === "agentFlow") {
+    requireCallable("agentFlow", given.agentFlow, "run");
+    if (evaluator === undefined && hooks === undefined) {
+      throw new ConfigError({
+        message: "AgentTrainer needs evaluator: an agentFlow does not score itself.",
+        hint: "Pass an evaluator, or hooks whose setUp returns one for each task.",
+      });
+    }
   }
-  if (way === "agent" && env === undefined) {
+  if (option === "agentClass" && given.envClass === undefined) {
     throw new ConfigError({
-      message: "AgentTrainer was given agent without env.",
+      message: "AgentTrainer was given agentClass without envClass.",
       hint: "Pass the class of the environment that the agent acts in.",
     });
   }
-  if (way === "agentRunFunc" && typeof given.agentRunFunc !== "function") {
+  if (option === "agentRunFunc" && typeof given.agentRunFunc !== "function") {
     throw new ConfigError({
       message: `agentRunFunc must be a function (task, config), but is ${typeof given.agentRunFunc}.`,
     });

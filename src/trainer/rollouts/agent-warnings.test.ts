@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { flowProgram, runFunctionProgram } from "../../rollout/function-programs.ts";
+import { flowProgram, runFunctionProgram } from "../../rollout/programs/function-programs.ts";
 import { Workflow } from "../../workflow/workflow.ts";
 import { workflowProgram } from "../../workflow/workflow-program.ts";
 import { loadConfig } from "../../config/load.ts";

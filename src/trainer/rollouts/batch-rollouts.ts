@@ -2,7 +2,8 @@
 import type { Task } from "../../core/task.ts";
 import { deriveSeed } from "../../util/random.ts";
 import { checkFailures } from "./failures.ts";
-import type { LoopContext, RolloutRequest } from "../loop-context.ts";
+import type { LoopContext } from "../loop-context.ts";
+import type { RolloutRequest } from "../../rollout/rollout-request.ts";
 import type { TaskRollouts } from "./task-rollouts.ts";
 
 /** Key of a group of rollouts: a task in its `number`-th batch or place. */
@@ -30,13 +31,13 @@ export async function runBatch(
   batch: number,
 ): Promise<readonly TaskRollouts[]> {
   const { config, emit, signal } = context;
-  const { maxFailedShare } = config.trainer;
+  const { maxFailedFraction } = config.trainer;
   const tasks = context.batches.batch(batch);
   const requests = tasks.flatMap((task) => requestsOf(context, batch, task));
   const episodes = await context.rollouts(requests, {
     isValidation: false,
     signal,
-    maxFailures: requests.length * maxFailedShare,
+    maxFailures: requests.length * maxFailedFraction,
     onEvent: (event) => emit(step, event),
   });
   signal.throwIfAborted();
@@ -55,5 +56,5 @@ export function checkRollouts(
   sets: readonly TaskRollouts[],
 ): void {
   const episodes = sets.flatMap((set) => set.episodes);
-  checkFailures(episodes, config.trainer.maxFailedShare, `step ${step}`);
+  checkFailures(episodes, config.trainer.maxFailedFraction, `step ${step}`);
 }

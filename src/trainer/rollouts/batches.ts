@@ -3,7 +3,10 @@
  * position. Epochs are concatenated and cut into batches of equal size; the last batch of an epoch is
  * completed from the next one. No task occurs twice in a batch.
  */
+import { ConfigError } from "../../core/errors.ts";
+import type { Task } from "../../core/task.ts";
 import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
 
 /** Where the next batch begins. */
 export interface DataCursor {
@@ -35,23 +38,27 @@ export function stepsForEpochs(tasks: number, batchSize: number, epochs: number)
   return Math.ceil((tasks * epochs) / Math.min(batchSize, tasks));
 }
 
+/** An array, or a dataset that is read from a file. */
+interface Indexed<T> extends Iterable<T> {
+  readonly length: number;
+  at(index: number): T | undefined;
+}
+
 /** Plans the batches of `tasks`, which are not changed and must not be empty. */
-export function createBatchPlan<T>(
-  tasks: readonly T[],
-  options: BatchPlanOptions<T>,
-): BatchPlan<T> {
+export function createBatchPlan<T>(tasks: Indexed<T>, options: BatchPlanOptions<T>): BatchPlan<T> {
   const count = tasks.length;
   const batchSize = Math.min(options.batchSize, count);
   const orders: number[][] = [];
   const { rank } = options;
-  const ranks = rank === undefined ? null : tasks.map((task) => rank(task));
+  const ranks = rank === undefined ? null : Array.from(tasks, (task) => rank(task));
+  const positions = Array.from({ length: count }, (_, position) => position);
 
   /** Indices of one epoch. Tasks that the straddling batch already holds are moved behind that batch. */
   function order(epoch: number): readonly number[] {
     while (orders.length <= epoch) {
       const number = orders.length;
       const random = createRandom(deriveSeed(options.seed, "data", number));
-      const anyOrder = shuffled([...tasks.keys()], random);
+      const anyOrder = shuffled(positions, random);
       const fresh =
         ranks === null
           ? anyOrder
@@ -73,7 +80,7 @@ export function createBatchPlan<T>(
       const start = (step - 1) * batchSize;
       return Array.from({ length: batchSize }, (_, i) => {
         const position = start + i;
-        return tasks[order(Math.floor(position / count))[position % count] as number] as T;
+        return tasks.at(order(Math.floor(position / count))[position % count] as number) as T;
       });
     },
     cursor(step) {
@@ -81,4 +88,25 @@ export function createBatchPlan<T>(
       return { epoch: Math.floor(position / count), offset: position % count };
     },
   };
+}
+
+/** Tasks by difficulty, as given in their metadata: `rank` of `createBatchPlan`; nothing without a curriculum. */
+export function curriculumRank({ data }: Pick<TrainConfig, "data">): {
+  readonly rank?: (task: Task) => number;
+} {
+  const { curriculum, difficultyKey } = data;
+  if (curriculum === "none") return {};
+  const sign = curriculum === "easy_first" ? 1 : -1;
+  return { rank: (task) => sign * difficultyOf(task, difficultyKey) };
+}
+
+/** @throws ConfigError when the task has no such number. */
+function difficultyOf(task: Task, key: string): number {
+  const value = task.metadata[key];
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  throw new ConfigError({
+    message: `data.curriculum needs a number in metadata.${key} of every training task, but that of task "${task.id}" is ${JSON.stringify(value) ?? "missing"}.`,
+    hint: "Add it to the data, name another field in data.difficulty_key, or set data.curriculum=none.",
+    fields: { taskId: task.id, key, value },
+  });
 }

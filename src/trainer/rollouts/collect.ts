@@ -2,7 +2,7 @@
 import type { Episode } from "../../core/trajectory.ts";
 import { checkRollouts, runBatch } from "./batch-rollouts.ts";
 import type { LoopContext } from "../loop-context.ts";
-import { judgeSet, SolveCounts } from "./rejection.ts";
+import { assessTask, SolveCounts } from "./rejection.ts";
 import { episodesOf, type TaskRollouts } from "./task-rollouts.ts";
 
 export interface Collected {
@@ -46,9 +46,9 @@ export async function collectRollouts(
         chosen.push(set);
         continue;
       }
-      const judged = judgeSet(config, set);
-      counts.add(judged);
-      if (judged.isUseful) chosen.push(set);
+      const assessed = assessTask(config, set);
+      counts.add(assessed);
+      if (assessed.isUseful) chosen.push(set);
     }
   }
   if (!enable) {
@@ -62,8 +62,8 @@ export async function collectRollouts(
     batches: batches + begun,
     metrics: {
       ...counts.metrics(),
-      "batch/generated": begun,
-      "batch/waiting_tasks": waiting.length,
+      "rejection_sample/batches": begun,
+      "rejection_sample/waiting_tasks": waiting.length,
     },
   };
 }

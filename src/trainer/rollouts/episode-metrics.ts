@@ -2,6 +2,7 @@
 import { mean } from "../../algorithms/statistics.ts";
 import { isCutOff, isFailed, isScored } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
+import { addTo } from "../../util/group-by.ts";
 
 type Metrics = Record<string, number>;
 
@@ -29,7 +30,7 @@ export function rewardsOf(episodes: readonly Episode[]): number[] {
  * Whether any of the episodes was scored as correct or incorrect. A failed rollout says nothing about
  * how the others are scored.
  */
-export function areJudged(episodes: readonly Episode[]): boolean {
+export function haveCorrectness(episodes: readonly Episode[]): boolean {
   const ended = episodes.filter((episode) => !isFailed(episode) && !isCutOff(episode));
   return ended.some(({ isCorrect }) => isCorrect !== null);
 }
@@ -39,7 +40,7 @@ export function areJudged(episodes: readonly Episode[]): boolean {
  * either.
  */
 export function passRate(episodes: readonly Episode[]): number | undefined {
-  if (!areJudged(episodes)) return undefined;
+  if (!haveCorrectness(episodes)) return undefined;
   const ended = episodes.filter((episode) => !isCutOff(episode));
   return meanOf(ended.map((episode) => (episode.isCorrect === true ? 1 : 0)));
 }
@@ -49,7 +50,7 @@ export function sampledTokens(episodes: readonly Episode[]): number {
   let tokens = 0;
   for (const episode of episodes) {
     for (const trajectory of episode.trajectories) {
-      for (const step of trajectory.steps) tokens += step.responseIds.length;
+      for (const step of trajectory.steps) tokens += step.trace.responseIds.length;
     }
   }
   return tokens;
@@ -60,10 +61,7 @@ export function ownMetrics(episodes: readonly Episode[], prefix: string): Metric
   const values = new Map<string, number[]>();
   for (const episode of episodes) {
     for (const [key, value] of Object.entries(episode.metrics)) {
-      if (!Number.isFinite(value)) continue;
-      const list = values.get(key) ?? [];
-      list.push(value);
-      values.set(key, list);
+      if (Number.isFinite(value)) addTo(values, key, value);
     }
   }
   const out: Metrics = {};
@@ -89,14 +87,14 @@ export function trainEpisodeMetrics(episodes: readonly Episode[]): Metrics {
   setIfDefined(metrics, "reward/mean", average);
   const variance = meanOf(rewards.map((reward) => (reward - (average ?? 0)) ** 2));
   setIfDefined(metrics, "reward/std", variance === undefined ? undefined : Math.sqrt(variance));
-  setIfDefined(metrics, "reward/pass_rate", passRate(episodes));
+  setIfDefined(metrics, "rollout/pass@1", passRate(episodes));
   metrics["rollout/episodes"] = episodes.length;
   metrics["rollout/failed"] = episodes.filter(isFailed).length;
-  metrics["rollout/cut_off"] = episodes.filter(isCutOff).length;
+  metrics["rollout/canceled"] = episodes.filter(isCutOff).length;
   metrics["rollout/retries"] = episodes.reduce((sum, e) => sum + Math.max(0, e.attempts - 1), 0);
   for (const reason of new Set(episodes.map((episode) => episode.terminationReason))) {
     const ended = episodes.filter((episode) => episode.terminationReason === reason).length;
-    metrics[`rollout/termination/${reason}`] = ended / episodes.length;
+    metrics[`rollout/termination_fraction/${reason}`] = ended / episodes.length;
   }
   metrics["tokens/sampled"] = sampledTokens(episodes);
   return { ...metrics, ...ownMetrics(episodes, "") };

@@ -9,12 +9,12 @@ import type { Episode } from "../../core/trajectory.ts";
  */
 export function checkFailures(
   episodes: readonly Episode[],
-  maxShare: number,
+  maxFraction: number,
   where: string,
   rollouts: number = episodes.length,
 ): void {
   const failed = episodes.filter(isFault);
-  if (failed.length <= rollouts * maxShare) return;
+  if (failed.length <= rollouts * maxFraction) return;
   const last = failed.findLast((episode) => episode.error !== undefined);
   const cause = last?.error === undefined ? undefined : revive(last.error);
   const reason = cause === undefined ? "" : ` The last error: ${cause.name}: ${cause.message}`;
@@ -23,10 +23,10 @@ export function checkFailures(
   const rest = cutOff === 0 ? "" : ` ${cutOff} others were cut off as a result.`;
   throw new AgentTrainerError({
     code: "TOO_MANY_FAILURES",
-    message: `${failed.length} of ${rollouts} rollouts of ${where} failed, more than trainer.max_failed_share=${maxShare} allows.${rest}${reason}`,
+    message: `${failed.length} of ${rollouts} rollouts of ${where} failed, more than trainer.max_failed_fraction=${maxFraction} allows.${rest}${reason}`,
     hint: "Run the agent and the evaluator on one task by hand; task ids and stacks are in the run folder under episodes/.",
     cause,
-    fields: { failed: failed.length, cutOff, rollouts, maxShare, taskIds },
+    fields: { failed: failed.length, cutOff, rollouts, maxFraction, taskIds },
   });
 }
 

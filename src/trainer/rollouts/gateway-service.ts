@@ -2,22 +2,21 @@
  * Puts the gateway in front of the backend's inference target and the rollout runner in front of the
  * gateway. The only place where the trainer uses both.
  */
-import type { InferenceTarget, TrainingBackend } from "../../core/backend.ts";
+import type { InferenceTarget } from "../../core/backend.ts";
 import { createGateway } from "../../gateway/index.ts";
-import { defaultRolloutLimits } from "../../rollout/limits.ts";
+import { defaultRolloutLimits } from "../../rollout/rollout-request.ts";
 import { createRolloutRunner } from "../../rollout/runner.ts";
 import { shortModelName } from "../../util/model-name.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import { withPausedGateway } from "./paused-gateway.ts";
 import type { RolloutOptions, RunRollouts } from "../loop-context.ts";
 import { withPromptLimit } from "./prompt-limit.ts";
 import type { Rollouts } from "./agent-spec.ts";
+import { createWeightGate, openGate, type WeightGate } from "./weight-gate.ts";
 
 /** Rollouts against one inference target, until disposed. */
 export interface RolloutService extends AsyncDisposable {
   readonly run: RunRollouts;
-  /** The backend as the loop must use it: calls wait while its servers change their weights. */
-  readonly hold?: (backend: TrainingBackend) => TrainingBackend;
+  readonly gate: WeightGate;
 }
 
 export interface RolloutServiceOptions {
@@ -26,6 +25,8 @@ export interface RolloutServiceOptions {
   readonly config: TrainConfig;
   /** Version of the weights that are served. @default 0 */
   readonly weightVersion?: number;
+  /** Episodes also hold calls that cannot be trained on, for evaluations. @default false */
+  readonly keepsUntrainable?: boolean;
 }
 
 /** Warnings of the gateway while rollouts run, as events of the run. */
@@ -47,12 +48,11 @@ class HeldWarnings {
 
 const toMs = (seconds: number): number => Math.ceil(seconds * 1000);
 
-/** Opens what runs rollouts. */
-export type OpenRollouts = (options: RolloutServiceOptions) => Promise<RolloutService>;
-
 /** Opens a gateway on a free local port and a runner on it. */
-export const createRolloutService: OpenRollouts = async (options) => {
-  const { rollouts, config, weightVersion = 0 } = options;
+export async function createRolloutService(
+  options: RolloutServiceOptions,
+): Promise<RolloutService> {
+  const { rollouts, config, weightVersion = 0, keepsUntrainable = false } = options;
   const target = withPromptLimit(options.target, config.data.maxPromptLength);
   const { nParallelTasks, retryLimit, ...seconds } = config.workflow;
   const { failureReward, retryAgentErrors, rewardSource, solvedReward } = config.rollout;
@@ -68,6 +68,7 @@ export const createRolloutService: OpenRollouts = async (options) => {
   const runner = createRolloutRunner({
     host: gateway.sessions,
     ...rollouts,
+    keepsUntrainable,
     untrainedRoles: config.rollout.untrainedRoles,
     failures: { reward: failureReward, retriesAgent: retryAgentErrors },
     scores: { source: rewardSource, solvedReward },
@@ -88,10 +89,7 @@ export const createRolloutService: OpenRollouts = async (options) => {
       const sampling = how.isValidation ? config.rollout.val : config.rollout.train;
       return runner.run(requests, { ...how, sampling });
     },
-    // A sampler in this process changes its weights between two tokens.
-    ...(target.kind === "http"
-      ? { hold: (backend) => withPausedGateway(backend, gateway, requestTimeoutMs) }
-      : {}),
+    gate: target.kind === "http" ? createWeightGate(gateway, requestTimeoutMs) : openGate,
     [Symbol.asyncDispose]: () => gateway.close(),
   };
-};
+}

@@ -9,11 +9,19 @@ import type { TrainConfig } from "../../config/train-config.ts";
 import { groupsOf } from "../update/episode-rows.ts";
 import type { TaskRollouts } from "./task-rollouts.ts";
 
-/** By the evaluator's `isCorrect`; `unjudged`: it was given for none; `too_few`: too few were scored. */
-export const solveOutcomes = ["partial", "all", "none", "unjudged", "too_few"] as const;
+/** By the evaluator's `isCorrect`; `unknown`: it was given for none; `too_few`: too few were scored. */
+export const solveOutcomes = ["partial", "all", "none", "unknown", "too_few"] as const;
 export type SolveOutcome = (typeof solveOutcomes)[number];
 
-export interface JudgedSet {
+const outcomeMetrics: Readonly<Record<SolveOutcome, string>> = {
+  partial: "some_correct_fraction",
+  all: "all_correct_fraction",
+  none: "none_correct_fraction",
+  unknown: "correctness_unknown_fraction",
+  too_few: "too_few_scored_fraction",
+};
+
+export interface AssessedTask {
   readonly outcome: SolveOutcome;
   /** Rewards that train differ. */
   readonly hasContrast: boolean;
@@ -24,10 +32,10 @@ export interface JudgedSet {
 function solveOutcome({ episodes }: TaskRollouts, minScored: number): SolveOutcome {
   const scored = episodes.filter(isScored);
   if (scored.length < Math.max(1, minScored)) return "too_few";
-  if (scored.every(({ isCorrect }) => isCorrect === null)) return "unjudged";
-  const right = scored.filter(({ isCorrect }) => isCorrect === true).length;
-  if (right === scored.length) return "all";
-  return right === 0 ? "none" : "partial";
+  if (scored.every(({ isCorrect }) => isCorrect === null)) return "unknown";
+  const correct = scored.filter(({ isCorrect }) => isCorrect === true).length;
+  if (correct === scored.length) return "all";
+  return correct === 0 ? "none" : "partial";
 }
 
 const stepRewards = ({ trajectory }: GroupMember): string =>
@@ -46,7 +54,7 @@ export function hasContrast(config: TrainConfig, set: TaskRollouts): boolean {
   });
 }
 
-export function judgeSet(config: TrainConfig, set: TaskRollouts): JudgedSet {
+export function assessTask(config: TrainConfig, set: TaskRollouts): AssessedTask {
   const outcome = solveOutcome(set, config.rejectionSample.minTrajsPerGroup);
   const differs = hasContrast(config, set);
   return { outcome, hasContrast: differs, isUseful: differs && outcome !== "too_few" };
@@ -54,31 +62,29 @@ export function judgeSet(config: TrainConfig, set: TaskRollouts): JudgedSet {
 
 /** Counts of a step's rollouts by outcome. */
 export class SolveCounts {
-  readonly #counts = { partial: 0, all: 0, none: 0, unjudged: 0, too_few: 0 };
+  readonly #counts = { partial: 0, all: 0, none: 0, unknown: 0, too_few: 0 };
   #equal = 0;
 
-  add({ outcome, hasContrast: differs }: JudgedSet): void {
+  add({ outcome, hasContrast: differs }: AssessedTask): void {
     this.#counts[outcome]++;
     if (!differs) this.#equal++;
   }
 
   /**
-   * `batch/num_tasks` and, as fractions of it, `batch/solve_...`, `batch/unjudged`, `batch/too_few`
-   * and `batch/equal_rewards`; empty where there was no task.
+   * `rejection_sample/tasks` and fractions of them: by outcome, and those whose rewards are equal.
+   * Without a task there are no fractions.
    */
   metrics(): Record<string, number> {
     const total = solveOutcomes.reduce((sum, outcome) => sum + this.#counts[outcome], 0);
-    if (total === 0) return { "batch/num_tasks": 0 };
-    const shares = solveOutcomes.map((outcome) => [
-      outcome === "too_few" || outcome === "unjudged"
-        ? `batch/${outcome}`
-        : `batch/solve_${outcome}`,
+    if (total === 0) return { "rejection_sample/tasks": 0 };
+    const fractions = solveOutcomes.map((outcome) => [
+      `rejection_sample/${outcomeMetrics[outcome]}`,
       this.#counts[outcome] / total,
     ]);
     return {
-      "batch/num_tasks": total,
-      ...Object.fromEntries(shares),
-      "batch/equal_rewards": this.#equal / total,
+      "rejection_sample/tasks": total,
+      ...Object.fromEntries(fractions),
+      "rejection_sample/equal_rewards_fraction": this.#equal / total,
     };
   }
 }

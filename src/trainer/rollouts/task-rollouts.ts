@@ -10,12 +10,16 @@ export interface TaskRollouts {
   readonly episodes: readonly Episode[];
 }
 
-/** Maps each episode to its group, for `groupTrajectories`. */
-export function rolloutsByEpisode(sets: readonly TaskRollouts[]): (episode: Episode) => string {
-  const keys = new Map(sets.flatMap(({ key, episodes }) => episodes.map((e) => [e, key] as const)));
-  return (episode) => keys.get(episode) ?? episode.task.id;
-}
-
 /** The episodes of all groups, in order. */
 export const episodesOf = (sets: readonly TaskRollouts[]): Episode[] =>
   sets.flatMap(({ episodes }) => episodes);
+
+/** Rollouts that a run holds between two steps; saved with its checkpoints. */
+export interface BufferedRollouts {
+  /** Chosen for a later step, oldest first. */
+  readonly waiting: readonly TaskRollouts[];
+  /** Already trained on, kept for replay; oldest first. */
+  readonly replay: readonly TaskRollouts[];
+}
+
+export const nothingBuffered: BufferedRollouts = { waiting: [], replay: [] };

@@ -1,18 +1,25 @@
 /** A validation: rolls out every validation task, with the same seeds each time, without training. */
+import type { TrainConfig } from "../../config/train-config.ts";
 import { isFault } from "../../core/outcome.ts";
+import type { Task } from "../../core/task.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import { deriveSeed } from "../../util/random.ts";
 import { checkFailures } from "./failures.ts";
-import type { LoopContext, RolloutRequest } from "../loop-context.ts";
+import type { LoopContext } from "../loop-context.ts";
+import type { RolloutRequest } from "../../rollout/rollout-request.ts";
 import { validationMetrics } from "./validation-metrics.ts";
 
-function requestsOf(context: LoopContext, step: number): RolloutRequest[] {
-  const { rollout, trainer } = context.config;
-  return context.valTasks.flatMap((task) =>
+/** `rollout.nVal` rollouts of each task; seeds depend on the task alone. `name`: first part of their ids. */
+export function validationRequests(
+  { rollout, trainer }: Pick<TrainConfig, "rollout" | "trainer">,
+  tasks: readonly Task[],
+  name: string,
+): RolloutRequest[] {
+  return tasks.flatMap((task) =>
     Array.from({ length: rollout.nVal }, (_, rolloutIndex) => ({
       task,
       rolloutIndex,
-      episodeId: `val-${step}/${task.id}/${rolloutIndex}`,
+      episodeId: `${name}/${task.id}/${rolloutIndex}`,
       seed: deriveSeed(trainer.seed, "val", task.id, rolloutIndex),
     })),
   );
@@ -25,11 +32,11 @@ export async function runValidation(
 ): Promise<Readonly<Record<string, number>>> {
   const { config, emit, journal, signal } = context;
   const start = performance.now();
-  const requests = requestsOf(context, step);
+  const requests = validationRequests(config, context.valTasks, `val-${step}`);
   const { valBatchSize } = config.data;
   const chunk = valBatchSize === -1 ? requests.length : valBatchSize * config.rollout.nVal;
   const episodes: Episode[] = [];
-  const mostFailed = requests.length * config.trainer.maxFailedShare;
+  const mostFailed = requests.length * config.trainer.maxFailedFraction;
   let failed = 0;
   for (let from = 0; from < requests.length && failed <= mostFailed; from += chunk) {
     const done = await context.rollouts(requests.slice(from, from + chunk), {
@@ -44,7 +51,7 @@ export async function runValidation(
   }
   journal.episodes(step, "validation", episodes);
   const where = `the validation after step ${step}`;
-  checkFailures(episodes, config.trainer.maxFailedShare, where, requests.length);
+  checkFailures(episodes, config.trainer.maxFailedFraction, where, requests.length);
   const { nVal, failureReward } = config.rollout;
   const metrics = {
     ...validationMetrics(episodes, nVal, failureReward),

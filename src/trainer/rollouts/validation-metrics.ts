@@ -1,26 +1,27 @@
 /** Metrics of a validation: rewards and pass@k, over all tasks and per data source. */
 import { isFailed, isScored } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import { areJudged, meanOf, ownMetrics, setIfDefined } from "./episode-metrics.ts";
-import { passAtK } from "./pass-at-k.ts";
+import { groupBy } from "../../util/group-by.ts";
+import { haveCorrectness, meanOf, ownMetrics, setIfDefined } from "./episode-metrics.ts";
 
 type Metrics = Record<string, number>;
+
+/**
+ * pass@k, the probability that at least one of k rollouts is correct, from `n` of which `right` were.
+ * Unbiased: 1 - C(n - c, k) / C(n, k), as a product that does not overflow (Chen et al. 2021,
+ * arXiv:2107.03374). `k` from 1 to `n`.
+ */
+export function passAtK(n: number, right: number, k: number): number {
+  if (n - right < k) return 1;
+  let allWrong = 1;
+  for (let i = n - right + 1; i <= n; i++) allWrong *= 1 - k / i;
+  return 1 - allWrong;
+}
 
 /** The source of a task: `metadata.data_source`, when that is a string. */
 export function dataSource({ task }: Episode): string | null {
   const source = (task.metadata as Readonly<Record<string, unknown>> | null)?.["data_source"];
   return typeof source === "string" && source !== "" ? source : null;
-}
-
-function byKey<K>(episodes: readonly Episode[], keyOf: (episode: Episode) => K): Map<K, Episode[]> {
-  const groups = new Map<K, Episode[]>();
-  for (const episode of episodes) {
-    const key = keyOf(episode);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [episode]);
-    else group.push(episode);
-  }
-  return groups;
 }
 
 interface Scale {
@@ -33,6 +34,15 @@ interface Scale {
   readonly failureReward: number;
 }
 
+/** The reward that an episode counts with in a validation; null for one that does not count. */
+export function validationReward(
+  episode: Pick<Episode, "terminationReason" | "reward" | "error">,
+  failureReward: number,
+): number | null {
+  if (episode.reward !== null && isScored(episode)) return episode.reward;
+  return isFailed(episode) ? failureReward : null;
+}
+
 /**
  * `reward/mean`, and `pass@k` for k from 1 to `n` if a rollout was scored as correct or incorrect; a
  * failed one is incorrect.
@@ -43,13 +53,10 @@ function scores(
   { n, failureReward }: Scale,
 ): Metrics {
   const metrics: Metrics = {};
-  const rewards = episodes.flatMap((episode) => {
-    if (episode.reward !== null && isScored(episode)) return [episode.reward];
-    return isFailed(episode) ? [failureReward] : [];
-  });
+  const rewards = episodes.flatMap((episode) => validationReward(episode, failureReward) ?? []);
   setIfDefined(metrics, `${prefix}/reward/mean`, meanOf(rewards));
-  if (!areJudged(episodes)) return metrics;
-  const tasks = [...byKey(episodes, ({ task }) => task.id).values()].map((own) => ({
+  if (!haveCorrectness(episodes)) return metrics;
+  const tasks = [...groupBy(episodes, ({ task }) => task.id).values()].map((own) => ({
     n: own.length,
     right: own.filter(({ isCorrect }) => isCorrect === true).length,
   }));
@@ -68,7 +75,7 @@ export function validationMetrics(
 ): Metrics {
   const scale = { n, failureReward };
   const metrics = scores(episodes, "val", scale);
-  for (const [source, own] of byKey(episodes, dataSource)) {
+  for (const [source, own] of groupBy(episodes, dataSource)) {
     if (source === null) continue;
     Object.assign(metrics, scores(own, `val/${source}`, scale), {
       [`val/${source}/episodes`]: own.length,

@@ -1,10 +1,11 @@
+import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Episode } from "../../core/trajectory.ts";
 import { pruneCheckpoints, readCheckpoint, type RunState, saveCheckpoint } from "./checkpoint.ts";
-import type { BufferedRollouts } from "../rollouts/buffered-rollouts.ts";
+import type { BufferedRollouts } from "../rollouts/task-rollouts.ts";
 
 const folder = (): string => mkdtempSync(join(tmpdir(), "agent-trainer-checkpoint-"));
 
@@ -110,13 +111,16 @@ describe("a checkpoint", () => {
     },
   );
 
-  it("of an earlier version, whose state has no hash, is read", async () => {
+  it("of another format is refused, with both formats named", async () => {
     const root = folder();
     const path = await save(root, 4);
-    const file = join(path, "state.json");
-    writeFileSync(file, readFileSync(file, "utf8").replace("checkpoint/3", "checkpoint/2"));
-    rmSync(join(path, "state.sha256"));
-    expect((await readCheckpoint(root, 4)).state).toEqual(stateOf(4));
+    const state = readFileSync(join(path, "state.json"), "utf8").replace("/4", "/3");
+    writeFileSync(join(path, "state.json"), state);
+    const hash = createHash("sha256").update(state).digest("hex");
+    writeFileSync(join(path, "state.sha256"), `${hash}  state.json\n`);
+    await expect(readCheckpoint(root, 4)).rejects.toThrow(
+      'its format is "agent-trainer/checkpoint/3", not "agent-trainer/checkpoint/4"',
+    );
   });
 
   it("of the best step stays when older ones go", async () => {

@@ -6,18 +6,16 @@
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CheckpointError } from "../../core/errors.ts";
 import { fileError } from "../../core/file-error.ts";
+import { writeFolderAtomic } from "../../util/files/atomic-write.ts";
 import { stepName } from "./run-log.ts";
-import type { BufferedRollouts } from "../rollouts/buffered-rollouts.ts";
-import { nothingBuffered } from "../rollouts/buffered-rollouts.ts";
+import { type BufferedRollouts, nothingBuffered } from "../rollouts/task-rollouts.ts";
 import { packRollouts, unpackRollouts } from "./stored-rollouts.ts";
 
-const format = "agent-trainer/checkpoint/3";
-/** The format before `state.sha256`. */
-const formatWithoutHash = "agent-trainer/checkpoint/2";
+const format = "agent-trainer/checkpoint/4";
 const stateFile = "state.json";
 const hashFileName = "state.sha256";
 const rolloutFile = "rollouts.jsonl";
@@ -63,7 +61,7 @@ export interface RunState {
 
 /**
  * The state that a resumed run starts from: it serves the weights of the checkpoint. If those had not
- * been served before, they get a version of their own, so that a version never names two sets of
+ * been served before, they get a new version, so that a version never names two sets of
  * weights.
  */
 export function servedState(state: RunState): RunState {
@@ -112,26 +110,6 @@ async function hashFile(path: string): Promise<FileFacts> {
   return { bytes: (await stat(path)).size, sha256: hash.digest("hex") };
 }
 
-/** Waits until the content of a file or folder is on the disk itself. */
-async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function writeSynced(path: string, text: string): Promise<void> {
-  const handle = await open(path, "w");
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 /** In the format that `sha256sum` writes and checks. */
 function hashLine(state: string | Buffer): string {
   return `${createHash("sha256").update(state).digest("hex")}  ${stateFile}\n`;
@@ -149,40 +127,26 @@ export async function saveCheckpoint(
 ): Promise<string> {
   const held = packRollouts(rollouts);
   const name = stepName(state.step);
+  const path = join(root, name);
   const temporary = join(root, `.tmp-${name}`);
-  try {
-    return await fillCheckpoint({ root, name, temporary, state, held }, writeWeights);
-  } catch (error) {
-    // On a full disk, its space is needed to continue.
-    await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
+  const fill = async (folder: string): Promise<void> => {
+    await mkdir(join(folder, "weights"));
+    await writeWeights(join(folder, "weights"));
+    await writeState(folder, state, held);
+  };
+  await writeFolderAtomic(path, fill, temporary).catch((error: unknown) => {
     throw fileError(error, { path: temporary }) ?? error;
-  }
+  });
+  return path;
 }
 
-interface CheckpointContent {
-  readonly root: string;
-  readonly name: string;
-  readonly temporary: string;
-  readonly state: RunState;
-  /** Rollouts as lines; "" for none. */
-  readonly held: string;
-}
-
-async function fillCheckpoint(
-  { root, name, temporary, state, held }: CheckpointContent,
-  writeWeights: (folder: string) => Promise<void>,
-): Promise<string> {
-  const weights = join(temporary, "weights");
-  await rm(temporary, { recursive: true, force: true });
-  await mkdir(weights, { recursive: true });
-  await writeWeights(weights);
+/** @param held rollouts as lines; "" for none */
+async function writeState(folder: string, state: RunState, held: string): Promise<void> {
+  const weights = join(folder, "weights");
   const files: Record<string, FileFacts> = {};
-  for (const file of await listFiles(weights)) {
-    await syncPath(join(weights, file));
-    files[file] = await hashFile(join(weights, file));
-  }
-  const rolloutPath = join(temporary, rolloutFile);
-  if (held !== "") await writeSynced(rolloutPath, held);
+  for (const file of await listFiles(weights)) files[file] = await hashFile(join(weights, file));
+  const rolloutPath = join(folder, rolloutFile);
+  if (held !== "") await writeFile(rolloutPath, held);
   const content: StateFile = {
     format,
     ...state,
@@ -190,15 +154,8 @@ async function fillCheckpoint(
     rollouts: held === "" ? null : await hashFile(rolloutPath),
   };
   const text = `${JSON.stringify(content, null, 2)}\n`;
-  await writeSynced(join(temporary, stateFile), text);
-  await writeSynced(join(temporary, hashFileName), hashLine(text));
-  await syncPath(weights);
-  await syncPath(temporary);
-  const path = join(root, name);
-  await rm(path, { recursive: true, force: true });
-  await rename(temporary, path);
-  await syncPath(root);
-  return path;
+  await writeFile(join(folder, stateFile), text);
+  await writeFile(join(folder, hashFileName), hashLine(text));
 }
 
 /** Steps that have a checkpoint, newest first. */
@@ -247,10 +204,10 @@ export async function readCheckpoint(root: string, step: number): Promise<Checkp
   if (hash !== null && !hash.equals(Buffer.from(hashLine(bytes)))) {
     throw damaged("the content of state.json does not match state.sha256");
   }
-  if (content.format !== format && content.format !== formatWithoutHash) {
+  if (content.format !== format) {
     throw damaged(`its format is ${JSON.stringify(content.format)}, not "${format}"`);
   }
-  if (hash === null && content.format === format) throw damaged("state.sha256 is missing");
+  if (hash === null) throw damaged("state.sha256 is missing");
   if (content.step !== step) throw damaged(`state.json is of step ${content.step}`);
   const check = async (name: string, expected: FileFacts): Promise<void> => {
     const found = await hashFile(join(path, name)).catch((error: unknown) => {
@@ -269,13 +226,7 @@ export async function readCheckpoint(root: string, step: number): Promise<Checkp
     content.rollouts === null
       ? nothingBuffered
       : unpackRollouts(await readFile(join(path, rolloutFile), "utf8"));
-  const { format: _format, files: _files, rollouts: _rollouts, ...saved } = content;
-  // Files written before these fields existed have neither.
-  const state = {
-    ...saved,
-    hasUnservedWeights: saved.hasUnservedWeights ?? false,
-    resumeVersions: saved.resumeVersions ?? [],
-  };
+  const { format: _format, files: _files, rollouts: _rollouts, ...state } = content;
   return { path, weights: join(path, "weights"), state, rollouts };
 }
 

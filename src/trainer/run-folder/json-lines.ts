@@ -9,10 +9,10 @@ import {
   ftruncateSync,
   openSync,
   readFileSync,
-  renameSync,
   writeFileSync,
 } from "node:fs";
 import { fileError, namingFile } from "../../core/file-error.ts";
+import { writeFileAtomicSync } from "../../util/files/atomic-write.ts";
 
 /** Placeholder for an array until its numbers are inserted; no string of a user contains it. */
 const placeholder = randomUUID();
@@ -149,8 +149,7 @@ export function cutLines(
   }
   const temporary = `${path}.tmp`;
   namingFile({ path: temporary }, () => {
-    writeFileSync(temporary, Buffer.concat(kept), { flush: true });
-    renameSync(temporary, path);
+    writeFileAtomicSync(path, Buffer.concat(kept), temporary);
   });
   return found;
 }

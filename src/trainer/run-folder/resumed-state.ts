@@ -1,5 +1,6 @@
 /** The state of a run that is resumed with other options than it was saved with. Pure. */
 import type { ConfigChange } from "../../core/events.ts";
+import { defined } from "../../util/defined.ts";
 import type { RunState } from "./checkpoint.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { batchSizeOf } from "../loop-context.ts";
@@ -24,7 +25,7 @@ function batchSizeBefore(config: TrainConfig, changes: readonly ConfigChange[]):
   const { trainBatchSize, ...rejection } = before as Record<string, never>;
   return batchSizeOf({
     ...config,
-    data: { ...config.data, ...(trainBatchSize === undefined ? {} : { trainBatchSize }) },
+    data: { ...config.data, ...defined({ trainBatchSize }) },
     rejectionSample: { ...config.rejectionSample, ...rejection },
   });
 }

@@ -3,21 +3,14 @@
  * from.
  */
 import { randomBytes } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join, resolve as resolvePath } from "node:path";
 import { parse, stringify } from "yaml";
 import { CheckpointError, ConfigError } from "../../core/errors.ts";
 import type { ConfigChange } from "../../core/events.ts";
 import { fileError, namingFile } from "../../core/file-error.ts";
+import { writeFileAtomicSync } from "../../util/files/atomic-write.ts";
 import { type Checkpoint, listCheckpoints, newestCheckpoint } from "./checkpoint.ts";
 import { isTree } from "../../config/camel-keys.ts";
 import { configTree } from "../../config/parse.ts";
@@ -33,7 +26,8 @@ import { lockRun } from "./run-lock.ts";
  */
 export type ResumeMode = false | "auto" | (string & {});
 
-export interface RunDirectory {
+/** Disposing closes the run log and releases the lock; it may be done twice. */
+export interface RunDirectory extends Disposable {
   readonly path: string;
   readonly checkpoints: string;
   readonly journal: RunLog;
@@ -43,8 +37,6 @@ export interface RunDirectory {
   readonly warnings: readonly string[];
   /** Options that differ from those that the run was saved with. */
   readonly changes: readonly ConfigChange[];
-  /** Closes the run log and releases the lock. Idempotent. */
-  close(): void;
 }
 
 export interface OpenRunOptions {
@@ -161,9 +153,7 @@ async function findCheckpoint(
 }
 
 function writeConfig(path: string, config: TrainConfig): void {
-  const temporary = join(path, `${configFile}.tmp`);
-  writeFileSync(temporary, stringify(configTree(config)), { flush: true });
-  renameSync(temporary, join(path, configFile));
+  writeFileAtomicSync(join(path, configFile), stringify(configTree(config)));
 }
 
 interface TakenFolder {
@@ -204,7 +194,7 @@ export async function openRunDirectory(options: OpenRunOptions): Promise<RunDire
       journal,
       ...found,
       warnings,
-      close() {
+      [Symbol.dispose]() {
         try {
           journal.close();
         } finally {

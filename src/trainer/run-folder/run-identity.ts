@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { CheckpointError } from "../../core/errors.ts";
 import type { ConfigChange } from "../../core/events.ts";
-import type { Task } from "../../core/task.ts";
+import type { Dataset, Task } from "../../core/task.ts";
 import type { Tree } from "../../config/camel-keys.ts";
 import { type ConfigField, configFields } from "../../config/fields.ts";
 import { configTree } from "../../config/parse.ts";
@@ -25,13 +25,16 @@ export function hashConfig(config: TrainConfig): string {
 }
 
 /** Hash of the tasks' ids and instructions, in order, and of their ranks where a curriculum uses them. */
-export function hashDataset(tasks: readonly Task[], rank?: (task: Task) => number): string {
-  const facts = tasks.map((task) => [
-    task.id,
-    task.instruction,
-    ...(rank === undefined ? [] : [rank(task)]),
-  ]);
-  return sha256(JSON.stringify(facts));
+export function hashDataset(tasks: Dataset, rank?: (task: Task) => number): string {
+  // The hash of one JSON list, which for a large dataset would be longer than a string may be.
+  const hash = createHash("sha256").update("[");
+  let separator = "";
+  for (const task of tasks) {
+    const facts = [task.id, task.instruction, ...(rank === undefined ? [] : [rank(task)])];
+    hash.update(`${separator}${JSON.stringify(facts)}`);
+    separator = ",";
+  }
+  return hash.update("]").digest("hex");
 }
 
 /** The value in an earlier run; an option that it did not have was at its default. */

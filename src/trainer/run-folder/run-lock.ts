@@ -37,6 +37,12 @@ function isAlive(record: LockRecord): boolean {
   }
 }
 
+/** Whether a live process holds the lock of a run folder. */
+export function isLocked(folder: string): boolean {
+  const found = readLock(join(folder, "run.lock"));
+  return found !== null && isAlive(found);
+}
+
 function lockedError(path: string, record: LockRecord | null): AgentTrainerError {
   const owner = record === null ? "another process" : `process ${record.pid} on ${record.host}`;
   return new AgentTrainerError({

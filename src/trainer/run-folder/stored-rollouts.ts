@@ -3,8 +3,7 @@
  * what is read equals what was written, bit by bit.
  */
 import { CheckpointError } from "../../core/errors.ts";
-import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
-import type { BufferedRollouts } from "../rollouts/buffered-rollouts.ts";
+import type { TaskRollouts, BufferedRollouts } from "../rollouts/task-rollouts.ts";
 
 type List = keyof BufferedRollouts;
 

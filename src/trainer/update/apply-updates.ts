@@ -4,13 +4,15 @@
  */
 import type { UpdateMetrics } from "../../core/backend.ts";
 import { type AgentTrainerError, NumericsError } from "../../core/errors.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
-import { refusedLimits } from "../../core/update-limits.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
+import { exceededLimits, refusedLimits } from "../../core/loss/update-limits.ts";
 import { deriveSeed } from "../../util/random.ts";
-import { checkFinite, describeLimit, limitsBefore, limitExceededError, tripped } from "./guards.ts";
+import { addTo } from "../../util/group-by.ts";
+import { checkFinite, describeLimit, limitsBefore, limitExceededError } from "./guards.ts";
 import type { LoopContext } from "../loop-context.ts";
 import { planLoss } from "./loss-plan.ts";
 import { miniBatches } from "./mini-batches.ts";
+import type { UpdateBackend } from "./shared-forward.ts";
 import type { UpdateGuard } from "../stepper.ts";
 import { updateWithTrainerLoss } from "./trainer-loss.ts";
 import { optimOf } from "./update-spec.ts";
@@ -26,17 +28,15 @@ export interface Updates {
   readonly stop: AgentTrainerError | null;
 }
 
+type UpdateContext = Omit<LoopContext, "backend"> & { readonly backend: UpdateBackend };
+
 /** Totals; except for extremes, every other metric is a mean per token or per update. */
 const summed = new Set(["tokens"]);
 
 function combined(all: readonly UpdateMetrics[]): Record<string, number> {
   const values = new Map<string, number[]>();
   for (const metrics of all) {
-    for (const [key, value] of Object.entries(metrics)) {
-      const list = values.get(key);
-      if (list === undefined) values.set(key, [value]);
-      else list.push(value);
-    }
+    for (const [key, value] of Object.entries(metrics)) addTo(values, key, value);
   }
   return Object.fromEntries(
     [...values].map(([key, list]) => {
@@ -50,16 +50,16 @@ function combined(all: readonly UpdateMetrics[]): Record<string, number> {
 
 /**
  * Trains on `rows` as configured.
- * @throws NumericsError, or TRIPWIRE before anything changed, where the options end the run.
+ * @throws NumericsError, or LIMIT_EXCEEDED before anything changed, where the options end the run.
  */
 export async function applyUpdates(
-  context: LoopContext,
+  context: UpdateContext,
   step: number,
   rows: readonly TrainingRow[],
   guard: UpdateGuard,
   skippedBefore: number,
 ): Promise<Updates> {
-  const { backend, config, emit } = context;
+  const { backend, gate, config, emit } = context;
   const { guards, training, trainer } = config;
   const { spec, byRole } = planLoss(config, backend.capabilities, context.losses);
   const optim = optimOf(context, step);
@@ -80,10 +80,11 @@ export async function applyUpdates(
     try {
       // Does not get the signal: an update that has begun is finished, so the state stays
       // consistent.
-      metrics =
+      metrics = await gate.update(backend, () =>
         byRole === null
-          ? await backend.updatePolicy(part, spec, optim, undefined, limits)
-          : await updateWithTrainerLoss(backend, part, { spec, lossOfRole: byRole }, optim, limits);
+          ? backend.updatePolicy(part, spec, optim, undefined, limits)
+          : updateWithTrainerLoss(backend, part, { spec, lossOfRole: byRole }, optim, limits),
+      );
     } catch (error) {
       const refused = refusedLimits(error);
       if (refused !== null) {
@@ -105,14 +106,14 @@ export async function applyUpdates(
     checkFinite(metrics);
     skippedInARow = 0;
     done.push(metrics);
-    const trips = tripped(metrics, guards);
-    if (trips.length === 0) continue;
+    const exceeded = exceededLimits(metrics, guards);
+    if (exceeded.length === 0) continue;
     exceededLimit = true;
     if (guards.action === "stop") {
-      stop = limitExceededError(trips, "applied");
+      stop = limitExceededError(exceeded, "applied");
       break;
     }
-    for (const trip of trips) emit(step, { type: "warning", message: describeLimit(trip) });
+    for (const limit of exceeded) emit(step, { type: "warning", message: describeLimit(limit) });
     if (guards.action === "end_step") break;
   }
   return {
@@ -123,7 +124,7 @@ export async function applyUpdates(
       ...combined(done),
       "train/updates": done.length,
       "train/skipped_updates": skipped,
-      "train/tripped": exceededLimit ? 1 : 0,
+      "train/limit_exceeded": exceededLimit ? 1 : 0,
       "progress/lr": optim.learningRate,
     },
   };

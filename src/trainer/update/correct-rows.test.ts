@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { TrainingRow } from "../../core/training-row.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { RolloutCorrectionOptions } from "../../config/train-config.ts";
 import { correctRows } from "./correct-rows.ts";
 
@@ -94,7 +94,7 @@ describe("correctRows", () => {
       ...off,
       tisMode: "token",
     });
-    expect(metrics["offpolicy/k3_kl"]).toBe(alone.metrics["offpolicy/k3_kl"]);
+    expect(metrics["off_policy/kl_k3"]).toBe(alone.metrics["off_policy/kl_k3"]);
   });
 
   it("takes ratios to the trainer, and weighs tokens by how far the sampler was away", async () => {
@@ -109,7 +109,7 @@ describe("correctRows", () => {
       [0, 0, 0.36788, 0, 1.05127, 0.44933],
     ]);
     expect(metrics["rollout_correction/rollout_is_mean"]).toBeCloseTo(1.050287, 5.6);
-    expect(metrics["offpolicy/kl"]).toBeCloseTo(-0.03125, 5.6);
+    expect(metrics["off_policy/kl_k1"]).toBeCloseTo(-0.03125, 5.6);
     // What was captured stays as it was.
     expect(rows.map((row) => rounded(row.samplingLogprobs))).toEqual(rollout);
   });

@@ -13,10 +13,16 @@ import {
 } from "../../algorithms/rollout-correction/importance-weights.ts";
 import type { TokenValues } from "../../algorithms/rollout-correction/log-ratios.ts";
 import { offPolicyMetrics } from "../../algorithms/rollout-correction/off-policy-metrics.ts";
-import { parseRejection, reject } from "../../algorithms/rollout-correction/rejection.ts";
-import type { Rejection, RejectionRule } from "../../algorithms/rollout-correction/rejection.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
+import {
+  parseRejection,
+  reject,
+  type Rejection,
+  type RejectionRule,
+} from "../../algorithms/rollout-correction/rejection.ts";
+import { targetPositions } from "../../core/loss/aggregation.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { RolloutCorrectionOptions } from "../../config/train-config.ts";
+import { defined } from "../../util/defined.ts";
 
 /** [row][length] log-probabilities of the rows' tokens under the weights that train. */
 export type Forward = (rows: readonly TrainingRow[]) => Promise<readonly Float32Array[]>;
@@ -24,7 +30,7 @@ export type Forward = (rows: readonly TrainingRow[]) => Promise<readonly Float32
 export interface CorrectedRows {
   /** Rows of which every token was rejected are dropped. */
   readonly rows: readonly TrainingRow[];
-  /** `offpolicy/...` and `rollout_correction/...`; empty when nothing is corrected. */
+  /** `off_policy/...` and `rollout_correction/...`; empty when nothing is corrected. */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
@@ -57,7 +63,7 @@ export async function correctRows(
   const found = await forward(scored);
   const trained = new Map(scored.map((row, i) => [row, found[i] as Float32Array]));
   if (!isCorrecting) return { rows: rows.map((row) => filled(row, trained.get(row))), metrics: {} };
-  const positions = rows.map(targetsOf);
+  const positions = rows.map(targetPositions);
   const old = positions.map((at, r) => pick(trained.get(rows[r] as TrainingRow), at));
   const rollout = positions.map((at, r) => {
     const row = rows[r] as TrainingRow;
@@ -108,13 +114,6 @@ function weigh(
   });
 }
 
-/** Positions of the trained tokens. */
-function targetsOf({ targetMask }: TrainingRow): Int32Array {
-  const positions: number[] = [];
-  for (let i = 1; i < targetMask.length; i++) if (targetMask[i] === 1) positions.push(i);
-  return Int32Array.from(positions);
-}
-
 function pick(values: Float32Array | undefined, positions: Int32Array): Float64Array {
   return Float64Array.from(positions, (position) => values?.[position] as number);
 }
@@ -150,6 +149,6 @@ function correctRow(
     targetMask,
     samplingLogprobs,
     advantages,
-    ...(factors === undefined ? {} : { weights: factors }),
+    ...defined({ weights: factors }),
   };
 }

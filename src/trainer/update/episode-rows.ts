@@ -1,22 +1,22 @@
 /** From the episodes of a step to the rows it trains on: groups, filters, advantages, rows. */
-import { computeAdvantages } from "../../algorithms/advantages.ts";
-import type { AdvantageOptions } from "../../algorithms/advantages.ts";
-import { findEstimator, groupRelative } from "../../algorithms/catalog.ts";
-import type { CustomEstimators, EstimatorName } from "../../algorithms/catalog.ts";
+import { computeAdvantages, type AdvantageOptions } from "../../algorithms/advantages.ts";
+import {
+  findEstimator,
+  groupRelative,
+  type CustomEstimators,
+  type EstimatorName,
+} from "../../algorithms/catalog.ts";
 import { dropUniform } from "../../algorithms/filters.ts";
 import { groupTrajectories } from "../../algorithms/grouping.ts";
 import { precomputedAdvantages } from "../../algorithms/precomputed.ts";
-import { buildRows } from "../../algorithms/rows.ts";
-import type { MemberAdvantage } from "../../algorithms/rows.ts";
-import type { LogprobTemperature } from "../../algorithms/step-logprobs.ts";
+import { buildRows, type MemberAdvantage, type RowsOptions } from "../../algorithms/rows/rows.ts";
 import { computeStepwiseAdvantages } from "../../algorithms/stepwise.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { TerminationReason, TrajectoryGroup } from "../../core/trajectory.ts";
 import { namesByRole } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import { episodesOf, type TaskRollouts, rolloutsByEpisode } from "../rollouts/task-rollouts.ts";
-import { isPerStep, shapeOverlong } from "./shape-rewards.ts";
-import type { StepGroups } from "./step-groups.ts";
+import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
+import { isPerStep, shapeOverlong, type StepGroups } from "./shape-rewards.ts";
 
 /**
  * Termination reasons whose rollouts are excluded entirely, in addition to those that left nothing to
@@ -39,10 +39,7 @@ export function excludedReasons({ compactFiltering }: TrainConfig): readonly Ter
 
 /** Groups with the rewards that are trained on. */
 export function groupsOf(config: TrainConfig, sets: readonly TaskRollouts[]): StepGroups {
-  const grouped = groupTrajectories(episodesOf(sets), {
-    setOf: rolloutsByEpisode(sets),
-    excludedReasons: excludedReasons(config),
-  });
+  const grouped = groupTrajectories(sets, { excludedReasons: excludedReasons(config) });
   const shaped = shapeOverlong(config, grouped.groups);
   return { groups: shaped.groups, metrics: { ...grouped.metrics, ...shaped.metrics } };
 }
@@ -101,7 +98,7 @@ export function rowsOf(
   config: TrainConfig,
   grouped: StepGroups,
   custom: CustomEstimators,
-  logprobTemperature: LogprobTemperature,
+  options: RowsOptions,
 ): { readonly rows: readonly TrainingRow[]; readonly metrics: Record<string, number> } {
   const given = precomputedAdvantages(grouped.groups, config.algorithm.usePrecomputedAdvantage);
   const open = grouped.groups.filter((group) => !given.byGroup.has(group));
@@ -116,7 +113,7 @@ export function rowsOf(
   const built = buildRows(
     groups,
     groups.map((group) => byGroup.get(group) as ArrayLike<MemberAdvantage>),
-    { skipTruncated: config.algorithm.maskTruncatedSamples, logprobTemperature },
+    { ...options, skipTruncated: config.algorithm.maskTruncatedSamples },
   );
   return {
     rows: built.rows,

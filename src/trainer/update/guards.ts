@@ -1,14 +1,13 @@
-/** Limits on metrics of an update that detect a diverging run. Knows no backend. */
+/** Limits on metrics of an update that detect a diverging run. */
 import type { MeasuredMetric, UpdateMetrics } from "../../core/backend.ts";
 import { AgentTrainerError, NumericsError } from "../../core/errors.ts";
 import {
   limitMetrics,
   type LimitName,
   limitNames,
-  type PassedLimit,
-  passedLimits,
+  type ExceededLimit,
   type UpdateLimits,
-} from "../../core/update-limits.ts";
+} from "../../core/loss/update-limits.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 
 type Guards = TrainConfig["guards"];
@@ -21,23 +20,18 @@ export const guardOptions: Readonly<Record<LimitName, string>> = {
   ratio: "guards.ratio",
 };
 
-/** The limits that an update exceeded; limits whose metric the backend did not return are ignored. */
-export function tripped(metrics: UpdateMetrics, guards: Guards): readonly PassedLimit[] {
-  return passedLimits(metrics, guards);
-}
-
 /** Limits that are checked before an update is applied, if a backend can. */
 export function limitsBefore({ gradNorm, kl, ratio, action }: Guards): UpdateLimits | undefined {
   return action === "stop" ? { gradNorm, kl, ratio } : undefined;
 }
 
-export const describeLimit = ({ name, value, limit }: PassedLimit): string =>
+export const describeLimit = ({ name, value, limit }: ExceededLimit): string =>
   `train/${limitMetrics[name]} is ${Number(value.toPrecision(4))}, beyond ${guardOptions[name]}=${limit}.`;
 
 /** What became of the update that exceeded a limit, and of its step. */
-export type TripOutcome = "refused" | "refused-later" | "applied";
+export type LimitOutcome = "refused" | "refused-later" | "applied";
 
-const outcomes: Readonly<Record<TripOutcome, string>> = {
+const outcomes: Readonly<Record<LimitOutcome, string>> = {
   refused: "The update was not applied; the step before it is saved.",
   "refused-later":
     "The update was not applied; the step ends with the updates before it and is saved.",
@@ -45,16 +39,16 @@ const outcomes: Readonly<Record<TripOutcome, string>> = {
 };
 
 export function limitExceededError(
-  trips: readonly PassedLimit[],
-  outcome: TripOutcome,
+  exceeded: readonly ExceededLimit[],
+  outcome: LimitOutcome,
 ): AgentTrainerError {
   return new AgentTrainerError({
-    code: "TRIPWIRE",
-    message: `${trips.map(describeLimit).join(" ")} ${outcomes[outcome]}`,
+    code: "LIMIT_EXCEEDED",
+    message: `${exceeded.map(describeLimit).join(" ")} ${outcomes[outcome]}`,
     hint: "Lower the learning rate or the number of updates per step, then resume; or set guards.action=warn.",
     fields: {
       outcome,
-      trips: trips.map(({ name, value, limit }) => ({
+      limits: exceeded.map(({ name, value, limit }) => ({
         option: guardOptions[name],
         metric: `train/${limitMetrics[name]}`,
         value,

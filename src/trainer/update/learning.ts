@@ -2,14 +2,15 @@
  * Whether a step taught the model anything, and if not why: in the metrics of the step, and as a
  * sentence at the end of a run in which no step did. Pure.
  */
-import { lossNames } from "../../core/loss.ts";
+import { lossNames } from "../../core/loss/loss.ts";
+import type { NamedMetrics } from "../../core/metrics/catalog.ts";
 import { isFailed } from "../../core/outcome.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { namesByRole } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { episodesOf, type TaskRollouts } from "../rollouts/task-rollouts.ts";
 
-type Metrics = Readonly<Record<string, number>>;
+type Metrics = Readonly<NamedMetrics>;
 
 /** Why a step changed no weights, with a remedy. */
 const reasons = {
@@ -19,7 +20,7 @@ const reasons = {
   nothing_captured:
     "no rollout left anything to train on: its calls did not come through config.baseUrl, or cannot be trained on",
   no_reward: "nothing that could be trained on had a reward",
-  left_out:
+  excluded:
     "options excluded everything there was to train on: compact_filtering, rollout.untrained_roles, algorithm.mask_truncated_samples or algorithm.rollout_correction",
   equal_rewards:
     "the rewards within each group were equal, so there was nothing to prefer: make tasks harder or easier, the reward finer, or rollout.n larger",
@@ -27,13 +28,13 @@ const reasons = {
 } as const;
 export type SkipReason = keyof typeof reasons;
 
-const prefix = "train/skipped_because/";
+const prefix = "train/skip_reason/" as const;
 const short: Readonly<Record<SkipReason, string>> = {
   no_tasks: "no task left",
   failed: "all failed",
   nothing_captured: "nothing captured",
   no_reward: "no rewards",
-  left_out: "all excluded",
+  excluded: "all excluded",
   equal_rewards: "rewards equal",
   not_finite: "not finite",
 };
@@ -65,22 +66,22 @@ function reasonOf(config: TrainConfig, facts: StepFacts): SkipReason | null {
   if (episodesOf(sets).every(isFailed)) return "failed";
   const uniform = metrics["groups/dropped/uniform_groups"] ?? 0;
   const count = metrics["groups/count"] ?? 0;
-  if (count > 0) return uniform === count ? "equal_rewards" : "left_out";
+  if (count > 0) return uniform === count ? "equal_rewards" : "excluded";
   const dropped = (name: string): number => metrics[`groups/dropped/${name}`] ?? 0;
   if (dropped("no_reward") + dropped("invalid_reward") > 0) return "no_reward";
-  return dropped("untrained") + dropped("excluded_episodes") > 0 ? "left_out" : "nothing_captured";
+  return dropped("untrained") + dropped("excluded_episodes") > 0 ? "excluded" : "nothing_captured";
 }
 
 /**
- * `rollout/untrained`: rollouts of which nothing is in the update; `train/skipped_because/...`: 1
+ * `rollout/unused`: rollouts of which nothing is in the update; `train/skip_reason/...`: 1
  * where the step taught nothing.
  */
 export function learningMetrics(config: TrainConfig, facts: StepFacts): Record<string, number> {
   const trained = new Set(facts.rows.map(({ provenance }) => provenance.episodeId));
-  const untrained = episodesOf(facts.sets).filter(({ id }) => !trained.has(id)).length;
+  const unused = episodesOf(facts.sets).filter(({ id }) => !trained.has(id)).length;
   const reason = reasonOf(config, facts);
   return {
-    "rollout/untrained": untrained,
+    "rollout/unused": unused,
     ...(reason === null ? {} : { [`${prefix}${reason}`]: 1 }),
   };
 }

@@ -1,8 +1,8 @@
 /** Which policy a run trains when it does not sample at temperature 1, and the warnings about it. */
-import type { LogprobTemperature } from "../../algorithms/step-logprobs.ts";
+import type { LogprobTemperature } from "../../algorithms/rows/step-logprobs.ts";
 import type { BackendCapabilities, TrainingBackend } from "../../core/backend.ts";
 import { backendsThat } from "../../core/capabilities.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 
 /** The configured value, if the backend supports it. */
@@ -50,7 +50,7 @@ export function lackWarning(
   const [first] = lacking;
   if (first === undefined) return null;
   const { temperature = 1 } = first;
-  const told =
+  const which =
     temperature === 1
       ? `after rollout.train.temperature=${config.rollout.train.temperature}`
       : "before temperature";
@@ -58,7 +58,7 @@ export function lackWarning(
     temperature === 1
       ? 'a vLLM server with --logprobs-mode raw_logprobs and logprobKind "raw"'
       : 'a vLLM server with --logprobs-mode processed_logprobs and logprobKind "processed"';
-  const what = `${lacking.length} of ${rows.length} rows come from a server that returns log-probabilities ${told}, but the policy at temperature ${temperature} is trained.`;
+  const what = `${lacking.length} of ${rows.length} rows come from a server that returns log-probabilities ${which}, but the policy at temperature ${temperature} is trained.`;
   return forward
     ? `${what} The trainer computes them itself before each update, which costs a forward pass and cannot distinguish rollouts of earlier weights from those of the current ones. To use the server's own, choose ${remedy}.`
     : `${what} The backend cannot compute them itself, so the ratios of the loss are wrong by the difference. Choose ${remedy}, or sample at temperature 1.`;

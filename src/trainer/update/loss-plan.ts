@@ -4,12 +4,12 @@
  * receives the gradients.
  */
 import { isCustomName } from "../../algorithms/catalog.ts";
-import { rowLossOf } from "../../algorithms/losses/catalog.ts";
+import { rowLossOf } from "../../algorithms/losses/row-losses.ts";
 import { toRowLoss } from "../../algorithms/losses/loss-function.ts";
 import type { RowLoss } from "../../algorithms/losses/row-loss.ts";
 import type { BackendCapabilities } from "../../core/backend.ts";
 import { ConfigError } from "../../core/errors.ts";
-import { lossNames, type LossName, type LossSpec } from "../../core/loss.ts";
+import { lossNames, type LossName, type LossSpec } from "../../core/loss/loss.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { namesByRole } from "../../config/role-map.ts";
 import type { CustomLosses } from "../custom-algorithms.ts";

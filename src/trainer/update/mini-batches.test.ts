@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { TrainingRow } from "../../core/training-row.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { miniBatches } from "./mini-batches.ts";
 
 const rows = Array.from({ length: 10 }, (_, i) => ({

@@ -2,7 +2,7 @@
  * Rows split into mini-batches, each of which gets an optimizer step. A function of the seed; knows
  * no backend.
  */
-import type { TrainingRow } from "../../core/training-row.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
 
 export interface MiniBatchPlan {
@@ -24,11 +24,11 @@ export function miniBatches(
   const count = Math.min(parts, rows.length);
   return Array.from({ length: epochs }, (_, epoch) => {
     if (count <= 1) return rows.length === 0 ? [] : [rows];
-    const dealt = shuffled(rows, createRandom(deriveSeed(seed, "mini-batches", epoch)));
+    const order = shuffled(rows, createRandom(deriveSeed(seed, "mini-batches", epoch)));
     return Array.from({ length: count }, (_part, part) =>
-      dealt.slice(
-        Math.floor((part * dealt.length) / count),
-        Math.floor(((part + 1) * dealt.length) / count),
+      order.slice(
+        Math.floor((part * order.length) / count),
+        Math.floor(((part + 1) * order.length) / count),
       ),
     );
   }).flat();

@@ -1,14 +1,22 @@
 /** Adds the configured bonuses and penalties to the rewards of groups, before advantages. */
-import { overlongPenalty } from "../../algorithms/overlong.ts";
-import { maxResponseBytes, withRewards, withStepShaping } from "../../algorithms/reward-shaping.ts";
-import { klPenalty } from "../../algorithms/kl-in-reward.ts";
-import { buildRows } from "../../algorithms/rows.ts";
-import type { LogprobTemperature } from "../../algorithms/step-logprobs.ts";
+import {
+  klPenalty,
+  longestResponse,
+  overlongPenalty,
+  withRewards,
+  withStepShaping,
+} from "../../algorithms/reward-shaping.ts";
+import { buildRows, type RowsOptions } from "../../algorithms/rows/rows.ts";
 import { mean } from "../../algorithms/statistics.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { GroupMember, TrajectoryGroup } from "../../core/trajectory.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import type { StepGroups } from "./step-groups.ts";
+
+/** The groups of a step, and what was counted while building them. */
+export interface StepGroups {
+  readonly groups: readonly TrajectoryGroup[];
+  readonly metrics: Readonly<Record<string, number>>;
+}
 
 /** Whether steps are compared, so that each has its own reward. */
 export function isPerStep({ stepwiseAdvantage }: TrainConfig): boolean {
@@ -29,14 +37,14 @@ export function shapeOverlong(config: TrainConfig, groups: readonly TrajectoryGr
   };
   const shaped = isPerStep(config)
     ? withStepShaping(groups, ({ trajectory }) =>
-        trajectory.steps.map(({ responseIds }) => penaltyOf(responseIds.length)),
+        trajectory.steps.map(({ trace }) => penaltyOf(trace.responseIds.length)),
       )
-    : withRewards(groups, (member) => member.reward + penaltyOf(maxResponseBytes(member)));
+    : withRewards(groups, (member) => member.reward + penaltyOf(longestResponse(member)));
   return {
     groups: shaped,
     metrics: {
       "shaping/overlong_penalty": mean(penalties),
-      "shaping/overlong_share": mean(penalties.map((penalty) => (penalty < 0 ? 1 : 0))),
+      "shaping/overlong_fraction": mean(penalties.map((penalty) => (penalty < 0 ? 1 : 0))),
     },
   };
 }
@@ -59,12 +67,12 @@ export async function shapeByKl(
   config: TrainConfig,
   { groups, metrics }: StepGroups,
   score: Score,
-  logprobTemperature: LogprobTemperature,
+  options: RowsOptions,
 ): Promise<StepGroups> {
   const { algorithm } = config;
   if (!algorithm.useKlInReward || groups.length === 0) return { groups, metrics };
   const nothing = groups.map(({ members }) => new Float64Array(members.length));
-  const { rows } = buildRows(groups, nothing, { logprobTemperature });
+  const { rows } = buildRows(groups, nothing, options);
   const policy = await score(rows, "current");
   const reference = await score(rows, "reference");
   const penalty = klPenalty(rows, policy, reference, algorithm.klPenalty);
@@ -81,7 +89,7 @@ export async function shapeByKl(
   }
   const ofSteps = ({ episode, trajectory }: GroupMember): number[] =>
     trajectory.steps.map(
-      ({ traceId }) => -klCoef * (sums.get(keyOf(episode.id, trajectory.uid, traceId)) ?? 0),
+      ({ trace }) => -klCoef * (sums.get(keyOf(episode.id, trajectory.uid, trace.id)) ?? 0),
     );
   const ofAll = (member: GroupMember): number =>
     ofSteps(member).reduce((sum, value) => sum + value, 0);

@@ -1,12 +1,13 @@
 /** From rollouts to changed weights: rows, then updates. */
 import { isFailed, isScored } from "../../core/outcome.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { applyUpdates, type Updates } from "./apply-updates.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { learningMetrics } from "./learning.ts";
 import type { LoopContext } from "../loop-context.ts";
 import { episodesOf, type TaskRollouts } from "../rollouts/task-rollouts.ts";
 import type { UpdateGuard } from "../stepper.ts";
+import { withSharedForward } from "./shared-forward.ts";
 import { trainingRows } from "./training-rows.ts";
 
 const nothingCaptured =
@@ -65,12 +66,13 @@ export async function trainOnRollouts(
   { guard, skippedUpdates, check }: TrainOptions,
 ): Promise<Updates> {
   warnOfFailures(context, step, sets);
-  const { rows, metrics } = await trainingRows(context, step, sets);
+  const shared = { ...context, backend: withSharedForward(context.backend) };
+  const { rows, metrics } = await trainingRows(shared, step, sets);
   if (sets.length > 0 && metrics["groups/trajectories_after"] === 0) {
     context.emit(step, { type: "warning", message: nothingCaptured });
   }
   check?.(rows);
-  const updates = await applyUpdates(context, step, rows, guard, skippedUpdates);
+  const updates = await applyUpdates(shared, step, rows, guard, skippedUpdates);
   const { hasChanged } = updates;
   return {
     ...updates,

@@ -2,27 +2,22 @@
  * An optimizer step on a loss that the backend does not know. To first order, every loss equals its
  * gradient: rows get the negative gradient of each token as its advantage and the current
  * log-probability in place of the sampled one, so that the gradient of `importance_sampling`, all of
- * whose ratios are 1, is that of the loss. Costs one forward pass.
+ * whose ratios are 1, is that of the loss. Needs the current log-probabilities.
  */
-import { rowFactors } from "../../core/aggregation.ts";
+import { rowFactors, targetPositions } from "../../core/loss/aggregation.ts";
 import type { LossRow, RowLoss } from "../../algorithms/losses/row-loss.ts";
-import type { TrainingBackend, UpdateMetrics } from "../../core/backend.ts";
-import type { LossSpec, OptimSpec } from "../../core/loss.ts";
-import { RatioMetrics } from "../../core/ratio-metrics.ts";
-import type { TrainingRow } from "../../core/training-row.ts";
-import { refuseBeyond, type UpdateLimits } from "../../core/update-limits.ts";
+import type { UpdateMetrics } from "../../core/backend.ts";
+import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
+import { RatioMetrics } from "../../core/loss/ratio-metrics.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
+import { refuseBeyond, type UpdateLimits } from "../../core/loss/update-limits.ts";
+import type { UpdateBackend } from "./shared-forward.ts";
 
 interface GradientRow {
   readonly row: TrainingRow;
   /** Of the loss minus that of the row it became, before the row's factor. */
   readonly difference: number;
   readonly clipped: number | undefined;
-}
-
-function targetsOf({ targetMask }: TrainingRow): Int32Array {
-  const found: number[] = [];
-  for (let i = 1; i < targetMask.length; i++) if (targetMask[i] === 1) found.push(i);
-  return Int32Array.from(found);
 }
 
 /** @param ratios receives every trained token as it was: the row that replaces it has the ratio 1. */
@@ -32,7 +27,7 @@ function gradientRow(
   lossOfRole: (role: string) => RowLoss,
   ratios: RatioMetrics,
 ): GradientRow {
-  const targets = targetsOf(row);
+  const targets = targetPositions(row);
   const gather = (of: (position: number) => number): Float64Array => Float64Array.from(targets, of);
   const role = row.provenance.trajectoryName;
   const input: LossRow = {
@@ -56,11 +51,11 @@ function gradientRow(
 
 /**
  * @param lossOfRole the loss of each row, by its trajectory's name.
- * @throws NumericsError for a loss that is not finite; TRIPWIRE beyond `limits`, with nothing
+ * @throws NumericsError for a loss that is not finite; LIMIT_EXCEEDED beyond `limits`, with nothing
  * changed.
  */
 export async function updateWithTrainerLoss(
-  backend: Pick<TrainingBackend, "forward" | "updatePolicy">,
+  backend: Pick<UpdateBackend, "forward" | "updatePolicy">,
   rows: readonly TrainingRow[],
   { spec, lossOfRole }: { readonly spec: LossSpec; readonly lossOfRole: (role: string) => RowLoss },
   optim: OptimSpec,

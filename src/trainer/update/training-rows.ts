@@ -2,24 +2,27 @@
  * From the episodes of a step to the rows of its update, including everything that needs the weights
  * being trained.
  */
-import type { TrainingRow } from "../../core/training-row.ts";
+import type { RowsOptions } from "../../algorithms/rows/rows.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { nearestName } from "../../util/nearest-name.ts";
 import { namesByRole } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { correctRows } from "./correct-rows.ts";
 import { groupsOf, rowsOf } from "./episode-rows.ts";
 import { lackWarning, logprobTemperatureOf } from "./logprob-temperature.ts";
-import type { StepGroups } from "./step-groups.ts";
 import type { LoopContext } from "../loop-context.ts";
 import { episodesOf, type TaskRollouts } from "../rollouts/task-rollouts.ts";
-import { type Score, shapeByKl } from "./shape-rewards.ts";
+import { type Score, shapeByKl, type StepGroups } from "./shape-rewards.ts";
+import type { UpdateBackend } from "./shared-forward.ts";
 
 export interface TrainingRows {
   readonly rows: readonly TrainingRow[];
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-type RowsContext = Pick<LoopContext, "config" | "backend" | "signal" | "estimators" | "emit">;
+type RowsContext = Pick<LoopContext, "config" | "signal" | "estimators" | "emit"> & {
+  readonly backend: UpdateBackend;
+};
 
 /** Runs that have been warned. */
 const warned = new WeakSet<TrainConfig>();
@@ -76,7 +79,7 @@ function warnOfChoices(
   warnedOfChoices.add(config);
   emit(step, {
     type: "warning",
-    message: `Step ${step} had ${calls} calls with n > 1 that are not trained on, since it is unknown which choice the agent used: no later request holds one, and the output is not the text of one. Name it with reportTrajectory({ name, steps: [{ responseId, choice }] }). This warning is shown once; episode/calls/undecided_choices counts them.`,
+    message: `Step ${step} had ${calls} calls with n > 1 that are not trained on, since it is unknown which choice the agent used: no later request holds one, and the output is not the text of one. Name it with defineTrajectory({ name, steps: [{ responseId, choice }] }). This warning is shown once; episode/calls/undecided_choices counts them.`,
   });
 }
 
@@ -91,11 +94,14 @@ export async function trainingRows(
   const score: Score = async (rows, which) =>
     (await backend.forward?.(rows, which, signal)) ??
     rows.map(({ samplingLogprobs }) => samplingLogprobs);
-  const temperature = logprobTemperatureOf(config, backend.capabilities);
-  const grouped = await shapeByKl(config, groupsOf(config, sets), score, temperature);
+  const options: RowsOptions = {
+    logprobTemperature: logprobTemperatureOf(config, backend.capabilities),
+    ...(config.algorithm.useKlInReward ? { layouts: new Map() } : {}),
+  };
+  const grouped = await shapeByKl(config, groupsOf(config, sets), score, options);
   warnOfRoles(context, step, grouped);
   warnOfChoices(context, step, sets);
-  const built = rowsOf(config, grouped, estimators, temperature);
+  const built = rowsOf(config, grouped, estimators, options);
   warnOfLacks(context, step, built.rows);
   const corrected = await correctRows(
     built.rows,

@@ -1,5 +1,10 @@
 /** What a backend receives with one update: the loss, and the optimizer's parameters at that step. */
-import { defaultClipOf, type LossName, type LossSpec, type OptimSpec } from "../../core/loss.ts";
+import {
+  defaultClipOf,
+  type LossName,
+  type LossSpec,
+  type OptimSpec,
+} from "../../core/loss/loss.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { LoopContext } from "../loop-context.ts";
 import { learningRateAt, warmupOf } from "../../algorithms/schedule.ts";
@@ -10,8 +15,8 @@ export function lossOf({ algorithm }: TrainConfig, name: string = algorithm.loss
   return {
     // Another name has passed the backend's own capabilities.
     name: name as LossName,
-    clipLow: algorithm.epsClip ?? usual.low,
-    clipHigh: algorithm.epsClipHigh ?? algorithm.epsClip ?? usual.high,
+    epsClip: algorithm.epsClip ?? usual.low,
+    epsClipHigh: algorithm.epsClipHigh ?? algorithm.epsClip ?? usual.high,
     aggregation: algorithm.lossAggMode,
     ...(algorithm.lossScaleFactor === null ? {} : { aggregationLength: algorithm.lossScaleFactor }),
     droBeta: algorithm.droBeta,
@@ -26,7 +31,10 @@ export function lossOf({ algorithm }: TrainConfig, name: string = algorithm.loss
 }
 
 /** The optimizer at step `step`, from 1. */
-export function optimOf(context: LoopContext, step: number): OptimSpec {
+export function optimOf(
+  context: Pick<LoopContext, "config" | "totalSteps">,
+  step: number,
+): OptimSpec {
   const { training } = context.config;
   const learningRate = learningRateAt(
     {

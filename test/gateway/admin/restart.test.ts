@@ -3,16 +3,16 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { openSqliteTraceStore } from "../../../src/gateway/index.ts";
+import { createSqliteTraceStore } from "../../../src/gateway/index.ts";
 import { createTestGateway, userSays } from "../function-client.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "restart-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it("goes on with its sessions and conversations", async () => {
+it("continues its sessions and conversations", async () => {
   const path = join(folder, "traces.sqlite");
   const say = (text: string) => [userSays(text)];
-  const store = openSqliteTraceStore(path);
+  const store = createSqliteTraceStore(path);
   const first = createTestGateway(({ choice }) => `ok ${choice}`, {}, { store });
   const session = await first.open({
     sampling_params: { temperature: 0.25 },
@@ -26,7 +26,7 @@ it("goes on with its sessions and conversations", async () => {
     expect(readFileSync(join(folder, file)).includes(session.apiKey)).toBe(false);
   }
 
-  const again = openSqliteTraceStore(path);
+  const again = createSqliteTraceStore(path);
   const second = createTestGateway(({ tokens }) => `after ${tokens.length}`, {}, { store: again });
   const post = async (messages: object[]) => {
     const request = new Request(`${session.url}/chat/completions`, {
@@ -56,7 +56,7 @@ it("goes on with its sessions and conversations", async () => {
 
 it("still knows the responses that a later one names", async () => {
   const path = join(folder, "responses.sqlite");
-  const store = openSqliteTraceStore(path);
+  const store = createSqliteTraceStore(path);
   const first = createTestGateway(["one", "two"], {}, { store });
   const session = await first.open();
   const respond = async (gateway: typeof first.gateway, body: object) => {
@@ -73,7 +73,7 @@ it("still knows the responses that a later one names", async () => {
   await first.gateway.close();
   await store.close();
 
-  const again = openSqliteTraceStore(path);
+  const again = createSqliteTraceStore(path);
   const second = createTestGateway(["three"], {}, { store: again });
   const refused = await respond(second.gateway, { input: "c", previous_response_id: unstored.id });
   expect(refused.status).toBe(400);
@@ -89,7 +89,7 @@ it("still knows the responses that a later one names", async () => {
 });
 
 it("answers 503 and keeps nothing when the store cannot", async () => {
-  const store = openSqliteTraceStore(join(folder, "full.sqlite"), { maxBytes: 64 * 1024 });
+  const store = createSqliteTraceStore(join(folder, "full.sqlite"), { maxBytes: 64 * 1024 });
   const errors: unknown[] = [];
   const { open } = createTestGateway(
     () => "x".repeat(3000),

@@ -1,11 +1,11 @@
 /** A gateway in a process of its own, to be killed: `child.ts STORE SYNCHRONOUS`. Answers are a function of the prompt. */
-import { createGateway, openSqliteTraceStore } from "../../../src/gateway/index.ts";
-import { scriptedTarget } from "../../../src/testing/index.ts";
+import { createGateway, createSqliteTraceStore } from "../../../src/gateway/index.ts";
+import { createScriptedTarget } from "../../../src/testing/index.ts";
 
 const start = performance.now();
 const [path, synchronous] = process.argv.slice(2) as [string, "full" | "normal"];
-const store = openSqliteTraceStore(path, { synchronous });
-const target = scriptedTarget(
+const store = createSqliteTraceStore(path, { synchronous });
+const target = createScriptedTarget(
   ({ tokens, choice }) => `answer ${choice} after ${tokens.length} tokens `.repeat(3),
   { chunkSize: 16 },
 );

@@ -1,27 +1,32 @@
 /**
  * kill -9 at random moments under load. The moment is counted from the first call that a client saw the
  * end of in that life, so that a slow machine does not make a kill mean nothing; every sixth comes at
- * any time after the start instead, and is not counted as under load. 60 kills here; `SOAK=1` does 250,
+ * any time after the start instead, and is not counted as under load. 36 kills here; `SOAK=1` does 250,
  * of which more than 200 are under load. Neither way of writing needs more than the process to be gone.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Trace } from "../../../src/core/trace.ts";
-import { openSqliteTraceStore } from "../../../src/gateway/index.ts";
+import { createSqliteTraceStore } from "../../../src/gateway/index.ts";
 import { createRandom } from "../../../src/util/random.ts";
+import { bundleProgram } from "../../bundle-program.ts";
 
-const kills = process.env["SOAK"] === "1" ? 250 : 60;
+const kills = process.env["SOAK"] === "1" ? 250 : 36;
 const clients = 6;
 const maxLoadMs = 60;
 
 const folder = mkdtempSync(join(tmpdir(), "kill-"));
 const path = join(folder, "traces.sqlite");
+let program = "";
 let child: ChildProcess | undefined;
+beforeAll(async () => {
+  program = await bundleProgram(join(import.meta.dirname, "child.ts"));
+});
 afterAll(() => {
   child?.kill("SIGKILL");
   rmSync(folder, { recursive: true });
@@ -30,20 +35,14 @@ afterAll(() => {
 async function startChild(
   synchronous: "full" | "normal",
 ): Promise<{ url: string; openMs: number; child: ChildProcess }> {
-  const started = spawn(
-    process.execPath,
-    [
-      "--import",
-      "tsx",
-      "--conditions=agent-trainer-source",
-      join(import.meta.dirname, "child.ts"),
-      path,
-      synchronous,
-    ],
-    { cwd: resolve(import.meta.dirname, "../../.."), stdio: ["ignore", "pipe", "inherit"] },
-  );
+  const started = spawn(process.execPath, [program, path, synchronous], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   child = started;
-  const [line] = (await once(started.stdout, "data")) as [Buffer];
+  const [line] = (await Promise.race([
+    once(started.stdout, "data"),
+    once(started, "exit").then(() => Promise.reject(new Error("The gateway did not start."))),
+  ])) as [Buffer];
   return { ...(JSON.parse(line.toString()) as { url: string; openMs: number }), child: started };
 }
 
@@ -156,7 +155,7 @@ it(`loses and doubles nothing over ${kills} kills`, { timeout: 300_000 }, async 
     await Promise.all(loads);
     if (running.exitCode === null && running.signalCode === null) await once(running, "exit");
   }
-  const store = openSqliteTraceStore(path);
+  const store = createSqliteTraceStore(path);
   const sessions = store.sessions();
   expect(sessions.map(({ uid }) => uid)).toEqual(team.map(({ uid }) => uid));
   expect(sessions.every(({ sampling }) => sampling.temperature === 0.5)).toBe(true);

@@ -1,7 +1,7 @@
 /** What goes wrong with servers: what the client sees, what is captured, and that nothing is left behind. */
 import { createServer } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { startUpstream, type Fault, type Upstream } from "../../../src/testing/index.ts";
+import { createUpstream, type Fault, type Upstream } from "../../../src/testing/index.ts";
 import { openWorld, renderer, type HttpWorld, type WorldOptions } from "../http-world.ts";
 
 const messages = [{ role: "user", content: "q" }];
@@ -9,7 +9,7 @@ const said = "héllo wörld, this is the answer";
 
 /** The first `times` calls fail, or all of them. */
 function failing(fault: Fault, times = Infinity): Promise<Upstream> {
-  return startUpstream({
+  return createUpstream({
     script: () => said,
     fault: (call) => (call < times ? fault : undefined),
   });
@@ -227,7 +227,7 @@ describe("answers without the whole truth", () => {
         })),
         usage: undefined,
       }),
-      /ids it left out/,
+      /ids it omitted/,
     ],
   ];
   it.each(lacking)(
@@ -271,7 +271,7 @@ it("a refused connection goes to another worker", async () => {
   await new Promise((done) => closed.once("listening", done));
   const { port } = closed.address() as { port: number };
   await new Promise((done) => closed.close(done));
-  await using upstream = await startUpstream({ script: () => said });
+  await using upstream = await createUpstream({ script: () => said });
   const workers = [{ url: `http://127.0.0.1:${port}` }, { url: upstream.url }];
   await using world = await openWorld({ workers, renderer });
   for (let i = 0; i < 4; i++) {

@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
-import { startUpstream, type Fault } from "../../../src/testing/index.ts";
+import { createUpstream, type Fault } from "../../../src/testing/index.ts";
 import { openWorld, renderer } from "../http-world.ts";
 
 const calls = process.env["SOAK"] === "1" ? 17_000 : 480;
@@ -37,8 +37,9 @@ function count(kind: string): number {
 }
 
 it(`leaves nothing behind after ${3 * calls} calls`, { timeout: 900_000 }, async () => {
-  const timersBefore = count("Timeout");
-  const upstream = await startUpstream({
+  // Other files run in this process, too.
+  const [timersBefore, socketsBefore] = [count("Timeout"), count("TCPSocketWrap")];
+  const upstream = await createUpstream({
     script: () => "an answer",
     fault: (call) => (call % 5 === 0 ? faults[(call / 5) % faults.length] : undefined),
   });
@@ -90,7 +91,9 @@ it(`leaves nothing behind after ${3 * calls} calls`, { timeout: 900_000 }, async
   await expect.poll(() => upstream.connections, { timeout: 15_000 }).toBeLessThanOrEqual(1);
   await world[Symbol.asyncDispose]();
   await upstream[Symbol.asyncDispose]();
-  await expect.poll(() => count("TCPSocketWrap"), { timeout: 10_000 }).toBe(0);
+  await expect
+    .poll(() => count("TCPSocketWrap"), { timeout: 10_000 })
+    .toBeLessThanOrEqual(socketsBefore);
   // What is left of fetch's own pool of connections is not the gateway's.
   expect(count("Timeout")).toBeLessThanOrEqual(timersBefore + 3);
 });

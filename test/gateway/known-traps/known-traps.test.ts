@@ -1,6 +1,6 @@
 /** Faults that users of other gateways met, and that have no better place among the tests. */
 import { expect, it } from "vitest";
-import { startUpstream, type Script } from "../../../src/testing/index.ts";
+import { createUpstream, type Script } from "../../../src/testing/index.ts";
 import { responseProbe, openWorld, renderer, serveHttp } from "../http-world.ts";
 
 /** The last answer again when there are more calls. */
@@ -12,7 +12,7 @@ const scriptOf =
 const messages = [{ role: "user", content: "hi" }];
 
 it("W49: a client that wants no log-probabilities does not switch capture off", async () => {
-  await using upstream = await startUpstream({ script: scriptOf(["ok"]), contextLength: 1_000 });
+  await using upstream = await createUpstream({ script: scriptOf(["ok"]), contextLength: 1_000 });
   const { url } = upstream;
   for (const tokenMode of ["server", "cumulative"] as const) {
     const own = tokenMode === "server" ? {} : { renderer };
@@ -28,7 +28,7 @@ it("W49: a client that wants no log-probabilities does not switch capture off", 
 
 it("W50: a later turn keeps tools, and has as much room as the first", async () => {
   const long = "word ".repeat(40);
-  await using upstream = await startUpstream({
+  await using upstream = await createUpstream({
     script: scriptOf(["first", long]),
     contextLength: 4_000,
   });
@@ -49,7 +49,7 @@ it("W50: a later turn keeps tools, and has as much room as the first", async () 
 });
 
 it("W50: parallel branches do not disturb each other", async () => {
-  await using upstream = await startUpstream({ script: scriptOf(["same"]), contextLength: 4_000 });
+  await using upstream = await createUpstream({ script: scriptOf(["same"]), contextLength: 4_000 });
   const { url } = upstream;
   await using world = await openWorld({ workers: [{ url }], renderer });
   const turn = (text: string) => [{ role: "user", content: text }];
@@ -83,7 +83,7 @@ it("W52: an error page becomes a clear error, and no trace", async () => {
   expect(await world.session.traces()).toEqual([]);
 });
 
-it("W52: Retry-After reaches the client, and nobody to ask is a 503", async () => {
+it("W52: Retry-After reaches the client, and no worker to send to is a 503", async () => {
   await using server = await serveHttp((request, response) => {
     if (responseProbe(request, response)) return;
     response.writeHead(429, { "retry-after": "17" }).end("{}");
@@ -104,7 +104,7 @@ it("W53: a worker whose requests fail is left alone, and tries wait in between",
     calls++;
     response.writeHead(500).end("{}");
   });
-  await using upstream = await startUpstream({ script: scriptOf(["ok"]), contextLength: 1_000 });
+  await using upstream = await createUpstream({ script: scriptOf(["ok"]), contextLength: 1_000 });
   const { url } = upstream;
   const workers = [
     { url: broken.url, id: "broken", modelName: "scripted" },
@@ -123,7 +123,7 @@ it("W53: a worker whose requests fail is left alone, and tries wait in between",
 });
 
 it("W54: a worker that is added twice is one, wherever its path is written", async () => {
-  await using upstream = await startUpstream({ script: scriptOf(["ok"]), contextLength: 1_000 });
+  await using upstream = await createUpstream({ script: scriptOf(["ok"]), contextLength: 1_000 });
   const { url } = upstream;
   await using world = await openWorld({ workers: [{ url }] });
   const add = (body: object) =>
@@ -149,7 +149,7 @@ it("W54: a stream that fails to open leaves no call counted as active", async ()
 });
 
 it("D23: a connection that the server had closed is no failure of the call", async () => {
-  await using upstream = await startUpstream({ script: scriptOf(["ok"]), contextLength: 1_000 });
+  await using upstream = await createUpstream({ script: scriptOf(["ok"]), contextLength: 1_000 });
   const { url } = upstream;
   let opened = 0;
   // Closes every connection after its first answer, without saying so in a header.

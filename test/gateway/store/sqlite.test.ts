@@ -14,7 +14,7 @@ import { join } from "node:path";
 import Libsql from "libsql";
 import { afterAll, describe, expect, it } from "vitest";
 import { ConfigError } from "../../../src/core/errors.ts";
-import { openSqliteTraceStore, type TraceStore } from "../../../src/gateway/index.ts";
+import { createSqliteTraceStore, type TraceStore } from "../../../src/gateway/index.ts";
 import type { Trace } from "../../../src/core/trace.ts";
 import { sampleIds, makeSession, makeTrace } from "./make-trace.ts";
 
@@ -27,22 +27,26 @@ const file = (name: string): string => join(folder, name);
 describe("files that are no trace store", () => {
   it("are refused by name and left as they are", () => {
     writeFileSync(file("text.sqlite"), "These are not the traces you are looking for.".repeat(100));
-    expect(() => openSqliteTraceStore(file("text.sqlite"))).toThrow(/text\.sqlite is not a trace/);
+    expect(() => createSqliteTraceStore(file("text.sqlite"))).toThrow(
+      /text\.sqlite is not a trace/,
+    );
     const other = new Libsql(file("other.sqlite"));
     other.exec("CREATE TABLE trace_sessions (trace_id TEXT)");
     other.close();
-    expect(() => openSqliteTraceStore(file("other.sqlite"))).toThrow(
+    expect(() => createSqliteTraceStore(file("other.sqlite"))).toThrow(
       /other\.sqlite is a database of another program \(tables: trace_sessions\)/,
     );
     mkdirSync(file("folder.sqlite"));
-    expect(() => openSqliteTraceStore(file("folder.sqlite"))).toThrow(/is a folder/);
-    expect(() => openSqliteTraceStore(file("no/such/folder.sqlite"))).toThrow(/cannot be created/);
+    expect(() => createSqliteTraceStore(file("folder.sqlite"))).toThrow(/is a folder/);
+    expect(() => createSqliteTraceStore(file("no/such/folder.sqlite"))).toThrow(
+      /cannot be created/,
+    );
   });
 
   it.runIf(process.platform === "linux")(
     "where nothing may be written are refused with what helps",
     () => {
-      expect(() => openSqliteTraceStore("/sys/traces.sqlite")).toThrow(
+      expect(() => createSqliteTraceStore("/sys/traces.sqlite")).toThrow(
         expect.objectContaining({ hint: "Give a place that this user may write to." }),
       );
     },
@@ -50,24 +54,24 @@ describe("files that are no trace store", () => {
 
   it("of a later version are refused", async () => {
     const path = file("later.sqlite");
-    await openSqliteTraceStore(path).close();
+    await createSqliteTraceStore(path).close();
     const db = new Libsql(path);
     db.exec("PRAGMA user_version = 3");
     db.close();
-    expect(() => openSqliteTraceStore(path)).toThrow(/schema version 3.*reads 2/);
+    expect(() => createSqliteTraceStore(path)).toThrow(/schema version 3.*reads 2/);
   });
 
   it("options out of bounds are refused", () => {
-    expect(() => openSqliteTraceStore(file("a.sqlite"), { busyTimeoutMs: -1 })).toThrow(
+    expect(() => createSqliteTraceStore(file("a.sqlite"), { busyTimeoutMs: -1 })).toThrow(
       "busyTimeoutMs",
     );
-    expect(() => openSqliteTraceStore(file("a.sqlite"), { maxBytes: 1 })).toThrow("maxBytes");
+    expect(() => createSqliteTraceStore(file("a.sqlite"), { maxBytes: 1 })).toThrow("maxBytes");
   });
 });
 
 it("is readable by its owner only", async () => {
   const path = file("private.sqlite");
-  const store = openSqliteTraceStore(path);
+  const store = createSqliteTraceStore(path);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(statSync(`${path}-wal`).mode & 0o777).toBe(0o600);
   await store.close();
@@ -76,7 +80,7 @@ it("is readable by its owner only", async () => {
 describe("faults", () => {
   it("of a full disk fail the call and lose nothing else", async () => {
     const path = file("full.sqlite");
-    const store = openSqliteTraceStore(path, { maxBytes: 96 * 1024 });
+    const store = createSqliteTraceStore(path, { maxBytes: 96 * 1024 });
     const kept: string[] = [];
     let failure: unknown;
     for (let sequence = 0; failure === undefined && sequence < 100; sequence++) {
@@ -95,14 +99,14 @@ describe("faults", () => {
     await store.deleteSession("s");
     await store.append([makeTrace({ sessionUid: "next" })]);
     await store.close();
-    const again = openSqliteTraceStore(path);
+    const again = createSqliteTraceStore(path);
     expect(await again.bySession("next")).toHaveLength(1);
     await again.close();
   });
 
   it("of a busy file are waited out without stopping the process, up to a limit", async () => {
     const path = file("busy.sqlite");
-    const store = openSqliteTraceStore(path, { busyTimeoutMs: 400 });
+    const store = createSqliteTraceStore(path, { busyTimeoutMs: 400 });
     const other = new Libsql(path);
     other.exec("BEGIN IMMEDIATE");
     let ticks = 0;
@@ -123,7 +127,7 @@ describe("faults", () => {
 
   it("of another writer are seen, not overwritten", async () => {
     const path = file("two.sqlite");
-    const store = openSqliteTraceStore(path, { busyTimeoutMs: 50 });
+    const store = createSqliteTraceStore(path, { busyTimeoutMs: 50 });
     await store.append([makeTrace()]);
     const other = new Libsql(path);
     other.exec(
@@ -139,15 +143,15 @@ describe("faults", () => {
 describe("a second gateway", () => {
   it("is refused when it opens the store, by whatever name", async () => {
     const path = file("shared.sqlite");
-    const store = openSqliteTraceStore(path);
+    const store = createSqliteTraceStore(path);
     symlinkSync(path, file("link.sqlite"));
     for (const name of [path, file("link.sqlite")]) {
-      expect(() => openSqliteTraceStore(name)).toThrow(ConfigError);
-      expect(() => openSqliteTraceStore(name)).toThrow(/Another gateway uses the trace store/);
+      expect(() => createSqliteTraceStore(name)).toThrow(ConfigError);
+      expect(() => createSqliteTraceStore(name)).toThrow(/Another gateway uses the trace store/);
     }
     await store.append([makeTrace()]);
     await store.close();
-    const next = openSqliteTraceStore(path);
+    const next = createSqliteTraceStore(path);
     expect(await next.bySession("s")).toHaveLength(1);
     await next.close();
   });
@@ -155,18 +159,18 @@ describe("a second gateway", () => {
   it("is refused by a hard link, and by the name that the file got meanwhile", async () => {
     const path = file("first-name.sqlite");
     const other = file("second-name.sqlite");
-    const store = openSqliteTraceStore(path);
+    const store = createSqliteTraceStore(path);
     await store.append([makeTrace()]);
     linkSync(path, other);
-    expect(() => openSqliteTraceStore(other)).toThrow(/Another gateway uses the trace store/);
+    expect(() => createSqliteTraceStore(other)).toThrow(/Another gateway uses the trace store/);
     // As "mv" does it; the log stays under the old name.
     rmSync(path);
-    expect(() => openSqliteTraceStore(other)).toThrow(/Another gateway uses the trace store/);
+    expect(() => createSqliteTraceStore(other)).toThrow(/Another gateway uses the trace store/);
     linkSync(other, path);
     rmSync(other);
     await store.append([makeTrace({ sequence: 1 })]);
     await store.close();
-    const next = openSqliteTraceStore(path);
+    const next = createSqliteTraceStore(path);
     expect(await next.bySession("s")).toHaveLength(2);
     await next.close();
   });
@@ -175,21 +179,21 @@ describe("a second gateway", () => {
     const path = file("named.sqlite");
     const other = file("alias.sqlite");
     const code =
-      `const { openSqliteTraceStore } = await import(${JSON.stringify(storeModule)});` +
+      `const { createSqliteTraceStore } = await import(${JSON.stringify(storeModule)});` +
       `const { makeTrace } = await import(${JSON.stringify(traceModule)});` +
-      `globalThis.store = openSqliteTraceStore(${JSON.stringify(path)});` +
+      `globalThis.store = createSqliteTraceStore(${JSON.stringify(path)});` +
       `await store.append([makeTrace()]); console.log("open"); setInterval(() => {}, 1000);`;
     const flags = ["--import", "tsx", "--conditions=agent-trainer-source", "--input-type=module"];
     const child = spawn(process.execPath, [...flags, "-e", code]);
     await once(child.stdout, "data");
     linkSync(path, other);
-    expect(() => openSqliteTraceStore(other)).toThrow(/Another gateway/);
+    expect(() => createSqliteTraceStore(other)).toThrow(/Another gateway/);
     child.kill("SIGKILL");
     await once(child, "exit");
     // The acknowledged call is in the log of the first name.
-    expect(() => openSqliteTraceStore(other)).toThrow(/has 2 names \(hard links\)/);
+    expect(() => createSqliteTraceStore(other)).toThrow(/has 2 names \(hard links\)/);
     rmSync(other);
-    const next = openSqliteTraceStore(path);
+    const next = createSqliteTraceStore(path);
     expect(await next.bySession("s")).toHaveLength(1);
     await next.close();
   });
@@ -197,21 +201,21 @@ describe("a second gateway", () => {
   it("is refused by another process, and let in when that one was killed", async () => {
     const path = file("killed.sqlite");
     const code =
-      `const { openSqliteTraceStore } = await import(${JSON.stringify(storeModule)});` +
-      `globalThis.store = openSqliteTraceStore(${JSON.stringify(path)});` +
+      `const { createSqliteTraceStore } = await import(${JSON.stringify(storeModule)});` +
+      `globalThis.store = createSqliteTraceStore(${JSON.stringify(path)});` +
       `console.log("open"); setInterval(() => {}, 1000);`;
     const flags = ["--import", "tsx", "--conditions=agent-trainer-source", "--input-type=module"];
     const child = spawn(process.execPath, [...flags, "-e", code]);
     await once(child.stdout, "data");
-    expect(() => openSqliteTraceStore(path)).toThrow(/Another gateway/);
+    expect(() => createSqliteTraceStore(path)).toThrow(/Another gateway/);
     child.kill("SIGKILL");
     await once(child, "exit");
-    await openSqliteTraceStore(path).close();
+    await createSqliteTraceStore(path).close();
   });
 
   it("does not keep others from reading", async () => {
     const path = file("read.sqlite");
-    const store = openSqliteTraceStore(path);
+    const store = createSqliteTraceStore(path);
     await store.append([makeTrace()]);
     const reader = new Libsql(path);
     expect(reader.prepare("SELECT count(*) AS n FROM traces").get()).toMatchObject({ n: 1 });
@@ -224,7 +228,7 @@ const write = async (store: TraceStore, trace: Trace): Promise<void> => store.ap
 
 it("groups what arrives together into one commit", async () => {
   const commits: number[] = [];
-  const store = openSqliteTraceStore(file("groups.sqlite"), {
+  const store = createSqliteTraceStore(file("groups.sqlite"), {
     onCommit: (writes) => commits.push(writes),
   });
   await Promise.all(
@@ -236,7 +240,7 @@ it("groups what arrives together into one commit", async () => {
 
 it("moves its log into the file while it writes", async () => {
   const path = file("log.sqlite");
-  const store = openSqliteTraceStore(path);
+  const store = createSqliteTraceStore(path);
   const promptIds = Int32Array.from({ length: 16_384 }, (_, i) => 100_000 + i);
   const bytes = 300 * 16_384 * 2;
   for (let i = 0; i < 300; i++) await store.append([makeTrace({ sessionUid: `s${i}`, promptIds })]);
@@ -248,7 +252,7 @@ it("moves its log into the file while it writes", async () => {
 
 it("opens with 100,000 traces in less than two seconds", { timeout: 120_000 }, async () => {
   const path = file("many.sqlite");
-  const store = openSqliteTraceStore(path);
+  const store = createSqliteTraceStore(path);
   const perSession = 50;
   for (let session = 0; session < 2000; session++) {
     const uid = `s${session}`;
@@ -261,7 +265,7 @@ it("opens with 100,000 traces in less than two seconds", { timeout: 120_000 }, a
   }
   await store.close();
   const start = performance.now();
-  const again = openSqliteTraceStore(path);
+  const again = createSqliteTraceStore(path);
   const sessions = again.sessions();
   expect(await again.bySession("s1999")).toHaveLength(perSession);
   const seconds = (performance.now() - start) / 1000;
@@ -273,6 +277,6 @@ it("opens with 100,000 traces in less than two seconds", { timeout: 120_000 }, a
 
 it("refuses another word for how safe a commit is", () => {
   expect(() =>
-    openSqliteTraceStore(join(folder, "sync.sqlite"), { synchronous: "off" as "full" }),
+    createSqliteTraceStore(join(folder, "sync.sqlite"), { synchronous: "off" as "full" }),
   ).toThrow('synchronous must be "full" or "normal", but it is "off".');
 });

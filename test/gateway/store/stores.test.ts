@@ -4,8 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Trace } from "../../../src/core/trace.ts";
-import { createMemoryTraceStore, openSqliteTraceStore } from "../../../src/gateway/index.ts";
-import type { TraceStore } from "../../../src/gateway/index.ts";
+import {
+  createMemoryTraceStore,
+  createSqliteTraceStore,
+  type TraceStore,
+} from "../../../src/gateway/index.ts";
 import { createRandom } from "../../../src/util/random.ts";
 import { concatIds, sampleIds, makeConversation, makeSession, makeTrace } from "./make-trace.ts";
 
@@ -31,12 +34,12 @@ const kinds: readonly Kind[] = [
     name: "sqlite",
     open: () => {
       const path = join(folder, `${files++}.sqlite`);
-      let store = openSqliteTraceStore(path);
+      let store = createSqliteTraceStore(path);
       return {
         store,
         reopen: async () => {
           await store.close();
-          store = openSqliteTraceStore(path);
+          store = createSqliteTraceStore(path);
           return store;
         },
       };

@@ -4,7 +4,7 @@ import type { Trace } from "../../../src/core/trace.ts";
 import {
   byteTokens,
   scriptedLogprob,
-  startUpstream,
+  createUpstream,
   type Script,
   type UpstreamOptions,
 } from "../../../src/testing/index.ts";
@@ -39,7 +39,7 @@ describe.each(["vllm", "sglang", "llamacpp"] as const)("prompts as token ids to 
   // It tells nothing of the first byte of an é.
   const word = kind === "llamacpp" ? "hello" : "héllo";
   it.each([false, true])("are drawn from, and continued by id (streamed: %s)", async (stream) => {
-    await using upstream = await startUpstream({
+    await using upstream = await createUpstream({
       kind,
       script: ({ index, choice }) => `<think>so</think>${word} ${index}${choice}`,
     });
@@ -62,7 +62,7 @@ describe.each(["vllm", "sglang", "llamacpp"] as const)("prompts as token ids to 
   });
 
   it("gives every choice of n", async () => {
-    await using upstream = await startUpstream({
+    await using upstream = await createUpstream({
       kind,
       script: ({ choice, index }) => `c${choice}${index}`,
     });
@@ -74,7 +74,7 @@ describe.each(["vllm", "sglang", "llamacpp"] as const)("prompts as token ids to 
   });
 
   it("stops at a string, with the ids up to it", async () => {
-    await using upstream = await startUpstream({ kind, script: () => "one, two, three" });
+    await using upstream = await createUpstream({ kind, script: () => "one, two, three" });
     await using world = await openWorld({ workers: [{ url: upstream.url }], renderer });
     expect(await textOf(await world.post({ messages, stop: [", t"] }))).toBe("one");
     const [trace] = await world.session.traces();
@@ -90,7 +90,7 @@ describe.each([
   ["openai", /no token ids of its answer/],
 ] as const)("messages to %s", (kind: Kind, lack) => {
   it.each([false, true])("are answered and captured (streamed: %s)", async (stream) => {
-    await using upstream = await startUpstream({ kind, script });
+    await using upstream = await createUpstream({ kind, script });
     await using world = await openWorld({ workers: [{ url: upstream.url }] });
     const body = { messages, stream, temperature: 0.5, max_tokens: 100 };
     expect(await textOf(await world.post(body))).toBe("héllo 00");
@@ -107,7 +107,7 @@ describe.each([
 });
 
 it("writes out every sampling parameter, since servers fill in what is missing", async () => {
-  await using upstream = await startUpstream({ script });
+  await using upstream = await createUpstream({ script });
   await using world = await openWorld({ workers: [{ url: upstream.url }] });
   await world.post({ messages });
   expect(upstream.calls[0]?.body).toMatchObject({
@@ -123,7 +123,7 @@ it("writes out every sampling parameter, since servers fill in what is missing",
 });
 
 it("refuses prompts of ids for servers that take none", async () => {
-  await using upstream = await startUpstream({ kind: "openai", script });
+  await using upstream = await createUpstream({ kind: "openai", script });
   await using world = await openWorld({
     workers: [{ url: upstream.url }],
     renderer,
@@ -137,7 +137,7 @@ it("refuses prompts of ids for servers that take none", async () => {
 });
 
 it("takes the kind that is said over what the server seems to be", async () => {
-  await using upstream = await startUpstream({ kind: "vllm", script });
+  await using upstream = await createUpstream({ kind: "vllm", script });
   await using world = await openWorld({ workers: [{ url: upstream.url, kind: "openai" }] });
   await world.post({ messages });
   expect(upstream.calls[0]?.body).not.toHaveProperty("return_token_ids");
@@ -148,8 +148,8 @@ describe("SGLang's streams of what is drawn", () => {
     readonly output_ids: readonly number[];
     readonly meta_info: { readonly output_token_logprobs: readonly unknown[] };
   }
-  const rewritten = (rewrite: (event: Event) => Event): ReturnType<typeof startUpstream> =>
-    startUpstream({
+  const rewritten = (rewrite: (event: Event) => Event): ReturnType<typeof createUpstream> =>
+    createUpstream({
       kind: "sglang",
       script: () => "héllo",
       fault: () => ({ type: "rewrite", rewrite: (json) => rewrite(json as Event) }),

@@ -1,6 +1,6 @@
 /** What an agent asks of a server that renders itself gets there, and comes back, as it was. */
 import { expect, it } from "vitest";
-import { startUpstream } from "../../../src/testing/index.ts";
+import { createUpstream } from "../../../src/testing/index.ts";
 import { openWorld } from "../http-world.ts";
 
 const messages = [{ role: "user", content: "q" }];
@@ -21,7 +21,7 @@ interface WireDelta {
 it("merges pieces of parallel tool calls by their index", async () => {
   const called = (name: string, x: number): string =>
     `<tool_call>\n{"name": "${name}", "arguments": {"x": ${x}}}\n</tool_call>`;
-  await using upstream = await startUpstream({ script: () => called("a", 1) + called("b", 2) });
+  await using upstream = await createUpstream({ script: () => called("a", 1) + called("b", 2) });
   await using world = await openWorld({ workers: [{ url: upstream.url }] });
   const response = await world.post({ messages, tools: [tool("a"), tool("b")], stream: true });
   const merged: { id: string; name: string; text: string }[] = [];
@@ -48,7 +48,7 @@ it("merges pieces of parallel tool calls by their index", async () => {
 });
 
 it("passes a schema on, and does not train on what it forced", async () => {
-  await using upstream = await startUpstream({ script: () => "{}" });
+  await using upstream = await createUpstream({ script: () => "{}" });
   await using world = await openWorld({ workers: [{ url: upstream.url }] });
   const format = { type: "json_schema", json_schema: { name: "s", schema: { type: "object" } } };
   expect((await world.post({ messages, response_format: format })).status).toBe(200);
@@ -57,7 +57,7 @@ it("passes a schema on, and does not train on what it forced", async () => {
 });
 
 it("passes images on as they came", async () => {
-  await using upstream = await startUpstream({ script: () => "a cat" });
+  await using upstream = await createUpstream({ script: () => "a cat" });
   await using world = await openWorld({ workers: [{ url: upstream.url }] });
   const content = [
     { type: "text", text: "what is it?" },
@@ -68,7 +68,7 @@ it("passes images on as they came", async () => {
 });
 
 it("gives as many alternatives as were asked for, the likeliest first", async () => {
-  await using upstream = await startUpstream({ script: () => "ab" });
+  await using upstream = await createUpstream({ script: () => "ab" });
   await using world = await openWorld({ workers: [{ url: upstream.url }] });
   const response = await world.post({ messages, logprobs: true, top_logprobs: 2 });
   const { choices } = (await response.json()) as {
@@ -86,7 +86,7 @@ it("gives as many alternatives as were asked for, the likeliest first", async ()
 });
 
 it("counts what the server counted, once at the end of a stream that asked for it", async () => {
-  await using upstream = await startUpstream({ script: () => "ok" });
+  await using upstream = await createUpstream({ script: () => "ok" });
   await using world = await openWorld({ workers: [{ url: upstream.url }] });
   const request = { messages, stream: true, stream_options: { include_usage: true } };
   const events = (await (await world.post(request)).text())

@@ -1,11 +1,11 @@
 import { Worker as Thread } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ResponseChunk } from "../../../src/gateway/targets/workers/response-part.ts";
+import type { ResponseChunk } from "../../../src/gateway/targets/workers/adapters/response-part.ts";
 import type { WorkerRequest } from "../../../src/gateway/targets/workers/requests/worker-request.ts";
-import { Connection } from "../../../src/gateway/targets/workers/requests/connection.ts";
-import { exchange } from "../../../src/gateway/targets/workers/requests/upstream-request.ts";
+import { Connection } from "../../../src/gateway/targets/workers/http/connection.ts";
+import { runRequest } from "../../../src/gateway/targets/workers/requests/upstream-request.ts";
 import { RequestThread } from "../../../src/gateway/targets/workers/requests/request-thread.ts";
-import { startUpstream } from "../../../src/testing/index.ts";
+import { createUpstream } from "../../../src/testing/index.ts";
 import { openWorld, renderer } from "../http-world.ts";
 
 const deadlines = { connectMs: 5_000, firstByteMs: 5_000, betweenBytesMs: 5_000 };
@@ -52,7 +52,7 @@ function thread(start?: () => Thread): RequestThread {
 
 describe("exchanges on another thread", () => {
   it("give what they give here, however many at once", async () => {
-    await using upstream = await startUpstream({ script: ({ text }) => `answer to ${text}` });
+    await using upstream = await createUpstream({ script: ({ text }) => `answer to ${text}` });
     const connection = connect(upstream.url);
     const there = thread();
     // Long enough that ids are moved instead of copied.
@@ -60,7 +60,7 @@ describe("exchanges on another thread", () => {
       asking(`question ${i} `.repeat(i % 3 === 0 ? 400 : 1), i % 2 === 0),
     );
     const here = await Promise.all(
-      requests.map((request) => collect(exchange(connection, request, patient()))),
+      requests.map((request) => collect(runRequest(connection, request, patient()))),
     );
     const moved = await Promise.all(
       requests.map((request) => collect(there.run(connection, request, patient()))),
@@ -71,7 +71,7 @@ describe("exchanges on another thread", () => {
   });
 
   it("end at once when they are aborted, and let go of the server", async () => {
-    await using upstream = await startUpstream({
+    await using upstream = await createUpstream({
       script: () => "x".repeat(50),
       fault: () => ({ type: "stall", after: 1_500 }),
     });
@@ -92,7 +92,7 @@ describe("exchanges on another thread", () => {
   });
 
   it("close their connections when the worker goes", async () => {
-    await using upstream = await startUpstream({ script: () => "hi" });
+    await using upstream = await createUpstream({ script: () => "hi" });
     const connection = connect(upstream.url);
     const there = thread();
     await collect(there.run(connection, asking("q", false), patient()));
@@ -115,7 +115,7 @@ describe("exchanges on another thread", () => {
 });
 
 it("calls beyond a few are captured alike, whichever thread they ran on", async () => {
-  await using upstream = await startUpstream({ script: ({ text }) => `to ${text.length}` });
+  await using upstream = await createUpstream({ script: ({ text }) => `to ${text.length}` });
   await using world = await openWorld({
     workers: [{ url: upstream.url }],
     renderer,

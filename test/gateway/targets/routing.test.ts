@@ -1,13 +1,13 @@
 /** Which worker a call goes to, and how workers come and go. */
 import { expect, it } from "vitest";
-import { startUpstream, type Upstream } from "../../../src/testing/index.ts";
+import { createUpstream, type Upstream } from "../../../src/testing/index.ts";
 import { openWorld, renderer, type HttpWorld } from "../http-world.ts";
 
 const messages = [{ role: "user", content: "q" }];
 const script = () => "ok";
 
 async function two(): Promise<[Upstream, Upstream]> {
-  return Promise.all([startUpstream({ script }), startUpstream({ script })]);
+  return Promise.all([createUpstream({ script }), createUpstream({ script })]);
 }
 
 async function known(world: HttpWorld, count: number): Promise<void> {
@@ -39,8 +39,8 @@ it("sends new sessions where there is the least load, by weight", async () => {
   let release = (): void => undefined;
   const held = new Promise<string>((done) => (release = () => done("ok")));
   const [a, b] = await Promise.all([
-    startUpstream({ script: () => held }),
-    startUpstream({ script: () => held }),
+    createUpstream({ script: () => held }),
+    createUpstream({ script: () => held }),
   ]);
   const workers = [
     { url: a.url, weight: 3 },
@@ -60,8 +60,8 @@ it("sends new sessions where there is the least load, by weight", async () => {
 it("takes workers in, lets them finish and lets them go while calls run", async () => {
   let release = (): void => undefined;
   const held = new Promise<string>((done) => (release = () => done("late")));
-  await using slow = await startUpstream({ script: () => held });
-  await using quick = await startUpstream({ script });
+  await using slow = await createUpstream({ script: () => held });
+  await using quick = await createUpstream({ script });
   await using world = await openWorld({ workers: [{ url: slow.url, id: "slow" }], renderer });
   const early = world.post({ messages });
   await expect.poll(() => slow.active).toBe(1);
@@ -82,8 +82,8 @@ it("takes workers in, lets them finish and lets them go while calls run", async 
 });
 
 it("finds out that a worker has died, and that it is back", async () => {
-  await using stays = await startUpstream({ script });
-  const dies = await startUpstream({ script });
+  await using stays = await createUpstream({ script });
+  const dies = await createUpstream({ script });
   const port = Number(new URL(dies.url).port);
   const workers = [
     { url: dies.url, id: "dies" },
@@ -103,13 +103,13 @@ it("finds out that a worker has died, and that it is back", async () => {
   await dies[Symbol.asyncDispose]();
   await expect.poll(healthy).toEqual([false, true]);
   expect((await world.post({ messages })).status).toBe(200);
-  await using again = await startUpstream({ script, port });
+  await using again = await createUpstream({ script, port });
   await expect.poll(healthy).toEqual([true, true]);
   expect(again.calls).toHaveLength(0);
 });
 
 it("holds calls while weights are exchanged, and tells the version at dispatch", async () => {
-  await using upstream = await startUpstream({ script });
+  await using upstream = await createUpstream({ script });
   await using world = await openWorld({ workers: [{ url: upstream.url }], renderer });
   await world.admin("POST", "/admin/weight_version", { weight_version: 4 });
   expect((await world.post({ messages })).status).toBe(200);
@@ -126,7 +126,7 @@ it("holds calls while weights are exchanged, and tells the version at dispatch",
 
 it("keeps the workers' key to itself", async () => {
   const key = "sk-very-secret-worker-key";
-  await using upstream = await startUpstream({
+  await using upstream = await createUpstream({
     script,
     fault: (call) =>
       call === 0
@@ -148,7 +148,7 @@ it("keeps the workers' key to itself", async () => {
 });
 
 it("aborts the server's call when the client leaves", async () => {
-  await using upstream = await startUpstream({
+  await using upstream = await createUpstream({
     script: () => "a long answer",
     fault: () => ({ type: "stall", after: 1_500 }),
   });

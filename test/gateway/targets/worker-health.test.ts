@@ -1,6 +1,6 @@
 /** What takes a worker from other sessions, and what does not: bad answers are the trouble of one call. */
 import { describe, expect, it } from "vitest";
-import { startUpstream, type Fault, type UpstreamOptions } from "../../../src/testing/index.ts";
+import { createUpstream, type Fault, type UpstreamOptions } from "../../../src/testing/index.ts";
 import { openWorld, renderer, type HttpWorld } from "../http-world.ts";
 
 const messages = [{ role: "user", content: "q" }];
@@ -61,7 +61,7 @@ describe("llama.cpp's server", () => {
   ] as const)(
     "answers with an emoji: one call that is not trained on (%s, streamed: %s)",
     async (tokenMode, stream, why) => {
-      await using upstream = await startUpstream({ kind, script: () => "fine 👍🏽 yes" });
+      await using upstream = await createUpstream({ kind, script: () => "fine 👍🏽 yes" });
       const own = tokenMode === "server" ? {} : { renderer };
       await using world = await openWorld({ workers: [{ url: upstream.url }], tokenMode, ...own });
       for (let i = 0; i < 5; i++) {
@@ -81,7 +81,7 @@ describe("llama.cpp's server", () => {
   );
 
   it("leaves out what belongs to a stop string: not trained on, and answered", async () => {
-    await using upstream = await startUpstream({ kind, script: () => "one, two" });
+    await using upstream = await createUpstream({ kind, script: () => "one, two" });
     await using world = await openWorld({ workers: [{ url: upstream.url }] });
     for (let i = 0; i < 4; i++) {
       expect(await contentOf(await world.post({ messages, stop: [", t"] }))).toBe("one");
@@ -92,7 +92,7 @@ describe("llama.cpp's server", () => {
   });
 
   it("refuses an image in its own words, and answers other sessions meanwhile", async () => {
-    await using upstream = await startUpstream({ kind, script: () => "ok" });
+    await using upstream = await createUpstream({ kind, script: () => "ok" });
     await using world = await openWorld({ workers: [{ url: upstream.url, id: "w" }] });
     for (let i = 0; i < 4; i++) {
       const refused = await world.post({ messages: image }, { uid: `image${i}` });
@@ -100,7 +100,7 @@ describe("llama.cpp's server", () => {
       expect(refused.headers.get("x-should-retry")).toBe("false");
       const { error } = (await refused.json()) as WireError;
       expect(error.message).toBe(
-        'The worker "w" answered 500: image input is not supported - hint: if this is unexpected, you may need to provide the mmproj',
+        'The worker "w" responded with 500: image input is not supported - hint: if this is unexpected, you may need to provide the mmproj',
       );
       expect(await contentOf(await world.post({ messages }, { uid: `other${i}` }))).toBe("ok");
     }
@@ -109,7 +109,7 @@ describe("llama.cpp's server", () => {
 
   it("is asked for the whole where tools are offered in a stream, and that is streamed", async () => {
     const call = '<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>';
-    await using upstream = await startUpstream({ kind, script: () => `hi ${call}` });
+    await using upstream = await createUpstream({ kind, script: () => `hi ${call}` });
     await using world = await openWorld({ workers: [{ url: upstream.url }] });
     const response = await world.post({ messages, tools, stream: true });
     expect(response.headers.get("content-type")).toContain("text/event-stream");
@@ -149,7 +149,7 @@ describe("a worker's own status", () => {
     [401, 502],
     [404, 502],
   ])("%i reaches the client as %i with its message", async (status, seen) => {
-    await using upstream = await startUpstream({ script: () => "x", fault: () => said(status) });
+    await using upstream = await createUpstream({ script: () => "x", fault: () => said(status) });
     await using world = await openWorld({
       workers: [{ url: upstream.url, id: "w" }],
       maxAttempts: 2,
@@ -159,14 +159,14 @@ describe("a worker's own status", () => {
       const response = await world.post({ messages });
       expect(response.status).toBe(seen);
       const { error } = (await response.json()) as WireError;
-      expect(error.message).toBe(`The worker "w" answered ${status}: out of cheese`);
+      expect(error.message).toBe(`The worker "w" responded with ${status}: out of cheese`);
     }
     expect(await healthy(world)).toEqual([true]);
   });
 
   it("5xx is tried at another worker first", async () => {
-    await using broken = await startUpstream({ script: () => "x", fault: () => said(500) });
-    await using well = await startUpstream({ script: () => "ok" });
+    await using broken = await createUpstream({ script: () => "x", fault: () => said(500) });
+    await using well = await createUpstream({ script: () => "ok" });
     const workers = [{ url: broken.url }, { url: well.url }];
     await using world = await openWorld({ workers, renderer });
     for (let i = 0; i < 6; i++) {
@@ -185,7 +185,7 @@ describe("answers that cannot be read", () => {
     ["half a JSON that ends as it should", { type: "cut", after: 60 }],
     ["something else", { type: "rewrite", rewrite: () => ({ hello: "world" }) }],
   ])("%s fails one call and no other", async (_name, fault) => {
-    await using upstream = await startUpstream({
+    await using upstream = await createUpstream({
       script: () => "ok",
       fault: (call) => (call < 6 ? fault : undefined),
     });
@@ -203,7 +203,7 @@ describe("answers that cannot be read", () => {
 
 it("the retries of one call are one failure of its worker", async () => {
   // Health checks are answered; only calls lose their connection.
-  await using upstream = await startUpstream({
+  await using upstream = await createUpstream({
     script: () => "ok",
     fault: (call) => (call < 12 ? { type: "reset" } : undefined),
   });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createLocalBackend } from "../../../src/backends/local/index.ts";
 import { runCli } from "../../../src/cli/program.ts";
-import { defaultLoss, defaultOptim } from "../../../src/core/loss.ts";
+import { defaultLoss, defaultOptim } from "../../../src/core/loss/loss.ts";
 import { rowOf } from "../../engine/small-model.ts";
 import { writeSmallModel } from "../../engine/write-small-model.ts";
 import { pythonEnvironment } from "../python-environment.ts";

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { createGateway } from "../../../src/gateway/index.ts";
-import { startUpstream } from "../../../src/testing/index.ts";
+import { createUpstream } from "../../../src/testing/index.ts";
 import { pythonEnvironment } from "../python-environment.ts";
 
 const packages = ["rllm-model-gateway==0.1.0"];
 
 it("creates, calls, reads and deletes sessions", { timeout: 600_000 }, async () => {
   const python = pythonEnvironment({ name: "rllm-gateway", packages });
-  await using upstream = await startUpstream({ script: ({ index }) => `said ${index}` });
+  await using upstream = await createUpstream({ script: ({ index }) => `said ${index}` });
   await using gateway = createGateway({
     target: { kind: "http", workers: [{ url: upstream.url }] },
     model: "scripted",

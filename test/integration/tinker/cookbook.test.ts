@@ -11,8 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { modelPath, startServer, token } from "../../tinker/local-server.ts";
-import type { LocalServer } from "../../tinker/local-server.ts";
+import { modelPath, startServer, token, type LocalServer } from "../../tinker/local-server.ts";
 import { runPython, runTinker } from "./python-tinker.ts";
 
 /** Of the cookbook's models; its files are those of the built-in model. */

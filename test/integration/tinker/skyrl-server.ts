@@ -5,8 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { pythonEnvironment } from "../python-environment.ts";
 import { root } from "../root.ts";
-import { startServer } from "../server-process.ts";
-import type { ServerProcess } from "../server-process.ts";
+import { startServer, type ServerProcess } from "../server-process.ts";
 
 const recipe = {
   name: "skyrl",

@@ -5,17 +5,14 @@ import { join } from "node:path";
 import OpenAI from "openai";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createLocalBackend } from "../../../src/backends/local/index.ts";
-import { createTinkerBackend } from "../../../src/backends/tinker/index.ts";
-import type { TinkerBackend } from "../../../src/backends/tinker/index.ts";
+import { createTinkerBackend, type TinkerBackend } from "../../../src/backends/tinker/index.ts";
 import type { AgentConfig } from "../../../src/core/agent.ts";
-import { defaultLoss, defaultOptim } from "../../../src/core/loss.ts";
-import type { LossSpec } from "../../../src/core/loss.ts";
+import { defaultLoss, defaultOptim, type LossSpec } from "../../../src/core/loss/loss.ts";
 import type { Task } from "../../../src/core/task.ts";
 import type { Episode } from "../../../src/core/trajectory.ts";
-import { AgentTrainer } from "../../../src/trainer/agent-trainer.ts";
+import { AgentTrainer } from "../../../src/launch/agent-trainer.ts";
 import { rowOf } from "../../engine/small-model.ts";
-import { modelFolder, startSkyrl } from "./skyrl-server.ts";
-import type { SkyrlServer } from "./skyrl-server.ts";
+import { modelFolder, startSkyrl, type SkyrlServer } from "./skyrl-server.ts";
 
 let skyrl: SkyrlServer;
 beforeAll(async () => {

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import type { VerlBackend } from "../../../src/backends/verl/index.ts";
-import { defaultOptim } from "../../../src/core/loss.ts";
-import type { TrainingRow } from "../../../src/core/training-row.ts";
-import { AgentTrainer } from "../../../src/trainer/agent-trainer.ts";
+import { defaultOptim } from "../../../src/core/loss/loss.ts";
+import type { TrainingRow } from "../../../src/core/loss/training-row.ts";
+import { AgentTrainer } from "../../../src/launch/agent-trainer.ts";
 import { coinAgent, coinTasks, readLines } from "../../trainer/coin-run.ts";
 import { areAlive, descendants } from "./processes.ts";
 import { disaggregated, modelFolder, verlOnCpu } from "./verl-on-cpu.ts";
@@ -116,7 +116,7 @@ it("answers during updates with the weights of before, and trains on rollouts of
   const staleness = lines.map((line) => line["async/staleness_max"] as number);
   expect(Math.max(...staleness)).toBe(1);
   // The distance between sampling and training is measured before every update.
-  for (const line of lines) expect(line["offpolicy/kl"]).toBeTypeOf("number");
+  for (const line of lines) expect(line["off_policy/kl_k1"]).toBeTypeOf("number");
   expect(lines.at(-1)).toMatchObject({ weight_version: steps });
 
   const started = [verl.pid as number, ...descendants(verl.pid as number)];

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { VerlBackend } from "../../../src/backends/verl/index.ts";
 import type { HttpTarget } from "../../../src/core/backend.ts";
-import { defaultOptim } from "../../../src/core/loss.ts";
+import { defaultOptim } from "../../../src/core/loss/loss.ts";
 import { ppo, rowOf } from "../../verl/fake-bridge.ts";
 import { modelFolder, verlOnCpu } from "./verl-on-cpu.ts";
 

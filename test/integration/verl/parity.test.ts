@@ -4,8 +4,8 @@ import { createLocalBackend, type LocalBackend } from "../../../src/backends/loc
 import { toRowLoss } from "../../../src/algorithms/losses/loss-function.ts";
 import type { VerlBackend } from "../../../src/backends/verl/index.ts";
 import type { TrainingBackend, UpdateMetrics } from "../../../src/core/backend.ts";
-import { defaultOptim, type LossSpec } from "../../../src/core/loss.ts";
-import type { TrainingRow } from "../../../src/core/training-row.ts";
+import { defaultOptim, type LossSpec } from "../../../src/core/loss/loss.ts";
+import type { TrainingRow } from "../../../src/core/loss/training-row.ts";
 import { updateWithTrainerLoss } from "../../../src/trainer/update/trainer-loss.ts";
 import { createRandom } from "../../../src/util/random.ts";
 import { rowOf } from "../../verl/fake-bridge.ts";
@@ -71,7 +71,7 @@ async function makeRows(): Promise<TrainingRow[]> {
   }));
 }
 
-const ppo: LossSpec = { name: "ppo", clipLow: 0.2, clipHigh: 0.28, aggregation: "token-mean" };
+const ppo: LossSpec = { name: "ppo", epsClip: 0.2, epsClipHigh: 0.28, aggregation: "token-mean" };
 
 const rowMeans = { aggregation: "seq-mean-token-mean" } as const;
 

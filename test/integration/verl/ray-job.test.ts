@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { openJobBridge } from "../../../src/backends/verl/job-bridge.ts";
 import { RayJobs } from "../../../src/backends/verl/ray-jobs.ts";
 import { delay } from "../../../src/util/abort.ts";
+import { fakeEnv } from "../../verl/fake-bridge.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 import { python } from "./verl-on-cpu.ts";
 
@@ -45,8 +46,7 @@ it("is uploaded, started, reached and ended", async () => {
   const lines: string[] = [];
   const bridge = await openJobBridge({
     dashboard,
-    engine: "fake",
-    env: {},
+    env: fakeEnv,
     startMs: 180_000,
     graceMs: 20_000,
     pollMs: 500,

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import type { VerlBackend } from "../../../src/backends/verl/index.ts";
-import { defaultOptim } from "../../../src/core/loss.ts";
+import { defaultOptim } from "../../../src/core/loss/loss.ts";
 import type { Task } from "../../../src/core/task.ts";
 import type { Episode } from "../../../src/core/trajectory.ts";
-import { AgentTrainer } from "../../../src/trainer/agent-trainer.ts";
+import { AgentTrainer } from "../../../src/launch/agent-trainer.ts";
 import { delay } from "../../../src/util/abort.ts";
 import { coinAgent, coinTasks, readLines } from "../../trainer/coin-run.ts";
 import { areAlive, descendants } from "./processes.ts";
@@ -101,7 +101,7 @@ it(
       expect(line["train/ranks/rows"]).toBeGreaterThan(0);
       expect(Math.abs(line["train/kl_k1"] as number)).toBeLessThan(1e-3);
       // Computed once more before the update, for the correction.
-      expect(Math.abs(line["offpolicy/kl"] as number)).toBeLessThan(1e-3);
+      expect(Math.abs(line["off_policy/kl_k1"] as number)).toBeLessThan(1e-3);
     }
   },
 );

@@ -2,8 +2,12 @@
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { createVerlBackend, type VerlBackend } from "../../../src/backends/verl/index.ts";
-import type { VerlBackendOptions, VerlRunOptions } from "../../../src/backends/verl/index.ts";
+import {
+  createVerlBackend,
+  type VerlBackend,
+  type VerlBackendOptions,
+  type VerlRunOptions,
+} from "../../../src/backends/verl/index.ts";
 import { pythonEnvironment } from "../python-environment.ts";
 import { root } from "../root.ts";
 

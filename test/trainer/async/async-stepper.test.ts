@@ -47,7 +47,7 @@ function randomCase(random: () => number): Case {
       "async_training.trigger_parameter_sync_step": pick([1, 2, 3]),
       "async_training.partial_rollout": random() < 0.5,
       "rejection_sample.enable": random() < 0.5,
-      "trainer.max_failed_share": 1,
+      "trainer.max_failed_fraction": 1,
     },
     failing: pick([0, 0, 0.1, 0.4]),
     uniform: pick([0, 0.3]),
@@ -212,7 +212,7 @@ describe("failures", () => {
   it("of whole tasks bring others in, without a lock-up", async () => {
     const simulation = new Simulation({
       steps: 5,
-      set: { "trainer.max_failed_share": 1 },
+      set: { "trainer.max_failed_fraction": 1 },
       rollout: ({ episodeId }) => ({
         pauses: [5],
         fails: Number(episodeId.split("/")[0]) % 2 === 0,

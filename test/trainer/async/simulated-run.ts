@@ -3,12 +3,12 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TrainingBackend } from "../../../src/core/backend.ts";
 import type { UnstampedEvent } from "../../../src/core/events.ts";
-import { defaultSampling } from "../../../src/core/policy.ts";
 import type { Task } from "../../../src/core/task.ts";
-import type { TrainingRow } from "../../../src/core/training-row.ts";
+import type { TrainingRow } from "../../../src/core/loss/training-row.ts";
 import type { Episode, Step } from "../../../src/core/trajectory.ts";
 import { createAsyncStepper } from "../../../src/trainer/async/async-stepper.ts";
 import { createBatchPlan } from "../../../src/trainer/rollouts/batches.ts";
+import { openGate } from "../../../src/trainer/rollouts/weight-gate.ts";
 import {
   newestCheckpoint,
   servedState,
@@ -16,10 +16,12 @@ import {
 } from "../../../src/trainer/run-folder/checkpoint.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { type LoopResult, runLoop } from "../../../src/trainer/loop.ts";
-import type { LoopContext, RolloutRequest } from "../../../src/trainer/loop-context.ts";
-import { nothingBuffered } from "../../../src/trainer/rollouts/buffered-rollouts.ts";
+import type { LoopContext } from "../../../src/trainer/loop-context.ts";
+import type { RolloutRequest } from "../../../src/rollout/rollout-request.ts";
+import { nothingBuffered } from "../../../src/trainer/rollouts/task-rollouts.ts";
 import { type Buffered, type StepState } from "../../../src/trainer/stepper.ts";
 import { allCapabilities } from "../coin-backend.ts";
+import { makeStep } from "../../make-step.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 /** What one rollout does: model calls, each after a while. */
@@ -66,19 +68,13 @@ export const updatesOf = (logprob: number): number => (-0.5 - logprob) * 64;
 function call(index: number, before: readonly number[], served: Weights): Step {
   const { version, updates } = served;
   const sampled = [1000 + 10 * index, 1001 + 10 * index];
-  return {
-    traceId: `call-${index}`,
-    messages: [],
-    response: { role: "assistant", content: "" },
+  return makeStep({
+    id: `call-${index}`,
     promptIds: Int32Array.from([...before, 7]),
     responseIds: Int32Array.from(sampled),
     logprobs: Float32Array.from(sampled, (_, i) => logprobOf(updates, i)),
-    stopReason: "stop",
-    sampling: { ...defaultSampling, seed: 0, stopTokenIds: [] },
     weightVersion: version,
-    reward: 0,
-    done: false,
-  };
+  });
 }
 
 /** What draws, and what it is called. */
@@ -163,7 +159,7 @@ export class Simulation {
     for (const [index, pause] of plan.pauses.entries()) {
       await this.clock.sleep(pause, signal);
       const step = call(index, tokens, this.#served);
-      tokens = [...step.promptIds, ...step.responseIds];
+      tokens = [...step.trace.promptIds, ...step.trace.responseIds];
       steps.push(step);
     }
     this.#running--;
@@ -210,6 +206,7 @@ export class Simulation {
     return {
       config,
       backend: this.#backend(),
+      gate: openGate,
       estimators: new Map(),
       losses: new Map(),
       rollouts: async (requests, { signal }) =>

@@ -3,8 +3,6 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import { createRandom } from "../../../src/util/random.ts";
 import type { CrashRun } from "./crash-child.ts";
 
@@ -12,25 +10,6 @@ import type { CrashRun } from "./crash-child.ts";
 const memory = "/dev/shm";
 export const newCrashFolder = (): string =>
   mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), "agent-trainer-crash-"));
-
-/** The child as one file: it starts in a fraction of the time that its sources need. */
-export async function buildChild(): Promise<string> {
-  const outfile = join(newCrashFolder(), "crash-child.mjs");
-  await build({
-    entryPoints: [fileURLToPath(new URL("crash-child.ts", import.meta.url))],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    logLevel: "error",
-    banner: {
-      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
-    },
-    external: ["onnxruntime-node", "libsql"],
-  });
-  return outfile;
-}
 
 interface Ended {
   readonly wasKilled: boolean;

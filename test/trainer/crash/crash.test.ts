@@ -4,10 +4,11 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { CrashRun } from "./crash-child.ts";
 import { listCheckpoints, readCheckpoint } from "../../../src/trainer/run-folder/checkpoint.ts";
 import { type Line, readLines, withoutClock } from "../coin-run.ts";
-import { buildChild, newCrashFolder, runChild, surviveKills } from "./crash-runs.ts";
+import { bundleProgram } from "../../bundle-program.ts";
+import { newCrashFolder, runChild, surviveKills } from "./crash-runs.ts";
 
 /** Kills of each kind of run; more of them with SOAK=1, or as AGENT_TRAINER_KILLS says. */
-const usual = process.env["SOAK"] === "1" ? 200 : 25;
+const usual = process.env["SOAK"] === "1" ? 200 : 15;
 const wanted = Number(process.env["AGENT_TRAINER_KILLS"] ?? usual);
 const steps = 10;
 const withinMs = 250;
@@ -15,7 +16,7 @@ const limitMs = 120_000 + 6000 * wanted;
 
 let child = "";
 beforeAll(async () => {
-  child = await buildChild();
+  child = await bundleProgram(join(import.meta.dirname, "crash-child.ts"));
 });
 
 const numbers = (runDir: string): Line[] => readLines(runDir, "metrics.jsonl").map(withoutClock);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { TrainingBackend } from "../../../src/core/backend.ts";
 import { capabilityMatrix } from "../../../src/core/capabilities.ts";
-import type { TrainingRow } from "../../../src/core/training-row.ts";
+import type { TrainingRow } from "../../../src/core/loss/training-row.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { trainingRows } from "../../../src/trainer/update/training-rows.ts";
 import { episode, type EpisodeShape } from "./episodes.ts";
@@ -116,7 +116,7 @@ describe("algorithm.overlong_buffer", () => {
     expect(sampled(rows[1]!)[0]).toBe(-0.125);
     expect(metrics).toMatchObject({
       "shaping/overlong_penalty": -0.125,
-      "shaping/overlong_share": 0.5,
+      "shaping/overlong_fraction": 0.5,
       "reward/agent/mean": 0.875,
     });
   });
@@ -157,9 +157,9 @@ describe("algorithm.filter_uniform_groups", () => {
       "groups/dropped/uniform_groups": 1,
       "groups/dropped/uniform_trajectories": 2,
       "reward/agent/mean": 0.75,
-      "advantage/agent/fraction_zero": 0.5,
-      "batch/agent/fractions/effective": 0.5,
-      "batch/agent/fractions/too_easy": 0.5,
+      "advantage/agent/zero_fraction": 0.5,
+      "groups/agent/informative_fraction": 0.5,
+      "groups/agent/too_easy_fraction": 0.5,
       "rows/count": 2,
     });
   });

@@ -2,10 +2,10 @@
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { rowLossOf } from "../../../src/algorithms/losses/catalog.ts";
+import { rowLossOf } from "../../../src/algorithms/losses/row-losses.ts";
 import { createLocalBackend } from "../../../src/backends/local/index.ts";
 import { createTinkerBackend } from "../../../src/backends/tinker/index.ts";
-import { rowFactors } from "../../../src/core/aggregation.ts";
+import { rowFactors } from "../../../src/core/loss/aggregation.ts";
 import type {
   InferenceTarget,
   LoraSpec,
@@ -17,14 +17,14 @@ import {
   defaultOptim,
   type LossSpec,
   type OptimSpec,
-} from "../../../src/core/loss.ts";
-import type { TrainingRow } from "../../../src/core/training-row.ts";
+} from "../../../src/core/loss/loss.ts";
+import type { TrainingRow } from "../../../src/core/loss/training-row.ts";
 import type { TrainConfig } from "../../../src/config/train-config.ts";
 import { planLoss } from "../../../src/trainer/update/loss-plan.ts";
 import { updateWithTrainerLoss } from "../../../src/trainer/update/trainer-loss.ts";
 import { rowOf } from "../../engine/small-model.ts";
 import { fetchOf, modelPath, startServer, token } from "../../tinker/local-server.ts";
-import { fakeBackend, fakeRun } from "../../verl/fake-bridge.ts";
+import { fakeBackend, fakeRun, modelFolder } from "../../verl/fake-bridge.ts";
 
 export interface Asked extends AsyncDisposable {
   readonly name: "local" | "tinker" | "verl";
@@ -110,7 +110,7 @@ export async function askTinker(): Promise<Asked> {
 /** The toy policy in Python: its protocol is verl's, and it has two of the losses. */
 export async function askVerl(): Promise<Asked> {
   const backend = fakeBackend({ run: { ...fakeRun, reference: true } });
-  const target = await backend.start({ ...context, model: { name: "fake", lora: null } });
+  const target = await backend.start({ ...context, model: { name: modelFolder, lora: null } });
   return {
     name: "verl",
     backend,

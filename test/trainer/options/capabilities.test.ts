@@ -8,7 +8,7 @@ import {
   lossAggregations,
   lossNames,
   type OptimSpec,
-} from "../../../src/core/loss.ts";
+} from "../../../src/core/loss/loss.ts";
 import { defaultSampling } from "../../../src/core/policy.ts";
 import { capabilityRules } from "../../../src/trainer/check-capabilities.ts";
 import { loadConfig } from "../../../src/config/load.ts";
@@ -192,7 +192,7 @@ const questions: readonly Question[] = [
   {
     option: "algorithm.entropy_coef",
     set: { "algorithm.entropy_coef": 0.1 },
-    ask: reports("policy_entropy"),
+    ask: reports("entropy"),
   },
   {
     option: "algorithm.use_kl_in_reward",
@@ -328,7 +328,7 @@ describe("limits on an update", () => {
       { ...off, ratio: 1.0001 },
     ]) {
       const refused = backend.updatePolicy(rows, loss, optim, undefined, limits);
-      await expect(refused).rejects.toMatchObject({ code: "TRIPWIRE" });
+      await expect(refused).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
       await expect(refused).rejects.toBeInstanceOf(AgentTrainerError);
     }
     const loose = { gradNorm: norm * 2, kl: kl * 2, ratio: 100 };

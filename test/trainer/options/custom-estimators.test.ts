@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { AdvantageEstimator } from "../../../src/algorithms/estimator.ts";
-import { loadConfig } from "../../../src/config/load.ts";
-import { nameAlgorithms } from "../../../src/trainer/custom-algorithms.ts";
+import type { AdvantageEstimator } from "../../../src/algorithms/estimators.ts";
+import { loadConfig, resolveConfig } from "../../../src/config/load.ts";
+import {
+  requireFunctions,
+  takeFunctions,
+  withLoaded,
+} from "../../../src/trainer/custom-algorithms.ts";
 import { coinBackend } from "../coin-backend.ts";
 import { coinTrainer, readLines } from "../coin-run.ts";
 
@@ -31,26 +35,32 @@ describe("estimators of the user", () => {
     expect(first?.["advantage/agent/max"]).toBe(2);
   });
 
-  it("may be of single roles, and lie over those of the options", () => {
-    const { config: named, estimators } = nameAlgorithms(
-      config("algorithm.estimator_map={judge: rloo, solver: opo}"),
-      { estimatorMap: { judge: twice } },
-    );
-    expect(named.algorithm.estimatorMap).toEqual(["judge=code#estimatorMap.judge", "solver=opo"]);
-    expect(estimators.get("code#estimatorMap.judge")).toBe(twice);
+  it("may be of single roles, next to names", () => {
+    const { config: named, functions } = takeFunctions({
+      model: { name: "m" },
+      algorithm: { estimatorMap: { judge: twice, solver: "opo" } },
+    });
+    expect(resolveConfig(named).algorithm.estimatorMap).toEqual([
+      "judge=code#estimatorMap.judge",
+      "solver=opo",
+    ]);
+    expect(functions.estimators.get("code#estimatorMap.judge")).toBe(twice);
   });
 
   it("are found by the names that options give them", () => {
     const options = config("algorithm.adv_estimator=./mine.ts#twice");
-    const { estimators } = nameAlgorithms(options, { estimators: { "./mine.ts#twice": twice } });
-    expect(estimators.get("./mine.ts#twice")).toBe(twice);
-    expect(() => nameAlgorithms(options)).toThrow(
+    const none = takeFunctions({}).functions;
+    const loaded = withLoaded(none, { estimators: { "./mine.ts#twice": twice } });
+    expect(loaded.estimators.get("./mine.ts#twice")).toBe(twice);
+    expect(() => requireFunctions(options, loaded)).not.toThrow();
+    expect(() => requireFunctions(options, none, () => true)).not.toThrow();
+    expect(() => requireFunctions(options, none)).toThrow(
       "name the estimator ./mine.ts#twice, but no function came with it",
     );
   });
 
   it("must be functions that keep the shape of the rewards", async () => {
-    expect(() => nameAlgorithms(config(), { advEstimator: 3 as never })).toThrow(
+    expect(() => takeFunctions({ algorithm: { advEstimator: 3 as never } })).toThrow(
       "algorithm.advEstimator must be a function",
     );
     const { trainer } = coinTrainer({ set: { algorithm: { advEstimator: () => [] } } });

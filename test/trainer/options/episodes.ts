@@ -1,13 +1,13 @@
 /** Episodes made by hand, for tests of what is made of them. */
-import { defaultSampling } from "../../../src/core/policy.ts";
 import type { Episode, Step, Trajectory } from "../../../src/core/trajectory.ts";
+import { makeStep } from "../../make-step.ts";
 
 export interface StepShape {
   readonly prompt?: readonly number[];
   readonly response?: readonly number[];
   readonly reward?: number;
   readonly advantage?: number | readonly number[];
-  readonly stopReason?: Step["stopReason"];
+  readonly stopReason?: Step["trace"]["stopReason"];
 }
 
 export interface EpisodeShape {
@@ -22,20 +22,16 @@ let made = 0;
 
 function step(shape: StepShape, index: number): Step {
   const { prompt = [index + 1], response = [7, 8], reward = 0, stopReason = "stop" } = shape;
-  return {
-    traceId: `t${++made}`,
-    messages: [],
-    response: { role: "assistant", content: "" },
-    promptIds: Int32Array.from(prompt),
-    responseIds: Int32Array.from(response),
-    logprobs: new Float32Array(response.length).fill(-0.5),
-    stopReason,
-    sampling: { ...defaultSampling, seed: 0, stopTokenIds: [] },
-    weightVersion: 0,
-    reward,
-    done: false,
-    ...(shape.advantage === undefined ? {} : { advantage: shape.advantage }),
-  };
+  return makeStep(
+    {
+      id: `t${++made}`,
+      promptIds: Int32Array.from(prompt),
+      responseIds: Int32Array.from(response),
+      logprobs: new Float32Array(response.length).fill(-0.5),
+      stopReason,
+    },
+    { reward, ...(shape.advantage === undefined ? {} : { advantage: shape.advantage }) },
+  );
 }
 
 /** One episode with one trajectory; by default one call and the reward 1. */

@@ -1,15 +1,19 @@
-// Traps of algorithms, options and rows, by their numbers in docs/known-traps.md.
+// Traps of algorithms, options and rows, by their numbers in test/known-traps.md.
 import { describe, expect, it } from "vitest";
-import { defaultLoss, defaultOptim } from "../../../src/core/loss.ts";
+import { defaultLoss, defaultOptim } from "../../../src/core/loss/loss.ts";
 import { defaultSampling } from "../../../src/core/policy.ts";
 import type { TrainingBackend } from "../../../src/core/backend.ts";
 import { capabilityMatrix } from "../../../src/core/capabilities.ts";
-import type { TrainingRow } from "../../../src/core/training-row.ts";
+import type { TrainingRow } from "../../../src/core/loss/training-row.ts";
 import { configFields } from "../../../src/config/fields.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import { startWarnings } from "../../../src/config/start-warnings.ts";
+import { startWarnings } from "../../../src/config/checks/start-warnings.ts";
 import { valueAt } from "../../../src/config/tree.ts";
-import { nameAlgorithms } from "../../../src/trainer/custom-algorithms.ts";
+import {
+  requireFunctions,
+  takeFunctions,
+  withLoaded,
+} from "../../../src/trainer/custom-algorithms.ts";
 import { trainingRows } from "../../../src/trainer/update/training-rows.ts";
 import { learningRateAt } from "../../../src/algorithms/schedule.ts";
 import { lossOf } from "../../../src/trainer/update/update-spec.ts";
@@ -90,15 +94,15 @@ describe("advantages", () => {
       "algorithm.adv_estimator=./a.ts#mine",
       "algorithm.estimator_map={judge: ./a.ts#mine}",
     ]) {
-      const named = nameAlgorithms(load(option).config, {
-        estimators: { "./a.ts#mine": estimator },
-      });
-      expect(named.estimators.get("./a.ts#mine")).toBe(estimator);
+      const { functions } = takeFunctions({});
+      const loaded = withLoaded(functions, { estimators: { "./a.ts#mine": estimator } });
+      requireFunctions(load(option).config, loaded);
+      expect(loaded.estimators.get("./a.ts#mine")).toBe(estimator);
     }
     expect(() => load("algorithm.adv_estimator=mine")).toThrow("algorithm.adv_estimator must be");
   });
 
-  it("W8: groups with advantages of their own and groups without go together", async () => {
+  it("W8: groups with reported advantages and groups without go together", async () => {
     const given: EpisodeShape = { task: "given", steps: [{ advantage: 7 }] };
     const rows = await rowsWith(["algorithm.use_precomputed_advantage=true"], [given, won, lost]);
     expect(rows.map(sampled)).toEqual([
@@ -133,10 +137,10 @@ describe("options", () => {
     expect(config.rollout.train).toEqual(defaultSampling);
     expect(config.algorithm.lossFn).toBe(defaultLoss.name);
     expect(config.algorithm.lossAggMode).toBe(defaultLoss.aggregation);
-    const { clipLow, clipHigh, droBeta, sapoTauPositive, sapoTauNegative } = lossOf(config);
-    expect({ clipLow, clipHigh }).toEqual({
-      clipLow: defaultLoss.clipLow,
-      clipHigh: defaultLoss.clipHigh,
+    const { epsClip, epsClipHigh, droBeta, sapoTauPositive, sapoTauNegative } = lossOf(config);
+    expect({ epsClip, epsClipHigh }).toEqual({
+      epsClip: defaultLoss.epsClip,
+      epsClipHigh: defaultLoss.epsClipHigh,
     });
     // Those of `LossSpec`, as every backend has them.
     expect({ droBeta, sapoTauPositive, sapoTauNegative }).toEqual({
@@ -169,8 +173,8 @@ describe("rows", () => {
     const [first, second] = whole.trajectories[0]!.steps;
     // Log-probabilities of the second call stay its own; its ids are those of a padding token.
     const steps = [
-      { ...first!, logprobs: new Float32Array(0) },
-      { ...second!, logprobs: Float32Array.of(-0.1, -0.2) },
+      { ...first!, trace: { ...first!.trace, logprobs: new Float32Array(0) } },
+      { ...second!, trace: { ...second!.trace, logprobs: Float32Array.of(-0.1, -0.2) } },
     ];
     const broken = { ...whole, trajectories: [{ ...whole.trajectories[0]!, steps }] };
     const context = {

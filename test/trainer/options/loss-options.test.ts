@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { LossRow } from "../../../src/algorithms/losses/row-loss.ts";
 import { tinkerLoss } from "../../../src/backends/tinker/losses.ts";
 import { encodeLoss } from "../../../src/backends/verl/loss-wire.ts";
-import { rowFactors } from "../../../src/core/aggregation.ts";
-import type { LossSpec } from "../../../src/core/loss.ts";
+import { rowFactors } from "../../../src/core/loss/aggregation.ts";
+import type { LossSpec } from "../../../src/core/loss/loss.ts";
 import { lossParameterTensors } from "../../../src/engine/loss/parameters.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import type { TrainConfig } from "../../../src/config/train-config.ts";
@@ -35,8 +35,8 @@ describe("algorithm.eps_clip", () => {
       0.1,
       0.3,
     ],
-  ] as const)("%s", (_, overrides, clipLow, clipHigh) => {
-    expect(specOf(...overrides)).toMatchObject({ clipLow, clipHigh });
+  ] as const)("%s", (_, overrides, epsClip, epsClipHigh) => {
+    expect(specOf(...overrides)).toMatchObject({ epsClip, epsClipHigh });
   });
 
   it("is that of the role's loss where roles have different ones", () => {

@@ -20,5 +20,5 @@ it.each([
   });
   const { runDir } = await trainer.train();
   const [metrics] = readLines(runDir, "metrics.jsonl");
-  expect(metrics?.[`rollout/termination/${reason}`]).toBe(1);
+  expect(metrics?.[`rollout/termination_fraction/${reason}`]).toBe(1);
 });

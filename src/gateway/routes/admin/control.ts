@@ -5,7 +5,7 @@ import { readNumber, readString, show, type JsonFields } from "../../http/json-f
 import { waitUntilIdle } from "../../call/wait-until-idle.ts";
 import type { OwnContext } from "./own-route.ts";
 
-/** A body that may be left out. */
+/** A body that may be absent. */
 async function readOptional({ gateway, request }: OwnContext): Promise<JsonFields> {
   return request.body === null ? {} : readJsonObject(request, gateway);
 }
@@ -29,7 +29,7 @@ export async function flush({ gateway }: OwnContext): Promise<Response> {
   return Response.json({ status: "flushed" });
 }
 
-/** `drain_ms`: how long to wait for calls that are under way. */
+/** `drain_ms`: how long to wait for calls in flight. */
 export async function pause(context: OwnContext): Promise<Response> {
   const { gateway } = context;
   const body = await readOptional(context);

@@ -1,7 +1,6 @@
-/** Which path of the gateway itself does what, and who may ask. */
+/** The gateway's own paths: what each does, and which token it needs. */
 import { ApiError } from "../../http/api-error.ts";
 import { requireToken } from "../../http/auth.ts";
-import { openApiDocument } from "../../http/openapi.ts";
 import { flush, pause, resume, setWeightVersion, showWeightVersion } from "./control.ts";
 import type { OwnContext, OwnHandler } from "./own-route.ts";
 import {
@@ -15,7 +14,7 @@ import { listTraces, queryTraces, showTrace } from "./traces.ts";
 import { addWorker, drainWorker, listWorkers, removeWorker, showWorkerHealth } from "./workers.ts";
 
 interface OwnRouteEntry {
-  /** Segments; `*` stands for any one. Earlier entries win. */
+  /** Segments; `*` matches any one. Earlier entries win. */
   readonly path: string;
   readonly isOpen?: boolean;
   readonly methods: Readonly<Record<string, OwnHandler>>;
@@ -23,7 +22,6 @@ interface OwnRouteEntry {
 
 export const ownRoutes: readonly OwnRouteEntry[] = [
   { path: "health", isOpen: true, methods: { GET: () => Response.json({ status: "ok" }) } },
-  { path: "openapi.json", isOpen: true, methods: { GET: () => Response.json(openApiDocument) } },
   { path: "health/workers", methods: { GET: showWorkerHealth } },
   { path: "metrics", methods: { GET: showMetrics } },
   { path: "sessions", methods: { GET: listSessions, POST: openSession } },
@@ -57,7 +55,7 @@ function matches(pattern: readonly string[], segments: readonly string[]): boole
 }
 
 /**
- * Undefined when there is no such path. Tokens are checked before methods, so that only admins can tell
+ * Undefined when there is no such path. Tokens are checked before methods, so that only admins can distinguish
  * routes apart.
  * @throws ApiError 401, 405 and what the route throws.
  */
@@ -79,7 +77,7 @@ export function handleOwn(
   const allowed = found.flatMap(({ methods }) => Object.keys(methods)).join(" or ");
   throw new ApiError({
     status: 405,
-    message: `This URL answers to ${allowed}, not to ${request.method}.`,
+    message: `Method ${request.method} is not allowed here: use ${allowed}.`,
     reason: "method_not_allowed",
   });
 }

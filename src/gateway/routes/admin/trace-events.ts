@@ -1,11 +1,11 @@
 /** A session's traces as server-sent events: those that are there, then each as it is recorded. */
 import type { GatewayContext } from "../../gateway-context.ts";
 import type { CaptureSession } from "../../session/session.ts";
-import { toWireTrace } from "../../client/wire.ts";
+import { toWireTrace } from "../../http/wire.ts";
 
 /** Traces read at once. */
 const pageSize = 16;
-/** A comment this often tells proxies and clients that the stream lives. */
+/** A comment this often shows proxies and clients that the stream is alive. */
 const heartbeatMs = 15_000;
 
 const encoder = new TextEncoder();

@@ -1,7 +1,8 @@
 /** Captured calls over HTTP. The caller has checked the admin token. */
 import { ApiError } from "../../http/api-error.ts";
 import { readNumber, show } from "../../http/json-fields.ts";
-import { toWireTrace } from "../../client/wire.ts";
+import { toWireTrace } from "../../http/wire.ts";
+import { defined } from "../../../util/defined.ts";
 import {
   cursorBounds,
   limitBounds,
@@ -34,7 +35,7 @@ export async function listTraces(context: OwnContext): Promise<Response> {
   const page = await gateway.store.page({
     sessionUid: session.uid,
     limit: limit ?? (after === undefined ? Number.MAX_SAFE_INTEGER : defaultPage),
-    ...(after === undefined ? {} : { after }),
+    ...defined({ after }),
     ...(since === undefined ? {} : { since: since * 1000 }),
   });
   const headers = { "x-next-cursor": String(page.cursor) };

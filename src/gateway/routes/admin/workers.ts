@@ -4,7 +4,7 @@ import { readJsonObject } from "../../http/body.ts";
 import type { GatewayContext } from "../../gateway-context.ts";
 import { readNumber, readString, show } from "../../http/json-fields.ts";
 import type { WorkerAdmin } from "../../worker-admin.ts";
-import { toWireWorker } from "../../client/wire.ts";
+import { toWireWorker } from "../../http/wire.ts";
 import { readQueryNumber, type OwnContext } from "./own-route.ts";
 
 const defaultDrainMs = 30_000;
@@ -13,7 +13,7 @@ function requireWorkers({ workers }: GatewayContext): WorkerAdmin {
   if (workers) return workers;
   throw new ApiError({
     status: 501,
-    message: "This gateway answers from a model in its own process, so it has no workers.",
+    message: "This gateway samples from a model in its own process, so it has no workers.",
     reason: "no_workers",
     retry: false,
   });

@@ -3,7 +3,7 @@ import { readJsonObject } from "../../http/body.ts";
 import { createResponseId } from "../../call/call.ts";
 import type { Reply } from "../../http/reply.ts";
 import { handleCall, type RouteContext } from "../handle-call.ts";
-import { ignoredFields } from "../field-table.ts";
+import { ignoredFields } from "../fields/field-table.ts";
 import { chatFields } from "./refusals.ts";
 import { parseChatRequest } from "./request.ts";
 import { toWireCompletion } from "./response.ts";

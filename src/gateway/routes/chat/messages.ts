@@ -9,7 +9,8 @@ import {
   show,
   type JsonFields,
 } from "../../http/json-fields.ts";
-import { textOnly, toImagePart, type ContentOptions } from "../request-fields.ts";
+import { textOnly, toImagePart, type ContentOptions } from "../fields/request-fields.ts";
+import { defined } from "../../../util/defined.ts";
 
 function parsePart(part: unknown, at: string, options: ContentOptions): ContentPart {
   if (!isJsonObject(part))
@@ -72,7 +73,7 @@ function parseAssistant(message: JsonFields, at: string, options: ContentOptions
   return {
     role: "assistant",
     content: parseContent(content, `${at}.content`, options),
-    ...(reasoning === undefined ? {} : { reasoning }),
+    ...defined({ reasoning }),
     ...(calls && calls.length > 0 ? { toolCalls: calls } : {}),
   };
 }
@@ -93,7 +94,7 @@ function parseMessage(message: unknown, at: string, options: ContentOptions): Ch
       throw badRequest(`${at}.tool_call_id`, `${at}.tool_call_id is missing.`);
     }
     const name = readString(message, "name", `${at}.name`);
-    return { role, content: content(), toolCallId, ...(name === undefined ? {} : { name }) };
+    return { role, content: content(), toolCallId, ...defined({ name }) };
   }
   throw badRequest(
     `${at}.role`,

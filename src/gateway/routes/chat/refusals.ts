@@ -5,8 +5,8 @@ import {
   sharedIgnored,
   sharedSilent,
   type FieldTable,
-} from "../field-table.ts";
-import { is, isEmpty, never, neutralSampling } from "../refusals.ts";
+} from "../fields/field-table.ts";
+import { is, isEmpty, never, neutralSampling } from "../fields/refusals.ts";
 
 const isTextOnly = (value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => item === "text");

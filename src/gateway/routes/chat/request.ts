@@ -1,4 +1,4 @@
-/** The body of a chat completion request to a call, and to how its answer is to be written. */
+/** The body of a chat completion request to a call, and to how its response is to be written. */
 import type { ToolDefinition } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
 import type { CallRequest } from "../../call/call-request.ts";
@@ -12,7 +12,7 @@ import {
   type JsonFields,
 } from "../../http/json-fields.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
-import { is, isEmpty, isText, refuseUnsupported } from "../refusals.ts";
+import { is, isEmpty, isText, refuseUnsupported } from "../fields/refusals.ts";
 import {
   allowedTools,
   readChoiceCount,
@@ -21,9 +21,9 @@ import {
   readStreamFields,
   readTool,
   type StreamFields,
-} from "../request-fields.ts";
-import { readSampling } from "../sampling-fields.ts";
-import { readServerFields, readTopLogprobs, type ServerField } from "../server-fields.ts";
+} from "../fields/request-fields.ts";
+import { readSampling } from "../fields/sampling-fields.ts";
+import { readServerFields, readTopLogprobs, type ServerField } from "../fields/server-fields.ts";
 import { parseMessages } from "./messages.ts";
 import { chatFields } from "./refusals.ts";
 

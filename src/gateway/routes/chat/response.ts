@@ -2,7 +2,7 @@
 import type { Renderer } from "../../../core/policy.ts";
 import { usageOf, type CallResult, type Completion } from "../../call/call-request.ts";
 import { tokenTextsOf } from "../../call/token-texts.ts";
-import { toWireMessage } from "../../client/wire.ts";
+import { toWireMessage } from "../../http/wire.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@
 import type { FinishedCall } from "../../call/call.ts";
 import type { TextDelta } from "../../call/delta-reader.ts";
 import { chatErrors, errorBody } from "../../http/error-response.ts";
-import { toWireToolCalls } from "../../client/wire.ts";
+import { toWireToolCalls } from "../../http/wire.ts";
 import type { CallStream } from "../handle-call.ts";
 import type { EventStream } from "../event-stream.ts";
 import { finishReason, toWireLogprobs, toWireUsage, type ResponseOptions } from "./response.ts";
@@ -13,7 +13,7 @@ export interface ChatStreamOptions extends ResponseOptions {
   readonly includeUsage: boolean;
 }
 
-/** Writes one answer. */
+/** Writes one response. */
 export class ChatStream implements CallStream {
   readonly #options: ChatStreamOptions;
   readonly #events: EventStream;

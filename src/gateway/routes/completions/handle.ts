@@ -4,7 +4,7 @@ import { readJsonObject } from "../../http/body.ts";
 import { createResponseId } from "../../call/call.ts";
 import type { Reply } from "../../http/reply.ts";
 import { handleCall, type RouteContext } from "../handle-call.ts";
-import { ignoredFields } from "../field-table.ts";
+import { ignoredFields } from "../fields/field-table.ts";
 import { completionsFields, parseCompletionsRequest } from "./request.ts";
 import { toTextCompletion } from "./response.ts";
 import { CompletionsStream } from "./stream.ts";

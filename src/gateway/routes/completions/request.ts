@@ -1,19 +1,25 @@
-/** The body of a (text) completion request to a call, and to how its answer is to be written. */
+/** The body of a (text) completion request to a call, and to how its response is to be written. */
 import { badRequest } from "../../http/api-error.ts";
 import type { CallRequest } from "../../call/call-request.ts";
 import { readString, show, type JsonFields } from "../../http/json-fields.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
-import { captureFields, sharedFields, sharedSilent, type FieldTable } from "../field-table.ts";
-import { is, isEmpty, isText, neutralSampling, refuseUnsupported } from "../refusals.ts";
+import {
+  captureFields,
+  sharedFields,
+  sharedSilent,
+  type FieldTable,
+} from "../fields/field-table.ts";
+import { is, isEmpty, isText, neutralSampling, refuseUnsupported } from "../fields/refusals.ts";
 import {
   readChoiceCount,
   readSeed,
   readStops,
   readStreamFields,
   type StreamFields,
-} from "../request-fields.ts";
-import { readSampling } from "../sampling-fields.ts";
-import { readServerFields, readTopLogprobs } from "../server-fields.ts";
+} from "../fields/request-fields.ts";
+import { readSampling } from "../fields/sampling-fields.ts";
+import { readServerFields, readTopLogprobs } from "../fields/server-fields.ts";
+import { defined } from "../../../util/defined.ts";
 
 export interface CompletionsRequest extends StreamFields {
   readonly call: CallRequest;
@@ -53,12 +59,12 @@ function parsePrompt(body: JsonFields): string | readonly number[] {
   throw badRequest(
     "prompt",
     many
-      ? "prompt holds several prompts, but this gateway answers one at a time. Send them one by one."
+      ? "prompt holds several prompts, but this gateway takes one at a time. Send them one by one."
       : `prompt must be a non-empty string or a list of token ids, but it is ${show(given)}.`,
   );
 }
 
-/** Alternatives to each token; undefined when not even the sampled ones are asked for. */
+/** Alternatives to each token; undefined when not even the sampled ones are requested. */
 function readLogprobs(body: JsonFields, abilities: TargetAbilities): number | undefined {
   if (typeof body.logprobs === "boolean") return body.logprobs ? 0 : undefined;
   // The sampled token counts as one of the alternatives, and it is always known.
@@ -89,7 +95,7 @@ export function parseCompletionsRequest(
       ...readSeed(body),
       stops: readStops(body, "stop"),
       rawPrompt,
-      ...(top === undefined ? {} : { topLogprobs: top }),
+      ...defined({ topLogprobs: top }),
       ...readServerFields([format], abilities),
     },
     ...readStreamFields(body),

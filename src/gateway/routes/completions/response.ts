@@ -8,7 +8,7 @@ import { toWireUsage } from "../chat/response.ts";
 type Wire = Readonly<Record<string, unknown>>;
 
 /** Log-probabilities of the sampled tokens. */
-export function toTextLogprobs(completion: Completion, renderer: Renderer): Wire {
+function toTextLogprobs(completion: Completion, renderer: Renderer): Wire {
   const sampled = tokenTextsOf(completion, renderer);
   const hasTops = sampled.some(({ topLogprobs }) => topLogprobs.length > 0);
   let offset = 0;

@@ -12,7 +12,7 @@ export interface CompletionsStreamOptions extends CompletionsOptions {
   readonly includeUsage: boolean;
 }
 
-/** Writes one answer. */
+/** Writes one response. */
 export class CompletionsStream implements CallStream {
   readonly #options: CompletionsStreamOptions;
   readonly #events: EventStream;

@@ -8,7 +8,8 @@ import {
   show,
   type JsonFields,
 } from "../../http/json-fields.ts";
-import { textOnly, toImagePart, type ContentOptions } from "../request-fields.ts";
+import { textOnly, toImagePart, type ContentOptions } from "../fields/request-fields.ts";
+import { defined } from "../../../util/defined.ts";
 
 type Content = ChatMessage["content"];
 
@@ -52,7 +53,7 @@ function parseResult(block: JsonFields, at: string, options: ContentOptions): Ch
   const toolCallId = required(block, "tool_use_id", at);
   const content = parseParts(block.content ?? [], `${at}.content`, options);
   if (block.is_error !== true) return { role: "tool", toolCallId, content };
-  // A model reads text only, so it has to be told in words.
+  // A model reads text only, so it has to be in words.
   const failed: Content =
     typeof content === "string"
       ? `Error: ${content}`
@@ -60,7 +61,7 @@ function parseResult(block: JsonFields, at: string, options: ContentOptions): Ch
   return { role: "tool", toolCallId, content: failed };
 }
 
-/** Results of tools are messages of their own, in the order of the blocks. */
+/** Results of tools are separate messages, in the order of the blocks. */
 function parseUser(content: unknown, at: string, options: ContentOptions): ChatMessage[] {
   const messages: ChatMessage[] = [];
   let parts: ContentPart[] = [];
@@ -100,7 +101,7 @@ function parseAssistant(content: unknown, at: string, options: ContentOptions): 
   return {
     role: "assistant",
     content: join(parts),
-    ...(reasoning === undefined ? {} : { reasoning }),
+    ...defined({ reasoning }),
     ...(toolCalls.length > 0 ? { toolCalls } : {}),
   };
 }
@@ -133,7 +134,7 @@ export function parseMessages(body: JsonFields, options: ContentOptions): readon
     const at = `messages[${given.length - 1}]`;
     throw badRequest(
       at,
-      `${at} is the assistant's: beginning its answer is not supported. End with a user message.`,
+      `${at} is the assistant's: a prefix of the response is not supported. End with a user message.`,
       "unsupported_parameter",
     );
   }

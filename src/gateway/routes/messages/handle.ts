@@ -3,7 +3,7 @@ import { readJsonObject } from "../../http/body.ts";
 import { createResponseId } from "../../call/call.ts";
 import type { Reply } from "../../http/reply.ts";
 import { handleCall, type RouteContext } from "../handle-call.ts";
-import { ignoredFields } from "../field-table.ts";
+import { ignoredFields } from "../fields/field-table.ts";
 import { messagesFields, parseMessagesRequest } from "./request.ts";
 import { toWireResponse } from "./response.ts";
 import { MessagesStream } from "./stream.ts";

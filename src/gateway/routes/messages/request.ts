@@ -1,4 +1,4 @@
-/** The body of an Anthropic Messages request to a call, and to how its answer is to be written. */
+/** The body of an Anthropic Messages request to a call, and to how its response is to be written. */
 import type { JsonValue, ToolDefinition } from "../../../core/message.ts";
 import { ApiError, badRequest } from "../../http/api-error.ts";
 import type { CallRequest } from "../../call/call-request.ts";
@@ -13,7 +13,7 @@ import {
   type JsonFields,
 } from "../../http/json-fields.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
-import { sharedFields, sharedSilent, type FieldTable } from "../field-table.ts";
+import { sharedFields, sharedSilent, type FieldTable } from "../fields/field-table.ts";
 import {
   is,
   isEmpty,
@@ -21,10 +21,10 @@ import {
   neutralSampling,
   refuseUnsupported,
   type IsNeutral,
-} from "../refusals.ts";
-import { readStops, readTool, type ContentOptions } from "../request-fields.ts";
-import { readSampling } from "../sampling-fields.ts";
-import { flatFormat, readServerFields, type ServerField } from "../server-fields.ts";
+} from "../fields/refusals.ts";
+import { readStops, readTool, type ContentOptions } from "../fields/request-fields.ts";
+import { readSampling } from "../fields/sampling-fields.ts";
+import { flatFormat, readServerFields, type ServerField } from "../fields/server-fields.ts";
 import { parseMessages } from "./content.ts";
 
 export interface MessagesRequest {
@@ -34,7 +34,7 @@ export interface MessagesRequest {
 
 const keepsAll = (edit: unknown): boolean => isJsonObject(edit) && edit.keep === "all";
 
-/** Edits that leave everything as it is, as clients ask for that keep all thinking. */
+/** Edits that leave everything as it is, as clients send that keep all thinking. */
 const editsNothing: IsNeutral = (value) =>
   isEmpty(value) ||
   (isJsonObject(value) && Array.isArray(value.edits) && value.edits.every(keepsAll));
@@ -86,7 +86,7 @@ function refuseThread({ thread }: JsonFields): void {
   throw new ApiError({
     status: 400,
     message:
-      "thread is not supported by this gateway. Send the whole conversation without it, as clients do that are told so.",
+      "thread is not supported by this gateway. Send the whole conversation without it, as clients do after this error.",
     reason: "thread_unsupported_request",
     param: "thread",
     retry: false,
@@ -109,7 +109,7 @@ function parseTool(tool: unknown, at: string): ToolDefinition {
 
 function parseTools(body: JsonFields): readonly ToolDefinition[] {
   const tools = (readArray(body, "tools") ?? []).map((tool, i) => parseTool(tool, `tools[${i}]`));
-  // What a model is not told about, it does not call.
+  // A model does not call a tool that is not in its prompt.
   return readObject(body, "tool_choice")?.type === "none" ? [] : tools;
 }
 

@@ -52,7 +52,7 @@ export function toWireUsage({ promptTokens, completionTokens, cachedTokens = 0 }
   };
 }
 
-/** The head of an answer, before anything of it is known. */
+/** The head of a response, before anything of it is known. */
 export function toWireMessageHead(responseId: string, model: string): Wire {
   return {
     id: responseId,

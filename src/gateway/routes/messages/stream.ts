@@ -13,7 +13,7 @@ export interface MessagesStreamOptions {
   readonly model: string;
 }
 
-/** Writes one answer. */
+/** Writes one response. */
 export class MessagesStream implements CallStream {
   readonly #options: MessagesStreamOptions;
   readonly #events: EventStream;

@@ -8,7 +8,8 @@ import {
   show,
   type JsonFields,
 } from "../../http/json-fields.ts";
-import { textOnly, toImagePart, type ContentOptions } from "../request-fields.ts";
+import { textOnly, toImagePart, type ContentOptions } from "../fields/request-fields.ts";
+import { defined } from "../../../util/defined.ts";
 
 type Content = ChatMessage["content"];
 
@@ -85,7 +86,7 @@ class TurnReader {
       this.messages.push({
         role: "assistant",
         content: this.#content ?? "",
-        ...(reasoning === undefined ? {} : { reasoning }),
+        ...defined({ reasoning }),
         ...(this.#calls.length === 0 ? {} : { toolCalls: this.#calls }),
       });
     }

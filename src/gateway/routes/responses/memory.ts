@@ -9,7 +9,7 @@ import type { CaptureSession } from "../../session/session.ts";
 
 interface KnownResponse {
   readonly previous: KnownResponse | undefined;
-  /** What this call added, its answer last; instructions are never carried over. */
+  /** What this call added, its response last; instructions are never carried over. */
   readonly added: readonly ChatMessage[];
 }
 

@@ -1,4 +1,4 @@
-/** The body of an OpenAI Responses request to a call, and to how its answer is to be written. */
+/** The body of an OpenAI Responses request to a call, and to how its response is to be written. */
 import type { ChatMessage, JsonValue, ToolDefinition } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
 import type { CallRequest, SamplingChoice } from "../../call/call-request.ts";
@@ -13,16 +13,29 @@ import {
   type JsonFields,
 } from "../../http/json-fields.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
-import { sharedFields, sharedIgnored, sharedSilent, type FieldTable } from "../field-table.ts";
-import { is, isEmpty, isText, never, neutralSampling, refuseUnsupported } from "../refusals.ts";
-import { allowedTools, readSeed, readStops, readTool } from "../request-fields.ts";
-import { readSampling } from "../sampling-fields.ts";
+import {
+  sharedFields,
+  sharedIgnored,
+  sharedSilent,
+  type FieldTable,
+} from "../fields/field-table.ts";
+import {
+  is,
+  isEmpty,
+  isText,
+  never,
+  neutralSampling,
+  refuseUnsupported,
+} from "../fields/refusals.ts";
+import { allowedTools, readSeed, readStops, readTool } from "../fields/request-fields.ts";
+import { readSampling } from "../fields/sampling-fields.ts";
 import {
   flatFormat,
   readServerFields,
   readTopLogprobs,
   type ServerField,
-} from "../server-fields.ts";
+} from "../fields/server-fields.ts";
+import { defined } from "../../../util/defined.ts";
 import { parseInput } from "./items.ts";
 
 export interface ResponsesRequest {
@@ -35,7 +48,7 @@ export interface ResponsesRequest {
 }
 
 const logprobsPath = "message.output_text.logprobs";
-/** What `include` may ask for and what never occurs here, so that leaving it out loses nothing. */
+/** Values of `include` that never occur here, so that ignoring them loses nothing. */
 const harmlessIncludes = [logprobsPath, "reasoning.encrypted_content"];
 
 export const responsesFields: FieldTable = {
@@ -91,7 +104,7 @@ function readLogprobs(body: JsonFields): boolean {
 function readResponsesSampling(body: JsonFields): SamplingChoice {
   const bounds = { min: 1, max: Number.MAX_SAFE_INTEGER, integer: true };
   const maxTokens = readNumber(body, "max_output_tokens", bounds);
-  return { ...readSampling(body), ...(maxTokens === undefined ? {} : { maxTokens }) };
+  return { ...readSampling(body), ...defined({ maxTokens }) };
 }
 
 /** OpenAI's chat requests name the function one level deeper. */

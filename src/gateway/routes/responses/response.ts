@@ -13,7 +13,7 @@ export interface ResponsesOptions {
   readonly model: string;
   readonly renderer: Renderer;
   readonly logprobs: boolean;
-  /** The request, whose settings the answer repeats. */
+  /** The request, whose settings the response repeats. */
   readonly body: JsonFields;
 }
 
@@ -52,7 +52,7 @@ export function completionLogprobs(completion: Completion, options: ResponsesOpt
 }
 
 /** Everything the model put out, in order: thinking, text, calls. */
-export function toOutput(completion: Completion, options: ResponsesOptions): readonly Wire[] {
+function toOutput(completion: Completion, options: ResponsesOptions): readonly Wire[] {
   const { responseId } = options;
   const { reasoning = "", toolCalls = [], content } = completion.message;
   const text = textOf(content);
@@ -61,7 +61,7 @@ export function toOutput(completion: Completion, options: ResponsesOptions): rea
   if (reasoning !== "") {
     items.push(reasoningItem(itemId("rs", responseId, items.length), reasoning, status));
   }
-  // An answer without any item would leave clients nothing to read.
+  // A response without any item would leave clients nothing to read.
   if (text !== "" || toolCalls.length === 0) {
     const part = outputText(text, completionLogprobs(completion, options));
     items.push(messageItem(itemId("msg", responseId, items.length), part, status));
@@ -72,7 +72,7 @@ export function toOutput(completion: Completion, options: ResponsesOptions): rea
   return items;
 }
 
-export function toUsage(result: CallResult): Wire {
+function toUsage(result: CallResult): Wire {
   const { promptTokens, completionTokens, cachedTokens = 0 } = usageOf(result);
   return {
     input_tokens: promptTokens,
@@ -83,7 +83,7 @@ export function toUsage(result: CallResult): Wire {
   };
 }
 
-/** A response before anything was drawn; `createdAt` in seconds. */
+/** A response before anything was sampled; `createdAt` in seconds. */
 export function toResponseHead(options: ResponsesOptions, createdAt: number): Wire {
   const { body, responseId, model } = options;
   return {

@@ -27,7 +27,7 @@ interface OpenItem {
   text: string;
 }
 
-/** Writes one answer. */
+/** Writes one response. */
 export class ResponsesStream implements CallStream {
   readonly #options: ResponsesOptions;
   readonly #events: EventStream;
@@ -103,7 +103,7 @@ export class ResponsesStream implements CallStream {
     return open;
   }
 
-  /** `completion` is known when the whole answer is. */
+  /** `completion` is known when the whole response is. */
   #close(completion?: FinishedChoice): void {
     const open = this.#open;
     if (!open) return;

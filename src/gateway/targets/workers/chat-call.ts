@@ -3,15 +3,15 @@ import type { SamplingParams } from "../../../core/policy.ts";
 import type { TargetCall } from "../target.ts";
 import { ResponseCollector } from "./response-collector.ts";
 import type { UpstreamRequests } from "./requests/upstream-requests.ts";
-import type { Worker, WorkerFacts } from "./worker.ts";
+import type { Worker, WorkerFacts } from "./pool/worker.ts";
 
 export interface ChatCallOptions {
-  readonly exchanges: UpstreamRequests;
+  readonly upstream: UpstreamRequests;
   readonly call: TargetCall;
   readonly params: SamplingParams;
-  /** Bounds a whole answer, whose first byte comes last. */
+  /** Bounds a whole response, whose first byte comes last. */
   readonly requestTimeoutMs: number;
-  /** The server has begun to answer. */
+  /** The server has begun to respond. */
   readonly onBegin: (response: ResponseCollector) => void;
   /** The client is about to be shown something. */
   readonly onCommit: () => void;
@@ -23,22 +23,22 @@ interface ShownPart {
   readonly reasoning: string;
 }
 
-/** What the server answered; partial when the call was aborted. @throws UpstreamError */
+/** What the server sent; partial when the call was aborted. @throws UpstreamError */
 export async function callChat(
   worker: Worker,
   facts: WorkerFacts,
-  { exchanges, call, params, requestTimeoutMs, onBegin, onCommit }: ChatCallOptions,
+  { upstream, call, params, requestTimeoutMs, onBegin, onCommit }: ChatCallOptions,
 ): Promise<ResponseCollector> {
   const { request, abort, onDelta } = call;
   const { kind, model } = facts;
-  // llama.cpp's server tells no log-probabilities in a stream with tools, so it is asked for the whole.
+  // llama.cpp's server reports no log-probabilities in a stream with tools, so a whole response is requested.
   const isWhole = kind === "llamacpp" && request.tools.length > 0;
   const stream = onDelta !== undefined && !isWhole;
   const ask = { request, params, kind, model, stream };
   const collector = new ResponseCollector(worker.id, request.n);
   const { signal } = abort;
   try {
-    const pieces = exchanges.run(
+    const pieces = upstream.run(
       worker,
       { form: "messages", request: ask },
       { signal, ...(stream ? {} : { deadlines: { firstByteMs: requestTimeoutMs } }) },

@@ -1,54 +1,35 @@
 /**
- * Servers that render messages and read answers themselves. What they tell of ids and log-probabilities
+ * Servers that render messages and read completions themselves. What they report of ids and log-probabilities
  * is captured; where they do not, the call is marked untrainable and says why.
  */
-import { deriveSeed } from "../../../util/random.ts";
+import type { Renderer } from "../../../core/policy.ts";
+import { hasPrefix } from "../../../util/token-prefix.ts";
 import type { CallGate } from "../../call/call-gate.ts";
+import { ApiError } from "../../http/api-error.ts";
 import { toolCallId } from "../../call/completion.ts";
 import type { CallRequest, TokenText } from "../../call/call-request.ts";
 import { chainMessages, type MessageChain } from "../../session/conversation.ts";
-import { mergeSampling, startsWith, type PreparedCall } from "../../call/prompt.ts";
+import { planCall, type CallPlan } from "../../call/plan-call.ts";
 import type { FinishedChoice, Target, TargetResponse, TargetCall } from "../target.ts";
+import { defined } from "../../../util/defined.ts";
 import { ResponseCollector } from "./response-collector.ts";
 import { callChat } from "./chat-call.ts";
 import type { ChoiceCollector } from "./choice-collector.ts";
 import { countTokens } from "./count-tokens.ts";
-import type { Dispatcher } from "./dispatcher.ts";
+import type { Dispatcher } from "./pool/dispatcher.ts";
 import type { UpstreamRequests } from "./requests/upstream-requests.ts";
-import type { WorkerPool } from "./worker-pool.ts";
-import { logprobKindOf } from "./logprob-kind.ts";
-import { serverRenderer } from "./server-renderer.ts";
+import { logprobKindOf } from "./pool/worker.ts";
+import type { WorkerPool } from "./pool/worker-pool.ts";
 
 export interface ChatTargetOptions {
   readonly workerPool: WorkerPool;
   readonly dispatcher: Dispatcher;
-  readonly exchanges: UpstreamRequests;
+  readonly upstream: UpstreamRequests;
   readonly gate: CallGate;
   readonly requestTimeoutMs: number;
 }
 
-/** Everything that is decided before the server is asked. */
-type Plan = Omit<PreparedCall, "tokens" | "parentId">;
-
-function planCall({ session, request, trajectoryUid }: TargetCall): Plan {
-  const chain = chainMessages(request.messages, request.tools);
-  // The prompt's ids are not known yet; its messages stand for them.
-  const prompt = JSON.stringify(request.rawPrompt ?? chain.at(-1));
-  const requested = `${prompt}${session.trajectoryLabel(trajectoryUid)}`;
-  const occurrence = session.countOccurrence(requested);
-  const seedParts = [requested, occurrence, ...(request.seed === undefined ? [] : [request.seed])];
-  return {
-    chain,
-    sampleKey: `${occurrence}:${requested}`,
-    sampling: {
-      ...mergeSampling(request.sampling, session.options.sampling),
-      stopTokenIds: [],
-      seed: deriveSeed(session.options.seed, ...seedParts),
-    },
-  };
-}
-
-/** Servers give more alternatives than were asked for, the sampled token among them. */
+/** Servers give more alternatives than were requested, the sampled token among them. */
 function cutTo({ text, topLogprobs }: TokenText, count: number): TokenText {
   return {
     text,
@@ -60,7 +41,7 @@ function finishChoice(
   choice: ChoiceCollector,
   index: number,
   call: TargetCall,
-  plan: Plan,
+  plan: CallPlan,
   weightVersion: number,
 ): FinishedChoice {
   const { content, reasoning, stopString, texts } = choice;
@@ -90,7 +71,7 @@ function finishChoice(
 /** Fields by which a server masks what the model may sample. */
 const forcing = ["response_format", "tool_choice"];
 
-/** Why what the server told is not enough to train on. */
+/** Why what the server reported is not enough to train on. */
 function lackOf(
   response: ResponseCollector,
   { serverFields = {} }: CallRequest,
@@ -112,15 +93,34 @@ function parentOf(call: TargetCall, chain: MessageChain, prompt: Int32Array): st
   const { session, request, trajectoryUid } = call;
   if (request.rawPrompt !== undefined) return session.rawPrompts.parentOf(prompt);
   const match = session.conversation.match(request.messages, chain, trajectoryUid);
-  return match && startsWith(prompt, match.node.tokens) ? match.node.traceId : null;
+  return match && hasPrefix(prompt, match.node.tokens) ? match.node.traceId : null;
 }
 
+/** Reads nothing: servers render. */
+const serverRenderer: Renderer = {
+  family: "server",
+  stop: { tokenIds: [], strings: [] },
+  render() {
+    throw new ApiError({
+      status: 501,
+      message: "This gateway has no renderer: its workers render messages themselves.",
+      reason: "no_renderer",
+      retry: false,
+    });
+  },
+  extend: () => null,
+  parse: () => ({ content: "", toolCalls: [] }),
+  decode: () => "",
+};
+
 export function createChatTarget(options: ChatTargetOptions): Target {
-  const { workerPool, dispatcher, exchanges, gate, requestTimeoutMs } = options;
+  const { workerPool, dispatcher, upstream, gate, requestTimeoutMs } = options;
 
   async function run(call: TargetCall): Promise<TargetResponse> {
     const { request, session, abort, trajectoryUid, onPrompt } = call;
-    const plan = planCall(call);
+    const chain = chainMessages(request.messages, request.tools);
+    // The prompt's ids are not known yet, so its messages identify it.
+    const plan = planCall(call, JSON.stringify(request.rawPrompt ?? chain.at(-1)));
     let isCommitted = false;
     let isBegun = false;
     let { weightVersion } = gate;
@@ -152,7 +152,7 @@ export function createChatTarget(options: ChatTargetOptions): Target {
           contextLength = facts.contextLength;
           workerId = worker.id;
           const params = plan.sampling;
-          const limits = { exchanges, requestTimeoutMs };
+          const limits = { upstream, requestTimeoutMs };
           return callChat(worker, facts, { ...limits, call, params, onBegin, onCommit });
         }),
       );
@@ -165,20 +165,19 @@ export function createChatTarget(options: ChatTargetOptions): Target {
     const untrainable = lackOf(response, request);
     return {
       prepared: {
-        ...plan,
+        sampleKey: plan.sampleKey,
+        chain,
         // JSON has no Infinity.
         sampling: { ...plan.sampling, maxTokens: Math.min(maxTokens, Number.MAX_SAFE_INTEGER) },
         tokens,
-        parentId: parentOf(call, plan.chain, tokens),
+        parentId: parentOf(call, chain, tokens),
       },
       completions: response.choices.map((choice, i) =>
         finishChoice(choice, i, call, plan, weightVersion ?? 0),
       ),
       logprobKind,
       ...(weightVersion === null ? { isVersionUnknown: true } : {}),
-      ...(workerId === undefined ? {} : { worker: workerId }),
-      ...(firstTokenMark === undefined ? {} : { firstTokenMark }),
-      ...(untrainable === undefined ? {} : { untrainable }),
+      ...defined({ worker: workerId, firstTokenMark, untrainable }),
       ...(response.usage ? { usage: response.usage } : {}),
     };
   }
@@ -192,7 +191,7 @@ export function createChatTarget(options: ChatTargetOptions): Target {
       countTokens(workerPool, dispatcher, requestTimeoutMs, { messages, tools }),
     [Symbol.asyncDispose]: async () => {
       workerPool.close();
-      await exchanges.close();
+      await upstream.close();
     },
   };
 }

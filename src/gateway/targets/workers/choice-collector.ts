@@ -1,11 +1,12 @@
 /**
- * One choice from its parts: what is new in each of them, and the whole at the end. Repeated pieces are
- * dropped where the server counts. Knows no wire format.
+ * One choice from its parts: what is new in each of them, and the whole at the end. Repeated parts are
+ * dropped where the server counts.
  */
 import type { ToolCall } from "../../../core/message.ts";
 import type { StopReason } from "../../../core/policy.ts";
+import { commonPrefix } from "../../../util/token-prefix.ts";
 import type { TokenText } from "../../call/call-request.ts";
-import type { ResponsePart, ToolCallPart } from "./response-part.ts";
+import type { ResponsePart, ToolCallPart } from "./adapters/response-part.ts";
 import { malformed, UpstreamError } from "./upstream-error.ts";
 
 interface OpenToolCall {
@@ -25,7 +26,7 @@ export class ChoiceCollector {
   missingLogprobs = 0;
   /** Logprobs that came without their token. */
   missingTokens = 0;
-  /** Tokens that the server counted and did not tell. */
+  /** Tokens that the server counted and did not report. */
   missingIds = 0;
   #counted = 0;
   readonly #workerId: string;
@@ -50,7 +51,7 @@ export class ChoiceCollector {
     return ordered.map(([, call]) => call);
   }
 
-  /** Returns how many tokens are new; null for a piece that had come before, whose text is not. */
+  /** Returns how many tokens are new; null for a part that had come before, whose text is not. */
   add(part: ResponsePart): number | null {
     const fresh = this.#addTokens(part);
     const isRepeated = fresh === 0 && (part.tokens?.length ?? 0) > 0;
@@ -60,7 +61,7 @@ export class ChoiceCollector {
       for (const call of part.toolCalls ?? []) this.#addToolCall(call);
     }
     if (part.finish === "abort") {
-      const message = `The worker "${this.#workerId}" aborted the call, as servers do while they exchange weights.`;
+      const message = `The worker "${this.#workerId}" aborted the call, as servers do during a weight sync.`;
       throw new UpstreamError({ failure: "overloaded", message, workerId: this.#workerId });
     }
     this.#finish ??= part.finish;
@@ -68,12 +69,12 @@ export class ChoiceCollector {
     return isRepeated ? null : fresh;
   }
 
-  /** @throws UpstreamError when the answer ended before the choice did. */
+  /** @throws UpstreamError when the response ended before the choice did. */
   requireFinish(): void {
     if (this.isFinished) return;
     throw new UpstreamError({
       failure: "cut",
-      message: `The worker "${this.#workerId}" ended its answer before it was complete.`,
+      message: `The worker "${this.#workerId}" ended its response before it was complete.`,
       workerId: this.#workerId,
       isConnection: false,
     });
@@ -89,7 +90,7 @@ export class ChoiceCollector {
       else if (this.missingIds > 0 && sampled <= this.#counted) return 0;
       else this.missingIds = sampled - known - tokens.length;
       this.#counted = sampled;
-      if (!this.#beginsWith(tokens, skip)) {
+      if (commonPrefix(tokens, this.tokens) < skip) {
         throw malformed(this.#workerId, "changed tokens that it had sent");
       }
     }
@@ -100,17 +101,12 @@ export class ChoiceCollector {
       this.logprobs.push(logprob ?? Number.NaN);
     }
     if (tokens.length > 0) this.missingTokens += Math.max(0, logprobs.length - tokens.length);
-    // Without ids, texts and logprobs still are what clients may have asked for.
+    // Without ids, texts and logprobs still are what clients may have requested.
     if (tokens.length === 0 && logprobs.length > 0) {
       for (const logprob of logprobs) this.logprobs.push(logprob ?? Number.NaN);
     }
     this.texts.push(...texts.slice(skip));
     return tokens.length - skip;
-  }
-
-  #beginsWith(tokens: ArrayLike<number>, count: number): boolean {
-    for (let i = 0; i < count; i++) if (tokens[i] !== this.tokens[i]) return false;
-    return true;
   }
 
   #addToolCall({ index, id, name, arguments: text }: ToolCallPart): void {
@@ -119,7 +115,7 @@ export class ChoiceCollector {
       this.#toolCalls.set(index, { id: id ?? "", name: name ?? "", arguments: text ?? "" });
       return;
     }
-    // Only the arguments come in pieces; some servers repeat the name in each.
+    // Only the arguments come in parts; some servers repeat the name in each.
     if (call.id === "") call.id = id ?? "";
     if (call.name === "") call.name = name ?? "";
     call.arguments += text ?? "";

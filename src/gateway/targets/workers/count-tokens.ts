@@ -1,13 +1,13 @@
-/** How long a prompt would be, asked of the server that would render it. */
+/** How long a prompt would be, according to the server that would render it. */
 import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
 import { ApiError } from "../../http/api-error.ts";
-import { toWireMessage } from "../../client/wire.ts";
-import type { Dispatcher } from "./dispatcher.ts";
-import type { WorkerPool } from "./worker-pool.ts";
-import { readJsonResponses } from "./json-responses.ts";
+import { toWireMessage } from "../../http/wire.ts";
+import type { Dispatcher } from "./pool/dispatcher.ts";
+import type { WorkerPool } from "./pool/worker-pool.ts";
+import { readJsonResponses } from "./http/json-responses.ts";
 import { malformed } from "./upstream-error.ts";
-import { idsIn, numberIn, objectIn, textIn } from "./wire-values.ts";
-import type { Worker, WorkerFacts } from "./worker.ts";
+import { idsIn, numberIn, objectIn, textIn } from "./adapters/wire-values.ts";
+import type { Worker, WorkerFacts } from "./pool/worker.ts";
 
 interface Prompt {
   readonly messages: readonly ChatMessage[];

@@ -4,12 +4,13 @@ import { ConfigError } from "../../../core/errors.ts";
 import type { TargetServices } from "../target-services.ts";
 import type { Target } from "../target.ts";
 import { createTokenTarget } from "../token-target.ts";
+import { defined } from "../../../util/defined.ts";
 import { createChatTarget } from "./chat-target.ts";
-import { Dispatcher } from "./dispatcher.ts";
+import { Dispatcher } from "./pool/dispatcher.ts";
 import { defaultOffloadFrom, UpstreamRequests } from "./requests/upstream-requests.ts";
-import { WorkerPool } from "./worker-pool.ts";
+import { WorkerPool } from "./pool/worker-pool.ts";
 import { httpTokenSource } from "./http-token-source.ts";
-import type { Worker } from "./worker.ts";
+import type { Worker } from "./pool/worker.ts";
 
 const defaults = {
   maxAttempts: 5,
@@ -66,24 +67,24 @@ export function createHttpTarget(target: HttpTarget, services: TargetServices): 
       fields: { option: "offloadFrom", value: offloadFrom },
     });
   }
-  const exchanges = new UpstreamRequests(offloadFrom, services.report);
+  const upstream = new UpstreamRequests(offloadFrom, services.report);
   const onGone = (worker: Worker): void => {
-    exchanges.forget(worker);
+    upstream.forget(worker);
   };
   const workerPool = new WorkerPool(target.workers, { ...limits, deadlines, model, onGone });
   const dispatcher = new Dispatcher(workerPool, gate, limits);
-  const shared = { workerPool, dispatcher, exchanges, gate, requestTimeoutMs };
+  const shared = { workerPool, dispatcher, upstream, gate, requestTimeoutMs };
   if (tokenMode === "server" || !renderer) return createChatTarget(shared);
   const source = httpTokenSource({
     ...shared,
-    ...(contextLength === undefined ? {} : { contextLength }),
+    ...defined({ contextLength }),
   });
   return {
     ...createTokenTarget(source, renderer),
     workers: workerPool,
     [Symbol.asyncDispose]: async () => {
       workerPool.close();
-      await exchanges.close();
+      await upstream.close();
     },
   };
 }

@@ -1,30 +1,30 @@
-/** Workers that take prompts as token ids, as a source of tokens. Knows no messages. */
+/** Workers that take prompts as token ids, as a source of tokens. */
 import type { Sample } from "../../../core/policy.ts";
 import type { CallGate } from "../../call/call-gate.ts";
 import type { SampleCall, SampleCallRequest, TokenSource } from "../token-source.ts";
+import { defined } from "../../../util/defined.ts";
 import { ResponseCollector } from "./response-collector.ts";
 import type { ChoiceCollector } from "./choice-collector.ts";
 import type { TokenAdapter } from "./adapters/adapter.ts";
 import { tokenAdapters } from "./adapters/token-adapters.ts";
-import type { Dispatcher } from "./dispatcher.ts";
+import type { Dispatcher } from "./pool/dispatcher.ts";
 import type { UpstreamRequests } from "./requests/upstream-requests.ts";
-import type { WorkerPool } from "./worker-pool.ts";
-import { logprobKindOf } from "./logprob-kind.ts";
+import type { WorkerPool } from "./pool/worker-pool.ts";
 import { malformed, UpstreamError } from "./upstream-error.ts";
-import type { Worker, WorkerFacts } from "./worker.ts";
+import { logprobKindOf, type Worker, type WorkerFacts } from "./pool/worker.ts";
 
 export interface TokenSourceOptions {
   readonly workerPool: WorkerPool;
   readonly dispatcher: Dispatcher;
-  readonly exchanges: UpstreamRequests;
+  readonly upstream: UpstreamRequests;
   readonly gate: CallGate;
   readonly contextLength?: number;
-  /** Bounds a whole answer, whose first byte comes last. */
+  /** Bounds a whole response, whose first byte comes last. */
   readonly requestTimeoutMs: number;
 }
 
 interface OneSample {
-  readonly exchanges: UpstreamRequests;
+  readonly upstream: UpstreamRequests;
   readonly worker: Worker;
   readonly facts: WorkerFacts;
   readonly adapter: TokenAdapter;
@@ -35,14 +35,14 @@ interface OneSample {
 
 /** `n` sequences by one request; `first` is the index of the first of them. */
 async function ask(sample: OneSample, n: number, first: number): Promise<ResponseCollector> {
-  const { exchanges, worker, facts, adapter, request, signal } = sample;
+  const { upstream, worker, facts, adapter, request, signal } = sample;
   const { tokens, params, onChunk } = request;
   const stream = onChunk !== undefined && adapter.streams;
   const own = first === 0 ? params : { ...params, seed: (params.seed + first) % 2 ** 32 };
   const collector = new ResponseCollector(worker.id, n);
   try {
     const { kind, model } = facts;
-    const pieces = exchanges.run(
+    const pieces = upstream.run(
       worker,
       { form: "tokens", kind, request: { tokens, params: own, n, model, stream } },
       { signal, ...(stream ? {} : { deadlines: { firstByteMs: sample.requestTimeoutMs } }) },
@@ -113,7 +113,7 @@ function hasChangedPrompt({ promptIds, usage }: ResponseCollector, tokens: Int32
 }
 
 export function httpTokenSource(options: TokenSourceOptions): TokenSource {
-  const { workerPool, dispatcher, exchanges, gate, requestTimeoutMs } = options;
+  const { workerPool, dispatcher, upstream, gate, requestTimeoutMs } = options;
 
   async function sampleOnce(
     worker: Worker,
@@ -125,7 +125,7 @@ export function httpTokenSource(options: TokenSourceOptions): TokenSource {
     const { weightVersion } = gate;
     const version = weightVersion ?? 0;
     const { signal } = request;
-    const limits = { exchanges, requestTimeoutMs };
+    const limits = { upstream, requestTimeoutMs };
     const responses = await requestAll({ ...limits, worker, facts, adapter, request, signal });
     for (const response of responses) {
       response.promptChanged = hasChangedPrompt(response, request.tokens);
@@ -140,7 +140,7 @@ export function httpTokenSource(options: TokenSourceOptions): TokenSource {
       logprobKind: logprobKindOf(worker, facts),
       worker: worker.id,
       ...(weightVersion === null ? { isVersionUnknown: true } : {}),
-      ...(untrainable === undefined ? {} : { untrainable }),
+      ...defined({ untrainable }),
     };
   }
 

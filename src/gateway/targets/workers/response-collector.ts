@@ -1,6 +1,6 @@
-/** A whole answer from its pieces: all choices, the prompt's ids, the count. Knows no wire format. */
+/** A whole response from its chunks: all choices, the prompt's ids, the count. */
 import type { CallUsage } from "../../call/call-request.ts";
-import type { ResponsePart, ResponseChunk } from "./response-part.ts";
+import type { ResponsePart, ResponseChunk } from "./adapters/response-part.ts";
 import { ChoiceCollector } from "./choice-collector.ts";
 import { malformed } from "./upstream-error.ts";
 
@@ -24,13 +24,13 @@ export class ResponseCollector {
     this.usage = piece.usage ?? this.usage;
     for (const part of piece.parts) {
       const choice = this.choices[part.choice];
-      if (!choice) throw malformed(this.#workerId, `answered with a choice ${part.choice}`);
+      if (!choice) throw malformed(this.#workerId, `sent a choice ${part.choice}`);
       const fresh = choice.add(part);
       if (fresh !== null) onPart(part, fresh, choice);
     }
   }
 
-  /** @throws UpstreamError when the answer ended early. */
+  /** @throws UpstreamError when the response ended early. */
   requireFinish(): void {
     for (const choice of this.choices) choice.requireFinish();
   }
@@ -39,12 +39,12 @@ export class ResponseCollector {
   doubt(): string | undefined {
     if (this.promptChanged) return "the server used another prompt than it was given";
     const missingIds = this.choices.reduce((sum, choice) => sum + choice.missingIds, 0);
-    if (missingIds > 0) return `the server left out the ids of ${missingIds} tokens`;
+    if (missingIds > 0) return `the server omitted the ids of ${missingIds} tokens`;
     if (this.choices.some(({ missingLogprobs }) => missingLogprobs > 0)) {
       return "the server gave no log-probability of some tokens";
     }
     if (this.choices.some(({ missingTokens }) => missingTokens > 0)) {
-      return "the server gave log-probabilities of tokens whose ids it left out";
+      return "the server gave log-probabilities of tokens whose ids it omitted";
     }
     const sampled = this.choices.reduce((sum, { tokens }) => sum + tokens.length, 0);
     const { completionTokens: counted = 0 } = this.usage ?? {};

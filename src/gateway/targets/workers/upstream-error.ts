@@ -1,12 +1,13 @@
-/** What can go wrong with a worker, and whether another try may help. Knows no routes. */
+/** What can go wrong with a worker, and whether another try may help. */
 import type { ErrorCode } from "../../../core/errors.ts";
 import { ApiError } from "../../http/api-error.ts";
 import { redact } from "../../../util/redact.ts";
+import { defined } from "../../../util/defined.ts";
 
 /**
  * `unreachable`: no connection, or a broken one; `timeout`: a phase took too long; `overloaded`: 429 or
- * 503; `failed`: another 5xx; `malformed`: an answer that cannot be read; `cut`: it ended early;
- * `refused`: the request is at fault; `unavailable`: there is no worker to ask; `stale`: a connection
+ * 503; `failed`: another 5xx; `malformed`: a response that cannot be read; `cut`: it ended early;
+ * `refused`: the request is at fault; `unavailable`: there is no worker for it; `stale`: a connection
  * that was kept open had been closed.
  */
 export type UpstreamFailure =
@@ -32,7 +33,7 @@ export interface UpstreamErrorDetails {
   readonly retryAfterS?: number;
   /** @see ApiErrorDetails.retry */
   readonly retry?: boolean;
-  /** False where the worker ended its answer as it should, too early though. @default true */
+  /** False where the worker ended its response properly, though too early. @default true */
   readonly isConnection?: boolean;
   readonly code?: ErrorCode;
   readonly cause?: unknown;
@@ -51,12 +52,12 @@ const statuses: Readonly<Record<UpstreamFailure, number>> = {
 };
 
 /**
- * Failures of the connection. What a worker answers, a 500 included, may be the fault of one request, so
- * alone it takes the worker from nobody.
+ * Failures of the connection. What a worker responds, a 500 included, may be the fault of one request, so
+ * alone it takes the worker from no other call.
  */
 const faults: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "timeout", "cut"]);
 
-/** A worker's failure as clients are told of it. */
+/** A worker's failure as clients see it. */
 export class UpstreamError extends ApiError {
   readonly failure: UpstreamFailure;
   readonly workerId: string | undefined;
@@ -72,10 +73,7 @@ export class UpstreamError extends ApiError {
       reason,
       code,
       message: redact(message),
-      ...(param === undefined ? {} : { param }),
-      ...(retryAfterS === undefined ? {} : { retryAfterS }),
-      ...(retry === undefined ? {} : { retry }),
-      ...(cause === undefined ? {} : { cause }),
+      ...defined({ param, retryAfterS, retry, cause }),
     });
     this.#isConnection = isConnection;
     this.failure = failure;

@@ -1,4 +1,4 @@
-/** How one kind of inference server is asked and answers. Knows no sockets. */
+/** Requests and responses of one kind of inference server. Knows no sockets. */
 import type { Sampled } from "../sampled.ts";
 
 /** A call, without its wire format. */
@@ -15,7 +15,7 @@ export interface UpstreamRequest {
 export type WireBody = Readonly<Record<string, unknown>>;
 
 export interface UpstreamAdapter {
-  /** What a GET at this path answers; undefined for none. */
+  /** The response to a GET of this path; undefined for none. */
   probe(path: string, model: string, contextLength: number): object | undefined;
   /** What the server does not do, as it says so; undefined when it does. */
   refuse?(request: UpstreamRequest): { readonly status: number; readonly body: object } | undefined;

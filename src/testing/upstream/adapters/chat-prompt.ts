@@ -1,6 +1,7 @@
 /** Messages of a chat request to the prompt that a server would make of them. */
 import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
-import { byteRenderer } from "../../byte-renderer.ts";
+import { createByteRenderer } from "../../byte-renderer.ts";
+import { defined } from "../../../util/defined.ts";
 import type { UpstreamRequest, WireBody } from "./adapter.ts";
 
 interface WirePart {
@@ -17,7 +18,7 @@ interface WireMessage {
   }[];
 }
 
-const renderer = byteRenderer();
+const renderer = createByteRenderer();
 
 function readMessage({ role, content, reasoning_content, tool_calls }: WireMessage): ChatMessage {
   // An image is one word here.
@@ -25,7 +26,7 @@ function readMessage({ role, content, reasoning_content, tool_calls }: WireMessa
   return {
     role,
     content: typeof content === "string" ? content : (content ?? []).map(partText).join(""),
-    ...(reasoning_content === undefined ? {} : { reasoning: reasoning_content }),
+    ...defined({ reasoning: reasoning_content }),
     ...(tool_calls
       ? { toolCalls: tool_calls.map(({ id, function: called }) => ({ id, ...called })) }
       : {}),

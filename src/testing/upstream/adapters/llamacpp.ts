@@ -1,6 +1,6 @@
 /**
  * llama.cpp's server: its native `/completion`, and OpenAI's routes with ids among the log-probabilities.
- * As the real one, it tells log-probabilities of those tokens only that complete a character, none in a
+ * As the real one, it reports log-probabilities of those tokens only that complete a character, none in a
  * stream with tools, and looks at no image without a projector (`tools/server` of its build 10605).
  */
 import { completesCharacter, type Sampled } from "../sampled.ts";

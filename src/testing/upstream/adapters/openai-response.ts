@@ -1,9 +1,9 @@
 /**
- * Answers of OpenAI's chat and text completions over the byte renderer: whole, and in events whose pieces
- * split the arguments of tool calls. Where ids stand depends on the server: beside the text, with the
+ * Responses of OpenAI's chat and text completions over the byte renderer: whole, and in events whose chunks
+ * split the arguments of tool calls. Where ids are depends on the server: next to the text, with the
  * prompt's (vLLM); among the log-probabilities (llama.cpp); nowhere.
  */
-import { byteRenderer } from "../../byte-renderer.ts";
+import { createByteRenderer } from "../../byte-renderer.ts";
 import { completesCharacter, visibleText, type Sampled } from "../sampled.ts";
 import type { UpstreamRequest, UpstreamAdapter } from "./adapter.ts";
 
@@ -27,7 +27,7 @@ interface WireResponse {
 
 type Ids = OpenAiResponseOptions["ids"];
 
-const renderer = byteRenderer();
+const renderer = createByteRenderer();
 
 const isChat = ({ body }: UpstreamRequest): boolean => body["messages"] !== undefined;
 
@@ -42,12 +42,12 @@ function toChatToken(id: number, logprob: number | undefined, count: number, ids
   return { ...own, token, logprob, bytes: null, top_logprobs: tops.slice(0, count) };
 }
 
-/** `told`: of which tokens; of all where absent. */
+/** `reported`: of which tokens; of all where absent. */
 function logprobsOf(
   { tokens, logprobs }: Sampled,
   request: UpstreamRequest,
   where: Ids,
-  told?: readonly boolean[],
+  reported?: readonly boolean[],
 ): object | null {
   const requested = request.body["logprobs"];
   if (requested === undefined || requested === false || requested === null) return null;
@@ -56,7 +56,7 @@ function logprobsOf(
     const count = Number(request.body["top_logprobs"] ?? 0);
     return {
       content: ids.flatMap((id, i) =>
-        told?.[i] === false ? [] : [toChatToken(id, logprobs[i], count, where)],
+        reported?.[i] === false ? [] : [toChatToken(id, logprobs[i], count, where)],
       ),
     };
   }
@@ -93,16 +93,16 @@ function finishOf({ stopReason, stop }: Sampled, calls: readonly WireCall[]): ob
   return { finish_reason: reason, stop_reason: stop ?? null };
 }
 
-/** Servers that tell ids among the log-probabilities tell them by the character. */
-function toldOf({ tokens }: Sampled, ids: Ids): readonly boolean[] | undefined {
+/** Servers that report ids among the log-probabilities report them by the character. */
+function reportedOf({ tokens }: Sampled, ids: Ids): readonly boolean[] | undefined {
   return ids === "logprobs" ? completesCharacter(tokens) : undefined;
 }
 
-/** Of a whole answer, they leave out the stop string, too. */
-function toldOfWhole(sampled: Sampled, ids: Ids): readonly boolean[] | undefined {
+/** Of a whole response, they drop the stop string, too. */
+function reportedOfWhole(sampled: Sampled, ids: Ids): readonly boolean[] | undefined {
   const { stop, tokens } = sampled;
   const end = tokens.length - (stop === undefined ? 0 : Buffer.byteLength(stop));
-  return toldOf(sampled, ids)?.map((isTold, i) => isTold && i < end);
+  return reportedOf(sampled, ids)?.map((isReported, i) => isReported && i < end);
 }
 
 function wholeChoice(sampled: Sampled, index: number, request: UpstreamRequest, ids: Ids): object {
@@ -110,13 +110,13 @@ function wholeChoice(sampled: Sampled, index: number, request: UpstreamRequest, 
   return {
     index,
     ...(message ? { message } : { text: visibleText(sampled) }),
-    logprobs: logprobsOf(sampled, request, ids, toldOfWhole(sampled, ids)),
+    logprobs: logprobsOf(sampled, request, ids, reportedOfWhole(sampled, ids)),
     ...finishOf(sampled, message?.tool_calls ?? []),
     ...(ids === "choice" ? { token_ids: Array.from(sampled.tokens) } : {}),
   };
 }
 
-/** Text in pieces that never split a character, and arguments of calls in halves. */
+/** Text in chunks that never split a character, and arguments of calls in halves. */
 function* deltasOf(sampled: Sampled, request: UpstreamRequest): Generator<object> {
   if (!isChat(request)) {
     for (const character of visibleText(sampled)) yield { text: character };
@@ -142,12 +142,13 @@ function* deltasOf(sampled: Sampled, request: UpstreamRequest): Generator<object
 /** Ids are spread over the events of a choice; the last one has what is left, and the end. */
 function eventsOf(sampled: Sampled, index: number, request: UpstreamRequest, ids: Ids): object[] {
   const deltas = [...deltasOf(sampled, request)];
-  const told = toldOf(sampled, ids);
+  const reported = reportedOf(sampled, ids);
   const slice = (from: number, to?: number): object => {
     const tokens = sampled.tokens.slice(from, to);
     const own = { ...sampled, tokens, logprobs: sampled.logprobs.slice(from, to) };
     return {
-      logprobs: tokens.length === 0 ? null : logprobsOf(own, request, ids, told?.slice(from, to)),
+      logprobs:
+        tokens.length === 0 ? null : logprobsOf(own, request, ids, reported?.slice(from, to)),
       ...(ids === "choice" ? { token_ids: Array.from(tokens) } : {}),
     };
   };
@@ -171,7 +172,7 @@ interface WireChoice {
   readonly token_ids?: readonly number[];
 }
 
-/** One for each event, where the caller asked to be told all the time. */
+/** One for each event, where the caller requested continuous usage. */
 function runningUsage(
   request: UpstreamRequest,
   choices: readonly WireChoice[],
@@ -188,7 +189,7 @@ function runningUsage(
   });
 }
 
-/** `whole` and `events` of a dialect that answers in OpenAI's shapes. */
+/** `whole` and `events` of an adapter that responds in OpenAI's shapes. */
 export function openAiResponse({
   ids,
 }: OpenAiResponseOptions): Pick<UpstreamAdapter, "whole" | "events" | "end"> {

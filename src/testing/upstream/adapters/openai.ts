@@ -1,4 +1,4 @@
-/** Any server of OpenAI's protocol that tells no ids. */
+/** Any server of OpenAI's protocol that reports no ids. */
 import { readOpenAi } from "./chat-prompt.ts";
 import type { UpstreamAdapter } from "./adapter.ts";
 import { openAiResponse } from "./openai-response.ts";

@@ -53,8 +53,8 @@ def config_of(loss: Loss) -> ActorConfig:
         strategy="fsdp2",
         rollout_n=1,
         use_dynamic_bsz=True,
-        clip_ratio_low=loss.clip_low,
-        clip_ratio_high=loss.clip_high,
+        clip_ratio_low=loss.eps_clip,
+        clip_ratio_high=loss.eps_clip_high,
         clip_ratio_c=1e9 if loss.dual_clip is None else loss.dual_clip,
         tau_pos=loss.sapo_tau_positive,
         tau_neg=loss.sapo_tau_negative,
@@ -144,7 +144,7 @@ class TokenLossesTest(unittest.TestCase):
         measured = {name: float((values * TOKEN_MEAN).sum()) for name, values in gaps(new(), OLD).items()}
         # verl's ppo_kl on the same numbers.
         self.assertAlmostEqual(measured["kl_k1"], -0.025, 6)
-        self.assertAlmostEqual(measured["logprob_abs_diff"], 0.395, 6)
+        self.assertAlmostEqual(measured["logprob_abs_diff_mean"], 0.395, 6)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-/** How one kind of server is asked for tokens after token ids. */
+/** How tokens after token ids are requested from one kind of server. */
 import type { SamplingParams } from "../../../../core/policy.ts";
-import type { ResponseChunk } from "../response-part.ts";
+import type { ResponseChunk } from "./response-part.ts";
 
 export interface TokenRequest {
   readonly tokens: Int32Array;
@@ -12,13 +12,13 @@ export interface TokenRequest {
 }
 
 export interface TokenAdapter {
-  /** From the server's root; `/v1` stands for its OpenAI routes. */
+  /** From the server's root; `/v1` is replaced by the path of its OpenAI routes. */
   readonly path: string;
   /** Whether one request can sample several sequences. */
   readonly supportsN: boolean;
-  /** Whether its streams tell every id; otherwise answers are asked for as a whole. */
+  /** Whether its streams report every id; otherwise whole responses are requested. */
   readonly streams: boolean;
   body(request: TokenRequest): object;
-  /** One answer or event. */
+  /** One response or event. */
   read(json: unknown, n: number): ResponseChunk;
 }

@@ -1,11 +1,11 @@
-/** Messages to a server that renders them itself, and its answers: OpenAI's chat and text completions. */
+/** Messages to a server that renders them itself, and its responses: OpenAI's chat and text completions. */
 import type { WorkerKind } from "../../../../core/backend.ts";
 import type { SamplingParams } from "../../../../core/policy.ts";
 import type { CallRequest } from "../../../call/call-request.ts";
-import { toWireMessage } from "../../../client/wire.ts";
-import type { ResponsePart, ResponseChunk, ToolCallPart } from "../response-part.ts";
+import { toWireMessage } from "../../../http/wire.ts";
+import type { ResponseChunk, ToolCallPart } from "./response-part.ts";
 import { defined } from "../../../../util/defined.ts";
-import { idsIn, listIn, numberIn, objectIn, textIn } from "../wire-values.ts";
+import { idsIn, listIn, numberIn, objectIn, textIn } from "./wire-values.ts";
 import { readSampled, readFinish, readUsage } from "./openai-wire.ts";
 import {
   limitOf,
@@ -33,10 +33,10 @@ function samplingOf(kind: WorkerKind, params: SamplingParams): Wire {
   return { ...llamacppSampling(params), max_tokens: limitOf(params) };
 }
 
-/** What makes a server of this kind tell ids and log-probabilities. */
+/** What makes a server of this kind report ids and log-probabilities. */
 function captureOf({ kind, request }: ChatRequest, isText: boolean): Wire {
   const top = request.topLogprobs;
-  // A server that nobody knows might refuse what the client did not ask for.
+  // An unknown server might refuse fields that the client did not send.
   if (kind === "openai" && top === undefined) return {};
   // With 0 it gives none at all.
   if (kind === "llamacpp") return { logprobs: true, top_logprobs: Math.max(1, top ?? 0) };
@@ -78,36 +78,42 @@ function readToolCall(value: unknown, place: number): ToolCallPart {
   const call = objectIn(value);
   const called = objectIn(call.function);
   const text = called.arguments;
-  return defined<ToolCallPart>({
+  return {
     index: numberIn(call.index) ?? place,
-    id: textIn(call.id),
-    name: textIn(called.name),
-    // Some servers write the object itself.
-    arguments: typeof text === "object" && text !== null ? JSON.stringify(text) : textIn(text),
-  });
+    ...defined({
+      id: textIn(call.id),
+      name: textIn(called.name),
+      // Some servers write the object itself.
+      arguments: typeof text === "object" && text !== null ? JSON.stringify(text) : textIn(text),
+    }),
+  };
 }
 
 function readChat(json: unknown, n: number, wantsTexts: boolean): ResponseChunk {
   const response = objectIn(json);
   const choices = listIn(response.choices).map(objectIn);
   const counted = n === 1 ? numberIn(objectIn(response.usage).completion_tokens) : undefined;
-  return defined<ResponseChunk>({
-    promptIds: idsIn(response.prompt_token_ids) ?? idsIn(choices[0]?.prompt_token_ids),
-    usage: readUsage(response.usage),
+  return {
+    ...defined({
+      promptIds: idsIn(response.prompt_token_ids) ?? idsIn(choices[0]?.prompt_token_ids),
+      usage: readUsage(response.usage),
+    }),
     parts: choices.map((choice) => {
       const message = objectIn(choice.message ?? choice.delta);
       const calls = listIn(message.tool_calls);
-      return defined<ResponsePart>({
+      return {
         choice: numberIn(choice.index) ?? 0,
         ...readSampled(choice, wantsTexts),
         ...readFinish(choice),
-        sampled: counted === 0 ? undefined : counted,
-        content: textIn(message.content),
-        reasoning: textIn(message.reasoning) ?? textIn(message.reasoning_content),
-        toolCalls: calls.length === 0 ? undefined : calls.map(readToolCall),
-      });
+        ...defined({
+          sampled: counted === 0 ? undefined : counted,
+          content: textIn(message.content),
+          reasoning: textIn(message.reasoning) ?? textIn(message.reasoning_content),
+          toolCalls: calls.length === 0 ? undefined : calls.map(readToolCall),
+        }),
+      };
     }),
-  });
+  };
 }
 
 export function readChatResponse(json: unknown, { request }: ChatRequest): ResponseChunk {

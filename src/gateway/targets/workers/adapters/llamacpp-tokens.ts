@@ -3,52 +3,51 @@
  * together the log-probability of the last only.
  */
 import type { JsonFields } from "../../../http/json-fields.ts";
-import type { ResponsePart, ResponseChunk } from "../response-part.ts";
+import type { ResponsePart, ResponseChunk } from "./response-part.ts";
 import { defined } from "../../../../util/defined.ts";
-import { idsIn, listIn, logprobIn, numberIn, objectIn, textIn } from "../wire-values.ts";
+import { idsIn, listIn, logprobIn, numberIn, objectIn, textIn } from "./wire-values.ts";
 import type { TokenAdapter } from "./adapter.ts";
 import { llamacppSampling } from "./sampling-wire.ts";
 
-/** One for each token; null where none was told. */
+/** One for each token; null where none was reported. */
 function alignLogprobs(
   tokens: readonly number[],
-  told: readonly JsonFields[],
+  reported: readonly JsonFields[],
 ): readonly (number | null)[] {
-  if (told.length === tokens.length) return told.map(({ logprob }) => logprobIn(logprob));
+  if (reported.length === tokens.length) return reported.map(({ logprob }) => logprobIn(logprob));
   let next = 0;
   return tokens.map((token) =>
-    told[next]?.id === token ? logprobIn(told[next++]?.logprob) : null,
+    reported[next]?.id === token ? logprobIn(reported[next++]?.logprob) : null,
   );
 }
 
 function read(json: unknown): ResponseChunk {
   const response = objectIn(json);
   const probabilities = listIn(response.completion_probabilities ?? response.probs).map(objectIn);
-  const told = probabilities.flatMap(({ id }) => numberIn(id) ?? []);
+  const reported = probabilities.flatMap(({ id }) => numberIn(id) ?? []);
   const given = Array.from(idsIn(response.tokens) ?? []);
-  const tokens = given.length > 0 ? given : told;
+  const tokens = given.length > 0 ? given : reported;
   const isLast = response.stop === true;
   const sampled = numberIn(response.tokens_predicted);
   const promptTokens = numberIn(response.tokens_evaluated);
-  const part = defined<ResponsePart>({
+  const part: ResponsePart = {
     choice: 0,
     tokens,
     logprobs: alignLogprobs(tokens, probabilities),
-    sampled: tokens.length === 0 || sampled === 0 ? undefined : sampled,
-    finish: isLast ? (response.stop_type === "limit" ? "length" : "stop") : undefined,
-    stopString: response.stop_type === "word" ? textIn(response.stopping_word) : undefined,
-  });
-  return defined<ResponseChunk>({
-    usage:
-      promptTokens === undefined ? undefined : { promptTokens, completionTokens: sampled ?? 0 },
-    parts: [part],
-  });
+    ...defined({
+      sampled: tokens.length === 0 || sampled === 0 ? undefined : sampled,
+      finish: isLast ? (response.stop_type === "limit" ? "length" : "stop") : undefined,
+      stopString: response.stop_type === "word" ? textIn(response.stopping_word) : undefined,
+    }),
+  };
+  if (promptTokens === undefined) return { parts: [part] };
+  return { usage: { promptTokens, completionTokens: sampled ?? 0 }, parts: [part] };
 }
 
 export const llamacppTokens: TokenAdapter = {
   path: "/completion",
   supportsN: false,
-  // Of the tokens that make one character, its streams tell the last only.
+  // Of the tokens that make one character, its streams report only the last.
   streams: false,
   body: ({ tokens, params, stream }) => ({
     prompt: Array.from(tokens),

@@ -1,9 +1,9 @@
 /** Parts of OpenAI's wire format that chat and text completions share, with vLLM's and SGLang's extras. */
 import type { JsonFields } from "../../../http/json-fields.ts";
 import type { CallUsage, TokenText } from "../../../call/call-request.ts";
-import type { ResponsePart } from "../response-part.ts";
+import type { ResponsePart } from "./response-part.ts";
 import { defined } from "../../../../util/defined.ts";
-import { idsIn, listIn, logprobIn, numberIn, objectIn, textIn } from "../wire-values.ts";
+import { idsIn, listIn, logprobIn, numberIn, objectIn, textIn } from "./wire-values.ts";
 
 export function readUsage(value: unknown): CallUsage | undefined {
   const usage = objectIn(value);
@@ -11,10 +11,10 @@ export function readUsage(value: unknown): CallUsage | undefined {
   const completionTokens = numberIn(usage.completion_tokens);
   if (promptTokens === undefined || completionTokens === undefined) return undefined;
   const cachedTokens = numberIn(objectIn(usage.prompt_tokens_details).cached_tokens);
-  return defined<CallUsage>({ promptTokens, completionTokens, cachedTokens });
+  return { promptTokens, completionTokens, ...defined({ cachedTokens }) };
 }
 
-/** `token_id:17`, as servers write tokens when they are asked to. */
+/** `token_id:17`, as servers write tokens on request. */
 function idOf(text: unknown): number | null {
   const id = /^token_id:(\d+)$/.exec(typeof text === "string" ? text : "")?.[1];
   return id === undefined ? null : Number(id);
@@ -75,7 +75,7 @@ function tripleLogprobs(triples: readonly unknown[]): Sampled {
 
 /**
  * Ids and log-probabilities of a choice, wherever a server puts them; texts of single tokens where
- * somebody `wantsTexts`.
+ * the client `wantsTexts`.
  */
 export function readSampled(
   choice: JsonFields,
@@ -83,24 +83,25 @@ export function readSampled(
 ): Pick<ResponsePart, "tokens" | "logprobs" | "texts"> {
   const logprobs = objectIn(choice.logprobs);
   const ids = idsIn(choice.token_ids);
-  const told = Array.isArray(logprobs.content)
+  const reported = Array.isArray(logprobs.content)
     ? chatLogprobs(logprobs.content, ids !== undefined, wantsTexts)
     : Array.isArray(logprobs.tokens)
       ? textLogprobs(logprobs, ids !== undefined, wantsTexts)
       : {};
   const { output_token_logprobs: triples } = objectIn(choice.meta_info);
   const meta = Array.isArray(triples) ? tripleLogprobs(triples) : {};
-  const fallback = told.tokens?.length === told.logprobs?.length ? told.tokens : undefined;
-  return defined<Pick<ResponsePart, "tokens" | "logprobs" | "texts">>({
+  const fallback =
+    reported.tokens?.length === reported.logprobs?.length ? reported.tokens : undefined;
+  return defined({
     tokens: ids ?? meta.tokens ?? fallback,
-    logprobs: told.logprobs ?? meta.logprobs,
-    texts: told.texts,
+    logprobs: reported.logprobs ?? meta.logprobs,
+    texts: reported.texts,
   });
 }
 
 /** What ended a choice, and the string that did. */
 export function readFinish(choice: JsonFields): Pick<ResponsePart, "finish" | "stopString"> {
-  return defined<Pick<ResponsePart, "finish" | "stopString">>({
+  return defined({
     finish: textIn(choice.finish_reason),
     stopString: textIn(choice.stop_reason) ?? textIn(choice.matched_stop),
   });

@@ -1,12 +1,12 @@
 /**
- * Sampling parameters as each server names them. Every field is written, because what is left out is
+ * Sampling parameters as each server names them. Every field is written, because what is omitted is
  * filled from the model's generation_config, and then the logprobs are not those of the distribution.
  */
 import type { SamplingParams } from "../../../../core/policy.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
 
-/** Left out where nobody limits it: the server then goes on to the end of the context. */
+/** Omitted where there is no limit: the server then continues to the end of the context. */
 export function limitOf({ maxTokens }: SamplingParams): number | undefined {
   return Number.isFinite(maxTokens) ? maxTokens : undefined;
 }
@@ -71,7 +71,7 @@ export function llamacppSampling(params: SamplingParams): Wire {
   };
 }
 
-/** Only what OpenAI defines; what others would have to ignore is sent only where it asks for something. */
+/** Only what OpenAI defines; what others would have to ignore is sent only where it has an effect. */
 export function openaiSampling(params: SamplingParams): Wire {
   return {
     max_tokens: limitOf(params),

@@ -1,7 +1,7 @@
 /** SGLang's native `/generate`. */
-import type { ResponsePart, ResponseChunk } from "../response-part.ts";
+import type { ResponsePart, ResponseChunk } from "./response-part.ts";
 import { defined } from "../../../../util/defined.ts";
-import { idsIn, numberIn, objectIn, textIn } from "../wire-values.ts";
+import { idsIn, numberIn, objectIn, textIn } from "./wire-values.ts";
 import type { TokenAdapter } from "./adapter.ts";
 import { readSampled } from "./openai-wire.ts";
 import { sglangSampling } from "./sampling-wire.ts";
@@ -14,25 +14,25 @@ function readOne(json: unknown, place: number): ResponsePart {
   // Ids and logprobs of one list belong together; `output_ids` alone has no logprobs.
   const { tokens = ids, logprobs } = readSampled({ meta_info: meta }, false);
   const sampled = numberIn(meta.completion_tokens);
-  return defined<ResponsePart>({
+  return {
     choice: numberIn(response.index) ?? place,
-    tokens,
-    logprobs,
-    sampled: sampled === 0 ? undefined : sampled,
-    finish: textIn(finish.type),
-    stopString: textIn(finish.matched),
-  });
+    ...defined({
+      tokens,
+      logprobs,
+      sampled: sampled === 0 ? undefined : sampled,
+      finish: textIn(finish.type),
+      stopString: textIn(finish.matched),
+    }),
+  };
 }
 
 function read(json: unknown): ResponseChunk {
   const responses: readonly unknown[] = Array.isArray(json) ? json : [json];
   const parts = responses.map(readOne);
   const promptTokens = numberIn(objectIn(objectIn(responses[0]).meta_info).prompt_tokens);
-  return defined<ResponseChunk>({
-    promptIds: idsIn(objectIn(responses[0]).prompt_token_ids),
-    usage: promptTokens === undefined ? undefined : { promptTokens, completionTokens: 0 },
-    parts,
-  });
+  const promptIds = idsIn(objectIn(responses[0]).prompt_token_ids);
+  const usage = promptTokens === undefined ? undefined : { promptTokens, completionTokens: 0 };
+  return { ...defined({ promptIds, usage }), parts };
 }
 
 export const sglangTokens: TokenAdapter = {

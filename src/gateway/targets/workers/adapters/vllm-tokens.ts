@@ -1,30 +1,32 @@
 /** vLLM's `/v1/completions` with a prompt of token ids. */
-import type { ResponsePart, ResponseChunk } from "../response-part.ts";
+import type { ResponseChunk } from "./response-part.ts";
 import { defined } from "../../../../util/defined.ts";
-import { idsIn, listIn, numberIn, objectIn, textIn } from "../wire-values.ts";
+import { idsIn, listIn, numberIn, objectIn, textIn } from "./wire-values.ts";
 import type { TokenAdapter } from "./adapter.ts";
 import { readSampled, readFinish, readUsage } from "./openai-wire.ts";
 import { vllmSampling } from "./sampling-wire.ts";
 
-/** An answer of a text completions route. */
+/** A response of a text completions route. */
 export function readTextResponse(json: unknown, n: number, wantsTexts = false): ResponseChunk {
   const response = objectIn(json);
   const choices = listIn(response.choices).map(objectIn);
-  // Counted for one choice, but only a whole answer counts all of them.
+  // Counted for one choice, but only a whole response counts all of them.
   const counted = n === 1 ? numberIn(objectIn(response.usage).completion_tokens) : undefined;
-  return defined<ResponseChunk>({
-    promptIds: idsIn(response.prompt_token_ids) ?? idsIn(choices[0]?.prompt_token_ids),
-    usage: readUsage(response.usage),
-    parts: choices.map((choice) =>
-      defined<ResponsePart>({
-        choice: numberIn(choice.index) ?? 0,
-        ...readSampled(choice, wantsTexts),
-        ...readFinish(choice),
+  return {
+    ...defined({
+      promptIds: idsIn(response.prompt_token_ids) ?? idsIn(choices[0]?.prompt_token_ids),
+      usage: readUsage(response.usage),
+    }),
+    parts: choices.map((choice) => ({
+      choice: numberIn(choice.index) ?? 0,
+      ...readSampled(choice, wantsTexts),
+      ...readFinish(choice),
+      ...defined({
         content: textIn(choice.text),
         sampled: counted === 0 ? undefined : counted,
       }),
-    ),
-  });
+    })),
+  };
 }
 
 export const vllmTokens: TokenAdapter = {

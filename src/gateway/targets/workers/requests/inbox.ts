@@ -1,4 +1,4 @@
-/** Values that arrive by messages, as an iteration. Knows nothing of threads. */
+/** Values that arrive by messages, as an iteration. */
 
 export class Inbox<T> {
   readonly #values: T[] = [];
@@ -9,18 +9,18 @@ export class Inbox<T> {
     return this.#end !== undefined;
   }
 
-  setIfDefined(value: T): void {
+  push(value: T): void {
     this.#values.push(value);
     this.#wake?.();
   }
 
-  /** What was put before is still given out. */
+  /** Values pushed before are still yielded. */
   end(): void {
     this.#end ??= { error: undefined, isFailure: false };
     this.#wake?.();
   }
 
-  /** Thrown after what was put before. */
+  /** Thrown after the values pushed before. */
   fail(error: unknown): void {
     this.#end ??= { error, isFailure: true };
     this.#wake?.();

@@ -1,10 +1,11 @@
-/** The host of `thread.ts`: exchanges as if they ran here. Started at first use; idle, it keeps nobody alive. */
+/** The host of `thread.ts`: requests as if they ran here. Started at first use; idle, it does not keep the process alive. */
 import type { Worker as Thread } from "node:worker_threads";
 import { startThread } from "../../../../util/start-thread.ts";
-import type { ResponseChunk } from "../response-part.ts";
+import type { ResponseChunk } from "../adapters/response-part.ts";
 import { UpstreamError } from "../upstream-error.ts";
+import { defined } from "../../../../util/defined.ts";
 import type { WorkerRequest } from "./worker-request.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "../http/connection.ts";
 import type { UpstreamRequestOptions } from "./upstream-request.ts";
 import { Inbox } from "./inbox.ts";
 import { fromWireError, type FromThread, type ToThread } from "./thread-messages.ts";
@@ -21,7 +22,7 @@ export class RequestThread {
   #nextId = 0;
   #isBroken = false;
 
-  /** `report` is told when the thread fails. */
+  /** `report` is called when the thread fails. */
   constructor(
     report: (error: unknown) => void,
     start: () => Thread = () => startThread("./thread", import.meta.url),
@@ -30,12 +31,12 @@ export class RequestThread {
     this.#startThread = start;
   }
 
-  /** False after a failure: exchanges must run elsewhere then. */
+  /** False after a failure: requests must run elsewhere then. */
   get isUsable(): boolean {
     return !this.#isBroken;
   }
 
-  /** As `exchange` gives and throws. */
+  /** Yields and throws as `runRequest` does. */
   async *run(
     connection: Connection,
     request: WorkerRequest,
@@ -57,7 +58,7 @@ export class RequestThread {
         id,
         request,
         ...this.#introduce(connection),
-        ...(deadlines === undefined ? {} : { deadlines }),
+        ...defined({ deadlines }),
       });
       yield* inbox;
     } finally {
@@ -98,7 +99,7 @@ export class RequestThread {
     thread.on("message", (message: FromThread) => {
       const inbox = this.#open.get(message.id);
       if (!inbox) return;
-      if (message.kind === "pieces") inbox.setIfDefined(message.pieces);
+      if (message.kind === "pieces") inbox.push(message.pieces);
       else if (message.error) inbox.fail(fromWireError(message.error));
       else inbox.end();
     });

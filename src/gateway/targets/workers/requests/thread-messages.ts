@@ -1,15 +1,16 @@
-/** What the thread of exchanges and its host say to each other. */
-import type { ResponseChunk } from "../response-part.ts";
-import type { PhaseDeadlines } from "../http-request.ts";
+/** Messages between the thread of requests and its host. */
+import type { ResponseChunk } from "../adapters/response-part.ts";
+import type { PhaseDeadlines } from "../http/http-request.ts";
 import { UpstreamError, type UpstreamErrorDetails } from "../upstream-error.ts";
+import { defined } from "../../../../util/defined.ts";
 import type { WorkerRequest } from "./worker-request.ts";
-import type { ConnectionOptions } from "./connection.ts";
+import type { ConnectionOptions } from "../http/connection.ts";
 
 export type ToThread =
   | {
       readonly kind: "open";
       readonly id: number;
-      /** Of the connection; its options come with the first exchange over it. */
+      /** Of the connection; its options come with the first request over it. */
       readonly connection: number;
       readonly options?: ConnectionOptions;
       readonly request: WorkerRequest;
@@ -40,11 +41,10 @@ export function toWireError(error: unknown): WireError {
       message,
       status,
       code,
-      ...(workerId === undefined ? {} : { workerId }),
+      ...defined({ workerId }),
       ...(reason === null ? {} : { reason }),
       ...(param === null ? {} : { param }),
-      ...(retryAfterS === undefined ? {} : { retryAfterS }),
-      ...(retry === undefined ? {} : { retry }),
+      ...defined({ retryAfterS, retry }),
       ...(cause instanceof Error ? { cause: `${cause.name}: ${cause.message}` } : {}),
     },
   };

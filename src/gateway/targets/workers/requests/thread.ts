@@ -1,8 +1,9 @@
-/** The thread: exchanges for its host, so that the host's thread is free for clients. */
+/** The thread: runs requests for its host, so that the host's thread is free for clients. */
 import { parentPort } from "node:worker_threads";
-import type { ResponseChunk } from "../response-part.ts";
-import { Connection } from "./connection.ts";
-import { exchange } from "./upstream-request.ts";
+import type { ResponseChunk } from "../adapters/response-part.ts";
+import { Connection } from "../http/connection.ts";
+import { defined } from "../../../../util/defined.ts";
+import { runRequest } from "./upstream-request.ts";
 import { toWireError, type FromThread, type ToThread } from "./thread-messages.ts";
 
 const connections = new Map<number, Connection>();
@@ -34,13 +35,13 @@ async function run(message: ToThread & { kind: "open" }): Promise<void> {
   open.set(id, abort);
   const { signal } = abort;
   try {
-    const options = { signal, ...(deadlines === undefined ? {} : { deadlines }) };
-    for await (const pieces of exchange(connectionOf(message), request, options)) {
+    const options = { signal, ...defined({ deadlines }) };
+    for await (const pieces of runRequest(connectionOf(message), request, options)) {
       say({ kind: "pieces", id, pieces }, buffersOf(pieces));
     }
     say({ kind: "end", id });
   } catch (error) {
-    // Nobody waits any more.
+    // After an abort there is no reader.
     if (!signal.aborted) say({ kind: "end", id, error: toWireError(error) });
   } finally {
     open.delete(id);

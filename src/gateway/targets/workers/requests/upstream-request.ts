@@ -1,17 +1,17 @@
-/** One request and its answer, piece by piece. Knows neither retries nor where it runs. */
-import type { ResponseChunk } from "../response-part.ts";
-import type { PhaseDeadlines } from "../http-request.ts";
-import { readJsonResponses } from "../json-responses.ts";
+/** One request and its response, in chunks. Knows neither retries nor where it runs. */
+import type { ResponseChunk } from "../adapters/response-part.ts";
+import type { PhaseDeadlines } from "../http/http-request.ts";
+import { readJsonResponses } from "../http/json-responses.ts";
 import { speak, type WorkerRequest } from "./worker-request.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "../http/connection.ts";
 
 export interface UpstreamRequestOptions {
   readonly signal: AbortSignal;
   readonly deadlines?: Partial<PhaseDeadlines>;
 }
 
-/** The pieces that came together are given together. @throws UpstreamError, or the signal's reason. */
-export async function* exchange(
+/** Chunks that arrived together are yielded together. @throws UpstreamError, or the signal's reason. */
+export async function* runRequest(
   connection: Connection,
   request: WorkerRequest,
   options: UpstreamRequestOptions,

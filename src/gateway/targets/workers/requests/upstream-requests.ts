@@ -1,12 +1,12 @@
 /**
- * Where exchanges run: on this thread while there are few, which answers soonest; beyond that, half of
- * the work of a call moves to another thread, which lets more through. Knows no wire format.
+ * Where requests run: on this thread while there are few, which responds soonest; beyond that, half of
+ * the work of a call moves to another thread, which lets more through.
  */
 import { availableParallelism } from "node:os";
-import type { ResponseChunk } from "../response-part.ts";
-import type { Worker } from "../worker.ts";
+import type { ResponseChunk } from "../adapters/response-part.ts";
+import type { Worker } from "../pool/worker.ts";
 import type { WorkerRequest } from "./worker-request.ts";
-import { exchange, type UpstreamRequestOptions } from "./upstream-request.ts";
+import { runRequest, type UpstreamRequestOptions } from "./upstream-request.ts";
 import { RequestThread } from "./request-thread.ts";
 
 /** Fewer calls than this in flight are no load. */
@@ -17,13 +17,13 @@ export class UpstreamRequests {
   readonly #thread: RequestThread;
   #inFlight = 0;
 
-  /** `offloadFrom`: exchanges in flight from which the next one runs on the other thread. */
+  /** `offloadFrom`: requests in flight from which the next one runs on the other thread. */
   constructor(offloadFrom: number, report: (error: unknown) => void) {
     this.#offloadFrom = offloadFrom;
     this.#thread = new RequestThread(report);
   }
 
-  /** As `exchange` gives and throws. */
+  /** Yields and throws as `runRequest` does. */
   async *run(
     { connection }: Worker,
     request: WorkerRequest,
@@ -34,7 +34,7 @@ export class UpstreamRequests {
     try {
       yield* isOffloaded
         ? this.#thread.run(connection, request, options)
-        : exchange(connection, request, options);
+        : runRequest(connection, request, options);
     } finally {
       this.#inFlight--;
     }

@@ -1,6 +1,6 @@
-/** What a server is asked, as plain data, and how that is written and read. */
+/** A request to a server as plain data, and how that is written and read. */
 import type { WorkerKind } from "../../../../core/backend.ts";
-import type { ResponseChunk } from "../response-part.ts";
+import type { ResponseChunk } from "../adapters/response-part.ts";
 import { chatBody, chatPath, readChatResponse, type ChatRequest } from "../adapters/chat-wire.ts";
 import type { TokenRequest, TokenAdapter } from "../adapters/adapter.ts";
 import { tokenAdapters } from "../adapters/token-adapters.ts";
@@ -13,7 +13,7 @@ export type WorkerRequest =
 export interface Spoken {
   readonly path: string;
   readonly body: object;
-  /** One answer or event. */
+  /** One response or event. */
   readonly read: (json: unknown) => ResponseChunk;
 }
 

@@ -1,0 +1,56 @@
+/** Metrics of a step's training rows, counted while the rows are built. */
+import type { StepChain } from "./row-merge.ts";
+import { summarize } from "../statistics.ts";
+
+export class RowCounts {
+  #steps = 0;
+  #tokens = 0;
+  #trained = 0;
+  readonly #perMember: number[] = [];
+  readonly #responses: number[] = [];
+  readonly #shares: number[] = [];
+
+  /** One trajectory: how many rows, and the steps in them. */
+  member(rows: number, steps: number): void {
+    this.#perMember.push(rows);
+    this.#steps += steps;
+  }
+
+  /** A row of `length` tokens, made of these steps. */
+  row(length: number, chain: StepChain): void {
+    const response = length - (chain[0]?.trace.promptIds.length ?? 0);
+    let trained = 0;
+    for (const { trace } of chain) trained += trace.responseIds.length;
+    this.#tokens += length;
+    this.#trained += trained;
+    this.#responses.push(response);
+    this.#shares.push(trained / response);
+  }
+
+  /**
+   * `rows/count`, `rows/steps`, `rows/tokens`, `rows/trained_tokens`; `rows/steps_per_row` = steps per row;
+   * `rows/per_trajectory/...`; `rows/response_length/...` = tokens from a row's first sampled one to its
+   * end; `rows/sampled_fraction/...` = fraction of sampled tokens among those; `rows/breaks/{reason}`;
+   * `rows/dropped/{reason}` in steps.
+   */
+  metrics(
+    breaks: Readonly<Record<string, number>>,
+    dropped: Readonly<Record<string, number>>,
+  ): Record<string, number> {
+    const count = this.#responses.length;
+    const metrics: Record<string, number> = {
+      "rows/count": count,
+      "rows/steps": this.#steps,
+      "rows/tokens": this.#tokens,
+      "rows/trained_tokens": this.#trained,
+      "rows/steps_per_row": count === 0 ? 0 : this.#steps / count,
+      ...summarize("rows/per_trajectory", this.#perMember),
+      ...summarize("rows/response_length", this.#responses),
+      ...summarize("rows/sampled_fraction", this.#shares),
+    };
+    for (const [reason, times] of Object.entries(breaks)) metrics[`rows/breaks/${reason}`] = times;
+    for (const [reason, times] of Object.entries(dropped))
+      metrics[`rows/dropped/${reason}`] = times;
+    return metrics;
+  }
+}

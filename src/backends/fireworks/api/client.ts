@@ -1,0 +1,316 @@
+/**
+ * A serverless training session: models to train, samplers, checkpoints. Heartbeats keep it alive until it
+ * is deleted, which frees its slot and ends what it costs.
+ */
+import { randomUUID } from "node:crypto";
+import { ConfigError } from "../../../core/errors.ts";
+import { defined } from "../../../util/defined.ts";
+import { Slots } from "../../../util/slots.ts";
+import { resolveSettings, serverlessPath, type FireworksClientOptions } from "./client-options.ts";
+import { FireworksError, wireError } from "./fireworks-error.ts";
+import { Futures, type FireworksCallOptions } from "./futures.ts";
+import { FireworksHttp, textField } from "./http.ts";
+import { readCapabilities } from "./model-capabilities.ts";
+import { checkName } from "./names.ts";
+import { FireworksSamplingClient } from "./sampling-client.ts";
+import { FireworksTrainingClient } from "./training-client.ts";
+
+/** The LoRA adapter to create, and on which base model. */
+export interface FireworksModelOptions extends FireworksCallOptions {
+  /** `accounts/fireworks/models/...` */
+  readonly baseModel: string;
+  readonly rank: number;
+  /** The update is scaled by alpha / rank. @default 32 */
+  readonly alpha?: number;
+  /** @default true */
+  readonly trainUnembed?: boolean;
+  /** @default true */
+  readonly trainMlp?: boolean;
+  /** @default true */
+  readonly trainAttention?: boolean;
+  /** The initial factors derive from it. @default the server's choice */
+  readonly seed?: number;
+}
+
+/** A checkpoint of a session, as the control plane lists it. */
+export interface FireworksCheckpoint {
+  /** Full resource name, or the last part of it. */
+  readonly name: string;
+  /** Whether it can become a model of the account. */
+  readonly isPromotable: boolean;
+  readonly createTime: string | null;
+}
+
+const sdkVersion = "0.23.0";
+const heartbeatTimeoutMs = 10_000;
+/** Without a heartbeat for so long, the server may end the session. */
+const silenceMs = 120_000;
+/** Of the deletion at the end of a run. */
+const deletion = { attempts: 5, waitMs: 1_000, timeoutMs: 10_000 };
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A serverless training session of Fireworks. Created by `createFireworksClient`. */
+export class FireworksClient implements AsyncDisposable {
+  /** `ts-...` */
+  readonly sessionId: string;
+  readonly account: string;
+  readonly #http: FireworksHttp;
+  readonly #futures: Futures;
+  readonly #slots: Slots;
+  readonly #heartbeat: NodeJS.Timeout;
+  #deleted: Promise<boolean> | undefined;
+  #nextModel = 0;
+  #lastHeartbeat = Date.now();
+  #nextWarningMs = silenceMs;
+
+  /** @internal Use {@link createFireworksClient}. */
+  constructor(http: FireworksHttp, account: string, sessionId: string) {
+    this.#http = http;
+    this.#futures = new Futures(http);
+    this.#slots = new Slots(http.settings.maxConcurrentSamples);
+    this.account = account;
+    this.sessionId = sessionId;
+    this.#heartbeat = setInterval(() => void this.#beat(), http.settings.heartbeatMs);
+    this.#heartbeat.unref();
+  }
+
+  /** Of the control plane: `accounts/<account>/trainingSessions/<session>`. */
+  get sessionName(): string {
+    return `accounts/${this.account}/trainingSessions/${this.sessionId}`;
+  }
+
+  async #beat(): Promise<void> {
+    const outcome = await this.#http
+      .attempt({
+        method: "POST",
+        path: `${serverlessPath}/api/v1/session_heartbeat`,
+        body: { session_id: this.sessionId, type: "session_heartbeat" },
+        timeoutMs: heartbeatTimeoutMs,
+      })
+      .catch((error: unknown) => ({ kind: "fault" as const, error: error as Error }));
+    if (outcome.kind === "ok") {
+      this.#lastHeartbeat = Date.now();
+      this.#nextWarningMs = silenceMs;
+      return;
+    }
+    const silence = Date.now() - this.#lastHeartbeat;
+    if (silence < this.#nextWarningMs) return;
+    this.#nextWarningMs = silence + silenceMs;
+    this.#http.settings.onWarning(
+      `No heartbeat has reached Fireworks for ${Math.round(silence / 1000)} s: ${outcome.error.message}`,
+    );
+  }
+
+  /** A new LoRA adapter on `baseModel`. */
+  createModel(options: FireworksModelOptions): Promise<FireworksTrainingClient> {
+    const lora = {
+      alpha: options.alpha ?? 32,
+      rank: options.rank,
+      train_unembed: options.trainUnembed ?? true,
+      train_mlp: options.trainMlp ?? true,
+      train_attn: options.trainAttention ?? true,
+      ...defined({ seed: options.seed }),
+    };
+    return this.#create(options.baseModel, { lora_config: lora }, options);
+  }
+
+  /** The base model, frozen: it computes log-probabilities and cannot be trained. */
+  createReference(
+    baseModel: string,
+    options: FireworksCallOptions = {},
+  ): Promise<FireworksTrainingClient> {
+    return this.#create(baseModel, { base_only: true }, options);
+  }
+
+  async #create(
+    baseModel: string,
+    kind: object,
+    options: FireworksCallOptions,
+  ): Promise<FireworksTrainingClient> {
+    const issued = await this.#futures.issue({
+      method: "POST",
+      path: `${serverlessPath}/api/v1/create_model`,
+      body: {
+        session_id: this.sessionId,
+        model_seq_id: this.#nextModel++,
+        base_model: baseModel,
+        ...kind,
+        type: "create_model",
+      },
+      idempotencyKey: randomUUID(),
+      signal: options.signal,
+    });
+    const result = await this.#futures.result(issued, "CreateModel", options);
+    return new FireworksTrainingClient({
+      futures: this.#futures,
+      modelId: textField(result, "model_id", issued.modelId),
+      capabilities: readCapabilities(result),
+    });
+  }
+
+  /** A sampler of a snapshot that `saveForSampler` returned, or of the base model. */
+  createSampler(snapshot: string | null): FireworksSamplingClient {
+    const path = snapshot === null ? "" : `/checkpoints/${snapshot}`;
+    return new FireworksSamplingClient(this.#http, this.#slots, `${this.sessionName}${path}`);
+  }
+
+  /** Names of the checkpoints that the session's models have saved. */
+  async checkpointNames(options: FireworksCallOptions = {}): Promise<readonly string[]> {
+    const { checkpoints } = await this.#http.json({
+      method: "GET",
+      path: `${serverlessPath}/api/v1/list_checkpoints`,
+      signal: options.signal,
+    });
+    if (Array.isArray(checkpoints) && checkpoints.every((name) => typeof name === "string"))
+      return checkpoints;
+    throw wireError("The list of checkpoints is not as expected.");
+  }
+
+  /** The same by the control plane, which says which can be promoted. */
+  async checkpoints(options: FireworksCallOptions = {}): Promise<readonly FireworksCheckpoint[]> {
+    const found: FireworksCheckpoint[] = [];
+    let token = "";
+    do {
+      const query = `pageSize=200${token === "" ? "" : `&pageToken=${encodeURIComponent(token)}`}`;
+      const page = await this.#http.json({
+        method: "GET",
+        path: `/v1/${this.sessionName}/checkpoints?${query}`,
+        signal: options.signal,
+      });
+      found.push(...listed(page["trainingSessionCheckpoints"]));
+      token = typeof page["nextPageToken"] === "string" ? page["nextPageToken"] : "";
+    } while (token !== "");
+    return found;
+  }
+
+  /**
+   * Makes a model of the account from a snapshot; it stays when the session is deleted.
+   * @param snapshot what `saveForSampler` returned.
+   * @param outputModel its name: letters, digits and hyphens.
+   * @returns the model's resource name.
+   * @throws FireworksError when the snapshot is not there or cannot be promoted.
+   */
+  async promote(
+    snapshot: string,
+    outputModel: string,
+    baseModel: string,
+    options: FireworksCallOptions = {},
+  ): Promise<string> {
+    checkName(outputModel, "The model");
+    const all = await this.checkpoints(options);
+    const found = all.find(({ name }) => isCheckpoint(name, snapshot));
+    if (found?.isPromotable !== true)
+      throw new FireworksError({
+        message: `${snapshot} cannot be promoted: ${found === undefined ? "the session has no such checkpoint" : "the service says that it is not promotable"}.`,
+        fields: { snapshot, checkpoints: all.map(({ name }) => name) },
+      });
+    const model = `accounts/${this.account}/models/${outputModel}`;
+    await this.#http.json({
+      method: "POST",
+      path: `/v1/${this.sessionName}/checkpoints/${encodeURIComponent(lastPart(found.name))}:promote`,
+      body: { output_model: model, base_model: baseModel },
+      signal: options.signal,
+    });
+    return model;
+  }
+
+  /**
+   * Deletes the session with everything in it; again and again, while that can help.
+   * @returns false when it may still be there, after a warning that names it.
+   */
+  delete(): Promise<boolean> {
+    clearInterval(this.#heartbeat);
+    this.#http.close();
+    this.#deleted ??= this.#delete();
+    return this.#deleted;
+  }
+
+  async #delete(): Promise<boolean> {
+    const { baseUrl, onWarning, sleep } = this.#http.settings;
+    const path = `/v1/${this.sessionName}`;
+    const { attempts, waitMs, timeoutMs } = deletion;
+    let reason = "";
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      if (attempt > 1) await sleep(waitMs * 2 ** (attempt - 2));
+      const outcome = await this.#http
+        .attempt({ method: "DELETE", path, timeoutMs })
+        .catch((error: unknown) => ({ kind: "error" as const, error: error as Error }));
+      if (outcome.kind === "ok") return true;
+      if (outcome.kind === "fault" && outcome.error.status === 404) return true;
+      reason = outcome.error.message;
+    }
+    onWarning(
+      `The training session ${this.sessionName} could not be deleted, and may cost money until the service ends it: ${reason} Delete it: curl -X DELETE -H "X-Api-Key: $FIREWORKS_API_KEY" ${baseUrl}${path}`,
+    );
+    return false;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.delete();
+  }
+}
+
+const lastPart = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
+
+/** Listed by the name alone, or as `<run>.<name>`. */
+function isCheckpoint(listedName: string, snapshot: string): boolean {
+  const [name = "", run = ""] = snapshot.split("/").toReversed();
+  const id = lastPart(listedName);
+  return id === name || id === `${run}.${name}`;
+}
+
+function listed(entries: unknown): readonly FireworksCheckpoint[] {
+  if (entries === undefined || entries === null) return [];
+  if (!Array.isArray(entries)) throw wireError("The list of checkpoints is not as expected.");
+  return (entries as Json[]).map((entry) => ({
+    name: textField(entry, "name"),
+    isPromotable: entry["promotable"] === true,
+    createTime: typeof entry["createTime"] === "string" ? entry["createTime"] : null,
+  }));
+}
+
+/** @throws ConfigError when the key sees none, or several. */
+async function findAccount(http: FireworksHttp): Promise<string> {
+  const { accounts } = await http.json({ method: "GET", path: "/v1/accounts?pageSize=2" });
+  const names = Array.isArray(accounts) ? (accounts as Json[]).map(({ name }) => name) : [];
+  const [first] = names;
+  if (names.length === 1 && typeof first === "string") return first.replace(/^accounts\//u, "");
+  throw new ConfigError({
+    message: `The Fireworks key can see ${names.length === 0 ? "no account" : "several accounts"}.`,
+    hint: "Set fireworks.account to the account that pays for the run.",
+    fields: { names },
+  });
+}
+
+/**
+ * Opens a serverless training session on Fireworks. The caller deletes it: declare the client with
+ * `await using`.
+ *
+ * @throws ConfigError without an API key.
+ * @throws FireworksError when the service refuses the session or cannot be reached.
+ *
+ * @example
+ * await using client = await createFireworksClient();
+ * const baseModel = "accounts/fireworks/models/qwen3p5-9b";
+ * const training = await client.createModel({ baseModel, rank: 8 });
+ */
+export async function createFireworksClient(
+  options: FireworksClientOptions = {},
+): Promise<FireworksClient> {
+  const settings = resolveSettings(options);
+  const http = new FireworksHttp(settings);
+  // First: without it, a session could not be deleted.
+  const account = settings.account ?? (await findAccount(http));
+  const session = await http.json({
+    method: "POST",
+    path: `${serverlessPath}/api/v1/create_session`,
+    body: { tags: [], user_metadata: {}, sdk_version: sdkVersion, type: "create_session" },
+  });
+  for (const kind of ["info", "warning", "error"] as const) {
+    const message = session[`${kind}_message`];
+    if (typeof message === "string" && message !== "")
+      settings.onWarning(`Fireworks says (${kind}): ${message}`);
+  }
+  return new FireworksClient(http, account, textField(session, "session_id"));
+}

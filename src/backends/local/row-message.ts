@@ -1,0 +1,74 @@
+/**
+ * Training rows as a message to the engine's thread: one buffer with their numbers, which is moved. Rows
+ * are cut from buffers that hold a whole step (`row-arrays.ts`), and posting them as they are would copy
+ * those buffers with every message.
+ */
+import type { RowProvenance, TrainingRow } from "../../core/loss/training-row.ts";
+
+interface RowShape {
+  readonly length: number;
+  readonly temperature: number | undefined;
+  readonly hasWeights: boolean;
+  readonly provenance: RowProvenance;
+}
+
+export interface RowMessage {
+  /** Each row's tokens, log-probabilities, advantages and weights; then all masks. */
+  readonly numbers: ArrayBuffer;
+  readonly shapes: readonly RowShape[];
+}
+
+/** Bytes of a position in a 32-bit column. */
+const wide = 4;
+
+/** The same rows as views of `numbers`; without `segments`, which the engine does not read. */
+export function rowsOfMessage({ numbers, shapes }: RowMessage): TrainingRow[] {
+  let mask = numbers.byteLength - shapes.reduce((sum, { length }) => sum + length, 0);
+  let at = 0;
+  const column = <T>(
+    View: new (buffer: ArrayBuffer, offset: number, length: number) => T,
+    length: number,
+  ): T => {
+    const view = new View(numbers, at, length);
+    at += wide * length;
+    return view;
+  };
+  return shapes.map(({ length, temperature, hasWeights, provenance }) => {
+    const row: TrainingRow = {
+      tokens: column(Int32Array, length),
+      samplingLogprobs: column(Float32Array, length),
+      advantages: column(Float32Array, length),
+      ...(hasWeights ? { weights: column(Float32Array, length) } : {}),
+      targetMask: new Uint8Array(numbers, mask, length),
+      ...(temperature === undefined ? {} : { temperature }),
+      segments: [],
+      provenance,
+    };
+    mask += length;
+    return row;
+  });
+}
+
+/** Copies `rows`, which stay usable. */
+export function messageOfRows(rows: readonly TrainingRow[]): RowMessage {
+  const shapes = rows.map(({ tokens, temperature, weights, provenance }): RowShape => ({
+    length: tokens.length,
+    temperature,
+    hasWeights: weights !== undefined,
+    provenance,
+  }));
+  const bytes = shapes.reduce(
+    (sum, { length, hasWeights }) => sum + length * ((hasWeights ? 4 : 3) * wide + 1),
+    0,
+  );
+  const message = { numbers: new ArrayBuffer(bytes), shapes };
+  for (const [i, copy] of rowsOfMessage(message).entries()) {
+    const row = rows[i]!;
+    copy.tokens.set(row.tokens);
+    copy.samplingLogprobs.set(row.samplingLogprobs);
+    copy.advantages.set(row.advantages);
+    if (row.weights !== undefined) copy.weights?.set(row.weights);
+    copy.targetMask.set(row.targetMask);
+  }
+  return message;
+}

@@ -1,0 +1,115 @@
+/** `agent-trainer runs`: lists runs, shows one, deletes old checkpoints. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError } from "../../core/errors.ts";
+import { cleanRuns } from "../../trainer/run-folder/clean-runs.ts";
+import { listRuns, readRun, type RunSummary } from "../../trainer/run-folder/run-summary.ts";
+import { formatBytes } from "../terminal/byte-progress.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import type { CliIo } from "../terminal/io.ts";
+import { safeText } from "../terminal/terminal.ts";
+
+export interface RunsFlags {
+  readonly json?: boolean;
+}
+
+export interface CleanFlags extends RunsFlags {
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+function print(io: CliIo, flags: RunsFlags, value: unknown, lines: readonly string[]): number {
+  const text = flags.json === true ? JSON.stringify(value) : lines.map(safeText).join("\n");
+  io.stdout.write(`${text}\n`);
+  return exitCodes.done;
+}
+
+/** "3 h": how long ago, in the largest unit that fits. */
+function age(time: number): string {
+  const minutes = Math.max(0, Math.floor((Date.now() - time) / 60_000));
+  if (minutes < 60) return `${minutes} min`;
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1440)} d`;
+}
+
+const shown = (value: number | null): string => (value === null ? "-" : value.toFixed(3));
+
+function rewards({ firstReward, lastReward }: RunSummary): string {
+  return lastReward === null ? "-" : `${shown(firstReward)} → ${shown(lastReward)}`;
+}
+
+function best({ bestValidation }: RunSummary): string {
+  if (bestValidation === null) return "-";
+  return `${shown(bestValidation.value)} (step ${bestValidation.step})`;
+}
+
+const stepsOf = ({ steps, totalSteps }: RunSummary): string => `${steps}/${totalSteps ?? "?"}`;
+
+const header = ["name", "model", "status", "steps", "reward", "best validation", "size", "age"];
+
+function table(runs: readonly RunSummary[]): string[] {
+  const rows = runs.map((run) => [
+    run.name,
+    run.model,
+    run.status,
+    stepsOf(run),
+    rewards(run),
+    best(run),
+    formatBytes(run.bytes),
+    age(run.updatedAt),
+  ]);
+  const all = [header, ...rows];
+  const widths = header.map((_, i) => Math.max(...all.map((row) => row[i]!.length)));
+  return all.map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i]!))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+export async function listCommand(folder: string, flags: RunsFlags, io: CliIo): Promise<number> {
+  const runs = await listRuns(folder);
+  return print(
+    io,
+    flags,
+    runs,
+    runs.length === 0 ? [`There are no runs in ${folder}.`] : table(runs),
+  );
+}
+
+export async function showCommand(name: string, flags: RunsFlags, io: CliIo): Promise<number> {
+  const run = await readRun(existsSync(name) ? name : join("runs", name));
+  const checkpoints = run.checkpoints.map(({ step, bytes }) => `${step} (${formatBytes(bytes)})`);
+  return print(io, flags, run, [
+    `run              ${run.path}`,
+    `model            ${run.model}`,
+    `backend          ${run.backend}`,
+    `status           ${run.status}`,
+    `steps            ${stepsOf(run)}`,
+    `reward           ${rewards(run)}`,
+    `best validation  ${best(run)}`,
+    `checkpoints      ${checkpoints.join(", ") || "none"}`,
+    `size             ${formatBytes(run.bytes)}`,
+    `last written     ${new Date(run.updatedAt).toISOString()}`,
+  ]);
+}
+
+export async function cleanCommand(folder: string, flags: CleanFlags, io: CliIo): Promise<number> {
+  if (flags.dryRun !== true && flags.yes !== true) {
+    throw new ConfigError({
+      message: "runs gc deletes checkpoints, so it needs --yes.",
+      hint: "Look first at what would be deleted: agent-trainer runs gc --dry-run",
+    });
+  }
+  const runs = await cleanRuns({ folder, dryRun: flags.dryRun === true });
+  const verb = flags.dryRun === true ? "would delete" : "deleted";
+  const lines = runs.flatMap(({ name, deleted, kept, bytes, skipped }) => {
+    if (skipped !== null) return [`${name}: left as it is, since ${skipped}`];
+    if (deleted.length === 0) return [];
+    return [
+      `${name}: ${verb} ${deleted.join(", ")} (${formatBytes(bytes)}); keeps ${kept.join(", ")}`,
+    ];
+  });
+  const total = runs.reduce((sum, { bytes }) => sum + bytes, 0);
+  return print(io, flags, runs, [...lines, `${verb} ${formatBytes(total)}`]);
+}

@@ -1,0 +1,68 @@
+/** Shows how far an evaluation is on stderr: a line rewritten in place, or one line per 10 %. */
+import type { EvaluationItem } from "../../evaluate/evaluation-item.ts";
+import type { EvaluationProgress } from "../../evaluate/evaluation-options.ts";
+import { bar, duration } from "./progress.ts";
+import { canRewrite, colorsFor, safeText, type TextStream } from "./terminal.ts";
+
+export interface ItemProgress {
+  onResult(item: EvaluationItem, progress: EvaluationProgress): void;
+  onWarning(message: string): void;
+  /** Clears the live line. */
+  clear(): void;
+}
+
+export interface ItemProgressOptions {
+  readonly stream: TextStream;
+  readonly isQuiet: boolean;
+  /** Milliseconds. @default Date.now */
+  readonly now?: () => number;
+  /** @default process.env */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export function createItemProgress(options: ItemProgressOptions): ItemProgress {
+  const { stream, isQuiet, now = Date.now, env = process.env } = options;
+  const isLive = canRewrite(stream, env) && !isQuiet;
+  const startedAt = now();
+  let hasLine = false;
+  let tenths = 0;
+  let [seen, rewards, rewarded, failed] = [0, 0, 0, 0];
+  const clear = (): void => {
+    if (hasLine) stream.write("\r\u001B[2K");
+    hasLine = false;
+  };
+  return {
+    clear,
+    onWarning(message) {
+      clear();
+      stream.write(`${colorsFor(stream, env).yellow("warning:")} ${safeText(message)}\n`);
+    },
+    onResult({ reward, error }, { done, planned }) {
+      seen++;
+      if (error !== undefined) failed++;
+      if (reward !== null) {
+        rewards += reward;
+        rewarded++;
+      }
+      if (isQuiet) return;
+      const left = ((now() - startedAt) / 1000 / seen) * (planned - done);
+      const parts = [
+        `${done}/${planned}`,
+        ...(rewarded === 0 ? [] : [`reward ${(rewards / rewarded).toFixed(3)}`]),
+        ...(failed === 0 ? [] : [`failed ${failed}`]),
+        ...(done === planned ? [] : [`${duration(left)} left`]),
+      ];
+      if (isLive) {
+        const text = `eval ${bar(done / planned, 20)}  ${parts.join("  ")}`;
+        // A line that wraps cannot be rewritten in place.
+        stream.write(`\r\u001B[2K${text.slice(0, Math.max(20, (stream.columns ?? 80) - 1))}`);
+        hasLine = true;
+        return;
+      }
+      const now10 = Math.floor((done / planned) * 10);
+      if (now10 === tenths) return;
+      tenths = now10;
+      stream.write(`eval ${parts.join("  ")}\n`);
+    },
+  };
+}

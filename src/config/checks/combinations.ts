@@ -1,0 +1,109 @@
+/** Checks combinations of options, each of which is valid on its own. */
+import { parseRejection } from "../../algorithms/rollout-correction/rejection.ts";
+import { ConfigError } from "../../core/errors.ts";
+import type { RolloutCorrectionOptions, TrainConfig } from "../train-config.ts";
+
+/** Problems, as sentences. */
+export function combinationProblems(config: TrainConfig): string[] {
+  return [
+    ...correctionProblems(config.algorithm.rolloutCorrection),
+    ...stepwiseProblems(config),
+    ...loopProblems(config),
+  ];
+}
+
+function stepwiseProblems({ stepwiseAdvantage }: TrainConfig): string[] {
+  const { enable, mode, normalizeBySteps } = stepwiseAdvantage;
+  if (!enable || mode === "per_step" || normalizeBySteps) return [];
+  return [
+    "stepwise_advantage.enable=true has no effect with stepwise_advantage.mode=broadcast, unless stepwise_advantage.normalize_by_steps=true: all steps get the advantage of their trajectory in any case. Set stepwise_advantage.mode=per_step, or stepwise_advantage.enable=false.",
+  ];
+}
+
+function correctionProblems(correction: RolloutCorrectionOptions): string[] {
+  const { bypassMode, tisMode, rolloutRs, rolloutRsThreshold } = correction;
+  const problems: string[] = [];
+  if (bypassMode === true && tisMode !== null) {
+    problems.push(
+      `algorithm.rollout_correction.tis_mode=${tisMode} with bypass_mode=true would count the same ratio twice: in bypass mode the loss already contains it. Set only one of them.`,
+    );
+  }
+  if (rolloutRs !== null && rolloutRsThreshold === null) {
+    problems.push(
+      "algorithm.rollout_correction.rollout_rs needs algorithm.rollout_correction.rollout_rs_threshold: set both, or neither.",
+    );
+  }
+  if (rolloutRs !== null && rolloutRsThreshold !== null) {
+    const parsed = parseRejection(rolloutRs, rolloutRsThreshold);
+    if (typeof parsed === "string")
+      problems.push(`algorithm.rollout_correction.rollout_rs: ${parsed}.`);
+  }
+  return problems;
+}
+
+/** @throws ConfigError that names every problem. */
+export function checkCombinations(config: TrainConfig): void {
+  const problems = combinationProblems(config);
+  if (problems.length === 0) return;
+  throw new ConfigError({
+    message:
+      problems.length === 1
+        ? (problems[0] as string)
+        : `The configuration has ${problems.length} problems:\n${problems.map((line) => `- ${line}`).join("\n")}`,
+    fields: { problems },
+  });
+}
+
+/** Problems, as sentences. */
+export function loopProblems(config: TrainConfig): string[] {
+  return [...asyncProblems(config), ...rejectionProblems(config)];
+}
+
+function asyncProblems({ asyncTraining, trainer, rejectionSample, replay }: TrainConfig): string[] {
+  const { enable, triggerParameterSyncStep: every } = asyncTraining;
+  if (!enable) return [];
+  const problems: string[] = [];
+  if (trainer.testFreq % every !== 0) {
+    problems.push(
+      `trainer.test_freq=${trainer.testFreq} must be a multiple of async_training.trigger_parameter_sync_step=${every}: between weight syncs, the served weights are not those of the step.`,
+    );
+  }
+  if (replay.tasks > 0) {
+    problems.push(
+      "replay.tasks would exceed the staleness bound of async_training.enable=true. Set only one of them.",
+    );
+  }
+  if (rejectionSample.enable && rejectionSample.multiplier !== 1) {
+    problems.push(
+      "rejection_sample.multiplier is not supported with async_training.enable=true, where rollouts continue until there are enough. Set it to 1.",
+    );
+  }
+  if (rejectionSample.enable && rejectionSample.minPartialSolveTasks !== null) {
+    problems.push(
+      "rejection_sample.min_partial_solve_tasks is not supported with async_training.enable=true: a step always takes mini_batch_size tasks. Set it to null.",
+    );
+  }
+  return problems;
+}
+
+function rejectionProblems({ rejectionSample, data, rollout }: TrainConfig): string[] {
+  const { enable, minPartialSolveTasks, minTrajsPerGroup } = rejectionSample;
+  const problems: string[] = [];
+  if (!enable) return problems;
+  if (rollout.n === 1) {
+    problems.push(
+      "rejection_sample.enable=true with rollout.n=1 would drop every task: with one rollout per task, the rewards of a task are all equal. Set rollout.n to at least 2.",
+    );
+  }
+  if (minTrajsPerGroup > rollout.n) {
+    problems.push(
+      `rejection_sample.min_trajs_per_group=${minTrajsPerGroup} is more than rollout.n=${rollout.n}, so every task would be dropped.`,
+    );
+  }
+  if (minPartialSolveTasks !== null && minPartialSolveTasks > data.trainBatchSize) {
+    problems.push(
+      `rejection_sample.min_partial_solve_tasks=${minPartialSolveTasks} is more than data.train_batch_size=${data.trainBatchSize}, the maximum that a step takes.`,
+    );
+  }
+  return problems;
+}

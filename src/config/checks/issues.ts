@@ -1,0 +1,142 @@
+/** Describes problems that the schema found: which key, which value, what is allowed instead. */
+import { ConfigError } from "../../core/errors.ts";
+import { nearestName } from "../../util/nearest-name.ts";
+import { defined } from "../../util/defined.ts";
+import { isTree, toSnake, type Tree } from "../camel-keys.ts";
+import type { ConfigField } from "../fields.ts";
+import type { SchemaIssue } from "../schema.ts";
+
+/** One problem, as data. */
+export interface ConfigIssue {
+  readonly key: string;
+  readonly value: unknown;
+  readonly message: string;
+  readonly allowed?: string;
+  /** The known key that was probably intended. */
+  readonly nearest?: string;
+}
+
+function lookUp(tree: Tree, path: readonly PropertyKey[]): unknown {
+  let node: unknown = tree;
+  for (const part of path) node = isTree(node) ? node[String(part)] : undefined;
+  return node;
+}
+
+const leafName = (key: string): string => key.slice(key.lastIndexOf(".") + 1);
+
+const initials = (name: string): string => name.replaceAll(/([a-z])[a-z0-9]*_?/gu, "$1");
+
+/** The known key that an unknown one was probably intended to be. */
+export function nearestKey(key: string, known: readonly string[]): string | undefined {
+  const name = toSnake(key.replace(/^rllm\./u, ""));
+  if (known.includes(name)) return name;
+  const section = name.slice(0, name.lastIndexOf(".") + 1);
+  const leaf = leafName(name);
+  const siblings = known
+    .filter((other) => other.startsWith(section))
+    .map((other) => other.slice(section.length));
+  const sibling = siblings.find((other) => initials(other) === leaf) ?? nearestName(leaf, siblings);
+  if (sibling !== undefined) return section + sibling;
+  const elsewhere = known.find((other) => leafName(other) === leaf);
+  if (elsewhere !== undefined) return elsewhere;
+  // A name of a few letters is close to every name.
+  const near = leaf.length > 3 ? nearestName(leaf, known.map(leafName)) : undefined;
+  return known.find((other) => leafName(other) === near) ?? nearestName(name, known);
+}
+
+/** An unknown map is reported by its leaves, so that each can be given its nearest name. */
+function unknownLeaves(key: string, value: unknown): { key: string; value: unknown }[] {
+  if (!isTree(value) || Object.keys(value).length === 0) return [{ key, value }];
+  return Object.entries(value).flatMap(([name, child]) => unknownLeaves(`${key}.${name}`, child));
+}
+
+function unknownKey(key: string, value: unknown, fields: readonly ConfigField[]): ConfigIssue {
+  const known = fields.map((field) => field.key);
+  const nearest = nearestKey(key, known);
+  const parts = key.split(".");
+  let section = parts.slice(0, -1).join(".");
+  while (section !== "" && !known.some((other) => other.startsWith(`${section}.`))) {
+    section = section.includes(".") ? section.slice(0, section.lastIndexOf(".")) : "";
+  }
+  const prefix = section === "" ? "" : `${section}.`;
+  const siblings = new Set(
+    known
+      .filter((other) => other.startsWith(prefix))
+      .map((other) => other.slice(prefix.length).split(".")[0] as string),
+  );
+  const allowed = [...siblings].join(", ");
+  const guess = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
+  const where = section === "" ? "at the top level" : `in ${section}`;
+  return {
+    key,
+    value,
+    message: `Unknown option ${key}.${guess} Allowed ${where}: ${allowed}.`,
+    allowed,
+    ...defined({ nearest }),
+  };
+}
+
+function wrongValue(key: string, value: unknown, fields: readonly ConfigField[]): ConfigIssue {
+  const field = fields.find((other) => other.key === key);
+  if (field === undefined) {
+    const inside = fields
+      .filter((other) => other.key.startsWith(`${key}.`))
+      .map((other) => leafName(other.key));
+    const allowed = `a map with the keys ${inside.join(", ")}`;
+    return {
+      key,
+      value,
+      allowed,
+      message: `${key} must be ${allowed}; got ${JSON.stringify(value)}.`,
+    };
+  }
+  if (value === undefined) {
+    return {
+      key,
+      value,
+      allowed: field.allowed,
+      message: `${key} is required: it must be ${field.allowed}. ${field.description}`,
+    };
+  }
+  return {
+    key,
+    value,
+    allowed: field.allowed,
+    message: `${key} must be ${field.allowed}; got ${printed(value)}.`,
+  };
+}
+
+function printed(value: unknown): string {
+  return typeof value === "number" ? String(value) : (JSON.stringify(value) ?? String(value));
+}
+
+/** One error for all problems. */
+export function describeIssues(
+  found: readonly SchemaIssue[],
+  tree: Tree,
+  fields: readonly ConfigField[],
+): ConfigError {
+  const issues = new Map<string, ConfigIssue>();
+  for (const issue of found) {
+    const path = issue.path.map(String).join(".");
+    if (issue.code === "unrecognized_keys") {
+      for (const name of issue.keys ?? []) {
+        const start = path === "" ? name : `${path}.${name}`;
+        for (const leaf of unknownLeaves(start, lookUp(tree, [...issue.path, name]))) {
+          issues.set(leaf.key, unknownKey(leaf.key, leaf.value, fields));
+        }
+      }
+    } else {
+      issues.set(path, wrongValue(path, lookUp(tree, issue.path), fields));
+    }
+  }
+  const list = [...issues.values()];
+  const lines = list.map((issue) => issue.message);
+  return new ConfigError({
+    message:
+      lines.length === 1
+        ? (lines[0] as string)
+        : `The configuration has ${lines.length} problems:\n${lines.map((line) => `- ${line}`).join("\n")}`,
+    fields: { issues: list },
+  });
+}

@@ -1,0 +1,49 @@
+/** Warnings about combinations that are allowed but rarely intended. */
+import { type EstimatorName, groupRelative } from "../../algorithms/catalog.ts";
+import { warmupOf } from "../../algorithms/schedule.ts";
+import type { TrainConfig } from "../train-config.ts";
+
+/** Warnings for the user before the first step. */
+export function startWarnings(config: TrainConfig, tasks: number, totalSteps: number): string[] {
+  const warnings: string[] = [];
+  const { trainBatchSize } = config.data;
+  if (tasks < trainBatchSize) {
+    warnings.push(
+      `The training data has ${tasks} tasks, fewer than data.train_batch_size=${trainBatchSize}; every step uses all ${tasks}.`,
+    );
+  }
+  if (config.rollout.n === 1 && groupRelative.has(config.algorithm.advEstimator as EstimatorName)) {
+    warnings.push(
+      `rollout.n=1 with algorithm.adv_estimator=${config.algorithm.advEstimator}: a group of one has no other rollout to compare with, so only roles that occur several times in a rollout are trained.`,
+    );
+  }
+  const { warmupSteps, warmupStepsRatio } = config.training;
+  const warmup = warmupOf(warmupSteps, warmupStepsRatio, totalSteps);
+  if (warmup >= totalSteps) {
+    warnings.push(
+      `The learning-rate warm-up of ${warmup} steps covers all ${totalSteps} steps of the run, so training.lr_schedule has no effect.`,
+    );
+  }
+  const { klBeta, klEstimator } = config.algorithm;
+  if (klBeta > 0 && klEstimator === "k1") {
+    warnings.push(
+      `algorithm.kl_beta=${klBeta} with algorithm.kl_estimator=k1 hardly constrains the policy: the gradient of k1 in a loss is 0 on average. Use k2 or k3, or k1 in the reward (algorithm.use_kl_in_reward).`,
+    );
+  }
+  warnings.push(...truncationWarnings(config));
+  return warnings;
+}
+
+/** Warns about tokens that are not sampled from the full distribution, which is the one that is trained. */
+function truncationWarnings({ rollout }: TrainConfig): string[] {
+  const { topP, topK, minP } = rollout.train;
+  const changed = [
+    ...(topP === 1 ? [] : [`top_p=${topP}`]),
+    ...(topK === 0 ? [] : [`top_k=${topK}`]),
+    ...(minP === 0 ? [] : [`min_p=${minP}`]),
+  ];
+  if (changed.length === 0) return [];
+  return [
+    `rollout.train.${changed.join(", ")}: tokens are sampled from a part of the distribution, but the full one is trained. Log-probabilities are those of the full one, too, so neither the loss's ratios nor algorithm.rollout_correction correct for the difference, except where an inference server returns log-probabilities after sampling parameters.`,
+  ];
+}

@@ -1,0 +1,102 @@
+/**
+ * Finds options that were set and have no effect, because another option that they need is off. The
+ * schema declares which options need which.
+ */
+import { isCustomName } from "../../algorithms/catalog.ts";
+import type { Tree } from "../camel-keys.ts";
+import { type ConfigField, configFields } from "../fields.ts";
+import { configTree } from "../parse.ts";
+import { namesByRole } from "../role-map.ts";
+import type { Requirement } from "../schema/option-meta.ts";
+import type { TrainConfig } from "../train-config.ts";
+import { valueAt } from "../tree.ts";
+
+/** An option that was set and has no effect. */
+export interface IdleOption {
+  readonly key: string;
+  readonly value: unknown;
+  /** The requirement that is not met. */
+  readonly lacks: Requirement;
+}
+
+/** Represents any custom function. */
+const customFunction = "path#export";
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+function valuesOf(option: string, tree: Tree): readonly unknown[] {
+  const { byRole } = configFields().find(({ key }) => key === option) ?? {};
+  const names = byRole === undefined ? [] : (valueAt(tree, byRole) as readonly string[]);
+  // Those of single roles count in addition to the option itself.
+  return [valueAt(tree, option), ...namesByRole(names).values()];
+}
+
+function isMet(requirement: Requirement, tree: Tree, hasValidation: boolean): boolean {
+  if ("data" in requirement) return hasValidation;
+  if ("anyOf" in requirement) {
+    return requirement.anyOf.some((one) => isMet(one, tree, hasValidation));
+  }
+  const values = valuesOf(requirement.option, tree);
+  if ("above" in requirement) {
+    return values.some((value) => typeof value === "number" && value > requirement.above);
+  }
+  if ("not" in requirement) return values.some((value) => !same(value, requirement.not));
+  return values.some(
+    (value) =>
+      requirement.is.some((allowed) => same(allowed, value)) ||
+      (requirement.is.includes(customFunction) && typeof value === "string" && isCustomName(value)),
+  );
+}
+
+/** A file for several backends may set options of those that are not used. */
+function isOfAnotherBackend(key: string, { backend }: TrainConfig): boolean {
+  return key.startsWith("verl.") && backend !== "verl";
+}
+
+function isSet({ key, default: standard, inherits }: ConfigField, tree: Tree): boolean {
+  const usual = inherits === undefined ? standard : valueAt(tree, inherits);
+  return !same(valueAt(tree, key), usual);
+}
+
+/**
+ * Options that differ from their default and lack what they need.
+ * @param hasValidation whether there are validation tasks.
+ */
+export function idleOptions(config: TrainConfig, hasValidation: boolean): readonly IdleOption[] {
+  const tree = configTree(config);
+  return configFields().flatMap((field) => {
+    const { key, requires } = field;
+    const lacks = requires.find((requirement) => !isMet(requirement, tree, hasValidation));
+    if (lacks === undefined || isOfAnotherBackend(key, config) || !isSet(field, tree)) return [];
+    return [{ key, value: valueAt(tree, key), lacks }];
+  });
+}
+
+const listed = (values: readonly unknown[]): string =>
+  values
+    .map((value) => (value === customFunction ? "a custom function" : String(value)))
+    .join(" or ");
+
+/** `replay.tasks above 0` */
+export function describeRequirement(requirement: Requirement): string {
+  if ("data" in requirement) return "validation data";
+  if ("anyOf" in requirement) return requirement.anyOf.map(describeRequirement).join(" or ");
+  if ("above" in requirement) return `${requirement.option} above ${requirement.above}`;
+  if ("not" in requirement) return `${requirement.option} other than ${String(requirement.not)}`;
+  return `${requirement.option}=${listed(requirement.is)}`;
+}
+
+const describeIdle = ({ key, value, lacks }: IdleOption): string =>
+  `${key}=${JSON.stringify(value)} has no effect: it needs ${describeRequirement(lacks)}.`;
+
+/** Warnings about options whose switch is off, as far as the configuration alone shows. */
+export function switchNotices(config: TrainConfig): readonly string[] {
+  return idleOptions(config, true).map(describeIdle);
+}
+
+/** Warnings about options that only validation reads, for a run without validation data. */
+export function validationNotices(config: TrainConfig): readonly string[] {
+  return idleOptions(config, false)
+    .filter(({ lacks }) => "data" in lacks)
+    .map(describeIdle);
+}

@@ -1,0 +1,113 @@
+/**
+ * Merges layers of options into one tree with our keys: a later layer wins, references between options
+ * are resolved, and keys of other trainers are translated. Records where each value came from.
+ */
+import { isTree, type Tree } from "../camel-keys.ts";
+import { configFields } from "../fields.ts";
+import { interpolate } from "../compat/interpolation.ts";
+import { isWholeValue, plainKey, targetsOf, translate, type Written } from "../compat/translate.ts";
+import { deleteAt, leaves, setAt, valueAt } from "../tree.ts";
+
+/** The kind of layer that a value came from. */
+export type ConfigSource = "default" | "file" | "override";
+
+export interface Layer {
+  readonly source: Exclude<ConfigSource, "default">;
+  /** For messages: which file, or how it was given. */
+  readonly label: string;
+  readonly tree: Tree;
+  /** Keys that are reset to their default. */
+  readonly removed?: readonly string[];
+}
+
+/** Where a value came from. */
+export interface ConfigOrigin {
+  readonly source: ConfigSource;
+  /** `default`, or the layer's label with the name and the reference under which the value was written. */
+  readonly text: string;
+}
+
+export interface ResolvedLayers {
+  readonly tree: Tree;
+  /** All options. */
+  readonly origins: ReadonlyMap<string, ConfigOrigin>;
+  /** Warnings about options without an effect. */
+  readonly warnings: readonly string[];
+}
+
+/** Where the effective value was written. */
+type Owner = Omit<Written, "value">;
+
+/** @throws ConfigError for references that cannot be resolved and keys that are not supported. */
+export function resolveLayers(
+  layers: readonly Layer[],
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): ResolvedLayers {
+  const fields = new Map(configFields().map((field) => [field.key, field]));
+  const known = new Set(fields.keys());
+  const merged: Tree = {};
+  const owners = new Map<string, Owner>();
+  for (const [layer, { tree, removed = [] }] of layers.entries()) {
+    for (const [path, value] of leaves(tree, (key) => isWholeValue(key, known))) {
+      const key = plainKey(path);
+      if (!isTree(value)) deleteAt(merged, key);
+      setAt(merged, key, value);
+      owners.set(key, { path, layer });
+    }
+    for (const key of removed.map(plainKey)) remove(merged, owners, key, known);
+  }
+  const references = interpolate(merged, {
+    env,
+    defaultOf: (key) => targetsOf(key, known).map((target) => fields.get(target)?.default)[0],
+    isText: (key) => targetsOf(key, known).some((target) => fields.get(target)?.isText === true),
+    isForeign: (key) =>
+      key === "verl.config" ||
+      (key.startsWith("actor_rollout_ref.") && targetsOf(key, known)[0] === key),
+  });
+  const written = [...owners].flatMap(([key, owner]): Written[] => {
+    const value = valueAt(merged, key);
+    return value === undefined ? [] : [{ ...owner, value }];
+  });
+  const { tree, origins, warnings } = translate(written, known);
+  const history = { layers, origins, references };
+  return {
+    tree,
+    warnings,
+    origins: new Map([...known].map((key) => [key, originOf(key, history)])),
+  };
+}
+
+/** Removes a key under any name it was written with. */
+function remove(
+  merged: Tree,
+  owners: Map<string, Owner>,
+  key: string,
+  known: ReadonlySet<string>,
+): void {
+  const isBelow = (other: string): boolean => other === key || other.startsWith(`${key}.`);
+  for (const written of owners.keys()) {
+    if (!isBelow(written) && !targetsOf(written, known).some(isBelow)) continue;
+    deleteAt(merged, written);
+    owners.delete(written);
+  }
+}
+
+interface History {
+  readonly layers: readonly Layer[];
+  readonly origins: ReadonlyMap<string, Written>;
+  readonly references: ReadonlyMap<string, string>;
+}
+
+function originOf(key: string, { layers, origins, references }: History): ConfigOrigin {
+  const below = [...origins].findLast(([other]) => other.startsWith(`${key}.`))?.[1];
+  const written = origins.get(key) ?? below;
+  const layer = written === undefined ? undefined : layers[written.layer];
+  if (written === undefined || layer === undefined) return { source: "default", text: "default" };
+  const reference = references.get(plainKey(written.path));
+  const parts = [
+    layer.label,
+    ...(written.path === key ? [] : [`as ${written.path}`]),
+    ...(reference === undefined ? [] : [`from ${reference}`]),
+  ];
+  return { source: layer.source, text: parts.join(", ") };
+}

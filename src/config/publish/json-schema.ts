@@ -1,0 +1,96 @@
+/**
+ * The options as JSON Schema for editors: every section is optional, since files are composed, any
+ * value may be a reference, and keys of rLLM and verl are accepted.
+ */
+import { type Tree, isTree } from "../camel-keys.ts";
+import { compatKeys } from "../compat/compat-keys.ts";
+import { configJsonSchema } from "../schema.ts";
+
+/** The file that the schema is written to. */
+export const schemaFile = "schemas/train-config.schema.json";
+
+const reference = {
+  type: "string",
+  pattern: "\\$\\{.+\\}",
+  description: "A reference to another option or an environment variable, ${...}.",
+};
+
+/** Keywords that describe the option and not its values. */
+const about = new Set(["description", "default", "title"]);
+
+/** Keywords that only this package reads. */
+const internal = new Set([
+  "allowed",
+  "tsType",
+  "resume",
+  "requires",
+  "inherits",
+  "byRole",
+  "setWith",
+  "backend",
+  "exampleValues",
+]);
+
+function withReference(node: Tree): Tree {
+  const rest: Tree = {};
+  const values: Tree = {};
+  for (const [key, value] of Object.entries(node)) {
+    if (about.has(key)) rest[key] = value;
+    else if (!internal.has(key)) values[key] = value;
+  }
+  const choices = Array.isArray(values["anyOf"]) ? (values["anyOf"] as unknown[]) : [values];
+  return { ...rest, anyOf: [...choices, reference] };
+}
+
+function loosened(node: Tree): Tree {
+  const { properties, required: _, ...rest } = node;
+  if (!isTree(properties)) return withReference(node);
+  return {
+    ...rest,
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([key, child]) => [key, loosened(child as Tree)]),
+    ),
+  };
+}
+
+/** Top-level names of keys of other trainers. */
+function compatSections(own: Tree): Tree {
+  const names = new Set(compatKeys.map(({ from }) => from.split(".")[0] as string));
+  const others = ["rllm", "actor_rollout_ref", ...names].filter(
+    (name) => !Object.hasOwn(own, name),
+  );
+  const open = { description: "A key of rLLM or verl; see agent-trainer train --explain KEY." };
+  return Object.fromEntries(others.map((name) => [name, open]));
+}
+
+export function publishedSchema(): Tree {
+  const { $schema, ...schema } = loosened(configJsonSchema());
+  const own = schema["properties"] as Tree;
+  // A section of ours may contain keys of other trainers, which --dry-run checks.
+  const sections = Object.fromEntries(
+    Object.entries(own).map(([key, node]) => [key, isTree(node) ? openSection(key, node) : node]),
+  );
+  return {
+    $schema: $schema ?? "https://json-schema.org/draft/2020-12/schema",
+    title: "agent-trainer train",
+    ...schema,
+    properties: {
+      defaults: {
+        type: "array",
+        description: "Files that this one extends and overrides; see docs/configuration.md.",
+      },
+      ...sections,
+      ...compatSections(own),
+    },
+  };
+}
+
+/** Accepts the names that other trainers have in this section. */
+function openSection(section: string, node: Tree): Tree {
+  if (!isTree(node["properties"])) return node;
+  const prefix = `${section}.`;
+  const names = compatKeys.filter(({ from }) => from.startsWith(prefix));
+  const open = names.map(({ from }) => [from.slice(prefix.length).split(".")[0] as string, {}]);
+  const own = node["properties"];
+  return { ...node, properties: { ...Object.fromEntries(open), ...own } };
+}

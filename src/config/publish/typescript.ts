@@ -1,0 +1,147 @@
+/** The options as a TypeScript interface, for editors: generated from the schema, never edited. */
+import { toCamel, type Tree } from "../camel-keys.ts";
+import { type ConfigField, configFields } from "../fields.ts";
+import { configJsonSchema } from "../schema.ts";
+
+/** The file that {@link configTypes} is written to. */
+export const configTypesFile = "src/config/train-config.ts";
+
+const header = `/**
+ * Every option, as code reads it and as editors show it. Generated from \`schema/\` by
+ * \`npm run schema\`; do not edit. Files and \`key=value\` lists have the same names in snake_case.
+ */
+
+`;
+
+const footer = `
+/** The same options, none of them optional. */
+type Complete<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { readonly [K in keyof T]-?: Complete<T[K]> }
+    : T;
+
+/** The options of a run, checked, every default filled in. */
+export interface TrainConfig extends Complete<Sections> {
+  /** What is learned from a step's rollouts, and how. */
+  readonly algorithm: Complete<AlgorithmValues & AlgorithmNames>;
+}
+
+/** How tokens are sampled in rollouts; overrides what the agent sends. */
+export type RolloutSampling = TrainConfig["rollout"]["train"];
+
+/** Corrections for rollouts that were not sampled by exactly the weights that are trained. */
+export type RolloutCorrectionOptions = TrainConfig["algorithm"]["rolloutCorrection"];
+`;
+
+const fields: ReadonlyMap<string, ConfigField> = new Map(
+  configFields().map((field) => [field.key, field]),
+);
+
+const nameOfFunction = "^[^#]+#[^#]+$";
+
+/** A JSON Schema node as a TypeScript type. */
+function typeOf(node: Tree): string {
+  if (typeof node["tsType"] === "string") return node["tsType"];
+  if (Array.isArray(node["anyOf"])) {
+    const types = [...new Set((node["anyOf"] as Tree[]).map(typeOf))];
+    // An unset option has inherited the value of another one by then.
+    return types.filter((type) => type !== "null" || node["inherits"] === undefined).join(" | ");
+  }
+  if (Array.isArray(node["enum"])) return node["enum"].map((v) => JSON.stringify(v)).join(" | ");
+  if ("const" in node) return JSON.stringify(node["const"]);
+  if (Array.isArray(node["type"])) {
+    return (node["type"] as string[]).map((type) => typeOf({ ...node, type })).join(" | ");
+  }
+  switch (node["type"]) {
+    case "integer":
+    case "number":
+      return "number";
+    case "boolean":
+    case "null":
+      return node["type"];
+    case "string":
+      return node["pattern"] === nameOfFunction ? "`${string}#${string}`" : "string";
+    case "array": {
+      const items = typeOf((node["items"] ?? {}) as Tree);
+      return `readonly ${items.includes(" | ") ? `(${items})` : items}[]`;
+    }
+    default:
+      return "unknown";
+  }
+}
+
+/** `* `-prefixed lines of at most 96 characters. */
+function comment(text: string, indent: string): string {
+  const lines: string[] = [];
+  for (const paragraph of text.split("\n")) {
+    let line = "";
+    for (const word of paragraph.split(" ")) {
+      if (line !== "" && indent.length + line.length + word.length + 4 > 100) {
+        lines.push(line);
+        line = word;
+      } else line = line === "" ? word : `${line} ${word}`;
+    }
+    lines.push(line);
+  }
+  const [only] = lines;
+  if (lines.length === 1) return `${indent}/** ${only} */\n`;
+  return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`).join("\n")}\n${indent} */\n`;
+}
+
+function docOf({ description, allowed, default: value }: ConfigField): string {
+  const lines = [description, `Allowed: ${allowed}.`];
+  if (value !== undefined) lines.push(`@default ${JSON.stringify(value)}`);
+  return lines.join("\n");
+}
+
+function membersOf(properties: Tree, path: string, indent: string): string {
+  return Object.entries(properties)
+    .map(([key, child]) => {
+      const node = child as Tree;
+      const dotted = `${path}${key}`;
+      const name = `${indent}readonly ${toCamel(key)}?: `;
+      const field = fields.get(dotted);
+      if (field !== undefined) return `${comment(docOf(field), indent)}${name}${typeOf(node)};\n`;
+      const inner = membersOf(node["properties"] as Tree, `${dotted}.`, `${indent}  `);
+      const { description } = node;
+      const head = typeof description === "string" ? comment(description, indent) : "";
+      return `${head}${name}{\n${inner}${indent}};\n`;
+    })
+    .join("");
+}
+
+/** Options of `algorithm` that take a function in code; `train-options.ts` has their types there. */
+const takesFunctions = new Set(["adv_estimator", "estimator_map", "loss_fn", "loss_fn_map"]);
+
+function interfaceOf(name: string, doc: string, properties: Tree, path = ""): string {
+  return `/** ${doc} */\nexport interface ${name} {\n${membersOf(properties, path, "  ")}}\n`;
+}
+
+/**
+ * The text of the generated file. Interfaces rather than types made of other types, because not every
+ * editor shows the documentation of the latter.
+ */
+export function configTypes(): string {
+  const { algorithm, ...sections } = configJsonSchema()["properties"] as Record<string, Tree>;
+  const entries = Object.entries((algorithm as Tree)["properties"] as Tree);
+  const pick = (isFunction: boolean): Tree =>
+    Object.fromEntries(entries.filter(([key]) => takesFunctions.has(key) === isFunction));
+  return [
+    header,
+    interfaceOf("Sections", "Options of a run, all sections but `algorithm`.", sections),
+    interfaceOf(
+      "AlgorithmValues",
+      "Options of `algorithm` that are values.",
+      pick(false),
+      "algorithm.",
+    ),
+    interfaceOf(
+      "AlgorithmNames",
+      "Options of `algorithm` that name functions.",
+      pick(true),
+      "algorithm.",
+    ),
+    footer.trimStart(),
+  ].join("\n");
+}

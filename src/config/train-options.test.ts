@@ -1,0 +1,79 @@
+/** What the editor knows of options: completion, types, and keys that do not exist. */
+import { describe, expect, expectTypeOf, it } from "vitest";
+import type { AdvantageEstimator } from "../algorithms/estimators.ts";
+import type { LossFunction } from "../algorithms/losses/loss-function.ts";
+import { configTypes } from "./publish/typescript.ts";
+import { configFields } from "./fields.ts";
+import type { AlgorithmOptions, TrainOptions } from "./train-options.ts";
+
+type Section<K extends keyof TrainOptions> = NonNullable<TrainOptions[K]>;
+
+/** Names that the editor completes, without the pattern for dotted ones. */
+type Names<T> = keyof { [K in keyof T as `${string}.${string}` extends K ? never : K]: T[K] };
+
+describe("options in the editor", () => {
+  it("complete: every section and option has its own type", () => {
+    expectTypeOf<"model" | "rollout" | "algorithm" | "training" | "trainer">().toExtend<
+      Names<TrainOptions>
+    >();
+    expectTypeOf<string>().not.toExtend<Names<TrainOptions>>();
+    expectTypeOf<Section<"training">["learningRate"]>().toEqualTypeOf<number | undefined>();
+    expectTypeOf<Section<"training">["lrSchedule"]>().toEqualTypeOf<
+      "constant" | "linear" | "cosine" | undefined
+    >();
+    expectTypeOf<NonNullable<Section<"rollout">["val"]>["topP"]>().toEqualTypeOf<
+      number | undefined
+    >();
+    expectTypeOf<NonNullable<AlgorithmOptions["klCtrl"]>["klCoef"]>().toEqualTypeOf<
+      number | undefined
+    >();
+  });
+
+  it("take names that complete, or functions with typed parameters", () => {
+    expectTypeOf<"rloo">().toExtend<AlgorithmOptions["advEstimator"]>();
+    expectTypeOf<"rlooo">().not.toExtend<AlgorithmOptions["advEstimator"]>();
+    expectTypeOf<AdvantageEstimator>().toExtend<AlgorithmOptions["advEstimator"]>();
+    expectTypeOf<LossFunction>().toExtend<AlgorithmOptions["lossFn"]>();
+    const options: TrainOptions = {
+      algorithm: {
+        lossFn: ({ logprob, samplingLogprob, advantage }) => {
+          expectTypeOf(logprob).toEqualTypeOf<number>();
+          return -Math.exp(logprob - samplingLogprob) * advantage;
+        },
+        estimatorMap: { judge: "rloo" },
+      },
+    };
+    expect(options.algorithm?.lossFn).toBeTypeOf("function");
+  });
+
+  it("are refused by the compiler where they do not exist", () => {
+    const unknown: TrainOptions[] = [
+      // @ts-expect-error no such section
+      { trainning: {} },
+      // @ts-expect-error no such option
+      { rollout: { groupSize: 8 } },
+      // @ts-expect-error no such option of a section in a section
+      { rollout: { train: { topp: 0.9 } } },
+      // @ts-expect-error no such option next to those that take functions
+      { algorithm: { lossFunction: () => 0 } },
+      // @ts-expect-error files write it in snake_case
+      { training: { learning_rate: 1 } },
+      // @ts-expect-error not one of the names
+      { algorithm: { klEstimator: "k4" } },
+    ];
+    expect(unknown).toHaveLength(6);
+  });
+
+  it("have a text with meaning, values and default at every option", () => {
+    const types = configTypes();
+    for (const { key, default: value } of configFields()) {
+      const leaf = key
+        .split(".")
+        .at(-1)!
+        .replaceAll(/_(\w)/gu, (_, letter: string) => letter.toUpperCase());
+      expect(types, key).toMatch(new RegExp(String.raw`\*/\n\s*readonly ${leaf}\?: `, "u"));
+      if (value !== undefined) expect(types, key).toContain(`@default ${JSON.stringify(value)}`);
+    }
+    expect(types.match(/Allowed: /gu)).toHaveLength(configFields().length);
+  });
+});

@@ -1,0 +1,51 @@
+/** One sequence to train on. Data, not code: engines and remote backends both read it. */
+
+/** A stretch of a row's tokens that came from one place. */
+export interface RowSegment {
+  /** Half open: tokens[start, end). */
+  readonly start: number;
+  readonly end: number;
+  /** `response` tokens were sampled and are trained on; `prompt` tokens are context. */
+  readonly kind: "prompt" | "response";
+  readonly traceId: string;
+  readonly weightVersion: number;
+}
+
+/** Which trajectory of which rollout a row was made from. */
+export interface RowProvenance {
+  readonly taskId: string;
+  readonly episodeId: string;
+  readonly rolloutIndex: number;
+  readonly trajectoryUid: string;
+  readonly trajectoryName: string;
+}
+
+/**
+ * One sequence, possibly several turns merged because each prompt extends the former prompt plus
+ * response, id by id. Every array has the length of `tokens`; entry i refers to token i as predicted
+ * from tokens[0, i), so entry 0 is never a target.
+ */
+export interface TrainingRow {
+  /**
+   * The policy that is trained is softmax(logits / temperature): log-probabilities, entropies and KL
+   * refer to it. Above 0. @default 1
+   */
+  readonly temperature?: number;
+  /** [length] */
+  readonly tokens: Int32Array;
+  /** [length] 1 where the token was sampled by the policy, else 0. */
+  readonly targetMask: Uint8Array;
+  /** [length] log-probability at sampling time, at `temperature`; 0 where `targetMask` is 0. */
+  readonly samplingLogprobs: Float32Array;
+  /**
+   * Set where the server that sampled returned log-probabilities at another temperature only, so that some of
+   * `samplingLogprobs` are not at `temperature`: the trainer replaces them before the update. @default false
+   */
+  readonly lacksSamplingLogprobs?: boolean;
+  /** [length] 0 where `targetMask` is 0. */
+  readonly advantages: Float32Array;
+  /** [length] extra factor on the token's loss. @default all 1 */
+  readonly weights?: Float32Array;
+  readonly segments: readonly RowSegment[];
+  readonly provenance: RowProvenance;
+}

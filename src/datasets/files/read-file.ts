@@ -1,0 +1,79 @@
+/** Rows of one file, by its ending. */
+import { existsSync } from "node:fs";
+import { extname } from "node:path";
+import { ConfigError } from "../../core/errors.ts";
+import { parseJson, requireArray, sourceRow, type SourceRow } from "../source-row.ts";
+import { readLines } from "./json-lines-file.ts";
+import { readParquet } from "./read-parquet.ts";
+import { readTable, type Table } from "./read-table.ts";
+import { isUtf16, readText } from "./read-text.ts";
+
+type Rows = Iterable<SourceRow> | AsyncIterable<SourceRow>;
+
+function* readJsonLines(file: string): Generator<SourceRow> {
+  const lines = isUtf16(file)
+    ? readText(file)
+        .split(/\r?\n/u)
+        .map((text, index) => ({ text, number: index + 1 }))
+    : readLines(file);
+  for (const { text, number } of lines) {
+    if (text.trim() === "") continue;
+    const at = `${file}:${number}`;
+    yield sourceRow(at, () => parseJson(text, at));
+  }
+}
+
+function* readJsonList(file: string): Generator<SourceRow> {
+  const rows = requireArray(parseJson(readText(file), file), file);
+  for (const [index, value] of rows.entries()) yield { at: `${file}, row ${index + 1}`, value };
+}
+
+function* readTableRows(file: string, delimiter: "," | "\t"): Generator<SourceRow> {
+  const { rows, lines, problems } = readTable(readText(file), file, delimiter);
+  const bad = [...problems];
+  for (const [index, value] of rows.entries()) {
+    const line = lines[index] as number;
+    while (bad[0] !== undefined && bad[0].line < line) yield badRow(file, bad.shift() as BadLine);
+    yield { at: `${file}:${line}`, value };
+  }
+  for (const problem of bad) yield badRow(file, problem);
+}
+
+type BadLine = Table["problems"][number];
+
+const badRow = (file: string, { line, problem }: BadLine): SourceRow => ({
+  at: `${file}:${line}`,
+  problem,
+});
+
+const readers: ReadonlyMap<string, (file: string) => Rows> = new Map<
+  string,
+  (file: string) => Rows
+>([
+  [".jsonl", readJsonLines],
+  [".ndjson", readJsonLines],
+  [".json", readJsonList],
+  [".csv", (file: string) => readTableRows(file, ",")],
+  [".tsv", (file: string) => readTableRows(file, "\t")],
+  [".parquet", readParquet],
+]);
+
+/** Endings of files that can be read, with the dot. */
+export const fileEndings: readonly string[] = [...readers.keys()];
+
+export const endingOf = (path: string): string => extname(path).toLowerCase();
+
+/**
+ * Rows of a file whose ending is one of `fileEndings`.
+ * @param option names the file, for the message of one that does not exist.
+ */
+export async function* readFileRows(file: string, option: string): AsyncGenerator<SourceRow> {
+  if (!existsSync(file)) {
+    throw new ConfigError({
+      message: `${option} names ${file}, which does not exist.`,
+      hint: "Paths are relative to the configuration file.",
+      fields: { option, file },
+    });
+  }
+  yield* (readers.get(endingOf(file)) as (file: string) => Rows)(file);
+}

@@ -1,0 +1,69 @@
+/** Rows of a dataset on a hub: from the Parquet copy that the hub keeps, or from the repository's own files. */
+import { readFileSync } from "node:fs";
+import { HubError } from "../../hub/hub-error.ts";
+import {
+  openDataset,
+  type HubRepository,
+  type OpenDatasetOptions,
+} from "../../hub/open-dataset.ts";
+import { readFileRows } from "../files/read-file.ts";
+import type { SourceRow } from "../source-row.ts";
+import { type Configurations, chooseFiles, convertedFiles, ownFiles } from "./choose-files.ts";
+import type { HubDataset } from "./hub-name.ts";
+
+/** The branch with the hub's Parquet copy of the newest version. */
+const convertedRevision = "refs/convert/parquet";
+
+interface Located {
+  readonly repository: HubRepository;
+  readonly configurations: Configurations;
+}
+
+/** Null when the hub keeps no complete copy. */
+async function openConverted(hub: string, options: OpenDatasetOptions): Promise<Located | null> {
+  try {
+    const repository = await openDataset(hub, convertedRevision, options);
+    const configurations = convertedFiles(repository.files);
+    return configurations === null ? null : { repository, configurations };
+  } catch (error) {
+    const isMissing =
+      error instanceof HubError && (error.reason === "not-found" || error.reason === "offline");
+    if (isMissing) return null;
+    throw error;
+  }
+}
+
+async function openOwn(
+  { hub, revision }: HubDataset,
+  options: OpenDatasetOptions,
+): Promise<Located> {
+  const repository = await openDataset(hub, revision ?? "main", options);
+  const [readme] = repository.files.includes("README.md")
+    ? await repository.fetch(["README.md"])
+    : [];
+  const text = readme === undefined ? null : readFileSync(readme, "utf8");
+  const configurations = ownFiles(repository.files, text);
+  if (configurations.size > 0) return { repository, configurations };
+  throw new HubError({
+    reason: "unsupported",
+    message: `The dataset ${hub} has no file that can be read.`,
+    hint: "Parquet, JSON Lines, JSON, CSV and TSV files are read; loading scripts are not run.",
+    fields: { dataset: hub, files: repository.files.slice(0, 20) },
+  });
+}
+
+/**
+ * Fetches what is not in the cache yet, then reads file after file.
+ * @throws HubError | ConfigError
+ */
+export async function* readHubRows(
+  id: HubDataset,
+  options: OpenDatasetOptions,
+): AsyncGenerator<SourceRow> {
+  const isNewest = id.revision === null || id.revision === undefined;
+  const located =
+    (isNewest ? await openConverted(id.hub, options) : null) ?? (await openOwn(id, options));
+  const names = chooseFiles(located.configurations, id);
+  const files = await located.repository.fetch(names);
+  for (const file of files) yield* readFileRows(file, id.hub);
+}

@@ -1,0 +1,103 @@
+/** Fields that requests of several protocols share. */
+import type { ImagePart, JsonObject, ToolDefinition } from "../../../core/message.ts";
+import { badRequest } from "../../http/api-error.ts";
+import {
+  readBoolean,
+  readNumber,
+  readObject,
+  readString,
+  show,
+  type JsonFields,
+} from "../../http/json-fields.ts";
+import { defined } from "../../../util/defined.ts";
+
+const maxChoices = 128;
+const maxStops = 16;
+
+export function readChoiceCount(body: JsonFields): number {
+  return readNumber(body, "n", { min: 1, max: maxChoices, integer: true }) ?? 1;
+}
+
+export function readSeed(body: JsonFields): { readonly seed?: number } {
+  const bounds = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER, integer: true };
+  const seed = readNumber(body, "seed", bounds);
+  return seed === undefined ? {} : { seed };
+}
+
+/** A string or a list of them. */
+export function readStops(body: JsonFields, field: string): readonly string[] {
+  const stop = body[field] ?? [];
+  const stops: readonly unknown[] = Array.isArray(stop) ? stop : [stop];
+  const fit = stops.every((item): item is string => typeof item === "string" && item !== "");
+  if (fit && stops.length <= maxStops) return stops;
+  throw badRequest(
+    field,
+    `${field} must be a non-empty string or a list of at most ${maxStops} of them, but it is ${show(stop)}.`,
+  );
+}
+
+export interface StreamFields {
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+}
+
+export function readStreamFields(body: JsonFields): StreamFields {
+  const options = readObject(body, "stream_options") ?? {};
+  return {
+    stream: readBoolean(body, "stream") ?? false,
+    includeUsage: readBoolean(options, "include_usage") ?? false,
+  };
+}
+
+/** One function; `schemaField` is what its protocol calls the JSON Schema of its arguments. */
+export function readTool(
+  tool: JsonFields,
+  at: string,
+  schemaField: "parameters" | "input_schema",
+): ToolDefinition {
+  const name = readString(tool, "name", `${at}.name`);
+  if (name === undefined || name === "") {
+    throw badRequest(`${at}.name`, `${at}.name is missing.`);
+  }
+  const description = readString(tool, "description", `${at}.description`);
+  const parameters = readObject(tool, schemaField, `${at}.${schemaField}`);
+  return {
+    name,
+    ...defined({ description }),
+    ...(parameters === undefined ? {} : { parameters: parameters as JsonObject }),
+  };
+}
+
+/** The tools that are in the prompt under OpenAI's `tool_choice`. */
+export function allowedTools(
+  tools: readonly ToolDefinition[],
+  choice: unknown,
+): readonly ToolDefinition[] {
+  // A model does not call a tool that is not in its prompt.
+  return choice === "none" ? [] : tools;
+}
+
+/** What messages may hold. */
+export interface ContentOptions {
+  /** False where the target reads text only. */
+  readonly images: boolean;
+}
+
+/** @throws ApiError 400 when there is no image, or the model reads none. */
+export function toImagePart(
+  url: string | undefined,
+  at: string,
+  { images }: ContentOptions,
+): ImagePart {
+  if (!images) throw textOnly(at, "image");
+  if (url !== undefined && url !== "") return { type: "image", url };
+  throw badRequest(at, `${at} has no image URL.`);
+}
+
+export function textOnly(at: string, type: unknown): Error {
+  return badRequest(
+    at,
+    `${at} has the type ${show(type)}, but this model reads text only.`,
+    "unsupported_content",
+  );
+}

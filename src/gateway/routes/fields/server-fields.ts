@@ -1,0 +1,67 @@
+/**
+ * Fields that only a server that renders messages can support, from each protocol, as OpenAI's chat
+ * requests name them. Where the gateway renders they are refused by the name the client knows.
+ */
+import type { JsonObject, JsonValue } from "../../../core/message.ts";
+import { isJsonObject, readNumber, type JsonFields } from "../../http/json-fields.ts";
+import type { TargetAbilities } from "../../targets/target.ts";
+import { formatRemedy, unsupported, type IsNeutral } from "./refusals.ts";
+
+export interface ServerField {
+  /** As the client wrote it. */
+  readonly at: string;
+  readonly value: unknown;
+  readonly isNeutral: IsNeutral;
+  /** In OpenAI's chat requests. */
+  readonly name: "response_format" | "tool_choice" | "chat_template_kwargs";
+  /** The value there; undefined for one that cannot be said there. @default unchanged */
+  readonly toChat?: (value: unknown) => JsonValue | undefined;
+}
+
+const remedy = "Leave it out: only servers that render messages themselves support it.";
+
+const remedies: Readonly<Record<ServerField["name"], string>> = {
+  response_format: formatRemedy,
+  tool_choice:
+    'Leave it out, or use "auto" or "none", and say in the prompt which tool to call: only servers that render messages themselves can force one, and such answers are not trained on.',
+  chat_template_kwargs: remedy,
+};
+
+/** @throws ApiError 400 naming the field. */
+export function readServerFields(
+  fields: readonly ServerField[],
+  { serverFields: isSupported }: TargetAbilities,
+): { readonly serverFields?: JsonObject } {
+  const serverFields: Record<string, JsonValue> = {};
+  for (const { at, value, isNeutral, name, toChat } of fields) {
+    if (value === undefined || value === null || isNeutral(value)) continue;
+    const wire = toChat ? toChat(value) : (value as JsonValue);
+    if (!isSupported || wire === undefined) throw unsupported(at, value, remedies[name]);
+    serverFields[name] = wire;
+  }
+  return Object.keys(serverFields).length === 0 ? {} : { serverFields };
+}
+
+const maxAlternatives = 20;
+
+/** How many alternatives to each token a number in `field` requests. @throws ApiError 400 */
+export function readTopLogprobs(
+  body: JsonFields,
+  field: string,
+  { topLogprobs: isSupported }: TargetAbilities,
+  neutral = 0,
+): number | undefined {
+  const count = readNumber(body, field, { min: 0, max: maxAlternatives, integer: true });
+  if (count === undefined || count <= neutral) return count;
+  if (!isSupported) throw unsupported(field, count, remedy);
+  return count;
+}
+
+/** `{type: "json_schema", name, schema}`, as newer protocols write it without a level between. */
+export function flatFormat(value: unknown): JsonValue | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { type, ...rest } = value;
+  if (type === "json_object") return { type };
+  if (type !== "json_schema" || !isJsonObject(rest.schema)) return undefined;
+  return { type, json_schema: { name: "answer", ...(rest as JsonObject) } };
+}

@@ -1,0 +1,102 @@
+/** A worker's response as JSON values: one of a whole response, one per event of a stream, as they arrive. */
+import { isJsonObject } from "../../../http/json-fields.ts";
+import { EventReader } from "./event-reader.ts";
+import type { UpstreamResponse } from "./http-request.ts";
+import { parseWithIds } from "./json-with-ids.ts";
+import { statusError } from "./status-error.ts";
+import { malformed, UpstreamError } from "../upstream-error.ts";
+
+/** Enough of an error page to find its message. */
+const maxErrorBytes = 65_536;
+
+async function readBytes(response: UpstreamResponse, maxBytes = Infinity): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > maxBytes) break;
+  }
+  return Buffer.concat(chunks);
+}
+
+function parse(read: () => unknown, workerId: string): unknown {
+  try {
+    return read();
+  } catch (cause) {
+    throw malformed(workerId, "sent something that is not JSON", cause);
+  }
+}
+
+function checkError(value: unknown, workerId: string): void {
+  if (!isJsonObject(value) || value.error === undefined || value.error === null) return;
+  const { error } = value;
+  const { message, code } = isJsonObject(error) ? error : { message: error, code: undefined };
+  const status = typeof code === "number" && code >= 400 && code < 600 ? code : 500;
+  const body = JSON.stringify({ message });
+  throw statusError({ workerId, status, retryAfter: undefined, body });
+}
+
+function parseWhole(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+async function* readEvents(
+  response: UpstreamResponse,
+  workerId: string,
+): AsyncGenerator<unknown[], void> {
+  const reader = new EventReader();
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body) {
+    const events = reader.push(decoder.decode(chunk, { stream: true }));
+    const end = events.indexOf("[DONE]");
+    const complete = end < 0 ? events : events.slice(0, end);
+    const values = complete.map((data) => parse(() => JSON.parse(data), workerId));
+    if (values.length > 0) yield values;
+    if (end >= 0) return;
+  }
+  for (const data of reader.end()) {
+    if (data === "[DONE]") return;
+    const value = parseWhole(data);
+    // Half an event is the mark of a stream that was cut, not of one that cannot be read.
+    if (value === undefined) return;
+    yield [value];
+  }
+}
+
+/** @throws UpstreamError for another status than 2xx, another content type, broken JSON and errors in it. */
+export async function* readJsonResponses(
+  response: UpstreamResponse,
+  workerId: string,
+): AsyncGenerator<readonly unknown[], void, undefined> {
+  const { status, header } = response;
+  if (status < 200 || status > 299) {
+    const body = await readBytes(response, maxErrorBytes).catch(() => "");
+    const retryAfter = header("retry-after");
+    throw statusError({ workerId, status, retryAfter, body: body.toString() });
+  }
+  const type = (header("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
+  if (type === "text/event-stream") {
+    for await (const values of readEvents(response, workerId)) {
+      for (const value of values) checkError(value, workerId);
+      yield values;
+    }
+    return;
+  }
+  if (type !== "application/json") {
+    await response.body.return();
+    throw new UpstreamError({
+      failure: "malformed",
+      message: `The worker "${workerId}" sent ${type === "" ? "no content type" : type} instead of JSON.`,
+      workerId,
+    });
+  }
+  const bytes = await readBytes(response);
+  const value = parse(() => parseWithIds(bytes), workerId);
+  checkError(value, workerId);
+  yield [value];
+}

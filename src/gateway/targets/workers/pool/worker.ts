@@ -1,0 +1,114 @@
+/** One inference server: what it is, how it does, and requests to it. */
+import type { HttpWorker, WorkerKind } from "../../../../core/backend.ts";
+import type { Trace } from "../../../../core/trace.ts";
+import { defined } from "../../../../util/defined.ts";
+import { Circuit, type CircuitOptions } from "./circuit.ts";
+import { Connection, type WorkerRequest } from "../http/connection.ts";
+import type { UpstreamResponse, PhaseDeadlines } from "../http/http-request.ts";
+import { parseWorkerUrl, type WorkerAddress } from "./worker-address.ts";
+
+/** What a server said of itself. */
+export interface WorkerFacts {
+  readonly kind: WorkerKind;
+  readonly model: string;
+  /** Infinity where it did not say. */
+  readonly contextLength: number;
+}
+
+/** Those of its spec, or of its kind by default: SGLang's are after temperature, others' before. */
+export function logprobKindOf({ spec }: Worker, { kind }: WorkerFacts): Trace["logprobKind"] {
+  return spec.logprobKind ?? (kind === "sglang" ? "processed" : "raw");
+}
+
+export interface WorkerOptions extends CircuitOptions {
+  readonly deadlines: PhaseDeadlines;
+  readonly maxResponseBytes: number;
+  /** Called when its connections are closed. */
+  readonly onGone?: (worker: Worker) => void;
+}
+
+export class Worker {
+  readonly id: string;
+  readonly spec: HttpWorker;
+  readonly address: WorkerAddress;
+  readonly circuit: Circuit;
+  readonly connection: Connection;
+  isDraining = false;
+  /** What the last health check said; null before the first. */
+  isAlive: boolean | null = null;
+  activeRequests = 0;
+  /** Health checks that failed in a row. */
+  failedChecks = 0;
+  facts: WorkerFacts | undefined;
+  /** While facts are requested. */
+  asking: Promise<WorkerFacts> | undefined;
+  readonly #onGone: WorkerOptions["onGone"];
+  #isRetired = false;
+
+  constructor(id: string, spec: HttpWorker, options: WorkerOptions, apiPath?: string) {
+    this.id = id;
+    this.spec = spec;
+    this.address = parseWorkerUrl(spec.url, apiPath);
+    this.circuit = new Circuit(options);
+    const { deadlines, maxResponseBytes, onGone } = options;
+    this.#onGone = onGone;
+    const { apiKey } = spec;
+    this.connection = new Connection({
+      workerId: id,
+      address: this.address,
+      ...defined({ apiKey }),
+      deadlines,
+      maxResponseBytes,
+    });
+  }
+
+  get isHealthy(): boolean {
+    return this.isAlive !== false && this.circuit.state !== "open";
+  }
+
+  /** Whether a new call may go here now. */
+  get isOpen(): boolean {
+    return !this.isDraining && this.isAlive !== false && this.circuit.admits;
+  }
+
+  get weight(): number {
+    return this.spec.weight ?? 1;
+  }
+
+  /** @throws UpstreamError, or the signal's reason. */
+  send(request: WorkerRequest): Promise<UpstreamResponse> {
+    return this.connection.send(request);
+  }
+
+  /** A call begins here. Returns how it ends. */
+  enter(): () => void {
+    this.activeRequests++;
+    this.circuit.begin();
+    let isInside = true;
+    return () => {
+      if (!isInside) return;
+      isInside = false;
+      this.activeRequests--;
+      if (this.#isRetired && this.activeRequests === 0) this.close();
+    };
+  }
+
+  /** Closes connections as soon as no call needs them. */
+  retire(): void {
+    this.isDraining = true;
+    this.#isRetired = true;
+    if (this.activeRequests === 0) this.close();
+  }
+
+  /** `text` without this worker's key. */
+  redact(text: string): string {
+    const { apiKey } = this.spec;
+    return apiKey === undefined || apiKey === "" ? text : text.replaceAll(apiKey, "[redacted]");
+  }
+
+  /** Closes connections, those in use included. */
+  close(): void {
+    this.connection.close();
+    this.#onGone?.(this);
+  }
+}

@@ -1,0 +1,206 @@
+/** The public trainer: validates its options, loads what they name, and starts the run. */
+import { folderOf, resolveConfig, warningsOf } from "../config/load.ts";
+import type { TrainConfig } from "../config/train-config.ts";
+import type { TrainingBackend } from "../core/backend.ts";
+import { ConfigError } from "../core/errors.ts";
+import type { TrainerEvent } from "../core/events.ts";
+import type { Task, TaskRow } from "../core/task.ts";
+import { checkCapabilities, checkResume } from "../trainer/check-capabilities.ts";
+import { checkParts } from "../trainer/check-parts.ts";
+import {
+  type NamedFunctions,
+  requireFunctions,
+  takeFunctions,
+  withLoaded,
+} from "../trainer/custom-algorithms.ts";
+import { type EventListener, streamEvents } from "../trainer/events.ts";
+import {
+  type AgentSpec,
+  hasAgent,
+  resolveAgent,
+  type Rollouts,
+} from "../trainer/rollouts/agent-spec.ts";
+import { wayNotices } from "../trainer/rollouts/agent-warnings.ts";
+import type { DatasetInput } from "../datasets/tasks/task.ts";
+import { executeRun, type TrainResult } from "../trainer/run.ts";
+import { checkBackendName } from "./create-backend.ts";
+import { loadAgent, requireAgent, requireOption } from "./load-agent.ts";
+import { loadAlgorithms } from "./load-algorithms.ts";
+import { isGiven } from "./given.ts";
+import { loadTasks } from "./run-datasets.ts";
+import { holdBackend } from "./hold-backend.ts";
+import type { AgentTrainerOptions } from "./trainer-options.ts";
+
+/** The options without the types that only callers need. */
+type Given = Pick<
+  AgentTrainerOptions,
+  "resume" | "allowChanges" | "signal" | "onEvent" | "onPull"
+> & {
+  readonly backend: TrainingBackend | null;
+  readonly trainDataset?: DatasetInput | null;
+  readonly valDataset?: DatasetInput | null;
+};
+
+/**
+ * Trains a model on an agent's own rollouts. One trainer is one run.
+ *
+ * @typeParam Row Type of the rows of `trainDataset`; inferred.
+ *
+ * @example
+ * const trainer = new AgentTrainer({
+ *   agentFlow: async (task, config) => {
+ *     const client = new OpenAI({ baseURL: config.baseUrl, apiKey: config.apiKey });
+ *     const completion = await client.chat.completions.create({
+ *       model: config.model,
+ *       messages: [{ role: "user", content: task.instruction }],
+ *     });
+ *     return completion.choices[0]?.message.content;
+ *   },
+ *   evaluator: (task, episode) => episode.output === task.metadata.answer,
+ *   trainDataset: [{ instruction: "What is 2 + 2?", answer: "4" }],
+ *   config: { model: { name: "builtin:shop-tiny" }, trainer: { totalBatches: 10 } },
+ * });
+ * const { status, runDir } = await trainer.train();
+ *
+ * @example <caption>Everything from a file, as on the command line</caption>
+ * const { config } = loadConfig({ file: "shop.yaml", overrides: ["rollout.n=16"] });
+ * await new AgentTrainer({ config }).train();
+ */
+export class AgentTrainer<Row extends object = Task | TaskRow> {
+  /** The resolved configuration, with every default filled in. */
+  readonly config: TrainConfig;
+  readonly #given: Given;
+  /** `null` when the configuration names the agent. */
+  readonly #rollouts: Rollouts | null;
+  readonly #functions: NamedFunctions;
+  readonly #folder: string;
+  readonly #warnings: readonly string[];
+  #wasStarted = false;
+
+  /**
+   * Validates the options; nothing is loaded or started yet.
+   *
+   * @throws ConfigError when an option is invalid or a required part is missing.
+   * @throws UnsupportedOptionError when the backend that was passed does not support an option. For a
+   * backend by name, `train` throws it before the run starts.
+   */
+  constructor(options: AgentTrainerOptions<Row>) {
+    const { backend, config: input, trainDataset, valDataset } = options;
+    if (!isGiven(input)) {
+      throw new ConfigError({
+        message: "AgentTrainer needs config.",
+        hint: "Pass an object with options, such as { model: { name } }, or the config of loadConfig.",
+      });
+    }
+    const { config: withoutFunctions, functions } = takeFunctions(input);
+    const resolved = resolveConfig(withoutFunctions);
+    this.#folder = folderOf(resolved);
+    this.#functions = functions;
+    const object = typeof backend === "object" && backend !== null ? backend : null;
+    this.config =
+      isGiven(backend) && object === null
+        ? resolveConfig({ ...resolved, backend } as TrainConfig)
+        : resolved;
+    // Functions that options name as path#export are loaded when the run starts.
+    requireFunctions(this.config, functions, (name) => !name.startsWith("code#"));
+    this.#warnings = warningsOf(resolved);
+    // The type of the rows concerns the caller only; nothing below this point reads it.
+    this.#given = { ...options, backend: object } as Given;
+    const agent = options as unknown as AgentSpec;
+    if (!hasAgent(agent)) requireAgent(this.config, options);
+    this.#rollouts = hasAgent(agent) ? resolveAgent(agent) : null;
+    if (!isGiven(trainDataset)) {
+      requireOption(this.config.dataset.train, "dataset.train", "trainDataset");
+    }
+    checkParts(this.config, {
+      backend: object?.name ?? null,
+      agent: this.#rollouts !== null,
+      trainDataset: isGiven(trainDataset),
+      valDataset: isGiven(valDataset),
+    });
+    if (object === null) checkBackendName(this.config.backend);
+    else this.#checkBackend(object);
+  }
+
+  /**
+   * Runs to the end.
+   *
+   * @returns The result of the run; an interrupted run resolves, too.
+   * @throws AgentTrainerError when the run fails, or when this trainer has already been started.
+   */
+  async train(): Promise<TrainResult> {
+    this.#claim();
+    return await this.#run([], this.#given.signal);
+  }
+
+  /**
+   * The same run as {@link train}, as an async iterable of its events. Leaving the loop early
+   * interrupts the run; a run that fails throws after its last event. `onEvent` and `signal` work as
+   * in {@link train}.
+   *
+   * @example
+   * for await (const event of trainer.events()) {
+   *   if (event.type === "step-end") console.log(event.step, event.metrics["reward/mean"]);
+   * }
+   *
+   * @throws ConfigError when this trainer has already been started.
+   */
+  events(): AsyncIterableIterator<TrainerEvent> {
+    this.#claim();
+    const { signal } = this.#given;
+    return streamEvents((push, left) =>
+      this.#run([push], signal === undefined ? left : AbortSignal.any([signal, left])),
+    );
+  }
+
+  #claim(): void {
+    if (this.#wasStarted) {
+      throw new ConfigError({
+        message: "This AgentTrainer has already been started.",
+        hint: "Create a new AgentTrainer, with a new backend, for each run. To continue an earlier run, set resume.",
+      });
+    }
+    this.#wasStarted = true;
+  }
+
+  #checkBackend(backend: TrainingBackend): void {
+    checkCapabilities(this.config, backend);
+    const { resume } = this.#given;
+    if (resume !== undefined && resume !== false) checkResume(backend);
+  }
+
+  async #run(more: readonly EventListener[], signal?: AbortSignal): Promise<TrainResult> {
+    const { config } = this;
+    const { resume, allowChanges, onEvent } = this.#given;
+    const listeners = onEvent === undefined ? more : [...more, onEvent];
+    const rollouts = this.#rollouts ?? resolveAgent(await loadAgent(config, this.#folder));
+    const { warnings: dataWarnings, ...tasks } = await loadTasks(config, this.#folder, {
+      ...this.#given,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    await using held = await holdBackend(config, this.#folder, { ...this.#given, listeners });
+    const { backend } = held;
+    if (backend !== this.#given.backend) this.#checkBackend(backend);
+    const isBackendLoss = (name: string): boolean =>
+      (backend.capabilities.losses as readonly string[]).includes(name);
+    const loaded = await loadAlgorithms(
+      config,
+      this.#folder,
+      (name) => name.startsWith("code#") || isBackendLoss(name),
+    );
+    const functions = withLoaded(this.#functions, loaded);
+    requireFunctions(config, functions, isBackendLoss);
+    return await executeRun({
+      ...tasks,
+      backend,
+      rollouts,
+      config,
+      ...functions,
+      warnings: [...this.#warnings, ...wayNotices(config, rollouts), ...dataWarnings],
+      resume: resume ?? false,
+      allowChanges: allowChanges === true,
+      signal: signal ?? new AbortController().signal,
+      listeners,
+    });
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Creates the backend that the option `backend` names. The only list of the backends of this package that
+ * can be created by name; each is imported on demand, since it needs optional packages.
+ */
+import type { PullProgress } from "../backends/local/index.ts";
+import type { TrainConfig } from "../config/train-config.ts";
+import type { TrainingBackend } from "../core/backend.ts";
+import type { BackendName } from "../core/capabilities.ts";
+import { ConfigError } from "../core/errors.ts";
+import { nearestName } from "../util/nearest-name.ts";
+import { loadExport } from "./load-module.ts";
+import { missingPackage } from "./missing-package.ts";
+
+/** What the trainer wants to know of a backend that it creates. */
+export interface BackendListeners {
+  /** Progress of the download of a model. */
+  readonly onPull?: (progress: PullProgress) => void;
+  /** Warnings of the backend, as sentences. */
+  readonly onWarning?: (message: string) => void;
+}
+
+type CreateBackend = (
+  config: TrainConfig,
+  listeners: BackendListeners,
+) => TrainingBackend | Promise<TrainingBackend>;
+
+const creators: Readonly<Record<BackendName, CreateBackend>> = {
+  async local({ local }, { onPull }) {
+    const { threads, trainingMemoryMib, cacheMemoryMib, ...others } = local;
+    const { createLocalBackend } = await import("../backends/local/index.ts");
+    return createLocalBackend({
+      ...others,
+      trainingMemoryMiB: trainingMemoryMib,
+      ...(threads === null ? {} : { threads }),
+      ...(cacheMemoryMib === null ? {} : { cacheMemoryMiB: cacheMemoryMib }),
+      ...(onPull === undefined ? {} : { onPull }),
+    });
+  },
+  async tinker({ tinkerBaseUrl: baseUrl, tinker }, { onWarning }) {
+    const { createTinkerBackend } = await import("../backends/tinker/index.ts");
+    const { tokenizer, contextLength, checkpointTtlS: checkpointTtlSeconds } = tinker;
+    return createTinkerBackend({
+      checkpointTtlSeconds,
+      ...(onWarning === undefined ? {} : { onWarning }),
+      ...(baseUrl === null ? {} : { baseUrl }),
+      ...(tokenizer === null ? {} : { tokenizer }),
+      ...(contextLength === null ? {} : { contextLength }),
+    });
+  },
+  async fireworks({ fireworks }, { onWarning }) {
+    const { createFireworksBackend } = await import("../backends/fireworks/index.ts");
+    const { baseUrl, account, tokenizer, contextLength, outputModel } = fireworks;
+    return createFireworksBackend({
+      trainAttention: fireworks.trainAttn,
+      trainMlp: fireworks.trainMlp,
+      trainUnembed: fireworks.trainUnembed,
+      client: {
+        deadlineMs: fireworks.timeoutS * 1000,
+        patienceMs: fireworks.patienceS * 1000,
+        maxConcurrentSamples: fireworks.maxConcurrentSamples,
+      },
+      ...(onWarning === undefined ? {} : { onWarning }),
+      ...(baseUrl === null ? {} : { baseUrl }),
+      ...(account === null ? {} : { account }),
+      ...(tokenizer === null ? {} : { tokenizer }),
+      ...(contextLength === null ? {} : { contextLength }),
+      ...(outputModel === null ? {} : { outputModel }),
+    });
+  },
+  async verl(config) {
+    const { createVerlBackend } = await import("../backends/verl/index.ts");
+    const { verlOptionsOf } = await import("./verl-options.ts");
+    return createVerlBackend(verlOptionsOf(config, process.env));
+  },
+};
+
+const backendNames: readonly string[] = Object.keys(creators);
+
+async function importCreator(spec: string, folder: string): Promise<CreateBackend> {
+  const defaults = ["createBackend", "default"];
+  const create = await loadExport({ spec, folder, option: "backend", defaults });
+  if (typeof create === "function") return create as CreateBackend;
+  throw new ConfigError({
+    message: `backend=${spec} must name a function that creates a TrainingBackend; got ${typeof create}.`,
+    fields: { spec },
+  });
+}
+
+const isBackendName = (name: string): name is BackendName => Object.hasOwn(creators, name);
+
+/** @throws ConfigError for a name that is neither a backend of this package nor `path#export`. */
+export function checkBackendName(name: string): void {
+  if (isBackendName(name) || /[./#\\]/u.test(name)) return;
+  const nearest = nearestName(name, backendNames);
+  throw new ConfigError({
+    message: `There is no backend ${JSON.stringify(name)}. Allowed: ${backendNames.join(", ")}, or path#export of a function that creates one.`,
+    ...(nearest === undefined ? {} : { hint: `Did you mean backend=${nearest}?` }),
+    fields: { name, known: backendNames },
+  });
+}
+
+/**
+ * Creates the backend that `config.backend` names, or calls the function `path#export` with the
+ * configuration. The caller disposes of it.
+ * @param folder what a path is relative to.
+ * @throws ConfigError for an unknown name; ENGINE_NOT_INSTALLED when its packages are missing.
+ */
+export async function createBackend(
+  config: TrainConfig,
+  folder: string,
+  listeners: BackendListeners = {},
+): Promise<TrainingBackend> {
+  const name = config.backend;
+  checkBackendName(name);
+  try {
+    const create = isBackendName(name) ? creators[name] : await importCreator(name, folder);
+    return await create(config, listeners);
+  } catch (error) {
+    throw missingPackage(error) ?? error;
+  }
+}

@@ -1,0 +1,176 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { ConfigError } from "../../core/errors.ts";
+import { type FrameworkName, frameworkNames, frameworks, nodeNote } from "./frameworks.ts";
+import { initProject } from "./init-project.ts";
+import { ownSpec, packageRoot, readManifest } from "./own-package.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "agent-trainer-init-"));
+});
+
+const at = (name: string): string => join(folder, name);
+const allFiles = [
+  ...[".gitignore", "README.md", "agent.ts", "evaluation.test.ts", "evaluator.ts"],
+  ...["package.json", "tools.ts", "train.jsonl", "train.yaml", "tsconfig.json", "val.jsonl"],
+];
+const withStatus = (status: string, result = initProject({ folder })): string[] =>
+  result.files.filter((file) => file.status === status).map(({ path }) => path);
+
+describe("initProject", () => {
+  it.each(frameworkNames)(
+    "writes every file for %s, each package at the tested version",
+    (name) => {
+      const { files, next } = initProject({ folder, framework: name });
+      expect(readdirSync(folder).toSorted()).toEqual(allFiles.toSorted());
+      expect(files.map(({ status }) => status)).toEqual(allFiles.map(() => "created"));
+      expect(next.slice(-3)).toEqual(["npm install --ignore-scripts", "npm run train", "npm test"]);
+      const { dependencies = {} } = readManifest(folder);
+      const own = readManifest(packageRoot);
+      for (const [imported, version] of Object.entries(frameworks[name].packages)) {
+        const tested = own.devDependencies?.[imported] ?? own.dependencies?.[imported];
+        expect(dependencies[imported]).toBe(version ?? tested);
+        expect(readFileSync(at("agent.ts"), "utf8")).toContain(`from "${imported}`);
+      }
+      expect(readFileSync(at("README.md"), "utf8").trim().split("\n")).toHaveLength(11);
+    },
+  );
+
+  it("creates the folder and those above it, and says how to enter it", () => {
+    const path = join(folder, "a b", "c");
+    const { next } = initProject({ folder: path });
+    expect(statSync(join(path, "agent.ts")).isFile()).toBe(true);
+    expect(next[0]).toBe(`cd '${relative(process.cwd(), path)}'`);
+  });
+
+  it("changes nothing the second time", () => {
+    initProject({ folder, framework: "fetch" });
+    const before = allFiles.map((name) => readFileSync(at(name), "utf8"));
+    expect(withStatus("kept", initProject({ folder, framework: "ai-sdk" })).toSorted()).toEqual(
+      allFiles.toSorted(),
+    );
+    expect(allFiles.map((name) => readFileSync(at(name), "utf8"))).toEqual(before);
+  });
+
+  it("never overwrites: a file, an empty file, a folder, a link to nothing", () => {
+    writeFileSync(at("agent.ts"), "mine");
+    writeFileSync(at(".gitignore"), "");
+    mkdirSync(at("train.yaml"));
+    symlinkSync(at("elsewhere"), at("README.md"));
+    expect(withStatus("kept").toSorted()).toEqual(
+      ["agent.ts", ".gitignore", "train.yaml", "README.md"].toSorted(),
+    );
+    expect(readFileSync(at("agent.ts"), "utf8")).toBe("mine");
+    expect(readFileSync(at(".gitignore"), "utf8")).toBe("");
+    expect(readdirSync(folder)).not.toContain("elsewhere");
+    expect(withStatus("created")).toEqual([]);
+  });
+
+  it("writes nothing in a dry run, and says the same", () => {
+    writeFileSync(at("agent.ts"), "mine");
+    const dry = initProject({ folder, dryRun: true });
+    expect(readdirSync(folder)).toEqual(["agent.ts"]);
+    expect(withStatus("missing", dry)).toEqual(withStatus("created"));
+    const absent = join(folder, "absent");
+    expect(withStatus("kept", initProject({ folder: absent, dryRun: true }))).toEqual([]);
+    expect(readdirSync(folder)).not.toContain("absent");
+  });
+
+  it("names what a package.json that was there before lacks", () => {
+    const mine = '{"name": "mine", "dependencies": {"openai": "^6.0.0"}, "devDependencies": {}}';
+    writeFileSync(at("package.json"), mine);
+    const { next } = initProject({ folder, framework: "openai" });
+    expect(readFileSync(at("package.json"), "utf8")).toBe(mine);
+    const own = readManifest(packageRoot).devDependencies!;
+    expect(next.slice(1)).toEqual([
+      "npm pkg set type=module",
+      `npm install --ignore-scripts ${ownSpec(folder)} onnxruntime-node@${own["onnxruntime-node"]}`,
+      `npm install --ignore-scripts --save-dev '@types/node@${own["@types/node"]}' 'tsx@${own["tsx"]}' 'vitest@${own["vitest"]}'`,
+      "npx agent-trainer train train.yaml",
+      "npx vitest run",
+    ]);
+  });
+
+  it("refuses a package.json that cannot be read, before anything is written", () => {
+    writeFileSync(at("package.json"), "{");
+    expect(() => initProject({ folder })).toThrow(/package\.json cannot be read: /u);
+    expect(readdirSync(folder)).toEqual(["package.json"]);
+  });
+
+  it("refuses a file as the folder", () => {
+    writeFileSync(at("x"), "");
+    expect(() => initProject({ folder: at("x") })).toThrow(ConfigError);
+  });
+
+  it("refuses an unknown framework, with the nearest one", () => {
+    const start = (): unknown => initProject({ folder, framework: "langraph" as FrameworkName });
+    expect(start).toThrow('There is no framework "langraph". Did you mean langgraph?');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("gives the project a name that npm accepts", () => {
+    for (const [name, expected] of [
+      ["My Shop!", "my-shop-"],
+      ["_x", "x"],
+      ["店", "my-agent"],
+      ["agent-trainer", "my-agent"],
+    ] as const) {
+      initProject({ folder: at(name) });
+      expect(JSON.parse(readFileSync(join(at(name), "package.json"), "utf8"))).toMatchObject({
+        name: expected,
+      });
+    }
+  });
+});
+
+describe("ownSpec", () => {
+  function installed(lock: object | null): string {
+    const modules = join(folder, "cache", "node_modules");
+    const root = join(modules, "agent-trainer");
+    mkdirSync(root, { recursive: true });
+    writeFileSync(join(root, "package.json"), '{"version": "1.2.3"}');
+    if (lock !== null) writeFileSync(join(modules, ".package-lock.json"), JSON.stringify(lock));
+    return ownSpec(join(folder, "project"), root);
+  }
+  const lockOf = (resolved: string): object => ({
+    packages: { "node_modules/agent-trainer": { version: "1.2.3", resolved } },
+  });
+
+  it("is the version where the package came from the registry", () => {
+    expect(installed(null)).toBe("^1.2.3");
+    expect(installed(lockOf("https://registry.npmjs.org/agent-trainer-1.2.3.tgz"))).toBe("^1.2.3");
+  });
+  it("is the tarball where the package came from one", () => {
+    expect(installed(lockOf("file:../a.tgz"))).toBe("file:../a.tgz");
+    expect(installed(lockOf("file:../other/a.tgz"))).toBe("file:../other/a.tgz");
+  });
+  it("is the folder of a clone", () => {
+    expect(ownSpec(join(packageRoot, "shop"), packageRoot)).toBe("file:..");
+  });
+});
+
+describe("nodeNote", () => {
+  it.each([
+    ["mastra", "20.19.0", /needs Node 22\.13\.0 or later; this is 20\.19\.0\.$/u],
+    ["mastra", "22.9.0", /this is 22\.9\.0\.$/u],
+    ["mastra", "22.13.0", /or later\.$/u],
+    ["mastra", "24.0.0", /or later\.$/u],
+    ["openai", "24.0.0", /^openai 7 needs Node 22; /u],
+  ] as const)("%s on Node %s", (name, version, expected) => {
+    expect(nodeNote(frameworks[name], version)).toMatch(expected);
+  });
+  it("is silent where there is nothing to say", () => {
+    expect(nodeNote(frameworks.fetch, "20.19.0")).toBeNull();
+  });
+});

@@ -1,0 +1,93 @@
+/** The files of a new project, as text by name: templates, and what depends on the framework. */
+import { readFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { type Framework, type FrameworkName, frameworks } from "./frameworks.ts";
+import { ownSpec, packageRoot, testedVersion } from "./own-package.ts";
+
+/** Names in the project of the templates that all frameworks share; npm would drop a `.gitignore`. */
+const shared = {
+  "evaluator.ts": "evaluator.ts",
+  "tools.ts": "tools.ts",
+  "train.jsonl": "train.jsonl",
+  "val.jsonl": "val.jsonl",
+  "train.yaml": "train.yaml",
+  "evaluation.test.ts": "evaluation.test.ts",
+  "tsconfig.json": "project-tsconfig.json",
+  ".gitignore": "gitignore",
+} as const;
+
+const template = (...path: string[]): string =>
+  readFileSync(join(packageRoot, "templates", ...path), "utf8");
+
+/** The packages that a project needs, with their versions. */
+export interface Packages {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+export function packagesOf(framework: Framework, folder: string): Packages {
+  const tested = (names: readonly string[]): Record<string, string> =>
+    Object.fromEntries(names.map((name) => [name, testedVersion(name)]));
+  const ofAgent = Object.entries(framework.packages).map(
+    ([name, version]) => [name, version ?? testedVersion(name)] as const,
+  );
+  return {
+    dependencies: {
+      ...Object.fromEntries(ofAgent),
+      "agent-trainer": ownSpec(folder),
+      ...tested(["onnxruntime-node"]),
+    },
+    devDependencies: tested(["@types/node", "tsx", "vitest"]),
+  };
+}
+
+/** A name that npm accepts. */
+function packageName(folder: string): string {
+  const name = basename(resolve(folder))
+    .toLowerCase()
+    .replaceAll(/[^a-z\d._-]+/gu, "-")
+    .replace(/^[._-]+/u, "");
+  return name === "" || name === "agent-trainer" ? "my-agent" : name;
+}
+
+function manifest(framework: Framework, folder: string): string {
+  const { minNode } = framework;
+  const content = {
+    name: packageName(folder),
+    version: "0.0.0",
+    private: true,
+    type: "module",
+    scripts: { train: "agent-trainer train train.yaml", test: "vitest run" },
+    ...packagesOf(framework, folder),
+    engines: { node: `>=${minNode ?? "20.19"}` },
+    // Its script downloads GPU libraries that are not used; docs/install.md.
+    allowScripts: { "onnxruntime-node": false },
+  };
+  return `${JSON.stringify(content, null, 2)}\n`;
+}
+
+function readme({ title, minNode }: Framework, folder: string): string {
+  return `# ${packageName(folder)}
+
+A shop assistant with ${title}, trained by reinforcement learning with agent-trainer.${minNode === undefined ? "" : ` It needs Node ${minNode} or later.`}
+
+\`\`\`sh
+npm install --ignore-scripts   # once
+npm run train                  # less than a minute on a CPU; the run is written to runs/
+npm test                       # evaluates the trained model on val.jsonl
+\`\`\`
+
+Change \`agent.ts\` (the agent), \`tools.ts\` (its tools), \`evaluator.ts\` (the reward) and the tasks in \`train.jsonl\` and \`val.jsonl\`. Options are in \`train.yaml\`; \`npx agent-trainer train --help\` lists all.
+`;
+}
+
+/** Every file of the project, by its name. */
+export function projectFiles(name: FrameworkName, folder: string): ReadonlyMap<string, string> {
+  const framework = frameworks[name];
+  return new Map([
+    ["agent.ts", template(name, "agent.ts")],
+    ...Object.entries(shared).map(([to, from]) => [to, template("common", from)] as const),
+    ["package.json", manifest(framework, folder)],
+    ["README.md", readme(framework, folder)],
+  ]);
+}

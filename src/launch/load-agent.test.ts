@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { loadAgent } from "./load-agent.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "load-agent-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+writeFileSync(
+  join(folder, "parts.mjs"),
+  `export function flow() {}
+   export const flowObject = { name: "solver", run() {} };
+   export class Turns { run() {} }
+   export class Player {}
+   export class Board {}
+   export const game = { agentClass: Player, envClass: Board };
+   export const scored = { agentRunFunc: () => 1, evaluator: () => 1 };
+   export const hooked = { agentFlow: flow, hooks: { setUp() {} } };
+   export const score = () => 1;`,
+);
+const load = (agent: string | null, evaluator: string | null = null) => {
+  const at = (name: string | null): string | null => (name === null ? null : `parts.mjs#${name}`);
+  return loadAgent({ agent: at(agent), evaluator: at(evaluator) }, folder);
+};
+const parts = (await import(join(folder, "parts.mjs"))) as Record<string, unknown>;
+
+describe("an agent from a module", () => {
+  const { flow, flowObject, Turns, Player, Board, hooked, score } = parts;
+  it.each<[string, string | null, object]>([
+    ["flow", "score", { agentFlow: flow, evaluator: score }],
+    ["flowObject", "score", { agentFlow: flowObject, evaluator: score }],
+    ["Turns", null, { workflowClass: Turns }],
+    ["Turns", "score", { workflowClass: Turns, evaluator: score }],
+    ["game", null, { agentClass: Player, envClass: Board }],
+    ["hooked", null, hooked as object],
+  ])("%s with the evaluator %s", async (agent, evaluator, expected) => {
+    expect(await load(agent, evaluator)).toEqual(expected);
+  });
+
+  it.each<[string | null, string | null, string]>([
+    [null, null, "agent is not set"],
+    ["flow", null, "evaluator is not set"],
+    [
+      "flowObject",
+      null,
+      "agent=parts.mjs#flowObject is a flow, which needs an evaluator to score it",
+    ],
+    ["scored", "score", "parts.mjs#scored already defines an evaluator"],
+  ])("%s with the evaluator %s is refused", async (agent, evaluator, message) => {
+    await expect(load(agent, evaluator)).rejects.toThrow(message);
+  });
+
+  it("says how a function that scores itself is exported, and takes that", async () => {
+    await expect(load("flow")).rejects.toMatchObject({
+      hint: expect.stringContaining(
+        "export const agent = { agentRunFunc: yourFunction }",
+      ) as string,
+    });
+    expect(Object.keys(await load("scored"))).toContain("agentRunFunc");
+  });
+});

@@ -1,0 +1,89 @@
+/**
+ * Loads what the options `agent` and `evaluator` name: a flow, a workflow class, or an object with the
+ * options of any kind of agent.
+ */
+import type { AgentFlow, Evaluator } from "../core/agent.ts";
+import { ConfigError } from "../core/errors.ts";
+import type { TrainConfig } from "../config/train-config.ts";
+import { agentOptions, type AgentSpec } from "../trainer/rollouts/agent-spec.ts";
+import type { WorkflowClass } from "../workflow/workflow.ts";
+import { loadExport } from "./load-module.ts";
+
+/**
+ * @param inCode what code passes in its place.
+ * @throws ConfigError when the option is null.
+ */
+export function requireOption(value: string | null, option: string, inCode: string): string {
+  if (value !== null) return value;
+  throw new ConfigError({
+    message: `${option} is not set, but training needs it.`,
+    hint: `Set ${option} in the configuration file, or with ${option}=path#export. In code, pass ${inCode}.`,
+    fields: { option },
+  });
+}
+
+/**
+ * For a trainer that got no agent in code.
+ * @throws ConfigError when the configuration names none, or when code passed parts of one.
+ */
+export function requireAgent({ agent }: Pick<TrainConfig, "agent">, given: object): void {
+  requireOption(agent, "agent", agentOptions.join(" or "));
+  const parts = ["evaluator", "hooks"].filter((part) => part in given);
+  if (parts.length === 0) return;
+  throw new ConfigError({
+    message: `AgentTrainer was given ${parts.join(" and ")} without an agent, which the option agent names.`,
+    hint: "Name the evaluator with the option evaluator, or pass the agent in code as well.",
+    fields: { parts, agent },
+  });
+}
+
+/** What a function returns cannot be known in advance, so it is a flow unless its export says otherwise. */
+function unscored(agent: string | null): ConfigError {
+  return new ConfigError({
+    message: `evaluator is not set, and agent=${agent} is a flow, which needs an evaluator to score it.`,
+    hint: "Set evaluator=path#export. For a function that returns its own rewards, write: export const agent = { agentRunFunc: yourFunction }.",
+    fields: { option: "evaluator", agent },
+  });
+}
+
+function isWorkflowClass(value: unknown): value is WorkflowClass {
+  if (typeof value !== "function") return false;
+  const prototype = value.prototype as { readonly run?: unknown } | undefined;
+  return typeof prototype?.run === "function";
+}
+
+/** Null for a flow, which may also be an object. */
+function partsOf(value: unknown): AgentSpec | null {
+  if (isWorkflowClass(value)) return { workflowClass: value };
+  if (typeof value !== "object" || value === null) return null;
+  if ("run" in value && typeof value.run === "function") return null;
+  return agentOptions.some((name) => name in value) ? (value as AgentSpec) : null;
+}
+
+/**
+ * Paths are relative to `folder`.
+ * @throws ConfigError when something is not set, cannot be loaded, or is given twice.
+ */
+export async function loadAgent(
+  { agent, evaluator }: Pick<TrainConfig, "agent" | "evaluator">,
+  folder: string,
+): Promise<AgentSpec> {
+  const load = (spec: string, option: "agent" | "evaluator"): Promise<unknown> =>
+    loadExport({ spec, folder, option, defaults: [option, "default"] });
+  const value = await load(requireOption(agent, "agent", agentOptions.join(" or ")), "agent");
+  const parts = partsOf(value);
+  if (parts === null) {
+    if (evaluator === null) throw unscored(agent);
+    const own = await load(evaluator, "evaluator");
+    return { agentFlow: value as AgentFlow, evaluator: own as Evaluator };
+  }
+  if (evaluator === null) return parts;
+  if (parts.evaluator !== undefined) {
+    throw new ConfigError({
+      message: `evaluator is ${evaluator}, but ${agent} already defines an evaluator.`,
+      hint: "Remove one of them.",
+      fields: { option: "evaluator", value: evaluator },
+    });
+  }
+  return { ...parts, evaluator: (await load(evaluator, "evaluator")) as Evaluator } as AgentSpec;
+}

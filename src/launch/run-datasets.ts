@@ -1,0 +1,96 @@
+/** The tasks of a run: what code passed, else what the options name, in the part that the options ask for. */
+import type { TrainConfig } from "../config/train-config.ts";
+import type { Dataset, Task } from "../core/task.ts";
+import { findLeaks, type Leak } from "../datasets/overlap/overlap.ts";
+import { select, splitDataset } from "../datasets/tasks/select.ts";
+import type { DatasetInput } from "../datasets/tasks/task.ts";
+import type { PullProgress } from "../backends/local/index.ts";
+import { defined } from "../util/defined.ts";
+import { fieldsOf, shardOf } from "./dataset-options.ts";
+import { isGiven } from "./given.ts";
+import { type DatasetSource, type LoadDatasetOptions, loadNamed } from "./load-dataset.ts";
+
+/** Datasets that code passed. */
+export interface PassedDatasets {
+  readonly trainDataset?: DatasetInput | null;
+  readonly valDataset?: DatasetInput | null;
+  readonly signal?: AbortSignal;
+  readonly onPull?: (progress: PullProgress) => void;
+}
+
+/** Tasks, and what to warn of at the start. */
+export interface RunTasks {
+  readonly trainTasks: Dataset;
+  readonly valTasks: readonly Task[];
+  readonly warnings: readonly string[];
+}
+
+const shownLeaks = 3;
+
+/** Training tasks up to which near duplicates are searched for at every start: some seconds. */
+const maxNearTasks = 200_000;
+
+const quoted = ({ instruction }: Task): string =>
+  JSON.stringify(instruction.length > 80 ? `${instruction.slice(0, 79)}…` : instruction);
+
+/** What is said of validation tasks that are training tasks, too. */
+export function leakWarning(leaks: readonly Leak[], count: number): string {
+  const near = leaks.filter(({ kind }) => kind === "near").length;
+  const how = near === 0 ? "" : near === leaks.length ? " nearly" : ` (${near} nearly)`;
+  const examples = leaks
+    .slice(0, shownLeaks)
+    .map(({ val, train }) => `"${val.id}" is "${train.id}": ${quoted(val)}`)
+    .join("; ");
+  return `${leaks.length} of ${count} validation tasks are also training tasks${how}, so the validation reward overstates what was learned. ${examples}. dataset.leak_check=none turns this check off.`;
+}
+
+/** @throws ConfigError for a dataset that cannot be read. */
+export async function loadTasks(
+  config: TrainConfig,
+  folder: string,
+  { trainDataset, valDataset, signal, onPull }: PassedDatasets,
+): Promise<RunTasks> {
+  const { dataset, data, trainer } = config;
+  const warnings: string[] = [];
+  const seed = data.seed ?? trainer.seed;
+  const shared: LoadDatasetOptions = {
+    fields: fieldsOf(dataset.fields),
+    skipBadRows: dataset.skipBadRows,
+    deduplicate: dataset.deduplicate,
+    folder,
+    onWarning: (message) => void warnings.push(message),
+    ...defined({ onDownload: onPull }),
+    // A run that is interrupted before it starts still has a result.
+    ...(signal === undefined || signal.aborted ? {} : { signal }),
+  };
+  const load = async (
+    passed: DatasetInput | null | undefined,
+    option: "train" | "val",
+    part: LoadDatasetOptions,
+  ): Promise<Dataset | null> => {
+    const source: DatasetSource<unknown> | null = isGiven(passed) ? passed : dataset[option];
+    if (source === null) return null;
+    const name = option === "train" ? "training data" : "validation data";
+    return await loadNamed(source, {
+      ...shared,
+      ...part,
+      option: `dataset.${option}`,
+      ...(isGiven(passed) ? { name } : {}),
+    });
+  };
+  const { shuffle, limit, valLimit, valFraction } = dataset;
+  const part = { shuffle, seed, shard: shardOf(dataset.shard), limit };
+  const valPart = { shuffle, seed, limit: valLimit };
+  const isSplit = valFraction > 0 && !isGiven(valDataset) && dataset.val === null;
+  const all = (await load(trainDataset, "train", isSplit ? {} : part)) ?? [];
+  const split = isSplit ? splitDataset(all, valFraction, seed) : null;
+  const trainTasks = split === null ? all : select(split.train, part);
+  const val = split === null ? await load(valDataset, "val", valPart) : select(split.val, valPart);
+  const valTasks = val === null ? [] : [...val];
+  if (valTasks.length > 0 && dataset.leakCheck !== "none") {
+    const isLarge = trainTasks.length > maxNearTasks;
+    const leaks = findLeaks(trainTasks, valTasks, isLarge ? "exact" : dataset.leakCheck);
+    if (leaks.length > 0) warnings.push(leakWarning(leaks, valTasks.length));
+  }
+  return { trainTasks, valTasks, warnings };
+}

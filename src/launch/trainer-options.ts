@@ -1,0 +1,82 @@
+/** Options of an `AgentTrainer`: what code passes, and what the configuration may name in its place. */
+import type { PullProgress } from "../backends/local/index.ts";
+import type { ConfigInput } from "../config/load.ts";
+import type { TrainConfig } from "../config/train-config.ts";
+import type { TrainingBackend } from "../core/backend.ts";
+import type { BackendName } from "../core/capabilities.ts";
+import type { MetadataOf, Task, TaskRow } from "../core/task.ts";
+import type { EventListener } from "../trainer/events.ts";
+import type { AgentSpec, NoAgentSpec } from "../trainer/rollouts/agent-spec.ts";
+import type { DatasetInput } from "../datasets/tasks/task.ts";
+import type { ResumeMode } from "../trainer/run-folder/run-directory.ts";
+
+/**
+ * Options of a run, next to those of its agent ({@link AgentSpec}).
+ * @typeParam Row Type of the rows of `trainDataset`.
+ */
+export interface RunOptions<Row> {
+  /**
+   * The configuration: an object of options in camelCase, in which functions may take the place of
+   * names of estimators and losses; a validated `TrainConfig` from `loadConfig`; or an array of
+   * `key=value` strings as on the command line. Paths in it are relative to its file, or to the current
+   * folder.
+   */
+  readonly config: ConfigInput;
+  /**
+   * What holds and trains the weights. A name, with its options in the configuration: the trainer
+   * creates that backend for the run and disposes of it afterwards. Or an object, which the trainer
+   * starts but never disposes of: declare it with `await using`.
+   * @default the option `backend` of the configuration, which is "local" by default
+   */
+  readonly backend?: BackendName | TrainingBackend;
+  /**
+   * Tasks or rows to train on. The type of the rows determines that of `task.metadata`.
+   * @default with a config from `loadConfig`, what its option `dataset.train` names
+   */
+  readonly trainDataset?: DatasetInput<Row>;
+  /** Tasks or rows to validate on. @default what the option `dataset.val` names, or none */
+  readonly valDataset?: DatasetInput<NoInfer<Row>>;
+  /**
+   * `"auto"` resumes the latest run if there is one; a path resumes the run in that folder; `false`
+   * starts a new run.
+   * @default false
+   */
+  readonly resume?: ResumeMode;
+  /**
+   * Allows a resumed run to change options that decide what it computes, such as `rollout.n`. The
+   * changes are recorded in `events.jsonl`.
+   * @default false
+   */
+  readonly allowChanges?: boolean;
+  /**
+   * Aborting it ends the run early: the last completed step is saved, and the result's status is
+   * `interrupted`.
+   */
+  readonly signal?: AbortSignal;
+  /** Called synchronously with every event of the run. */
+  readonly onEvent?: EventListener;
+  /**
+   * Called with the progress of downloading a model from a hub, where the trainer creates the backend
+   * `local`.
+   */
+  readonly onPull?: (progress: PullProgress) => void;
+}
+
+/** Agent and data in code. */
+type InCode<Row> = { readonly trainDataset: DatasetInput<Row> } & AgentSpec<MetadataOf<Row>>;
+
+/** A complete configuration, which names what code does not pass. */
+type InConfig<Row> = { readonly config: TrainConfig } & (AgentSpec<MetadataOf<Row>> | NoAgentSpec);
+
+/**
+ * Options of an `AgentTrainer`: the agent, what scores it, the data, the configuration and the backend.
+ *
+ * The agent has one of four forms: `agentFlow` with `evaluator`, `agentRunFunc`, `workflowClass`, or
+ * `agentClass` with `envClass`; the compiler refuses to mix them. With a `config` from `loadConfig`, the
+ * agent and the data may be omitted: then its options `agent`, `evaluator`, `dataset.train` and
+ * `dataset.val` name them, as on the command line.
+ *
+ * @typeParam Row Type of the rows of `trainDataset`; inferred.
+ */
+export type AgentTrainerOptions<Row extends object = Task | TaskRow> = RunOptions<Row> &
+  (InCode<Row> | InConfig<Row>);

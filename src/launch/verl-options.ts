@@ -1,0 +1,78 @@
+/** Options of the `verl` backend, from a run's configuration and the environment variables. Starts nothing. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { VerlAttachment, VerlBackendOptions } from "../backends/verl/index.ts";
+import { ConfigError } from "../core/errors.ts";
+import type { TrainConfig } from "../config/train-config.ts";
+
+export const bridgeTokenVariable = "AGENT_TRAINER_BRIDGE_TOKEN";
+
+/** Where `agent-trainer verl setup` creates its environment, relative to the current folder. */
+export const verlEnvironment: string = join(".agent-trainer", "verl");
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Path of the interpreter in an environment. */
+export function pythonIn(folder: string): string {
+  return process.platform === "win32"
+    ? join(folder, "Scripts", "python.exe")
+    : join(folder, "bin", "python");
+}
+
+function findPython({ verl }: TrainConfig): string {
+  if (verl.python !== null) return verl.python;
+  const own = pythonIn(verlEnvironment);
+  return existsSync(own) ? own : "python3";
+}
+
+function attachment(url: string | null, token: string | undefined): VerlAttachment {
+  if (url === null || token === undefined || token === "") {
+    const missing = url === null ? "verl.url" : bridgeTokenVariable;
+    throw new ConfigError({
+      message: `verl.launcher=attach requires ${missing}, which is not set.`,
+      hint: `Set verl.url to the bridge's address, and ${bridgeTokenVariable} to its token.`,
+      fields: { option: missing },
+    });
+  }
+  return { url, token };
+}
+
+/** @throws ConfigError for options that cannot be combined. */
+export function verlOptionsOf(config: TrainConfig, env: Environment): VerlBackendOptions {
+  const { verl, training, rollout, data, algorithm } = config;
+  const { rayAddress, setupHook } = verl;
+  const { learningRate, beta1, beta2, eps, weightDecay, maxGradNorm } = training;
+  const { temperature, topP, topK, maxTokens } = rollout.train;
+  return {
+    run: {
+      optim: { learningRate, beta1, beta2, eps, weightDecay, maxGradNorm },
+      batchSize: data.trainBatchSize,
+      groupSize: rollout.n,
+      temperature,
+      logprobTemperature: algorithm.logprobTemperature,
+      topP,
+      topK,
+      maxTokens,
+      reference: algorithm.klBeta > 0 || algorithm.useKlInReward,
+    },
+    python: findPython(config),
+    gpusPerNode: verl.gpusPerNode,
+    nodes: verl.nodes,
+    placement: verl.placement,
+    inferenceNodes: verl.inferenceNodes,
+    inference: verl.inference,
+    tensorParallel: verl.tensorParallel,
+    overrides: verl.config,
+    startTimeoutMs: verl.startTimeoutS * 1000,
+    timeoutMs: verl.timeoutS * 1000,
+    ...(verl.inferenceGpusPerNode === null
+      ? {}
+      : { inferenceGpusPerNode: verl.inferenceGpusPerNode }),
+    ...(rayAddress === null ? {} : { rayAddress }),
+    ...(setupHook === null ? {} : { setupHook }),
+    ...(verl.launcher === "attach"
+      ? { attach: attachment(verl.url, env[bridgeTokenVariable]) }
+      : {}),
+    ...(verl.launcher === "job" ? { job: { dashboard: verl.url ?? "http://127.0.0.1:8265" } } : {}),
+  };
+}

@@ -1,0 +1,98 @@
+/** The captured calls of an attempt, even if it failed partway. */
+import type { RolloutSession } from "../../core/session.ts";
+import { defaultTrajectoryName, type Trajectory } from "../../core/trajectory.ts";
+import { raceAbort } from "../../util/abort.ts";
+import {
+  attributeTraces,
+  type Attribution,
+  type AttributionContext,
+} from "../attribution/attribution.ts";
+import { startDeadline } from "../../core/deadline.ts";
+import { buildTrajectories, type TrainingMarks } from "../attribution/build-trajectories.ts";
+import type { FlowConfig } from "./flow-config.ts";
+
+export interface Captured {
+  readonly trajectories: readonly Trajectory[];
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+export const nothingCaptured: Captured = { trajectories: [], metrics: {} };
+
+/** What is needed to attribute the calls of an attempt. */
+interface Source {
+  readonly program: { readonly name?: string };
+  readonly untrainedRoles: readonly string[];
+  /** @see AttributionContext.keepsUntrainable */
+  readonly keepsUntrainable?: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** A host that waits for calls in flight may take longer; then nothing is kept. */
+const salvageMs = 1_000;
+
+/** What a failed attempt had done so far; nothing if that cannot be read. Never rejects. */
+export async function salvage(
+  source: Source,
+  session: RolloutSession,
+  flow: FlowConfig,
+): Promise<Captured> {
+  const deadline = startDeadline("Reading what was captured", salvageMs, source.signal);
+  try {
+    const reading = (async () => await (session.recorded?.() ?? session.traces()))();
+    const traces = await raceAbort(reading, deadline.signal);
+    const context = contextOf(source, session, flow);
+    const attribution = attributeTraces(traces, context);
+    if (attribution.calls === 0) return nothingCaptured;
+    const marks = marksOf(source, flow);
+    return {
+      trajectories: buildTrajectories(attribution.trajectories, [], context, marks),
+      metrics: captureMetrics(attribution),
+    };
+  } catch {
+    return nothingCaptured;
+  } finally {
+    deadline.dispose();
+  }
+}
+
+export function contextOf(
+  { program, keepsUntrainable = false }: Pick<Source, "program" | "keepsUntrainable">,
+  session: Pick<RolloutSession, "uid">,
+  { known }: Pick<FlowConfig, "known">,
+): AttributionContext {
+  return {
+    sessionUid: session.uid,
+    defaultName: program.name ?? defaultTrajectoryName,
+    handles: new Map(Array.from(known, ([uid, { role }]) => [uid, role])),
+    keepsUntrainable,
+  };
+}
+
+export function marksOf(
+  { untrainedRoles }: Pick<Source, "untrainedRoles">,
+  { known }: Pick<FlowConfig, "known">,
+): TrainingMarks {
+  const untrained = Array.from(known).flatMap(([uid, { train }]) => (train ? [] : uid));
+  return { untrainedUids: new Set(untrained), untrainedRoles };
+}
+
+/** Metrics of the captured calls; tokens are those of the steps, as the server counted where it returned no ids. */
+export function captureMetrics(attribution: Attribution): Record<string, number> {
+  const traces = attribution.trajectories.flatMap((trajectory) => trajectory.traces);
+  return {
+    turns: attribution.calls,
+    "tokens/prompt": traces.reduce(
+      (sum, { promptIds, usage }) => sum + (usage?.promptTokens ?? promptIds.length),
+      0,
+    ),
+    "tokens/response": traces.reduce(
+      (sum, { responseIds, usage }) => sum + (usage?.completionTokens ?? responseIds.length),
+      0,
+    ),
+    truncated: traces.some((trace) => trace.stopReason === "length") ? 1 : 0,
+    "calls/untrainable": attribution.untrainable,
+    "calls/unattributed": attribution.unattributed,
+    "calls/unused_choices": attribution.unusedChoices,
+    "calls/undecided_choices": attribution.undecidedChoices,
+  };
+}

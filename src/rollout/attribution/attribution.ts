@@ -1,0 +1,92 @@
+/**
+ * Which captured call belongs to which trajectory: by the endpoint of the call, or by the id of its
+ * response, never by position or time.
+ */
+import type { Trace } from "../../core/trace.ts";
+import { type ChoiceEvidence, selectContinuedChoices } from "./choices.ts";
+
+export interface AttributionContext {
+  readonly sessionUid: string;
+  /** Name of the trajectory of calls that no handle claims. */
+  readonly defaultName: string;
+  /** Trajectory uid → role, for every handle that the flow requested. */
+  readonly handles: ReadonlyMap<string, string>;
+  /** Response id → trajectory uid, for calls without a handle that the flow's reports name. */
+  readonly claims?: ReadonlyMap<string, string>;
+  /** Which choices of calls with n > 1 the agent used, as far as it reported them. @default none */
+  readonly evidence?: ChoiceEvidence;
+  /** Keeps calls that cannot be trained on, for rollouts that nothing is trained on. @default false */
+  readonly keepsUntrainable?: boolean;
+}
+
+/** The calls of one trajectory. */
+export interface CapturedTrajectory {
+  readonly uid: string;
+  readonly name: string;
+  /** By order of dispatch; may be empty. Without `keepsUntrainable`, those that can be trained on. */
+  readonly traces: readonly Trace[];
+}
+
+export interface Attribution {
+  /** By first call; trajectories without any call are not included. */
+  readonly trajectories: readonly CapturedTrajectory[];
+  /** Calls, counting the choices of one call once. */
+  readonly calls: number;
+  /** Traces that the gateway marked untrainable; in no trajectory without `keepsUntrainable`. */
+  readonly untrainable: number;
+  /** Traces of another session, or of a trajectory that the flow never requested. */
+  readonly unattributed: number;
+  /**
+   * Choices of calls with n > 1 that are not trained on, because the agent did not use them or it is
+   * unknown.
+   */
+  readonly unusedChoices: number;
+  /** Calls with n > 1 for which it is unknown which choice the agent used. */
+  readonly undecidedChoices: number;
+}
+
+/** Uid of a trajectory that has no handle. */
+export function trajectoryUid(context: AttributionContext, name: string): string {
+  for (const [uid, known] of context.handles) if (known === name) return uid;
+  return `${context.sessionUid}/${name}`;
+}
+
+export function attributeTraces(
+  traces: readonly Trace[],
+  context: AttributionContext,
+): Attribution {
+  const ordered = traces
+    .filter((trace) => trace.sessionUid === context.sessionUid)
+    .sort((a, b) => a.sequence - b.sequence || a.choice - b.choice);
+  const { chosen, calls, undecided } = selectContinuedChoices(ordered, context.evidence);
+
+  const defaultUid = trajectoryUid(context, context.defaultName);
+  const claimed = new Set(context.claims?.values());
+  const byUid = new Map<string, Trace[]>();
+  let untrainable = 0;
+  let unattributed = traces.length - ordered.length;
+  for (const trace of chosen) {
+    const uid = trace.trajectoryUid ?? context.claims?.get(trace.responseId) ?? defaultUid;
+    if (uid !== defaultUid && !context.handles.has(uid) && !claimed.has(uid)) {
+      unattributed++;
+      continue;
+    }
+    const own = byUid.get(uid) ?? [];
+    byUid.set(uid, own);
+    const isTrainable = trace.untrainable === undefined;
+    if (!isTrainable) untrainable++;
+    if (isTrainable || context.keepsUntrainable === true) own.push(trace);
+  }
+  return {
+    trajectories: Array.from(byUid, ([uid, own]) => ({
+      uid,
+      name: context.handles.get(uid) ?? context.defaultName,
+      traces: own,
+    })),
+    calls,
+    untrainable,
+    unattributed,
+    unusedChoices: ordered.length - chosen.length,
+    undecidedChoices: undecided,
+  };
+}

@@ -1,0 +1,95 @@
+/** Files and folders that appear complete or not at all: written under another name, synced, renamed. */
+import { renameSync, writeFileSync } from "node:fs";
+import { mkdir, open, readdir, rename, rm, type FileHandle } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+type Content = string | Uint8Array | ((file: FileHandle) => Promise<void>);
+
+/** In the same folder, since a rename cannot move to another disk. */
+function temporaryOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}.incomplete`);
+}
+
+/** Waits until the content of a file or folder is on the disk itself. */
+async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Writes a file whose content is on the disk itself when this resolves. */
+export async function writeSynced(path: string, content: Content): Promise<void> {
+  const handle = await open(path, "w");
+  try {
+    if (typeof content === "function") await content(handle);
+    else await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Creates or replaces a file; missing folders are made.
+ * @param temporary its name until it is complete. @default hidden, in the same folder
+ */
+export async function writeFileAtomic(
+  path: string,
+  content: Content,
+  temporary: string = temporaryOf(path),
+): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  try {
+    await writeSynced(temporary, content);
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** As `writeFileAtomic`, in a folder that exists. */
+export function writeFileAtomicSync(
+  path: string,
+  content: string | Uint8Array,
+  temporary: string = temporaryOf(path),
+): void {
+  writeFileSync(temporary, content, { flush: true });
+  renameSync(temporary, path);
+}
+
+/**
+ * Creates or replaces a folder that `write` fills; missing folders above it are made. A failure leaves
+ * what was there before.
+ * @param temporary its name until it is complete. @default hidden, in the same folder
+ */
+export async function writeFolderAtomic(
+  path: string,
+  write: (folder: string) => Promise<void>,
+  temporary: string = temporaryOf(path),
+): Promise<void> {
+  const parent = dirname(path);
+  try {
+    await rm(temporary, { recursive: true, force: true });
+    await mkdir(temporary, { recursive: true });
+    await write(temporary);
+    await syncTree(temporary);
+    await mkdir(parent, { recursive: true });
+    await rm(path, { recursive: true, force: true });
+    await rename(temporary, path);
+    await syncPath(parent);
+  } finally {
+    await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+async function syncTree(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await syncTree(path);
+    else if (entry.isFile()) await syncPath(path);
+  }
+  await syncPath(folder);
+}

@@ -1,0 +1,197 @@
+/** The catalog of metrics and what runs report are the same, in both directions. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { metricPage, metricPageText } from "../../scripts/metric-docs.ts";
+import { createLocalBackend } from "../../src/backends/local/index.ts";
+import type { AgentFlow } from "../../src/core/agent.ts";
+import type { TrainingBackend } from "../../src/core/backend.ts";
+import { catalogName, metricSections } from "../../src/core/metrics/catalog.ts";
+import { defineEpisode, defineTrajectory } from "../../src/core/report.ts";
+import type { Task } from "../../src/core/task.ts";
+import { Workflow } from "../../src/workflow/workflow.ts";
+import { fetchOf, startServer } from "../tinker/local-server.ts";
+import { viaTinker } from "../tinker/shop-run.ts";
+import { coinBackend } from "../trainer/coin-backend.ts";
+import { coinTasks, coinTrainer, type CoinTrainerOptions } from "../trainer/coin-run.ts";
+import { codeSpans, pages, readPage, root } from "./pages.ts";
+
+const names = metricSections.flatMap(({ entries }) => entries.flatMap((entry) => entry.names));
+
+/** Reported only by programs that no unit test runs: file, and what is written there. */
+const inSource: Readonly<Record<string, readonly [string, string]>> = {
+  "train/ranks/rows": ["python/agent_trainer_bridge/verl_engine/engine.py", '"ranks/rows"'],
+  "train/ranks/imbalance": [
+    "python/agent_trainer_bridge/verl_engine/engine.py",
+    '"ranks/imbalance"',
+  ],
+  "train/lr": ["python/agent_trainer_bridge/verl_engine/metrics.py", '"lr"'],
+  "train/mfu": ["python/agent_trainer_bridge/verl_engine/metrics.py", '"mfu"'],
+  "train/verl/{name}": ["python/agent_trainer_bridge/verl_engine/metrics.py", "verl/{name}"],
+  "engine/prompt_tokens": ["src/backends/fireworks/backend.ts", '"engine/prompt_tokens"'],
+  "engine/trained_tokens": ["src/backends/fireworks/backend.ts", '"engine/trained_tokens"'],
+  "train/server/{name}": ["src/tinker-api/rows/update-metrics.ts", "`server/"],
+};
+
+const sourced = coinTasks.map((task) => ({ ...task, metadata: { data_source: "coins" } }));
+const halfRight = (task: Task, { rolloutIndex }: { rolloutIndex: number }) => ({
+  reward: (rolloutIndex % 2) * (task.id === "task-4" ? 0 : 1),
+  isCorrect: rolloutIndex % 2 === 1,
+  signals: [{ name: "length", value: 1 }],
+});
+
+/** Reports an advantage with its call, and a metric. */
+const reporting: AgentFlow = async (task, config) => {
+  const response = await fetch(`${config.baseUrl}/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${config.apiKey}` },
+    body: JSON.stringify({ messages: [{ role: "user", content: task.instruction }] }),
+  });
+  const { id } = (await response.json()) as { id: string };
+  const steps = [{ responseId: id, advantage: task.id.length }];
+  return defineEpisode({
+    metrics: { coins: 1 },
+    trajectories: [defineTrajectory({ name: "agent", reward: 1, steps })],
+  });
+};
+
+/** Gives a reward itself, in addition to the evaluator's. */
+class Scoring extends Workflow {
+  async run(task: Task): Promise<string> {
+    const agent = this.trajectory();
+    const { content } = await agent.call([{ role: "user", content: task.instruction }]);
+    agent.mark({ reward: 0 });
+    return content;
+  }
+}
+const scoring = { agentFlow: undefined, workflowClass: Scoring } as unknown as CoinTrainerOptions;
+
+const scripted: Readonly<Record<string, CoinTrainerOptions>> = {
+  "rejection sampling and validation": {
+    evaluator: halfRight,
+    valDataset: sourced,
+    hooks: { setUp: async () => ({}) },
+    set: {
+      "rejection_sample.enable": true,
+      "trainer.test_freq": 2,
+      "rollout.n_val": 2,
+      "algorithm.overlong_buffer.enable": true,
+      "algorithm.overlong_buffer.len": 2,
+      "algorithm.overlong_buffer.max_length": 4,
+    },
+  },
+  "replay, and a backend with metrics": {
+    backend: coinBackend({ metrics: () => ({ "engine/busy_s": 0.001, "engine/heat": 1 }) }),
+    set: { "replay.tasks": 1 },
+  },
+  "asynchronous training": {
+    evaluator: halfRight,
+    set: { "async_training.enable": true },
+  },
+  "advantages that the agent reports": {
+    agentFlow: reporting,
+    set: { "algorithm.use_precomputed_advantage": true },
+  },
+  "advantages that are ignored": { agentFlow: reporting },
+  "two rewards, the evaluator's trained": { ...scoring },
+  "two rewards, the rollout's trained": {
+    ...scoring,
+    set: { "rollout.reward_source": "rollout" },
+  },
+};
+
+const trained = {
+  "model.name": "builtin:shop-tiny",
+  "model.lora_rank": 4,
+  "rollout.train.max_tokens": 8,
+  "trainer.total_batches": 1,
+  "training.learning_rate": 1e-4,
+};
+const byLength = (_task: Task, { output }: { output: unknown }): number =>
+  (String(output).length % 5) / 5;
+
+/** Names that one run reports. */
+async function reported(options: CoinTrainerOptions): Promise<readonly string[]> {
+  const set = { "trainer.total_batches": 2, ...options.set };
+  const { trainer, events } = coinTrainer({ ...options, set });
+  await trainer.train();
+  return events.flatMap((event) =>
+    event.type === "step-end" || event.type === "validation-end" ? Object.keys(event.metrics) : [],
+  );
+}
+
+async function onBackend(backend: TrainingBackend, set: Record<string, unknown>) {
+  await using owned = backend;
+  return reported({ backend: owned, evaluator: byLength, set: { ...trained, ...set } });
+}
+
+describe("metrics", () => {
+  const found = new Set<string>();
+  beforeAll(async () => {
+    for (const options of Object.values(scripted)) {
+      for (const name of await reported(options)) found.add(name);
+    }
+    const local = await onBackend(createLocalBackend({ threads: 1 }), {
+      "algorithm.entropy_coef": 0.01,
+      "algorithm.kl_beta": 0.01,
+      "algorithm.use_kl_in_reward": true,
+      "algorithm.rollout_correction.tis_mode": "token",
+      "algorithm.rollout_correction.bypass_mode": false,
+      "algorithm.rollout_correction.rollout_rs": "token_k1",
+      "algorithm.rollout_correction.rollout_rs_threshold": "2",
+      "algorithm.rollout_correction.rollout_token_veto_threshold": 1e-4,
+    });
+    await using server = await startServer({ modelName: "shop-tiny" });
+    const tinker = await onBackend(viaTinker({ fetch: fetchOf(server.server) }), {
+      "model.name": "shop-tiny",
+    });
+    for (const name of [...local, ...tinker]) found.add(name);
+  }, 180_000);
+
+  it("are in the catalog if a run reports them", () => {
+    expect([...found].filter((name) => catalogName(name) === undefined)).toEqual([]);
+    // Placeholders for custom names hide no metric of this package.
+    const custom = new Set(["episode/{name}", "engine/{name}", "train/{name}"]);
+    const open = [...found].filter((name) => custom.has(catalogName(name) ?? ""));
+    expect(open.sort()).toEqual(["engine/heat", "episode/coins", "train/weight"]);
+    const ofRollouts = [...found].flatMap((name) => /(?<=^val\/)episode\/.*/u.exec(name) ?? []);
+    expect(ofRollouts.filter((name) => !found.has(name))).toEqual([]);
+  });
+
+  it("are reported if they are in the catalog", () => {
+    const seen = new Set([...found].map(catalogName));
+    const missing = names.filter((name) => !seen.has(name));
+    expect(missing.filter((name) => inSource[name] === undefined)).toEqual([]);
+  });
+
+  it("say fraction, and no other word for it", () => {
+    const other = /share|ratio(?!_(?:mean|max|min|fraction)|$)|percent|rate/u;
+    expect(names.filter((name) => other.test(name))).toEqual([]);
+  });
+});
+
+it.each(Object.entries(inSource))("%s is in the source of its backend", (name, [file, text]) => {
+  expect(names).toContain(name);
+  expect(readFileSync(join(root, file), "utf8")).toContain(text);
+});
+
+it("has every metric that the documents name", () => {
+  const prefixes = new Set(names.map((name) => name.split("/")[0]));
+  const isMetric = (span: string): boolean =>
+    prefixes.has(span.split("/")[0]) && /^\w+(?:\/[\w{}@]+)+$/u.test(span);
+  const open = new Set<string | undefined>(["train/{name}", "engine/{name}", undefined]);
+  const unknown = pages.flatMap((page) =>
+    codeSpans(readPage(page))
+      .filter((span) => isMetric(span) && !names.includes(span) && open.has(catalogName(span)))
+      .map((span) => `${page}: ${span}`),
+  );
+  expect(unknown).toEqual([]);
+});
+
+it("names no metric twice", () => {
+  expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
+});
+
+it("is what docs/metrics.md shows: npm run schema writes it", () => {
+  expect(readFileSync(join(root, metricPage), "utf8")).toBe(metricPageText());
+});

@@ -1,0 +1,199 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Task } from "../../src/core/task.ts";
+import type { Episode } from "../../src/core/trajectory.ts";
+import { compareEvaluations } from "../../src/evaluate/compare.ts";
+import { evaluate } from "../../src/evaluate/evaluate.ts";
+import type { EvaluationItem } from "../../src/evaluate/evaluation-item.ts";
+import { rescore } from "../../src/evaluate/rescore.ts";
+import { createScriptedTarget } from "../../src/testing/index.ts";
+import {
+  coinAgent,
+  coinEvaluator,
+  coinTasks,
+  coinTrainer,
+  newFolder,
+} from "../trainer/coin-run.ts";
+
+const item = (id: string, reward: number, attempt = 1): EvaluationItem => ({
+  id,
+  attempt,
+  episodeId: `eval/${id}/${attempt}`,
+  dataSource: null,
+  reward,
+  isCorrect: reward >= 1,
+  signals: {},
+  terminationReason: "completed",
+  usage: { calls: 1, promptTokens: 1, responseTokens: 1 },
+  latencyMs: 1,
+  metrics: {},
+});
+const made = (rewards: readonly number[], first = 0) => ({
+  items: rewards.map((reward, i) => item(`t${i + first}`, reward)),
+  summary: { failureReward: 0 },
+});
+const many = <T>(count: number, value: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => value(i));
+
+describe("compareEvaluations", () => {
+  it("is a paired bootstrap: as the normal approximation of paired differences for many tasks", () => {
+    const a = many(400, (i) => (i % 4 === 0 ? 1 : 0));
+    const b = many(400, (i) => (i % 4 === 0 || i % 10 === 1 ? 1 : 0));
+    const { reward, pass, tasks, changed, isBetter, isWorse } = compareEvaluations(
+      made(a),
+      made(b),
+    );
+    const differences = a.map((value, i) => b[i]! - value);
+    const mean = differences.reduce((sum, value) => sum + value, 0) / 400;
+    const variance = differences.reduce((sum, value) => sum + (value - mean) ** 2, 0) / 400;
+    const half = 1.96 * Math.sqrt(variance / 400);
+    expect({ tasks, isBetter, isWorse }).toEqual({ tasks: 400, isBetter: true, isWorse: false });
+    expect(reward?.difference).toBeCloseTo(mean, 12);
+    expect(reward!.low).toBeCloseTo(mean - half, 2);
+    expect(reward!.high).toBeCloseTo(mean + half, 2);
+    expect(pass).toEqual(reward);
+    expect(changed).toHaveLength(differences.filter((value) => value !== 0).length);
+    const back = compareEvaluations(made(b), made(a));
+    expect({ worse: back.isWorse, better: back.isBetter }).toEqual({ worse: true, better: false });
+    expect(compareEvaluations(made(a), made(b))).toEqual(compareEvaluations(made(a), made(b)));
+  });
+
+  it("calls two equal evaluations neither, and a few changed tasks chance", () => {
+    const same = compareEvaluations(made([1, 0, 1]), made([1, 0, 1]));
+    expect(same).toMatchObject({ changed: [], isWorse: false, isBetter: false });
+    expect(same.reward).toEqual({ a: 2 / 3, b: 2 / 3, difference: 0, low: 0, high: 0 });
+    const chance = compareEvaluations(made([1, 0, 1, 0]), made([0, 1, 1, 0]));
+    expect(chance.changed.map(({ id }) => id)).toEqual(["t0", "t1"]);
+    expect(chance).toMatchObject({ isWorse: false, isBetter: false });
+  });
+
+  it("compares tasks that both have, and names the others", () => {
+    const { tasks, onlyInA, onlyInB, reward } = compareEvaluations(
+      made([1, 0, 1]),
+      made([1, 0], 2),
+    );
+    expect({ tasks, onlyInA, onlyInB }).toEqual({
+      tasks: 1,
+      onlyInA: ["t0", "t1"],
+      onlyInB: ["t3"],
+    });
+    expect(reward).toMatchObject({ a: 1, b: 1 });
+    expect(() => compareEvaluations(made([1]), made([1], 5))).toThrow(/no task in common/u);
+    expect(() => compareEvaluations(newFolder(), made([1]))).toThrow(/evaluation\.json/u);
+  });
+});
+
+describe("rescore", () => {
+  const sayYes = (tasks: RegExp) =>
+    createScriptedTarget(({ text }) => (tasks.test(text) ? "yes" : "no"));
+
+  it("changes nothing with the same evaluator, and shows what a new one changes", async () => {
+    const folder = join(newFolder(), "eval");
+    const coin = { agentFlow: coinAgent, evaluator: coinEvaluator, dataset: coinTasks } as const;
+    const recorded = await evaluate({ ...coin, model: sayYes(/[03]/u), folder });
+    const same = await rescore({ episodes: folder, evaluator: coinEvaluator });
+    expect(same.changed).toEqual([]);
+    expect(same.summary.passAt).toEqual(recorded.summary.passAt);
+    const output = `${folder}-again`;
+    const { changed, before, summary } = await rescore({
+      episodes: folder,
+      evaluator: (_task: Task, episode: Episode) => ({
+        reward: episode.output === "no" ? 0.5 : 1,
+        isCorrect: episode.output === "no",
+        signals: [{ name: "length", value: String(episode.output).length }],
+      }),
+      folder: output,
+    });
+    expect(before.reward?.mean).toBe(2 / 5);
+    expect(summary.reward?.mean).toBeCloseTo((2 * 1 + 3 * 0.5) / 5, 12);
+    expect(summary.signals["length"]?.mean).toBe((2 * 3 + 3 * 2) / 5);
+    expect(changed).toHaveLength(5);
+    expect(changed.find(({ id }) => id === "task-1")).toMatchObject({
+      before: { reward: 0, isCorrect: false },
+      after: { reward: 0.5, isCorrect: true },
+    });
+    const { pass } = compareEvaluations(folder, output);
+    expect(pass).toMatchObject({ a: 2 / 5, b: 3 / 5 });
+  });
+
+  it("scores what could not be scored, and leaves what failed before", async () => {
+    const folder = join(newFolder(), "eval");
+    await evaluate({
+      agentFlow: async (task: Task, config: Parameters<typeof coinAgent>[1]) => {
+        const output = await coinAgent(task, config);
+        if (task.id === "task-1") throw new Error("the tool is down");
+        return output;
+      },
+      evaluator: (task: Task) => (task.id === "task-2" ? Number.NaN : 1),
+      dataset: coinTasks,
+      model: sayYes(/./u),
+      folder,
+    });
+    const { items, changed } = await rescore({ episodes: folder, evaluator: coinEvaluator });
+    expect(changed.map(({ id }) => id)).toEqual(["task-2"]);
+    expect(items.find(({ id }) => id === "task-2")).toMatchObject({
+      reward: 1,
+      terminationReason: "completed",
+    });
+    const failed = items.find(({ id }) => id === "task-1");
+    expect(failed).toMatchObject({ reward: 0, terminationReason: "error" });
+  });
+
+  it("reads the episodes of a run: all steps, typed arrays again", async () => {
+    const { trainer } = coinTrainer({ set: { "trainer.total_batches": 2 } });
+    const { runDir } = await trainer.train();
+    const lengths: number[] = [];
+    const { items, changed } = await rescore({
+      episodes: runDir,
+      evaluator: (_task: Task, episode: Episode) => {
+        const { responseIds } = episode.trajectories[0]!.steps[0]!.trace;
+        expect(responseIds).toBeInstanceOf(Int32Array);
+        lengths.push(responseIds.length);
+        return episode.output !== "yes";
+      },
+    });
+    expect(items).toHaveLength(2 * 2 * 4);
+    expect(changed).toHaveLength(items.length);
+    expect(Math.min(...lengths)).toBeGreaterThan(0);
+  });
+
+  it("names the line that is no episode, and a folder without any", async () => {
+    const folder = newFolder();
+    const evaluator = coinEvaluator;
+    await expect(rescore({ episodes: folder, evaluator })).rejects.toThrow(/no recorded episodes/u);
+    mkdirSync(join(folder, "episodes"));
+    writeFileSync(join(folder, "episodes", "000001.jsonl"), '\n{"id": 3}\n');
+    await expect(rescore({ episodes: folder, evaluator })).rejects.toThrow(
+      /000001\.jsonl:2 is not a recorded episode/u,
+    );
+  });
+
+  it("takes less than 10 s for 10,000 episodes", async () => {
+    const folder = join(newFolder(), "eval");
+    await evaluate({
+      agentFlow: coinAgent,
+      evaluator: coinEvaluator,
+      dataset: coinTasks,
+      model: sayYes(/[03]/u),
+      folder,
+    });
+    const { readFileSync } = await import("node:fs");
+    const file = join(folder, "episodes.jsonl");
+    const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+    const many10k = Array.from({ length: 10_000 }, (_, i) => {
+      const episode = JSON.parse(lines[i % 5]!) as Episode;
+      const task = { ...episode.task, id: `t${i}` };
+      return JSON.stringify({ ...episode, id: `eval/t${i}/0`, task });
+    });
+    writeFileSync(file, `${many10k.join("\n")}\n`);
+    // Time of this process, so that a busy machine changes nothing.
+    const start = process.cpuUsage();
+    const { items, summary } = await rescore({ episodes: folder, evaluator: coinEvaluator });
+    const { user, system } = process.cpuUsage(start);
+    const seconds = (user + system) / 1e6;
+    expect(items).toHaveLength(10_000);
+    expect(summary.passAt["1"]?.mean).toBeCloseTo(2 / 5, 12);
+    expect(seconds).toBeLessThan(10);
+  }, 60_000);
+});

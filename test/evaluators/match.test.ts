@@ -1,0 +1,107 @@
+/** Comparison of texts: equality, normalization and F1 of SQuAD. */
+import { describe, expect, it } from "vitest";
+import { exactMatch, f1, normalizedMatch } from "../../src/evaluators/index.ts";
+import { makeStep } from "../make-step.ts";
+import { episodeOf, taskOf } from "./episode-of.ts";
+
+describe("exactMatch", () => {
+  it.each([
+    ["Paris", "Paris", 1],
+    ["  Paris\n", "Paris", 1],
+    ["paris", "Paris", 0],
+    ["Paris.", "Paris", 0],
+    ["42", 42, 1],
+    [42, "42", 1],
+    [{ a: 1 }, '{"a":1}', 1],
+    ["NYC", ["New York", "NYC"], 1],
+    ["", "", 1],
+  ])("%j against %j is %d", (output, answer, reward) => {
+    expect(exactMatch()(taskOf({ answer }), episodeOf(output))).toMatchObject({
+      reward,
+      isCorrect: reward === 1,
+    });
+  });
+
+  it("does not trim where that is off", () => {
+    const evaluate = exactMatch({ trim: false });
+    expect(evaluate(taskOf({ answer: "a" }), episodeOf("a ")).reward).toBe(0);
+  });
+
+  it("scores the last response where the agent returned nothing", () => {
+    const say = (content: string) => makeStep({ response: { role: "assistant", content } });
+    const steps = [say("first"), say("last")];
+    const task = taskOf({ answer: "last" });
+    expect(exactMatch()(task, episodeOf(undefined, steps)).reward).toBe(1);
+    expect(exactMatch()(task, episodeOf(undefined)).reward).toBe(0);
+  });
+
+  it("takes the reference from a function", () => {
+    const evaluate = exactMatch<{ gold: string }>({ answer: (task) => task.metadata.gold });
+    expect(evaluate(taskOf({ gold: "x" }), episodeOf("x")).reward).toBe(1);
+  });
+
+  it.each([
+    [undefined, /task\.metadata\.answer/u],
+    [() => undefined, /the function that was given/u],
+    [() => [], /the function that was given/u],
+  ])("names a task without a reference", (answer, message) => {
+    const evaluate = exactMatch(answer === undefined ? {} : { answer });
+    expect(() => evaluate(taskOf({}), episodeOf("x"))).toThrow(
+      expect.objectContaining({
+        code: "EVALUATOR_FAILED",
+        message: expect.stringMatching(message) as string,
+      }),
+    );
+  });
+
+  it("does not read what is longer than the limit", () => {
+    const evaluate = exactMatch({ maxChars: 3 });
+    expect(evaluate(taskOf({ answer: "abcd" }), episodeOf("abcd"))).toMatchObject({
+      reward: 0,
+      metadata: { reason: "the text is longer than maxChars" },
+    });
+  });
+});
+
+// Values calculated with the functions of SQuAD's evaluate-v1.1.py.
+describe("normalizedMatch", () => {
+  it.each([
+    ["The Eiffel Tower.", "eiffel tower", 1],
+    ["a  Cat", "the cat!", 1],
+    ["U.S.A.", "USA", 1],
+    ["state-of-the-art", "stateoftheart", 1],
+    ["theatre", "atre", 0],
+    ["dog", "cat", 0],
+  ])("%j against %j is %d", (output, answer, reward) => {
+    expect(normalizedMatch()(taskOf({ answer }), episodeOf(output)).reward).toBe(reward);
+  });
+});
+
+describe("f1", () => {
+  it.each([
+    ["Denver Broncos", "Denver Broncos", 1],
+    // 2 of 3 words found, 2 of 2 expected: 2 * (2/3 * 1) / (2/3 + 1).
+    ["Denver Broncos team", "The Denver Broncos", 0.8],
+    ["in the year 1066", "1066", 0.5],
+    ["nothing like it", "Denver Broncos", 0],
+    ["to be to be", "to be", 2 / 3],
+    ["", "x", 0],
+    ["the", "a", 1],
+    ["Broncos", ["Panthers", "Denver Broncos", "none"], 2 / 3],
+    ["__proto__ constructor", "constructor", 2 / 3],
+  ])("%j against %j is %d", (output, answer, reward) => {
+    expect(f1()(taskOf({ answer }), episodeOf(output)).reward).toBeCloseTo(reward, 12);
+  });
+
+  it("is correct from the threshold on, and reports exact matches", () => {
+    const result = f1({ threshold: 0.8 })(
+      taskOf({ answer: "The Denver Broncos" }),
+      episodeOf("Denver Broncos team"),
+    );
+    expect(result.isCorrect).toBe(true);
+    expect(result.signals).toEqual([
+      { name: "f1", value: 0.8 },
+      { name: "exact", value: 0 },
+    ]);
+  });
+});

@@ -1,0 +1,39 @@
+/** Patterns, with an engine whose time is linear in the text. */
+import { describe, expect, it } from "vitest";
+import { regex } from "../../src/evaluators/index.ts";
+import { episodeOf, taskOf } from "./episode-of.ts";
+
+describe("regex", () => {
+  it.each([
+    ["part", "a 12 b", /\d+/, {}, 1],
+    ["none", "a b", /\d+/, {}, 0],
+    ["flags", "HELLO", /hello/i, {}, 1],
+    ["lines", "x\nend", /^end$/m, {}, 1],
+    ["whole", "12", /\d+/, { match: "whole" }, 1],
+    ["not whole", "12 b", /\d+/, { match: "whole" }, 0],
+    ["group", "answer: 12", /answer: (\d+)/, { group: 1 }, 1],
+    ["last group", "answer: 11, answer: 12", /answer: (\d+)/, { group: 1 }, 1],
+    ["other group", "answer: 13", /answer: (\d+)/, { group: 1 }, 0],
+    ["source", "abc", "b", {}, 1],
+    ["Unicode", "größe", /\p{L}{5}/u, { match: "whole" }, 1],
+  ] as const)("%s", (_name, text, pattern, options, reward) => {
+    const evaluate = regex({ pattern, ...options });
+    expect(evaluate(taskOf({ answer: "12" }), episodeOf(text)).reward).toBe(reward);
+  });
+
+  it("takes a pattern per task", () => {
+    const evaluate = regex<{ code: string }>({ pattern: (task) => `^${task.metadata.code}$` });
+    expect(evaluate(taskOf({ code: "a+" }), episodeOf("aaa")).reward).toBe(1);
+  });
+
+  it.each([/a(?=b)/, /(a)\1/, /(?<!a)b/])("refuses %s, which is not linear", (pattern) => {
+    expect(() => regex({ pattern })).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+  });
+
+  it("takes linear time where JavaScript's engine takes exponential time", () => {
+    const started = performance.now();
+    const evaluate = regex({ pattern: /^(a+)+$/ });
+    expect(evaluate(taskOf({}), episodeOf(`${"a".repeat(90_000)}!`)).reward).toBe(0);
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+});
