@@ -11,6 +11,7 @@ export type { BackendName } from "./core/capabilities.ts";
 export type { TrainingBackend } from "./core/backend.ts";
 export type { TrainResult } from "./trainer/run.ts";
 export type { TrainerEvent } from "./core/events.ts";
+export type { Tracker } from "./core/tracker.ts";
 
 // Evaluation
 export { evaluate } from "./evaluate/evaluate.ts";

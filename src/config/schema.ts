@@ -18,6 +18,7 @@ import { fireworksOptions, localOptions, tinkerOptions, verlOptions } from "./sc
 import { modelOptions, trainingOptions } from "./schema/training.ts";
 import { rolloutOptions } from "./schema/rollout.ts";
 import { stepwiseAdvantageOptions } from "./schema/stepwise-advantage.ts";
+import { trackingOptions } from "./schema/tracking.ts";
 import { trainerOptions } from "./schema/trainer.ts";
 import { workflowOptions } from "./schema/workflow.ts";
 import { nonEmptyString } from "./schema/kinds.ts";
@@ -37,6 +38,7 @@ const schema = z.strictObject({
   replay: replayOptions,
   async_training: asyncTrainingOptions,
   trainer: trainerOptions,
+  tracking: trackingOptions,
   workflow: workflowOptions,
   backend: nonEmptyString()
     .default("local")

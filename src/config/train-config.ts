@@ -3,7 +3,6 @@
  * `npm run schema`; do not edit. Files and `key=value` lists have the same names in snake_case.
  */
 
-
 /** Options of a run, all sections but `algorithm`. */
 export interface Sections {
   readonly model?: {
@@ -569,6 +568,86 @@ export interface Sections {
      */
     readonly bestMetric?: string;
   };
+  readonly tracking?: {
+    /**
+     * Trackers that receive the run's metrics, any number at once; a run always shows progress and
+     * writes metrics.jsonl. One that fails or hangs is dropped with a warning.
+     * Allowed: a list of tensorboard, wandb, mlflow, prometheus, opentelemetry, each at most once.
+     * @default []
+     */
+    readonly trackers?: readonly (
+      | "tensorboard"
+      | "wandb"
+      | "mlflow"
+      | "prometheus"
+      | "opentelemetry"
+    )[];
+    /**
+     * Name that groups runs: a project of W&B, an experiment of MLflow.
+     * Allowed: a non-empty string.
+     * @default "agent-trainer"
+     */
+    readonly project?: string;
+    /**
+     * Maximum seconds that a tracker may take for one event, and for closing when the run ends.
+     * Allowed: a number above 0 and at most 3600.
+     * @default 30
+     */
+    readonly timeoutS?: number;
+    readonly wandb?: {
+      /**
+       * How W&B gets the run: offline writes its log into the run folder, for wandb sync; online
+       * uploads that while the run goes, with the installed command wandb.
+       * Allowed: one of offline, online.
+       * @default "offline"
+       */
+      readonly mode?: "offline" | "online";
+      /**
+       * W&B team or user of the run; null is the account's default.
+       * Allowed: a non-empty string, or null.
+       * @default null
+       */
+      readonly entity?: string | null;
+    };
+    readonly mlflow?: {
+      /**
+       * MLflow tracking server. A token is read from MLFLOW_TRACKING_TOKEN, or a user and password
+       * from MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD.
+       * Allowed: a string.
+       * @default "http://127.0.0.1:5000"
+       */
+      readonly url?: string;
+    };
+    readonly prometheus?: {
+      /**
+       * Address at which /metrics listens.
+       * Allowed: a non-empty string.
+       * @default "127.0.0.1"
+       */
+      readonly host?: string;
+      /**
+       * Port at which /metrics listens; 0 takes any free one.
+       * Allowed: a whole number of at least 0 and at most 65535.
+       * @default 9464
+       */
+      readonly port?: number;
+    };
+    readonly opentelemetry?: {
+      /**
+       * URL that spans are posted to as OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces;
+       * null takes the environment's OTEL_EXPORTER_OTLP_ENDPOINT.
+       * Allowed: a string, or null.
+       * @default null
+       */
+      readonly endpoint?: string | null;
+      /**
+       * Whether spans hold messages and tool arguments, which may be private.
+       * Allowed: true or false.
+       * @default false
+       */
+      readonly content?: boolean;
+    };
+  };
   readonly workflow?: {
     /**
      * Maximum rollouts that run at the same time.
@@ -984,7 +1063,12 @@ export interface AlgorithmValues {
    * seq-mean-token-sum-norm.
    * @default "token-mean"
    */
-  readonly lossAggMode?: "token-mean" | "token-sum" | "seq-mean-token-sum" | "seq-mean-token-mean" | "seq-mean-token-sum-norm";
+  readonly lossAggMode?:
+    | "token-mean"
+    | "token-sum"
+    | "seq-mean-token-sum"
+    | "seq-mean-token-mean"
+    | "seq-mean-token-sum-norm";
   /**
    * Constant length in tokens that algorithm.loss_agg_mode=seq-mean-token-sum-norm divides by; Dr.
    * GRPO recommends the longest response allowed (arXiv:2503.20783). null uses the longest trained
@@ -1213,7 +1297,19 @@ export interface AlgorithmNames {
    * opo, gpg, maxrl, grpo_passk, or path#export of a function.
    * @default "grpo"
    */
-  readonly advEstimator?: "grpo" | "reinforce" | "rloo" | "reinforce_plus_plus" | "reinforce_plus_plus_baseline" | "prpo" | "opo" | "gpg" | "maxrl" | "grpo_passk" | "gae" | `${string}#${string}`;
+  readonly advEstimator?:
+    | "grpo"
+    | "reinforce"
+    | "rloo"
+    | "reinforce_plus_plus"
+    | "reinforce_plus_plus_baseline"
+    | "prpo"
+    | "opo"
+    | "gpg"
+    | "maxrl"
+    | "grpo_passk"
+    | "gae"
+    | `${string}#${string}`;
   /**
    * Advantage estimators for single roles, which override algorithm.adv_estimator, as {role:
    * estimator}.
@@ -1228,7 +1324,16 @@ export interface AlgorithmNames {
    * path#export of a function.
    * @default "ppo"
    */
-  readonly lossFn?: "importance_sampling" | "ppo" | "cispo" | "gspo" | "gmpo" | "sapo" | "dro" | "cross_entropy" | `${string}#${string}`;
+  readonly lossFn?:
+    | "importance_sampling"
+    | "ppo"
+    | "cispo"
+    | "gspo"
+    | "gmpo"
+    | "sapo"
+    | "dro"
+    | "cross_entropy"
+    | `${string}#${string}`;
   /**
    * Policy losses for single roles, which override algorithm.loss_fn, as {role: loss}.
    * Allowed: a map of roles to losses, or a list of role=loss.

@@ -45,6 +45,8 @@ export type TrainerEvent = EventBase &
         readonly reward: number | null;
         readonly terminationReason: Episode["terminationReason"];
         readonly isValidation: boolean;
+        /** For displays and trackers; not written to `events.jsonl`. */
+        readonly episode?: Episode;
       }
     | {
         readonly type: "rollout-retry";

@@ -22,6 +22,7 @@ import {
 } from "../trainer/rollouts/agent-spec.ts";
 import { wayNotices } from "../trainer/rollouts/agent-warnings.ts";
 import type { DatasetInput } from "../datasets/tasks/task.ts";
+import { createTrackers } from "../trackers/create-trackers.ts";
 import { executeRun, type TrainResult } from "../trainer/run.ts";
 import { checkBackendName } from "./create-backend.ts";
 import { loadAgent, requireAgent, requireOption } from "./load-agent.ts";
@@ -34,7 +35,7 @@ import type { AgentTrainerOptions } from "./trainer-options.ts";
 /** The options without the types that only callers need. */
 type Given = Pick<
   AgentTrainerOptions,
-  "resume" | "allowChanges" | "signal" | "onEvent" | "onPull"
+  "resume" | "allowChanges" | "signal" | "onEvent" | "onPull" | "trackers"
 > & {
   readonly backend: TrainingBackend | null;
   readonly trainDataset?: DatasetInput | null;
@@ -201,6 +202,7 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
       allowChanges: allowChanges === true,
       signal: signal ?? new AbortController().signal,
       listeners,
+      trackers: [...createTrackers(config), ...(this.#given.trackers ?? [])],
     });
   }
 }

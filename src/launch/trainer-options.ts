@@ -5,6 +5,7 @@ import type { TrainConfig } from "../config/train-config.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { BackendName } from "../core/capabilities.ts";
 import type { MetadataOf, Task, TaskRow } from "../core/task.ts";
+import type { Tracker } from "../core/tracker.ts";
 import type { EventListener } from "../trainer/events.ts";
 import type { AgentSpec, NoAgentSpec } from "../trainer/rollouts/agent-spec.ts";
 import type { DatasetInput } from "../datasets/tasks/task.ts";
@@ -55,6 +56,8 @@ export interface RunOptions<Row> {
   readonly signal?: AbortSignal;
   /** Called synchronously with every event of the run. */
   readonly onEvent?: EventListener;
+  /** Custom trackers, in addition to those that `tracking.trackers` names. @default none */
+  readonly trackers?: readonly Tracker[];
   /**
    * Called with the progress of downloading a model from a hub, where the trainer creates the backend
    * `local`.

@@ -195,6 +195,7 @@ export function endRollout(episode: Episode, { emit, isValidation }: RolloutCont
     reward: episode.reward,
     terminationReason: episode.terminationReason,
     isValidation,
+    episode,
   });
   return episode;
 }

@@ -4,6 +4,7 @@
  */
 import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainingBackend } from "../core/backend.ts";
+import type { Tracker } from "../core/tracker.ts";
 import type { UnstampedEvent } from "../core/events.ts";
 import { fileError } from "../core/file-error.ts";
 import type { Dataset, Task } from "../core/task.ts";
@@ -21,6 +22,7 @@ import { createEmitter, type Emit, type EventListener } from "./events.ts";
 import { isInterrupt, type LoopResult, runLoop } from "./loop.ts";
 import { batchSizeOf } from "./loop-context.ts";
 import { temperatureWarnings } from "./update/logprob-temperature.ts";
+import { followRun } from "../trackers/follow-run.ts";
 import { createRolloutService } from "./rollouts/gateway-service.ts";
 import { guardRun, type RunExit } from "./run-exit.ts";
 import {
@@ -52,6 +54,7 @@ export interface RunPlan {
   readonly allowChanges: boolean;
   readonly signal: AbortSignal;
   readonly listeners: readonly EventListener[];
+  readonly trackers: readonly Tracker[];
   readonly estimators: CustomEstimators;
   readonly losses: CustomLosses;
   /** Warnings about options without an effect. */
@@ -140,7 +143,14 @@ export async function executeRun(plan: RunPlan): Promise<TrainResult> {
   const { resume, allowChanges } = plan;
   const { dataHash } = fresh;
   using directory = await openRunDirectory({ config, resume, allowChanges, dataHash });
-  const write = createEmitter((event) => directory.journal.event(event), listeners);
+  const followers = followRun(plan.trackers, {
+    timeoutMs: config.tracking.timeoutS * 1000,
+    warn: (message) => emit(lastStep, { type: "warning", message }),
+  });
+  const write = createEmitter(
+    (event) => directory.journal.event(event),
+    [...listeners, followers.track],
+  );
   const state = startOf(plan, directory, fresh);
   const run = {
     runDir: directory.path,
@@ -152,8 +162,14 @@ export async function executeRun(plan: RunPlan): Promise<TrainResult> {
     lastStep = step;
     write(step, body);
   };
-  const end = (status: LoopResult["status"] | "failed", message: string | null): void =>
+  const end = (status: RunExit["status"] | LoopResult["status"], message: string | null): void =>
     emit(lastStep, { type: "run-end", status, message });
+  /** Trackers are told before the run log, whose last event is the end. */
+  const finish = async (...[status, message]: Parameters<typeof end>): Promise<void> => {
+    const last = { type: "run-end", status, message, step: lastStep, time: Date.now() } as const;
+    await followers.end(last);
+    end(status, message);
+  };
   using guard = guardRun((exit) => leave(directory, () => end(exit.status, exit.message), exit));
   try {
     const signal = AbortSignal.any([plan.signal, guard.signal]);
@@ -165,11 +181,11 @@ export async function executeRun(plan: RunPlan): Promise<TrainResult> {
       if (result.status === "interrupted") throw guard.failure;
       emit(lastStep, { type: "warning", message: guard.failure.message });
     }
-    end(result.status, result.message);
+    await finish(result.status, result.message);
     return { ...run, ...result };
   } catch (error) {
     if (guard.failure === null && isInterrupt(error, plan.signal)) {
-      end("interrupted", null);
+      await finish("interrupted", null);
       const nothing = { metrics: null, validation: null, message: null };
       const checkpoint = directory.checkpoint?.path ?? null;
       const before = { checkpoint, best: state.best, steps: state.step };
@@ -177,7 +193,7 @@ export async function executeRun(plan: RunPlan): Promise<TrainResult> {
     }
     const failure = guard.failure ?? error;
     try {
-      end("failed", redact(failure instanceof Error ? failure.message : String(failure)));
+      await finish("failed", redact(failure instanceof Error ? failure.message : String(failure)));
     } catch {
       // A full disk affects the run log, too; what ended the run matters more.
     }

@@ -39,6 +39,15 @@ const byName =
   (value: unknown): unknown =>
     typeof value === "string" ? (names[value] ?? value) : orUnset(value);
 
+/** rLLM's list of loggers, without those that every run has. `tracking` is its old name of W&B. */
+const trackersOf = (value: unknown): unknown => {
+  if (value === null) return unset;
+  const names = Array.isArray(value) ? (value as readonly unknown[]) : [value];
+  return names
+    .filter((name) => name !== "console" && name !== "file")
+    .map((name) => (name === "tracking" ? "wandb" : name));
+};
+
 const lossNames = byName({
   vanilla: "ppo",
   grpo: "ppo",
@@ -98,12 +107,12 @@ export const compatKeys: readonly CompatKey[] = [
   },
   {
     from: "trainer.project_name",
-    idle: "runs are grouped by trainer.output_dir, and no tracker that groups them is built in",
+    to: "tracking.project",
   },
   {
     from: "trainer.logger",
-    only: ["console", "file", null],
-    why: "a run always shows progress and writes metrics.jsonl; other trackers are not built in",
+    to: "tracking.trackers",
+    read: trackersOf,
   },
   { from: "algorithm.lr_schedule", to: "training.lr_schedule" },
   { from: "algorithm.warmup_steps", to: "training.warmup_steps", read: from0 },

@@ -101,7 +101,7 @@ describe("a file of rLLM", () => {
     expect(config.algorithm.filterUniformGroups).toBe(false);
     expect(config.algorithm.lossFn).toBe("ppo");
     expect(warnings.join("\n")).toContain("rllm.agent.name has no effect");
-    expect(warnings.join("\n")).toContain("rllm.trainer.project_name has no effect");
+    expect(config.tracking).toMatchObject({ project: "rllm-training", trackers: [] });
     expect(warnings.join("\n")).toContain("rllm.gateway.port has no effect");
     // It sets options of what it switches off.
     expect(warnings).toContain(
@@ -165,7 +165,7 @@ describe("keys of others", () => {
     // Not an argument of the chat template: the gateway refuses those where it renders.
     [{ "rllm.disable_thinking": true }, "such as /no_think at the end of a message for Qwen3"],
     [{ "algorithm.gamma": 0.99 }, "use stepwise_advantage.gamma"],
-    [{ "rllm.trainer.logger": ["console", "wandb"] }, "trackers are not built in"],
+    [{ "rllm.trainer.logger": ["console", "swanlab"] }, "tracking.trackers"],
   ])("%j is refused by name", (tree, message) => {
     const known = configFields().some(({ key }) => `rllm.${key}` in tree || key in tree);
     if (known) return;
