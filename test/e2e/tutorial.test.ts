@@ -2,7 +2,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { beforeAll, afterAll, expect, it } from "vitest";
 import { codeBlocks, readPage, root, type CodeBlock } from "../docs/pages.ts";
