@@ -20,6 +20,19 @@ function nameOf(model: ServedModelSpec["model"], located: LocatedModel): string 
   return shortModelName(model.replace(/(?:[/\\]checkpoints)?[/\\](?:best|latest)[/\\]*$/u, ""));
 }
 
+/** A model that was found, and the name it is served under. */
+export interface NamedModel {
+  readonly name: string;
+  readonly located: LocatedModel;
+  readonly given: ServedModelSpec["model"];
+}
+
+/** Finds a model without loading it. @throws ConfigError, CheckpointError or UpstreamError */
+export async function nameModel({ name, model }: ServedModelSpec): Promise<NamedModel> {
+  const located = await locateModel(model);
+  return { name: name ?? nameOf(model, located), located, given: model };
+}
+
 export class ModelHost implements AsyncDisposable {
   readonly name: string;
   /** Where it is from, for people. */
@@ -32,9 +45,7 @@ export class ModelHost implements AsyncDisposable {
   #step: number | null;
 
   private constructor(
-    name: string,
-    located: LocatedModel,
-    given: ServedModelSpec["model"],
+    { name, located, given }: NamedModel,
     parts: { readonly gateway: Gateway; readonly started: StartedModel },
   ) {
     this.name = name;
@@ -50,11 +61,10 @@ export class ModelHost implements AsyncDisposable {
 
   /** @throws ModelError, CheckpointError, ConfigError, HubError */
   static async open(
-    { name: givenName, model }: ServedModelSpec,
-    options: ModelServerOptions,
+    named: NamedModel,
+    options: Omit<ModelServerOptions, "models">,
   ): Promise<ModelHost> {
-    const located = await locateModel(model);
-    const name = givenName ?? nameOf(model, located);
+    const { name, located } = named;
     const resolved = evaluationConfig({}, located);
     const { threads, signal = new AbortController().signal, onWarning, onError } = options;
     const { local } = resolved.config;
@@ -77,7 +87,7 @@ export class ModelHost implements AsyncDisposable {
         ...(onError === undefined ? {} : { onError }),
       });
       gateway.setWeightVersion(started.weightVersion);
-      return new ModelHost(name, located, model, { gateway, started });
+      return new ModelHost(named, { gateway, started });
     } catch (error) {
       await started[Symbol.asyncDispose]();
       throw error;

@@ -12,7 +12,7 @@ import { type HttpServer, serve } from "../gateway/http/serve.ts";
 import { findProtocol } from "../gateway/routes/protocols.ts";
 import { follow } from "./follow.ts";
 import { joinMetrics } from "./join-metrics.ts";
-import { ModelHost } from "./model-host.ts";
+import { ModelHost, nameModel } from "./model-host.ts";
 import { checkKey, type ModelServerOptions } from "./serve-options.ts";
 
 /** Serves models over HTTP. Created by `createModelServer`. */
@@ -159,8 +159,8 @@ class Routes {
   }
 }
 
-function checkNames(hosts: readonly ModelHost[]): void {
-  const names = hosts.map(({ name }) => name);
+function checkNames(named: readonly { readonly name: string }[]): void {
+  const names = named.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice === undefined) return;
   throw new ConfigError({
@@ -191,16 +191,15 @@ export async function createModelServer(options: ModelServerOptions): Promise<Mo
       fields: { option: "models" },
     });
   }
+  const specs = models.map((given) => (typeof given === "string" ? { model: given } : given));
+  const named = await Promise.all(specs.map(nameModel));
+  checkNames(named);
   const hosts: ModelHost[] = [];
   const closeAll = async (): Promise<void> => {
     await Promise.all(hosts.map((host) => host[Symbol.asyncDispose]()));
   };
   try {
-    for (const given of models) {
-      const spec = typeof given === "string" ? { model: given } : given;
-      hosts.push(await ModelHost.open(spec, options));
-    }
-    checkNames(hosts);
+    for (const model of named) hosts.push(await ModelHost.open(model, options));
   } catch (error) {
     await closeAll();
     throw error;
