@@ -1,11 +1,6 @@
 /** An agent in an environment, as in a game: observations in, actions out, a reward for each step. */
-import {
-  type Agent,
-  AgentTrainer,
-  type Environment,
-  type ModelOutput,
-  type WireMessage,
-} from "agent-trainer";
+import { AgentTrainer, type ModelOutput, type WireMessage } from "agent-trainer";
+import type { Agent, Environment } from "agent-trainer/workflows";
 import { config, opening, tasks, tool, trainAndPrint } from "./shared/prices.ts";
 
 interface Action {

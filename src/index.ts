@@ -13,38 +13,6 @@ export type { TrainResult } from "./trainer/run.ts";
 export type { TrainerEvent } from "./core/events.ts";
 export type { Tracker } from "./core/tracker.ts";
 
-// Evaluation
-export { evaluate } from "./evaluate/evaluate.ts";
-export type {
-  EvaluationOptions,
-  EvaluationProgress,
-  EvaluationResult,
-  EvaluationRunOptions,
-  ModelEndpoint,
-} from "./evaluate/evaluation-options.ts";
-export type { EvaluationItem } from "./evaluate/evaluation-item.ts";
-export { compareEvaluations } from "./evaluate/compare.ts";
-export type {
-  ComparableEvaluation,
-  CompareOptions,
-  EvaluationComparison,
-  PairedDifference,
-  TaskMeans,
-} from "./evaluate/compare.ts";
-export { rescore } from "./evaluate/rescore.ts";
-export type { RescoreOptions, RescoreResult, Verdict } from "./evaluate/rescore.ts";
-export type { Estimate, EvaluationScores, EvaluationSummary } from "./evaluate/summary.ts";
-// Runs on disk
-export { listRuns, readRun } from "./trainer/run-folder/run-summary.ts";
-export type { RunSummary } from "./trainer/run-folder/run-summary.ts";
-export { cleanRuns } from "./trainer/run-folder/clean-runs.ts";
-export type { CleanedRun, CleanOptions } from "./trainer/run-folder/clean-runs.ts";
-
-// Starting a project
-export { initProject } from "./launch/init/init-project.ts";
-export type { InitFile, InitOptions, InitResult } from "./launch/init/init-project.ts";
-export type { FrameworkName } from "./launch/init/frameworks.ts";
-
 // Configuration
 export { loadConfig } from "./config/load.ts";
 export type { ConfigInput, LoadConfigOptions, LoadedConfig } from "./config/load.ts";
@@ -55,21 +23,6 @@ export type { AlgorithmOptions, TrainOptions } from "./config/train-options.ts";
 // Tasks
 export type { Dataset, MetadataOf, Task, TaskRow } from "./core/task.ts";
 export type { DatasetInput } from "./datasets/tasks/task.ts";
-export { loadDataset } from "./launch/load-dataset.ts";
-export type { DatasetSource, LoadDatasetOptions } from "./launch/load-dataset.ts";
-export type { HubDataset } from "./datasets/hub/hub-name.ts";
-export { splitDataset } from "./datasets/tasks/select.ts";
-export type { SelectOptions, Shard, SplitDataset } from "./datasets/tasks/select.ts";
-export { findLeaks } from "./datasets/overlap/overlap.ts";
-export type { Leak, OverlapMode } from "./datasets/overlap/overlap.ts";
-export { inspectDataset } from "./launch/inspect-dataset.ts";
-export type {
-  DatasetReport,
-  DuplicateExample,
-  InspectDatasetOptions,
-} from "./launch/inspect-dataset.ts";
-export type { FieldReport, FieldType, Lengths } from "./datasets/field-report.ts";
-export type { FieldMap } from "./datasets/tasks/map-fields.ts";
 export type { SetUpInfo, TaskHooks, TaskSetup } from "./core/hooks.ts";
 
 // Agents and evaluators
@@ -97,16 +50,6 @@ export { TerminationEvent } from "./core/termination.ts";
 // Workflows
 export { Workflow } from "./workflow/workflow.ts";
 export type { WorkflowClass, WorkflowOptions } from "./workflow/workflow.ts";
-export { MultiTurnWorkflow, SingleTurnWorkflow } from "./workflow/multi-turn.ts";
-export type { MultiTurnArgs } from "./workflow/multi-turn.ts";
-export { CumulativeWorkflow } from "./workflow/cumulative.ts";
-export type { CumulativeArgs } from "./workflow/cumulative.ts";
-export type {
-  Agent,
-  Environment,
-  EnvironmentStart,
-  EnvironmentStep,
-} from "./workflow/agent-environment.ts";
 export type {
   ModelCallOptions,
   ModelOutput,

@@ -9,7 +9,8 @@ import { addEvaluationCommands } from "./commands/evaluation-commands.ts";
 import type { DoctorFlags } from "./commands/doctor.ts";
 import { addInitCommand } from "./commands/init-commands.ts";
 import { addModelCommands } from "./commands/model-commands.ts";
-import { serveCommand, type ServeFlags } from "./commands/serve.ts";
+import { addServeCommands } from "./commands/serve-commands.ts";
+import { portNumber, wholeNumber } from "./terminal/flag-values.ts";
 import { addRunsCommands } from "./commands/runs-commands.ts";
 import { addVerlCommands } from "./commands/verl-commands.ts";
 import { trainCommand, type TrainFlags } from "./commands/train.ts";
@@ -22,14 +23,6 @@ import { colorsFor } from "./terminal/terminal.ts";
 function version(): string {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   return (JSON.parse(text) as { version: string }).version;
-}
-
-function wholeNumber(least: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (/^\d+$/u.test(text) && value >= least && value < 2 ** 32) return value;
-    throw new InvalidArgumentError(`It must be a whole number of at least ${least}.`);
-  };
 }
 
 function learningRate(text: string): number {
@@ -67,25 +60,6 @@ The API key for the workers is read from ${workerKeyVariable}.
 Create a session, then point the agent at its URL and API key; the agent itself needs no change:
   $ curl -X POST http://127.0.0.1:9090/sessions -H "Authorization: Bearer $ADMIN_TOKEN" -d '{}'
 `;
-
-const serveHelp = `
-Examples:
-  $ agent-trainer serve --tinker
-  $ agent-trainer serve --tinker --model ./Qwen3-0.6B --port 8100 --folder checkpoints
-  $ agent-trainer serve --fireworks --model ./Qwen3-0.6B --key fw_local
-
-Then use the official client of Tinker:
-  $ TINKER_BASE_URL=http://127.0.0.1:8100 TINKER_API_KEY=tml-... python train.py
-
-Or that of Fireworks, with base_url="http://127.0.0.1:8100/training/v1/serverless":
-  $ FIREWORKS_BASE_URL=http://127.0.0.1:8100 FIREWORKS_API_KEY=fw_... python train.py
-`;
-
-function portNumber(text: string): number {
-  const value = Number(text);
-  if (/^\d+$/u.test(text) && value < 2 ** 16) return value;
-  throw new InvalidArgumentError("It must be a port from 0 to 65535.");
-}
 
 function collect(text: string, before: readonly string[] = []): string[] {
   return [...before, text];
@@ -222,41 +196,7 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
       const { doctorCommand } = await import("./commands/doctor.ts");
       onExit(await doctorCommand(flags, io));
     });
-  command(program, "serve", "serve the embedded engine over HTTP")
-    .option("--tinker", "serve the Tinker API: training, sampling, checkpoints")
-    .option("--fireworks", "serve the serverless training API of Fireworks instead")
-    .option(
-      "--model <model>",
-      "model to serve: a folder, .gguf file or built-in model",
-      "builtin:shop-tiny",
-    )
-    .option("--name <name>", "model name that clients use (default: derived from --model)")
-    .option(
-      "--folder <folder>",
-      "folder for training runs and checkpoints (default: tinker-runs, or fireworks-runs)",
-    )
-    .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option("--port <n>", "port to listen on; 0 picks a free one", portNumber, 8100)
-    .option(
-      "--token <token>",
-      "API key that clients must send; generated and printed when not set [env: TINKER_API_KEY, or FIREWORKS_API_KEY]",
-    )
-    .option("--key <key>", "another name of --token")
-    .option(
-      "--threads <n>",
-      "CPU threads per operation (default: half of the CPUs, at least 2)",
-      wholeNumber(1),
-    )
-    .option(
-      "--max-models <n>",
-      "maximum number of models loaded at once (default: 32)",
-      wholeNumber(1),
-    )
-    .option("--max-body-mib <n>", "maximum request body in MiB (default: 64)", wholeNumber(1))
-    .addHelpText("after", serveHelp)
-    .action(async (flags: ServeFlags) => {
-      onExit(await serveCommand(flags, io));
-    });
+  addServeCommands(program, io, onExit, command);
   return program;
 }
 

@@ -11,6 +11,7 @@ import {
   listCheckpoints,
   readCheckpoint,
 } from "../trainer/run-folder/checkpoint.ts";
+import { namedCheckpoint } from "../util/files/checkpoint-name.ts";
 import { redact } from "../util/redact.ts";
 import type { EvaluationRunOptions, ModelEndpoint } from "./evaluation-options.ts";
 
@@ -60,7 +61,8 @@ async function locateCheckpoint(run: string, step: number): Promise<LocatedModel
 }
 
 /** A run, a checkpoint inside of one, or its weights; null for any other path. */
-async function locatePath(path: string): Promise<LocatedModel | null> {
+async function locatePath(given: string): Promise<LocatedModel | null> {
+  const path = namedCheckpoint(given, (why) => new CheckpointError(why));
   if (existsSync(join(path, configFile))) {
     const [newest] = await listCheckpoints(join(path, "checkpoints"));
     if (newest !== undefined) return locateCheckpoint(path, newest);

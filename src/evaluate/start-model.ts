@@ -3,7 +3,7 @@ import type { TrainConfig } from "../config/train-config.ts";
 import type { InferenceTarget, TrainingBackend } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
 import { createBackend } from "../launch/create-backend.ts";
-import { servedState } from "../trainer/run-folder/checkpoint.ts";
+import { type Checkpoint, servedState } from "../trainer/run-folder/checkpoint.ts";
 import type { EvaluationRunOptions } from "./evaluation-options.ts";
 import type { EvaluationConfig } from "./evaluation-config.ts";
 import type { LocatedModel } from "./locate-model.ts";
@@ -11,6 +11,8 @@ import type { LocatedModel } from "./locate-model.ts";
 export interface StartedModel extends AsyncDisposable {
   readonly target: InferenceTarget;
   readonly weightVersion: number;
+  /** Serves another checkpoint of the same run; resolves with its version. Absent for what has none. */
+  readonly load?: (checkpoint: Checkpoint) => Promise<number>;
 }
 
 type Given = Pick<EvaluationRunOptions<never>, "backend" | "onPull" | "onWarning">;
@@ -29,10 +31,12 @@ async function startBackend(
     signal,
   });
   if (located.kind !== "checkpoint") return { target, weightVersion: 0 };
-  const { weights, state } = located.checkpoint;
-  const { weightVersion } = servedState(state);
-  await backend.loadState(weights, weightVersion);
-  return { target, weightVersion };
+  const load = async ({ weights, state }: Checkpoint): Promise<number> => {
+    const { weightVersion } = servedState(state);
+    await backend.loadState(weights, weightVersion);
+    return weightVersion;
+  };
+  return { target, weightVersion: await load(located.checkpoint), load };
 }
 
 /** @throws whatever starting the backend throws; it is disposed of then. */

@@ -104,7 +104,7 @@ function checkUrl(url: string, limit: number): void {
 }
 
 /** Without tokens, any page that a browser shows could send requests: by its own origin, or by a name that it chose. */
-function refuseBrowsers(request: Request): void {
+export function refuseBrowsers(request: Request): void {
   const { hostname } = new URL(request.url);
   const isForeign =
     !isLoopback(hostname.replace(/^\[|\]$/g, "")) && hostname !== "host.docker.internal";
@@ -112,7 +112,7 @@ function refuseBrowsers(request: Request): void {
   throw new ApiError({
     status: 403,
     message:
-      "This gateway requires no tokens (--open), so it serves programs of this machine only: under localhost or 127.0.0.1, and without an Origin header, as browsers send it.",
+      "This server requires no tokens, so it serves programs of this machine only: under localhost or 127.0.0.1, and without an Origin header, as browsers send it.",
     reason: "forbidden",
   });
 }

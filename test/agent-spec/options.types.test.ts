@@ -2,15 +2,14 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import {
   AgentTrainer,
   loadConfig,
-  type Agent,
   type AgentTrainerOptions,
-  type Environment,
   type Episode,
   type ModelOutput,
   type Task,
   type TrainOptions,
   Workflow,
 } from "../../src/index.ts";
+import type { Agent, Environment } from "../../src/workflow/index.ts";
 import { coinBackend } from "../trainer/coin-backend.ts";
 
 /** What `npm run types` says of the options of a trainer; the run-time checks are in `agent-spec.test.ts`. */

@@ -92,6 +92,11 @@ describe("the packed package, installed alone", () => {
     ["agent-trainer/verl", "createVerlBackend"],
     ["agent-trainer/testing", "createScriptedTarget"],
     ["agent-trainer/evaluators", "exactMatch"],
+    ["agent-trainer/evaluate", "evaluate"],
+    ["agent-trainer/datasets", "loadDataset"],
+    ["agent-trainer/runs", "listRuns"],
+    ["agent-trainer/init", "initProject"],
+    ["agent-trainer/workflows", "MultiTurnWorkflow"],
   ])("imports %s: %s", async (subpath, name) => {
     expect(await node(`console.log(typeof (await import("${subpath}")).${name})`)).toBe("function");
   });

@@ -3,15 +3,18 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ModelError } from "../../core/errors.ts";
+import { namedCheckpoint } from "../../util/files/checkpoint-name.ts";
 
 const isCheckpoint = (path: string): boolean =>
   existsSync(join(path, "state.json")) && existsSync(join(path, "weights"));
 
 /**
- * Weights of the run's newest checkpoint; null if the folder is neither a run's nor a checkpoint.
+ * Weights of the run's newest checkpoint, or of the one that is named; null if the folder is neither a run's
+ * nor a checkpoint.
  * @throws ModelError when the run has no checkpoint yet.
  */
-export async function findRunWeights(path: string): Promise<string | null> {
+export async function findRunWeights(given: string): Promise<string | null> {
+  const path = namedCheckpoint(given, (why) => new ModelError(why));
   if (isCheckpoint(path)) return join(path, "weights");
   if (!existsSync(join(path, "config.resolved.yaml"))) return null;
   const root = join(path, "checkpoints");

@@ -1,5 +1,6 @@
 /** Flags and help of `eval`, `compare`, `rescore`, `try` and `show`; the commands are loaded on demand. */
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
+import { wholeNumber } from "../terminal/flag-values.ts";
 import type { CliIo } from "../terminal/io.ts";
 import type { CompareFlags } from "./compare.ts";
 import type { EvalFlags } from "./eval.ts";
@@ -52,14 +53,6 @@ Examples:
   $ agent-trainer show evals/before 12
   $ agent-trainer show runs/shop 3/tea-and-milk/0 --json
 `;
-
-function wholeNumber(least: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (/^\d+$/u.test(text) && value >= least && value < 2 ** 32) return value;
-    throw new InvalidArgumentError(`It must be a whole number of at least ${least}.`);
-  };
-}
 
 function withModel(command: Command): Command {
   return command

@@ -1,4 +1,4 @@
-/** `agent-trainer serve`: the embedded engine over the Tinker API, or that of Fireworks, until interrupted. */
+/** `agent-trainer serve --tinker` and `--fireworks`: the embedded engine over a training API, until interrupted. */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { findModel } from "../../backends/local/find-model.ts";
@@ -12,25 +12,10 @@ import { missingPackage } from "../../launch/missing-package.ts";
 import { formatError } from "../terminal/report-error.ts";
 import { colorsFor } from "../terminal/terminal.ts";
 import { defined } from "../../util/defined.ts";
+import { type ServeFlags, tokenOf } from "./serve-flags.ts";
+import { serveModelsCommand } from "./serve-models.ts";
 
-export interface ServeFlags {
-  readonly tinker?: boolean;
-  readonly fireworks?: boolean;
-  readonly model: string;
-  readonly name?: string;
-  readonly folder?: string;
-  readonly host: string;
-  readonly port: number;
-  readonly token?: string;
-  /** Another name of `token`. */
-  readonly key?: string;
-  readonly threads?: number;
-  readonly maxModels?: number;
-  readonly maxBodyMib?: number;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-  readonly verbose?: boolean;
-}
+const defaultModel = "builtin:shop-tiny";
 
 interface Api {
   readonly name: string;
@@ -58,8 +43,13 @@ const fireworksApi: Api = {
   start: "createFireworksServer",
 };
 
-/** @throws ConfigError unless it is one. */
-function apiOf({ tinker, fireworks }: ServeFlags): Api {
+/** Null for models at /v1. @throws ConfigError when it is not clear. */
+function apiOf({ tinker, fireworks, follow }: ServeFlags): Api | null {
+  if (follow === true && (tinker === true || fireworks === true))
+    throw new ConfigError({
+      message: "--follow has no effect on the training APIs.",
+      hint: "Leave it out, or serve a run: agent-trainer serve RUN --follow",
+    });
   if (tinker === true && fireworks === true)
     throw new ConfigError({
       message: "serve has one API at a time, but --tinker and --fireworks are both given.",
@@ -67,20 +57,7 @@ function apiOf({ tinker, fireworks }: ServeFlags): Api {
     });
   if (tinker === true) return tinkerApi;
   if (fireworks === true) return fireworksApi;
-  throw new ConfigError({
-    message: "serve needs to know which API to serve.",
-    hint: "Run: agent-trainer serve --tinker [--model FOLDER], or agent-trainer serve --fireworks [--model FOLDER]",
-  });
-}
-
-/** @throws ConfigError when both names have a value. */
-function tokenOf({ token, key }: ServeFlags): string | undefined {
-  if (token !== undefined && key !== undefined && token !== key)
-    throw new ConfigError({
-      message: "--key and --token are two names of one option, but have different values.",
-      hint: "Leave one of them out.",
-    });
-  return token ?? key;
+  return null;
 }
 
 /** Loaded on demand: the engine needs an optional package. */
@@ -98,14 +75,25 @@ async function startServer(
 }
 
 /** Runs the command; resolves with the exit status once the server has stopped. */
-export async function serveCommand(flags: ServeFlags, io: CliIo): Promise<number> {
+export async function serveCommand(
+  models: readonly string[],
+  flags: ServeFlags,
+  io: CliIo,
+): Promise<number> {
   const api = apiOf(flags);
+  if (api === null) return serveModelsCommand(models, flags, io);
+  if (models.length > 0) {
+    throw new ConfigError({
+      message: `Over ${api.name} one base model is served, which --model names, so ${models.join(" ")} has no effect.`,
+      hint: `Run: agent-trainer serve --${flags.tinker === true ? "tinker" : "fireworks"} --model ${models[0]}`,
+    });
+  }
   const chosen = tokenOf(flags) ?? process.env[api.tokenVariable] ?? "";
   const folder = flags.folder ?? api.folder;
   using interrupt = watchInterrupt(() => {
     io.stderr.write("Stopping; checkpoints are kept. Press Ctrl-C again to quit immediately.\n");
   });
-  const { path, name } = await findModel(flags.model);
+  const { path, name } = await findModel(flags.model ?? defaultModel);
   const generated = `${api.tokenPrefix}${randomBytes(24).toString("base64url")}`;
   const token = chosen === "" ? generated : chosen;
   const colors = colorsFor(io.stderr);

@@ -15,6 +15,7 @@ import { openModelSource } from "../../engine/checkpoint/open-model-source.ts";
 import type { ModelSource } from "../../engine/checkpoint/model-source.ts";
 import type { PullOptions } from "../../hub/pull-model.ts";
 import { newestCheckpoint } from "../../trainer/run-folder/checkpoint.ts";
+import { namedCheckpoint } from "../../util/files/checkpoint-name.ts";
 
 export interface OpenedModel {
   /** With the adapter merged, if there is one. */
@@ -39,7 +40,7 @@ export async function openModel(
   spec: string,
   options: OpenModelOptions = {},
 ): Promise<OpenedModel> {
-  const path = resolve(spec);
+  const path = namedCheckpoint(resolve(spec), (why) => new CheckpointError(why));
   if (existsSync(join(path, "config.resolved.yaml")))
     return openModel(await newestWeights(path, options), options);
   if (existsSync(join(path, "state.json")) && existsSync(join(path, "weights")))

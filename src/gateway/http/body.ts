@@ -67,8 +67,8 @@ async function readCompressed(request: Request, encoding: string, limit: number)
   return (await decompress(packed, encoding, limit, () => tooLarge(limit))).toString("utf8");
 }
 
-/** A body that trickles in must not outlive the limit. */
-async function readInTime(request: Request, limits: BodyLimits): Promise<string> {
+/** The text of a body, unpacked. One that trickles in must not outlive the limit. @throws ApiError 408 or 413 */
+export async function readBodyText(request: Request, limits: BodyLimits): Promise<string> {
   const { maxBodyBytes, bodyTimeoutMs } = limits;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -91,7 +91,7 @@ async function readInTime(request: Request, limits: BodyLimits): Promise<string>
 
 /** @throws ApiError 408, 413 or 400. */
 export async function readJsonObject(request: Request, limits: BodyLimits): Promise<JsonFields> {
-  const text = await readInTime(request, limits);
+  const text = await readBodyText(request, limits);
   let value: unknown;
   try {
     value = JSON.parse(text);

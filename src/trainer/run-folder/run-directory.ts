@@ -4,25 +4,32 @@
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { join, resolve as resolvePath } from "node:path";
+import { rename, rm } from "node:fs/promises";
+import { basename, dirname, join, resolve as resolvePath } from "node:path";
 import { parse, stringify } from "yaml";
 import { CheckpointError, ConfigError } from "../../core/errors.ts";
 import type { ConfigChange } from "../../core/events.ts";
 import { fileError, namingFile } from "../../core/file-error.ts";
 import { writeFileAtomicSync } from "../../util/files/atomic-write.ts";
-import { type Checkpoint, listCheckpoints, newestCheckpoint } from "./checkpoint.ts";
+import {
+  type Checkpoint,
+  listCheckpoints,
+  newestCheckpoint,
+  readCheckpoint,
+} from "./checkpoint.ts";
+import { namedCheckpoint } from "../../util/files/checkpoint-name.ts";
 import { isTree } from "../../config/camel-keys.ts";
 import { configTree } from "../../config/parse.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import { cutRunLog, type RunLog, openRunLog } from "./run-log.ts";
+import { cutRunLog, type RunLog, openRunLog, stepName } from "./run-log.ts";
 import { checkChanges, configChanges } from "./run-identity.ts";
 import { lockRun } from "./run-lock.ts";
 
 /**
  * `false`: starts a new run. `"auto"`: resumes the run of `trainer.experiment_name` (or, without a
  * name, the newest one in `trainer.output_dir`) if there is one. A path: resumes the run in that
- * folder.
+ * folder, from its newest checkpoint or from the one that the path names (`runs/shop/best`,
+ * `runs/shop/checkpoints/000010`).
  */
 export type ResumeMode = false | "auto" | (string & {});
 
@@ -74,10 +81,37 @@ function newestRun(outputDir: string): string | null {
   return runs[0]?.path ?? null;
 }
 
+/** Step of the checkpoint that `resume` names; null for the newest one. */
+function namedStep(resume: ResumeMode): { readonly run: string; readonly step: number | null } {
+  const path = namedCheckpoint(
+    resolvePath(resume === false ? "" : resume),
+    (why) => new CheckpointError(why),
+  );
+  const root = dirname(path);
+  const isStep = /^\d{6,}$/u.test(basename(path)) && basename(root) === "checkpoints";
+  return isStep && holdsRun(dirname(root))
+    ? { run: dirname(root), step: Number(basename(path)) }
+    : { run: path, step: null };
+}
+
+/** They would be taken for the newest of the run that continues before them. */
+async function setAsideAfter(root: string, step: number): Promise<string[]> {
+  const later = (await listCheckpoints(root)).filter((each) => each > step);
+  for (const each of later) {
+    const aside = join(root, `.replaced-${stepName(each)}`);
+    await rm(aside, { recursive: true, force: true });
+    await rename(join(root, stepName(each)), aside);
+  }
+  if (later.length === 0) return [];
+  return [
+    `The run continues from step ${step}: ${later.length} later checkpoint(s) were renamed to ${join(root, ".replaced-*")}.`,
+  ];
+}
+
 function locate({ config, resume }: OpenRunOptions): string {
   const { outputDir, experimentName } = config.trainer;
   if (resume !== false && resume !== "auto") {
-    const path = resolvePath(resume);
+    const { run: path } = namedStep(resume);
     if (holdsRun(path)) return path;
     throw new CheckpointError({
       message: `There is no run to continue in ${path}: it has no ${configFile}.`,
@@ -128,9 +162,13 @@ async function findCheckpoint(
   // A run that starts over need not be the same.
   const startsOver = isOptional && (await listCheckpoints(root)).length === 0;
   if (!startsOver) checkChanges(changes, path, allowChanges);
-  const checkpoint = await newestCheckpoint(root, (error) => {
-    warnings.push(error.message);
-  });
+  const { step } = isOptional ? { step: null } : namedStep(resume);
+  const checkpoint =
+    step === null
+      ? await newestCheckpoint(root, (error) => {
+          warnings.push(error.message);
+        })
+      : await readCheckpoint(root, step);
   if (checkpoint === null) {
     if (isOptional) {
       warnings.push(`The run in ${path} has no checkpoint to resume from; it starts over.`);
@@ -149,6 +187,7 @@ async function findCheckpoint(
       fields: { path },
     });
   }
+  if (step !== null) warnings.push(...(await setAsideAfter(root, step)));
   return { checkpoint, changes };
 }
 

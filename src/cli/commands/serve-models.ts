@@ -1,0 +1,97 @@
+/** `agent-trainer serve MODEL...`: what was trained, at plain /v1, until interrupted. */
+import { existsSync } from "node:fs";
+import { once } from "node:events";
+import { ConfigError } from "../../core/errors.ts";
+import type { ModelServer, ModelServerOptions, ServedModelSpec } from "../../serve/index.ts";
+import { missingPackage } from "../../launch/missing-package.ts";
+import { defined } from "../../util/defined.ts";
+import { redact } from "../../util/redact.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import { watchInterrupt } from "../terminal/interrupt.ts";
+import type { CliIo } from "../terminal/io.ts";
+import { formatError } from "../terminal/report-error.ts";
+import { colorsFor } from "../terminal/terminal.ts";
+import { type ServeFlags, tokenOf } from "./serve-flags.ts";
+
+/** Environment variable that holds the key. */
+export const serveKeyVariable = "AGENT_TRAINER_SERVE_KEY";
+
+/** How long calls in flight may take to finish after the first Ctrl-C. */
+const drainMs = 10_000;
+
+/** `NAME=MODEL`, or the model alone. */
+export function readModel(text: string): ServedModelSpec {
+  const [, name, model] = /^([^=/\\]+)=(.+)$/u.exec(text) ?? [];
+  if (name === undefined || model === undefined || existsSync(text)) return { model: text };
+  return { name, model };
+}
+
+function checkFlags({ folder, maxModels, maxBodyMib, model, name }: ServeFlags): void {
+  const others = { folder, "max-models": maxModels, "max-body-mib": maxBodyMib, model, name };
+  const found = Object.entries(others).find(([, value]) => value !== undefined);
+  if (found === undefined) return;
+  const isModel = found[0] === "model" || found[0] === "name";
+  throw new ConfigError({
+    message: `--${found[0]} belongs to the training APIs, but neither --tinker nor --fireworks is given.`,
+    hint: isModel
+      ? "Name models without a flag: agent-trainer serve [NAME=]MODEL ..."
+      : `Leave out --${found[0]}, or add --tinker or --fireworks.`,
+  });
+}
+
+/** Runs the command; resolves with the exit status once the server has stopped. */
+export async function serveModelsCommand(
+  models: readonly string[],
+  flags: ServeFlags,
+  io: CliIo,
+): Promise<number> {
+  if (models.length === 0) {
+    throw new ConfigError({
+      message: "serve needs to know what to serve.",
+      hint: "A trained model: agent-trainer serve runs/NAME. A training API: agent-trainer serve --tinker, or --fireworks. To capture the calls of agents: agent-trainer gateway",
+    });
+  }
+  checkFlags(flags);
+  const fromEnvironment = process.env[serveKeyVariable] ?? "";
+  const key = tokenOf(flags) ?? (fromEnvironment === "" ? undefined : fromEnvironment);
+  const { checkKey } = await import("../../serve/serve-options.ts");
+  checkKey(key, flags.host);
+  using interrupt = watchInterrupt(() => {
+    io.stderr.write(
+      "Stopping: waiting for calls in flight. Press Ctrl-C again to quit immediately.\n",
+    );
+  });
+  const colors = colorsFor(io.stderr);
+  const note = (text: string): void => void (flags.quiet === true || io.stderr.write(`${text}\n`));
+  await using server = await open({
+    models: models.map(readModel),
+    ...defined({ key, threads: flags.threads }),
+    follow: flags.follow === true,
+    signal: interrupt.signal,
+    onSwap: ({ model, step, checkpoint }) =>
+      note(`${model} is now that of step ${step} (${checkpoint}).`),
+    onWarning: (message) => void io.stderr.write(`warning: ${redact(message)}\n`),
+    onError: (error) =>
+      void io.stderr.write(redact(formatError(error, colors, flags.verbose === true))),
+  });
+  const { url } = await server.listen({ host: flags.host, port: flags.port });
+  io.stdout.write(
+    flags.json === true ? `${JSON.stringify({ url, models: server.models })}\n` : `${url}\n`,
+  );
+  const access = key === undefined ? "to programs of this machine, without a key" : "with your key";
+  note(`Serving ${server.models.join(", ")} ${access}. Press Ctrl-C to stop.`);
+  if (!interrupt.signal.aborted) await once(interrupt.signal, "abort");
+  const left = await server.drain(drainMs);
+  if (left > 0) io.stderr.write(`Calls still in flight after ${drainMs / 1000} s: ${left}.\n`);
+  return exitCodes.done;
+}
+
+/** Loaded on demand: the engine needs an optional package. */
+async function open(options: ModelServerOptions): Promise<ModelServer> {
+  try {
+    const { createModelServer } = await import("../../serve/index.ts");
+    return await createModelServer(options);
+  } catch (error) {
+    throw missingPackage(error) ?? error;
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * `agent-trainer/evaluate`: agents and evaluators as in training, against any model and without training;
+ * comparisons of evaluations, and scoring of recorded episodes.
+ *
+ * @module evaluate
+ */
+
+export { evaluate } from "./evaluate.ts";
+export type {
+  EvaluationOptions,
+  EvaluationProgress,
+  EvaluationResult,
+  EvaluationRunOptions,
+  ModelEndpoint,
+} from "./evaluation-options.ts";
+export type { EvaluationItem } from "./evaluation-item.ts";
+export type { Estimate, EvaluationScores, EvaluationSummary } from "./summary.ts";
+export { compareEvaluations } from "./compare.ts";
+export type {
+  ComparableEvaluation,
+  CompareOptions,
+  EvaluationComparison,
+  PairedDifference,
+  TaskMeans,
+} from "./compare.ts";
+export { rescore } from "./rescore.ts";
+export type { RescoreOptions, RescoreResult, Verdict } from "./rescore.ts";

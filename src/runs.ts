@@ -1,0 +1,10 @@
+/**
+ * `agent-trainer/runs`: runs on disk: which there are, what came of them, and what of them may go.
+ *
+ * @module runs
+ */
+
+export { listRuns, readRun } from "./trainer/run-folder/run-summary.ts";
+export type { RunSummary } from "./trainer/run-folder/run-summary.ts";
+export { cleanRuns } from "./trainer/run-folder/clean-runs.ts";
+export type { CleanedRun, CleanOptions } from "./trainer/run-folder/clean-runs.ts";

@@ -1,0 +1,56 @@
+/** Looks for newer checkpoints of served runs, and has them served. */
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { locateModel } from "../evaluate/locate-model.ts";
+import { listCheckpoints } from "../trainer/run-folder/checkpoint.ts";
+import type { ModelHost } from "./model-host.ts";
+import type { ModelServerOptions } from "./serve-options.ts";
+
+type Listener = Pick<ModelServerOptions, "onSwap" | "onWarning">;
+
+/** A path that names one step stays with it. */
+const isFixed = (path: string): boolean => /(?:^|[/\\])\d{6,}(?:[/\\]weights)?[/\\]*$/u.test(path);
+
+/** Serves the run's checkpoint where it is another than the one that is served. */
+async function update(host: ModelHost, path: string, { onSwap }: Listener): Promise<void> {
+  const located = await locateModel(path);
+  if (located.kind !== "checkpoint") return;
+  const { checkpoint } = located;
+  const { step } = checkpoint.state;
+  if (step === host.step) return;
+  await host.swap(checkpoint);
+  onSwap?.({ model: host.name, step, checkpoint: checkpoint.path });
+}
+
+/** What changes when a run saves a checkpoint; "" where there is none. */
+async function stateOf(path: string): Promise<string> {
+  const folders = [path, dirname(path), dirname(dirname(path))];
+  const steps = await Promise.all(folders.map((run) => listCheckpoints(join(run, "checkpoints"))));
+  return steps.map((each) => each.join()).join(";");
+}
+
+/** Runs until the signal is aborted; a checkpoint that cannot be used is reported once. */
+export async function follow(
+  hosts: readonly ModelHost[],
+  everyMs: number,
+  signal: AbortSignal,
+  listener: Listener,
+): Promise<void> {
+  const followed = hosts.filter(({ runPath }) => runPath !== null && !isFixed(runPath));
+  const seen = new Map<ModelHost, string>();
+  while (!signal.aborted) {
+    for (const host of followed) {
+      const path = host.runPath as string;
+      const state = await stateOf(path).catch(() => "");
+      if (state === "" || seen.get(host) === state) continue;
+      seen.set(host, state);
+      try {
+        await update(host, path, listener);
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        listener.onWarning?.(`${host.name} stays at step ${host.step}: ${why}`);
+      }
+    }
+    await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {});
+  }
+}

@@ -1,0 +1,227 @@
+/** Models at plain /v1, through the official clients. */
+import Anthropic from "@anthropic-ai/sdk";
+import { cpSync, renameSync, writeFileSync } from "node:fs";
+import { EventEmitter, once } from "node:events";
+import { join } from "node:path";
+import OpenAI from "openai";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createModelServer, type ModelServer } from "../../src/serve/index.ts";
+import { createUpstream } from "../../src/testing/index.ts";
+import { newFolder } from "../trainer/coin-run.ts";
+import { trainedRun } from "./trained-run.ts";
+
+let trained = "";
+let server: ModelServer;
+let url: string;
+beforeAll(async () => {
+  trained = await trainedRun();
+  const models = [
+    { name: "shop", model: `${trained}/latest` },
+    { name: "step-1", model: join(trained, "checkpoints/000001") },
+    { name: "base", model: "builtin:shop-tiny" },
+  ];
+  server = await createModelServer({ models, key: "secret" });
+  ({ url } = await server.listen());
+}, 120_000);
+afterAll(() => server[Symbol.asyncDispose]());
+
+const openai = (baseURL: string, apiKey = "any"): OpenAI =>
+  new OpenAI({ baseURL, apiKey, maxRetries: 0 });
+const hello = [{ role: "user", content: "How much do 3 lamps cost?" }] as const;
+const greedy = { messages: [...hello], max_tokens: 12, temperature: 0 };
+const textOf = async (client: OpenAI, model: string): Promise<string> => {
+  const { choices } = await client.chat.completions.create({ ...greedy, model });
+  return choices[0]?.message.content ?? JSON.stringify(choices[0]?.message.tool_calls);
+};
+
+describe("models over one base, and a key", () => {
+  it("lists and describes its models to both clients", async () => {
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/u);
+    const client = openai(url, "secret");
+    expect((await client.models.list()).data.map(({ id }) => id)).toEqual([
+      "shop",
+      "step-1",
+      "base",
+    ]);
+    expect(await client.models.retrieve("base")).toMatchObject({ id: "base", object: "model" });
+    const anthropic = new Anthropic({ baseURL: url.replace(/\/v1$/u, ""), apiKey: "secret" });
+    expect((await anthropic.models.list()).data.map(({ id, type }) => [id, type])).toEqual([
+      ["shop", "model"],
+      ["step-1", "model"],
+      ["base", "model"],
+    ]);
+  });
+
+  it("responds as the model that is named: whole, in pieces, and with a seed again", async () => {
+    const client = openai(url, "secret");
+    const whole = await client.chat.completions.create({ ...greedy, model: "shop" });
+    expect(whole.model).toBe("shop");
+    expect(whole.usage?.completion_tokens).toBeGreaterThan(0);
+    const stream = await client.chat.completions.create({ ...greedy, model: "shop", stream: true });
+    let text = "";
+    for await (const { choices } of stream) text += choices[0]?.delta.content ?? "";
+    expect(text).toBe(whole.choices[0]?.message.content);
+    // Each adapter has its own weights.
+    const texts = await Promise.all(server.models.map((model) => textOf(client, model)));
+    expect(texts[0]).toBe(text);
+    expect(new Set(texts).size).toBe(3);
+    const seeded = async (seed: number): Promise<string | null | undefined> => {
+      const sampled = { ...greedy, temperature: 1, model: "shop", seed, max_tokens: 24 };
+      return (await client.chat.completions.create(sampled)).choices[0]?.message.content;
+    };
+    expect(await seeded(5)).toBe(await seeded(5));
+    expect(new Set(await Promise.all([1, 2, 3, 4, 5, 6].map(seeded))).size).toBeGreaterThan(1);
+  });
+
+  it("continues a response by its id, also one that was streamed", async () => {
+    const client = openai(url, "secret");
+    const options = { model: "shop", max_output_tokens: 4, temperature: 0 } as const;
+    const first = await client.responses.create({ ...options, input: "One" });
+    const stream = await client.responses.create({
+      ...options,
+      input: "Two",
+      previous_response_id: first.id,
+      stream: true,
+    });
+    let id = "";
+    for await (const event of stream)
+      if (event.type === "response.created") ({ id } = event.response);
+    const third = await client.responses.create({
+      ...options,
+      input: "Three",
+      previous_response_id: id,
+    });
+    const fresh = await client.responses.create({ ...options, input: "Three" });
+    expect(third.usage!.input_tokens).toBeGreaterThan(fresh.usage!.input_tokens + 8);
+    await expect(
+      client.responses.create({ ...options, input: "x", previous_response_id: "resp_0" }),
+    ).rejects.toThrow("Previous response");
+  });
+
+  it("speaks Anthropic's protocol and completions", async () => {
+    const anthropic = new Anthropic({ baseURL: url, apiKey: "secret", maxRetries: 0 });
+    // Its types have forgotten the temperature.
+    const message = { model: "shop", max_tokens: 6, messages: [...hello], ...{ temperature: 0 } };
+    const whole = await anthropic.messages.create(message);
+    expect(whole).toMatchObject({ type: "message", model: "shop" });
+    const streamed = await anthropic.messages.stream(message).finalMessage();
+    expect(streamed.content).toEqual(whole.content);
+    expect((await anthropic.messages.countTokens(message)).input_tokens).toBe(
+      whole.usage.input_tokens,
+    );
+    const legacy = await openai(url, "secret").completions.create({
+      model: "shop",
+      prompt: "a",
+      max_tokens: 3,
+    });
+    expect(legacy.usage?.completion_tokens).toBeLessThanOrEqual(3);
+  });
+
+  it("refuses other keys, unknown models and other paths, in the words of each protocol", async () => {
+    const client = openai(url, "secret");
+    await expect(openai(url, "guess").models.list()).rejects.toMatchObject({ status: 401 });
+    await expect(textOf(client, "gpt-5")).rejects.toMatchObject({
+      status: 404,
+      code: "model_not_found",
+      message: expect.stringContaining("Models: shop, step-1, base.") as string,
+    });
+    const anthropic = new Anthropic({ baseURL: url, apiKey: "secret", maxRetries: 0 });
+    await expect(
+      anthropic.messages.create({ model: "none", max_tokens: 1, messages: [...hello] }),
+    ).rejects.toMatchObject({ status: 404, error: { error: { type: "not_found_error" } } });
+    const headers = { authorization: "Bearer secret" };
+    expect((await fetch(`${url}/embeddings`, { method: "POST", headers })).status).toBe(404);
+    expect((await fetch(`${url}/chat/completions`, { headers })).status).toBe(405);
+    const broken = { method: "POST", headers, body: "{" };
+    expect((await fetch(`${url}/chat/completions`, broken)).status).toBe(400);
+  });
+
+  it("counts calls by model, and keeps no session of what has ended", async () => {
+    const client = openai(url, "secret");
+    await textOf(client, "base");
+    const metrics = await fetch(url.replace(/v1$/u, "metrics"), {
+      headers: { authorization: "Bearer secret" },
+    });
+    const lines = (await metrics.text()).split("\n");
+    expect(lines.filter((line) => line.startsWith("# TYPE"))).toHaveLength(
+      new Set(lines.filter((line) => line.startsWith("# TYPE"))).size,
+    );
+    expect(lines).toContain('agent_trainer_gateway_sessions_open{model="base"} 0');
+    expect(
+      lines.some((line) => /_calls?_seconds_count\{model="shop",outcome="done"\} \d/u.test(line)),
+    ).toBe(true);
+  });
+});
+
+it("passes calls on to an endpoint; without a key it serves this machine, and no browser", async () => {
+  await using upstream = await createUpstream({ kind: "openai", script: () => "from there" });
+  const models = [{ name: "far", model: { url: upstream.url } }];
+  await using open = await createModelServer({ models });
+  await expect(open.listen({ host: "0.0.0.0" })).rejects.toThrow("no key is set");
+  const { url: own } = await open.listen();
+  expect(await textOf(openai(own), "far")).toBe("from there");
+  const fromPage = await fetch(`${own}/models`, { headers: { origin: "https://example.com" } });
+  expect(fromPage.status).toBe(403);
+});
+
+const twice = ["builtin:shop-tiny", "builtin:shop-tiny"];
+it.each([
+  ["spaces", { models: ["builtin:shop-tiny"], key: "two words" }],
+  ["no model", { models: [] }],
+  ["Two models would be served under the name", { models: twice }],
+])("refuses: %s", async (why, options) => {
+  await expect(createModelServer(options)).rejects.toThrow(why);
+});
+
+it(
+  "swaps in a newer checkpoint while calls run and none fails, but no damaged one",
+  { timeout: 120_000 },
+  async () => {
+    const run = join(newFolder(), "shop");
+    cpSync(trained, run, { recursive: true });
+    const stepPath = (step: number): string => join(run, `checkpoints/00000${step}`);
+    const aside = (step: number): string => join(run, `aside-${step}`);
+    renameSync(stepPath(2), aside(2));
+    renameSync(stepPath(3), aside(3));
+    writeFileSync(join(aside(2), "weights/adapter_model.safetensors"), "damaged");
+    const heard = new EventEmitter();
+    await using own = await createModelServer({
+      models: [run],
+      follow: true,
+      followEveryMs: 20,
+      onSwap: (swap) => void heard.emit("swap", swap),
+      onWarning: (message) => void heard.emit("warning", message),
+    });
+    const { url: ownUrl } = await own.listen();
+    const client = openai(ownUrl);
+    const [first, last] = await Promise.all(
+      ["step-1", "shop"].map((model) => textOf(openai(url, "secret"), model)),
+    );
+    expect(await textOf(client, "shop")).toBe(first);
+
+    const warned = once(heard, "warning");
+    renameSync(aside(2), stepPath(2));
+    expect(await warned).toEqual([expect.stringContaining("shop stays at step 1") as string]);
+    expect(await textOf(client, "shop")).toBe(first);
+
+    let isDone = false;
+    const failures: unknown[] = [];
+    const texts = new Set<string>();
+    const keepCalling = async (): Promise<void> => {
+      while (!isDone) {
+        const text = await textOf(client, "shop").catch((error: unknown) => failures.push(error));
+        texts.add(String(text));
+      }
+    };
+    const callers = [keepCalling(), keepCalling(), keepCalling()];
+    const swapped = once(heard, "swap");
+    renameSync(aside(3), stepPath(3));
+    expect(await swapped).toEqual([{ model: "shop", step: 3, checkpoint: stepPath(3) }]);
+    expect(await textOf(client, "shop")).toBe(last);
+    isDone = true;
+    await Promise.all(callers);
+    expect(failures).toEqual([]);
+    // Calls in flight end before the weights change: each is of one checkpoint.
+    expect([...texts].filter((text) => text !== first && text !== last)).toEqual([]);
+  },
+);
