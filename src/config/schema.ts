@@ -13,6 +13,7 @@ import {
   replayOptions,
 } from "./schema/selection.ts";
 import { dataOptions, datasetOptions } from "./schema/data.ts";
+import { fineTuningOptions } from "./schema/fine-tuning.ts";
 import { guardOptions } from "./schema/guards.ts";
 import { fireworksOptions, localOptions, tinkerOptions, verlOptions } from "./schema/backends.ts";
 import { modelOptions, trainingOptions } from "./schema/training.ts";
@@ -66,6 +67,7 @@ const schema = z.strictObject({
       "Evaluator as path#export of a module; null for agents that report their reward, and where code passes the agent.",
     ),
   dataset: datasetOptions,
+  fine_tuning: fineTuningOptions,
 });
 
 /** The part of a schema library's issue that is used here. */

@@ -3,7 +3,6 @@
  * `npm run schema`; do not edit. Files and `key=value` lists have the same names in snake_case.
  */
 
-
 /** Options of a run, all sections but `algorithm`. */
 export interface Sections {
   readonly model?: {
@@ -965,6 +964,84 @@ export interface Sections {
      */
     readonly leakCheck?: "none" | "exact" | "near";
   };
+  readonly fineTuning?: {
+    /**
+     * What is learned from examples: sft is the cross-entropy of the assistant's tokens, dpo
+     * prefers the chosen of two responses (arXiv:2305.18290).
+     * Allowed: one of sft, dpo.
+     * @default "sft"
+     */
+    readonly loss?: "sft" | "dpo";
+    /**
+     * Examples to fine-tune on, a file or a dataset on a hub as in dataset.train: conversations
+     * with messages and tools for sft, pairs with chosen and rejected for dpo. null only with
+     * fine_tuning.from_run, or where code passes them.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly train?: string | null;
+    /**
+     * Held-out examples for the validation loss, as fine_tuning.train; null is none.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly val?: string | null;
+    /**
+     * Fraction of the examples to hold out for the validation loss, picked at random by data.seed;
+     * 0 is none.
+     * Allowed: a number of at least 0 and below 1.
+     * @default 0
+     */
+    readonly valFraction?: number;
+    /**
+     * Folder of a run or an evaluation whose recorded episodes are the examples, with the tokens
+     * that were captured: the good ones for sft, the best and the worst of each task for dpo.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly fromRun?: string | null;
+    /**
+     * Minimum reward of an episode of fine_tuning.from_run; null takes those that the evaluator
+     * called correct, and for dpo every task with different rewards.
+     * Allowed: a number, or null.
+     * @default null
+     */
+    readonly minReward?: number | null;
+    /**
+     * Assistant messages that are trained on: all of a conversation, or the last. A message with
+     * weight 0 is context in either case.
+     * Allowed: one of all, last.
+     * @default "all"
+     */
+    readonly trainOn?: "all" | "last";
+    /**
+     * Maximum tokens of an example; longer ones are left out and counted in a warning. null is the
+     * model's context length.
+     * Allowed: a whole number of at least 2, or null.
+     * @default null
+     */
+    readonly maxLength?: number | null;
+    /**
+     * Skip examples that cannot be used, and count them in a warning; false stops the run before it
+     * starts.
+     * Allowed: true or false.
+     * @default false
+     */
+    readonly skipBadRows?: boolean;
+    /**
+     * Consecutive validations without a lower loss after which fine-tuning stops; 0 never stops
+     * early.
+     * Allowed: a whole number of at least 0.
+     * @default 0
+     */
+    readonly patience?: number;
+    /**
+     * DPO's β: how strongly the policy is kept near the initial weights; TRL's default is 0.1.
+     * Allowed: a number above 0.
+     * @default 0.1
+     */
+    readonly beta?: number;
+  };
 }
 
 /** Options of `algorithm` that are values. */
@@ -984,7 +1061,12 @@ export interface AlgorithmValues {
    * seq-mean-token-sum-norm.
    * @default "token-mean"
    */
-  readonly lossAggMode?: "token-mean" | "token-sum" | "seq-mean-token-sum" | "seq-mean-token-mean" | "seq-mean-token-sum-norm";
+  readonly lossAggMode?:
+    | "token-mean"
+    | "token-sum"
+    | "seq-mean-token-sum"
+    | "seq-mean-token-mean"
+    | "seq-mean-token-sum-norm";
   /**
    * Constant length in tokens that algorithm.loss_agg_mode=seq-mean-token-sum-norm divides by; Dr.
    * GRPO recommends the longest response allowed (arXiv:2503.20783). null uses the longest trained
@@ -1213,7 +1295,19 @@ export interface AlgorithmNames {
    * opo, gpg, maxrl, grpo_passk, or path#export of a function.
    * @default "grpo"
    */
-  readonly advEstimator?: "grpo" | "reinforce" | "rloo" | "reinforce_plus_plus" | "reinforce_plus_plus_baseline" | "prpo" | "opo" | "gpg" | "maxrl" | "grpo_passk" | "gae" | `${string}#${string}`;
+  readonly advEstimator?:
+    | "grpo"
+    | "reinforce"
+    | "rloo"
+    | "reinforce_plus_plus"
+    | "reinforce_plus_plus_baseline"
+    | "prpo"
+    | "opo"
+    | "gpg"
+    | "maxrl"
+    | "grpo_passk"
+    | "gae"
+    | `${string}#${string}`;
   /**
    * Advantage estimators for single roles, which override algorithm.adv_estimator, as {role:
    * estimator}.
@@ -1228,7 +1322,16 @@ export interface AlgorithmNames {
    * path#export of a function.
    * @default "ppo"
    */
-  readonly lossFn?: "importance_sampling" | "ppo" | "cispo" | "gspo" | "gmpo" | "sapo" | "dro" | "cross_entropy" | `${string}#${string}`;
+  readonly lossFn?:
+    | "importance_sampling"
+    | "ppo"
+    | "cispo"
+    | "gspo"
+    | "gmpo"
+    | "sapo"
+    | "dro"
+    | "cross_entropy"
+    | `${string}#${string}`;
   /**
    * Policy losses for single roles, which override algorithm.loss_fn, as {role: loss}.
    * Allowed: a map of roles to losses, or a list of role=loss.
