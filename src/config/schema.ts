@@ -13,6 +13,7 @@ import {
   replayOptions,
 } from "./schema/selection.ts";
 import { dataOptions, datasetOptions } from "./schema/data.ts";
+import { distillationOptions } from "./schema/distillation.ts";
 import { fineTuningOptions } from "./schema/fine-tuning.ts";
 import { guardOptions } from "./schema/guards.ts";
 import { fireworksOptions, localOptions, tinkerOptions, verlOptions } from "./schema/backends.ts";
@@ -68,6 +69,7 @@ const schema = z.strictObject({
     ),
   dataset: datasetOptions,
   fine_tuning: fineTuningOptions,
+  distillation: distillationOptions,
 });
 
 /** The part of a schema library's issue that is used here. */

@@ -1042,6 +1042,66 @@ export interface Sections {
      */
     readonly beta?: number;
   };
+  readonly distillation?: {
+    /**
+     * Teacher of on-policy distillation, which must have the policy's tokenizer: a model as in
+     * model.name, or the URL of a vLLM server, which returns prompt_logprobs. Each sampled token's
+     * advantage is log p(teacher) − log p(policy), the negative reverse KL (arXiv:2306.13649). null
+     * is off.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly teacher?: string | null;
+    /**
+     * Backend that runs a teacher that is not a URL, as in backend.
+     * Allowed: a non-empty string.
+     * @default "local"
+     */
+    readonly backend?: string;
+    /**
+     * The teacher as its server names it; null is what the server lists first.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly teacherModel?: string | null;
+    /**
+     * Factor on the advantages from the teacher.
+     * Allowed: a number above 0.
+     * @default 1
+     */
+    readonly coef?: number;
+    /**
+     * Discount of the later tokens' advantages that are added to each token's, within a response; 0
+     * is none.
+     * Allowed: a number of at least 0 and at most 1.
+     * @default 0
+     */
+    readonly discount?: number;
+    /**
+     * Limit of the teacher's advantage of a token, in both directions; null is none.
+     * Allowed: a number above 0, or null.
+     * @default null
+     */
+    readonly clip?: number | null;
+    /**
+     * Add the teacher's advantages to those of algorithm.adv_estimator; false replaces them.
+     * Allowed: true or false.
+     * @default false
+     */
+    readonly useReward?: boolean;
+    /**
+     * Seconds that a teacher's server may take for one sequence.
+     * Allowed: a whole number of at least 1.
+     * @default 120
+     */
+    readonly timeoutS?: number;
+    /**
+     * Sequences that are sent to a teacher's server at the same time.
+     * Allowed: a whole number of at least 1.
+     * @default 8
+     */
+    readonly concurrency?: number;
+  };
 }
 
 /** Options of `algorithm` that are values. */

@@ -2,6 +2,7 @@
  * Every metric of a run: name, unit, meaning, and when it is there. `docs/metrics.md` is written from it
  * (`npm run schema`), and a test compares it with what runs report.
  */
+import { distillationMetrics } from "./distillation-metrics.ts";
 import { fineTuningMetrics } from "./fine-tuning-metrics.ts";
 import { groupMetrics } from "./group-metrics.ts";
 import { loopMetrics } from "./loop-metrics.ts";
@@ -48,6 +49,7 @@ export const metricSections: readonly MetricSection[] = [
   ...groupMetrics,
   ...updateMetrics,
   ...loopMetrics,
+  ...distillationMetrics,
   ...fineTuningMetrics,
 ];
 
@@ -60,6 +62,7 @@ type Sections =
   | typeof groupMetrics
   | typeof updateMetrics
   | typeof loopMetrics
+  | typeof distillationMetrics
   | typeof fineTuningMetrics;
 
 /** The name of a metric in the catalog. */
