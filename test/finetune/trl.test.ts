@@ -28,7 +28,7 @@ async function steps(loss: "sft" | "dpo", train: readonly object[]): Promise<rea
       fineTuning: { loss, beta: dpoBeta },
       data: { trainBatchSize: examples },
       training: optim,
-      trainer: { totalBatches, outputDir: mkdtempSync(join(tmpdir(), "trl-"))  },
+      trainer: { totalBatches, outputDir: mkdtempSync(join(tmpdir(), "trl-")) },
     },
     train,
     onEvent: (event) => event.type === "step-end" && logged.push(event.metrics),
