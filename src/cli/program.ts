@@ -6,6 +6,7 @@ import { demoCommand, type DemoFlags } from "./commands/demo.ts";
 import { adminTokenVariable, gatewayCommand, type GatewayFlags } from "./commands/gateway.ts";
 import { workerKeyVariable } from "./commands/gateway-source.ts";
 import { addEvaluationCommands } from "./commands/evaluation-commands.ts";
+import { addFineTuneCommands } from "./commands/fine-tune-commands.ts";
 import type { DoctorFlags } from "./commands/doctor.ts";
 import { addInitCommand } from "./commands/init-commands.ts";
 import { addModelCommands } from "./commands/model-commands.ts";
@@ -113,6 +114,7 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
       const positional = config === undefined ? [] : [config, ...overrides];
       onExit(await trainCommand(positional, flags, io));
     });
+  addFineTuneCommands(program, io, onExit, command);
   addEvaluationCommands(program, io, onExit, command);
   command(
     program,

@@ -13,6 +13,8 @@ import {
   replayOptions,
 } from "./schema/selection.ts";
 import { dataOptions, datasetOptions } from "./schema/data.ts";
+import { distillationOptions } from "./schema/distillation.ts";
+import { fineTuningOptions } from "./schema/fine-tuning.ts";
 import { guardOptions } from "./schema/guards.ts";
 import { fireworksOptions, localOptions, tinkerOptions, verlOptions } from "./schema/backends.ts";
 import { modelOptions, trainingOptions } from "./schema/training.ts";
@@ -68,6 +70,8 @@ const schema = z.strictObject({
       "Evaluator as path#export of a module; null for agents that report their reward, and where code passes the agent.",
     ),
   dataset: datasetOptions,
+  fine_tuning: fineTuningOptions,
+  distillation: distillationOptions,
 });
 
 /** The part of a schema library's issue that is used here. */

@@ -1044,6 +1044,144 @@ export interface Sections {
      */
     readonly leakCheck?: "none" | "exact" | "near";
   };
+  readonly fineTuning?: {
+    /**
+     * What is learned from examples: sft is the cross-entropy of the assistant's tokens, dpo
+     * prefers the chosen of two responses (arXiv:2305.18290).
+     * Allowed: one of sft, dpo.
+     * @default "sft"
+     */
+    readonly loss?: "sft" | "dpo";
+    /**
+     * Examples to fine-tune on, a file or a dataset on a hub as in dataset.train: conversations
+     * with messages and tools for sft, pairs with chosen and rejected for dpo. null only with
+     * fine_tuning.from_run, or where code passes them.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly train?: string | null;
+    /**
+     * Held-out examples for the validation loss, as fine_tuning.train; null is none.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly val?: string | null;
+    /**
+     * Fraction of the examples to hold out for the validation loss, picked at random by data.seed;
+     * 0 is none.
+     * Allowed: a number of at least 0 and below 1.
+     * @default 0
+     */
+    readonly valFraction?: number;
+    /**
+     * Folder of a run or an evaluation whose recorded episodes are the examples, with the tokens
+     * that were captured: the good ones for sft, the best and the worst of each task for dpo.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly fromRun?: string | null;
+    /**
+     * Minimum reward of an episode of fine_tuning.from_run; null takes those that the evaluator
+     * called correct, and for dpo every task with different rewards.
+     * Allowed: a number, or null.
+     * @default null
+     */
+    readonly minReward?: number | null;
+    /**
+     * Assistant messages that are trained on: all of a conversation, or the last. A message with
+     * weight 0 is context in either case.
+     * Allowed: one of all, last.
+     * @default "all"
+     */
+    readonly trainOn?: "all" | "last";
+    /**
+     * Maximum tokens of an example; longer ones are left out and counted in a warning. null is the
+     * model's context length.
+     * Allowed: a whole number of at least 2, or null.
+     * @default null
+     */
+    readonly maxLength?: number | null;
+    /**
+     * Skip examples that cannot be used, and count them in a warning; false stops the run before it
+     * starts.
+     * Allowed: true or false.
+     * @default false
+     */
+    readonly skipBadRows?: boolean;
+    /**
+     * Consecutive validations without a lower loss after which fine-tuning stops; 0 never stops
+     * early.
+     * Allowed: a whole number of at least 0.
+     * @default 0
+     */
+    readonly patience?: number;
+    /**
+     * DPO's β: how strongly the policy is kept near the initial weights; TRL's default is 0.1.
+     * Allowed: a number above 0.
+     * @default 0.1
+     */
+    readonly beta?: number;
+  };
+  readonly distillation?: {
+    /**
+     * Teacher of on-policy distillation, which must have the policy's tokenizer: a model as in
+     * model.name, or the URL of a vLLM server, which returns prompt_logprobs. Each sampled token's
+     * advantage is log p(teacher) − log p(policy), the negative reverse KL (arXiv:2306.13649). null
+     * is off.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly teacher?: string | null;
+    /**
+     * Backend that runs a teacher that is not a URL, as in backend.
+     * Allowed: a non-empty string.
+     * @default "local"
+     */
+    readonly backend?: string;
+    /**
+     * The teacher as its server names it; null is what the server lists first.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly teacherModel?: string | null;
+    /**
+     * Factor on the advantages from the teacher.
+     * Allowed: a number above 0.
+     * @default 1
+     */
+    readonly coef?: number;
+    /**
+     * Discount of the later tokens' advantages that are added to each token's, within a response; 0
+     * is none.
+     * Allowed: a number of at least 0 and at most 1.
+     * @default 0
+     */
+    readonly discount?: number;
+    /**
+     * Limit of the teacher's advantage of a token, in both directions; null is none.
+     * Allowed: a number above 0, or null.
+     * @default null
+     */
+    readonly clip?: number | null;
+    /**
+     * Add the teacher's advantages to those of algorithm.adv_estimator; false replaces them.
+     * Allowed: true or false.
+     * @default false
+     */
+    readonly useReward?: boolean;
+    /**
+     * Seconds that a teacher's server may take for one sequence.
+     * Allowed: a whole number of at least 1.
+     * @default 120
+     */
+    readonly timeoutS?: number;
+    /**
+     * Sequences that are sent to a teacher's server at the same time.
+     * Allowed: a whole number of at least 1.
+     * @default 8
+     */
+    readonly concurrency?: number;
+  };
 }
 
 /** Options of `algorithm` that are values. */

@@ -182,6 +182,8 @@ export interface Renderer {
   encode?(text: string): Int32Array;
   /** Text of these tokens, without special tokens. */
   decode(tokens: Int32Array): string;
+  /** Text of these tokens with special tokens in their own spelling, for people; absent where unknown. */
+  inspect?(tokens: Int32Array): string;
   /** Maximum UTF-8 bytes that one token represents; absent where there is no maximum. */
   readonly longestToken?: number | undefined;
   /** The same results without blocking the thread; absent where a family does not support it. */

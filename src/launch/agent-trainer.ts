@@ -29,6 +29,7 @@ import { loadAgent, requireAgent, requireOption } from "./load-agent.ts";
 import { loadAlgorithms } from "./load-algorithms.ts";
 import { isGiven } from "./given.ts";
 import { loadTasks } from "./run-datasets.ts";
+import { createTeacher } from "./teacher/create-teacher.ts";
 import { holdBackend } from "./hold-backend.ts";
 import type { AgentTrainerOptions } from "./trainer-options.ts";
 
@@ -182,6 +183,7 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
     await using held = await holdBackend(config, this.#folder, { ...this.#given, listeners });
     const { backend } = held;
     if (backend !== this.#given.backend) this.#checkBackend(backend);
+    await using teacher = createTeacher(config, this.#folder, this.#given.onPull);
     const isBackendLoss = (name: string): boolean =>
       (backend.capabilities.losses as readonly string[]).includes(name);
     const loaded = await loadAlgorithms(
@@ -197,6 +199,7 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
       rollouts,
       config,
       ...functions,
+      ...(teacher === null ? {} : { teacher }),
       warnings: [...this.#warnings, ...wayNotices(config, rollouts), ...dataWarnings],
       resume: resume ?? false,
       allowChanges: allowChanges === true,

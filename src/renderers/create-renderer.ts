@@ -33,6 +33,7 @@ export function createRenderer(tokenizer: TextTokenizer, steps: RendererSteps): 
     stop,
     parse: (tokens) => parse(tokens),
     decode: (tokens) => decode(tokens),
+    inspect: (tokens) => tokenizer.decode(tokens),
     render: (messages, options = {}) => now(steps.render(messages, options)),
     extend: (previous, messages, options = {}) => now(steps.extend(previous, messages, options)),
     get longestToken() {

@@ -2,6 +2,7 @@
 import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { Task } from "../core/task.ts";
+import type { Teacher } from "../core/teacher.ts";
 import type { Episode } from "../core/trajectory.ts";
 import type { BatchPlan } from "./rollouts/batches.ts";
 import type { WeightGate } from "./rollouts/weight-gate.ts";
@@ -41,6 +42,8 @@ export interface LoopContext {
   /** Custom estimators, by their names in the options. */
   readonly estimators: CustomEstimators;
   readonly losses: CustomLosses;
+  /** Grades sampled tokens, where `distillation.teacher` names one. */
+  readonly teacher?: Teacher;
 }
 
 /** Tasks that are rolled out for one step. */

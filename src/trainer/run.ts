@@ -8,6 +8,7 @@ import type { Tracker } from "../core/tracker.ts";
 import type { UnstampedEvent } from "../core/events.ts";
 import { fileError } from "../core/file-error.ts";
 import type { Dataset, Task } from "../core/task.ts";
+import type { Teacher } from "../core/teacher.ts";
 import { redact } from "../util/redact.ts";
 import { createBatchPlan, stepsForEpochs, curriculumRank } from "./rollouts/batches.ts";
 import { servedState, type RunState } from "./run-folder/checkpoint.ts";
@@ -57,6 +58,8 @@ export interface RunPlan {
   readonly trackers: readonly Tracker[];
   readonly estimators: CustomEstimators;
   readonly losses: CustomLosses;
+  /** Not started yet; the caller disposes of it. */
+  readonly teacher?: Teacher;
   /** Warnings about options without an effect. */
   readonly warnings: readonly string[];
 }
@@ -219,6 +222,7 @@ async function runWithServices(
   if (directory.checkpoint !== null) {
     await backend.loadState(directory.checkpoint.weights, state.weightVersion);
   }
+  await plan.teacher?.start(target.renderer ?? null, signal);
   const { weightVersion } = state;
   const service = await createRolloutService({
     target,
@@ -245,6 +249,7 @@ async function runWithServices(
         signal,
         estimators: plan.estimators,
         losses: plan.losses,
+        ...(plan.teacher === undefined ? {} : { teacher: plan.teacher }),
       },
       {
         state,

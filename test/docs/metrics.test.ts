@@ -1,5 +1,6 @@
 /** The catalog of metrics and what runs report are the same, in both directions. */
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { metricPage, metricPageText } from "../../scripts/metric-docs.ts";
@@ -9,6 +10,7 @@ import type { TrainingBackend } from "../../src/core/backend.ts";
 import { catalogName, metricSections } from "../../src/core/metrics/catalog.ts";
 import { defineEpisode, defineTrajectory } from "../../src/core/report.ts";
 import type { Task } from "../../src/core/task.ts";
+import { fineTune } from "../../src/finetune/index.ts";
 import { Workflow } from "../../src/workflow/workflow.ts";
 import { fetchOf, startServer } from "../tinker/local-server.ts";
 import { viaTinker } from "../tinker/shop-run.ts";
@@ -125,6 +127,30 @@ async function onBackend(backend: TrainingBackend, set: Record<string, unknown>)
   return reported({ backend: owned, evaluator: byLength, set: { ...trained, ...set } });
 }
 
+/** Names that fine-tuning on one example reports. */
+async function reportedByFineTuning(loss: "sft" | "dpo"): Promise<readonly string[]> {
+  const say = (role: string, content: string) => [{ role, content }];
+  const example =
+    loss === "sft"
+      ? { prompt: "How much?", completion: "12" }
+      : { prompt: "How much?", chosen: "12", rejected: say("assistant", "much") };
+  const names: string[] = [];
+  await fineTune({
+    config: {
+      model: { name: "builtin:shop-tiny" },
+      fineTuning: { loss },
+      trainer: { totalBatches: 1, outputDir: mkdtempSync(join(tmpdir(), "fine-tuned-")) },
+    },
+    train: [example],
+    val: [example],
+    onEvent(event) {
+      if (event.type === "step-end" || event.type === "validation-end")
+        names.push(...Object.keys(event.metrics));
+    },
+  });
+  return names;
+}
+
 describe("metrics", () => {
   const found = new Set<string>();
   beforeAll(async () => {
@@ -145,7 +171,8 @@ describe("metrics", () => {
     const tinker = await onBackend(viaTinker({ fetch: fetchOf(server.server) }), {
       "model.name": "shop-tiny",
     });
-    for (const name of [...local, ...tinker]) found.add(name);
+    const tuned = [await reportedByFineTuning("sft"), await reportedByFineTuning("dpo")].flat();
+    for (const name of [...local, ...tinker, ...tuned]) found.add(name);
   }, 180_000);
 
   it("are in the catalog if a run reports them", () => {

@@ -40,6 +40,11 @@ function parseTool(tool: unknown, at: string): ToolDefinition {
   return readTool(inner, `${at}.function`, "parameters");
 }
 
+/** OpenAI's list of tools. @throws ApiError 400 naming the tool. */
+export function parseTools(body: JsonFields): readonly ToolDefinition[] {
+  return (readArray(body, "tools") ?? []).map((tool, i) => parseTool(tool, `tools[${i}]`));
+}
+
 function serverFieldsOf(body: JsonFields): readonly ServerField[] {
   const own = (name: ServerField["name"], isNeutral: ServerField["isNeutral"]): ServerField => ({
     at: name,
@@ -61,7 +66,7 @@ export function parseChatRequest(
   abilities: TargetAbilities,
 ): ChatRequest {
   refuseUnsupported(body, chatFields.refused);
-  const tools = (readArray(body, "tools") ?? []).map((tool, i) => parseTool(tool, `tools[${i}]`));
+  const tools = parseTools(body);
   const top = readTopLogprobs(body, "top_logprobs", abilities) ?? 0;
   const logprobs = (readBoolean(body, "logprobs") ?? false) || top > 0;
   return {
