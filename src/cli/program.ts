@@ -6,7 +6,7 @@ import { demoCommand, type DemoFlags } from "./commands/demo.ts";
 import { adminTokenVariable, gatewayCommand, type GatewayFlags } from "./commands/gateway.ts";
 import { workerKeyVariable } from "./commands/gateway-source.ts";
 import { addEvaluationCommands } from "./commands/evaluation-commands.ts";
-import type { DoctorFlags } from "./commands/doctor.ts";
+import { addDoctorCommands } from "./commands/doctor-commands.ts";
 import { addInitCommand } from "./commands/init-commands.ts";
 import { addModelCommands } from "./commands/model-commands.ts";
 import { serveCommand, type ServeFlags } from "./commands/serve.ts";
@@ -209,19 +209,7 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
   addDatasetCommands(program, io, onExit, command);
   addRunsCommands(program, io, onExit, command);
   addVerlCommands(program, io, onExit, command);
-  command(
-    program,
-    "doctor",
-    "check this machine: hardware, execution providers, hub cache, and how to fix problems",
-  )
-    .addHelpText(
-      "after",
-      "\nExamples:\n  $ agent-trainer doctor\n  $ agent-trainer doctor --json\n",
-    )
-    .action(async (flags: DoctorFlags) => {
-      const { doctorCommand } = await import("./commands/doctor.ts");
-      onExit(await doctorCommand(flags, io));
-    });
+  addDoctorCommands(program, io, onExit, command, wholeNumber);
   command(program, "serve", "serve the embedded engine over HTTP")
     .option("--tinker", "serve the Tinker API: training, sampling, checkpoints")
     .option("--fireworks", "serve the serverless training API of Fireworks instead")

@@ -1,5 +1,12 @@
 /** Servers that do something else than ours, played by ours with requests and results changed on the way. */
+import {
+  decodeForwardBackwardOutput,
+  decodeForwardBackwardRequest,
+  encodeForwardBackwardOutput,
+  encodeForwardBackwardRequest,
+} from "../../src/tinker-api/codec/proto-codec.ts";
 import type { Fetch } from "./local-server.ts";
+import type { Json } from "./raw-client.ts";
 
 /** Every snapshot is that of the newest weights: as a server that samples from the adapter being trained. */
 export function liveSnapshots(fetch: Fetch): Fetch {
@@ -22,3 +29,50 @@ export function liveSnapshots(fetch: Fetch): Fetch {
 
 const isProto = ({ headers }: Response): boolean =>
   (headers.get("content-type") ?? "").includes("protobuf");
+
+/** What a server may do otherwise, each found by a probe. */
+export function wrongServer(fetch: Fetch): Fetch {
+  let seeds = 0;
+  const changeSample = (body: Json): Json => {
+    const { stop: _, top_k: __, ...params } = body["sampling_params"] as Json;
+    const changed = { ...params, ...("seed" in params ? { seed: seeds++ } : {}) };
+    return { ...body, sampling_params: changed, topk_prompt_logprobs: 0 };
+  };
+  const changeStep = (body: Json): Json => {
+    const { grad_clip_norm: _, ...params } = body["adam_params"] as Json;
+    return { ...body, adam_params: params };
+  };
+  const changeForward = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => {
+    const request = decodeForwardBackwardRequest(bytes);
+    const isPolicy = request.lossFn !== "cross_entropy";
+    const data = request.data.map(({ tokens, lossInputs }) => {
+      const { weights, ...others } = lossInputs;
+      const kept = isPolicy || weights === undefined ? {} : { weights };
+      return { tokens, lossInputs: { ...others, ...kept } };
+    });
+    return encodeForwardBackwardRequest({ ...request, data, lossConfig: {} });
+  };
+  const changeLoss = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => {
+    const output = decodeForwardBackwardOutput(bytes);
+    const sum = output.metrics["loss:sum"]!;
+    const metrics = { ...output.metrics, "loss:sum": sum / output.outputs.length };
+    return encodeForwardBackwardOutput({ ...output, metrics });
+  };
+  const json = (init: RequestInit, change: (body: Json) => Json): RequestInit => ({
+    ...init,
+    body: JSON.stringify(change(JSON.parse(String(init.body)) as Json)),
+  });
+  return async (input, init) => {
+    const path = new URL(input).pathname.replace("/api/v1/", "");
+    if (path === "checkpoints") return Response.json({ detail: "Not Found" }, { status: 404 });
+    if (path === "asample") return fetch(input, json(init, changeSample));
+    if (path === "optim_step") return fetch(input, json(init, changeStep));
+    if (path === "forward_backward" && init.body instanceof Uint8Array)
+      return fetch(input, { ...init, body: changeForward(init.body) });
+    const response = await fetch(input, init);
+    const isForward = new Headers(init.headers).get("x-tinker-request-type") === "Forward";
+    if (!isForward || !isProto(response)) return response;
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return new Response(changeLoss(bytes), { headers: response.headers });
+  };
+}
