@@ -8,13 +8,39 @@ import {
 import type { Fetch } from "./local-server.ts";
 import type { Json } from "./raw-client.ts";
 
-/** Every snapshot is that of the newest weights: as a server that samples from the adapter being trained. */
+/** Samples from the weights that are being trained, whichever snapshot is asked. */
 export function liveSnapshots(fetch: Fetch): Fetch {
+  let modelId: string | undefined;
+  let next = 1_000_000;
+  const post = async (input: string, init: RequestInit, body: Json): Promise<Json> =>
+    (await (await fetch(input, { ...init, body: JSON.stringify(body) })).json()) as Json;
+  return async (input, init) => {
+    const route = (name: string): string => input.replace(/[a-z_]+$/u, name);
+    if (input.endsWith("/save_weights_for_sampler"))
+      modelId = String((JSON.parse(textOf(init)) as Json)["model_id"]);
+    if (!input.endsWith("/asample") || modelId === undefined) return fetch(input, init);
+    // A snapshot of now, which the client knows nothing of.
+    next += 1;
+    const { request_id: id } = await post(route("save_weights_for_sampler"), init, {
+      model_id: modelId,
+      sampling_session_seq_id: next,
+    });
+    const { sampling_session_id: now } = await post(route("retrieve_future"), init, {
+      request_id: id,
+    });
+    const body = JSON.parse(textOf(init)) as Json;
+    const changed = { ...body, sampling_session_id: now, seq_id: next };
+    return fetch(input, { ...init, body: JSON.stringify(changed) });
+  };
+}
+
+/** Whichever snapshot is asked, the newest one samples: as a server with one place for an adapter. */
+export function newestSnapshot(fetch: Fetch): Fetch {
   let newest: string | undefined;
   let nextSeqId = 1_000_000;
   return async (input, init) => {
     if (input.endsWith("/asample") && newest !== undefined) {
-      const body = JSON.parse(String(init.body)) as Record<string, unknown>;
+      const body = JSON.parse(textOf(init)) as Json;
       // Under a number of its own, since two samplers share what was one's.
       const changed = { ...body, sampling_session_id: newest, seq_id: nextSeqId++ };
       return fetch(input, { ...init, body: JSON.stringify(changed) });
@@ -26,6 +52,8 @@ export function liveSnapshots(fetch: Fetch): Fetch {
     return response;
   };
 }
+
+const textOf = ({ body }: RequestInit): string => (typeof body === "string" ? body : "");
 
 const isProto = ({ headers }: Response): boolean =>
   (headers.get("content-type") ?? "").includes("protobuf");
@@ -60,7 +88,7 @@ export function wrongServer(fetch: Fetch): Fetch {
   };
   const json = (init: RequestInit, change: (body: Json) => Json): RequestInit => ({
     ...init,
-    body: JSON.stringify(change(JSON.parse(String(init.body)) as Json)),
+    body: JSON.stringify(change(JSON.parse(textOf(init)) as Json)),
   });
   return async (input, init) => {
     const path = new URL(input).pathname.replace("/api/v1/", "");

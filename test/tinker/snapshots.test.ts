@@ -6,7 +6,7 @@ import type { RunContext, SamplerTarget } from "../../src/core/backend.ts";
 import { defaultLoss, defaultOptim } from "../../src/core/loss/loss.ts";
 import { defaultSampling } from "../../src/core/policy.ts";
 import { rowOf } from "../engine/small-model.ts";
-import { liveSnapshots } from "./altered-servers.ts";
+import { liveSnapshots, newestSnapshot } from "./altered-servers.ts";
 import {
   fetchOf,
   modelPath,
@@ -54,8 +54,8 @@ function counting(fetch: Fetch): { readonly fetch: Fetch; scored: number } {
   const counted = {
     scored: 0,
     fetch: ((input, init) => {
-      if (input.endsWith("/asample") && String(init.body).includes('"prompt_logprobs":true'))
-        counted.scored += 1;
+      const isScore = typeof init.body === "string" && init.body.includes('"prompt_logprobs":true');
+      if (input.endsWith("/asample") && isScore) counted.scored += 1;
       return fetch(input, init);
     }) as Fetch,
   };
@@ -68,13 +68,16 @@ it("keeps the weights of a snapshot over later steps, which the client looks at 
   await backend.start(context);
   const atStart = counted.scored;
   expect(await train(backend, 0.01)).toBe(1);
-  expect(counted.scored).toBe(atStart + 2);
+  expect(counted.scored).toBe(atStart + 3);
   expect(await train(backend, 0.01)).toBe(2);
-  expect(counted.scored).toBe(atStart + 2);
+  expect(counted.scored).toBe(atStart + 3);
 });
 
-it("refuses a server whose snapshots follow the trained weights, once they have moved", async () => {
-  await using backend = backendOf(liveSnapshots(fetchOf(local.server)));
+it.each([
+  ["the trained weights", liveSnapshots],
+  ["the newest snapshot", newestSnapshot],
+])("refuses a server whose snapshots follow %s, once these have moved", async (_, altered) => {
+  await using backend = backendOf(altered(fetchOf(local.server)));
   await backend.start(context);
   // Nothing is scored without a step, and a step of nothing tells nothing.
   expect(await backend.publishWeights()).toBe(1);

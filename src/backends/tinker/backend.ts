@@ -253,21 +253,21 @@ export class TinkerBackend implements TrainingBackend {
 
   async publishWeights(): Promise<number> {
     const run = this.#run;
-    run.published = await run.model.createSampler();
-    if (run.hasStepped) await this.#checkSnapshots(run);
+    run.published = await this.#createSnapshot(run);
     run.hasStepped = false;
     run.version += 1;
     return run.version;
   }
 
-  /** Until a step has moved the weights far enough to tell. @throws TinkerLiveSnapshotError */
-  async #checkSnapshots(run: Started): Promise<void> {
-    if (run.witness === null) return;
-    const finding = await run.witness.compare(run.published);
+  /** Asks the one before it until a step has moved the weights far enough to tell. @throws TinkerLiveSnapshotError */
+  async #createSnapshot(run: Started): Promise<SamplingClient> {
+    const { witness, client, model } = run;
+    if (witness === null || !run.hasStepped) return model.createSampler();
+    const { finding, current, next } = await witness.compare(() => model.createSampler());
     if (finding.kind === "live")
-      throw new TinkerLiveSnapshotError(run.client.baseUrl, finding.drift, finding.moved);
-    if (finding.kind === "frozen") run.witness = null;
-    if (finding.kind === "gone") run.witness = await SnapshotWitness.of(run.published);
+      throw new TinkerLiveSnapshotError(client.baseUrl, finding.drift, finding.moved);
+    run.witness = finding.kind === "frozen" ? null : next;
+    return current;
   }
 
   async saveState(folder: string): Promise<void> {

@@ -23,7 +23,15 @@ export interface SnapshotFinding {
   readonly moved: number;
 }
 
-/** An old snapshot, and what it said of the prompt when it was new. */
+export interface SnapshotComparison {
+  readonly finding: SnapshotFinding;
+  /** The new snapshot. */
+  readonly current: SamplingClient;
+  /** Of the new snapshot, for the step after. */
+  readonly next: SnapshotWitness;
+}
+
+/** The newest snapshot, and what it said of the prompt before a step. */
 export class SnapshotWitness {
   readonly #sampler: SamplingClient;
   readonly #before: Float32Array;
@@ -37,29 +45,54 @@ export class SnapshotWitness {
 
   /** Scores the prompt twice: how much two computations differ is what a step must exceed. */
   static async of(sampler: SamplingClient, signal?: AbortSignal): Promise<SnapshotWitness> {
-    const options = signal === undefined ? {} : { signal };
-    const before = await sampler.computeLogprobs(prompt, options);
-    const again = await sampler.computeLogprobs(prompt, options);
+    const before = await score(sampler, signal);
+    const again = await score(sampler, signal);
     const tolerance = Math.max(leastTolerance, 4 * largestDifference(before, again));
     return new SnapshotWitness(sampler, before, tolerance);
   }
 
-  /** @param current a snapshot of the weights after an optimizer step. */
-  async compare(current: SamplingClient, signal?: AbortSignal): Promise<SnapshotFinding> {
-    const options = signal === undefined ? {} : { signal };
-    const moved = largestDifference(await current.computeLogprobs(prompt, options), this.#before);
-    let now: Float32Array;
-    try {
-      now = await this.#sampler.computeLogprobs(prompt, options);
-    } catch (error) {
-      if (!(error instanceof TinkerError)) throw error;
-      return { kind: "gone", drift: 0, moved };
-    }
-    const drift = largestDifference(now, this.#before);
+  /**
+   * After an optimizer step. The old snapshot is asked before there is a new one: a server that has one
+   * adapter for training and sampling loads another snapshot over it when that is asked for.
+   *
+   * @param makeCurrent the snapshot of the weights after the step.
+   */
+  async compare(
+    makeCurrent: () => Promise<SamplingClient>,
+    signal?: AbortSignal,
+  ): Promise<SnapshotComparison> {
+    const after = await this.#scoreAgain(signal);
+    const current = await makeCurrent();
+    const scores = await score(current, signal);
+    const moved = largestDifference(scores, this.#before);
+    const judged = this.#judge(after, moved);
+    // The newest snapshot may have taken the place of the old one.
+    const finding =
+      judged.kind === "frozen" ? this.#judge(await this.#scoreAgain(signal), moved) : judged;
+    return { finding, current, next: new SnapshotWitness(current, scores, this.#tolerance) };
+  }
+
+  #judge(scores: Float32Array | null, moved: number): SnapshotFinding {
+    if (scores === null) return { kind: "gone", drift: 0, moved };
+    const drift = largestDifference(scores, this.#before);
     if (Math.max(drift, moved) <= this.#tolerance) return { kind: "unmoved", drift, moved };
     const isLive = drift > this.#tolerance && drift > moved / 2;
     return { kind: isLive ? "live" : "frozen", drift, moved };
   }
+
+  /** Null where the server has dropped it. */
+  async #scoreAgain(signal?: AbortSignal): Promise<Float32Array | null> {
+    try {
+      return await score(this.#sampler, signal);
+    } catch (error) {
+      if (error instanceof TinkerError) return null;
+      throw error;
+    }
+  }
+}
+
+function score(sampler: SamplingClient, signal?: AbortSignal): Promise<Float32Array> {
+  return sampler.computeLogprobs(prompt, signal === undefined ? {} : { signal });
 }
 
 /** The first token has no log-probability. */

@@ -1,6 +1,5 @@
 /** A report about a Tinker server, as a table for a terminal or as Markdown. */
-import type { Colors } from "../terminal/terminal.ts";
-import { safeText } from "../terminal/terminal.ts";
+import { type Colors, safeText } from "../terminal/terminal.ts";
 import { type Finding, topics, type Verdict } from "./finding.ts";
 import type { ServiceReport } from "./inspect-service.ts";
 

@@ -67,10 +67,10 @@ async function askClipping(context: ProbeContext): Promise<Answer> {
 
 async function askField(
   context: ProbeContext,
-  usual: AdamParams,
+  plain: AdamParams,
   changed: AdamParams,
 ): Promise<Answer> {
-  const before = await movedBy(context, usual);
+  const before = await movedBy(context, plain);
   const after = await movedBy(context, changed);
   if (before === 0) return unknown("a step moved nothing");
   return after < before / 3

@@ -12,7 +12,7 @@ import {
   unknown,
   yes,
 } from "./finding.ts";
-import { currentLogprobs, datumOf, each } from "./probe-data.ts";
+import { currentLogprobs, datumOf, each, probeTokens } from "./probe-data.ts";
 
 async function step({ model, signal }: ProbeContext): Promise<void> {
   await model.forwardBackward(
@@ -28,7 +28,7 @@ async function askFrozen(context: ProbeContext): Promise<Answer> {
   const { model, signal } = context;
   const witness = await SnapshotWitness.of(await model.createSampler({ signal }), signal);
   await step(context);
-  const found = await witness.compare(await model.createSampler({ signal }), signal);
+  const { finding: found } = await witness.compare(() => model.createSampler({ signal }), signal);
   const moves = `${short(found.drift)} nats after a step that moved the weights by ${short(found.moved)}`;
   switch (found.kind) {
     case "frozen":
@@ -40,6 +40,24 @@ async function askFrozen(context: ProbeContext): Promise<Answer> {
     case "unmoved":
       return unknown(`the step changed too little: ${short(found.moved)} nats`);
   }
+}
+
+/** Sampling from the snapshot before the newest one changes nothing of what is trained. */
+async function askApart(context: ProbeContext): Promise<Answer> {
+  const { model, signal } = context;
+  const old = await model.createSampler({ signal });
+  await old.computeLogprobs(probeTokens, { signal });
+  await step(context);
+  const newest = await model.createSampler({ signal });
+  await newest.computeLogprobs(probeTokens, { signal });
+  const before = await currentLogprobs(model, signal);
+  await old.computeLogprobs(probeTokens, { signal });
+  const after = await currentLogprobs(model, signal);
+  if (before === null || after === null) return unknown("no log-probabilities to compare");
+  const apart = distance(before, after);
+  return apart <= 1e-3
+    ? yes("sampling from an old snapshot leaves the trained weights as they are")
+    : no(`sampling from an old snapshot moves the trained weights by ${short(apart)} nats`);
 }
 
 /** Two models from one checkpoint, one step each: equal with the moments of the optimizer. */
@@ -64,5 +82,6 @@ async function askResume(context: ProbeContext): Promise<Answer> {
 
 export const snapshotProbes: readonly Probe[] = [
   { topic: "snapshots", name: "keep their weights", ask: askFrozen },
+  { topic: "snapshots", name: "are apart from training", ask: askApart },
   { topic: "snapshots", name: "checkpoints with optimizer", ask: askResume },
 ];
