@@ -96,5 +96,10 @@ it("says what is wrong where there is nothing to probe", async () => {
     code: 1,
     err: expect.stringContaining("status 401") as string,
   });
+  // Nothing listens on this port of the loopback interface.
+  expect(await cli("http://127.0.0.1:1", "--key", "tml-any")).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("had no response after 1 tries") as string,
+  });
   expect((await cli("--help")).out).toContain("The probes create a LoRA adapter");
 });

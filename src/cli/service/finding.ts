@@ -1,7 +1,7 @@
 /** What a probe of a Tinker server found out. */
 import type { TinkerClient } from "../../tinker-api/client.ts";
 import type { TrainingClient } from "../../tinker-api/training-client.ts";
-import { TinkerError } from "../../tinker-api/tinker-error.ts";
+import { TinkerError, TinkerUnreachableError } from "../../tinker-api/tinker-error.ts";
 
 /**
  * `yes`: as the Tinker service documents it; `no`: refused, or without an effect; `differs`: done in
@@ -53,6 +53,7 @@ export async function ask(probe: Probe, context: ProbeContext): Promise<Finding>
   } catch (error) {
     context.signal.throwIfAborted();
     if (!(error instanceof TinkerError)) throw error;
+    if (error instanceof TinkerUnreachableError) return { topic, name, ...unknown(error.message) };
     return { topic, name, ...no(`refused: ${error.message}`) };
   }
 }

@@ -2,7 +2,7 @@
 import { createTinkerClient, type TinkerClient } from "../../tinker-api/client.ts";
 import type { TinkerClientOptions } from "../../tinker-api/client-options.ts";
 import type { ServerModel } from "../../tinker-api/rest-client.ts";
-import { TinkerError } from "../../tinker-api/tinker-error.ts";
+import { TinkerError, TinkerUnreachableError } from "../../tinker-api/tinker-error.ts";
 import { ask, type Finding, type Probe, type ProbeContext } from "./finding.ts";
 import { lossProbes } from "./probe-losses.ts";
 import { optimizerProbes } from "./probe-optimizer.ts";
@@ -46,8 +46,9 @@ const allProbes: readonly Probe[] = [
 /** @throws TinkerError when there is no such server, or it trains nothing. */
 export async function inspectService(options: InspectOptions): Promise<ServiceReport> {
   const { signal, rank, onProbe } = options;
+  await checkReachable(options.client);
   await using client = await createTinkerClient({
-    patienceMs: 5_000,
+    patienceMs: 60_000,
     deadlineMs: probeMs,
     ...options.client,
   });
@@ -74,6 +75,17 @@ export async function inspectService(options: InspectOptions): Promise<ServiceRe
     await model.unload({ signal: AbortSignal.timeout(statusMs) }).catch(() => undefined);
   }
   return { url: client.baseUrl, models, baseModel, findings };
+}
+
+/** Without the patience of a client: nobody waits for a server that is not there. */
+async function checkReachable({ baseUrl, fetch = globalThis.fetch }: TinkerClientOptions) {
+  if (baseUrl === undefined) return;
+  const url = `${baseUrl.replace(/\/+$/u, "")}/api/v1/healthz`;
+  try {
+    await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(statusMs) });
+  } catch (cause) {
+    throw new TinkerUnreachableError({ request: "GET /api/v1/healthz" }, baseUrl, 1, cause);
+  }
 }
 
 function statusReader(

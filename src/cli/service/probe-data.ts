@@ -35,6 +35,11 @@ export function logprobsOf({ outputs }: ForwardBackwardOutput): readonly number[
   return found?.dtype === "float32" ? Array.from(found.data) : null;
 }
 
+/** The server reports the loss of a batch itself, not only those of its tokens. */
+export function hasSum({ metrics }: ForwardBackwardOutput): boolean {
+  return (metrics["loss:sum"] ?? metrics["total_loss:sum"]) !== undefined;
+}
+
 /** The loss of a batch as the server reports it: a sum in its metrics, or its losses per token. */
 export function reportedLoss({ metrics, outputs }: ForwardBackwardOutput): number | null {
   const metric = metrics["loss:sum"] ?? metrics["total_loss:sum"];

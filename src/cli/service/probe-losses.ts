@@ -11,7 +11,15 @@ import {
   unknown,
   yes,
 } from "./finding.ts";
-import { currentLogprobs, datumOf, each, isNear, probeLength, reportedLoss } from "./probe-data.ts";
+import {
+  currentLogprobs,
+  datumOf,
+  each,
+  hasSum,
+  isNear,
+  probeLength,
+  reportedLoss,
+} from "./probe-data.ts";
 
 /** Ratios on both sides of the bounds, advantages of both signs. */
 const shifts = each((i) => 0.35 * Math.sin(1 + 2 * i));
@@ -81,7 +89,10 @@ async function askReduction({ model, signal }: ProbeContext): Promise<Answer> {
     ["divided by the sum of the weights", sum / weight],
     ["each sequence divided by the sum of its weights", (2 * sum) / weight],
   ];
-  if (isNear(found, sum)) return yes("the sum over tokens and sequences");
+  if (isNear(found, sum))
+    return hasSum(output)
+      ? yes("the sum over tokens and sequences")
+      : unknown("losses of tokens are returned, and no sum; see the gradients below");
   const mean = means.find(([, value]) => isNear(found, value));
   if (mean !== undefined) return differs(mean[0]);
   if (isNear(found, -2 * now.reduce((total, l) => total + l, 0))) return no("weights are ignored");
