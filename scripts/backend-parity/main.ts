@@ -17,7 +17,9 @@ const header = [
   "| --- | --- | --- | --- | --- | --- | --- |",
 ];
 
-const cell = (value: number): string => (value === 0 ? "0" : value.toExponential(1));
+/** A server need not report its loss. */
+const cell = (value: number): string =>
+  Number.isNaN(value) ? "not reported" : value === 0 ? "0" : value.toExponential(1);
 
 async function lineOf({ name, what, optim, open }: Peer): Promise<string> {
   await using resources = new Resources();
@@ -38,15 +40,18 @@ async function lineOf({ name, what, optim, open }: Peer): Promise<string> {
 }
 
 const { values } = parseArgs({ options: { only: { type: "string" } } });
+const measured = new Map<string, string>();
+for (const peer of peers) {
+  if (values.only !== undefined && !peer.name.includes(values.only)) continue;
+  const line = await lineOf(peer);
+  measured.set(peer.name, line);
+  process.stdout.write(`${line}\n`);
+}
 const page = readFileSync(file, "utf8");
 const [head = "", rest = ""] = page.split(start);
 const [table = "", tail = ""] = rest.split(end);
-const lines: string[] = [];
-for (const peer of peers) {
-  const before = table.split("\n").find((line) => line.startsWith(`| ${peer.name} |`));
-  const isAsked = values.only === undefined || peer.name.includes(values.only);
-  const line = isAsked ? await lineOf(peer) : before;
-  if (line !== undefined) lines.push(line);
-  if (isAsked) process.stdout.write(`${line}\n`);
-}
+const kept = table.split("\n");
+const lines = peers.flatMap(
+  ({ name }) => measured.get(name) ?? kept.find((line) => line.startsWith(`| ${name} `)) ?? [],
+);
 writeFileSync(file, `${head}${start}\n\n${[...header, ...lines].join("\n")}\n\n${end}${tail}`);

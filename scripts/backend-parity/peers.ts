@@ -56,9 +56,8 @@ async function takeAdapter(local: LocalBackend, checkpoints: string): Promise<vo
   const [archive] = readdirSync(samplers);
   const unpacked = mkdtempSync(join(tmpdir(), "parity-"));
   execFileSync("tar", ["-xzf", join(samplers, archive!), "-C", unpacked]);
-  const [file] = readdirSync(unpacked, { recursive: true, encoding: "utf8" }).filter((name) =>
-    name.endsWith("adapter_model.safetensors"),
-  );
+  const files = readdirSync(unpacked, { recursive: true, encoding: "utf8" });
+  const file = files.find((name) => name.endsWith("adapter_model.safetensors"));
   copyFileSync(join(unpacked, file!), join(folder, "adapter_model.safetensors"));
   await local.loadState(folder, 0);
 }

@@ -57,7 +57,7 @@ export class AdaptiveSlots {
         this.#taken -= 1;
         if (!isOverloaded) this.#limit = Math.min(this.#most, this.#limit + 1 / this.#limit);
         while (this.#waiting.length > 0 && this.#taken < this.limit) {
-          // Taken here, so that nobody who comes in between has it, too.
+          // Taken here, so that a `take` in between does not have it, too.
           this.#taken += 1;
           this.#waiting.shift()?.();
         }

@@ -65,10 +65,10 @@ export class SnapshotWitness {
     const current = await makeCurrent();
     const scores = await score(current, signal);
     const moved = largestDifference(scores, this.#before);
-    const judged = this.#judge(after, moved);
+    const first = this.#judge(after, moved);
     // The newest snapshot may have taken the place of the old one.
     const finding =
-      judged.kind === "frozen" ? this.#judge(await this.#scoreAgain(signal), moved) : judged;
+      first.kind === "frozen" ? this.#judge(await this.#scoreAgain(signal), moved) : first;
     return { finding, current, next: new SnapshotWitness(current, scores, this.#tolerance) };
   }
 

@@ -24,7 +24,7 @@ export type Topic = (typeof topics)[number];
 
 export type Answer = Omit<Finding, "topic" | "name">;
 
-/** What probes work on: a model of their own, which is trained and thrown away. */
+/** What probes work on: a separate model, which is trained and thrown away. */
 export interface ProbeContext {
   readonly client: TinkerClient;
   readonly model: TrainingClient;

@@ -1,4 +1,4 @@
-/** Asks a Tinker server what it does, probe by probe, with a model of its own that is thrown away. */
+/** Asks a Tinker server what it does, probe by probe, with a separate model that is thrown away. */
 import { createTinkerClient, type TinkerClient } from "../../tinker-api/client.ts";
 import type { TinkerClientOptions } from "../../tinker-api/client-options.ts";
 import type { ServerModel } from "../../tinker-api/rest-client.ts";
@@ -77,7 +77,7 @@ export async function inspectService(options: InspectOptions): Promise<ServiceRe
   return { url: client.baseUrl, models, baseModel, findings };
 }
 
-/** Without the patience of a client: nobody waits for a server that is not there. */
+/** Without the patience of a client, which retries for a minute. */
 async function checkReachable({ baseUrl, fetch = globalThis.fetch }: TinkerClientOptions) {
   if (baseUrl === undefined) return;
   const url = `${baseUrl.replace(/\/+$/u, "")}/api/v1/healthz`;

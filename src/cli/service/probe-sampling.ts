@@ -45,7 +45,7 @@ const askGreedy =
       return no("ignored: seeds still matter");
     return (await isGreedy(sampler, { signal, temperature: 1 }))
       ? unknown("this model samples the same tokens without it")
-      : yes("leaves the likeliest tokens");
+      : yes("leaves the most likely tokens");
   };
 
 const askSeed: Ask = async (sampler, signal) => {
@@ -116,7 +116,7 @@ const askTopLogprobs: Ask = async (sampler, signal) => {
   return topPromptTokens === null ? no("not returned") : yes("returned");
 };
 
-/** How far what is told of a sample is from what the same tokens have as a prompt. */
+/** How far the log-probabilities of a sample are from those of the same tokens as a prompt. */
 async function logprobDistance(sampler: SamplingClient, temperature: number, signal: AbortSignal) {
   const { sequences } = await sampler.sample(prompt, {
     maxTokens,
