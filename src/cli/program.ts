@@ -7,7 +7,7 @@ import { adminTokenVariable, gatewayCommand, type GatewayFlags } from "./command
 import { workerKeyVariable } from "./commands/gateway-source.ts";
 import { addEvaluationCommands } from "./commands/evaluation-commands.ts";
 import { addFineTuneCommands } from "./commands/fine-tune-commands.ts";
-import type { DoctorFlags } from "./commands/doctor.ts";
+import { addDoctorCommands } from "./commands/doctor-commands.ts";
 import { addInitCommand } from "./commands/init-commands.ts";
 import { addModelCommands } from "./commands/model-commands.ts";
 import { addServeCommands } from "./commands/serve-commands.ts";
@@ -185,19 +185,7 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
   addDatasetCommands(program, io, onExit, command);
   addRunsCommands(program, io, onExit, command);
   addVerlCommands(program, io, onExit, command);
-  command(
-    program,
-    "doctor",
-    "check this machine: hardware, execution providers, hub cache, and how to fix problems",
-  )
-    .addHelpText(
-      "after",
-      "\nExamples:\n  $ agent-trainer doctor\n  $ agent-trainer doctor --json\n",
-    )
-    .action(async (flags: DoctorFlags) => {
-      const { doctorCommand } = await import("./commands/doctor.ts");
-      onExit(await doctorCommand(flags, io));
-    });
+  addDoctorCommands(program, io, onExit, command);
   addServeCommands(program, io, onExit, command);
   return program;
 }

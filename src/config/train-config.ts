@@ -772,6 +772,15 @@ export interface Sections {
      * @default null
      */
     readonly checkpointTtlS?: number | null;
+    /**
+     * Whether a snapshot of the server keeps its weights while training continues. probe checks
+     * that at the first weight sync and refuses a server whose snapshots follow the trained
+     * weights; frozen trusts the server; live trains on one whose snapshots do follow,
+     * synchronously only.
+     * Allowed: one of probe, frozen, live.
+     * @default "probe"
+     */
+    readonly snapshots?: "probe" | "frozen" | "live";
   };
   /**
    * Options of the backend fireworks, where the trainer creates it: by name, with

@@ -38,9 +38,10 @@ const creators: Readonly<Record<BackendName, CreateBackend>> = {
   },
   async tinker({ tinkerBaseUrl: baseUrl, tinker }, { onWarning }) {
     const { createTinkerBackend } = await import("../backends/tinker/index.ts");
-    const { tokenizer, contextLength, checkpointTtlS: checkpointTtlSeconds } = tinker;
+    const { tokenizer, contextLength, checkpointTtlS: checkpointTtlSeconds, snapshots } = tinker;
     return createTinkerBackend({
       checkpointTtlSeconds,
+      snapshots,
       ...(onWarning === undefined ? {} : { onWarning }),
       ...(baseUrl === null ? {} : { baseUrl }),
       ...(tokenizer === null ? {} : { tokenizer }),

@@ -70,6 +70,13 @@ export const tinkerOptions: Section<"tinker"> = z
       .default(null)
       .describe("Time in seconds after which the server may delete a checkpoint; null is never.")
       .meta(free),
+    snapshots: z
+      .enum(["probe", "frozen", "live"])
+      .default("probe")
+      .describe(
+        "Whether a snapshot of the server keeps its weights while training continues. probe checks that at the first weight sync and refuses a server whose snapshots follow the trained weights; frozen trusts the server; live trains on one whose snapshots do follow, synchronously only.",
+      )
+      .meta(free),
   })
   .prefault({})
   .describe(

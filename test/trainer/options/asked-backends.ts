@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rowLossOf } from "../../../src/algorithms/losses/row-losses.ts";
 import { createLocalBackend } from "../../../src/backends/local/index.ts";
+import { createFireworksBackend } from "../../../src/backends/fireworks/index.ts";
 import { createTinkerBackend } from "../../../src/backends/tinker/index.ts";
 import { rowFactors } from "../../../src/core/loss/aggregation.ts";
 import type {
@@ -23,11 +24,12 @@ import type { TrainConfig } from "../../../src/config/train-config.ts";
 import { planLoss } from "../../../src/trainer/update/loss-plan.ts";
 import { updateWithTrainerLoss } from "../../../src/trainer/update/trainer-loss.ts";
 import { rowOf } from "../../engine/small-model.ts";
+import { baseModel, key, startFireworks } from "../../tinker/fireworks/local-fireworks.ts";
 import { fetchOf, modelPath, startServer, token } from "../../tinker/local-server.ts";
 import { fakeBackend, fakeRun, modelFolder } from "../../verl/fake-bridge.ts";
 
 export interface Asked extends AsyncDisposable {
-  readonly name: "local" | "tinker" | "verl";
+  readonly name: "local" | "tinker" | "fireworks" | "verl";
   readonly backend: TrainingBackend;
   readonly target: InferenceTarget;
   /** Ratios on both sides of every bound, advantages of both signs. */
@@ -99,6 +101,36 @@ export async function askTinker(): Promise<Asked> {
     async startWith(adapter) {
       await using other = make();
       await other.start(runOf("shop-tiny", adapter));
+    },
+    async [Symbol.asyncDispose]() {
+      await backend[Symbol.asyncDispose]();
+      await served[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export async function askFireworks(): Promise<Asked> {
+  const served = await startFireworks();
+  const make = () =>
+    createFireworksBackend({
+      baseUrl: "http://fireworks.test",
+      apiKey: key,
+      account: "local",
+      tokenizer: modelPath,
+      contextLength: 512,
+      trainUnembed: false,
+      client: { fetch: fetchOf(served.server) },
+    });
+  const backend = make();
+  const target = await backend.start(runOf(baseModel, lora));
+  return {
+    name: "fireworks",
+    backend,
+    target,
+    rows: await prepared(backend, "fireworks"),
+    async startWith(adapter) {
+      await using other = make();
+      await other.start(runOf(baseModel, adapter));
     },
     async [Symbol.asyncDispose]() {
       await backend[Symbol.asyncDispose]();

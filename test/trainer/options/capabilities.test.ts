@@ -18,6 +18,7 @@ import { lossOf } from "../../../src/trainer/update/update-spec.ts";
 import { hasPython } from "../../verl/fake-bridge.ts";
 import {
   type Asked,
+  askFireworks,
   askLocal,
   askTinker,
   askVerl,
@@ -149,7 +150,7 @@ const starts =
     unlessRefused(() => asked.startWith(rank === 0 ? null : { rank, alpha }));
 
 /** Backends whose model and optimizer are real. */
-const real = ["local", "tinker"] as const;
+const real = ["local", "tinker", "fireworks"] as const;
 const fakeLosses = ["ppo", "importance_sampling"];
 const correction = "algorithm.rollout_correction";
 
@@ -278,6 +279,7 @@ it("lists losses of verl that the bridge has", () => {
 for (const [name, open] of [
   ["local", askLocal],
   ["tinker", askTinker],
+  ["fireworks", askFireworks],
   ["verl", askVerl],
 ] as const) {
   describe.skipIf(name === "verl" && !hasPython)(`the row of ${name}`, () => {
