@@ -12,6 +12,7 @@ import {
   rejectionSampleOptions,
   replayOptions,
 } from "./schema/selection.ts";
+import { budgetOptions } from "./schema/budget.ts";
 import { dataOptions, datasetOptions } from "./schema/data.ts";
 import { guardOptions } from "./schema/guards.ts";
 import { fireworksOptions, localOptions, tinkerOptions, verlOptions } from "./schema/backends.ts";
@@ -33,6 +34,7 @@ const schema = z.strictObject({
   compact_filtering: compactFilteringOptions,
   training: trainingOptions,
   guards: guardOptions,
+  budget: budgetOptions,
   rejection_sample: rejectionSampleOptions,
   replay: replayOptions,
   async_training: asyncTrainingOptions,

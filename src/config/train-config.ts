@@ -3,7 +3,6 @@
  * `npm run schema`; do not edit. Files and `key=value` lists have the same names in snake_case.
  */
 
-
 /** Options of a run, all sections but `algorithm`. */
 export interface Sections {
   readonly model?: {
@@ -391,6 +390,53 @@ export interface Sections {
      * @default "stop"
      */
     readonly action?: "warn" | "end_step" | "stop";
+  };
+  readonly budget?: {
+    /**
+     * Maximum tokens of the run: prompts, sampled tokens and trained sequences, validations
+     * included. The run saves a checkpoint and ends before a step that would exceed it; null is no
+     * limit.
+     * Allowed: a whole number of at least 1, or null.
+     * @default null
+     */
+    readonly tokens?: number | null;
+    /**
+     * Maximum cost of the run in US dollars, by the prices of budget.prices; refused where prices
+     * are unknown. null is no limit.
+     * Allowed: a number above 0, or null.
+     * @default null
+     */
+    readonly usd?: number | null;
+    readonly prices?: {
+      /**
+       * Price of a million prompt tokens in US dollars; null is the built-in table's, where it
+       * lists the model.
+       * Allowed: a number of at least 0, or null.
+       * @default null
+       */
+      readonly prompt?: number | null;
+      /**
+       * Price of a million sampled tokens in US dollars; null is the built-in table's, where it
+       * lists the model.
+       * Allowed: a number of at least 0, or null.
+       * @default null
+       */
+      readonly sampled?: number | null;
+      /**
+       * Price of a million trained tokens in US dollars; null is the built-in table's, where it
+       * lists the model.
+       * Allowed: a number of at least 0, or null.
+       * @default null
+       */
+      readonly trained?: number | null;
+      /**
+       * Price of one GPU-hour of dedicated hardware in US dollars; null is the built-in table's,
+       * where it lists the accelerator.
+       * Allowed: a number of at least 0, or null.
+       * @default null
+       */
+      readonly gpuHour?: number | null;
+    };
   };
   readonly rejectionSample?: {
     /**
@@ -984,7 +1030,12 @@ export interface AlgorithmValues {
    * seq-mean-token-sum-norm.
    * @default "token-mean"
    */
-  readonly lossAggMode?: "token-mean" | "token-sum" | "seq-mean-token-sum" | "seq-mean-token-mean" | "seq-mean-token-sum-norm";
+  readonly lossAggMode?:
+    | "token-mean"
+    | "token-sum"
+    | "seq-mean-token-sum"
+    | "seq-mean-token-mean"
+    | "seq-mean-token-sum-norm";
   /**
    * Constant length in tokens that algorithm.loss_agg_mode=seq-mean-token-sum-norm divides by; Dr.
    * GRPO recommends the longest response allowed (arXiv:2503.20783). null uses the longest trained
@@ -1213,7 +1264,19 @@ export interface AlgorithmNames {
    * opo, gpg, maxrl, grpo_passk, or path#export of a function.
    * @default "grpo"
    */
-  readonly advEstimator?: "grpo" | "reinforce" | "rloo" | "reinforce_plus_plus" | "reinforce_plus_plus_baseline" | "prpo" | "opo" | "gpg" | "maxrl" | "grpo_passk" | "gae" | `${string}#${string}`;
+  readonly advEstimator?:
+    | "grpo"
+    | "reinforce"
+    | "rloo"
+    | "reinforce_plus_plus"
+    | "reinforce_plus_plus_baseline"
+    | "prpo"
+    | "opo"
+    | "gpg"
+    | "maxrl"
+    | "grpo_passk"
+    | "gae"
+    | `${string}#${string}`;
   /**
    * Advantage estimators for single roles, which override algorithm.adv_estimator, as {role:
    * estimator}.
@@ -1228,7 +1291,16 @@ export interface AlgorithmNames {
    * path#export of a function.
    * @default "ppo"
    */
-  readonly lossFn?: "importance_sampling" | "ppo" | "cispo" | "gspo" | "gmpo" | "sapo" | "dro" | "cross_entropy" | `${string}#${string}`;
+  readonly lossFn?:
+    | "importance_sampling"
+    | "ppo"
+    | "cispo"
+    | "gspo"
+    | "gmpo"
+    | "sapo"
+    | "dro"
+    | "cross_entropy"
+    | `${string}#${string}`;
   /**
    * Policy losses for single roles, which override algorithm.loss_fn, as {role: loss}.
    * Allowed: a map of roles to losses, or a list of role=loss.

@@ -28,6 +28,8 @@ export type TrainerEvent = EventBase &
         readonly seed: number;
         readonly totalSteps: number;
         readonly resumedFrom: string | null;
+        /** What it is expected to cost, as a sentence; absent where nothing says so. */
+        readonly estimate?: string;
       }
     | {
         readonly type: "step-start";
@@ -74,8 +76,8 @@ export type TrainerEvent = EventBase &
     | { readonly type: "warning"; readonly message: string }
     | {
         readonly type: "run-end";
-        readonly status: "completed" | "untrained" | "interrupted" | "failed";
-        /** Why it failed, or why nothing was learned. */
+        readonly status: "completed" | "untrained" | "out_of_budget" | "interrupted" | "failed";
+        /** Why it failed or ended early, or why nothing was learned. */
         readonly message: string | null;
       }
   );

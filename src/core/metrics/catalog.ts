@@ -21,6 +21,7 @@ export type MetricUnit =
   | "seconds"
   | "tokens"
   | "tokens per second"
+  | "US dollars"
   | "weight"
   | "advantage";
 
