@@ -74,6 +74,8 @@ export type TrainerEvent = EventBase &
     /** The run was resumed with other options. */
     | { readonly type: "config-change"; readonly changes: readonly ConfigChange[] }
     | { readonly type: "warning"; readonly message: string }
+    /** What a backend that was created by name is doing; for displays, not written to `events.jsonl`. */
+    | { readonly type: "notice"; readonly message: string }
     | {
         readonly type: "run-end";
         readonly status: "completed" | "untrained" | "out_of_budget" | "interrupted" | "failed";

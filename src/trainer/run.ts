@@ -217,7 +217,9 @@ async function runWithServices(
     seed: config.trainer.seed,
     model: { name, lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha } },
     signal,
+    runDir: directory.path,
   });
+  budget.paidByHour(plan.backend.usdPerHour ?? 0);
   // Some backends know what they support only after a request to their server.
   checkCapabilities(config, backend);
   if (directory.checkpoint !== null) {

@@ -180,6 +180,9 @@ export function createProgress(options: ProgressOptions): Progress {
         case "warning":
           print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
           return;
+        case "notice":
+          if (!isQuiet) print(colors.dim(safeText(event.message)));
+          return;
         case "config-change":
           if (!isQuiet)
             for (const { option, before, after } of event.changes)

@@ -1,7 +1,7 @@
 /** Options that limit what a run may spend, and what its tokens cost. */
 import { z } from "zod";
 import { integer, type Section } from "./kinds.ts";
-import { free } from "./option-meta.ts";
+import { free, freeAndNeeds } from "./option-meta.ts";
 
 const price = (what: string, listed = "model") =>
   z
@@ -35,7 +35,9 @@ export const budgetOptions: Section<"budget"> = z
         prompt: price("a million prompt tokens in US dollars"),
         sampled: price("a million sampled tokens in US dollars"),
         trained: price("a million trained tokens in US dollars"),
-        gpu_hour: price("one GPU-hour of dedicated hardware in US dollars", "accelerator"),
+        gpu_hour: price("one GPU-hour of dedicated hardware in US dollars", "accelerator").meta(
+          freeAndNeeds({ option: "fireworks.training_shape", not: null }),
+        ),
       })
       .prefault({}),
   })

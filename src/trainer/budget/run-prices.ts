@@ -41,7 +41,8 @@ export function runPrices(
 }
 
 /** Whether the hardware is held for the run alone, and paid by the hour. */
-export const isPaidByHour = (_config: TrainConfig, _backend: string): boolean => false;
+export const isPaidByHour = ({ fireworks }: TrainConfig, backend: string): boolean =>
+  backend === "fireworks" && fireworks.trainingShape !== null;
 
 /** @throws ConfigError when `budget.usd` is set, but nothing says what the run costs. */
 export function checkPrices(config: TrainConfig, backend: string): void {
