@@ -1,4 +1,4 @@
-/** The `fireworks` backend: trains and samples on Fireworks, serverless or on a trainer of its own. */
+/** The `fireworks` backend: trains and samples on Fireworks, serverless or on a dedicated trainer. */
 import { randomBytes } from "node:crypto";
 import type {
   BackendCapabilities,

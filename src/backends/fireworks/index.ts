@@ -26,7 +26,7 @@ export type { FireworksBackendOptions } from "./options.ts";
 
 /**
  * Creates the `fireworks` backend, which trains a LoRA adapter on Fireworks' serverless Training API, or,
- * with `dedicated`, an adapter or every weight on a trainer of its own. The caller disposes of it, which
+ * with `dedicated`, an adapter or every weight on a dedicated trainer. The caller disposes of it, which
  * deletes what was created.
  *
  * @example

@@ -1,4 +1,4 @@
-/** Where a run trains: a serverless session, or a trainer and a deployment of its own. */
+/** Where a run trains: a serverless session, or a dedicated trainer and its deployment. */
 import { defined } from "../../util/defined.ts";
 import { findAccount, openSession, type FireworksClient } from "./api/client.ts";
 import { resolveSettings } from "./api/client-options.ts";

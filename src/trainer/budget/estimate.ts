@@ -2,7 +2,7 @@
 import { isDecoupled } from "../update/correct-rows.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { batchSizeOf } from "../loop-context.ts";
-import { runPrices, type RunPrices } from "./run-prices.ts";
+import { isPaidByHour, runPrices, type RunPrices } from "./run-prices.ts";
 import { costOf, formatUsd, tokensOf, type Usage } from "./spending.ts";
 
 /** Where no option says how long prompts may be. */
@@ -19,6 +19,8 @@ export interface RunEstimate {
   readonly sampledTokens: number;
   readonly usage: Omit<Usage, "hours">;
   readonly price: RunPrices | null;
+  /** Hardware is held for the run, and its kind is known when the run starts. */
+  readonly isPaidByHour: boolean;
   /** null where no price is known. */
   readonly usd: number | null;
 }
@@ -59,6 +61,7 @@ export function estimateRun(config: TrainConfig, { backend, steps }: RunSize): R
     sampledTokens,
     usage,
     price,
+    isPaidByHour: isPaidByHour(config, backend),
     usd: price === null ? null : costOf(usage, price.prices),
   };
 }
@@ -74,7 +77,9 @@ export function formatEstimate(estimate: RunEstimate): string {
   const basis = `one model call per rollout, prompts of ${promptTokens} tokens${assumed}, completions of rollout.train.max_tokens=${sampledTokens}, without validations`;
   const cost =
     price === null || usd === null
-      ? "No price is known; budget.prices sets them."
+      ? estimate.isPaidByHour
+        ? "The trainer and its deployment are paid by the hour; what an hour costs is shown when they are created."
+        : "No price is known; budget.prices sets them."
       : `${formatUsd(usd)} at ${(["prompt", "sampled", "trained"] as const).map((name) => `$${price.prices[name]} ${name}`).join(", ")} per million (${price.source}).`;
   return `${steps === null ? "A step" : "The run"} takes about ${size}: ${tokens}, with ${basis}. ${cost}`;
 }

@@ -81,11 +81,11 @@ it("learns the shop task, driven from Python", { timeout: 1_200_000 }, async () 
   const tasks = trainTasks.map(({ instruction, metadata }) => ({ instruction, ...metadata }));
   writeFileSync(file, JSON.stringify(tasks));
   const tokenizer = join(modelPath, "tokenizer.json");
-  const args = [url, key, baseModel, "16", tokenizer, file];
+  const args = [url, key, baseModel, "12", tokenizer, file];
   const rewards = (await runPython("shop.py", args, {})) as number[];
-  expect(rewards).toHaveLength(16);
+  expect(rewards).toHaveLength(12);
   const mean = (values: readonly number[]): number =>
     values.reduce((sum, value) => sum + value, 0) / values.length;
   process.stderr.write(`rewards ${rewards.map((reward) => reward.toFixed(2)).join(" ")}\n`);
-  expect(mean(rewards.slice(-4))).toBeGreaterThan(mean(rewards.slice(0, 4)) + 0.1);
+  expect(mean(rewards.slice(-3))).toBeGreaterThan(mean(rewards.slice(0, 3)) + 0.2);
 });
