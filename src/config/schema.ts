@@ -12,6 +12,7 @@ import {
   rejectionSampleOptions,
   replayOptions,
 } from "./schema/selection.ts";
+import { budgetOptions } from "./schema/budget.ts";
 import { dataOptions, datasetOptions } from "./schema/data.ts";
 import { distillationOptions } from "./schema/distillation.ts";
 import { fineTuningOptions } from "./schema/fine-tuning.ts";
@@ -36,6 +37,7 @@ const schema = z.strictObject({
   compact_filtering: compactFilteringOptions,
   training: trainingOptions,
   guards: guardOptions,
+  budget: budgetOptions,
   rejection_sample: rejectionSampleOptions,
   replay: replayOptions,
   async_training: asyncTrainingOptions,

@@ -391,6 +391,53 @@ export interface Sections {
      */
     readonly action?: "warn" | "end_step" | "stop";
   };
+  readonly budget?: {
+    /**
+     * Maximum tokens of the run: prompts, sampled tokens and trained sequences, validations
+     * included. The run saves a checkpoint and ends before a step that would exceed it; null is no
+     * limit.
+     * Allowed: a whole number of at least 1, or null.
+     * @default null
+     */
+    readonly tokens?: number | null;
+    /**
+     * Maximum cost of the run in US dollars, by the prices of budget.prices; refused where prices
+     * are unknown. null is no limit.
+     * Allowed: a number above 0, or null.
+     * @default null
+     */
+    readonly usd?: number | null;
+    readonly prices?: {
+      /**
+       * Price of a million prompt tokens in US dollars; null is the built-in table's, where it
+       * lists the model.
+       * Allowed: a number of at least 0, or null.
+       * @default null
+       */
+      readonly prompt?: number | null;
+      /**
+       * Price of a million sampled tokens in US dollars; null is the built-in table's, where it
+       * lists the model.
+       * Allowed: a number of at least 0, or null.
+       * @default null
+       */
+      readonly sampled?: number | null;
+      /**
+       * Price of a million trained tokens in US dollars; null is the built-in table's, where it
+       * lists the model.
+       * Allowed: a number of at least 0, or null.
+       * @default null
+       */
+      readonly trained?: number | null;
+      /**
+       * Price of one GPU-hour of dedicated hardware in US dollars; null is the built-in table's,
+       * where it lists the accelerator.
+       * Allowed: a number of at least 0, or null.
+       * @default null
+       */
+      readonly gpuHour?: number | null;
+    };
+  };
   readonly rejectionSample?: {
     /**
      * Rejection sampling: drop tasks whose rewards are all equal and roll out others in their
@@ -808,8 +855,9 @@ export interface Sections {
      */
     readonly tokenizer?: string | null;
     /**
-     * Context length of the model: maximum tokens of prompt and completion together. Fireworks does
-     * not report it, so it must be set.
+     * Context length of the model: maximum tokens of prompt and completion together. Serverless
+     * training does not report it, so it must be set there; null is that of
+     * fireworks.training_shape.
      * Allowed: a whole number of at least 2, or null.
      * @default null
      */
@@ -839,6 +887,57 @@ export interface Sections {
      * @default null
      */
     readonly outputModel?: string | null;
+    /**
+     * Training shape of a dedicated trainer, accounts/fireworks/trainingShapes/NAME: a trainer and
+     * a deployment are created for the run and deleted at its end. null is serverless training.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly trainingShape?: string | null;
+    /**
+     * Copies of a dedicated trainer, which share each update.
+     * Allowed: a whole number of at least 1.
+     * @default 1
+     */
+    readonly trainerReplicas?: number;
+    /**
+     * Copies of the model that sample for a dedicated trainer.
+     * Allowed: a whole number of at least 1.
+     * @default 1
+     */
+    readonly deploymentReplicas?: number;
+    /**
+     * Region of a dedicated trainer and its deployment; null is the service's choice.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly region?: string | null;
+    /**
+     * Timeout in seconds for hardware of a dedicated trainer to be available.
+     * Allowed: a number above 0.
+     * @default 172800
+     */
+    readonly capacityTimeoutS?: number;
+    /**
+     * Timeout in seconds for a dedicated trainer to start once it has hardware, and for its
+     * deployment.
+     * Allowed: a number above 0.
+     * @default 3600
+     */
+    readonly readyTimeoutS?: number;
+    /**
+     * Timeout in seconds for the deployment of a dedicated trainer to load new weights.
+     * Allowed: a number above 0.
+     * @default 600
+     */
+    readonly weightSyncTimeoutS?: number;
+    /**
+     * Time in seconds without a request after which Fireworks ends a dedicated trainer, as it does
+     * when this process is killed.
+     * Allowed: a whole number of at least 60 and at most 10800.
+     * @default 3600
+     */
+    readonly inactivityTimeoutS?: number;
     /**
      * Maximum number of samples requested from Fireworks at the same time.
      * Allowed: a whole number of at least 1.

@@ -72,6 +72,8 @@ export interface RunContext {
   readonly model: ModelSpec;
   /** Aborted when the run is stopped while the backend starts. */
   readonly signal: AbortSignal;
+  /** The run folder, for records of what the run holds elsewhere; absent outside of a run. */
+  readonly runDir?: string;
 }
 
 /** An in-process policy; the gateway owns the chat template. */
@@ -211,6 +213,8 @@ export interface TrainingBackend extends AsyncDisposable {
    * @throws CheckpointError when the folder does not match this model; nothing has changed then.
    */
   loadState(folder: string, weightVersion: number): Promise<void>;
+  /** After the start: USD per hour of hardware that is held for the run. @default null, none or unknown */
+  readonly usdPerHour?: number | null;
   /** Numbers since the last call (`engine/...`): tokens sampled, busy seconds. */
   metrics?(): Promise<UpdateMetrics>;
 }

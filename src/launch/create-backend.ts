@@ -15,6 +15,8 @@ import { missingPackage } from "./missing-package.ts";
 export interface BackendListeners {
   /** Progress of the download of a model. */
   readonly onPull?: (progress: PullProgress) => void;
+  /** What the backend creates, waits for and deletes, as sentences. */
+  readonly onProgress?: (message: string) => void;
   /** Warnings of the backend, as sentences. */
   readonly onWarning?: (message: string) => void;
 }
@@ -48,9 +50,11 @@ const creators: Readonly<Record<BackendName, CreateBackend>> = {
       ...(contextLength === null ? {} : { contextLength }),
     });
   },
-  async fireworks({ fireworks }, { onWarning }) {
+  async fireworks({ fireworks, budget }, { onWarning, onProgress }) {
     const { createFireworksBackend } = await import("../backends/fireworks/index.ts");
     const { baseUrl, account, tokenizer, contextLength, outputModel } = fireworks;
+    const { trainingShape, region } = fireworks;
+    const { gpuHour } = budget.prices;
     return createFireworksBackend({
       trainAttention: fireworks.trainAttn,
       trainMlp: fireworks.trainMlp,
@@ -60,7 +64,24 @@ const creators: Readonly<Record<BackendName, CreateBackend>> = {
         patienceMs: fireworks.patienceS * 1000,
         maxConcurrentSamples: fireworks.maxConcurrentSamples,
       },
+      ...(trainingShape === null
+        ? {}
+        : {
+            dedicated: {
+              trainingShape,
+              trainerReplicas: fireworks.trainerReplicas,
+              deploymentReplicas: fireworks.deploymentReplicas,
+              capacityTimeoutMs: fireworks.capacityTimeoutS * 1000,
+              readyTimeoutMs: fireworks.readyTimeoutS * 1000,
+              weightSyncTimeoutMs: fireworks.weightSyncTimeoutS * 1000,
+              inactivityS: fireworks.inactivityTimeoutS,
+              requiresPrice: budget.usd !== null,
+              ...(region === null ? {} : { region }),
+              ...(gpuHour === null ? {} : { gpuHourUsd: gpuHour }),
+            },
+          }),
       ...(onWarning === undefined ? {} : { onWarning }),
+      ...(onProgress === undefined ? {} : { onProgress }),
       ...(baseUrl === null ? {} : { baseUrl }),
       ...(account === null ? {} : { account }),
       ...(tokenizer === null ? {} : { tokenizer }),

@@ -4,6 +4,7 @@ import type { TrainingBackend } from "../core/backend.ts";
 import type { Task } from "../core/task.ts";
 import type { Teacher } from "../core/teacher.ts";
 import type { Episode } from "../core/trajectory.ts";
+import type { Budget } from "./budget/budget.ts";
 import type { BatchPlan } from "./rollouts/batches.ts";
 import type { WeightGate } from "./rollouts/weight-gate.ts";
 import type { TrainConfig } from "../config/train-config.ts";
@@ -39,6 +40,8 @@ export interface LoopContext {
   readonly journal: RunLog;
   readonly emit: Emit;
   readonly signal: AbortSignal;
+  /** What the run has spent, and may spend. */
+  readonly budget: Budget;
   /** Custom estimators, by their names in the options. */
   readonly estimators: CustomEstimators;
   readonly losses: CustomLosses;

@@ -14,6 +14,10 @@ import { createBatchPlan, stepsForEpochs, curriculumRank } from "./rollouts/batc
 import { servedState, type RunState } from "./run-folder/checkpoint.ts";
 import { startWarnings } from "../config/checks/start-warnings.ts";
 import { validationNotices } from "../config/checks/switches.ts";
+import { Budget } from "./budget/budget.ts";
+import { estimateRun, formatEstimate } from "./budget/estimate.ts";
+import { meteredBackend, meteredTarget, meterEpisodes } from "./budget/metered.ts";
+import { checkPrices, runPrices } from "./budget/run-prices.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
 import { checkValidation } from "./check-validation.ts";
 import { resumedState } from "./run-folder/resumed-state.ts";
@@ -98,6 +102,12 @@ function startOf(plan: RunPlan, { checkpoint, changes }: RunDirectory, fresh: Ru
   return { ...resumedState(servedState(checkpoint.state), plan.config, changes), configHash };
 }
 
+/** What is expected to be paid, where something is. */
+function estimateOf({ config, backend }: RunPlan, steps: number): { estimate?: string } {
+  const estimate = estimateRun(config, { backend: backend.name, steps });
+  return estimate.usd === null ? {} : { estimate: formatEstimate(estimate) };
+}
+
 /** The first events of a run: what it starts with, and what may surprise. */
 function announce({ plan, directory, state, emit }: OpenedRun, run: RunFacts): void {
   const { checkpoint, changes } = directory;
@@ -105,6 +115,7 @@ function announce({ plan, directory, state, emit }: OpenedRun, run: RunFacts): v
     type: "run-start",
     ...run,
     resumedFrom: checkpoint?.path ?? null,
+    ...estimateOf(plan, run.totalSteps),
   };
   emit(state.step, start);
   if (changes.length > 0) emit(state.step, { type: "config-change", changes });
@@ -142,6 +153,7 @@ function leave(directory: RunDirectory, end: () => void, { status, message }: Ru
 export async function executeRun(plan: RunPlan): Promise<TrainResult> {
   const { config, listeners } = plan;
   checkValidation(config, plan.valTasks);
+  checkPrices(config, plan.backend.name);
   const fresh = atStart(plan);
   const { resume, allowChanges } = plan;
   const { dataHash } = fresh;
@@ -209,14 +221,24 @@ async function runWithServices(
   { plan, directory, state, emit }: OpenedRun,
   totalSteps: number,
 ): Promise<LoopResult> {
-  const { backend, config, signal } = plan;
-  signal.throwIfAborted();
+  const { config } = plan;
+  plan.signal.throwIfAborted();
+  const { tokens, usd } = config.budget;
+  const prices = runPrices(config, plan.backend.name)?.prices ?? null;
+  const budget = new Budget({ tokens, usd, prices, before: state.spent });
+  const backend = meteredBackend(plan.backend, budget);
+  // Asynchronously, an update runs at the same time as rollouts, and it must not be cut off.
+  const signal = config.asyncTraining.enable
+    ? plan.signal
+    : AbortSignal.any([plan.signal, budget.signal]);
   const { loraRank, loraAlpha, name } = config.model;
   const target = await backend.start({
     seed: config.trainer.seed,
     model: { name, lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha } },
     signal,
+    runDir: directory.path,
   });
+  budget.paidByHour(plan.backend.usdPerHour ?? 0);
   // Some backends know what they support only after a request to their server.
   checkCapabilities(config, backend);
   if (directory.checkpoint !== null) {
@@ -224,8 +246,9 @@ async function runWithServices(
   }
   await plan.teacher?.start(target.renderer ?? null, signal);
   const { weightVersion } = state;
+  const meter = meterEpisodes(target, budget);
   const service = await createRolloutService({
-    target,
+    target: meteredTarget(target, budget),
     rollouts: plan.rollouts,
     config,
     weightVersion,
@@ -236,7 +259,12 @@ async function runWithServices(
         config,
         backend,
         gate: service.gate,
-        rollouts: service.run,
+        rollouts: async (requests, how) => {
+          const episodes = await service.run(requests, how);
+          meter(episodes);
+          return episodes;
+        },
+        budget,
         batches: createBatchPlan(plan.trainTasks, {
           batchSize: batchSizeOf(config),
           seed: config.data.seed ?? config.trainer.seed,

@@ -68,6 +68,7 @@ class Scoring extends Workflow {
 }
 const scoring = { agentFlow: undefined, workflowClass: Scoring } as unknown as CoinTrainerOptions;
 
+const prices = { prompt: 1, sampled: 1, trained: 1 };
 const scripted: Readonly<Record<string, CoinTrainerOptions>> = {
   "rejection sampling and validation": {
     evaluator: halfRight,
@@ -86,6 +87,7 @@ const scripted: Readonly<Record<string, CoinTrainerOptions>> = {
     backend: coinBackend({ metrics: () => ({ "engine/busy_s": 0.001, "engine/heat": 1 }) }),
     set: { "replay.tasks": 1 },
   },
+  "a budget": { set: { "budget.usd": 1, "budget.prices": prices } },
   "asynchronous training": {
     evaluator: halfRight,
     set: { "async_training.enable": true },

@@ -4,6 +4,7 @@ import { capabilityMatrix } from "../../core/capabilities.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { AgentTrainer } from "../../launch/agent-trainer.ts";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
+import { checkPrices } from "../../trainer/budget/run-prices.ts";
 import { resolvedAsJson, formatResolved } from "../report/dry-run.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { explainedAsJson, formatExplained } from "../report/explain.ts";
@@ -90,6 +91,7 @@ export async function trainCommand(
   const loaded = loadConfig({ file: configFile, overrides });
   if (flags.explain !== undefined) return explainCommand(flags.explain, loaded, flags, io);
   if (flags.dryRun === true) {
+    checkPrices(loaded.config, loaded.config.backend);
     io.stdout.write(
       flags.json === true ? `${JSON.stringify(resolvedAsJson(loaded))}\n` : formatResolved(loaded),
     );
@@ -119,15 +121,15 @@ export async function trainCommand(
     io.stdout.write(`${JSON.stringify({ ...result, seconds })}\n`);
   } else {
     io.stdout.write(
-      `${result.status} after ${result.steps} of ${result.totalSteps} steps in ${duration(seconds)}\nrun folder: ${result.runDir}\n`,
+      `${result.status.replaceAll("_", " ")} after ${result.steps} of ${result.totalSteps} steps in ${duration(seconds)}\nrun folder: ${result.runDir}\n`,
     );
   }
-  if (result.status !== "interrupted") return exitCodes.done;
+  if (result.status === "completed" || result.status === "untrained") return exitCodes.done;
   const { backend, trainer: names } = trainer.config;
   const isNamed = names.experimentName !== null;
   const row: ReadonlyMap<string, BackendCapabilities> = new Map(Object.entries(capabilityMatrix));
   const canResume = row.get(backend)?.exactResume ?? true;
   const words = ["train", configFile, ...overrides];
   io.stderr.write(`${nextCommand(result, words, isNamed, canResume)}\n`);
-  return exitCodes.interrupted;
+  return result.status === "interrupted" ? exitCodes.interrupted : exitCodes.done;
 }

@@ -108,7 +108,7 @@ export const fireworksOptions: Section<"fireworks"> = z
       .nullable()
       .default(null)
       .describe(
-        "Context length of the model: maximum tokens of prompt and completion together. Fireworks does not report it, so it must be set.",
+        "Context length of the model: maximum tokens of prompt and completion together. Serverless training does not report it, so it must be set there; null is that of fireworks.training_shape.",
       )
       .meta(free),
     train_attn: z.boolean().default(true).describe("Whether the adapter covers the attention."),
@@ -130,6 +130,53 @@ export const fireworksOptions: Section<"fireworks"> = z
         allowed: "null, or at most 63 lower-case letters, digits and hyphens",
         exampleValues: ["shop-agent"],
       }),
+    training_shape: nonEmptyString()
+      .nullable()
+      .default(null)
+      .describe(
+        "Training shape of a dedicated trainer, accounts/fireworks/trainingShapes/NAME: a trainer and a deployment are created for the run and deleted at its end. null is serverless training.",
+      )
+      .meta(free),
+    trainer_replicas: integer(1)
+      .default(1)
+      .describe("Copies of a dedicated trainer, which share each update.")
+      .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
+    deployment_replicas: integer(1)
+      .default(1)
+      .describe("Copies of the model that sample for a dedicated trainer.")
+      .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
+    region: nonEmptyString()
+      .nullable()
+      .default(null)
+      .describe("Region of a dedicated trainer and its deployment; null is the service's choice.")
+      .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
+    capacity_timeout_s: z
+      .number()
+      .gt(0)
+      .default(172_800)
+      .describe("Timeout in seconds for hardware of a dedicated trainer to be available.")
+      .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
+    ready_timeout_s: z
+      .number()
+      .gt(0)
+      .default(3600)
+      .describe(
+        "Timeout in seconds for a dedicated trainer to start once it has hardware, and for its deployment.",
+      )
+      .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
+    weight_sync_timeout_s: z
+      .number()
+      .gt(0)
+      .default(600)
+      .describe("Timeout in seconds for the deployment of a dedicated trainer to load new weights.")
+      .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
+    inactivity_timeout_s: integer(60)
+      .max(10_800)
+      .default(3600)
+      .describe(
+        "Time in seconds without a request after which Fireworks ends a dedicated trainer, as it does when this process is killed.",
+      )
+      .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
     max_concurrent_samples: integer(1)
       .default(64)
       .describe("Maximum number of samples requested from Fireworks at the same time.")

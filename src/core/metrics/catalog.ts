@@ -23,6 +23,7 @@ export type MetricUnit =
   | "seconds"
   | "tokens"
   | "tokens per second"
+  | "US dollars"
   | "weight"
   | "advantage";
 

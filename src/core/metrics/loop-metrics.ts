@@ -107,6 +107,33 @@ export const loopMetrics = [
     ],
   },
   {
+    title: "Spending",
+    about:
+      "Of the whole run so far, validations included; a resumed run adds to what it had spent.",
+    entries: [
+      {
+        names: ["spent/tokens"],
+        unit: "tokens",
+        meaning: "All tokens: the sum of the three below.",
+        when: "a limit of `budget` is set, or prices are known",
+      },
+      {
+        names: ["spent/prompt_tokens", "spent/sampled_tokens", "spent/trained_tokens"],
+        unit: "tokens",
+        meaning:
+          "Tokens of prompts, tokens that were sampled, and tokens of sequences in forward passes of training.",
+        when: "a limit of `budget` is set, or prices are known",
+      },
+      {
+        names: ["spent/usd"],
+        unit: "US dollars",
+        meaning:
+          "What that costs; with hardware that is paid by the hour, it depends on the clock.",
+        when: "prices are known",
+      },
+    ],
+  },
+  {
     title: "Asynchronous training",
     entries: [
       {

@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { backOffMs } from "../../../util/retry.ts";
 import { defined } from "../../../util/defined.ts";
 import type { Slots } from "../../../util/slots.ts";
-import { serverlessPath } from "./client-options.ts";
 import { readCompletion, type FireworksSample } from "./completion-stream.ts";
 import { FireworksError } from "./fireworks-error.ts";
 import type { FireworksCallOptions } from "./futures.ts";
@@ -74,7 +73,7 @@ export class FireworksSamplingClient {
       const isEcho = extra.echo === true;
       return await this.#retried(isEcho, {
         method: "POST",
-        path: `${serverlessPath}/inference/v1/completions`,
+        path: this.#http.paths.completions,
         headers: {
           accept: "text/event-stream",
           authorization: `Bearer ${apiKey}`,
