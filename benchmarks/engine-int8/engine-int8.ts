@@ -1,7 +1,8 @@
 /** `engine-int8`: sampling with 8-bit weights beside 32-bit ones, its speed and how far it is off. */
 import { type ModelCase, smolConfig } from "../engine/models.ts";
 import { hasLlama, publishedModel } from "../engine-llama/llama-files.ts";
-import { type SampleTurn, startOurs, type TurnAnswer } from "../engine-peers/turns.ts";
+import type { SampleTurn, TurnAnswer } from "../engine-peers/turn.ts";
+import { startOurs } from "../engine-peers/turns.ts";
 import type { Benchmark } from "../harness/benchmark.ts";
 import { runChild } from "../harness/child.ts";
 import type { LineProcess } from "../harness/line-process.ts";
