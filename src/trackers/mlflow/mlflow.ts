@@ -15,6 +15,7 @@ const maxParamLength = 6000;
 const statuses = {
   completed: "FINISHED",
   untrained: "FINISHED",
+  out_of_budget: "FINISHED",
   interrupted: "KILLED",
   failed: "FAILED",
 } as const;
