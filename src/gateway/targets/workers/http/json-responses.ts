@@ -1,6 +1,6 @@
 /** A worker's response as JSON values: one of a whole response, one per event of a stream, as they arrive. */
 import { isJsonObject } from "../../../http/json-fields.ts";
-import { EventReader } from "./events/event-reader.ts";
+import { EventReader } from "./event-reader.ts";
 import type { UpstreamResponse } from "./http-request.ts";
 import { parseWithIds } from "./json-with-ids.ts";
 import { statusError } from "./status-error.ts";
@@ -66,7 +66,7 @@ async function* readEvents<T>(
 }
 
 /**
- * What `read` makes of each value, at once: it keeps nothing of a value but lists of numbers.
+ * What `read` makes of each value.
  * @throws UpstreamError for another status than 2xx, another content type, broken JSON and errors in it.
  */
 export async function* readJsonResponses<T>(

@@ -19,8 +19,7 @@ export async function* runRequest(
 ): AsyncGenerator<readonly ResponseChunk[], void, undefined> {
   const { path, body, read } = speak(request);
   const response = await connection.send({ path, body, ...options });
-  const { workerId } = connection.options;
   const merger = new ChunkMerger();
-  for await (const chunks of readJsonResponses(response, workerId, read))
-    yield merger.merge(chunks);
+  const all = readJsonResponses(response, connection.options.workerId, read);
+  for await (const chunks of all) yield merger.merge(chunks);
 }

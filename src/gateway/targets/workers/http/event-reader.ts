@@ -1,13 +1,11 @@
 /**
  * JSON of server-sent events, from bytes in chunks. Tolerates every line ending, comments and fields it does
- * not know; an event that repeats the id of the one before is dropped. Most events are read by a template.
+ * not know; an event that repeats the id of the one before is dropped.
  */
 import { isAscii } from "node:buffer";
-import { parseWithIds } from "../json-with-ids.ts";
-import { EventTemplates } from "./event-template.ts";
-import { JsonScanner } from "./scan-json.ts";
+import { parseWithIds } from "./json-with-ids.ts";
 
-/** Called with each event's value, which the reader may change afterwards. */
+/** Called with each event's value. */
 export type OnEvent = (value: unknown) => void;
 
 const newline = 10;
@@ -23,7 +21,6 @@ function decode(bytes: Buffer): string {
 
 export class EventReader {
   readonly #onEvent: OnEvent;
-  readonly #templates = new EventTemplates();
   /** Bytes of a line that is not complete. */
   #pieces: Buffer[] = [];
   #isFirst = true;
@@ -84,28 +81,13 @@ export class EventReader {
   }
 
   #text(text: string): void {
-    const scanner = new JsonScanner(text);
     let at = 0;
     while (at < text.length && !this.#isDone) {
-      const end = this.#isFresh ? this.#known(text, at, scanner) : -1;
-      if (end >= 0) at = end;
-      else {
-        const lineEnd = text.indexOf("\n", at);
-        const isReturned = lineEnd > at && text[lineEnd - 1] === "\r";
-        this.#line(text.slice(at, isReturned ? lineEnd - 1 : lineEnd));
-        at = lineEnd + 1;
-      }
+      const end = text.indexOf("\n", at);
+      const isReturned = end > at && text[end - 1] === "\r";
+      this.#line(text.slice(at, isReturned ? end - 1 : end));
+      at = end + 1;
     }
-  }
-
-  /** Where the event at `at` ends, if a template reads it and it is complete; else -1. */
-  #known(text: string, at: number, scanner: JsonScanner): number {
-    if (!text.startsWith(prefix, at)) return -1;
-    const end = this.#templates.read(text, at + prefix.length, scanner);
-    if (end < 0 || !text.startsWith("\n\n", end)) return -1;
-    this.#lastId = undefined;
-    this.#onEvent(this.#templates.value);
-    return end + 2;
   }
 
   get #isFresh(): boolean {
@@ -130,8 +112,6 @@ export class EventReader {
       this.#isDone = true;
       return;
     }
-    const value: unknown = JSON.parse(data);
-    this.#onEvent(value);
-    this.#templates.learn(data, value);
+    this.#onEvent(JSON.parse(data));
   }
 }

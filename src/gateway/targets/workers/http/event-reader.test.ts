@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createRandom } from "../../../../../util/random.ts";
+import { createRandom } from "../../../../util/random.ts";
 import { EventReader } from "./event-reader.ts";
 
 /** What an `EventReader` reads, cut into chunks at these places. */
 function readAll(bytes: Buffer, cuts: readonly number[]): unknown[] {
   const values: unknown[] = [];
-  const reader = new EventReader((value) => values.push(structuredClone(value)));
+  const reader = new EventReader((value) => values.push(value));
   let from = 0;
   for (const to of [...cuts, bytes.length]) {
     reader.push(bytes.subarray(from, to));
@@ -174,13 +174,6 @@ describe("EventReader", () => {
     // Cut between its two line ends it is not known to be whole, and parsed as any other.
     const parsed = [first, ...values];
     expect(readAll(bytes, [lineEnd + 1])).toEqual(parsed);
-  });
-
-  it("keeps the lists that it has given away", () => {
-    const kept: unknown[] = [];
-    const reader = new EventReader((value) => kept.push((value as { ids: unknown }).ids));
-    reader.push(Buffer.from(eventsOf([1, 2, 3, 4, 5].map((i) => ({ ids: [i], same: [9] })))));
-    expect(kept).toEqual([[1], [2], [3], [4], [5]]);
   });
 
   it("reads the last event of a stream without its empty line, and throws for half of one", () => {
