@@ -4,7 +4,7 @@ import { createResponseId, type FinishedCall } from "../../call/call.ts";
 import { readString } from "../../http/json-fields.ts";
 import type { Reply } from "../../http/reply.ts";
 import { handleCall, type CallStream, type RouteContext } from "../handle-call.ts";
-import type { EventStream } from "../event-stream.ts";
+import type { EventStream } from "../../http/event-stream.ts";
 import { ignoredFields } from "../fields/field-table.ts";
 import { recallMessages, rememberResponse } from "./memory.ts";
 import { responsesFields, parseResponsesRequest } from "./request.ts";
