@@ -24,13 +24,10 @@ export const isText: IsNeutral = (value) => isJsonObject(value) && value.type ==
 
 /** Sampling that no protocol here supports. */
 export const neutralSampling: NeutralValues = {
-  frequency_penalty: is(0),
-  presence_penalty: is(0),
   repetition_penalty: is(1),
   repeat_penalty: is(1),
   length_penalty: is(1),
   no_repeat_ngram_size: is(0),
-  logit_bias: isEmpty,
   logits_processors: isEmpty,
   allowed_token_ids: isEmpty,
   bad_words: isEmpty,
@@ -57,11 +54,9 @@ export const neutralSampling: NeutralValues = {
   json_schema: isEmpty,
 };
 
-/** What to do instead of having a format enforced. */
-export const formatRemedy: string =
-  "Describe the format in the prompt and check the response in the agent, or offer a tool whose " +
-  "parameters are that schema. Inference servers that render messages themselves enforce " +
-  "response_format (a worker without a tokenizer here), but such responses are not trained on.";
+/** What to send instead of the fields of other servers. */
+const formatRemedy =
+  "Send the format as response_format (text.format, output_config.format), as OpenAI and Anthropic have it.";
 
 const formatFields: ReadonlySet<string> = new Set([
   "structured_outputs",
