@@ -291,7 +291,7 @@ export class SchemaCompiler {
       const key = `${index}/${count}`;
       const known = states.get(key);
       if (known !== undefined) return known;
-      const state = index === 0 ? open : machine.state();
+      const state = index + count === 0 ? open : machine.state();
       states.set(key, state);
       return state;
     };

@@ -5,7 +5,7 @@ const date =
 const time =
   "(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?(?:Z|[+-](?:0\\d|1[0-3]):[0-5]\\d)";
 const octet = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
-const label = "[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?";
+const label = "[a-z0-9]+(?:-[a-z0-9]+)*";
 
 export const formatPatterns: Readonly<Record<string, string>> = {
   date: `^${date}$`,
@@ -13,5 +13,5 @@ export const formatPatterns: Readonly<Record<string, string>> = {
   "date-time": `^${date}T${time}$`,
   uuid: "^[\\da-f]{8}-[\\da-f]{4}-[\\da-f]{4}-[\\da-f]{4}-[\\da-f]{12}$",
   ipv4: `^${octet}(?:\\.${octet}){3}$`,
-  email: `^[a-z0-9_+-]{1,32}(?:\\.[a-z0-9_+-]{1,32})?@${label}(?:\\.${label})?\\.[a-z]{2,8}$`,
+  email: `^[a-z0-9_+-]+(?:\\.[a-z0-9_+-]+)*@${label}(?:\\.${label})*\\.[a-z]{2,8}$`,
 };
