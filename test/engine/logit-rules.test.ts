@@ -4,7 +4,7 @@
  */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { LocalBackend } from "../../src/backends/local/index.ts";
+import { LocalBackend } from "../../src/backends/local/backend.ts";
 import type { SamplerTarget } from "../../src/core/backend.ts";
 import type { LogitRules } from "../../src/core/grammar.ts";
 import { defaultLoss, defaultOptim } from "../../src/core/loss/loss.ts";
@@ -168,7 +168,7 @@ describe("rules of logits", () => {
       );
     const before = await sum();
     const loss = { ...defaultLoss, name: "importance_sampling" } as const;
-    const metrics = await backend.updatePolicy(rows, loss, { ...defaultOptim, lr: 1e-2 });
+    const metrics = await backend.updatePolicy(rows, loss, { ...defaultOptim, learningRate: 1e-2 });
     expect(metrics["grad_norm"]).toBeGreaterThan(0);
     expect(await sum()).toBeGreaterThan(before);
   });

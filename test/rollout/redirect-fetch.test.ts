@@ -9,7 +9,7 @@ import { runThroughGateway } from "./gateway-run.ts";
 const undo: (() => void)[] = [];
 afterEach(() => undo.splice(0).forEach((restore) => restore()));
 
-const rollouts = 64;
+const rollouts = 32;
 const turns = 4;
 const concurrency = 16;
 

@@ -74,7 +74,7 @@ function requireSchema(grammar: Grammar): void {
   } catch (error) {
     throw badRequest(
       "response_format",
-      `The schema of the response format cannot be read: ${(error as Error).message}`,
+      `The schema of response_format cannot be read: ${(error as Error).message}`,
     );
   }
 }

@@ -81,7 +81,6 @@ const remedies: Readonly<Record<string, string>> = {
   compaction: "Shorten the conversation in the agent, which then sends what is left of it.",
   truncation:
     'Use "disabled": a prompt that is too long is a 400, context_length_exceeded, and the agent decides what to drop.',
-  conversation: "Send previous_response_id, or all of the input.",
   truncate_prompt_tokens: "Shorten the prompt in the agent.",
   max_new_tokens: "Use max_tokens.",
   echo: "Join the prompt and the response in the agent.",

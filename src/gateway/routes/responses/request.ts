@@ -55,6 +55,7 @@ const harmlessIncludes = [logprobsPath, "reasoning.encrypted_content"];
 export const responsesFields: FieldTable = {
   supported: [
     ...sharedFields,
+    "conversation",
     "include",
     "input",
     "instructions",
@@ -73,7 +74,6 @@ export const responsesFields: FieldTable = {
     ...neutralSampling,
     background: is(false),
     context_management: isEmpty,
-    conversation: never,
     max_tool_calls: never,
     prompt: never,
     truncation: is("disabled"),
