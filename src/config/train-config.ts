@@ -87,6 +87,14 @@ export interface Sections {
      */
     readonly untrainedRoles?: readonly string[];
     /**
+     * What becomes of calls that agents make beside their task and that a rule recognizes (titles,
+     * summaries, quota checks, a small model, sub-agents): exclude keeps them out of training,
+     * train treats them as all others.
+     * Allowed: one of exclude, train.
+     * @default "exclude"
+     */
+    readonly sideCalls?: "exclude" | "train";
+    /**
      * Which reward is trained on when an evaluator scores rollouts that report rewards themselves,
      * as workflows and environments do: evaluator takes the evaluator's, rollout takes the reported
      * ones.

@@ -1,4 +1,5 @@
 /** What users write: flows and evaluators, and what a flow is given. */
+import type { SideCallRule } from "./side-call.ts";
 import type { EpisodeReport, TrajectoryReport } from "./report.ts";
 import type { Task } from "./task.ts";
 import type { Episode, EvalOutput } from "./trajectory.ts";
@@ -58,6 +59,8 @@ export type AgentFlowFunction<Metadata = Record<string, unknown>> = (
 export interface AgentFlowObject<Metadata = Record<string, unknown>> {
   /** Name of the trajectory for calls that belong to no handle. @default "agent" */
   readonly name?: string;
+  /** Rules by which calls are kept out of training, before those that are built in. @default none */
+  readonly sideCalls?: readonly SideCallRule[];
   run(task: Task<Metadata>, config: AgentConfig): unknown;
 }
 /**

@@ -32,6 +32,8 @@ export interface RolloutSetup<Metadata> {
   readonly hooks?: TaskHooks<Metadata>;
   /** Roles that are sampled and scored, but excluded from training. @default none */
   readonly untrainedRoles?: readonly string[];
+  /** Calls beside the task, such as titles, are trained on. @default false */
+  readonly trainsSideCalls?: boolean;
   /** Episodes also hold calls that cannot be trained on, such as those without token ids. @default false */
   readonly keepsUntrainable?: boolean;
   /** @default scored with 0, never retried */
@@ -149,7 +151,14 @@ async function attemptOnce<Metadata>(
 }
 
 async function attemptSetUp<Metadata>(
-  { host, program, limits, untrainedRoles = [], keepsUntrainable = false }: RolloutSetup<Metadata>,
+  {
+    host,
+    program,
+    limits,
+    untrainedRoles = [],
+    trainsSideCalls = false,
+    keepsUntrainable = false,
+  }: RolloutSetup<Metadata>,
   { task, rolloutIndex, episodeId, seed }: RolloutRequest<Metadata>,
   attempt: number,
   { sampling, isValidation, signal }: RolloutContext,
@@ -171,6 +180,7 @@ async function attemptSetUp<Metadata>(
     timeoutMs: limits.timeoutMs,
     env: prepared.env,
     untrainedRoles,
+    trainsSideCalls,
     keepsUntrainable,
     signal,
     onWarning,

@@ -163,6 +163,7 @@ export class LocalBackend implements TrainingBackend {
 function createSampler(worker: WorkerClient, contextLength: number): Sampler {
   return {
     contextLength,
+    appliesLogitRules: true,
     async sample({ tokens, params, n = 1, onChunk, signal }) {
       if (tokens.length >= contextLength)
         throw new ContextOverflowError(tokens.length, contextLength);

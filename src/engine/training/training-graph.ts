@@ -35,6 +35,8 @@ export interface TrainingGraphOptions {
   readonly checkpointed: boolean;
   /** Logits of each trained token are multiplied by a further input, `inverse_temperatures` [R, 1]. @default false */
   readonly tempered?: boolean;
+  /** Row `bias_of` [padded] of `bias_rows` [P, V] is added to the logits of each trained token. @default false */
+  readonly biased?: boolean;
   /** @default "fused" */
   readonly operators?: Operators;
 }
@@ -45,7 +47,13 @@ export interface TrainingGraphOptions {
  */
 export function buildTrainingGraph(
   policy: PolicyModel,
-  { loss, checkpointed, tempered = false, operators = "fused" }: TrainingGraphOptions,
+  {
+    loss,
+    checkpointed,
+    tempered = false,
+    biased = false,
+    operators = "fused",
+  }: TrainingGraphOptions,
 ): BuiltGraph {
   const graph = new Graph({ operators });
   const weights = declareWeights(graph, { ...policy, differentiate: loss !== null });
@@ -67,6 +75,14 @@ export function buildTrainingGraph(
       : taken,
     matrix: weights.get(policy.config.tiedEmbeddings ? embeddingName : headName),
     targets: graph.input("targets", "int64", ["padded"]),
+    ...(biased
+      ? {
+          biases: {
+            rows: graph.input("bias_rows", "float32", ["P", policy.config.vocabSize]),
+            of: graph.input("bias_of", "int64", ["padded"]),
+          },
+        }
+      : {}),
     chunks: graph.input("chunks", "int64", []),
     chunk: graph.input("chunk", "int64", [1]),
   };

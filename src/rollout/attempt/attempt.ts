@@ -43,6 +43,8 @@ export interface AttemptInput<Metadata> {
   /** What the setup hook returned. */
   readonly env: unknown;
   readonly untrainedRoles: readonly string[];
+  /** Side calls are trained on. @default false */
+  readonly trainsSideCalls?: boolean;
   /** @see AttributionContext.keepsUntrainable */
   readonly keepsUntrainable?: boolean;
   /** The signal of the run; aborting it rejects the attempt. */

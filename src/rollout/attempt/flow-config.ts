@@ -31,11 +31,18 @@ export interface FlowConfig {
 export function makeFlowConfig(input: FlowConfigInput): FlowConfig {
   const { session, options, isValidation, signal, env } = input;
   const known = new Map<string, KnownTrajectory>();
-  const scopes: ScopeUse = { entered: new Set(), calls: 0 };
   const trajectory = (name: string, wanted: TrajectoryOptions = {}): TrajectoryHandle => {
     const handle = session.trajectory(name);
     known.set(handle.uid, merge(name, known.get(handle.uid), wanted));
     return handle;
+  };
+  const scopes: ScopeUse = {
+    entered: new Set(),
+    calls: 0,
+    endpoint: {
+      apiKey: session.apiKey,
+      baseUrlOf: (name) => (name === null ? session.baseUrl : trajectory(name).baseUrl),
+    },
   };
   const config: AgentConfig = {
     baseUrl: session.baseUrl,

@@ -70,6 +70,7 @@ export async function createRolloutService(
     ...rollouts,
     keepsUntrainable,
     untrainedRoles: config.rollout.untrainedRoles,
+    trainsSideCalls: config.rollout.sideCalls === "train",
     failures: { reward: failureReward, retriesAgent: retryAgentErrors },
     scores: { source: rewardSource, solvedReward },
     limits: {

@@ -23,6 +23,7 @@ import {
   type StreamFields,
 } from "../fields/request-fields.ts";
 import { readSampling } from "../fields/sampling-fields.ts";
+import { readCalls, readLogits, readThinking } from "../fields/logit-fields.ts";
 import { readServerFields, readTopLogprobs, type ServerField } from "../fields/server-fields.ts";
 import { parseMessages } from "./messages.ts";
 import { chatFields } from "./refusals.ts";
@@ -81,6 +82,9 @@ export function parseChatRequest(
       stops: readStops(body, "stop"),
       ...(logprobs ? { topLogprobs: top } : {}),
       ...readServerFields(serverFieldsOf(body), abilities),
+      ...readLogits(body, abilities),
+      ...readThinking(body, { effort: body.reasoning_effort }),
+      ...readCalls(body, readArray(body, "tools") ?? []),
     },
     ...readStreamFields(body),
     logprobs,
