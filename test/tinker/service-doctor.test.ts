@@ -37,7 +37,7 @@ function inspect(fetch: Fetch, only: readonly string[]): Promise<ServiceReport> 
 const verdicts = ({ findings }: ServiceReport): Record<string, string> =>
   Object.fromEntries(findings.map(({ name, verdict }) => [name, verdict]));
 
-it("finds that our server does all that the Tinker service documents", async () => {
+it("finds that our server does all that the service documents", { timeout: 240_000 }, async () => {
   const url = await local.server.listen();
   const { code, out } = await cli(url, "--key", token, "--json");
   const report = JSON.parse(out) as ServiceReport & { readonly training: string };
@@ -47,7 +47,7 @@ it("finds that our server does all that the Tinker service documents", async () 
   expect(code).toBe(0);
 });
 
-it("names what a server averages, ignores, lacks and returns otherwise", async () => {
+it("names what a server averages, ignores and lacks", { timeout: 240_000 }, async () => {
   const server = wrongServer(fetchOf(local.server));
   const report = await inspect(server, [
     "GET checkpoints",
