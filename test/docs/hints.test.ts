@@ -8,6 +8,7 @@ import { readPage, root, tableRows } from "./pages.ts";
 
 /** Advice that only a run without a checkpoint can hear: the configuration is refused at start. */
 const atStartOnly: Readonly<Record<string, readonly string[]>> = {
+  "backends/fireworks/dedicated/provision.ts": ["model.lora_rank"],
   "trainer/rollouts/batches.ts": ["data.curriculum", "data.difficulty_key"],
   "config/checks/combinations.ts": [
     "algorithm.rollout_correction.tis_mode",

@@ -229,7 +229,7 @@ describe.each(Object.entries(routes))("a fault at %s", (_, isRoute) => {
       fault: (request) => (isRoute(request) ? fault() : null),
     });
     const { backend } = setUp(server, {}, { client: { patienceMs: 5_000 } });
-    await expect(backend.start(context())).rejects.toThrow();
+    await expect(backend.start(context())).rejects.toMatchObject({ code: "FIREWORKS_FAILED" });
     nothingLeft(server);
     expect(backend.undeletedSessions).toEqual([]);
   });
@@ -289,7 +289,9 @@ describe("a start that cannot succeed", () => {
       return null;
     };
     const { backend } = setUp(server);
-    await expect(backend.start(context({ signal: abort.signal }))).rejects.toThrow();
+    await expect(backend.start(context({ signal: abort.signal }))).rejects.toMatchObject({
+      name: "AbortError",
+    });
     expect(server.created).toHaveLength(1);
     nothingLeft(server);
   });

@@ -136,7 +136,7 @@ class Translator {
 export function translate(written: readonly Written[], known: ReadonlySet<string>): Translation {
   const inOrder = [...written].sort((a, b) => a.layer - b.layer);
   const backend = inOrder.findLast(({ path }) => plainKey(path) === "backend")?.value;
-  const translator = new Translator(known, String(backend ?? "local"));
+  const translator = new Translator(known, typeof backend === "string" ? backend : "local");
   for (const one of inOrder) translator.read(one);
   const { problems } = translator;
   if (problems.length === 0) return translator;
