@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { ConfigError } from "../../../core/errors.ts";
 import { defined } from "../../../util/defined.ts";
-import { Slots } from "../../../util/slots.ts";
+import { AdaptiveSlots } from "../../../util/adaptive-slots.ts";
 import { resolveSettings, type FireworksClientOptions } from "./client-options.ts";
 import { deleteResource } from "./delete-resource.ts";
 import { FireworksError, wireError } from "./fireworks-error.ts";
@@ -63,7 +63,7 @@ export class FireworksClient implements AsyncDisposable {
   readonly account: string;
   readonly #http: FireworksHttp;
   readonly #futures: Futures;
-  readonly #slots: Slots;
+  readonly #slots: AdaptiveSlots;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #deployment: string | null;
   #deleted: Promise<boolean> | undefined;
@@ -76,7 +76,7 @@ export class FireworksClient implements AsyncDisposable {
     this.#http = http;
     this.#deployment = deployment;
     this.#futures = new Futures(http);
-    this.#slots = new Slots(http.settings.maxConcurrentSamples);
+    this.#slots = new AdaptiveSlots(http.settings.maxConcurrentSamples);
     this.account = account;
     this.sessionId = sessionId;
     this.#heartbeat = setInterval(() => void this.#beat(), http.settings.heartbeatMs);
