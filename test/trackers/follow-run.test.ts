@@ -139,7 +139,7 @@ describe("a run with trackers", () => {
         throw new Error("broken agent");
       },
     });
-    await expect(trainer.train()).rejects.toThrow();
+    await expect(trainer.train()).rejects.toThrow("broken agent");
     expect(seen.slice(-2)).toEqual([expect.stringMatching(/^run-end/u), "close"]);
   });
 });

@@ -102,7 +102,7 @@ describe("Prometheus", () => {
     expect(page).toMatch(/^agent_trainer_run_metric\{name="reward\/mean"\} [\d.]+$/mu);
     expect(page).toMatch(/^agent_trainer_run_rollouts\{reason="completed",phase="train"\} \d+$/mu);
     expect(readLines(runDir, "metrics.jsonl")).toHaveLength(4);
-    await expect(scrape(port)).rejects.toThrow();
+    await expect(scrape(port)).rejects.toThrow("fetch failed");
   });
 });
 

@@ -27,20 +27,11 @@ it(
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const store = mkdtempSync(join(tmpdir(), "mlflow-"));
-    await using _server = await startServer({
+    await using server = await startServer({
       command: python,
       args: [
-        ...[
-          "-m",
-          "mlflow",
-          "server",
-          "--host",
-          "127.0.0.1",
-          "--port",
-          String(port),
-          "--workers",
-          "1",
-        ],
+        ...["-m", "mlflow", "server", "--workers", "1"],
+        ...["--host", "127.0.0.1", "--port", String(port)],
         ...["--backend-store-uri", `sqlite:///${join(store, "mlflow.db")}`],
       ],
       healthUrl: `${url}/health`,
@@ -79,5 +70,6 @@ it(
     expect(read.tensorboard).toEqual(
       rows.map(([step, value]) => [step, Math.fround(value as number)]),
     );
+    expect(server.log()).not.toContain("Traceback");
   },
 );
