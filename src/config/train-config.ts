@@ -3,7 +3,6 @@
  * `npm run schema`; do not edit. Files and `key=value` lists have the same names in snake_case.
  */
 
-
 /** Options of a run, all sections but `algorithm`. */
 export interface Sections {
   readonly model?: {
@@ -26,6 +25,14 @@ export interface Sections {
      * @default 32
      */
     readonly loraAlpha?: number;
+    /**
+     * Precision of the frozen linear layers under the LoRA adapters, both in sampling and in
+     * training (as QLoRA, arXiv:2305.14314): int8 is 8-bit integers with one scale per output, none
+     * the numbers of the model.
+     * Allowed: one of none, int8.
+     * @default "none"
+     */
+    readonly quantization?: "none" | "int8";
   };
   readonly data?: {
     /**
@@ -984,7 +991,12 @@ export interface AlgorithmValues {
    * seq-mean-token-sum-norm.
    * @default "token-mean"
    */
-  readonly lossAggMode?: "token-mean" | "token-sum" | "seq-mean-token-sum" | "seq-mean-token-mean" | "seq-mean-token-sum-norm";
+  readonly lossAggMode?:
+    | "token-mean"
+    | "token-sum"
+    | "seq-mean-token-sum"
+    | "seq-mean-token-mean"
+    | "seq-mean-token-sum-norm";
   /**
    * Constant length in tokens that algorithm.loss_agg_mode=seq-mean-token-sum-norm divides by; Dr.
    * GRPO recommends the longest response allowed (arXiv:2503.20783). null uses the longest trained
@@ -1213,7 +1225,19 @@ export interface AlgorithmNames {
    * opo, gpg, maxrl, grpo_passk, or path#export of a function.
    * @default "grpo"
    */
-  readonly advEstimator?: "grpo" | "reinforce" | "rloo" | "reinforce_plus_plus" | "reinforce_plus_plus_baseline" | "prpo" | "opo" | "gpg" | "maxrl" | "grpo_passk" | "gae" | `${string}#${string}`;
+  readonly advEstimator?:
+    | "grpo"
+    | "reinforce"
+    | "rloo"
+    | "reinforce_plus_plus"
+    | "reinforce_plus_plus_baseline"
+    | "prpo"
+    | "opo"
+    | "gpg"
+    | "maxrl"
+    | "grpo_passk"
+    | "gae"
+    | `${string}#${string}`;
   /**
    * Advantage estimators for single roles, which override algorithm.adv_estimator, as {role:
    * estimator}.
@@ -1228,7 +1252,16 @@ export interface AlgorithmNames {
    * path#export of a function.
    * @default "ppo"
    */
-  readonly lossFn?: "importance_sampling" | "ppo" | "cispo" | "gspo" | "gmpo" | "sapo" | "dro" | "cross_entropy" | `${string}#${string}`;
+  readonly lossFn?:
+    | "importance_sampling"
+    | "ppo"
+    | "cispo"
+    | "gspo"
+    | "gmpo"
+    | "sapo"
+    | "dro"
+    | "cross_entropy"
+    | `${string}#${string}`;
   /**
    * Policy losses for single roles, which override algorithm.loss_fn, as {role: loss}.
    * Allowed: a map of roles to losses, or a list of role=loss.

@@ -25,7 +25,7 @@ type CreateBackend = (
 ) => TrainingBackend | Promise<TrainingBackend>;
 
 const creators: Readonly<Record<BackendName, CreateBackend>> = {
-  async local({ local }, { onPull }) {
+  async local({ local }, { onPull, onWarning }) {
     const { threads, trainingMemoryMib, cacheMemoryMib, ...others } = local;
     const { createLocalBackend } = await import("../backends/local/index.ts");
     return createLocalBackend({
@@ -34,6 +34,7 @@ const creators: Readonly<Record<BackendName, CreateBackend>> = {
       ...(threads === null ? {} : { threads }),
       ...(cacheMemoryMib === null ? {} : { cacheMemoryMiB: cacheMemoryMib }),
       ...(onPull === undefined ? {} : { onPull }),
+      ...(onWarning === undefined ? {} : { onWarning }),
     });
   },
   async tinker({ tinkerBaseUrl: baseUrl, tinker }, { onWarning }) {

@@ -192,10 +192,14 @@ async function runWithServices(
 ): Promise<LoopResult> {
   const { backend, config, signal } = plan;
   signal.throwIfAborted();
-  const { loraRank, loraAlpha, name } = config.model;
+  const { loraRank, loraAlpha, name, quantization } = config.model;
   const target = await backend.start({
     seed: config.trainer.seed,
-    model: { name, lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha } },
+    model: {
+      name,
+      lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha },
+      quantization,
+    },
     signal,
   });
   // Some backends know what they support only after a request to their server.

@@ -38,6 +38,7 @@ export type BackendNeed =
   | "loss"
   | "loraOrFull"
   | "lossPerRole"
+  | "quantization"
   | "referenceForward"
   | "valueModel";
 
