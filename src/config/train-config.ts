@@ -25,6 +25,14 @@ export interface Sections {
      * @default 32
      */
     readonly loraAlpha?: number;
+    /**
+     * Precision of the frozen linear layers under the LoRA adapters, both in sampling and in
+     * training (as QLoRA, arXiv:2305.14314): int8 is 8-bit integers with one scale per output, none
+     * the numbers of the model.
+     * Allowed: one of none, int8.
+     * @default "none"
+     */
+    readonly quantization?: "none" | "int8";
   };
   readonly data?: {
     /**

@@ -42,6 +42,8 @@ export interface BackendCapabilities {
   readonly servesWhileTraining?: boolean;
   /** `SamplingParams.minP`. @default true */
   readonly minP?: boolean;
+  /** `ModelSpec.quantization` other than none. @default none */
+  readonly quantizations?: readonly Quantization[];
   /** The only `LoraSpec.alpha` that is supported. @default null, any */
   readonly loraAlpha?: number | null;
   /** AdamW fields that can be set; others must keep their default. */
@@ -56,12 +58,20 @@ export interface LoraSpec {
   readonly alpha: number;
 }
 
+/**
+ * Numbers that the frozen linear layers consist of: those of the model, or 8-bit integers with one scale for
+ * each output. A quantized base is both sampled from and trained on, as in QLoRA (arXiv:2305.14314).
+ */
+export type Quantization = "none" | "int8";
+
 /** The model of a run, and how much of it is trained. */
 export interface ModelSpec {
   /** A folder, or a name that the backend knows. */
   readonly name: string;
   /** The adapter to train; null trains every weight. */
   readonly lora: LoraSpec | null;
+  /** Of the frozen base below the adapter. @default "none" */
+  readonly quantization?: Quantization;
 }
 
 /** What a backend is told when a run starts. */

@@ -24,10 +24,14 @@ async function startBackend(
   located: LocatedModel,
   signal: AbortSignal,
 ): Promise<Omit<StartedModel, keyof AsyncDisposable>> {
-  const { name, loraRank, loraAlpha } = model;
+  const { name, loraRank, loraAlpha, quantization } = model;
   const target = await backend.start({
     seed: trainer.seed,
-    model: { name, lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha } },
+    model: {
+      name,
+      lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha },
+      quantization,
+    },
     signal,
   });
   if (located.kind !== "checkpoint") return { target, weightVersion: 0 };

@@ -27,7 +27,7 @@ type CreateBackend = (
 ) => TrainingBackend | Promise<TrainingBackend>;
 
 const creators: Readonly<Record<BackendName, CreateBackend>> = {
-  async local({ local }, { onPull }) {
+  async local({ local }, { onPull, onWarning }) {
     const { threads, trainingMemoryMib, cacheMemoryMib, ...others } = local;
     const { createLocalBackend } = await import("../backends/local/index.ts");
     return createLocalBackend({
@@ -36,6 +36,7 @@ const creators: Readonly<Record<BackendName, CreateBackend>> = {
       ...(threads === null ? {} : { threads }),
       ...(cacheMemoryMib === null ? {} : { cacheMemoryMiB: cacheMemoryMib }),
       ...(onPull === undefined ? {} : { onPull }),
+      ...(onWarning === undefined ? {} : { onWarning }),
     });
   },
   async tinker({ tinkerBaseUrl: baseUrl, tinker }, { onWarning }) {

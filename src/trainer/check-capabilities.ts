@@ -56,6 +56,7 @@ const checks: Readonly<Record<BackendNeed, Check>> = {
   loraAlpha: ({ loraAlpha = null }, { model }) =>
     model.loraRank === 0 || loraAlpha === null || model.loraAlpha === loraAlpha,
   minP: ({ minP = true }) => minP,
+  quantization: ({ quantizations = [] }, { model }) => quantizations.includes(model.quantization),
   learningRate: sets("learningRate"),
   beta1: sets("beta1"),
   beta2: sets("beta2"),

@@ -231,10 +231,14 @@ async function runWithServices(
   const signal = config.asyncTraining.enable
     ? plan.signal
     : AbortSignal.any([plan.signal, budget.signal]);
-  const { loraRank, loraAlpha, name } = config.model;
+  const { loraRank, loraAlpha, name, quantization } = config.model;
   const target = await backend.start({
     seed: config.trainer.seed,
-    model: { name, lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha } },
+    model: {
+      name,
+      lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha },
+      quantization,
+    },
     signal,
     runDir: directory.path,
   });

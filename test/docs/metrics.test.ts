@@ -30,6 +30,11 @@ const inSource: Readonly<Record<string, readonly [string, string]>> = {
   "train/lr": ["python/agent_trainer_bridge/verl_engine/metrics.py", '"lr"'],
   "train/mfu": ["python/agent_trainer_bridge/verl_engine/metrics.py", '"mfu"'],
   "train/verl/{name}": ["python/agent_trainer_bridge/verl_engine/metrics.py", "verl/{name}"],
+  "engine/quantization_kl": ["src/backends/local/backend.ts", '"engine/quantization_kl"'],
+  "engine/quantization_ess_fraction": [
+    "src/backends/local/backend.ts",
+    '"engine/quantization_ess_fraction"',
+  ],
   "engine/prompt_tokens": ["src/backends/fireworks/backend.ts", '"engine/prompt_tokens"'],
   "engine/trained_tokens": ["src/backends/fireworks/backend.ts", '"engine/trained_tokens"'],
   "train/server/{name}": ["src/tinker-api/rows/update-metrics.ts", "`server/"],

@@ -9,6 +9,7 @@ import type {
 } from "../../core/backend.ts";
 import { backendsThat, capabilityMatrix } from "../../core/capabilities.ts";
 import { ConfigError, UnsupportedOptionError } from "../../core/errors.ts";
+import { refuseQuantization } from "../../core/refuse-quantization.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { Datum } from "../../tinker-api/messages.ts";
@@ -100,6 +101,7 @@ export class FireworksBackend implements TrainingBackend {
     if (this.#started !== undefined)
       throw new Error("The fireworks backend has already been started.");
     const { lora, name: baseModel } = spec;
+    refuseQuantization(spec, this.name);
     const { dedicated } = this.#options;
     if (lora === null && dedicated === undefined)
       throw new UnsupportedOptionError(

@@ -19,11 +19,13 @@ import type { UpdateLimits } from "../../core/loss/update-limits.ts";
 import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
 import type { Provider } from "../../engine/provider.ts";
+import type { QuantizationDistance } from "../../engine/quantization-distance.ts";
 import type { SamplingPrecision } from "../../engine/sampling/sampling-session.ts";
 import type { PullProgress } from "../../hub/pull-files.ts";
 import { defined } from "../../util/defined.ts";
 import { findModel } from "./find-model.ts";
 import { loadModelRenderer } from "./load-model.ts";
+import { probePrompts, quantizationNotice } from "./quantization-notice.ts";
 import { messageOfRows } from "./row-message.ts";
 import { WorkerClient } from "./worker-client.ts";
 
@@ -63,6 +65,8 @@ export interface LocalBackendOptions {
    * @default "float32"
    */
   readonly momentPrecision?: MomentPrecision;
+  /** Called with what a user should know of the model that was loaded, in a sentence or two. */
+  readonly onWarning?: (message: string) => void;
   /** Called with the progress of downloading a model from a hub. */
   readonly onPull?: (progress: PullProgress) => void;
 }
@@ -74,6 +78,7 @@ export class LocalBackend implements TrainingBackend {
   readonly #options: LocalBackendOptions;
   #worker: WorkerClient | undefined;
   #counted = { tokens: 0, busyMs: 0 };
+  #distance: QuantizationDistance | undefined;
 
   constructor(options: LocalBackendOptions = {}) {
     this.#options = options;
@@ -94,10 +99,13 @@ export class LocalBackend implements TrainingBackend {
     const renderer = await loadModelRenderer(path);
     const worker = new WorkerClient();
     this.#worker = worker;
-    const { contextLength } = await worker.call("load", {
+    const quantization = run.model.quantization ?? "none";
+    const { contextLength, quantized } = await worker.call("load", {
       path,
       name,
       lora: run.model.lora,
+      quantization,
+      probes: quantization === "none" ? [] : probePrompts(renderer),
       seed: run.seed,
       threads: this.#options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
       provider: this.#options.provider ?? "cpu",
@@ -106,6 +114,10 @@ export class LocalBackend implements TrainingBackend {
       samplingPrecision: this.#options.samplingPrecision ?? "float32",
       momentPrecision: this.#options.momentPrecision ?? "float32",
     });
+    if (quantized !== null) {
+      this.#distance = quantized.distance;
+      this.#options.onWarning?.(quantizationNotice(quantized));
+    }
     return { kind: "sampler", renderer, sampler: createSampler(worker, contextLength) };
   }
 
@@ -148,6 +160,12 @@ export class LocalBackend implements TrainingBackend {
     return {
       "engine/sampled_tokens": totals.tokens - before.tokens,
       "engine/busy_s": (totals.busyMs - before.busyMs) / 1000,
+      ...(this.#distance === undefined
+        ? {}
+        : {
+            "engine/quantization_kl": this.#distance.kl,
+            "engine/quantization_ess_fraction": this.#distance.effectiveSampleSize,
+          }),
     };
   }
 

@@ -9,6 +9,7 @@ import { fileError } from "../../core/file-error.ts";
 import { refuseBeyond } from "../../core/loss/update-limits.ts";
 import { loadPolicyModel } from "../../engine/model/policy-model.ts";
 import { PolicyEngine } from "../../engine/policy-engine.ts";
+import { quantizationDistance } from "../../engine/quantization-distance.ts";
 import { requireProvider } from "../../engine/require-provider.ts";
 import { defined } from "../../util/defined.ts";
 import { readVocabulary } from "../../tokenizers/vocabulary-bytes.ts";
@@ -54,13 +55,18 @@ type Handlers = {
 };
 
 const handlers: Handlers = {
-  async load({ path, name, lora, seed, ...engineOptions }) {
+  async load({ path, name, lora, seed, quantization, probes, ...engineOptions }) {
     await requireProvider(engineOptions.provider);
-    const policy = await loadPolicyModel(path, { lora, seed });
+    const policy = await loadPolicyModel(path, { lora, seed, quantization });
     modelPath = path;
     const origin = { name, assets: await modelAssets(path) };
     engine = await PolicyEngine.create(policy, { ...engineOptions, modelPath: path, origin });
-    return { contextLength: engine.contextLength };
+    const { contextLength } = engine;
+    if (probes.length === 0) return { contextLength, quantized: null };
+    const { threads, provider, trainingMemoryMiB: memoryMiB } = engineOptions;
+    const given = { path, prompts: probes, threads, provider, memoryMiB };
+    const distance = await quantizationDistance(engine, given);
+    return { contextLength, quantized: { distance, kernel: policy.integers?.kernel ?? null } };
   },
   async sample({ stream, ...request }, id, signal) {
     return (await loadedFor([request.params])).sample({

@@ -9,6 +9,7 @@ import type {
 } from "../../core/backend.ts";
 import { backendsThat } from "../../core/capabilities.ts";
 import { CheckpointError, ConfigError, UnsupportedOptionError } from "../../core/errors.ts";
+import { refuseQuantization } from "../../core/refuse-quantization.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { createTinkerClient, type TinkerClient } from "../../tinker-api/client.ts";
@@ -82,6 +83,7 @@ export class TinkerBackend implements TrainingBackend {
     if (this.#started !== undefined)
       throw new Error("The tinker backend has already been started.");
     const { lora, name: baseModel } = spec;
+    refuseQuantization(spec, this.name);
     if (lora === null)
       throw new UnsupportedOptionError(
         "model.lora_rank",

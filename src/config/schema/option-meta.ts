@@ -40,6 +40,7 @@ export type BackendNeed =
   | "loss"
   | "loraOrFull"
   | "lossPerRole"
+  | "quantization"
   | "referenceForward"
   | "valueModel";
 

@@ -22,6 +22,22 @@ export const loopMetrics = [
         backends: ["local", "tinker", "fireworks"],
       },
       {
+        names: ["engine/quantization_kl"],
+        unit: "nats",
+        meaning:
+          "KL divergence per token of the quantized base from the model as published (k3), measured at the start on text that it sampled.",
+        when: "`model.quantization` is set",
+        backends: ["local"],
+      },
+      {
+        names: ["engine/quantization_ess_fraction"],
+        unit: "fraction",
+        meaning:
+          "Effective sample size of the importance weights between the quantized base and the model as published, measured at the start.",
+        when: "`model.quantization` is set",
+        backends: ["local"],
+      },
+      {
         names: ["engine/prompt_tokens"],
         unit: "tokens",
         meaning: "Tokens of the prompts that were sent for sampling, as the service counts them.",

@@ -6,6 +6,7 @@
 import { Graph, type Operators } from "../graph/graph.ts";
 import { takeRows } from "../graph/model-ops.ts";
 import { softmax } from "../graph/ops.ts";
+import { integerUse } from "../model/integer-use.ts";
 import { embeddingName, headName } from "../model/parameters.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import type { QuantizedMatrix } from "../model/quantized-matrix.ts";
@@ -44,7 +45,12 @@ export function buildSamplingGraph(
 ): BuiltSamplingGraph {
   const { config } = policy;
   const graph = new Graph({ operators });
-  const weights = declareWeights(graph, { ...policy, differentiate: false, quantized });
+  const weights = declareWeights(graph, {
+    ...policy,
+    differentiate: false,
+    quantized,
+    integers: operators === "fused" ? integerUse(policy, "sampling") : null,
+  });
   const ids = graph.input("ids", "int64", ["N"]);
   const positions = graph.input("positions", "int64", ["N", 1]);
   const mask = graph.input("mask", "float32", ["B", 1, 1, "S", "TS"]);

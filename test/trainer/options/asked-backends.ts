@@ -10,6 +10,7 @@ import { rowFactors } from "../../../src/core/loss/aggregation.ts";
 import type {
   InferenceTarget,
   LoraSpec,
+  Quantization,
   TrainingBackend,
   UpdateMetrics,
 } from "../../../src/core/backend.ts";
@@ -35,16 +36,16 @@ export interface Asked extends AsyncDisposable {
   /** Ratios on both sides of every bound, advantages of both signs. */
   readonly rows: readonly TrainingRow[];
   /** Another one of the same kind, started with this adapter. */
-  startWith(lora: LoraSpec | null): Promise<void>;
+  startWith(lora: LoraSpec | null, quantization?: Quantization): Promise<void>;
 }
 
 export const still: OptimSpec = { ...defaultOptim, learningRate: 0 };
 const lora: LoraSpec = { rank: 4, alpha: 32 };
 const context = { seed: 5, signal: new AbortController().signal };
 
-const runOf = (name: string, adapter: LoraSpec | null) => ({
+const runOf = (name: string, adapter: LoraSpec | null, quantization: Quantization = "none") => ({
   ...context,
-  model: { name, lora: adapter },
+  model: { name, lora: adapter, quantization },
 });
 
 /** Away from the reference, and rows whose sampling weights were others. */
@@ -74,9 +75,9 @@ export async function askLocal(): Promise<Asked> {
     backend,
     target,
     rows: await prepared(backend, "local"),
-    async startWith(adapter) {
+    async startWith(adapter, quantization) {
       await using other = createLocalBackend({ threads: 1 });
-      await other.start(runOf(modelPath, adapter));
+      await other.start(runOf(modelPath, adapter, quantization));
     },
     [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose](),
   };
@@ -98,9 +99,9 @@ export async function askTinker(): Promise<Asked> {
     backend,
     target,
     rows: await prepared(backend, "tinker"),
-    async startWith(adapter) {
+    async startWith(adapter, quantization) {
       await using other = make();
-      await other.start(runOf("shop-tiny", adapter));
+      await other.start(runOf("shop-tiny", adapter, quantization));
     },
     async [Symbol.asyncDispose]() {
       await backend[Symbol.asyncDispose]();

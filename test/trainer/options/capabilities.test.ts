@@ -235,6 +235,12 @@ const questions: readonly Question[] = [
   { option: "model.lora_rank", set: { "model.lora_rank": 0 }, of: real, ask: starts(0, 32) },
   { option: "model.lora_rank", set: { "model.lora_rank": 4 }, of: real, ask: starts(4, 32) },
   { option: "model.lora_alpha", set: { "model.lora_alpha": 16 }, of: real, ask: starts(4, 16) },
+  {
+    option: "model.quantization",
+    set: { "model.quantization": "int8" },
+    of: real,
+    ask: (asked) => unlessRefused(() => asked.startWith({ rank: 4, alpha: 32 }, "int8")),
+  },
   ...["train", "val"].map((phase): Question => ({
     option: `rollout.${phase}.min_p`,
     set: { [`rollout.${phase}.min_p`]: 1 },
