@@ -134,7 +134,7 @@ async function reportedByFineTuning(loss: "sft" | "dpo"): Promise<readonly strin
     loss === "sft"
       ? { prompt: "How much?", completion: "12" }
       : { prompt: "How much?", chosen: "12", rejected: say("assistant", "much") };
-  const names: string[] = [];
+  const reportedNames: string[] = [];
   await fineTune({
     config: {
       model: { name: "builtin:shop-tiny" },
@@ -145,10 +145,10 @@ async function reportedByFineTuning(loss: "sft" | "dpo"): Promise<readonly strin
     val: [example],
     onEvent(event) {
       if (event.type === "step-end" || event.type === "validation-end")
-        names.push(...Object.keys(event.metrics));
+        reportedNames.push(...Object.keys(event.metrics));
     },
   });
-  return names;
+  return reportedNames;
 }
 
 describe("metrics", () => {
