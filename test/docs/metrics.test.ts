@@ -166,6 +166,8 @@ describe("metrics", () => {
       "algorithm.rollout_correction.rollout_rs": "token_k1",
       "algorithm.rollout_correction.rollout_rs_threshold": "2",
       "algorithm.rollout_correction.rollout_token_veto_threshold": 1e-4,
+      "distillation.teacher": "builtin:shop-tiny",
+      "distillation.clip": 1,
     });
     await using server = await startServer({ modelName: "shop-tiny" });
     const tinker = await onBackend(viaTinker({ fetch: fetchOf(server.server) }), {
