@@ -9,6 +9,12 @@ import { readPage, root, tableRows } from "./pages.ts";
 /** Advice that only a run without a checkpoint can hear: the configuration is refused at start. */
 const atStartOnly: Readonly<Record<string, readonly string[]>> = {
   "backends/fireworks/dedicated/provision.ts": ["model.lora_rank"],
+  "finetune/run.ts": ["fine_tuning.val_fraction"],
+  "finetune/examples/episode-examples.ts": ["fine_tuning.from_run", "fine_tuning.min_reward"],
+  "launch/teacher/create-teacher.ts": [
+    "rollout.train.temperature",
+    "algorithm.logprob_temperature",
+  ],
   "trainer/rollouts/batches.ts": ["data.curriculum", "data.difficulty_key"],
   "config/checks/combinations.ts": [
     "algorithm.rollout_correction.tis_mode",

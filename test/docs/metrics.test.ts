@@ -141,7 +141,7 @@ async function reportedByFineTuning(loss: "sft" | "dpo"): Promise<readonly strin
     loss === "sft"
       ? { prompt: "How much?", completion: "12" }
       : { prompt: "How much?", chosen: "12", rejected: say("assistant", "much") };
-  const names: string[] = [];
+  const reportedNames: string[] = [];
   await fineTune({
     config: {
       model: { name: "builtin:shop-tiny" },
@@ -152,10 +152,10 @@ async function reportedByFineTuning(loss: "sft" | "dpo"): Promise<readonly strin
     val: [example],
     onEvent(event) {
       if (event.type === "step-end" || event.type === "validation-end")
-        names.push(...Object.keys(event.metrics));
+        reportedNames.push(...Object.keys(event.metrics));
     },
   });
-  return names;
+  return reportedNames;
 }
 
 describe("metrics", () => {
@@ -173,6 +173,8 @@ describe("metrics", () => {
       "algorithm.rollout_correction.rollout_rs": "token_k1",
       "algorithm.rollout_correction.rollout_rs_threshold": "2",
       "algorithm.rollout_correction.rollout_token_veto_threshold": 1e-4,
+      "distillation.teacher": "builtin:shop-tiny",
+      "distillation.clip": 1,
     });
     await using server = await startServer({ modelName: "shop-tiny" });
     const tinker = await onBackend(viaTinker({ fetch: fetchOf(server.server) }), {

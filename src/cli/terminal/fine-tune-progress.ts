@@ -1,7 +1,6 @@
 /** Shows fine-tuning on stderr: a line per step, which is rewritten on a terminal, and one per validation. */
 import type { TrainerEvent } from "../../core/events.ts";
-import type { Progress, ProgressOptions } from "./progress.ts";
-import { bar, duration } from "./progress.ts";
+import { bar, duration, type Progress, type ProgressOptions } from "./progress.ts";
 import { canRewrite, colorsFor, safeText } from "./terminal.ts";
 
 type Metrics = Readonly<Record<string, number>>;

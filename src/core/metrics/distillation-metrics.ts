@@ -9,13 +9,13 @@ export const distillationMetrics = [
         unit: "nats",
         meaning:
           "Estimated KL(policy, teacher) per sampled token: the mean of log p(policy) − log p(teacher). It falls towards 0.",
-        when: "`distillation.teacher` is set",
+        when: "`distillation.teacher` names a teacher",
       },
       {
         names: ["distillation/clip_fraction"],
         unit: "fraction",
         meaning: "Tokens whose advantage from the teacher was limited.",
-        when: "`distillation.clip` is set",
+        when: "`distillation.clip` is not null",
       },
     ],
   },

@@ -16,7 +16,10 @@ export interface DistilledRows {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-type DistillationOptions = TrainConfig["distillation"];
+type DistillationOptions = Pick<
+  TrainConfig["distillation"],
+  "coef" | "discount" | "clip" | "useReward"
+>;
 type Shape = Pick<DistillationOptions, "coef" | "discount" | "clip">;
 
 /** [response] advantages of the tokens of one response. */

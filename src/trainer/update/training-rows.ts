@@ -111,7 +111,8 @@ export async function trainingRows(
   );
   const metrics = { ...built.metrics, ...corrected.metrics };
   if (context.teacher === undefined) return { rows: corrected.rows, metrics };
-  const { distillation } = config;
-  const distilled = await distillRows(corrected.rows, context.teacher, distillation, signal);
+  const { coef, discount, clip, useReward } = config.distillation;
+  const shape = { coef, discount, clip, useReward };
+  const distilled = await distillRows(corrected.rows, context.teacher, shape, signal);
   return { rows: distilled.rows, metrics: { ...metrics, ...distilled.metrics } };
 }
