@@ -209,8 +209,11 @@ it(
     const texts = new Set<string>();
     const keepCalling = async (): Promise<void> => {
       while (!isDone) {
-        const text = await textOf(client, "shop").catch((error: unknown) => failures.push(error));
-        texts.add(String(text));
+        try {
+          texts.add(await textOf(client, "shop"));
+        } catch (error) {
+          failures.push(error);
+        }
       }
     };
     const callers = [keepCalling(), keepCalling(), keepCalling()];
