@@ -18,8 +18,8 @@ async function chat(input: string, flags: ChatFlags = {}, fault?: "down") {
   const code = await chatCommand(upstream.url, flags, io, Readable.from([input]));
   return { code, out, err, calls: upstream.calls };
 }
-const contents = (call: { readonly body: object } | undefined): string[] =>
-  (call?.body as { messages: { role: string; content: string }[] }).messages.map(
+const contents = (call: { readonly body: object }): string[] =>
+  (call.body as { messages: { role: string; content: string }[] }).messages.map(
     ({ role, content }) => `${role}: ${content}`,
   );
 
@@ -47,5 +47,5 @@ it("shows what went wrong, goes on, and exits with 1", async () => {
   expect(out).toBe("");
   expect(err.match(/error:/gu)).toHaveLength(2);
   // What failed is no part of the conversation.
-  expect(contents(calls.at(-1))).toEqual(["user: two"]);
+  expect(contents(calls.at(-1)!)).toEqual(["user: two"]);
 });

@@ -28,9 +28,7 @@ interface Delta {
 
 /** What a person reads of a delta: its text, or the tool that is called. */
 function textOf({ content, tool_calls: calls = [] }: Delta): string {
-  const called = calls.map(
-    ({ function: called }) => `${called?.name ?? ""}${called?.arguments ?? ""}`,
-  );
+  const called = calls.map(({ function: tool }) => `${tool?.name ?? ""}${tool?.arguments ?? ""}`);
   return (content ?? "") + called.join("");
 }
 
@@ -91,13 +89,13 @@ export async function chatCommand(
   // Lines that come while a response is written wait for their turn.
   const queue: string[] = [];
   let wake: (() => void) | undefined;
-  let isClosed = false;
+  const state = { isClosed: false };
   lines.on("line", (line) => {
     queue.push(line);
     wake?.();
   });
   lines.on("close", () => {
-    isClosed = true;
+    state.isClosed = true;
     wake?.();
   });
   const onInterrupt = (): void => {
@@ -119,7 +117,7 @@ export async function chatCommand(
     let messages = start;
     const next = async (): Promise<string | null> => {
       if (isTerminal) lines.prompt();
-      while (queue.length === 0 && !isClosed) {
+      while (queue.length === 0 && !state.isClosed) {
         await new Promise<void>((resolve) => (wake = resolve));
       }
       return queue.shift() ?? null;

@@ -28,7 +28,7 @@ function lastMetrics(run: string): Metrics {
   for (const line of existsSync(file) ? readFileSync(file, "utf8").split("\n") : []) {
     try {
       const { phase, ...metrics } = JSON.parse(line) as Metrics & { readonly phase: string };
-      last.set(phase, metrics as Metrics);
+      last.set(phase, metrics);
     } catch {
       // Cut off by a kill, or being written right now.
     }

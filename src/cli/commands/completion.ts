@@ -13,7 +13,8 @@ interface Completable {
 }
 
 function completables(command: Command, path: readonly string[] = []): Completable[] {
-  const flags = [...command.options.map(({ long, description }) => ({ long, description }))]
+  const flags = command.options
+    .map(({ long, description }) => ({ long, description }))
     .filter((flag): flag is { long: string; description: string } => typeof flag.long === "string")
     .concat({ long: "--help", description: "display help" });
   return [
