@@ -1,6 +1,8 @@
 /** The command line: commands, flags and help. The commands themselves are in `commands/`. */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { addChatCommand } from "./commands/chat-commands.ts";
+import { addCompletionCommand } from "./commands/completion.ts";
 import { addDatasetCommands } from "./commands/dataset-commands.ts";
 import { demoCommand, type DemoFlags } from "./commands/demo.ts";
 import { adminTokenVariable, gatewayCommand, type GatewayFlags } from "./commands/gateway.ts";
@@ -187,6 +189,8 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
   addVerlCommands(program, io, onExit, command);
   addDoctorCommands(program, io, onExit, command);
   addServeCommands(program, io, onExit, command);
+  addChatCommand(program, io, onExit, command);
+  addCompletionCommand(program, io);
   return program;
 }
 

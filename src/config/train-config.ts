@@ -619,17 +619,32 @@ export interface Sections {
     readonly keepCheckpoints?: number;
     /**
      * Save the step with the best validation so far (trainer.best_metric), and keep it in addition
-     * to the newest.
+     * to the newest; RUN/best names it.
      * Allowed: true or false.
      * @default false
      */
     readonly keepBest?: boolean;
     /**
-     * Validation metric whose highest value is the best, for trainer.keep_best.
+     * Validation metric whose highest value is the best, for trainer.keep_best and
+     * trainer.early_stopping_patience.
      * Allowed: the name of a metric of validations, val/....
      * @default "val/reward/mean"
      */
     readonly bestMetric?: string;
+    /**
+     * Stop after this many validations in a row without a better value of trainer.best_metric; 0
+     * never stops early.
+     * Allowed: a whole number of at least 0.
+     * @default 0
+     */
+    readonly earlyStoppingPatience?: number;
+    /**
+     * How much higher than the best value before a validation must be to count as better, for
+     * trainer.early_stopping_patience.
+     * Allowed: a number of at least 0.
+     * @default 0
+     */
+    readonly earlyStoppingMinDelta?: number;
   };
   readonly tracking?: {
     /**

@@ -1,5 +1,5 @@
 /**
- * The session that a request runs in. Each request has one of its own, which ends with its response; those of
+ * The session that a request runs in. Each request has a separate one, which ends with its response; those of
  * the Responses API stay, since a later request may continue one by its id.
  */
 import { randomInt, randomUUID } from "node:crypto";

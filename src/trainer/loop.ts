@@ -11,6 +11,7 @@ import {
   saveCheckpoint,
 } from "./run-folder/checkpoint.ts";
 import { isBetter } from "./run-folder/best-validation.ts";
+import { waitOn, whyStop } from "./run-folder/early-stopping.ts";
 import { LearningRecord } from "./update/learning.ts";
 import type { LoopContext } from "./loop-context.ts";
 import { createSyncStepper } from "./sync-stepper.ts";
@@ -96,6 +97,7 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
       ...state,
       validatedStep: step,
       best: isBest ? { step, value: measured[bestMetric] as number } : state.best,
+      patience: waitOn(state.patience ?? null, measured[bestMetric], config.trainer),
     };
     if (isBest && keepBest && !valOnly) await save();
   }
@@ -123,10 +125,14 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
     const last = valOnly ? state.step : totalSteps;
     while (state.step < last) {
       signal.throwIfAborted();
-      const { whyStop } = budget;
-      if (whyStop !== null) {
+      const stop = whyStop(state.patience ?? null, state.step, config.trainer);
+      if (stop !== null) {
+        emit(state.step, { type: "warning", message: stop });
+        break;
+      }
+      if (budget.whyStop !== null) {
         await save();
-        return whyStop;
+        return budget.whyStop;
       }
       budget.stepBegins();
       const step = state.step + 1;

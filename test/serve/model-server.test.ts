@@ -204,13 +204,16 @@ it(
     expect(await warned).toEqual([expect.stringContaining("shop stays at step 1") as string]);
     expect(await textOf(client, "shop")).toBe(first);
 
-    let isDone = false;
+    const calls = { isDone: false };
     const failures: unknown[] = [];
     const texts = new Set<string>();
     const keepCalling = async (): Promise<void> => {
-      while (!isDone) {
-        const text = await textOf(client, "shop").catch((error: unknown) => failures.push(error));
-        texts.add(String(text));
+      while (!calls.isDone) {
+        try {
+          texts.add(await textOf(client, "shop"));
+        } catch (error) {
+          failures.push(error);
+        }
       }
     };
     const callers = [keepCalling(), keepCalling(), keepCalling()];
@@ -218,7 +221,7 @@ it(
     renameSync(aside(3), stepPath(3));
     expect(await swapped).toEqual([{ model: "shop", step: 3, checkpoint: stepPath(3) }]);
     expect(await textOf(client, "shop")).toBe(last);
-    isDone = true;
+    calls.isDone = true;
     await Promise.all(callers);
     expect(failures).toEqual([]);
     // Calls in flight end before the weights change: each is of one checkpoint.

@@ -8,6 +8,7 @@ const groupHelp = `
 Examples:
   $ agent-trainer runs list
   $ agent-trainer runs show runs/shop
+  $ agent-trainer runs compare runs/a runs/b
   $ agent-trainer runs gc --dry-run
   $ agent-trainer runs gc --yes
 `;
@@ -20,7 +21,7 @@ export function addRunsCommands(
 ): void {
   const group = program
     .command("runs")
-    .description("list runs, show one, and delete old checkpoints")
+    .description("list runs, show one, compare two, and delete old checkpoints")
     .addHelpText("after", groupHelp);
   command(group, "list", "list the runs of a folder, the one written last first")
     .argument("[folder]", "folder of the runs", "runs")
@@ -41,6 +42,17 @@ export function addRunsCommands(
     .action(async (run: string, flags: RunsFlags) => {
       const { showCommand } = await import("./runs.ts");
       onExit(await showCommand(run, flags, io));
+    });
+  command(group, "compare", "compare two runs: options that differ, metrics side by side")
+    .argument("<a>", "folder of the first run, or its name in the folder runs")
+    .argument("<b>", "folder of the second run, or its name in the folder runs")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ agent-trainer runs compare runs/a runs/b\n  $ agent-trainer runs compare a b --json\n",
+    )
+    .action(async (a: string, b: string, flags: RunsFlags) => {
+      const { compareRunsCommand } = await import("./compare-runs.ts");
+      onExit(await compareRunsCommand(a, b, flags, io));
     });
   command(group, "gc", "delete checkpoints; the newest and the best of each run are kept")
     .argument("[folder]", "folder of the runs", "runs")

@@ -64,7 +64,7 @@ export const trainerOptions: Section<"trainer"> = z
       .boolean()
       .default(false)
       .describe(
-        "Save the step with the best validation so far (trainer.best_metric), and keep it in addition to the newest.",
+        "Save the step with the best validation so far (trainer.best_metric), and keep it in addition to the newest; RUN/best names it.",
       )
       .meta(freeAndNeeds(validationData)),
     best_metric: nonEmptyString()
@@ -74,7 +74,23 @@ export const trainerOptions: Section<"trainer"> = z
         allowed: "the name of a metric of validations, val/...",
         exampleValues: ["val/pass@1"],
       })
-      .describe("Validation metric whose highest value is the best, for trainer.keep_best.")
+      .describe(
+        "Validation metric whose highest value is the best, for trainer.keep_best and trainer.early_stopping_patience.",
+      )
       .meta(freeAndNeeds(validationData)),
+    early_stopping_patience: integer(0)
+      .default(0)
+      .describe(
+        "Stop after this many validations in a row without a better value of trainer.best_metric; 0 never stops early.",
+      )
+      .meta(freeAndNeeds(validationData)),
+    early_stopping_min_delta: z
+      .number()
+      .min(0)
+      .default(0)
+      .describe(
+        "How much higher than the best value before a validation must be to count as better, for trainer.early_stopping_patience.",
+      )
+      .meta(freeAndNeeds({ option: "trainer.early_stopping_patience", above: 0 })),
   })
   .prefault({});

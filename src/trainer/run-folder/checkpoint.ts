@@ -36,6 +36,14 @@ export interface BestValidation {
   readonly value: number;
 }
 
+/** How long validations have not been better, for early stopping. */
+export interface Patience {
+  /** Of `trainer.best_metric`: what the next validation is compared with. */
+  readonly value: number;
+  /** Validations in a row that were not better. */
+  readonly waited: number;
+}
+
 /** State of a run after `step` steps. */
 export interface RunState {
   readonly step: number;
@@ -43,6 +51,8 @@ export interface RunState {
   /** Consecutive skipped updates up to this step. */
   readonly skippedUpdates: number;
   readonly best: BestValidation | null;
+  /** Absent before the first validation. */
+  readonly patience?: Patience | null;
   /** Version of the weights that are served. */
   readonly weightVersion: number;
   /**

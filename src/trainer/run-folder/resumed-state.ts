@@ -38,10 +38,11 @@ export function resumedState(
 ): RunState {
   const best = changes.some(({ option }) => measured.test(option)) ? null : state.best;
   // In asynchronous training, tasks are counted and not batches.
-  if (config.asyncTraining.enable) return { ...state, best };
+  const patience = best === null ? null : (state.patience ?? null);
+  if (config.asyncTraining.enable) return { ...state, best, patience };
   const [size, sizeBefore] = [batchSizeOf(config), batchSizeBefore(config, changes)];
   const { position } = state;
   const next =
     size === sizeBefore ? position.next : Math.floor((position.next * sizeBefore) / size);
-  return { ...state, best, position: { ...position, next } };
+  return { ...state, best, patience, position: { ...position, next } };
 }

@@ -37,6 +37,13 @@ function bestCheckpoint(run: string, fail: (why: NoCheckpoint) => Error): string
       fields: { run },
     });
   }
+  if (step === 0) {
+    throw fail({
+      message: `The best validation of the run ${run} is the one before its first step, so no checkpoint has the best weights.`,
+      hint: "Name the model that the run started with, or its newest checkpoint: latest.",
+      fields: { run },
+    });
+  }
   const found = names.find((name) => Number(name) === step);
   if (found !== undefined) return join(checkpoints, found);
   throw fail({
