@@ -70,6 +70,7 @@ export type {
 export type { FieldReport, FieldType, Lengths } from "./datasets/field-report.ts";
 export type { FieldMap } from "./datasets/tasks/map-fields.ts";
 export type { SetUpInfo, TaskHooks, TaskSetup } from "./core/hooks.ts";
+export type { SideCallRule } from "./core/side-call.ts";
 
 // Agents and evaluators
 export type {

@@ -29,7 +29,7 @@ export interface CapturedTrajectory {
   readonly name: string;
   /** By order of dispatch; may be empty. Without `keepsUntrainable`, those that can be trained on. */
   readonly traces: readonly Trace[];
-  /** The rule by which they are calls beside the task. */
+  /** The rule by which they are calls next to the task. */
   readonly sideCall?: string;
 }
 
