@@ -91,7 +91,8 @@ async function measureOverhead(engine: PolicyEngine, input: StructuredInput): Pr
     const params = { ...defaultSampling, maxTokens: tokens, stopTokenIds: [], seed };
     const start = performance.now();
     const samples: readonly Sample[] = await engine.sample({
-      ...{ tokens: prompt, n: 8 },
+      tokens: prompt,
+      n: 8,
       params: isConstrained ? { ...params, rules } : params,
     });
     const count = samples.reduce((sum, sample) => sum + sample.tokens.length, 0);

@@ -63,10 +63,11 @@ export function attributeTraces(
   traces: readonly Trace[],
   context: AttributionContext,
 ): Attribution {
-  const own = traces
+  const captured = traces
     .filter((trace) => trace.sessionUid === context.sessionUid)
     .sort((a, b) => a.sequence - b.sequence || a.choice - b.choice);
-  const ordered = context.sideCalls === null ? own : markSideCalls(own, context.sideCalls);
+  const ordered =
+    context.sideCalls === null ? captured : markSideCalls(captured, context.sideCalls);
   const { chosen, calls, undecided } = selectContinuedChoices(ordered, context.evidence);
 
   const defaultUid = trajectoryUid(context, context.defaultName);
