@@ -24,6 +24,7 @@ export type { AlgorithmOptions, TrainOptions } from "./config/train-options.ts";
 export type { Dataset, MetadataOf, Task, TaskRow } from "./core/task.ts";
 export type { DatasetInput } from "./datasets/tasks/task.ts";
 export type { SetUpInfo, TaskHooks, TaskSetup } from "./core/hooks.ts";
+export type { SideCallRule } from "./core/side-call.ts";
 
 // Agents and evaluators
 export type {

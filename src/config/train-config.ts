@@ -95,7 +95,7 @@ export interface Sections {
      */
     readonly untrainedRoles?: readonly string[];
     /**
-     * What becomes of calls that agents make beside their task and that a rule recognizes (titles,
+     * What becomes of calls that agents make next to their task and that a rule recognizes (titles,
      * summaries, quota checks, a small model, sub-agents): exclude keeps them out of training,
      * train treats them as all others.
      * Allowed: one of exclude, train.

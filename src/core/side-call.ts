@@ -1,4 +1,4 @@
-/** Model calls that an agent makes beside its task: titles, summaries, checks of a quota. */
+/** Model calls that an agent makes next to its task: titles, summaries, checks of a quota. */
 import type { Trace } from "./trace.ts";
 
 /**

@@ -64,7 +64,7 @@ export interface Trace {
    * the model's own all the same, so the call is trained on.
    */
   readonly unmet?: string;
-  /** The rule by which it is a call beside the task, kept out of training; set when a rollout ends. */
+  /** The rule by which it is a call next to the task, kept out of training; set when a rollout ends. */
   readonly sideCall?: string;
   /** Fields beyond sampling, as requested: `response_format`, `tool_choice` ... */
   readonly serverFields?: JsonObject;

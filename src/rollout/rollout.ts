@@ -32,7 +32,7 @@ export interface RolloutSetup<Metadata> {
   readonly hooks?: TaskHooks<Metadata>;
   /** Roles that are sampled and scored, but excluded from training. @default none */
   readonly untrainedRoles?: readonly string[];
-  /** Calls beside the task, such as titles, are trained on. @default false */
+  /** Calls next to the task, such as titles, are trained on. @default false */
   readonly trainsSideCalls?: boolean;
   /** Episodes also hold calls that cannot be trained on, such as those without token ids. @default false */
   readonly keepsUntrainable?: boolean;

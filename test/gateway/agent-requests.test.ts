@@ -42,7 +42,7 @@ describe("with the embedded engine", () => {
     const target = await backend.start({ seed: 1, model, signal: new AbortController().signal });
     gateway = createGateway({ target, model: "tiny" });
     await gateway.listen();
-  });
+  }, 120_000);
   afterAll(async () => {
     await gateway[Symbol.asyncDispose]();
     await backend[Symbol.asyncDispose]();
@@ -130,8 +130,8 @@ describe("with a sampler that enforces nothing", () => {
 describe("the Responses API", () => {
   it("continues a conversation that was opened here", async () => {
     const prompts: string[] = [];
-    const target = createScriptedTarget(({ messages: own }) => {
-      prompts.push(own.map(({ content }) => String(content)).join("|"));
+    const target = createScriptedTarget(({ text }) => {
+      prompts.push(text.match(/before|one|reply 1|two/g)!.join("|"));
       return `reply ${prompts.length}`;
     });
     await using gateway = createGateway({ target, model: "m" });

@@ -24,7 +24,10 @@ async function expectAllAttributed(ask: (question: string) => Promise<unknown>):
   });
   const calls = episodes.flatMap(({ task, trajectories }) =>
     trajectories.flatMap(({ steps }) =>
-      steps.map(({ trace }) => ({ task: task.id, asked: String(trace.messages.at(-1)?.content) })),
+      steps.map(({ trace }) => ({
+        task: task.id,
+        asked: trace.messages.at(-1)?.content as string,
+      })),
     ),
   );
   expect(calls).toHaveLength(rollouts * turns);

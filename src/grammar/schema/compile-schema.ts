@@ -340,7 +340,7 @@ export class SchemaCompiler {
       }
     }
     if (min > 0 && rest.length > 0 && (max !== Infinity || min > properties.length))
-      this.#report(`${path}: minProperties beside properties of any name`);
+      this.#report(`${path}: minProperties next to properties of any name`);
     return machine.text(this.#space(end), "}");
   }
 

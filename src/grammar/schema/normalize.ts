@@ -1,6 +1,6 @@
 /**
  * Schemas to a list of alternatives without `$ref`, `allOf`, `anyOf` and `oneOf`: one of them is valid
- * exactly where the schema is, or, with `additionalProperties` left out beside `properties`, where no other
+ * exactly where the schema is, or, with `additionalProperties` left out next to `properties`, where no other
  * properties are.
  */
 import type { JsonObject, JsonValue } from "../../core/message.ts";

@@ -29,7 +29,7 @@ export interface CapturedTrajectory {
   readonly name: string;
   /** By order of dispatch; may be empty. Without `keepsUntrainable`, those that can be trained on. */
   readonly traces: readonly Trace[];
-  /** The rule by which they are calls beside the task. */
+  /** The rule by which they are calls next to the task. */
   readonly sideCall?: string;
 }
 
@@ -63,10 +63,11 @@ export function attributeTraces(
   traces: readonly Trace[],
   context: AttributionContext,
 ): Attribution {
-  const own = traces
+  const captured = traces
     .filter((trace) => trace.sessionUid === context.sessionUid)
     .sort((a, b) => a.sequence - b.sequence || a.choice - b.choice);
-  const ordered = context.sideCalls === null ? own : markSideCalls(own, context.sideCalls);
+  const ordered =
+    context.sideCalls === null ? captured : markSideCalls(captured, context.sideCalls);
   const { chosen, calls, undecided } = selectContinuedChoices(ordered, context.evidence);
 
   const defaultUid = trajectoryUid(context, context.defaultName);

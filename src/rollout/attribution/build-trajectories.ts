@@ -93,7 +93,7 @@ function resolveReport(
   const sameName = captured.find((own) => own.name === name);
   if (sameName !== undefined) return sameName.uid;
   // A flow that requested no handle and reports one trajectory means all of its calls.
-  const [only] = captured.filter(({ sideCall }) => sideCall === undefined);
+  const only = captured.find(({ sideCall }) => sideCall === undefined);
   if (isOnlyReport && context.handles.size === 0 && only !== undefined) return only.uid;
   return uid ?? trajectoryUid(context, name);
 }

@@ -58,7 +58,7 @@ export function readLogits(
 }
 
 /** OpenAI's efforts that ask for no reasoning. */
-const noEffort: readonly unknown[] = ["none", "minimal"];
+const noEffort: ReadonlySet<string> = new Set(["none", "minimal"]);
 
 /** `effort` as OpenAI has it, `thinking` as Anthropic has it; undefined where nothing was asked. */
 export function readThinking(
@@ -68,7 +68,7 @@ export function readThinking(
   const variables = body.chat_template_kwargs;
   if (isJsonObject(variables) && typeof variables.enable_thinking === "boolean")
     return { thinking: variables.enable_thinking };
-  if (typeof effort === "string") return { thinking: !noEffort.includes(effort) };
+  if (typeof effort === "string") return { thinking: !noEffort.has(effort) };
   if (isJsonObject(thinking)) return { thinking: thinking.type !== "disabled" };
   return {};
 }
