@@ -41,6 +41,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
   "trainer/update/logprob-temperature.ts": ["algorithm.logprob_temperature"],
   "trainer/rollouts/agent-warnings.ts": ["rollout.reward_source", "stepwise_advantage.mode"],
   "engine/sampling/int8-weights.ts": ["model.lora_rank"],
+  "engine/model/policy-model.ts": ["model.lora_rank", "model.quantization"],
   // What a server cannot do, found out before the first update; on resume with --allow-changes.
   "backends/tinker/backend.ts": ["model.name", "algorithm.eps_clip", "algorithm.eps_clip_high"],
   "tinker-api/rows/datums.ts": ["algorithm.loss_agg_mode", "algorithm.loss_fn"],

@@ -26,7 +26,7 @@ export const loopMetrics = [
         unit: "nats",
         meaning:
           "KL divergence per token of the quantized base from the model as published (k3), measured at the start on text that it sampled.",
-        when: "`model.quantization` is set",
+        when: "`model.quantization` is not none",
         backends: ["local"],
       },
       {
@@ -34,7 +34,7 @@ export const loopMetrics = [
         unit: "fraction",
         meaning:
           "Effective sample size of the importance weights between the quantized base and the model as published, measured at the start.",
-        when: "`model.quantization` is set",
+        when: "`model.quantization` is not none",
         backends: ["local"],
       },
       {

@@ -66,7 +66,7 @@ export class EventReader {
     } else this.#text(decode(bytes));
   }
 
-  /** False for a line that is not an event of its own. */
+  /** False for a line that is not a whole event. */
   #longEvent(line: Buffer): boolean {
     if (!this.#isFresh || line.toString("latin1", 0, prefix.length) !== prefix) return false;
     let value: unknown;
