@@ -11,7 +11,7 @@ import type {
   UpdateMetrics,
 } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
-import { ContextOverflowError } from "../../core/errors.ts";
+import { ConfigError, ContextOverflowError } from "../../core/errors.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
@@ -91,7 +91,15 @@ export class LocalBackend implements TrainingBackend {
 
   async start(run: RunContext): Promise<InferenceTarget> {
     if (this.#worker !== undefined) throw new Error("The local backend has already been started.");
-    const { onPull, cacheMemoryMiB } = this.#options;
+    const { onPull, cacheMemoryMiB, samplingPrecision = "float32" } = this.#options;
+    const { quantization = "none" } = run.model;
+    if (quantization !== "none" && samplingPrecision !== "float32") {
+      throw new ConfigError({
+        message: `local.sampling_precision is ${samplingPrecision}, but model.quantization is ${quantization}: samples would not come from the base that is trained.`,
+        hint: "Leave local.sampling_precision out: a quantized base is sampled as it is.",
+        fields: { option: "local.sampling_precision", value: samplingPrecision },
+      });
+    }
     const { path, name } = await findModel(run.model.name, {
       signal: run.signal,
       ...defined({ onProgress: onPull }),
@@ -99,7 +107,6 @@ export class LocalBackend implements TrainingBackend {
     const renderer = await loadModelRenderer(path);
     const worker = new WorkerClient();
     this.#worker = worker;
-    const quantization = run.model.quantization ?? "none";
     const { contextLength, quantized } = await worker.call("load", {
       path,
       name,
@@ -111,7 +118,7 @@ export class LocalBackend implements TrainingBackend {
       provider: this.#options.provider ?? "cpu",
       trainingMemoryMiB: this.#options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
       ...defined({ cacheMemoryMiB }),
-      samplingPrecision: this.#options.samplingPrecision ?? "float32",
+      samplingPrecision,
       momentPrecision: this.#options.momentPrecision ?? "float32",
     });
     if (quantized !== null) {

@@ -1,7 +1,7 @@
 /** Options of the backends that the trainer creates by name. */
 import { z } from "zod";
 import { integer, nonEmptyString, type Section } from "./kinds.ts";
-import { free, freeAndNeeds } from "./option-meta.ts";
+import { free, freeAndNeeds, needs } from "./option-meta.ts";
 import { isTree, type Tree } from "../camel-keys.ts";
 
 export const localOptions: Section<"local"> = z
@@ -36,7 +36,8 @@ export const localOptions: Section<"local"> = z
       .default("float32")
       .describe(
         "Precision of the frozen weights while sampling; int8 needs LoRA and samples from a slightly different distribution, which the loss corrects.",
-      ),
+      )
+      .meta(needs({ option: "model.quantization", is: ["none"] })),
     moment_precision: z
       .enum(["float32", "bfloat16"])
       .default("float32")

@@ -11,5 +11,5 @@ export function integerUse(
   purpose: "training" | "sampling",
 ): IntegerUse | null {
   if (base === null) return null;
-  return { base, forward: base.isFast || purpose === "sampling", backward: true };
+  return { base, forward: base.isFast || purpose === "sampling", backward: base.isFast };
 }
