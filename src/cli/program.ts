@@ -16,6 +16,7 @@ import { addServeCommands } from "./commands/serve-commands.ts";
 import { portNumber, wholeNumber } from "./terminal/flag-values.ts";
 import { addRunsCommands } from "./commands/runs-commands.ts";
 import { addVerlCommands } from "./commands/verl-commands.ts";
+import { addViewCommands } from "./commands/view-commands.ts";
 import { trainCommand, type TrainFlags } from "./commands/train.ts";
 import { exitCodeOf, exitCodes } from "./terminal/exit-codes.ts";
 import type { CliIo } from "./terminal/io.ts";
@@ -191,6 +192,7 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
   addServeCommands(program, io, onExit, command);
   addChatCommand(program, io, onExit, command);
   addCompletionCommand(program, io);
+  addViewCommands(program, io, onExit, command);
   return program;
 }
 
