@@ -35,11 +35,14 @@ function learningRate(text: string): number {
   throw new InvalidArgumentError("It must be a number from 0 to 1.");
 }
 
+const commandHelp = "command that is the agent; the same as agent_command.run=...";
+
 const trainHelp = `
 Examples:
   $ agent-trainer train shop.yaml
   $ agent-trainer train shop.yaml data.train_batch_size=8 training.learning_rate=3e-4
   $ agent-trainer train shop.yaml --dry-run
+  $ agent-trainer train shop.yaml --command "python agent.py"
   $ agent-trainer train --explain algorithm.kl_beta
   $ agent-trainer train shop.yaml --resume runs/shop
 
@@ -108,6 +111,7 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
     .option("--dry-run", "print the resolved options and the source of each, then exit")
     .option("--explain <key>", "explain an option and list the backends that support it, then exit")
     .option("--seed <n>", "random seed of the run; the same as trainer.seed=n", wholeNumber(0))
+    .option("--command <command>", commandHelp)
     .option(
       "--skip-bad-rows",
       "skip dataset rows that cannot be used; the same as dataset.skip_bad_rows=true",

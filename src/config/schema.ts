@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { camelKeys, type CamelKeys, type Tree } from "./camel-keys.ts";
+import { agentCommandOptions } from "./schema/agent-command.ts";
 import { algorithmOptions } from "./schema/algorithm.ts";
 import { asyncTrainingOptions } from "./schema/async-training.ts";
 import {
@@ -16,6 +17,7 @@ import { budgetOptions } from "./schema/budget.ts";
 import { dataOptions, datasetOptions } from "./schema/data.ts";
 import { distillationOptions } from "./schema/distillation.ts";
 import { fineTuningOptions } from "./schema/fine-tuning.ts";
+import { gatewayOptions } from "./schema/gateway.ts";
 import { guardOptions } from "./schema/guards.ts";
 import { fireworksOptions, localOptions, tinkerOptions, verlOptions } from "./schema/backends.ts";
 import { modelOptions, trainingOptions } from "./schema/training.ts";
@@ -44,6 +46,7 @@ const schema = z.strictObject({
   trainer: trainerOptions,
   tracking: trackingOptions,
   workflow: workflowOptions,
+  gateway: gatewayOptions,
   backend: nonEmptyString()
     .default("local")
     .describe(
@@ -65,6 +68,7 @@ const schema = z.strictObject({
     .describe(
       "Agent as path#export of a module: a flow, a workflow class, or an object with the agent options of AgentTrainer. null only where code passes the agent.",
     ),
+  agent_command: agentCommandOptions,
   evaluator: nonEmptyString()
     .nullable()
     .default(null)

@@ -772,6 +772,29 @@ export interface Sections {
      */
     readonly teardownTimeoutS?: number;
   };
+  readonly gateway?: {
+    /**
+     * Address that the run's gateway listens on; null is 127.0.0.1, which only this machine
+     * reaches, 0.0.0.0 is every address, for agents in containers and on other machines. Each
+     * rollout has a token, without which its calls are refused.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly host?: string | null;
+    /**
+     * Port of the run's gateway; 0 is a free one.
+     * Allowed: a whole number of at least 0 and at most 65535.
+     * @default 0
+     */
+    readonly port?: number;
+    /**
+     * URL by which agents reach the run's gateway, without a path, such as
+     * http://host.docker.internal:8000; null is the address that it listens on.
+     * Allowed: a string, or null.
+     * @default null
+     */
+    readonly publicUrl?: string | null;
+  };
   /**
    * Training backend, which holds the weights: local, tinker, fireworks, verl, or path#export of a
    * function that creates a backend. Code may pass a backend in its place.
@@ -1096,6 +1119,55 @@ export interface Sections {
    * @default null
    */
   readonly agent?: string | null;
+  readonly agentCommand?: {
+    /**
+     * Command that is the agent, in place of agent: a text, or a list of words. Its files are
+     * relative to the configuration file.
+     * Allowed: a non-empty string, or a string, or null.
+     * @default null
+     */
+    readonly run?: string | readonly string[] | null;
+    /**
+     * Start the command once, as an HTTP server that takes all rollouts, instead of once for each
+     * rollout.
+     * Allowed: true or false.
+     * @default false
+     */
+    readonly serves?: boolean;
+    /**
+     * Folder that the command runs in: own is a new empty one for each rollout, folder is that of
+     * the configuration file.
+     * Allowed: one of own, folder.
+     * @default "own"
+     */
+    readonly cwd?: "own" | "folder";
+    /**
+     * How the command's output becomes episode.output: as text, or parsed as JSON.
+     * Allowed: one of text, json.
+     * @default "text"
+     */
+    readonly output?: "text" | "json";
+    /**
+     * Limit in MiB on the resident memory of the command of one rollout and all that it starts, on
+     * Linux; null is none.
+     * Allowed: a whole number of at least 1, or null.
+     * @default null
+     */
+    readonly memoryMb?: number | null;
+    /**
+     * Limit in bytes on what the command of one rollout may write to its outputs.
+     * Allowed: a whole number of at least 1.
+     * @default 16777216
+     */
+    readonly maxOutputBytes?: number;
+    /**
+     * Names of environment variables that the command gets in addition to those of the model and
+     * what programs need to run.
+     * Allowed: a string.
+     * @default []
+     */
+    readonly passEnv?: readonly string[];
+  };
   /**
    * Evaluator as path#export of a module; null for agents that report their reward, and where code
    * passes the agent.

@@ -62,6 +62,8 @@ export interface AgentFlowObject<Metadata = Record<string, unknown>> {
   /** Rules by which calls are kept out of training, before those that are built in. @default none */
   readonly sideCalls?: readonly SideCallRule[];
   run(task: Task<Metadata>, config: AgentConfig): unknown;
+  /** Called after the last rollout of a run or an evaluation; a later `run` starts anew. @default none */
+  [Symbol.asyncDispose]?(): PromiseLike<void>;
 }
 /**
  * The user's agent: a function, or an object with `run`; sync or async. It may return an episode, a

@@ -6,6 +6,7 @@ import { AgentTrainer } from "../../launch/agent-trainer.ts";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
 import { checkPrices } from "../../trainer/budget/run-prices.ts";
 import { resolvedAsJson, formatResolved } from "../report/dry-run.ts";
+import { commandOverrides } from "../terminal/command-overrides.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { explainedAsJson, formatExplained } from "../report/explain.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
@@ -25,6 +26,7 @@ export interface TrainFlags {
   readonly explain?: string;
   readonly json?: boolean;
   readonly seed?: number;
+  readonly command?: string;
   readonly skipBadRows?: boolean;
   readonly quiet?: boolean;
 }
@@ -60,6 +62,7 @@ export function readArguments(positional: readonly string[], flags: TrainFlags):
     });
   }
   if (flags.seed !== undefined) overrides.push(`trainer.seed=${flags.seed}`);
+  if (flags.command !== undefined) overrides.unshift(...commandOverrides(flags.command));
   if (flags.skipBadRows === true) overrides.push("dataset.skip_bad_rows=true");
   return { configFile, overrides, resume };
 }

@@ -206,9 +206,9 @@ export const compatKeys: readonly CompatKey[] = [
   {
     from: "gateway.tunnel",
     only: [null],
-    why: "a run's gateway listens on this machine; put a tunnel in front of agent-trainer gateway",
+    why: "open the tunnel yourself, and set gateway.public_url to its address",
   },
-  { from: "gateway.*", idle: "a run starts its own gateway, on a free port" },
+  { from: "gateway.*", idle: "a run starts its own gateway" },
   {
     from: "async_training.fwd_bwd_group_size",
     only: [null],

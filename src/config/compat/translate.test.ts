@@ -102,7 +102,8 @@ describe("a file of rLLM", () => {
     expect(config.algorithm.lossFn).toBe("ppo");
     expect(warnings.join("\n")).toContain("rllm.agent.name has no effect");
     expect(config.tracking).toMatchObject({ project: "rllm-training", trackers: [] });
-    expect(warnings.join("\n")).toContain("rllm.gateway.port has no effect");
+    expect(config.gateway).toEqual({ host: null, port: 9090, publicUrl: null });
+    expect(warnings.join("\n")).toContain("rllm.gateway.store has no effect");
     // It sets options of what it switches off.
     expect(warnings).toContain(
       "async_training.mini_batch_size=64 has no effect: it needs async_training.enable=true.",

@@ -13,6 +13,9 @@ export function flowProgram<Metadata>(flow: AgentFlow<Metadata>): RolloutProgram
     ...(typeof flow === "function" || flow.sideCalls === undefined
       ? {}
       : { sideCalls: flow.sideCalls }),
+    ...(typeof flow === "function" || flow[Symbol.asyncDispose] === undefined
+      ? {}
+      : { dispose: () => flow[Symbol.asyncDispose]!() }),
     run: async (task, config) =>
       readFlowResult(
         await (typeof flow === "function" ? flow(task, config) : flow.run(task, config)),

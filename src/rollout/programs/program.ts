@@ -37,4 +37,6 @@ export interface RolloutProgram<Metadata = Record<string, unknown>> {
   readonly limitsTurns?: boolean;
   /** Rejects when the attempt failed; a `TerminationEvent` ends the rollout with its reason instead. */
   run(task: Task<Metadata>, config: AgentConfig): Promise<FlowResult>;
+  /** Ends what it keeps between rollouts. @default nothing */
+  dispose?(): PromiseLike<void>;
 }

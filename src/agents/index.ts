@@ -1,0 +1,9 @@
+/**
+ * `agent-trainer/agents`: agents that run in separate processes, in any language.
+ *
+ * @module agents
+ */
+export { commandAgent } from "./command/command-agent.ts";
+export type { CommandAgentOptions, CommandRollout, PerRollout } from "./command/command-options.ts";
+export { httpAgent, type HttpAgentOptions } from "./http/http-agent.ts";
+export type { Files, RolloutFolders } from "./process/rollout-folder.ts";
