@@ -62,17 +62,20 @@ function partsOf(value: unknown): AgentSpec | null {
 
 /**
  * Paths are relative to `folder`.
+ * @param isScored whether something else scores a flow without an evaluator: an environment.
  * @throws ConfigError when something is not set, cannot be loaded, or is given twice.
  */
 export async function loadAgent(
   { agent, evaluator }: Pick<TrainConfig, "agent" | "evaluator">,
   folder: string,
+  isScored = false,
 ): Promise<AgentSpec> {
   const load = (spec: string, option: "agent" | "evaluator"): Promise<unknown> =>
     loadExport({ spec, folder, option, defaults: [option, "default"] });
   const value = await load(requireOption(agent, "agent", agentOptions.join(" or ")), "agent");
   const parts = partsOf(value);
   if (parts === null) {
+    if (evaluator === null && isScored) return { agentFlow: value as AgentFlow } as AgentSpec;
     if (evaluator === null) throw unscored(agent);
     const own = await load(evaluator, "evaluator");
     return { agentFlow: value as AgentFlow, evaluator: own as Evaluator };
