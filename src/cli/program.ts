@@ -45,6 +45,7 @@ Examples:
   $ agent-trainer train shop.yaml --command "python agent.py"
   $ agent-trainer train --explain algorithm.kl_beta
   $ agent-trainer train shop.yaml --resume runs/shop
+  $ agent-trainer train --env ors:http://127.0.0.1:8080 model.name=./Qwen3-0.6B
 
 Overrides: key=value sets an option, ~key resets it to its default. Values are YAML.
 `;
@@ -107,6 +108,10 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
     .option(
       "--allow-changes",
       "with --resume: accept changed options that affect the results, and record the changes",
+    )
+    .option(
+      "--env <name>",
+      "environment that gives tasks, tools and rewards, as in ors:URL; the same as env=NAME, and the file may be omitted",
     )
     .option("--dry-run", "print the resolved options and the source of each, then exit")
     .option("--explain <key>", "explain an option and list the backends that support it, then exit")

@@ -15,6 +15,7 @@ import {
 } from "./schema/selection.ts";
 import { budgetOptions } from "./schema/budget.ts";
 import { dataOptions, datasetOptions } from "./schema/data.ts";
+import { environmentOptions, envOption } from "./schema/environment.ts";
 import { distillationOptions } from "./schema/distillation.ts";
 import { fineTuningOptions } from "./schema/fine-tuning.ts";
 import { gatewayOptions } from "./schema/gateway.ts";
@@ -75,6 +76,8 @@ const schema = z.strictObject({
     .describe(
       "Evaluator as path#export of a module; null for agents that report their reward, and where code passes the agent.",
     ),
+  env: envOption,
+  environment: environmentOptions,
   dataset: datasetOptions,
   fine_tuning: fineTuningOptions,
   distillation: distillationOptions,

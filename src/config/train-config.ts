@@ -1175,6 +1175,76 @@ export interface Sections {
    * @default null
    */
   readonly evaluator?: string | null;
+  /**
+   * Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL,
+   * mcp:COMMAND or mcp:URL, or path#export of a module. null where the agent, the data and the
+   * evaluator are all there is.
+   * Allowed: a non-empty string, or null.
+   * @default null
+   */
+  readonly env?: string | null;
+  readonly environment?: {
+    /**
+     * Split of the environment whose tasks are trained on, unless dataset.train is set.
+     * Allowed: a non-empty string.
+     * @default "train"
+     */
+    readonly split?: string;
+    /**
+     * Split of the environment whose tasks are validated on, unless dataset.val is set; null is no
+     * validation.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly valSplit?: string | null;
+    /**
+     * How the rewards of the calls of an episode make that of the rollout: their sum, or the last
+     * one. Each is a signal as well.
+     * Allowed: one of sum, last.
+     * @default "sum"
+     */
+    readonly reward?: "sum" | "last";
+    /**
+     * Maximum model calls of an episode, for the agent that is used where agent is null.
+     * Allowed: a whole number of at least 1.
+     * @default 20
+     */
+    readonly maxTurns?: number;
+    /**
+     * System message before the prompt of the environment, for the agent that is used where agent
+     * is null; null is none.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly systemPrompt?: string | null;
+    /**
+     * Maximum length of a result that the model sees, in characters; the middle of a longer one is
+     * omitted.
+     * Allowed: a whole number of at least 100.
+     * @default 20000
+     */
+    readonly maxResultChars?: number;
+    /**
+     * Timeout in seconds of one call of the environment.
+     * Allowed: a number above 0 and at most 2147483.
+     * @default 300
+     */
+    readonly callTimeoutS?: number;
+    /**
+     * Named set of tools to open episodes with, for ors: environments; null is the environment's
+     * own.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly toolset?: string | null;
+    /**
+     * Environment variables whose values are sent as secrets of the same names when an episode is
+     * opened, for ors: environments.
+     * Allowed: a string.
+     * @default []
+     */
+    readonly secrets?: readonly string[];
+  };
   readonly dataset?: {
     /**
      * Training dataset: a .jsonl, .json, .csv, .tsv or .parquet file,

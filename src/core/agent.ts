@@ -1,4 +1,5 @@
 /** What users write: flows and evaluators, and what a flow is given. */
+import type { EnvironmentEpisode } from "./environment.ts";
 import type { SideCallRule } from "./side-call.ts";
 import type { EpisodeReport, TrajectoryReport } from "./report.ts";
 import type { Task } from "./task.ts";
@@ -43,6 +44,8 @@ export interface AgentConfig {
   readonly signal: AbortSignal;
   /** What the setup hook of this rollout returned; `undefined` without one. */
   readonly env: unknown;
+  /** The episode of the run's environment (option `env`): its prompt, its tools and their calls. Absent without one. */
+  readonly environment?: EnvironmentEpisode;
   /**
    * A `fetch` for SDKs: inside of `withTrajectory(name, ...)` it sends calls that are meant for
    * `baseUrl` to the endpoint of that trajectory. Anything else passes unchanged.

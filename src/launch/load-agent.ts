@@ -83,11 +83,13 @@ function agentOfCommand(options: TrainConfig["agentCommand"], folder: string): A
 
 /**
  * Paths are relative to `folder`.
+ * @param isScored whether something else scores a flow without an evaluator: an environment.
  * @throws ConfigError when something is not set, cannot be loaded, or is given twice.
  */
 export async function loadAgent(
   { agent, agentCommand, evaluator }: Pick<TrainConfig, "agent" | "agentCommand" | "evaluator">,
   folder: string,
+  isScored = false,
 ): Promise<AgentSpec> {
   const load = (spec: string, option: "agent" | "evaluator"): Promise<unknown> =>
     loadExport({ spec, folder, option, defaults: [option, "default"] });
@@ -99,6 +101,7 @@ export async function loadAgent(
   const value = await load(requireOption(agent, "agent", agentOptions.join(" or ")), "agent");
   const parts = partsOf(value);
   if (parts === null) {
+    if (evaluator === null && isScored) return { agentFlow: value as AgentFlow } as AgentSpec;
     if (evaluator === null) throw unscored(agent);
     const own = await load(evaluator, "evaluator");
     return { agentFlow: value as AgentFlow, evaluator: own as Evaluator };

@@ -179,6 +179,7 @@ async function attemptSetUp<Metadata>(
     isValidation,
     timeoutMs: limits.timeoutMs,
     env: prepared.env,
+    environment: prepared.environment,
     untrainedRoles,
     trainsSideCalls,
     keepsUntrainable,

@@ -92,6 +92,7 @@ describe("the packed package, installed alone", () => {
     ["agent-trainer/verl", "createVerlBackend"],
     ["agent-trainer/testing", "createScriptedTarget"],
     ["agent-trainer/finetune", "fineTune"],
+    ["agent-trainer/environments", "environment"],
     ["agent-trainer/evaluators", "exactMatch"],
     ["agent-trainer/evaluate", "evaluate"],
     ["agent-trainer/datasets", "loadDataset"],

@@ -64,7 +64,8 @@ export async function fineTuneCommand(
   const { skipBadRows: _, ...rest } = flags;
   const { configFile, overrides, resume } = readArguments(positional, rest);
   const all = [...overrides, ...flagOverrides(loss, flags)];
-  const { config } = loadConfig({ file: configFile, overrides: all });
+  const file = configFile === null ? {} : { file: configFile };
+  const { config } = loadConfig({ ...file, overrides: all });
   if (flags.preview !== undefined && flags.preview !== false) {
     const preview = await previewFineTune({ config }, flags.preview === true ? 3 : flags.preview);
     io.stdout.write(

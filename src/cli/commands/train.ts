@@ -21,6 +21,8 @@ export interface TrainFlags {
   readonly resume?: string | boolean;
   /** Accept changes to options that affect the results of a resumed run. */
   readonly allowChanges?: boolean;
+  /** Environment; with it, there may be no file. */
+  readonly env?: string;
   readonly dryRun?: boolean;
   /** Key of the option to explain. */
   readonly explain?: string;
@@ -32,7 +34,8 @@ export interface TrainFlags {
 }
 
 interface TrainInput {
-  readonly configFile: string;
+  /** null where everything is in flags and overrides. */
+  readonly configFile: string | null;
   readonly overrides: readonly string[];
   readonly resume: string | false;
 }
@@ -54,13 +57,16 @@ export function readArguments(positional: readonly string[], flags: TrainFlags):
       hint: "Remove it, or add --resume.",
     });
   }
-  const [configFile, ...overrides] = rest;
-  if (configFile === undefined) {
+  const isOverride = /^[+~]|^[\w.]+=/u.test(rest[0] ?? "");
+  const configFile = flags.env !== undefined && isOverride ? null : (rest.shift() ?? null);
+  const overrides = rest;
+  if (configFile === null && flags.env === undefined) {
     throw new ConfigError({
       message: "train needs a configuration file.",
-      hint: "Run: agent-trainer train CONFIG.yaml [key=value ...]",
+      hint: "Run: agent-trainer train CONFIG.yaml [key=value ...], or name an environment with --env.",
     });
   }
+  if (flags.env !== undefined) overrides.push(`env=${JSON.stringify(flags.env)}`);
   if (flags.seed !== undefined) overrides.push(`trainer.seed=${flags.seed}`);
   if (flags.command !== undefined) overrides.unshift(...commandOverrides(flags.command));
   if (flags.skipBadRows === true) overrides.push("dataset.skip_bad_rows=true");
@@ -91,7 +97,7 @@ export async function trainCommand(
     return explainCommand(flags.explain, null, flags, io);
   }
   const { configFile, overrides, resume } = readArguments(positional, flags);
-  const loaded = loadConfig({ file: configFile, overrides });
+  const loaded = loadConfig({ overrides, ...(configFile === null ? {} : { file: configFile }) });
   if (flags.explain !== undefined) return explainCommand(flags.explain, loaded, flags, io);
   if (flags.dryRun === true) {
     checkPrices(loaded.config, loaded.config.backend);
@@ -132,7 +138,8 @@ export async function trainCommand(
   const isNamed = names.experimentName !== null;
   const row: ReadonlyMap<string, BackendCapabilities> = new Map(Object.entries(capabilityMatrix));
   const canResume = row.get(backend)?.exactResume ?? true;
-  const words = ["train", configFile, ...overrides];
+  const source = configFile ?? ["--env", flags.env ?? ""];
+  const words = ["train", ...[source].flat(), ...overrides];
   io.stderr.write(`${nextCommand(result, words, isNamed, canResume)}\n`);
   return result.status === "interrupted" ? exitCodes.interrupted : exitCodes.done;
 }

@@ -1,0 +1,24 @@
+/**
+ * `agent-trainer/environments`: tasks, tools and rewards from servers of environments, and servers for
+ * your own.
+ *
+ * @module environments
+ */
+
+export { environment } from "./environment.ts";
+export type { EnvironmentOptions } from "./environment.ts";
+export { defineEnvironment } from "./class-source.ts";
+export type { ClassEnvironmentOptions, ClassSource, ToolAction } from "./class-source.ts";
+export { serveEnvironment } from "./serve/serve-environment.ts";
+export type { EnvironmentServer, ServeEnvironmentOptions } from "./serve/serve-environment.ts";
+export { OrsSource } from "./ors/ors-source.ts";
+export type { OrsOptions } from "./ors/ors-source.ts";
+export type {
+  EnvironmentEpisode,
+  EnvironmentResult,
+  EnvironmentSource,
+  EnvironmentTool,
+  OpenEpisode,
+  PromptMessage,
+  TaskRange,
+} from "../core/environment.ts";
