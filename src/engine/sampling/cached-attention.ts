@@ -30,7 +30,7 @@ export interface CachedAttentionInputs {
   readonly positions: Value;
   /** [B, 1, 1, S, T + S] */
   readonly mask: Value;
-  cacheOf(layer: number): KeysAndValues;
+  readonly cacheOf: (layer: number) => KeysAndValues;
 }
 
 export function cachedAttention(
