@@ -36,6 +36,7 @@ class Peer:
             max_model_len=maxTokens,
             max_num_seqs=maxSequences,
             enable_prefix_caching=False,
+            enforce_eager=True,
             disable_log_stats=True,
             seed=1,
         )

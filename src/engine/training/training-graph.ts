@@ -64,11 +64,10 @@ export function buildTrainingGraph(
   });
   const ids = graph.input("ids", "int64", ["N"]);
   const positions = graph.input("positions", "int64", ["N", 1]);
-  const attention = segmentAttention(graph, policy.config);
+  const attention = segmentAttention(graph, policy.config, positions);
   const rows = graph.input("rows", "int64", ["R"]);
   const hidden = buildDecoder(graph, policy.config, weights, {
     ids,
-    positions,
     attention,
     checkpointed: checkpointed && loss !== null,
   });
