@@ -121,6 +121,8 @@ export async function exportHtml(
     if (isShortened) shortened++;
   }
   const name = visibleText(basename(resolve(folder)));
+  // As one string: the policy allows exactly these characters.
+  const style = `<style>${pageStyle}</style>`;
   const hash = createHash("sha256").update(pageStyle).digest("base64");
   const text = await html`<!doctype html>
     <html lang="en">
@@ -132,9 +134,7 @@ export async function exportHtml(
           content="default-src 'none'; style-src 'sha256-${hash}'"
         />
         <title>${name} – agent-trainer</title>
-        <style>
-          ${raw(pageStyle)}
-        </style>
+        ${raw(style)}
       </head>
       <body>
         <h1>${name}</h1>
