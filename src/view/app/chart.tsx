@@ -26,6 +26,13 @@ function summary({ title, steps, lines }: ChartProps): string {
   return `${title}, ${steps.length} steps: ${parts.join("; ")}`;
 }
 
+/** A line that is constant lies in the middle of a small range. */
+function padded(_plot: uPlot, low: number | null, high: number | null): [number, number] {
+  const [from, to] = [low ?? 0, high ?? 1];
+  const margin = from === to ? Math.max(Math.abs(from) * 0.1, 1e-6) : (to - from) * 0.08;
+  return [from - margin, to + margin];
+}
+
 export function Chart(props: ChartProps) {
   const { title, steps, lines, height = 150, onStep } = props;
   const place = useRef<HTMLDivElement>(null);
@@ -45,7 +52,7 @@ export function Chart(props: ChartProps) {
         width: Math.max(200, element.clientWidth),
         height,
         legend: { show: lines.length > 1 },
-        scales: { x: { time: false } },
+        scales: { x: { time: false }, y: { range: padded } },
         cursor: { y: false, points: { size: 5 } },
         axes: [axis, { ...axis, size: 52, values: (_plot, ticks) => ticks.map(shortNumber) }],
         series: [

@@ -29,12 +29,12 @@ function Filters({ run, filter, facets }: FilterProps) {
     const { before: _, ...rest } = filter;
     go(linkTo("episodes", run.key, "", { ...rest, [name]: value }));
   };
-  const field = (name: string, label: string, type: "text" | "search" | "number" = "text") => (
+  const field = (name: string, label: string, type: "text" | "search" = "text") => (
     <label>
       {label}
       <input
-        type={type}
-        step="any"
+        type={type as "text"}
+        inputMode={name.endsWith("Reward") ? "decimal" : "text"}
         name={name}
         value={filter[name] ?? ""}
         onChange={(event) => set(name, event.currentTarget.value)}
@@ -67,8 +67,8 @@ function Filters({ run, filter, facets }: FilterProps) {
         ...facets.steps.slice(-500).map((step) => [String(step), String(step)] as const),
       ])}
       {field("task", "Task")}
-      {field("minReward", "Reward from", "number")}
-      {field("maxReward", "to", "number")}
+      {field("minReward", "Reward from")}
+      {field("maxReward", "Reward to")}
     </form>
   );
 }

@@ -38,7 +38,6 @@ function useMetrics(runs: readonly RunEntry[]): readonly (MetricTable | null)[] 
   // Hooks need a fixed number of calls: at most these runs are compared.
   const compared = [0, 1, 2, 3].map((i) => runs[i]);
   return compared.map((run) => {
-    // eslint-disable-next-line react-hooks/rules-of-hooks
     const { value } = useRead<MetricTable>(
       run === undefined ? null : `/api/runs/${run.key}/metrics`,
       run?.steps ?? 0,

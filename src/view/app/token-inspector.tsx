@@ -17,7 +17,7 @@ const label = (texts: readonly string[] | null, ids: readonly number[], at: numb
   const text = texts?.[at];
   return text === undefined || text === ""
     ? String(ids[at])
-    : visibleText(text).replaceAll("\n", "⏎\n");
+    : visibleText(text).replaceAll("\n", "⏎");
 };
 
 function Detail({ tokens, at }: { tokens: TokenView; at: number }) {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { basename, resolve } from "node:path";
 import { html, raw } from "hono/html";
-import type { EpisodeFilter, EpisodeRow } from "../api.ts";
+import type { EpisodeFilter, EpisodeRow, ViewEpisode } from "../api.ts";
 import { viewEpisode } from "../episode/view-episode.ts";
 import { visibleText } from "../episode/visible-text.ts";
 import { findProblems } from "../health/find-problems.ts";
@@ -37,14 +37,29 @@ export interface HtmlExport {
   readonly shortened: number;
 }
 
+function longestText({ trajectories, output, ending }: ViewEpisode): number {
+  const calls = trajectories.flatMap((one) => one.calls);
+  const messages = calls.flatMap(({ newMessages, response }) => [...newMessages, response]);
+  const texts = messages.flatMap(({ text, reasoning = "", toolCalls = [] }) => [
+    text,
+    reasoning,
+    ...toolCalls.map(({ name, arguments: given }) => `${name}(${given})`),
+  ]);
+  return [output, ending, ...texts].reduce((most, { length }) => Math.max(most, length), 0);
+}
+
 /** Calls cannot be shortened away: an episode of very many of them keeps its banner only. */
-async function fitted(index: RunIndex, row: EpisodeRow): Promise<{ text: string; limit: number }> {
+async function fitted(
+  index: RunIndex,
+  row: EpisodeRow,
+): Promise<{ text: string; isShortened: boolean }> {
   const episode = index.episode(row.n);
-  if (episode === null) return { text: "", limit: 0 };
+  if (episode === null) return { text: "", isShortened: false };
   const view = viewEpisode(episode, row);
   for (const limit of textLimits) {
     const text = await episodeHtml(view, limit);
-    if (Buffer.byteLength(text) <= bytesPerEpisode) return { text, limit };
+    if (Buffer.byteLength(text) <= bytesPerEpisode)
+      return { text, isShortened: longestText(view) > limit };
   }
   const note = `${row.calls} calls, too long for this file: open it with agent-trainer trace.`;
   const brief = {
@@ -53,7 +68,7 @@ async function fitted(index: RunIndex, row: EpisodeRow): Promise<{ text: string;
     output: "",
     ending: `${view.ending.slice(0, 500)} · ${note}`,
   };
-  return { text: await episodeHtml(brief, 1000), limit: 0 };
+  return { text: await episodeHtml(brief, 1000), isShortened: true };
 }
 
 const rewardOf = ({ reward }: EpisodeRow): string =>
@@ -101,11 +116,13 @@ export async function exportHtml(
   const articles: string[] = [];
   let shortened = 0;
   for (const row of rows) {
-    const { text, limit: used } = await fitted(index, row);
+    const { text, isShortened } = await fitted(index, row);
     articles.push(text);
-    if (used < (textLimits[0] ?? 0)) shortened++;
+    if (isShortened) shortened++;
   }
   const name = visibleText(basename(resolve(folder)));
+  // As one string: the policy allows exactly these characters.
+  const style = `<style>${pageStyle}</style>`;
   const hash = createHash("sha256").update(pageStyle).digest("base64");
   const text = await html`<!doctype html>
     <html lang="en">
@@ -117,9 +134,7 @@ export async function exportHtml(
           content="default-src 'none'; style-src 'sha256-${hash}'"
         />
         <title>${name} – agent-trainer</title>
-        <style>
-          ${raw(pageStyle)}
-        </style>
+        ${raw(style)}
       </head>
       <body>
         <h1>${name}</h1>

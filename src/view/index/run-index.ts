@@ -45,6 +45,8 @@ export class RunIndex implements Disposable {
   readonly #insert: Statement;
   readonly #insertWords: Statement;
   readonly #addTotals: Statement;
+  /** Size and time of files that are in the index as they are: most of a long run's. */
+  readonly #unchanged = new Map<string, string>();
   #isBuilding = false;
   #isClosed = false;
   #bytesTotal = 0;
@@ -112,11 +114,15 @@ export class RunIndex implements Disposable {
         isChanged = true;
       }
       for (const path of paths) {
+        const { size, mtimeMs } = statSync(path);
+        const stamp = `${size}/${mtimeMs}`;
+        if (this.#unchanged.get(path) === stamp) continue;
         while (!this.#isClosed && this.#readPart(path)) {
           isChanged = true;
           onProgress?.(this.state());
           await setImmediate();
         }
+        if (!this.#isClosed) this.#unchanged.set(path, stamp);
       }
     } finally {
       this.#isBuilding = false;

@@ -42,6 +42,7 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
   app.onError((error, context) => context.json({ error: error.message }, 500));
 
   app.get("/", async (context) => context.html(await readFile(join(assets, "index.html"), "utf8")));
+  app.get("/favicon.ico", (context) => context.body(null, 204));
   app.get("/assets/:name", async (context) => {
     const name = context.req.param("name");
     const type = assetTypes[name];
