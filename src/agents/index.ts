@@ -7,3 +7,8 @@ export { commandAgent } from "./command/command-agent.ts";
 export type { CommandAgentOptions, CommandRollout, PerRollout } from "./command/command-options.ts";
 export { httpAgent, type HttpAgentOptions } from "./http/http-agent.ts";
 export type { Files, RolloutFolders } from "./process/rollout-folder.ts";
+export { claudeCode } from "./tools/claude-code.ts";
+export { codex } from "./tools/codex.ts";
+export { opencode } from "./tools/opencode.ts";
+export { pi } from "./tools/pi.ts";
+export type { ToolOptions } from "./tools/tool-options.ts";
