@@ -12,3 +12,4 @@ export { codex } from "./tools/codex.ts";
 export { opencode } from "./tools/opencode.ts";
 export { pi } from "./tools/pi.ts";
 export type { ToolOptions } from "./tools/tool-options.ts";
+export { dockerAgent, type DockerAgentOptions } from "./docker/docker-agent.ts";

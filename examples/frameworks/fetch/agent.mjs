@@ -12,7 +12,8 @@ export async function agent(task, { baseUrl, apiKey, model, signal }) {
     { role: "user", content: task.instruction },
   ];
   for (let turn = 0; turn < 4; turn++) {
-    const response = await fetch(`${baseUrl}/chat/completions`, { // changed
+    const response = await fetch(`${baseUrl}/chat/completions`, {
+      // changed
       method: "POST",
       headers: { "content-type": "application/json", authorization: `Bearer ${apiKey}` }, // changed
       body: JSON.stringify({ model, messages, tools }), // changed

@@ -34,6 +34,10 @@ export function codex<Metadata = Record<string, unknown>>(
 const configOf = (model: string, baseUrl: string): string => `model = ${JSON.stringify(model)}
 model_provider = "agent-trainer"
 check_for_update_on_startup = false
+web_search = "disabled"
+
+[agents]
+enabled = false
 
 [model_providers.agent-trainer]
 name = "agent-trainer"
@@ -42,6 +46,13 @@ env_key = "OPENAI_API_KEY"
 wire_api = "responses"
 request_max_retries = 0
 stream_max_retries = 0
+
+[features]
+apps = false
+goals = false
+plugins = false
+tool_suggest = false
+image_generation = false
 
 [analytics]
 enabled = false
