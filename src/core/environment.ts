@@ -73,6 +73,8 @@ export interface OpenEpisode {
 export interface EnvironmentSource {
   /** What it is called in messages: "ors:http://127.0.0.1:8080". */
   readonly name: string;
+  /** Whether its episodes have rewards; if not, the run needs an evaluator. @default true */
+  readonly givesRewards?: boolean;
   /**
    * The tasks of a split, in their own order, in a form that `open` takes again: plain data.
    * @param split `train`, `test` or another name that the environment has.

@@ -31,7 +31,7 @@ export interface AgentLoopOptions {
  */
 export async function runEnvironmentAgent(
   _task: Task,
-  config: AgentConfig,
+  config: Pick<AgentConfig, "baseUrl" | "apiKey" | "model" | "signal">,
   episode: TrackedEpisode,
   { maxTurns = 20, systemPrompt = null }: AgentLoopOptions = {},
 ): Promise<EpisodeReport> {

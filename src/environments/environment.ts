@@ -1,18 +1,26 @@
 /** An environment by one string: which protocol, and where. */
 import type { EnvironmentSource } from "../core/environment.ts";
 import { ConfigError } from "../core/errors.ts";
+import { defined } from "../util/defined.ts";
+import { McpSource } from "./mcp/mcp-source.ts";
+import { OpenEnvSource } from "./openenv/openenv-source.ts";
 import { OrsSource, type OrsOptions } from "./ors/ors-source.ts";
 
 /** Options of {@link environment}; each protocol reads those that it has. */
 export type EnvironmentOptions = Omit<OrsOptions, "url" | "env">;
 
-const kinds: Readonly<
-  Record<string, (rest: string, options: EnvironmentOptions) => EnvironmentSource>
-> = {
+type Opener = (rest: string, options: EnvironmentOptions) => EnvironmentSource;
+
+const kinds: Readonly<Record<string, Opener>> = {
   ors: (rest, options) => {
     const { url, name } = splitUrl("ors", rest);
-    return new OrsSource({ ...options, url, ...(name === null ? {} : { env: name }) });
+    return new OrsSource({ ...options, url, ...defined({ env: name }) });
   },
+  openenv: (rest, { callTimeoutMs }) => {
+    const { url, name } = splitUrl("openenv", rest);
+    return new OpenEnvSource({ url, ...defined({ env: name, callTimeoutMs }) });
+  },
+  mcp: (rest, { callTimeoutMs }) => new McpSource({ server: rest, ...defined({ callTimeoutMs }) }),
 };
 
 /** Whether a string names a protocol, and is no path of a module. */
@@ -48,10 +56,10 @@ export function environment(text: string, options: EnvironmentOptions = {}): Env
   return open(text.slice(kind.length + 1), options);
 }
 
-function splitUrl(kind: string, rest: string): { url: string; name: string | null } {
+function splitUrl(kind: string, rest: string): { url: string; name: string | undefined } {
   const at = rest.indexOf("#");
   const url = at === -1 ? rest : rest.slice(0, at);
-  const name = at === -1 ? null : decodeURIComponent(rest.slice(at + 1));
+  const name = at === -1 ? undefined : decodeURIComponent(rest.slice(at + 1));
   if (!URL.canParse(url) || !/^(?:https?|wss?):$/u.test(new URL(url).protocol)) {
     throw new ConfigError({
       message: `The environment ${kind}:${rest} has no URL after "${kind}:".`,
@@ -59,5 +67,5 @@ function splitUrl(kind: string, rest: string): { url: string; name: string | nul
       fields: { value: rest },
     });
   }
-  return { url, name: name === "" ? null : name };
+  return { url, name: name === "" ? undefined : name };
 }

@@ -13,6 +13,10 @@ export { serveEnvironment } from "./serve/serve-environment.ts";
 export type { EnvironmentServer, ServeEnvironmentOptions } from "./serve/serve-environment.ts";
 export { OrsSource } from "./ors/ors-source.ts";
 export type { OrsOptions } from "./ors/ors-source.ts";
+export { OpenEnvSource } from "./openenv/openenv-source.ts";
+export type { OpenEnvOptions } from "./openenv/openenv-source.ts";
+export { McpSource } from "./mcp/mcp-source.ts";
+export type { McpOptions } from "./mcp/mcp-source.ts";
 export type {
   EnvironmentEpisode,
   EnvironmentResult,

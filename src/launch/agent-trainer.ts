@@ -2,9 +2,11 @@
 import { switchNotices } from "../config/checks/switches.ts";
 import { folderOf, resolveConfig, warningsOf } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
+import type { Evaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { TrainerEvent } from "../core/events.ts";
+import type { TaskHooks } from "../core/hooks.ts";
 import type { Task, TaskRow } from "../core/task.ts";
 import { checkCapabilities, checkResume } from "../trainer/check-capabilities.ts";
 import { checkParts } from "../trainer/check-parts.ts";
@@ -36,6 +38,8 @@ type Given = Pick<
   "resume" | "allowChanges" | "env" | "signal" | "onEvent" | "onPull" | "trackers"
 > & {
   readonly backend: TrainingBackend | null;
+  readonly evaluator?: Evaluator;
+  readonly hooks?: TaskHooks;
   readonly trainDataset?: DatasetInput | null;
   readonly valDataset?: DatasetInput | null;
 };
@@ -187,7 +191,13 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
     const { resume, allowChanges, onEvent } = this.#given;
     const listeners = onEvent === undefined ? more : [...more, onEvent];
     await using env = await holdEnvironment(config, this.#folder, this.#given.env);
-    const rollouts = await agentIn(this.#agent, config, this.#folder, env?.source ?? null);
+    const rollouts = await agentIn(
+      this.#agent,
+      config,
+      this.#folder,
+      env?.source ?? null,
+      this.#given,
+    );
     const { warnings: dataWarnings, ...tasks } = await loadTasks(config, this.#folder, {
       ...this.#given,
       environment: env?.source ?? null,

@@ -1,5 +1,6 @@
 /** The environment of a run: opened by the name that the option env gives, and put around the agent. */
 import type { TrainConfig } from "../config/train-config.ts";
+import type { AgentConfig, Evaluator } from "../core/agent.ts";
 import type { EnvironmentSource } from "../core/environment.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { TaskHooks } from "../core/hooks.ts";
@@ -86,28 +87,65 @@ function secretsOf(names: readonly string[]): Record<string, string> {
   );
 }
 
+/** What code may pass without an agent. */
+export type AgentParts = Pick<AnyAgentSpec, "evaluator" | "hooks">;
+
+/** The loop that offers the tools to the model, scored by the environment or by the run's evaluator. */
+async function defaultAgent(
+  source: EnvironmentSource,
+  config: TrainConfig,
+  folder: string,
+  given: AgentParts,
+): Promise<AgentSpec> {
+  const { evaluator: named } = config;
+  const evaluator =
+    given.evaluator ??
+    (named === null
+      ? undefined
+      : ((await loadExport({
+          spec: named,
+          folder,
+          option: "evaluator",
+          defaults: ["evaluator", "default"],
+        })) as Evaluator));
+  if (evaluator === undefined && source.givesRewards === false) {
+    throw new ConfigError({
+      message: `${source.name} gives tools but no rewards, and evaluator is not set.`,
+      hint: "Set evaluator=path#export; in code, pass evaluator.",
+      fields: { option: "evaluator", env: source.name },
+    });
+  }
+  const { maxTurns, systemPrompt } = config.environment;
+  const run = (task: Task, { environment: episode, ...agent }: AgentConfig) =>
+    runEnvironmentAgent(task, agent, episode as TrackedEpisode, { maxTurns, systemPrompt });
+  const spec = evaluator === undefined ? { agentRunFunc: run } : { agentFlow: run, evaluator };
+  return inEnvironment({ ...spec, ...defined({ hooks: given.hooks }) }, source, config);
+}
+
 /** The rollouts of a run: its agent, from code or from the options, in its environment, if it has one. */
 export async function agentIn(
   passed: AgentSpec | null,
   config: TrainConfig,
   folder: string,
   source: EnvironmentSource | null,
+  given: AgentParts = {},
 ): Promise<Rollouts> {
+  if (source !== null && passed === null && config.agent === null) {
+    return resolveAgent(await defaultAgent(source, config, folder, given));
+  }
   const isNamed = passed === null && (source === null || config.agent !== null);
   const spec = isNamed ? await loadAgent(config, folder, source !== null) : passed;
   return resolveAgent(
-    source === null
-      ? (spec as AgentSpec)
-      : inEnvironment(spec as AnyAgentSpec | null, source, config),
+    source === null ? (spec as AgentSpec) : inEnvironment(spec as AnyAgentSpec, source, config),
   );
 }
 
 /**
  * The agent in its environment: each attempt gets an episode, as `config.environment`, and its rewards
- * unless the agent has an evaluator of its own. Without an agent, a loop offers the tools to the model.
+ * unless the agent has an evaluator of its own.
  */
 function inEnvironment(
-  spec: AnyAgentSpec | null,
+  spec: AnyAgentSpec,
   source: EnvironmentSource,
   { environment: options }: Pick<TrainConfig, "environment">,
 ): AgentSpec {
@@ -116,17 +154,17 @@ function inEnvironment(
     callTimeoutMs: options.callTimeoutS * 1000,
     reward: options.reward,
   };
-  const scoresItself = spec === null || spec.agentRunFunc !== undefined;
+  const scoresItself = spec.agentRunFunc !== undefined;
   const hooks: TaskHooks = {
     async setUp(task, info) {
-      const own = await spec?.hooks?.setUp(task, info);
+      const own = await spec.hooks?.setUp(task, info);
       const episode = await openEpisode(source, task, info.signal, limits).catch(
         async (error: unknown) => {
           await own?.tearDown?.();
           throw error;
         },
       );
-      const isScored = scoresItself || spec?.evaluator !== undefined;
+      const isScored = scoresItself || spec.evaluator !== undefined;
       return {
         ...(isScored ? {} : { evaluator: () => episode.score() }),
         ...own,
@@ -141,16 +179,7 @@ function inEnvironment(
       };
     },
   };
-  if (spec !== null) return { ...spec, hooks } as AgentSpec;
-  const { maxTurns, systemPrompt } = options;
-  return {
-    hooks,
-    agentRunFunc: (task, config) =>
-      runEnvironmentAgent(task, config, config.environment as TrackedEpisode, {
-        maxTurns,
-        systemPrompt,
-      }),
-  };
+  return { ...spec, hooks } as AgentSpec;
 }
 
 async function openEpisode(

@@ -22,7 +22,7 @@ async function openAgainst(answer: (response: ServerResponse) => void, idleTimeo
       return true;
     },
   });
-  const source = new OrsSource({ url: server.url, callTimeoutMs: 400, idleTimeoutMs });
+  const source = new OrsSource({ url: server.url, callTimeoutMs: 250, idleTimeoutMs });
   const task = { id: "0", instruction: "", metadata: { ors: { split: "train", index: 0 } } };
   return new TrackedEpisode(await source.open(task, { signal }));
 }

@@ -103,7 +103,8 @@ export type EnvironmentAgentSpec<Metadata = Record<string, unknown>> =
   | Only<AgentRunFuncSpec<Metadata>>
   | Only<WorkflowSpec<Metadata>>
   | Only<AgentEnvSpec<Metadata>>
-  | NoAgentSpec;
+  | (Omit<NoAgentSpec, "evaluator" | "hooks"> &
+      WithHooks<Metadata> & { readonly evaluator?: Evaluator<Metadata> });
 
 /** No agent in code: the configuration names it. */
 export type NoAgentSpec = Without<keyof AnySpec>;
