@@ -23,6 +23,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     dualClip: true,
     fullFineTune: true,
     lora: true,
+    loraTargets: "layers",
     exactResume: true,
     temperature: true,
     forward: true,
@@ -40,6 +41,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     dualClip: false,
     fullFineTune: false,
     lora: true,
+    loraTargets: "groups",
     exactResume: true,
     // The API has no temperature of a loss.
     temperature: false,
@@ -63,6 +65,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     dualClip: false,
     fullFineTune: false,
     lora: true,
+    loraTargets: "groups",
     // Serverless training loads no checkpoint of another session.
     exactResume: false,
     // The API has no temperature of a loss.
@@ -84,6 +87,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     fullFineTune: true,
     // Merged into the weights that are served.
     lora: true,
+    loraTargets: "layers",
     exactResume: true,
     temperature: true,
     forward: true,

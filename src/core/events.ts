@@ -28,6 +28,8 @@ export type TrainerEvent = EventBase &
         readonly seed: number;
         readonly totalSteps: number;
         readonly resumedFrom: string | null;
+        /** Defaults that were chosen for the model, as sentences. @default none */
+        readonly notes?: readonly string[];
       }
     | {
         readonly type: "step-start";

@@ -1,5 +1,5 @@
 /** The public trainer: validates its options, loads what they name, and starts the run. */
-import { folderOf, resolveConfig, warningsOf } from "../config/load.ts";
+import { folderOf, resolveConfig, warningsOf, withBackend } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
@@ -97,10 +97,7 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
     this.#folder = folderOf(resolved);
     this.#functions = functions;
     const object = typeof backend === "object" && backend !== null ? backend : null;
-    this.config =
-      isGiven(backend) && object === null
-        ? resolveConfig({ ...resolved, backend } as TrainConfig)
-        : resolved;
+    this.config = isGiven(backend) ? withBackend(resolved, backend) : resolved;
     // Functions that options name as path#export are loaded when the run starts.
     requireFunctions(this.config, functions, (name) => !name.startsWith("code#"));
     this.#warnings = warningsOf(resolved);

@@ -15,6 +15,8 @@ import { validationNotices } from "../config/checks/switches.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
 import { checkValidation } from "./check-validation.ts";
 import { resumedState } from "./run-folder/resumed-state.ts";
+import { modelSpecOf } from "../config/model-spec.ts";
+import { modelNotes } from "../config/parse.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { CustomLosses } from "./custom-algorithms.ts";
 import { createEmitter, type Emit, type EventListener } from "./events.ts";
@@ -95,10 +97,12 @@ function startOf(plan: RunPlan, { checkpoint, changes }: RunDirectory, fresh: Ru
 /** The first events of a run: what it starts with, and what may surprise. */
 function announce({ plan, directory, state, emit }: OpenedRun, run: RunFacts): void {
   const { checkpoint, changes } = directory;
+  const notes = modelNotes(plan.config);
   const start: UnstampedEvent = {
     type: "run-start",
     ...run,
     resumedFrom: checkpoint?.path ?? null,
+    ...(notes.length === 0 ? {} : { notes }),
   };
   emit(state.step, start);
   if (changes.length > 0) emit(state.step, { type: "config-change", changes });
@@ -192,10 +196,9 @@ async function runWithServices(
 ): Promise<LoopResult> {
   const { backend, config, signal } = plan;
   signal.throwIfAborted();
-  const { loraRank, loraAlpha, name } = config.model;
   const target = await backend.start({
     seed: config.trainer.seed,
-    model: { name, lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha } },
+    model: modelSpecOf(config.model),
     signal,
   });
   // Some backends know what they support only after a request to their server.

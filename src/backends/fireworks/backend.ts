@@ -1,4 +1,5 @@
 /** The `fireworks` backend: trains a LoRA adapter and samples on Fireworks' serverless Training API. */
+import { partsOf } from "../../tinker-api/adapter-parts.ts";
 import { randomBytes } from "node:crypto";
 import type {
   BackendCapabilities,
@@ -107,11 +108,14 @@ export class FireworksBackend implements TrainingBackend {
     });
     try {
       const { trainAttention, trainMlp, trainUnembed } = this.#options;
+      const parts = partsOf(lora, this.name);
       const model = await client.createModel({
         baseModel,
-        ...lora,
+        rank: lora.rank,
+        alpha: lora.alpha,
         seed,
         ...defined({ trainAttention, trainMlp, trainUnembed }),
+        ...parts,
         signal,
       });
       const published = await publish(client, model, 0, signal);

@@ -56,7 +56,7 @@ export function declareWeights(
           : declareQuantizedMatrix(graph, integers).times(x);
       const bias = values.get(biasName(name));
       const y = bias === undefined ? product : add(product, bias);
-      if (lora === null || !isAdapted(name)) return y;
+      if (lora === null || !isAdapted(name, lora)) return y;
       const { a, b } = loraNames(name);
       const narrow = matmul(x, get(a), { transposeB: true });
       const alpha = lora.alpha / lora.rank;
