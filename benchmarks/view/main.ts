@@ -115,7 +115,7 @@ async function measure(): Promise<void> {
   const filterMs: Record<string, number> = {};
   for (const [name, filter] of Object.entries(filters)) {
     const query = new URLSearchParams(
-      Object.entries(filter).map(([key, value]) => [key, String(value)]),
+      Object.entries(filter).map(([key, value]): [string, string] => [key, String(value)]),
     );
     const since = performance.now();
     await get(`/api/runs/0/episodes?${query}`);

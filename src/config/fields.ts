@@ -6,7 +6,7 @@ import type { OptionMeta } from "./schema/option-meta.ts";
 /** One key of the tree, for docs, help and messages. */
 export interface ConfigField extends Pick<
   OptionMeta,
-  "inherits" | "byRole" | "setWith" | "backend"
+  "inherits" | "ofModel" | "byRole" | "setWith" | "backend"
 > {
   /** Dotted path. */
   readonly key: string;
@@ -112,9 +112,9 @@ function examplesOf(node: JsonSchema): readonly unknown[] {
 
 function collect(node: JsonSchema, path: string, into: ConfigField[]): void {
   if (node.properties === undefined) {
-    const { inherits, byRole, setWith, backend } = node;
+    const { inherits, ofModel, byRole, setWith, backend } = node;
     into.push({
-      ...defined({ inherits, byRole, setWith, backend }),
+      ...defined({ inherits, ofModel, byRole, setWith, backend }),
       key: path,
       description: node.description ?? "",
       default: node.default,

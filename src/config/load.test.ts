@@ -43,9 +43,9 @@ describe("layers", () => {
     expect(sources.get("rollout.n")).toBe("default");
   });
   it("has the documented defaults", () => {
-    const { tree } = loadConfig({ overrides: ["model.name=m"] });
+    const { tree } = loadConfig({ overrides: ["model.name=builtin:shop-tiny"] });
     expect(tree).toMatchObject({
-      model: { lora_rank: 0 },
+      model: { lora_rank: 0, lora_targets: "all" },
       data: { train_batch_size: 16, val_batch_size: -1 },
       rollout: { n: 8, n_val: 1, train: { temperature: 1, top_p: 1, top_k: 0 } },
       algorithm: { adv_estimator: "grpo", loss_fn: "ppo", eps_clip: null, eps_clip_high: null },
@@ -188,7 +188,10 @@ describe("errors", () => {
     ["rollout.n=2.5", "rollout.n must be a whole number of at least 1; got 2.5."],
     ["rollout.n=many", 'rollout.n must be a whole number of at least 1; got "many".'],
     ["rollout.train.top_p=0", "must be a number above 0 and at most 1; got 0."],
-    ["training.learning_rate=.nan", "must be a number of at least 0 and at most 1; got NaN."],
+    [
+      "training.learning_rate=.nan",
+      "must be a number of at least 0 and at most 1, or null; got NaN.",
+    ],
     ["trainer.total_batches=0", "must be -1, or a whole number of at least 1; got 0."],
     ["algorithm.loss_fn=pposs", "must be one of importance_sampling, ppo, cispo"],
     ["trainer.val_before_train=1", "must be true or false; got 1."],

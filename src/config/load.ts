@@ -10,7 +10,7 @@ import { configFields } from "./fields.ts";
 import { nearestKey } from "./checks/issues.ts";
 import { type ConfigOrigin, type ConfigSource, type Layer, resolveLayers } from "./load/layers.ts";
 import { applyOverride, type Override, type Overrides, readOverrides } from "./load/overrides.ts";
-import { configTree, isChecked, parseConfigTree } from "./parse.ts";
+import { configTree, givenTree, isChecked, parseConfigTree } from "./parse.ts";
 import { inSnakeCase } from "./load/code-options.ts";
 import { switchNotices } from "./checks/switches.ts";
 import type { TrainConfig } from "./train-config.ts";
@@ -170,4 +170,22 @@ export function resolveConfig(input: ConfigInput): TrainConfig {
   const history = historyByConfig.get(input);
   if (history !== undefined) historyByConfig.set(config, history);
   return config;
+}
+
+/**
+ * The same options with the backend that code passes, which defaults that depend on the model are chosen
+ * for: a name replaces `backend`, an object leaves it as it is.
+ */
+export function withBackend(
+  config: TrainConfig,
+  backend: string | { readonly name: string },
+): TrainConfig {
+  const given = givenTree(config) ?? snakeKeys(config);
+  const changed =
+    typeof backend === "string"
+      ? parseConfigTree({ ...given, backend })
+      : parseConfigTree(given, backend.name);
+  const history = historyByConfig.get(config);
+  if (history !== undefined) historyByConfig.set(changed, history);
+  return changed;
 }

@@ -13,9 +13,11 @@ export interface Sections {
      */
     readonly name?: string;
     /**
-     * Rank of the LoRA adapters (arXiv:2106.09685); 0 trains all weights, without LoRA.
-     * Allowed: a whole number of at least 0.
-     * @default 0
+     * Rank of the LoRA adapters (arXiv:2106.09685); 0 trains all weights, without LoRA. null is 32
+     * for a model that is larger than the built-in one, and where the backend trains only adapters;
+     * else 0.
+     * Allowed: a whole number of at least 0, or null.
+     * @default null
      */
     readonly loraRank?: number;
     /**
@@ -33,6 +35,27 @@ export interface Sections {
      * @default "none"
      */
     readonly quantization?: "none" | "int8";
+    /**
+     * Linear layers that get a LoRA adapter: all of the blocks, those of the attention, those of
+     * the MLP, or a list of names. Adapters on attention alone learn less, even with as many
+     * weights (Thinking Machines, LoRA Without Regret).
+     * Allowed: one of all, attention, mlp, or a list of q_proj, k_proj, v_proj, o_proj, gate_proj,
+     * up_proj, down_proj.
+     * @default "all"
+     */
+    readonly loraTargets?:
+      | "all"
+      | "attention"
+      | "mlp"
+      | readonly (
+          | "q_proj"
+          | "k_proj"
+          | "v_proj"
+          | "o_proj"
+          | "gate_proj"
+          | "up_proj"
+          | "down_proj"
+        )[];
   };
   readonly data?: {
     /**
@@ -288,10 +311,12 @@ export interface Sections {
   };
   readonly training?: {
     /**
-     * Peak learning rate, after warm-up; 0 freezes the weights. verl and TRL use 1e-6 by default
-     * for full fine-tuning; LoRA needs more.
-     * Allowed: a number of at least 0 and at most 1.
-     * @default 0.0001
+     * Peak learning rate, after warm-up; 0 freezes the weights. null is 1e-4 for the built-in
+     * model; for larger ones 3e-4 with LoRA, tinker-cookbook's value for most models, and a tenth
+     * of it for full fine-tuning: LoRA needs about ten times the rate (Thinking Machines, LoRA
+     * Without Regret). verl and TRL use 1e-6 by default for full fine-tuning.
+     * Allowed: a number of at least 0 and at most 1, or null.
+     * @default null
      */
     readonly learningRate?: number;
     /**

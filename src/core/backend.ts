@@ -2,6 +2,7 @@
  * The contract between the trainer and the component that holds the weights. The trainer never imports a
  * backend; the user passes one in, or names one that `launch/create-backend.ts` creates.
  */
+import type { LoraTarget } from "./lora.ts";
 import type { KlEstimator, LossAggregation, LossName, LossSpec, OptimSpec } from "./loss/loss.ts";
 import type { Renderer, Sampler } from "./policy.ts";
 import type { TrainingRow } from "./loss/training-row.ts";
@@ -46,6 +47,11 @@ export interface BackendCapabilities {
   readonly quantizations?: readonly Quantization[];
   /** The only `LoraSpec.alpha` that is supported. @default null, any */
   readonly loraAlpha?: number | null;
+  /**
+   * Which `LoraSpec.targets` are supported: any linear layers, or only all of them, those of the attention
+   * and those of the MLP. @default "all", only all of them
+   */
+  readonly loraTargets?: "all" | "groups" | "layers";
   /** AdamW fields that can be set; others must keep their default. */
   readonly optimizer: readonly (keyof OptimSpec)[];
 }
@@ -56,6 +62,8 @@ export interface LoraSpec {
   readonly rank: number;
   /** The update is scaled by alpha / rank. */
   readonly alpha: number;
+  /** Linear layers of the blocks that are adapted. @default all */
+  readonly targets?: readonly LoraTarget[];
 }
 
 /**

@@ -24,6 +24,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     fullFineTune: true,
     lora: true,
     quantizations: ["int8"],
+    loraTargets: "layers",
     exactResume: true,
     temperature: true,
     forward: true,
@@ -41,6 +42,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     dualClip: false,
     fullFineTune: false,
     lora: true,
+    loraTargets: "groups",
     exactResume: true,
     // The API has no temperature of a loss.
     temperature: false,
@@ -64,6 +66,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     dualClip: false,
     fullFineTune: false,
     lora: true,
+    loraTargets: "groups",
     // Serverless training loads no checkpoint of another session.
     exactResume: false,
     // The API has no temperature of a loss.
@@ -85,6 +88,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     fullFineTune: true,
     // Merged into the weights that are served.
     lora: true,
+    loraTargets: "layers",
     exactResume: true,
     temperature: true,
     forward: true,

@@ -30,6 +30,8 @@ export type TrainerEvent = EventBase &
         readonly resumedFrom: string | null;
         /** What it is expected to cost, as a sentence; absent where nothing says so. */
         readonly estimate?: string;
+        /** Defaults that were chosen for the model, as sentences. @default none */
+        readonly notes?: readonly string[];
       }
     | {
         readonly type: "step-start";

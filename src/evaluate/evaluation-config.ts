@@ -1,6 +1,7 @@
 /** The configuration of an evaluation: the caller's, else that of the evaluated run, with what an evaluation changes. */
-import { folderOf, resolveConfig, type ConfigInput } from "../config/load.ts";
+import { folderOf, resolveConfig, withBackend, type ConfigInput } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
+import { isGiven } from "../launch/given.ts";
 import { takeFunctions } from "../trainer/custom-algorithms.ts";
 import type { EvaluationRunOptions } from "./evaluation-options.ts";
 import type { LocatedModel } from "./locate-model.ts";
@@ -44,12 +45,12 @@ function modelOf(base: TrainConfig, located: LocatedModel): TrainConfig["model"]
  * @throws ConfigError for options that are out of bounds.
  */
 export function evaluationConfig(given: Given, located: LocatedModel): EvaluationConfig {
-  const base = baseOf(given.config, located);
   const { backend, n, concurrency, seed } = given;
+  const found = baseOf(given.config, located);
+  const base = isGiven(backend) ? withBackend(found, backend) : found;
   const config = {
     ...base,
     model: modelOf(base, located),
-    ...(typeof backend === "string" ? { backend } : {}),
     rollout: { ...base.rollout, ...(n === undefined ? {} : { nVal: n }) },
     workflow: {
       ...base.workflow,

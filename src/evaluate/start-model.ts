@@ -1,4 +1,5 @@
 /** Starts what is evaluated: a backend with its model or a checkpoint's weights, or nothing for an endpoint. */
+import { modelSpecOf } from "../config/model-spec.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { InferenceTarget, TrainingBackend } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
@@ -24,14 +25,9 @@ async function startBackend(
   located: LocatedModel,
   signal: AbortSignal,
 ): Promise<Omit<StartedModel, keyof AsyncDisposable>> {
-  const { name, loraRank, loraAlpha, quantization } = model;
   const target = await backend.start({
     seed: trainer.seed,
-    model: {
-      name,
-      lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha },
-      quantization,
-    },
+    model: modelSpecOf(model),
     signal,
   });
   if (located.kind !== "checkpoint") return { target, weightVersion: 0 };

@@ -1,6 +1,6 @@
 /** The public trainer: validates its options, loads what they name, and starts the run. */
 import { switchNotices } from "../config/checks/switches.ts";
-import { folderOf, resolveConfig, warningsOf } from "../config/load.ts";
+import { folderOf, resolveConfig, warningsOf, withBackend } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { Evaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
@@ -102,14 +102,10 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
     this.#functions = functions;
     const object = typeof backend === "object" && backend !== null ? backend : null;
     if (isGiven(env)) checkOneEnvironment(env, resolved);
-    const named = {
-      ...(isGiven(backend) && object === null ? { backend } : {}),
-      ...(isGiven(env) ? { env: typeof env === "string" ? env : env.name } : {}),
-    };
-    this.config =
-      Object.keys(named).length > 0
-        ? resolveConfig({ ...resolved, ...named } as TrainConfig)
-        : resolved;
+    const named = isGiven(backend) ? withBackend(resolved, backend) : resolved;
+    this.config = isGiven(env)
+      ? resolveConfig({ ...named, env: typeof env === "string" ? env : env.name } as TrainConfig)
+      : named;
     // Functions that options name as path#export are loaded when the run starts.
     requireFunctions(this.config, functions, (name) => !name.startsWith("code#"));
     // What this program passes may give options a meaning that they do not have in the file alone.

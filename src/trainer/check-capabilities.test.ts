@@ -13,6 +13,7 @@ const all: BackendCapabilities = {
   fullFineTune: true,
   lora: true,
   quantizations: ["int8"],
+  loraTargets: "layers",
   exactResume: true,
   forward: true,
   reference: true,
@@ -58,6 +59,7 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
   "guards.ratio": ["guards.ratio=2", { measures: [] }],
   "async_training.enable": ["async_training.enable=true", { servesWhileTraining: false }],
   "model.lora_rank": ["model.lora_rank=8", { lora: false }],
+  "model.lora_targets": ["model={lora_rank: 8, lora_targets: [q_proj]}", { loraTargets: "groups" }],
   "training.lr_schedule": ["training.lr_schedule=cosine", { optimizer: [] }],
   "training.warmup_steps": ["training.warmup_steps=3", { optimizer: [] }],
   "training.learning_rate": ["training.learning_rate=0.5", { optimizer: ["beta1"] }],
@@ -72,7 +74,7 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
 const refusedEverywhere = ["algorithm.adv_estimator"];
 
 const configOf = (...overrides: string[]) =>
-  loadConfig({ overrides: ["model.name=m", ...overrides] }).config;
+  loadConfig({ overrides: ["model.name=builtin:shop-tiny", ...overrides] }).config;
 
 describe("checkCapabilities", () => {
   it("has a case for every rule", () => {

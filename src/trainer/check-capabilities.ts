@@ -4,6 +4,7 @@
  */
 import type { BackendCapabilities, MeasuredMetric, TrainingBackend } from "../core/backend.ts";
 import { backendsThat } from "../core/capabilities.ts";
+import { loraGroupOf } from "../core/lora.ts";
 import { UnsupportedOptionError } from "../core/errors.ts";
 import { type ConfigField, configFields } from "../config/fields.ts";
 import { configTree } from "../config/parse.ts";
@@ -55,6 +56,10 @@ const checks: Readonly<Record<BackendNeed, Check>> = {
   loraOrFull: ({ lora, fullFineTune }, { model }) => (model.loraRank === 0 ? fullFineTune : lora),
   loraAlpha: ({ loraAlpha = null }, { model }) =>
     model.loraRank === 0 || loraAlpha === null || model.loraAlpha === loraAlpha,
+  loraTargets: ({ loraTargets = "all" }, { model }) =>
+    model.loraRank === 0 ||
+    loraTargets === "layers" ||
+    (loraTargets === "groups" && loraGroupOf(model.loraTargets) !== null),
   minP: ({ minP = true }) => minP,
   quantization: ({ quantizations = [] }, { model }) => quantizations.includes(model.quantization),
   learningRate: sets("learningRate"),
@@ -75,7 +80,8 @@ export interface CapabilityRule {
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 function ruleOf(field: ConfigField): readonly CapabilityRule[] {
-  const { key, backend, inherits, default: standard } = field;
+  const { key, backend, inherits, ofModel } = field;
+  const standard = ofModel?.plain ?? field.default;
   if (backend === undefined) return [];
   const { need, values } = backend;
   const value = (config: TrainConfig): unknown => valueAt(configTree(config), key);

@@ -21,6 +21,8 @@ import { checkPrices, runPrices } from "./budget/run-prices.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
 import { checkValidation } from "./check-validation.ts";
 import { resumedState } from "./run-folder/resumed-state.ts";
+import { modelSpecOf } from "../config/model-spec.ts";
+import { modelNotes } from "../config/parse.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { CustomLosses } from "./custom-algorithms.ts";
 import { createEmitter, type Emit, type EventListener } from "./events.ts";
@@ -111,11 +113,13 @@ function estimateOf({ config, backend }: RunPlan, steps: number): { estimate?: s
 /** The first events of a run: what it starts with, and what may surprise. */
 function announce({ plan, directory, state, emit }: OpenedRun, run: RunFacts): void {
   const { checkpoint, changes } = directory;
+  const notes = modelNotes(plan.config);
   const start: UnstampedEvent = {
     type: "run-start",
     ...run,
     resumedFrom: checkpoint?.path ?? null,
     ...estimateOf(plan, run.totalSteps),
+    ...(notes.length === 0 ? {} : { notes }),
   };
   emit(state.step, start);
   if (changes.length > 0) emit(state.step, { type: "config-change", changes });
@@ -231,14 +235,9 @@ async function runWithServices(
   const signal = config.asyncTraining.enable
     ? plan.signal
     : AbortSignal.any([plan.signal, budget.signal]);
-  const { loraRank, loraAlpha, name, quantization } = config.model;
   const target = await backend.start({
     seed: config.trainer.seed,
-    model: {
-      name,
-      lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha },
-      quantization,
-    },
+    model: modelSpecOf(config.model),
     signal,
     runDir: directory.path,
   });

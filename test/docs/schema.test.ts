@@ -22,7 +22,8 @@ it("has the options' TypeScript interface written from it", () => {
     text
       .replaceAll(/\s+\|?\s*/gu, " ")
       .replaceAll(": | ", ": ")
-      .replaceAll(/\( (.*?) \)\[\]/gu, "($1)[]");
+      .replaceAll("( ", "(")
+      .replaceAll(" )", ")");
   const written = readFileSync(join(root, configTypesFile), "utf8");
   expect(tokens(written)).toBe(tokens(configTypes()));
 });

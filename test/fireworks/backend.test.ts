@@ -200,6 +200,22 @@ describe("a session", () => {
     expect(server.bodies("save_weights_for_sampler")[0]!["path"]).toMatch(/^v0-[0-9a-f]{8}$/u);
   });
 
+  it("has an adapter on the parts that the run asks for", async () => {
+    const server = new FireworksStandIn();
+    await using backend = backendOf(server);
+    const targets = ["q_proj", "k_proj", "v_proj", "o_proj"] as const;
+    const { model, ...rest } = context({ rank: 4, alpha: 12 });
+    await backend.start({ ...rest, model: { ...model, lora: { rank: 4, alpha: 12, targets } } });
+    expect(server.bodies("create_model")[0]).toMatchObject({
+      lora_config: { train_attn: true, train_mlp: false, train_unembed: false },
+    });
+    await using other = backendOf(server);
+    const single = { rank: 4, alpha: 12, targets: ["q_proj"] as const };
+    await expect(other.start({ ...rest, model: { ...model, lora: single } })).rejects.toThrow(
+      'The backend "fireworks" does not support model.lora_targets=["q_proj"]. Backends that support it: local, verl.',
+    );
+  });
+
   it.each([
     ["the model cannot be created", "create_model"],
     ["the first snapshot fails", "save_weights_for_sampler"],

@@ -1,4 +1,5 @@
 /** The `fireworks` backend: trains and samples on Fireworks, serverless or on a dedicated trainer. */
+import { partsOf } from "../../tinker-api/adapter-parts.ts";
 import { randomBytes } from "node:crypto";
 import type {
   BackendCapabilities,
@@ -132,11 +133,14 @@ export class FireworksBackend implements TrainingBackend {
     const { client } = site;
     try {
       const { trainAttention, trainMlp, trainUnembed } = this.#options;
+      const parts = partsOf(lora, this.name);
       const model = await client.createModel({
         baseModel,
-        ...(lora ?? { rank: 0 }),
+        rank: lora?.rank ?? 0,
+        ...defined({ alpha: lora?.alpha }),
         seed,
         ...defined({ trainAttention, trainMlp, trainUnembed }),
+        ...parts,
         signal,
       });
       const published = await site.publish(model, 0, signal);

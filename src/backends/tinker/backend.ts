@@ -1,4 +1,5 @@
 /** The `tinker` backend: trains and samples on a Tinker server, through the API's client. */
+import { partsOf } from "../../tinker-api/adapter-parts.ts";
 import { randomUUID } from "node:crypto";
 import type {
   BackendCapabilities,
@@ -100,7 +101,13 @@ export class TinkerBackend implements TrainingBackend {
     });
     try {
       const contextLength = await this.#contextLength(client, baseModel);
-      const model = await client.createModel({ baseModel, rank: lora.rank, seed, signal });
+      const model = await client.createModel({
+        baseModel,
+        rank: lora.rank,
+        ...partsOf(lora, this.name),
+        seed,
+        signal,
+      });
       const { tokenizer } = await model.info({ signal });
       const places =
         this.#options.tokenizer === undefined ? [baseModel, tokenizer] : [this.#options.tokenizer];

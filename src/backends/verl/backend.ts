@@ -205,6 +205,9 @@ export class VerlBackend implements TrainingBackend {
       `actor_rollout_ref.model.lora_rank=${lora.rank}`,
       `actor_rollout_ref.model.lora_alpha=${lora.alpha}`,
       "actor_rollout_ref.model.lora.merge=true",
+      ...(lora.targets === undefined
+        ? []
+        : [`actor_rollout_ref.model.target_modules=[${lora.targets.join(",")}]`]),
     ];
   }
 

@@ -136,6 +136,7 @@ const replaced: readonly (readonly [pattern: RegExp, instead: string])[] = [
     "algorithm.loss_fn, loss_agg_mode, loss_scale_factor, eps_clip, dro_beta, sapo_tau_pos, sapo_tau_neg, kl_beta and entropy_coef",
   ],
   [/^actor_rollout_ref\.model\.path$/u, "model.name"],
+  [/^actor_rollout_ref\.model\.target_modules$/u, "model.lora_targets"],
   [/^actor_rollout_ref\.model\.lora/u, "model.lora_rank and lora_alpha"],
   [/^(?:critic|reward|custom_reward_function)/u, "an evaluator"],
 ];

@@ -148,6 +148,7 @@ export function createProgress(options: ProgressOptions): Progress {
               : `run ${event.runDir}  seed ${event.seed}  resumed after step ${event.step}`,
           );
           if (event.estimate !== undefined) print(colors.dim(event.estimate));
+          for (const note of event.notes ?? []) print(note);
           return;
         case "step-start":
           if (event.step === firstStep + 1) startedAt = now();

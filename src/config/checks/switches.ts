@@ -56,8 +56,8 @@ function isOfAnotherBackend(key: string, { backend }: TrainConfig): boolean {
   return key.startsWith("verl.") && backend !== "verl";
 }
 
-function isSet({ key, default: standard, inherits }: ConfigField, tree: Tree): boolean {
-  const usual = inherits === undefined ? standard : valueAt(tree, inherits);
+function isSet({ key, default: standard, inherits, ofModel }: ConfigField, tree: Tree): boolean {
+  const usual = inherits === undefined ? (ofModel?.plain ?? standard) : valueAt(tree, inherits);
   return !same(valueAt(tree, key), usual);
 }
 

@@ -45,8 +45,9 @@ function typeOf(node: Tree): string {
   if (typeof node["tsType"] === "string") return node["tsType"];
   if (Array.isArray(node["anyOf"])) {
     const types = [...new Set((node["anyOf"] as Tree[]).map(typeOf))];
-    // An unset option has inherited the value of another one by then.
-    return types.filter((type) => type !== "null" || node["inherits"] === undefined).join(" | ");
+    // An unset option has inherited the value of another one, or got that of the model, by then.
+    const isFilled = node["inherits"] !== undefined || node["ofModel"] !== undefined;
+    return types.filter((type) => type !== "null" || !isFilled).join(" | ");
   }
   if (Array.isArray(node["enum"])) return node["enum"].map((v) => JSON.stringify(v)).join(" | ");
   if ("const" in node) return JSON.stringify(node["const"]);

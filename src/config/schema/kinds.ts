@@ -1,6 +1,7 @@
 /** Kinds of values that options of several sections take, and the type of a section. */
 import { z } from "zod";
 import type { CustomName } from "../../algorithms/catalog.ts";
+import { type LoraGroup, loraGroups, loraLayers, type LoraTarget } from "../../core/lora.ts";
 import type { SnakeKeys } from "../camel-keys.ts";
 import type { TrainConfig } from "../train-config.ts";
 
@@ -23,6 +24,17 @@ export const integerOrAll = (): z.ZodInt =>
 /** The name of a custom function: `path#export`. */
 export const customName = (): z.ZodType<CustomName> =>
   z.string().regex(/^[^#]+#[^#]+$/u) as unknown as z.ZodType<CustomName>;
+
+/** Null by default: what the model and the backend decide (`../model-defaults.ts`) before anything reads it. */
+export const ofModel = (schema: z.ZodNumber): z.ZodDefault<z.ZodNumber> =>
+  schema.nullable().default(null) as unknown as z.ZodDefault<z.ZodNumber>;
+
+/** A group of linear layers, or a list of their names. */
+export const loraTargets = (): z.ZodType<LoraGroup | readonly LoraTarget[]> =>
+  z.union([z.enum(loraGroups), z.array(z.enum(loraLayers)).min(1)]).meta({
+    allowed: `one of ${loraGroups.join(", ")}, or a list of ${loraLayers.join(", ")}`,
+    exampleValues: [...loraGroups, ["q_proj", "v_proj"]],
+  });
 
 /** Takes a tree in snake_case, or nothing, and returns it checked, with every default filled in. */
 export type Section<K extends keyof TrainConfig> = z.ZodType<SnakeKeys<TrainConfig[K]>>;

@@ -31,7 +31,13 @@ export type Requirement =
 export type BackendNeed =
   | keyof Pick<
       BackendCapabilities,
-      "dualClip" | "entropyBonus" | "forward" | "loraAlpha" | "minP" | "servesWhileTraining"
+      | "dualClip"
+      | "entropyBonus"
+      | "forward"
+      | "loraAlpha"
+      | "loraTargets"
+      | "minP"
+      | "servesWhileTraining"
     >
   | MeasuredMetric
   | keyof OptimSpec
@@ -50,6 +56,8 @@ export interface OptionMeta {
   readonly requires?: readonly Requirement[];
   /** The option whose value an unset one takes. */
   readonly inherits?: string;
+  /** Unset, it depends on the model (`../model-defaults.ts`); `plain` is what the built-in one takes. */
+  readonly ofModel?: { readonly plain: unknown };
   /** The option that sets it for single roles. */
   readonly byRole?: string;
   /** The option without which it is refused. */

@@ -1,6 +1,6 @@
 /** Options of the model that is trained, and of its optimizer. */
 import { z } from "zod";
-import { integer, fraction, nonEmptyString, type Section } from "./kinds.ts";
+import { fraction, integer, loraTargets, nonEmptyString, ofModel, type Section } from "./kinds.ts";
 import { free, freeAndNeeds, needs, needsBackend } from "./option-meta.ts";
 import { defaultOptim } from "../../core/loss/loss.ts";
 import { scheduleNames } from "../../algorithms/schedule.ts";
@@ -10,10 +10,11 @@ export const modelOptions: Section<"model"> = z
     name: nonEmptyString().describe(
       "Model that is trained: a model folder, a run folder (its newest checkpoint), a .gguf file, OWNER/NAME on a hub, or builtin:shop-tiny; which of these work depends on the backend.",
     ),
-    lora_rank: integer(0)
-      .default(0)
-      .describe("Rank of the LoRA adapters (arXiv:2106.09685); 0 trains all weights, without LoRA.")
-      .meta(needsBackend("loraOrFull", "all")),
+    lora_rank: ofModel(integer(0))
+      .describe(
+        "Rank of the LoRA adapters (arXiv:2106.09685); 0 trains all weights, without LoRA. null is 32 for a model that is larger than the built-in one, and where the backend trains only adapters; else 0.",
+      )
+      .meta({ ofModel: { plain: 0 }, ...needsBackend("loraOrFull", "all") }),
     lora_alpha: z
       .number()
       .gt(0)
@@ -38,17 +39,30 @@ export const modelOptions: Section<"model"> = z
         ...needsBackend("quantization"),
         resume: "never",
       }),
+    lora_targets: loraTargets()
+      .default("all")
+      .describe(
+        "Linear layers that get a LoRA adapter: all of the blocks, those of the attention, those of the MLP, or a list of names. Adapters on attention alone learn less, even with as many weights (Thinking Machines, LoRA Without Regret).",
+      )
+      .meta({
+        resume: "never",
+        ...needs({ option: "model.lora_rank", above: 0 }),
+        ...needsBackend("loraTargets"),
+      }),
   })
   .prefault({} as { name: string });
 
 export const trainingOptions: Section<"training"> = z
   .strictObject({
-    learning_rate: fraction()
-      .default(defaultOptim.learningRate)
+    learning_rate: ofModel(fraction())
       .describe(
-        "Peak learning rate, after warm-up; 0 freezes the weights. verl and TRL use 1e-6 by default for full fine-tuning; LoRA needs more.",
+        "Peak learning rate, after warm-up; 0 freezes the weights. null is 1e-4 for the built-in model; for larger ones 3e-4 with LoRA, tinker-cookbook's value for most models, and a tenth of it for full fine-tuning: LoRA needs about ten times the rate (Thinking Machines, LoRA Without Regret). verl and TRL use 1e-6 by default for full fine-tuning.",
       )
-      .meta({ ...free, ...needsBackend("learningRate") }),
+      .meta({
+        ...free,
+        ofModel: { plain: defaultOptim.learningRate },
+        ...needsBackend("learningRate"),
+      }),
     lr_schedule: z
       .enum(scheduleNames)
       .default("constant")

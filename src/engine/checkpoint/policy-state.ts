@@ -6,6 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LoraSpec } from "../../core/backend.ts";
 import { CheckpointError } from "../../core/errors.ts";
+import { loraLayers } from "../../core/lora.ts";
 import { writeSynced } from "../../util/files/atomic-write.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import type { AdamState } from "../optimizer/adamw.ts";
@@ -70,7 +71,7 @@ function adapterConfig(lora: LoraSpec, baseModel: string | null): object {
     lora_alpha: lora.alpha,
     lora_dropout: 0,
     bias: "none",
-    target_modules: ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
+    target_modules: lora.targets ?? loraLayers,
   };
 }
 

@@ -1,5 +1,6 @@
 /** Names and shapes of a model's parameters, as Hugging Face and PEFT name them. */
 import type { LoraSpec } from "../../core/backend.ts";
+import { loraLayers } from "../../core/lora.ts";
 import type { ModelConfig } from "./model-config.ts";
 
 export interface ParameterSpec {
@@ -67,15 +68,15 @@ export function loraNames(weightName: string): { readonly a: string; readonly b:
   return { a: `${module}.lora_A.weight`, b: `${module}.lora_B.weight` };
 }
 
-/** All linear layers of the blocks are adapted, as QLoRA (arXiv:2305.14314) recommends. */
-export function isAdapted(name: string): boolean {
-  return /\.(?:[qkvo]_proj|gate_proj|up_proj|down_proj)\.weight$/.test(name);
+/** By default all linear layers of the blocks are adapted, as QLoRA (arXiv:2305.14314) recommends. */
+export function isAdapted(name: string, lora: LoraSpec | null = null): boolean {
+  return (lora?.targets ?? loraLayers).some((layer) => name.endsWith(`.${layer}.weight`));
 }
 
 /** The factors A [rank, in] and B [out, rank] of every adapted matrix. */
 export function loraParameters(config: ModelConfig, lora: LoraSpec): readonly ParameterSpec[] {
   return baseParameters(config)
-    .filter(({ name }) => isAdapted(name))
+    .filter(({ name }) => isAdapted(name, lora))
     .flatMap(({ name, shape }) => {
       const { a, b } = loraNames(name);
       const [out, input] = shape as [number, number];

@@ -68,7 +68,7 @@ export function declareWeights(
       const product = frozenProduct(x, name);
       const bias = find(biasName(name));
       const y = bias === undefined ? product : add(product, bias);
-      if (lora === null || !isAdapted(name)) return y;
+      if (lora === null || !isAdapted(name, lora)) return y;
       const { a, b } = loraNames(name);
       const narrow = matmul(x, get(a), { transposeB: true });
       const alpha = lora.alpha / lora.rank;

@@ -146,8 +146,6 @@ it("writes a file that is readable without JavaScript", async () => {
   await view.goto(`file://${file}`);
   await view.locator("article#e1 summary").first().click();
   expect(await view.locator("article#e1").innerText()).toContain("<script>window.owned=1</script>");
-  expect(await view.locator("body").evaluate((body) => getComputedStyle(body).maxWidth)).not.toBe(
-    "none",
-  );
+  await expect(view.evaluate("getComputedStyle(document.body).maxWidth")).resolves.not.toBe("none");
   await plain.close();
 });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SamplerTarget, UpdateMetrics } from "../../../src/core/backend.ts";
 import { AgentTrainerError, UnsupportedOptionError } from "../../../src/core/errors.ts";
+import { loraTargetsOf } from "../../../src/core/lora.ts";
 import {
   defaultOptim,
   klEstimators,
@@ -234,6 +235,13 @@ const questions: readonly Question[] = [
   },
   { option: "model.lora_rank", set: { "model.lora_rank": 0 }, of: real, ask: starts(0, 32) },
   { option: "model.lora_rank", set: { "model.lora_rank": 4 }, of: real, ask: starts(4, 32) },
+  ...(["attention", ["q_proj"]] as const).map((targets): Question => ({
+    option: "model.lora_targets",
+    set: { "model.lora_targets": targets },
+    of: real,
+    ask: (asked) =>
+      unlessRefused(() => asked.startWith({ rank: 4, alpha: 32, targets: loraTargetsOf(targets) })),
+  })),
   { option: "model.lora_alpha", set: { "model.lora_alpha": 16 }, of: real, ask: starts(4, 16) },
   {
     option: "model.quantization",

@@ -127,9 +127,10 @@ describe("advantages", () => {
 
 describe("options", () => {
   it("W7: there is one default of each, wherever it is read", () => {
-    const { tree, config } = loadConfig({ overrides: ["model.name=m"] });
-    for (const { key, default: stated, inherits } of configFields()) {
-      const expected = inherits === undefined ? stated : valueAt(tree, inherits);
+    const { tree, config } = loadConfig({ overrides: ["model.name=builtin:shop-tiny"] });
+    for (const { key, default: stated, inherits, ofModel } of configFields()) {
+      const expected =
+        inherits === undefined ? (ofModel?.plain ?? stated) : valueAt(tree, inherits);
       if (key !== "model.name") expect(valueAt(tree, key), key).toEqual(expected);
     }
     const { learningRate, beta1, beta2, eps, weightDecay, maxGradNorm } = config.training;
