@@ -18,7 +18,7 @@ function calls(...steps: readonly (readonly [readonly ChatMessage[], string])[])
     .calls;
 }
 
-it("shows each message once, and draws where a prompt does not continue the one before", () => {
+it("shows each message once, and says where a prompt does not continue the one before", () => {
   const system: ChatMessage = { role: "system", content: "Be brief." };
   const start = [system, user("hi")];
   const grown = calls([start, "a"], [[...start, assistant("a"), user("more")], "b"]);

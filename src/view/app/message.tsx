@@ -3,16 +3,16 @@ import { useState } from "preact/hooks";
 import type { ViewMessage } from "../api.ts";
 import { visibleText } from "../episode/visible-text.ts";
 
-/** Characters that are drawn at once; the rest on demand. */
-const drawn = 20_000;
+/** Characters that are shown at once; the rest on demand. */
+const atOnce = 20_000;
 
 export function LongText({ text, kind }: { text: string; kind: string }) {
   const [isWhole, setWhole] = useState(false);
-  const isLong = text.length > drawn;
+  const isLong = text.length > atOnce;
   return (
     <>
       <pre class={kind} dir="auto">
-        {visibleText(isLong && !isWhole ? text.slice(0, drawn) : text)}
+        {visibleText(isLong && !isWhole ? text.slice(0, atOnce) : text)}
       </pre>
       {isLong && !isWhole && (
         <button type="button" onClick={() => setWhole(true)}>

@@ -76,7 +76,7 @@ function Comparison({ runs }: { runs: readonly RunEntry[] }) {
         </select>
       </label>
       <Chart title={metric} steps={steps} lines={lines} height={260} />
-      {runs.length > tables.length && <p class="dim">The first {tables.length} runs are drawn.</p>}
+      {runs.length > tables.length && <p class="dim">The first {tables.length} runs are shown.</p>}
     </section>
   );
 }

@@ -5,8 +5,8 @@ import { visibleText } from "../episode/visible-text.ts";
 import { shortNumber, whole } from "./format.ts";
 import { useRead } from "./read.ts";
 
-/** Tokens that are drawn; more would make the page slow. */
-const drawn = 4000;
+/** Tokens that are shown; more would make the page slow. */
+const mostTokens = 4000;
 const levels = 6;
 
 /** From 0 (certain) to `levels` - 1 (below 0.4 %). */
@@ -82,7 +82,7 @@ export function TokenInspector({ run, n, call }: { run: number; n: number; call:
           write them here)
         </summary>
         <p class="token-list">
-          {promptIds.slice(0, drawn).map((id, at) => (
+          {promptIds.slice(0, mostTokens).map((id, at) => (
             <span key={at} class="token" title={`id ${id}`}>
               {label(promptTexts, promptIds, at)}
             </span>
@@ -90,7 +90,7 @@ export function TokenInspector({ run, n, call }: { run: number; n: number; call:
         </p>
       </details>
       <p class="token-list">
-        {responseIds.slice(0, drawn).map((id, at) => (
+        {responseIds.slice(0, mostTokens).map((id, at) => (
           <button
             key={at}
             type="button"
@@ -103,9 +103,9 @@ export function TokenInspector({ run, n, call }: { run: number; n: number; call:
           </button>
         ))}
       </p>
-      {responseIds.length > drawn && (
+      {responseIds.length > mostTokens && (
         <p class="dim">
-          The first {whole(drawn)} of {whole(responseIds.length)} tokens are drawn.
+          The first {whole(mostTokens)} of {whole(responseIds.length)} tokens are shown.
         </p>
       )}
       <p class="row">

@@ -1,4 +1,4 @@
-/** One metric as a small picture, drawn without scripts. */
+/** One metric as a small picture that needs no script. */
 import { html } from "hono/html";
 import type { MetricTable } from "../api.ts";
 

@@ -2,8 +2,8 @@
 import type { Database } from "libsql";
 import type { EpisodeFilter, EpisodePage, EpisodePhase, EpisodeRow, Facets } from "../api.ts";
 
-/** Beyond it, matches are not counted: a number that nobody reads would cost the most. */
-export const countLimit = 10_000;
+/** Beyond it, matches are not counted: an exact number would cost the most. */
+export const countLimit = 1000;
 const pageRows = 100;
 
 interface Row {

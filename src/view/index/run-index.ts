@@ -19,6 +19,8 @@ interface FileRow {
   readonly bytes: number;
   readonly damaged: number;
   readonly mark: string;
+  /** Size and time of the file when all of it was in the index. */
+  readonly stamp: string;
 }
 
 /** A run without rollouts, or that has none yet, has no files. */
@@ -45,8 +47,6 @@ export class RunIndex implements Disposable {
   readonly #insert: Statement;
   readonly #insertWords: Statement;
   readonly #addTotals: Statement;
-  /** Size and time of files that are in the index as they are: most of a long run's. */
-  readonly #unchanged = new Map<string, string>();
   #isBuilding = false;
   #isClosed = false;
   #bytesTotal = 0;
@@ -106,9 +106,9 @@ export class RunIndex implements Disposable {
       const paths = filesOf(this.#folder);
       this.#bytesTotal = this.#sizeOfAll();
       const names = new Set(paths.map((path) => basename(path)));
-      const gone = (this.db.prepare("SELECT * FROM files").all() as FileRow[]).filter(
-        ({ name }) => !names.has(name),
-      );
+      const known = this.db.prepare("SELECT * FROM files").all() as FileRow[];
+      const stamps = new Map(known.map(({ name, stamp }) => [name, stamp]));
+      const gone = known.filter(({ name }) => !names.has(name));
       if (gone.length > 0) {
         this.#transaction(() => gone.forEach((row) => this.#forget(row)));
         isChanged = true;
@@ -116,13 +116,15 @@ export class RunIndex implements Disposable {
       for (const path of paths) {
         const { size, mtimeMs } = statSync(path);
         const stamp = `${size}/${mtimeMs}`;
-        if (this.#unchanged.get(path) === stamp) continue;
+        if (stamps.get(basename(path)) === stamp) continue;
         while (!this.#isClosed && this.#readPart(path)) {
           isChanged = true;
           onProgress?.(this.state());
           await setImmediate();
         }
-        if (!this.#isClosed) this.#unchanged.set(path, stamp);
+        if (this.#isClosed) break;
+        this.db.prepare("UPDATE files SET stamp = ? WHERE name = ?").run(stamp, basename(path));
+        await setImmediate();
       }
     } finally {
       this.#isBuilding = false;
@@ -166,7 +168,7 @@ export class RunIndex implements Disposable {
       known?.id ??
       Number(
         this.db
-          .prepare("INSERT INTO files (name, bytes, damaged, mark) VALUES (?, 0, 0, '')")
+          .prepare("INSERT INTO files (name, bytes, damaged, mark, stamp) VALUES (?, 0, 0, '', '')")
           .run(basename(path)).lastInsertRowid,
       );
     let [until, damaged, lines] = [known?.bytes ?? 0, known?.damaged ?? 0, 0];

@@ -16,7 +16,8 @@ CREATE TABLE files (
   name TEXT NOT NULL UNIQUE,
   bytes INTEGER NOT NULL,
   damaged INTEGER NOT NULL,
-  mark TEXT NOT NULL
+  mark TEXT NOT NULL,
+  stamp TEXT NOT NULL
 );
 CREATE TABLE episodes (
   n INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -48,7 +49,7 @@ CREATE INDEX by_file ON episodes (file);
 CREATE INDEX by_step ON episodes (step, phase, task);
 CREATE INDEX by_task ON episodes (task, step);
 CREATE INDEX by_reward ON episodes (reward);
-CREATE INDEX by_ended ON episodes (ended);
+CREATE INDEX by_ended ON episodes (ended, reward);
 CREATE INDEX with_tool_errors ON episodes (n) WHERE tool_errors > 0;
 CREATE INDEX with_error ON episodes (n) WHERE error IS NOT NULL;
 CREATE INDEX truncated ON episodes (n) WHERE truncated > 0;
