@@ -14,6 +14,7 @@ export type {
   InferenceTarget,
   LoraSpec,
   ModelSpec,
+  Quantization,
   RunContext,
   SamplerTarget,
   TrainingBackend,
