@@ -14,7 +14,6 @@ export type {
   InferenceTarget,
   LoraSpec,
   ModelSpec,
-  Quantization,
   RunContext,
   SamplerTarget,
   TrainingBackend,
