@@ -21,19 +21,18 @@ const path = fileURLToPath(new URL("../../models/shop-tiny/", import.meta.url));
 const lora = { rank: 4, alpha: 8 };
 const vocabSize = 512;
 
-/** Ways to compute the same network: integers in all products, in some, or in none. */
+/** Ways to compute the same network. */
 const ways = ["as this machine", "integers", "floats"] as const;
 type Way = (typeof ways)[number];
 
 async function int8Model(way: Way = "as this machine"): Promise<PolicyModel> {
-  const policy = await loadPolicyModel(path, { lora, seed: 3, quantization: "int8" });
+  const integerProducts = way === "integers" ? "exact" : "fast";
+  const options = { lora, seed: 3, quantization: "int8", integerProducts } as const;
+  const policy = await loadPolicyModel(path, options);
   // An adapter with an effect.
   for (const [name, data] of policy.data)
     if (name.includes("lora_B")) data.set(data.map((_, i) => Math.sin(i) / 40));
-  if (way === "floats" || policy.integers === null) return { ...policy, integers: null };
-  return way === "integers"
-    ? { ...policy, integers: { ...policy.integers, isFast: true } }
-    : policy;
+  return way === "floats" ? { ...policy, integers: null } : policy;
 }
 
 const rows = [24, 17, 31].map((length, i) =>

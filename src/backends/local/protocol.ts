@@ -16,7 +16,7 @@ export interface LoadedModel {
   /** Null without quantization. */
   readonly quantized: {
     readonly distance: QuantizationDistance;
-    /** What products of the base are computed with; null: 32-bit floats, since no integers are exact here. */
+    /** What products of the base are computed with; null: 32-bit floats, since integers are not both exact and faster here. */
     readonly kernel: IntegerKernel | null;
   } | null;
 }

@@ -28,7 +28,7 @@ export function quantizationNotice({
     ...(isFar ? ["That is more than usual; compare rewards with model.quantization=none."] : []),
     ...(kernel === null
       ? [
-          "Products of 8-bit integers are not exact on this machine, so the same base is computed with in 32-bit floats.",
+          "This processor has no fast and exact products of 8-bit integers, so the same base is computed with in 32-bit floats, at their speed.",
         ]
       : []),
   ].join(" ");

@@ -29,8 +29,6 @@ export interface IntegerGroup {
 
 export interface IntegerBase {
   readonly kernel: IntegerKernel;
-  /** Two products of integers take less time than one of 32-bit floats, however many rows there are. */
-  readonly isFast: boolean;
   /** By the name of each of their layers. */
   readonly groups: ReadonlyMap<string, IntegerGroup>;
 }
@@ -95,8 +93,7 @@ export async function storeIntegers(
   } finally {
     await handle?.close();
   }
-  // A kernel for signed matrices is exact only where the processor has dot products of bytes.
-  return { kernel, isFast: kernel === "int8", groups };
+  return { kernel, groups };
 }
 
 /** [outputs, inputs] of all members, as the kernel takes them. */

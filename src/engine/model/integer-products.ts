@@ -1,4 +1,4 @@
-/** Linear layers of a graph through the 8-bit integers of a frozen base, forward, backward or both. */
+/** Linear layers of a graph through the 8-bit integers of a frozen base. */
 import type { Graph, Value } from "../graph/graph.ts";
 import {
   backwardProduct,
@@ -7,15 +7,8 @@ import {
   splitColumns,
   type IntegerMatrix,
 } from "../graph/integer-product.ts";
-import { add, detach, matmul } from "../graph/ops.ts";
+import { detach } from "../graph/ops.ts";
 import { declareIntegers, type IntegerBase, type IntegerGroup } from "./integer-base.ts";
-
-export interface IntegerUse {
-  readonly base: IntegerBase;
-  /** The others are computed with the same matrices in 32-bit floats. */
-  readonly forward: boolean;
-  readonly backward: boolean;
-}
 
 /**
  * The product of x with a layer's matrix; null for what is not part of the integers. Layers that share an
@@ -23,8 +16,7 @@ export interface IntegerUse {
  */
 export function integerProducts(
   graph: Graph,
-  { base, forward, backward }: IntegerUse,
-  get: (name: string) => Value,
+  base: IntegerBase,
 ): (x: Value, name: string) => Value | null {
   const declared = new Map<IntegerGroup, IntegerMatrix>();
   const made = new Map<string, ReadonlyMap<string, Value>>();
@@ -35,16 +27,9 @@ export function integerProducts(
   };
   const productsOf = (x: Value, group: IntegerGroup): ReadonlyMap<string, Value> => {
     const { names, widths } = group;
-    const input = detach(x);
-    const products = forward
-      ? splitColumns(forwardProduct(input, matrixOf(group)), widths)
-      : names.map((name) => matmul(input, get(name), { transposeB: true }));
+    const products = splitColumns(forwardProduct(detach(x), matrixOf(group)), widths);
     const tracked = graph.recordAll(products, [x], (gradients) => [
-      backward
-        ? backwardProduct(joinColumns(graph, gradients, widths), matrixOf(group))
-        : gradients
-            .flatMap((g, i) => (g === undefined ? [] : [matmul(g, get(names[i]!))]))
-            .reduce((sum, g) => add(sum, g)),
+      backwardProduct(joinColumns(graph, gradients, widths), matrixOf(group)),
     ]);
     return new Map(names.map((name, i) => [name, tracked[i]!]));
   };

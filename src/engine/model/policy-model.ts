@@ -9,7 +9,7 @@ import { int8Source } from "../checkpoint/int8-source.ts";
 import { decodeToScratch } from "../checkpoint/scratch-weights.ts";
 import { openModelSource } from "../checkpoint/open-model-source.ts";
 import type { StoredTensor } from "../checkpoint/model-weights.ts";
-import { exactIntegerKernel } from "../probe-integers.ts";
+import { exactIntegerKernel, isFast } from "../probe-integers.ts";
 import { fitSource } from "./fit-source.ts";
 import type { Int8Matrix } from "./int8-matrix.ts";
 import { storeIntegers, type IntegerBase } from "./integer-base.ts";
@@ -45,6 +45,12 @@ export interface PolicyModelOptions {
   readonly seed: number;
   /** Of the frozen linear layers; needs LoRA. @default "none" */
   readonly quantization?: Quantization;
+  /**
+   * Where a quantized base is multiplied as integers: where that is exact and faster than floats for every number of
+   * rows, or wherever it is exact.
+   * @default "fast"
+   */
+  readonly integerProducts?: "fast" | "exact";
 }
 
 /**
@@ -99,7 +105,8 @@ async function loadInt8Model(path: string, options: PolicyModelOptions): Promise
     const kernel = await exactIntegerKernel();
     const folder = scratch?.folder ?? null;
     const policy = assemble(config, options, data, scratch?.files ?? null, folder);
-    const integers = kernel === null ? null : await storeIntegers(config, matrices, kernel, folder);
+    const isUsed = kernel !== null && (options.integerProducts === "exact" || isFast(kernel));
+    const integers = isUsed ? await storeIntegers(config, matrices, kernel, folder) : null;
     return { ...policy, integers, ...(scratch === null ? {} : { scratch }) };
   } catch (error) {
     scratch?.[Symbol.dispose]();

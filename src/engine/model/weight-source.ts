@@ -7,7 +7,8 @@ import type { StoredTensor } from "../checkpoint/model-weights.ts";
 import type { Graph, Value } from "../graph/graph.ts";
 import { add, addProduct, matmul } from "../graph/ops.ts";
 import { biasName, isAdapted, loraNames, type ParameterSpec } from "./parameters.ts";
-import { integerProducts, type IntegerUse } from "./integer-products.ts";
+import type { IntegerBase } from "./integer-base.ts";
+import { integerProducts } from "./integer-products.ts";
 import { declareQuantizedMatrix, type QuantizedMatrix } from "./quantized-matrix.ts";
 import type { Weights } from "./transformer.ts";
 
@@ -21,8 +22,8 @@ export interface WeightSourceOptions {
   readonly differentiate: boolean;
   /** Matrices that `linear` multiplies with as 8-bit integers instead. @default none */
   readonly quantized?: ReadonlyMap<string, QuantizedMatrix>;
-  /** Products of the frozen base that are computed with its 8-bit integers. @default none */
-  readonly integers?: IntegerUse | null;
+  /** The frozen base's 8-bit integers, to multiply with. @default none */
+  readonly integers?: IntegerBase | null;
 }
 
 /** Weights for one graph, and the names of parameters that must be fed at every run. */
@@ -55,7 +56,7 @@ export function declareWeights(
     if (value === undefined) throw new Error(`The model has no parameter "${name}".`);
     return value;
   };
-  const integerProduct = options.integers ? integerProducts(graph, options.integers, get) : null;
+  const integerProduct = options.integers ? integerProducts(graph, options.integers) : null;
   const frozenProduct = (x: Value, name: string): Value => {
     const blocks = options.quantized?.get(name);
     if (blocks !== undefined) return declareQuantizedMatrix(graph, blocks).times(x);

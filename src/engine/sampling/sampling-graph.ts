@@ -6,7 +6,6 @@
 import { Graph, type Operators } from "../graph/graph.ts";
 import { takeRows } from "../graph/model-ops.ts";
 import { softmax } from "../graph/ops.ts";
-import { integerUse } from "../model/integer-use.ts";
 import { embeddingName, headName } from "../model/parameters.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import type { QuantizedMatrix } from "../model/quantized-matrix.ts";
@@ -49,7 +48,7 @@ export function buildSamplingGraph(
     ...policy,
     differentiate: false,
     quantized,
-    integers: operators === "fused" ? integerUse(policy, "sampling") : null,
+    integers: operators === "fused" ? policy.integers : null,
   });
   const ids = graph.input("ids", "int64", ["N"]);
   const positions = graph.input("positions", "int64", ["B", "S"]);

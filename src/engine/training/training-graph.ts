@@ -6,7 +6,6 @@ import { Graph, type Operators } from "../graph/graph.ts";
 import { takeRows } from "../graph/model-ops.ts";
 import { multiply } from "../graph/ops.ts";
 import { buildObjective } from "../loss/objective.ts";
-import { integerUse } from "../model/integer-use.ts";
 import { embeddingName, headName } from "../model/parameters.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import { segmentAttention } from "../model/segment-attention.ts";
@@ -60,7 +59,7 @@ export function buildTrainingGraph(
   const weights = declareWeights(graph, {
     ...policy,
     differentiate: loss !== null,
-    integers: operators === "fused" ? integerUse(policy, "training") : null,
+    integers: operators === "fused" ? policy.integers : null,
   });
   const ids = graph.input("ids", "int64", ["N"]);
   const positions = graph.input("positions", "int64", ["N", 1]);
