@@ -6,7 +6,8 @@
 import { parseArgs } from "node:util";
 import { startServer } from "../../src/agents/http/agent-server.ts";
 import { installFramework, installNode } from "./install.ts";
-import { measureCapture, measureTraining } from "./measure.ts";
+import { measureCapture } from "./capture.ts";
+import { measureTraining } from "./training.ts";
 import { type Framework, frameworks, type Row } from "./rows.ts";
 import { writeTable } from "./table.ts";
 

@@ -1,12 +1,6 @@
-/** What a row measures: calls made and captured under load, and the reward of a short training. */
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { evaluator } from "../../examples/shop/evaluator.ts";
-import { makeTasks } from "../../examples/shop/tasks.ts";
+/** Calls that a framework made under load, and those that were captured. */
 import { httpAgent } from "../../src/agents/index.ts";
 import { createGateway } from "../../src/gateway/index.ts";
-import { AgentTrainer } from "../../src/index.ts";
 import { flowProgram } from "../../src/rollout/programs/function-programs.ts";
 import { defaultRolloutLimits } from "../../src/rollout/rollout-request.ts";
 import { createRolloutRunner } from "../../src/rollout/runner.ts";
@@ -78,38 +72,4 @@ export async function measureCapture(
     error:
       episodes.find(({ error }) => error !== null && error !== undefined)?.error?.message ?? null,
   };
-}
-
-/** The mean reward of the first and the last third of the steps. */
-export async function measureTraining(
-  url: string,
-  steps: number,
-): Promise<{ readonly rewardFirst: number; readonly rewardLast: number }> {
-  const rewards: number[] = [];
-  const trainer = new AgentTrainer({
-    agentFlow: httpAgent({ url }),
-    evaluator: evaluator as never,
-    trainDataset: makeTasks("train", 512) as never,
-    config: {
-      model: { name: "builtin:shop-tiny", loraRank: 0 },
-      data: { trainBatchSize: 8 },
-      rollout: { n: 8, train: { maxTokens: 64 } },
-      training: { learningRate: 7e-4, lrSchedule: "linear" },
-      trainer: {
-        totalBatches: steps,
-        testFreq: 0,
-        valBeforeTrain: false,
-        outputDir: mkdtempSync(join(tmpdir(), "matrix-")),
-      },
-      workflow: { nParallelTasks: concurrency },
-    },
-    onEvent: (event) => {
-      if (event.type === "step-end") rewards.push(event.metrics["reward/mean"] ?? 0);
-    },
-  });
-  await trainer.train();
-  const mean = (some: readonly number[]): number =>
-    some.reduce((sum, one) => sum + one, 0) / Math.max(1, some.length);
-  const third = Math.max(1, Math.floor(rewards.length / 3));
-  return { rewardFirst: mean(rewards.slice(0, third)), rewardLast: mean(rewards.slice(-third)) };
 }
