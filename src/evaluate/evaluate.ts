@@ -4,7 +4,7 @@ import { fileError } from "../core/file-error.ts";
 import type { EnvironmentSource } from "../core/environment.ts";
 import type { Task, TaskRow } from "../core/task.ts";
 import { requireAgent } from "../launch/load-agent.ts";
-import { agentIn, type AgentParts, holdEnvironment } from "../launch/run-environment.ts";
+import { agentIn, holdEnvironment } from "../launch/run-environment.ts";
 import { loadTasks } from "../launch/run-datasets.ts";
 import { isInterrupt } from "../trainer/loop.ts";
 import { type AgentSpec, hasAgent } from "../trainer/rollouts/agent-spec.ts";
@@ -81,7 +81,7 @@ async function loadRollouts(
   const agent = given as unknown as AgentSpec;
   const isPassed = hasAgent(agent);
   if (!isPassed && environment === null) requireAgent(config, given);
-  return await agentIn(isPassed ? agent : null, config, folder, environment, agent as AgentParts);
+  return await agentIn(isPassed ? agent : null, config, folder, environment, agent);
 }
 
 function labelOf(located: LocatedModel, { config }: EvaluationConfig): string {

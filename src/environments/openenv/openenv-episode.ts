@@ -146,7 +146,7 @@ function onlyTextField(action: Fields): string | null {
 }
 
 /** Fields in which environments usually put what is to be read. */
-const textFields = ["text", "message", "prompt", "content", "observation", "result"];
+const textFields = new Set(["text", "message", "prompt", "content", "observation", "result"]);
 
 /** An observation as a model reads it: its only text, or all of it as JSON. */
 function textOf(observation: unknown): string {
@@ -156,7 +156,7 @@ function textOf(observation: unknown): string {
   const { metadata: _, ...fields } = observation as Fields;
   const present = Object.entries(fields).filter(([, value]) => value !== null && value !== "");
   const [only] = present;
-  if (present.length === 1 && only !== undefined && textFields.includes(only[0])) {
+  if (present.length === 1 && only !== undefined && textFields.has(only[0])) {
     if (typeof only[1] === "string") return only[1];
   }
   return JSON.stringify(Object.fromEntries(present));
