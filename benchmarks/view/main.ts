@@ -118,7 +118,7 @@ async function measure(): Promise<void> {
       Object.entries(filter).map(([key, value]): [string, string] => [key, String(value)]),
     );
     const since = performance.now();
-    await get(`/api/runs/0/episodes?${query}`);
+    await get(`/api/runs/0/episodes?${query.toString()}`);
     filterMs[name] = milliseconds(since);
   }
   const tokenMs: number[] = [];

@@ -104,7 +104,7 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
     if (isGiven(env)) checkOneEnvironment(env, resolved);
     const named = isGiven(backend) ? withBackend(resolved, backend) : resolved;
     this.config = isGiven(env)
-      ? resolveConfig({ ...named, env: typeof env === "string" ? env : env.name } as TrainConfig)
+      ? resolveConfig({ ...named, env: typeof env === "string" ? env : env.name })
       : named;
     // Functions that options name as path#export are loaded when the run starts.
     requireFunctions(this.config, functions, (name) => !name.startsWith("code#"));

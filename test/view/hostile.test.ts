@@ -39,6 +39,7 @@ it("exports a file without scripts, network or a tag of a model", async () => {
   expect(text).toContain("default-src 'none'");
   expect(text).toContain("&lt;script&gt;alert(1)");
   expect(text).toContain("&amp;lt;b&amp;gt; ${7*7} {{7*7}}");
+  // oxlint-disable-next-line no-control-regex
   expect(text).not.toMatch(/[\u0000-\u0008\u000E-\u001F\u202A-\u202E\u2066-\u2069]/u);
   expect(text).not.toMatch(/(?:src|href)="(?!#)/u);
 });

@@ -5,6 +5,7 @@ import { getPrice, multiply, parameters, systemPrompt } from "../shop.mjs";
 
 const { jsonSchema, tool, ToolLoopAgent } = ai;
 // AI SDK 7 has renamed it.
+// oxlint-disable-next-line import/namespace
 const stopAfter = ai.isStepCount ?? ai.stepCountIs;
 
 export async function agent(task, { baseUrl, apiKey, model, signal }) {

@@ -7,7 +7,7 @@ import type { Episode, EvalOutput } from "../../core/trajectory.ts";
 import { environmentError } from "../episode/environment-error.ts";
 import { instructionOf } from "../episode/instruction.ts";
 import { parseJson, request, requestJson, statusError } from "../http.ts";
-import { openOrsEpisode, type OrsSession } from "./ors-episode.ts";
+import { openOrsEpisode, type OrsEpisode, type OrsSession } from "./ors-episode.ts";
 import { callOverStream } from "./ors-stream.ts";
 import {
   checkWire,
@@ -100,7 +100,7 @@ export class OrsSource implements EnvironmentSource {
     }
   }
 
-  async open(task: Task, { signal }: OpenEpisode) {
+  async open(task: Task, { signal }: OpenEpisode): Promise<OrsEpisode> {
     const { split, index, spec } = (task.metadata["ors"] ?? {}) as {
       readonly split?: string;
       readonly index?: number;

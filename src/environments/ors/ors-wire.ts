@@ -9,11 +9,19 @@ const block = z.looseObject({ type: z.string() });
 const text = z.looseObject({ type: z.literal("text"), text: z.string() });
 const image = z.looseObject({ type: z.literal("image"), data: z.string(), mimeType: z.string() });
 
-export const orsBlocks = z.array(block);
-/** Content of a message or of a tool's output. */
-export type OrsBlocks = z.infer<typeof orsBlocks>;
+type Optional<T> = T | null | undefined;
+type Fields = Record<string, unknown>;
 
-export const orsTools = z.looseObject({
+/** Content of a message or of a tool's output. */
+export type OrsBlocks = ({ type: string } & Fields)[];
+export const orsBlocks: z.ZodType<OrsBlocks> = z.array(block);
+
+export interface OrsTools {
+  tools: { name: string; description?: Optional<string>; input_schema?: Optional<Fields> }[];
+  terminal_tool?: Optional<{ name: string; arg?: Optional<string> }>;
+  supports_score_group?: Optional<boolean>;
+}
+export const orsTools: z.ZodType<OrsTools> = z.looseObject({
   tools: z.array(
     z.looseObject({
       name: z.string(),
@@ -24,15 +32,28 @@ export const orsTools = z.looseObject({
   terminal_tool: z.looseObject({ name: z.string(), arg: z.string().nullish() }).nullish(),
   supports_score_group: z.boolean().nullish(),
 });
-export type OrsTools = z.infer<typeof orsTools>;
 
-export const orsSplits = z.array(z.looseObject({ name: z.string(), type: z.string().nullish() }));
-export const orsNames = z.array(z.string());
-export const orsCount = z.looseObject({ num_tasks: z.number().int().min(0) });
-export const orsTaskList = z.looseObject({ tasks: z.array(record) });
-export const orsMessages = z.array(z.looseObject({ role: z.string(), blocks: orsBlocks }));
+export const orsSplits: z.ZodType<{ name: string; type?: Optional<string> }[]> = z.array(
+  z.looseObject({ name: z.string(), type: z.string().nullish() }),
+);
+export const orsNames: z.ZodType<string[]> = z.array(z.string());
+export const orsCount: z.ZodType<{ num_tasks: number }> = z.looseObject({
+  num_tasks: z.number().int().min(0),
+});
+export const orsTaskList: z.ZodType<{ tasks: Fields[] }> = z.looseObject({
+  tasks: z.array(record),
+});
+export const orsMessages: z.ZodType<{ role: string; blocks: OrsBlocks }[]> = z.array(
+  z.looseObject({ role: z.string(), blocks: orsBlocks }),
+);
 
-export const orsOutput = z.union([
+export type OrsOutput =
+  | {
+      ok: true;
+      output: { blocks: OrsBlocks; reward?: Optional<number>; finished?: Optional<boolean> };
+    }
+  | { ok: false; error: string; reason?: Optional<string> };
+export const orsOutput: z.ZodType<OrsOutput> = z.union([
   z.looseObject({
     ok: z.literal(true),
     output: z.looseObject({
@@ -43,9 +64,10 @@ export const orsOutput = z.union([
   }),
   z.looseObject({ ok: z.literal(false), error: z.string(), reason: z.string().nullish() }),
 ]);
-export type OrsOutput = z.infer<typeof orsOutput>;
 
-export const orsScores = z.looseObject({
+export const orsScores: z.ZodType<{
+  scores: { reward: number; metadata?: Optional<Fields> }[];
+}> = z.looseObject({
   scores: z.array(z.looseObject({ reward: z.number(), metadata: record.nullish() })),
 });
 

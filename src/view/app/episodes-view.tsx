@@ -33,7 +33,7 @@ function Filters({ run, filter, facets }: FilterProps) {
     <label>
       {label}
       <input
-        type={type as "text"}
+        type={type}
         inputMode={name.endsWith("Reward") ? "decimal" : "text"}
         name={name}
         value={filter[name] ?? ""}

@@ -1,12 +1,16 @@
 /** One metric as a small picture that needs no script. */
 import { html } from "hono/html";
+import type { HtmlEscapedString } from "hono/utils/html";
 import type { MetricTable } from "../api.ts";
 
 const [width, height, margin] = [320, 90, 6];
 const short = (value: number): string => String(Number(value.toPrecision(4)));
 
 /** Null where there are fewer than two points. */
-export function chart(name: string, { steps, series }: MetricTable) {
+export function chart(
+  name: string,
+  { steps, series }: MetricTable,
+): HtmlEscapedString | Promise<HtmlEscapedString> | null {
   const points = steps.flatMap((step, i): [number, number][] => {
     const value = series[name]?.[i];
     return typeof value === "number" ? [[step, value]] : [];

@@ -1,5 +1,5 @@
 /** Style of the exported page. Colors have a contrast of at least 4.5 : 1 on their background. */
-export const pageStyle = `
+export const pageStyle: string = `
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#57606a;--line:#d0d7de;--box:#f6f8fa;--good:#116329;--bad:#a40e26;--accent:#0550ae}
 @media (prefers-color-scheme:dark){:root{--bg:#0d1117;--fg:#e6edf3;--dim:#9198a1;--line:#30363d;--box:#161b22;--good:#56d364;--bad:#ff7b72;--accent:#79c0ff}}
 body{margin:0 auto;max-width:60rem;padding:1rem;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif}

@@ -5,7 +5,7 @@ import { readSync } from "node:fs";
 const lineFeed = 0x0a;
 const chunkBytes = 2 ** 20;
 /** Just below Node's maximum string length. */
-export const longestLine = 2 ** 29 - 2 ** 20;
+export const longestLine: number = 2 ** 29 - 2 ** 20;
 
 export interface FileLine {
   readonly at: number;

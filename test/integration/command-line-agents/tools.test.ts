@@ -2,8 +2,14 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { claudeCode, codex, commandAgent, opencode, pi } from "../../../src/agents/index.ts";
-import type { CommandAgentOptions } from "../../../src/agents/index.ts";
+import {
+  claudeCode,
+  codex,
+  commandAgent,
+  opencode,
+  pi,
+  type CommandAgentOptions,
+} from "../../../src/agents/index.ts";
 import { runThroughGateway } from "../../rollout/gateway-run.ts";
 import { root } from "../root.ts";
 import { runCommand } from "../run-command.ts";
