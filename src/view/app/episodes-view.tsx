@@ -33,7 +33,9 @@ function Filters({ run, filter, facets }: FilterProps) {
     <label>
       {label}
       <input
-        type={type}
+        // Preact's types have other attributes per type.
+        // oxlint-disable-next-line typescript/no-unnecessary-type-assertion
+        type={type as "text"}
         inputMode={name.endsWith("Reward") ? "decimal" : "text"}
         name={name}
         value={filter[name] ?? ""}

@@ -129,9 +129,9 @@ export async function askFireworks(): Promise<Asked> {
     backend,
     target,
     rows: await prepared(backend, "fireworks"),
-    async startWith(adapter) {
+    async startWith(adapter, quantization) {
       await using other = make();
-      await other.start(runOf(baseModel, adapter));
+      await other.start(runOf(baseModel, adapter, quantization));
     },
     async [Symbol.asyncDispose]() {
       await backend[Symbol.asyncDispose]();
