@@ -3,7 +3,6 @@
  * `npm run schema`; do not edit. Files and `key=value` lists have the same names in snake_case.
  */
 
-
 /** Options of a run, all sections but `algorithm`. */
 export interface Sections {
   readonly model?: {
@@ -984,7 +983,12 @@ export interface AlgorithmValues {
    * seq-mean-token-sum-norm.
    * @default "token-mean"
    */
-  readonly lossAggMode?: "token-mean" | "token-sum" | "seq-mean-token-sum" | "seq-mean-token-mean" | "seq-mean-token-sum-norm";
+  readonly lossAggMode?:
+    | "token-mean"
+    | "token-sum"
+    | "seq-mean-token-sum"
+    | "seq-mean-token-mean"
+    | "seq-mean-token-sum-norm";
   /**
    * Constant length in tokens that algorithm.loss_agg_mode=seq-mean-token-sum-norm divides by; Dr.
    * GRPO recommends the longest response allowed (arXiv:2503.20783). null uses the longest trained
@@ -1213,7 +1217,19 @@ export interface AlgorithmNames {
    * opo, gpg, maxrl, grpo_passk, or path#export of a function.
    * @default "grpo"
    */
-  readonly advEstimator?: "grpo" | "reinforce" | "rloo" | "reinforce_plus_plus" | "reinforce_plus_plus_baseline" | "prpo" | "opo" | "gpg" | "maxrl" | "grpo_passk" | "gae" | `${string}#${string}`;
+  readonly advEstimator?:
+    | "grpo"
+    | "reinforce"
+    | "rloo"
+    | "reinforce_plus_plus"
+    | "reinforce_plus_plus_baseline"
+    | "prpo"
+    | "opo"
+    | "gpg"
+    | "maxrl"
+    | "grpo_passk"
+    | "gae"
+    | `${string}#${string}`;
   /**
    * Advantage estimators for single roles, which override algorithm.adv_estimator, as {role:
    * estimator}.
@@ -1228,7 +1244,16 @@ export interface AlgorithmNames {
    * path#export of a function.
    * @default "ppo"
    */
-  readonly lossFn?: "importance_sampling" | "ppo" | "cispo" | "gspo" | "gmpo" | "sapo" | "dro" | "cross_entropy" | `${string}#${string}`;
+  readonly lossFn?:
+    | "importance_sampling"
+    | "ppo"
+    | "cispo"
+    | "gspo"
+    | "gmpo"
+    | "sapo"
+    | "dro"
+    | "cross_entropy"
+    | `${string}#${string}`;
   /**
    * Policy losses for single roles, which override algorithm.loss_fn, as {role: loss}.
    * Allowed: a map of roles to losses, or a list of role=loss.
