@@ -1,6 +1,7 @@
 /**
- * Published prices of services, with where and when each was read. Prices change: `budget.prices` replaces
- * them. A model that is not listed has no known price; none is guessed.
+ * Published prices of services, with the page and the day. Pages were read in copies of search services,
+ * not on the services themselves, and prices change: `budget.prices` replaces them. A model that is not
+ * listed has no known price; none is guessed.
  */
 
 /** USD per million tokens. */
