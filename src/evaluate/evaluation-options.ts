@@ -11,13 +11,16 @@ import type { DatasetInput } from "../datasets/tasks/task.ts";
 import type { EvaluationItem } from "./evaluation-item.ts";
 import type { EvaluationSummary } from "./summary.ts";
 
-/** A model behind an OpenAI-compatible endpoint. */
+/** A model behind an endpoint that speaks OpenAI's or Anthropic's protocol. */
 export interface ModelEndpoint {
-  /** With or without the path of its OpenAI routes, such as `https://api.openai.com/v1`. */
+  /**
+   * With or without the path of its routes, such as `https://api.openai.com/v1`; with `anthropic:` before
+   * it for Anthropic's Messages API, which `https://api.anthropic.com` needs not.
+   */
   readonly url: string;
   /** The model as the endpoint names it. @default what it lists first */
   readonly name?: string;
-  /** Sent to the endpoint as a bearer token. @default none */
+  /** Sent to the endpoint, as a bearer token or as `x-api-key` of Anthropic's API. @default none */
   readonly apiKey?: string;
   /** What the endpoint runs. @default "auto", which probes it */
   readonly kind?: WorkerKind | "auto";
