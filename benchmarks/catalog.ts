@@ -10,6 +10,7 @@ import { gateway } from "./gateway/gateway.ts";
 import { grpoStep } from "./grpo-step/grpo-step.ts";
 import type { Benchmark } from "./harness/benchmark.ts";
 import { rows } from "./rows/rows.ts";
+import { structured } from "./structured/structured.ts";
 import { tinker } from "./tinker/tinker.ts";
 import { trainerAsync } from "./trainer-async/trainer-async.ts";
 import { trainerOverhead } from "./trainer-overhead/trainer-overhead.ts";
@@ -20,6 +21,7 @@ export const benchmarks: readonly Benchmark[] = [
   engineLlama,
   engineInt8,
   grpoStep,
+  structured,
   gateway,
   gatewayInTraining,
   gatewayPeers,

@@ -22,6 +22,7 @@ const steps = [
   { name: "format", command: ["oxfmt", "--check"] },
   { name: "lint", command: ["oxlint", "--deny-warnings"] },
   { name: "types", command: ["tsc", "--noEmit", "-p", "tsconfig.json"] },
+  { name: "types of the page", command: ["tsc", "--noEmit", "-p", "src/view/app"] },
   { name: "publint", command: ["publint", "--strict"] },
   { name: "tests", command: ["vitest", "run"], counts: true },
 ].filter(({ name }) => only === undefined || only === name);

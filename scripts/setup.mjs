@@ -69,5 +69,6 @@ if (rebuild || (process.argv.includes("--build") && modified(stamp) < changed())
   const tsc = at("node_modules", "typescript", "bin", "tsc");
   run(process.execPath, [tsc, "-p", "tsconfig.build.json"]);
   run(process.execPath, [tsc, "-p", "tsconfig.examples.json"]);
+  run(process.execPath, [at("scripts", "build-view.mjs")]);
   writeFileSync(stamp, "");
 }

@@ -11,6 +11,7 @@ export type { BackendName } from "./core/capabilities.ts";
 export type { TrainingBackend } from "./core/backend.ts";
 export type { TrainResult } from "./trainer/run.ts";
 export type { TrainerEvent } from "./core/events.ts";
+export type { Tracker } from "./core/tracker.ts";
 
 // Configuration
 export { loadConfig } from "./config/load.ts";
@@ -23,6 +24,7 @@ export type { AlgorithmOptions, TrainOptions } from "./config/train-options.ts";
 export type { Dataset, MetadataOf, Task, TaskRow } from "./core/task.ts";
 export type { DatasetInput } from "./datasets/tasks/task.ts";
 export type { SetUpInfo, TaskHooks, TaskSetup } from "./core/hooks.ts";
+export type { SideCallRule } from "./core/side-call.ts";
 
 // Agents and evaluators
 export type {

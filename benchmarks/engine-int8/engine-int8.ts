@@ -1,7 +1,12 @@
-/** `engine-int8`: sampling with 8-bit weights beside 32-bit ones, its speed and how far it is off. */
+/**
+ * `engine-int8`: a base of 8-bit integers, and sampling alone with 8-bit weights, beside 32-bit floats: their
+ * speed and how far they are off.
+ */
 import { type ModelCase, smolConfig } from "../engine/models.ts";
 import { hasLlama, publishedModel } from "../engine-llama/llama-files.ts";
-import { type SampleTurn, startOurs, type TurnAnswer } from "../engine-peers/turns.ts";
+import type { SampleTurn, TrainTurn, TurnAnswer } from "../engine-peers/turn.ts";
+import { startOurs } from "../engine-peers/turns.ts";
+import type { QuantizationDistance } from "../../src/engine/quantization-distance.ts";
 import type { Benchmark } from "../harness/benchmark.ts";
 import { runChild } from "../harness/child.ts";
 import type { LineProcess } from "../harness/line-process.ts";
@@ -15,7 +20,12 @@ const floats: ModelCase = {
   loraRank: 16,
   vocabSize: smolConfig.vocab_size,
 };
-const integers: ModelCase = { ...floats, precision: "int8" };
+/** What is compared with 32-bit floats, by its name in the report. */
+const sides = {
+  "int8 base": { ...floats, quantization: "int8" },
+  "int8 sampling": { ...floats, precision: "int8" },
+} as const satisfies Readonly<Record<string, ModelCase>>;
+type SideName = keyof typeof sides;
 const peerName = "32-bit floats";
 
 interface Pair {
@@ -23,25 +33,37 @@ interface Pair {
   readonly floats: LineProcess;
 }
 
-async function speed(pair: Pair, turn: SampleTurn, repetitions: number): Promise<Result> {
+async function speed(
+  name: SideName,
+  pair: Pair,
+  turn: SampleTurn | TrainTurn,
+  repetitions: number,
+): Promise<Result> {
   const seconds = { integers: [] as number[], floats: [] as number[] };
   for (let i = 0; i < repetitions; i++) {
     for (const side of ["integers", "floats"] as const)
       seconds[side].push((await pair[side].askWarm<TurnAnswer>(turn)).seconds);
   }
-  const sampled = turn.batch * turn.newTokens;
-  return compared(`${floats.name}, int8, batch ${turn.batch}`, "tokens/s", {
-    ours: sampled / median(seconds.integers),
-    peer: sampled / median(seconds.floats),
+  const [tokens, label] =
+    turn.do === "train"
+      ? [turn.rows * turn.tokens, `training ${turn.rows} x ${turn.tokens}`]
+      : [turn.batch * turn.newTokens, `sampling, batch ${turn.batch}`];
+  return compared(`${floats.name}, ${name}, ${label}`, "tokens/s", {
+    ours: tokens / median(seconds.integers),
+    peer: tokens / median(seconds.floats),
     peerName,
     ratio: median(seconds.integers.map((mine, i) => seconds.floats[i]! / mine)),
   });
 }
 
-async function mismatch(size: Omit<MismatchInput, "model">): Promise<readonly Result[]> {
+/** From the network that is trained. */
+async function mismatch(
+  name: SideName,
+  size: Omit<MismatchInput, "model">,
+): Promise<readonly Result[]> {
   const file = new URL("mismatch-case.ts", import.meta.url);
-  const off = await runChild<Mismatch>(file, { ...size, model: integers });
-  const label = `${floats.name}, int8`;
+  const off = await runChild<Mismatch>(file, { ...size, model: sides[name] });
+  const label = `${floats.name}, ${name}, sampled and trained`;
   return [
     result(`${label}: difference of log-probabilities`, "nats", off.logprobDifference),
     result(`${label}: KL`, "nats a token", off.kl),
@@ -49,29 +71,47 @@ async function mismatch(size: Omit<MismatchInput, "model">): Promise<readonly Re
   ];
 }
 
+/** From the model as published. */
+async function distance(): Promise<readonly Result[]> {
+  const file = new URL("distance-case.ts", import.meta.url);
+  const off = await runChild<QuantizationDistance>(file, { model: sides["int8 base"] });
+  const label = `${floats.name}, int8 base, from the model as published`;
+  return [
+    result(`${label}: KL`, "nats a token", off.kl),
+    result(`${label}: effective sample size`, "", off.effectiveSampleSize),
+  ];
+}
+
 export const engineInt8: Benchmark = {
   name: "engine-int8",
-  summary: "sampling with 8-bit weights: tokens/s, and the distance to the trained distribution",
+  summary: "a base of 8-bit integers, and sampling with 8-bit weights: tokens/s and distances",
   async run({ quick, repetitions }, log) {
     if (!hasLlama()) {
       log("There is no model to sample from: npm run bench:setup:llama fetches it.");
       return [];
     }
     const results: Result[] = [];
-    {
+    const training = { do: "train", rows: quick ? 2 : 4, tokens: quick ? 16 : 256 } as const;
+    const sizes = { promptTokens: quick ? 16 : 64, newTokens: quick ? 8 : 64 };
+    for (const name of Object.keys(sides) as SideName[]) {
       using ours = startOurs();
       using peer = startOurs();
-      await ours.ask({ do: "open", model: integers });
+      await ours.ask({ do: "open", model: sides[name] });
       await peer.ask({ do: "open", model: floats });
-      const sizes = { promptTokens: quick ? 16 : 64, newTokens: quick ? 8 : 64 };
+      const pair = { integers: ours, floats: peer };
+      if (name === "int8 base") {
+        log("training, in turns with 32-bit floats ...");
+        results.push(await speed(name, pair, training, repetitions));
+      }
       for (const batch of quick ? [1, 4] : [1, 8, 32]) {
-        log(`batch ${batch}, in turns with 32-bit floats ...`);
-        const turn = { do: "sample", batch, ...sizes } as const;
-        results.push(await speed({ integers: ours, floats: peer }, turn, repetitions));
+        log(`${name}: batch ${batch}, in turns with 32-bit floats ...`);
+        results.push(await speed(name, pair, { do: "sample", batch, ...sizes }, repetitions));
       }
     }
-    log("log-probabilities of what was drawn ...");
+    log("log-probabilities of what was sampled ...");
     const size = { prompts: quick ? 2 : 16, newTokens: quick ? 8 : 96 };
-    return [...results, ...(await mismatch(size))];
+    for (const name of Object.keys(sides) as SideName[])
+      results.push(...(await mismatch(name, size)));
+    return [...results, ...(await distance())];
   },
 };

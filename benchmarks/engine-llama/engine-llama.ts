@@ -3,7 +3,8 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defaultThreads, type ModelCase, smolConfig } from "../engine/models.ts";
-import { type SampleTurn, startOurs } from "../engine-peers/turns.ts";
+import type { SampleTurn, TurnAnswer } from "../engine-peers/turn.ts";
+import { startOurs } from "../engine-peers/turns.ts";
 import type { Benchmark } from "../harness/benchmark.ts";
 import { runChild } from "../harness/child.ts";
 import { LineProcess } from "../harness/line-process.ts";
@@ -11,11 +12,15 @@ import { atLeast, compared, type Result, result } from "../harness/result.ts";
 import { median } from "../harness/statistics.ts";
 import { createTempFolder } from "../harness/temp-folder.ts";
 import type { BandwidthOutput } from "./bandwidth-child.ts";
+import { quantizeGguf } from "./quantize-gguf.ts";
 import { hasLlama, llamaVersions, publishedModel } from "./llama-files.ts";
 
 const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** The published weights as 16-bit floats, which llama.cpp computes with. */
+/** What llama.cpp reads its weights as. */
+type Format = "f16" | "q8_0";
+
+/** The published weights as 16-bit floats. */
 function writeHalves(folder: string): string {
   const file = join(folder, "smollm2-f16.gguf");
   const program = [...process.execArgv, fileOf("../../src/cli/main.ts")];
@@ -27,63 +32,63 @@ function writeHalves(folder: string): string {
   return file;
 }
 
-interface Opened extends Disposable {
-  readonly ours: LineProcess;
-  readonly llama: LineProcess;
-}
+const startLlama = (): LineProcess =>
+  new LineProcess("llama.cpp", process.execPath, [...process.execArgv, fileOf("llama-child.ts")]);
 
-async function openBoth(model: ModelCase): Promise<Opened> {
-  const ours = startOurs();
-  const llama = new LineProcess("llama.cpp", process.execPath, [
-    ...process.execArgv,
-    fileOf("llama-child.ts"),
-  ]);
-  await ours.ask({ do: "open", model });
-  const { folder, vocabSize } = model;
-  await llama.ask({ do: "open", model: folder, vocabSize, threads: defaultThreads() });
-  return {
-    ours,
-    llama,
-    [Symbol.dispose]() {
-      ours[Symbol.dispose]();
-      llama[Symbol.dispose]();
-    },
-  };
-}
+const peerNames: Readonly<Record<Format, string>> = {
+  f16: "llama.cpp, 16-bit floats",
+  q8_0: "llama.cpp, Q8_0",
+};
+
+/** Of ratios, by batch. */
+const goals: Readonly<Record<Format, Readonly<Record<number, number>>>> = {
+  f16: { 1: 1.2, 32: 1.2 },
+  q8_0: { 1: 0.8 },
+};
 
 async function besideLlama(
-  { ours, llama }: Opened,
+  ours: LineProcess,
+  llamas: readonly (readonly [Format, LineProcess])[],
   turn: SampleTurn,
   repetitions: number,
 ): Promise<readonly Result[]> {
-  const seconds = { ours: [] as number[], llama: [] as number[] };
-  let peaks: readonly [ours: number, llama: number] = [0, 0];
+  const mine: TurnAnswer[] = [];
+  const theirs = llamas.map((): TurnAnswer[] => []);
   for (let i = 0; i < repetitions; i++) {
-    const mine = await ours.askWarm<{ seconds: number; peakMiB: number }>(turn);
-    const theirs = await llama.askWarm<{ seconds: number; peakMiB: number }>(turn);
-    seconds.ours.push(mine.seconds);
-    seconds.llama.push(theirs.seconds);
-    peaks = [mine.peakMiB, theirs.peakMiB];
+    mine.push(await ours.askWarm<TurnAnswer>(turn));
+    for (const [k, [, llama]] of llamas.entries())
+      theirs[k]!.push(await llama.askWarm<TurnAnswer>(turn));
   }
   const sampled = turn.batch * turn.newTokens;
-  const peerName = "llama.cpp, 16-bit floats";
   const label = `SmolLM2-135M-Instruct, batch ${turn.batch}`;
-  const pair = {
-    ours: sampled / median(seconds.ours),
-    peer: sampled / median(seconds.llama),
-    peerName,
-    ratio: median(seconds.ours.map((mine, i) => seconds.llama[i]! / mine)),
-  };
-  const memory = { ours: peaks[0], peer: peaks[1], peerName, ratio: peaks[0] / peaks[1] };
-  return [
-    compared(label, "tokens/s", pair, turn.batch === 32 ? atLeast(1.2) : undefined),
-    compared(`${label}: peak memory`, "MiB", memory),
-  ];
+  const speed = (answers: readonly TurnAnswer[]): number =>
+    sampled / median(answers.map(({ seconds }) => seconds));
+  const peak = (answers: readonly TurnAnswer[]): number =>
+    Math.max(...answers.map(({ peakMiB }) => peakMiB));
+  return llamas.flatMap(([format], k) => {
+    const [answers, peerName] = [theirs[k]!, peerNames[format]];
+    const goal = goals[format][turn.batch];
+    const ratio = median(mine.map(({ seconds }, i) => answers[i]!.seconds / seconds));
+    const memory = { ours: peak(mine), peer: peak(answers) };
+    return [
+      compared(
+        label,
+        "tokens/s",
+        { ours: speed(mine), peer: speed(answers), peerName, ratio },
+        goal === undefined ? undefined : atLeast(goal),
+      ),
+      compared(`${label}: peak memory`, "MiB", {
+        ...memory,
+        peerName,
+        ratio: memory.ours / memory.peer,
+      }),
+    ];
+  });
 }
 
 /** Decoding one sequence reads every weight once per token: the time of the first token is taken off. */
 async function besideMemory(
-  { ours }: Opened,
+  ours: LineProcess,
   model: ModelCase,
   sizes: Pick<SampleTurn, "promptTokens" | "newTokens">,
   repetitions: number,
@@ -121,22 +126,39 @@ export const engineLlama: Benchmark = {
       return [];
     }
     using folder = createTempFolder();
-    log("writing SmolLM2-135M-Instruct as 16-bit floats ...");
+    log("writing SmolLM2-135M-Instruct as 16-bit floats and as Q8_0 ...");
+    const halves = writeHalves(folder.path);
+    const files: Readonly<Record<Format, string>> = {
+      f16: halves,
+      q8_0: join(folder.path, "smollm2-q8_0.gguf"),
+    };
+    await quantizeGguf(halves, files.q8_0);
+    const { vocab_size: vocabSize } = smolConfig;
     const model: ModelCase = {
       name: "SmolLM2-135M-Instruct",
-      folder: writeHalves(folder.path),
+      folder: halves,
       loraRank: 16,
-      vocabSize: smolConfig.vocab_size,
+      vocabSize,
     };
-    using opened = await openBoth(model);
+    using ours = startOurs();
+    using halfPeer = startLlama();
+    using bytePeer = startLlama();
+    await ours.ask({ do: "open", model });
+    const llamas = [
+      ["f16", halfPeer],
+      ["q8_0", bytePeer],
+    ] as const;
+    for (const [format, llama] of llamas)
+      await llama.ask({ do: "open", model: files[format], vocabSize, threads: defaultThreads() });
     const sizes = { promptTokens: quick ? 16 : 64, newTokens: quick ? 8 : 64 };
     const results: Result[] = [];
     for (const batch of quick ? [1, 4] : [1, 8, 32]) {
       log(`batch ${batch}, in turns with llama.cpp ...`);
-      results.push(...(await besideLlama(opened, { do: "sample", batch, ...sizes }, repetitions)));
+      const turn = { do: "sample", batch, ...sizes } as const;
+      results.push(...(await besideLlama(ours, llamas, turn, repetitions)));
     }
     log("batch 1 beside reading memory ...");
-    results.push(...(await besideMemory(opened, model, sizes, repetitions)));
+    results.push(...(await besideMemory(ours, model, sizes, repetitions)));
     return results;
   },
 };

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { createRandom } from "../../src/util/random.ts";
 import { peakMiB } from "../harness/child-side.ts";
-import type { SampleTurn } from "../engine-peers/turns.ts";
+import type { SampleTurn } from "../engine-peers/turn.ts";
 import { llamaModule } from "./llama-files.ts";
 
 /** What is used of node-llama-cpp, which is no dependency. */

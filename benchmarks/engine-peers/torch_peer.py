@@ -1,7 +1,9 @@
-"""The other side of torch-peer.ts: PyTorch, transformers and PEFT on the same models and sizes.
+"""The other side of turns.ts: PyTorch, transformers and PEFT on the same models and sizes.
 
 One JSON object a line comes in, one goes out. "open" loads the model and makes the first, unmeasured
 turn; "train" and "sample" make one turn and tell its seconds; each tells the peak of resident memory.
+
+With the precision "bf16", training runs under autocast, and sampling has its weights in bf16.
 """
 
 import json
@@ -19,10 +21,11 @@ TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down
 
 
 class Peer:
-    def open(self, folder, threads, rank):
+    def open(self, folder, threads, rank, precision):
         torch.set_num_threads(threads)
         torch.manual_seed(1)
-        model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.bfloat16 if precision == "bf16" and rank is None else torch.float32)
+        self.autocast = precision == "bf16" and rank is not None
         model.config.use_cache = False
         if rank is not None:
             model = get_peft_model(model, LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=TARGETS))
@@ -38,7 +41,8 @@ class Peer:
         sampled = torch.full((rows, tokens - 1), -float(torch.log(torch.tensor(float(self.vocabulary)))))
         advantages = torch.ones(rows, 1)
         start = time.perf_counter()
-        logits = self.model(input_ids=ids[:, :-1], use_cache=False).logits
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.autocast):
+            logits = self.model(input_ids=ids[:, :-1], use_cache=False).logits.float()
         logprobs = torch.log_softmax(logits, -1).gather(-1, ids[:, 1:, None])[..., 0]
         ratio = (logprobs - sampled).exp()
         terms = torch.minimum(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages)

@@ -9,7 +9,7 @@ import { denseRows, makeRows } from "../engine/rows.ts";
 import { peakMiB } from "../harness/child-side.ts";
 import type { ModelCase } from "../engine/models.ts";
 import { matmulPeak } from "./matmul-peak.ts";
-import type { OpenRequest, SampleTurn, TrainTurn } from "./turns.ts";
+import type { OpenRequest, SampleTurn, TrainTurn } from "./turn.ts";
 
 let engine: PolicyEngine;
 let vocabSize: number;

@@ -1,31 +1,10 @@
-/** Ours and PyTorch in turns: each has a process of its own and waits while the other works. */
+/** Ours and peers in turns: each has a process of its own and waits while another works. */
 import { fileURLToPath } from "node:url";
-import { defaultThreads, type ModelCase } from "../engine/models.ts";
+import type { ModelCase } from "../engine/models.ts";
 import { LineProcess } from "../harness/line-process.ts";
 import { median } from "../harness/statistics.ts";
-import { startPython } from "./torch-environment.ts";
-
-export interface OpenRequest {
-  readonly do: "open";
-}
-
-export interface TrainTurn {
-  readonly do: "train";
-  readonly rows: number;
-  readonly tokens: number;
-}
-
-export interface SampleTurn {
-  readonly do: "sample";
-  readonly batch: number;
-  readonly promptTokens: number;
-  readonly newTokens: number;
-}
-
-export interface TurnAnswer {
-  readonly seconds: number;
-  readonly peakMiB: number;
-}
+import type { OpenPeer, PeerKind } from "./peers.ts";
+import type { SampleTurn, TrainTurn, TurnAnswer } from "./turn.ts";
 
 /** Of one side, over all turns. */
 export interface Side {
@@ -34,12 +13,17 @@ export interface Side {
   readonly peakMiB: number;
 }
 
+export interface PeerTurns {
+  readonly name: string;
+  readonly side: Side;
+  /** Of speeds, ours to the peer's: median over pairs of turns of one round. */
+  readonly ratio: number;
+}
+
 export interface Turns {
   readonly ours: Side;
-  readonly peer: Side;
-  /** Of speeds, ours to the peer's: median over pairs of turns, one right after the other. */
-  readonly ratio: number;
-  readonly peerName: string;
+  /** As they were given. */
+  readonly peers: readonly PeerTurns[];
   /** Matrix products alone, in our process, between the turns. */
   readonly gflops: number;
 }
@@ -53,41 +37,43 @@ export function startOurs(): LineProcess {
   ]);
 }
 
-/** Alternates; of each turn, the second half is measured. */
+function sideOf(answers: readonly TurnAnswer[]): Side {
+  return {
+    seconds: median(answers.map(({ seconds }) => seconds)),
+    peakMiB: Math.max(...answers.map(({ peakMiB }) => peakMiB)),
+  };
+}
+
+/** One round after another, each side once a round; of each turn, the second half is measured. */
 export async function takeTurns(
   model: ModelCase,
   turn: TrainTurn | SampleTurn,
   repetitions: number,
+  kinds: readonly PeerKind[],
 ): Promise<Turns> {
   using ours = startOurs();
-  using peer = startPython("PyTorch", new URL("torch_peer.py", import.meta.url));
-  const { folder, loraRank } = model;
+  const peers: { readonly peer: OpenPeer; readonly answers: TurnAnswer[] }[] = [];
+  using _ = {
+    [Symbol.dispose](): void {
+      for (const { peer } of peers) peer.process[Symbol.dispose]();
+    },
+  };
   await ours.ask({ do: "open", model });
-  // Sampling is compared with the bare model: PEFT's adapters would slow the peer down.
-  const rank = turn.do === "train" ? loraRank : null;
-  const versions = await peer.ask<{ torch: string; transformers: string }>({
-    do: "open",
-    folder,
-    threads: defaultThreads(),
-    rank,
-  });
+  for (const kind of kinds) peers.push({ peer: await kind.open(model, turn), answers: [] });
   const mine: TurnAnswer[] = [];
-  const theirs: TurnAnswer[] = [];
   const peaks: number[] = [];
   for (let i = 0; i < repetitions; i++) {
     mine.push(await ours.askWarm(turn));
-    theirs.push(await peer.askWarm(turn));
+    for (const { peer, answers } of peers) answers.push(await peer.process.askWarm(turn));
     peaks.push((await ours.ask<{ gflops: number }>({ do: "matmulPeak" })).gflops);
   }
-  const side = (answers: readonly TurnAnswer[]): Side => ({
-    seconds: median(answers.map(({ seconds }) => seconds)),
-    peakMiB: Math.max(...answers.map(({ peakMiB }) => peakMiB)),
-  });
   return {
-    ours: side(mine),
-    peer: side(theirs),
-    ratio: median(mine.map(({ seconds }, i) => theirs[i]!.seconds / seconds)),
-    peerName: `PyTorch ${versions.torch}, transformers ${versions.transformers}`,
+    ours: sideOf(mine),
+    peers: peers.map(({ peer: { name }, answers }) => ({
+      name,
+      side: sideOf(answers),
+      ratio: median(mine.map(({ seconds }, i) => answers[i]!.seconds / seconds)),
+    })),
     gflops: median(peaks),
   };
 }

@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Quantization } from "../../src/core/backend.ts";
 import type { SamplingPrecision } from "../../src/engine/sampling/sampling-session.ts";
 import { runChild } from "../harness/child.ts";
 
@@ -14,6 +15,8 @@ export interface ModelCase {
   readonly vocabSize: number;
   /** @default "float32" */
   readonly precision?: SamplingPrecision;
+  /** Of the frozen base. @default "none" */
+  readonly quantization?: Quantization;
 }
 
 /** `config.json` of HuggingFaceTB/SmolLM2-135M but for the base of its rotary frequencies, which costs nothing. */

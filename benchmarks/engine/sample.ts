@@ -2,6 +2,8 @@
 import type { Benchmark } from "../harness/benchmark.ts";
 import { runChild } from "../harness/child.ts";
 import { hasTorch, torchVersions } from "../engine-peers/torch-environment.ts";
+import { peerPrecisions, pyTorch, vllm } from "../engine-peers/peers.ts";
+import { hasVllm } from "../engine-peers/vllm-environment.ts";
 import { takeTurns } from "../engine-peers/turns.ts";
 import { atLeast, compared, type Result, result } from "../harness/result.ts";
 import { median } from "../harness/statistics.ts";
@@ -20,19 +22,36 @@ async function measure(input: SampleInput): Promise<readonly Result[]> {
   ];
 }
 
-/** Ours with its LoRA factors, as while training, and the bare model in transformers, in turns. */
-async function besideTransformers(
+/** Goals for a batch of 32, by the peer's precision; the last one is vLLM's. */
+const goals = { f32: atLeast(3.5), bf16: atLeast(2.5), vllm: atLeast(1) } as const;
+
+/** Ours with its LoRA factors, as while training, and the bare model in the peers, in turns. */
+async function besidePeers(
   model: ModelCase,
   batch: number,
   sizes: { readonly promptTokens: number; readonly newTokens: number },
   repetitions: number,
+  log: (line: string) => void,
 ): Promise<readonly Result[]> {
-  const turns = await takeTurns(model, { do: "sample", batch, ...sizes }, repetitions);
-  const { ours, peer, peerName, ratio } = turns;
+  const precisions = peerPrecisions(log);
+  const names: readonly (keyof typeof goals)[] = [
+    ...precisions,
+    ...(hasVllm() ? ["vllm" as const] : []),
+  ];
+  const kinds = names.map((name) => (name === "vllm" ? vllm() : pyTorch(name)));
+  if (!hasVllm()) log("Not compared with vLLM: npm run bench:setup:vllm installs it.");
+  const turn = { do: "sample", batch, ...sizes } as const;
+  const { ours, peers } = await takeTurns(model, turn, repetitions, kinds);
   const label = `${model.name}, batch ${batch}, in turns`;
   const speed = (seconds: number): number => (batch * sizes.newTokens) / seconds;
-  const pair = { ours: speed(ours.seconds), peer: speed(peer.seconds), peerName, ratio };
-  return [compared(label, "tokens/s", pair, batch === 32 ? atLeast(5) : undefined)];
+  return peers.map(({ name, side, ratio }, i) =>
+    compared(
+      label,
+      "tokens/s",
+      { ours: speed(ours.seconds), peer: speed(side.seconds), peerName: name, ratio },
+      batch === 32 ? goals[names[i]!] : undefined,
+    ),
+  );
 }
 
 export const engineSample: Benchmark = {
@@ -58,8 +77,8 @@ export const engineSample: Benchmark = {
       return results;
     }
     for (const batch of [1, 32]) {
-      log(`batch ${batch}, in turns with transformers.generate ...`);
-      results.push(...(await besideTransformers(smol, batch, sizes, repetitions)));
+      log(`batch ${batch}, in turns with transformers.generate and vLLM ...`);
+      results.push(...(await besidePeers(smol, batch, sizes, repetitions, log)));
     }
     return results;
   },

@@ -1,7 +1,8 @@
 """The other side of grpo-step.ts: TRL's GRPOTrainer, held before each step until it is asked for one.
 
 One JSON object a line comes in, one goes out. "open" loads the model and begins to train; every further
-line makes one step and tells its seconds and those of its generation.
+line makes one step and tells its seconds and those of its generation. With the precision "bf16" TRL is
+told so, as its users do.
 """
 
 import json
@@ -89,7 +90,7 @@ trainer = GRPOTrainer(
     args=GRPOConfig(
         output_dir=tempfile.mkdtemp(),
         use_cpu=True,
-        bf16=False,
+        bf16=request["precision"] == "bf16",
         gradient_checkpointing=False,
         per_device_train_batch_size=rows_at_once,
         gradient_accumulation_steps=prompts * rollouts // rows_at_once,

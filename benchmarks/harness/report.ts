@@ -5,6 +5,7 @@ import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runtimeVersion } from "../../src/engine/runtime.ts";
 import type { BenchmarkOptions } from "./benchmark.ts";
+import { type CpuFeature, cpuFeatures } from "./cpu-features.ts";
 import type { Result } from "./result.ts";
 
 export interface Report {
@@ -12,6 +13,8 @@ export interface Report {
   readonly machine: {
     readonly cpu: string;
     readonly cores: number;
+    /** Instructions for matrix products. */
+    readonly features: readonly CpuFeature[];
     readonly memoryGiB: number;
     readonly os: string;
   };
@@ -44,6 +47,7 @@ export async function makeReport(
     machine: {
       cpu: cpus()[0]?.model.trim() ?? "unknown",
       cores: availableParallelism(),
+      features: cpuFeatures(),
       memoryGiB: Number((totalmem() / 2 ** 30).toFixed(1)),
       os: `${type()} ${release()} ${arch()}`,
     },

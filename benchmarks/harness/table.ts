@@ -36,7 +36,7 @@ function cells({ metric, unit, ours, goal, met, peer, peerName, ratio }: Result)
 }
 
 export function reportTable({ machine, versions, quick, results }: Report): string {
-  const { cpu, cores, memoryGiB, os } = machine;
+  const { cpu, cores, features, memoryGiB, os } = machine;
   const software = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const header = ["metric", "ours", "unit", "ratio", "peer", "goal", ""];
   const rows = [header, ...results.map(cells)];
@@ -46,7 +46,7 @@ export function reportTable({ machine, versions, quick, results }: Report): stri
   const lines = [
     formatTable(shown, hasPeers ? [1, 3] : [1]),
     "",
-    `${cpu}, ${cores} cores, ${memoryGiB} GiB, ${os}; ${software.join(", ")}`,
+    `${cpu} (${features.join(" ") || "features unknown"}), ${cores} cores, ${memoryGiB} GiB, ${os}; ${software.join(", ")}`,
   ];
   if (quick) lines.push("--quick: sizes are too small for numbers to be quoted.");
   return lines.join("\n");

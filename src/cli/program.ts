@@ -8,13 +8,15 @@ import { demoCommand, type DemoFlags } from "./commands/demo.ts";
 import { adminTokenVariable, gatewayCommand, type GatewayFlags } from "./commands/gateway.ts";
 import { workerKeyVariable } from "./commands/gateway-source.ts";
 import { addEvaluationCommands } from "./commands/evaluation-commands.ts";
-import type { DoctorFlags } from "./commands/doctor.ts";
+import { addFineTuneCommands } from "./commands/fine-tune-commands.ts";
+import { addDoctorCommands } from "./commands/doctor-commands.ts";
 import { addInitCommand } from "./commands/init-commands.ts";
 import { addModelCommands } from "./commands/model-commands.ts";
 import { addServeCommands } from "./commands/serve-commands.ts";
 import { portNumber, wholeNumber } from "./terminal/flag-values.ts";
 import { addRunsCommands } from "./commands/runs-commands.ts";
 import { addVerlCommands } from "./commands/verl-commands.ts";
+import { addViewCommands } from "./commands/view-commands.ts";
 import { trainCommand, type TrainFlags } from "./commands/train.ts";
 import { exitCodeOf, exitCodes } from "./terminal/exit-codes.ts";
 import type { CliIo } from "./terminal/io.ts";
@@ -33,13 +35,17 @@ function learningRate(text: string): number {
   throw new InvalidArgumentError("It must be a number from 0 to 1.");
 }
 
+const commandHelp = "command that is the agent; the same as agent_command.run=...";
+
 const trainHelp = `
 Examples:
   $ agent-trainer train shop.yaml
   $ agent-trainer train shop.yaml data.train_batch_size=8 training.learning_rate=3e-4
   $ agent-trainer train shop.yaml --dry-run
+  $ agent-trainer train shop.yaml --command "python agent.py"
   $ agent-trainer train --explain algorithm.kl_beta
   $ agent-trainer train shop.yaml --resume runs/shop
+  $ agent-trainer train --env ors:http://127.0.0.1:8080 model.name=./Qwen3-0.6B
 
 Overrides: key=value sets an option, ~key resets it to its default. Values are YAML.
 `;
@@ -103,9 +109,14 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
       "--allow-changes",
       "with --resume: accept changed options that affect the results, and record the changes",
     )
+    .option(
+      "--env <name>",
+      "environment that gives tasks, tools and rewards, as in ors:URL; the same as env=NAME, and the file may be omitted",
+    )
     .option("--dry-run", "print the resolved options and the source of each, then exit")
     .option("--explain <key>", "explain an option and list the backends that support it, then exit")
     .option("--seed <n>", "random seed of the run; the same as trainer.seed=n", wholeNumber(0))
+    .option("--command <command>", commandHelp)
     .option(
       "--skip-bad-rows",
       "skip dataset rows that cannot be used; the same as dataset.skip_bad_rows=true",
@@ -115,6 +126,7 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
       const positional = config === undefined ? [] : [config, ...overrides];
       onExit(await trainCommand(positional, flags, io));
     });
+  addFineTuneCommands(program, io, onExit, command);
   addEvaluationCommands(program, io, onExit, command);
   command(
     program,
@@ -185,22 +197,11 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
   addDatasetCommands(program, io, onExit, command);
   addRunsCommands(program, io, onExit, command);
   addVerlCommands(program, io, onExit, command);
-  command(
-    program,
-    "doctor",
-    "check this machine: hardware, execution providers, hub cache, and how to fix problems",
-  )
-    .addHelpText(
-      "after",
-      "\nExamples:\n  $ agent-trainer doctor\n  $ agent-trainer doctor --json\n",
-    )
-    .action(async (flags: DoctorFlags) => {
-      const { doctorCommand } = await import("./commands/doctor.ts");
-      onExit(await doctorCommand(flags, io));
-    });
+  addDoctorCommands(program, io, onExit, command);
   addServeCommands(program, io, onExit, command);
   addChatCommand(program, io, onExit, command);
   addCompletionCommand(program, io);
+  addViewCommands(program, io, onExit, command);
   return program;
 }
 

@@ -5,8 +5,9 @@ import type { TrainConfig } from "./train-config.ts";
 
 /** The options of `model`, as a backend takes them. */
 export function modelSpecOf(model: TrainConfig["model"]): ModelSpec {
-  const { name, loraRank: rank, loraAlpha: alpha, loraTargets } = model;
-  if (rank === 0) return { name, lora: null };
+  const { name, loraRank: rank, loraAlpha: alpha, loraTargets, quantization } = model;
+  if (rank === 0) return { name, lora: null, quantization };
   const targets = loraTargetsOf(loraTargets);
-  return { name, lora: { rank, alpha, ...(loraGroupOf(targets) === "all" ? {} : { targets }) } };
+  const lora = { rank, alpha, ...(loraGroupOf(targets) === "all" ? {} : { targets }) };
+  return { name, lora, quantization };
 }

@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { camelKeys, type CamelKeys, type Tree } from "./camel-keys.ts";
+import { agentCommandOptions } from "./schema/agent-command.ts";
 import { algorithmOptions } from "./schema/algorithm.ts";
 import { asyncTrainingOptions } from "./schema/async-training.ts";
 import {
@@ -12,12 +13,18 @@ import {
   rejectionSampleOptions,
   replayOptions,
 } from "./schema/selection.ts";
+import { budgetOptions } from "./schema/budget.ts";
 import { dataOptions, datasetOptions } from "./schema/data.ts";
+import { environmentOptions, envOption } from "./schema/environment.ts";
+import { distillationOptions } from "./schema/distillation.ts";
+import { fineTuningOptions } from "./schema/fine-tuning.ts";
+import { gatewayOptions } from "./schema/gateway.ts";
 import { guardOptions } from "./schema/guards.ts";
 import { fireworksOptions, localOptions, tinkerOptions, verlOptions } from "./schema/backends.ts";
 import { modelOptions, trainingOptions } from "./schema/training.ts";
 import { rolloutOptions } from "./schema/rollout.ts";
 import { stepwiseAdvantageOptions } from "./schema/stepwise-advantage.ts";
+import { trackingOptions } from "./schema/tracking.ts";
 import { trainerOptions } from "./schema/trainer.ts";
 import { workflowOptions } from "./schema/workflow.ts";
 import { nonEmptyString } from "./schema/kinds.ts";
@@ -33,11 +40,14 @@ const schema = z.strictObject({
   compact_filtering: compactFilteringOptions,
   training: trainingOptions,
   guards: guardOptions,
+  budget: budgetOptions,
   rejection_sample: rejectionSampleOptions,
   replay: replayOptions,
   async_training: asyncTrainingOptions,
   trainer: trainerOptions,
+  tracking: trackingOptions,
   workflow: workflowOptions,
+  gateway: gatewayOptions,
   backend: nonEmptyString()
     .default("local")
     .describe(
@@ -59,13 +69,18 @@ const schema = z.strictObject({
     .describe(
       "Agent as path#export of a module: a flow, a workflow class, or an object with the agent options of AgentTrainer. null only where code passes the agent.",
     ),
+  agent_command: agentCommandOptions,
   evaluator: nonEmptyString()
     .nullable()
     .default(null)
     .describe(
       "Evaluator as path#export of a module; null for agents that report their reward, and where code passes the agent.",
     ),
+  env: envOption,
+  environment: environmentOptions,
   dataset: datasetOptions,
+  fine_tuning: fineTuningOptions,
+  distillation: distillationOptions,
 });
 
 /** The part of a schema library's issue that is used here. */

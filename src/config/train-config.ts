@@ -28,6 +28,14 @@ export interface Sections {
      */
     readonly loraAlpha?: number;
     /**
+     * Precision of the frozen linear layers under the LoRA adapters, both in sampling and in
+     * training (as QLoRA, arXiv:2305.14314): int8 is 8-bit integers with one scale per output, none
+     * the numbers of the model.
+     * Allowed: one of none, int8.
+     * @default "none"
+     */
+    readonly quantization?: "none" | "int8";
+    /**
      * Linear layers that get a LoRA adapter: all of the blocks, those of the attention, those of
      * the MLP, or a list of names. Adapters on attention alone learn less, even with as many
      * weights (Thinking Machines, LoRA Without Regret).
@@ -109,6 +117,14 @@ export interface Sections {
      * @default []
      */
     readonly untrainedRoles?: readonly string[];
+    /**
+     * What becomes of calls that agents make next to their task and that a rule recognizes (titles,
+     * summaries, quota checks, a small model, sub-agents): exclude keeps them out of training,
+     * train treats them as all others.
+     * Allowed: one of exclude, train.
+     * @default "exclude"
+     */
+    readonly sideCalls?: "exclude" | "train";
     /**
      * Which reward is trained on when an evaluator scores rollouts that report rewards themselves,
      * as workflows and environments do: evaluator takes the evaluator's, rollout takes the reported
@@ -416,6 +432,53 @@ export interface Sections {
      */
     readonly action?: "warn" | "end_step" | "stop";
   };
+  readonly budget?: {
+    /**
+     * Maximum tokens of the run: prompts, sampled tokens and trained sequences, validations
+     * included. The run saves a checkpoint and ends before a step that would exceed it; null is no
+     * limit.
+     * Allowed: a whole number of at least 1, or null.
+     * @default null
+     */
+    readonly tokens?: number | null;
+    /**
+     * Maximum cost of the run in US dollars, by the prices of budget.prices; refused where prices
+     * are unknown. null is no limit.
+     * Allowed: a number above 0, or null.
+     * @default null
+     */
+    readonly usd?: number | null;
+    readonly prices?: {
+      /**
+       * Price of a million prompt tokens in US dollars; null is the built-in table's, where it
+       * lists the model.
+       * Allowed: a number of at least 0, or null.
+       * @default null
+       */
+      readonly prompt?: number | null;
+      /**
+       * Price of a million sampled tokens in US dollars; null is the built-in table's, where it
+       * lists the model.
+       * Allowed: a number of at least 0, or null.
+       * @default null
+       */
+      readonly sampled?: number | null;
+      /**
+       * Price of a million trained tokens in US dollars; null is the built-in table's, where it
+       * lists the model.
+       * Allowed: a number of at least 0, or null.
+       * @default null
+       */
+      readonly trained?: number | null;
+      /**
+       * Price of one GPU-hour of dedicated hardware in US dollars; null is the built-in table's,
+       * where it lists the accelerator.
+       * Allowed: a number of at least 0, or null.
+       * @default null
+       */
+      readonly gpuHour?: number | null;
+    };
+  };
   readonly rejectionSample?: {
     /**
      * Rejection sampling: drop tasks whose rewards are all equal and roll out others in their
@@ -608,6 +671,86 @@ export interface Sections {
      */
     readonly earlyStoppingMinDelta?: number;
   };
+  readonly tracking?: {
+    /**
+     * Trackers that receive the run's metrics, any number at once; a run always shows progress and
+     * writes metrics.jsonl. One that fails or hangs is dropped with a warning.
+     * Allowed: a list of tensorboard, wandb, mlflow, prometheus, opentelemetry, each at most once.
+     * @default []
+     */
+    readonly trackers?: readonly (
+      | "tensorboard"
+      | "wandb"
+      | "mlflow"
+      | "prometheus"
+      | "opentelemetry"
+    )[];
+    /**
+     * Name that groups runs: a project of W&B, an experiment of MLflow.
+     * Allowed: a non-empty string.
+     * @default "agent-trainer"
+     */
+    readonly project?: string;
+    /**
+     * Maximum seconds that a tracker may take for one event, and for closing when the run ends.
+     * Allowed: a number above 0 and at most 3600.
+     * @default 30
+     */
+    readonly timeoutS?: number;
+    readonly wandb?: {
+      /**
+       * How W&B gets the run: offline writes its log into the run folder, for wandb sync; online
+       * uploads that while the run goes, with the installed command wandb.
+       * Allowed: one of offline, online.
+       * @default "offline"
+       */
+      readonly mode?: "offline" | "online";
+      /**
+       * W&B team or user of the run; null is the account's default.
+       * Allowed: a non-empty string, or null.
+       * @default null
+       */
+      readonly entity?: string | null;
+    };
+    readonly mlflow?: {
+      /**
+       * MLflow tracking server. A token is read from MLFLOW_TRACKING_TOKEN, or a user and password
+       * from MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD.
+       * Allowed: a string.
+       * @default "http://127.0.0.1:5000"
+       */
+      readonly url?: string;
+    };
+    readonly prometheus?: {
+      /**
+       * Address at which /metrics listens.
+       * Allowed: a non-empty string.
+       * @default "127.0.0.1"
+       */
+      readonly host?: string;
+      /**
+       * Port at which /metrics listens; 0 takes any free one.
+       * Allowed: a whole number of at least 0 and at most 65535.
+       * @default 9464
+       */
+      readonly port?: number;
+    };
+    readonly opentelemetry?: {
+      /**
+       * URL that spans are posted to as OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces;
+       * null takes the environment's OTEL_EXPORTER_OTLP_ENDPOINT.
+       * Allowed: a string, or null.
+       * @default null
+       */
+      readonly endpoint?: string | null;
+      /**
+       * Whether spans hold messages and tool arguments, which may be private.
+       * Allowed: true or false.
+       * @default false
+       */
+      readonly content?: boolean;
+    };
+  };
   readonly workflow?: {
     /**
      * Maximum rollouts that run at the same time.
@@ -653,6 +796,29 @@ export interface Sections {
      * @default 60
      */
     readonly teardownTimeoutS?: number;
+  };
+  readonly gateway?: {
+    /**
+     * Address that the run's gateway listens on; null is 127.0.0.1, which only this machine
+     * reaches, 0.0.0.0 is every address, for agents in containers and on other machines. Each
+     * rollout has a token, without which its calls are refused.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly host?: string | null;
+    /**
+     * Port of the run's gateway; 0 is a free one.
+     * Allowed: a whole number of at least 0 and at most 65535.
+     * @default 0
+     */
+    readonly port?: number;
+    /**
+     * URL by which agents reach the run's gateway, without a path, such as
+     * http://host.docker.internal:8000; null is the address that it listens on.
+     * Allowed: a string, or null.
+     * @default null
+     */
+    readonly publicUrl?: string | null;
   };
   /**
    * Training backend, which holds the weights: local, tinker, fireworks, verl, or path#export of a
@@ -732,6 +898,15 @@ export interface Sections {
      * @default null
      */
     readonly checkpointTtlS?: number | null;
+    /**
+     * Whether a snapshot of the server keeps its weights while training continues. probe checks
+     * that at the first weight sync and refuses a server whose snapshots follow the trained
+     * weights; frozen trusts the server; live trains on one whose snapshots do follow,
+     * synchronously only.
+     * Allowed: one of probe, frozen, live.
+     * @default "probe"
+     */
+    readonly snapshots?: "probe" | "frozen" | "live";
   };
   /**
    * Options of the backend fireworks, where the trainer creates it: by name, with
@@ -759,8 +934,9 @@ export interface Sections {
      */
     readonly tokenizer?: string | null;
     /**
-     * Context length of the model: maximum tokens of prompt and completion together. Fireworks does
-     * not report it, so it must be set.
+     * Context length of the model: maximum tokens of prompt and completion together. Serverless
+     * training does not report it, so it must be set there; null is that of
+     * fireworks.training_shape.
      * Allowed: a whole number of at least 2, or null.
      * @default null
      */
@@ -790,6 +966,57 @@ export interface Sections {
      * @default null
      */
     readonly outputModel?: string | null;
+    /**
+     * Training shape of a dedicated trainer, accounts/fireworks/trainingShapes/NAME: a trainer and
+     * a deployment are created for the run and deleted at its end. null is serverless training.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly trainingShape?: string | null;
+    /**
+     * Copies of a dedicated trainer, which share each update.
+     * Allowed: a whole number of at least 1.
+     * @default 1
+     */
+    readonly trainerReplicas?: number;
+    /**
+     * Copies of the model that sample for a dedicated trainer.
+     * Allowed: a whole number of at least 1.
+     * @default 1
+     */
+    readonly deploymentReplicas?: number;
+    /**
+     * Region of a dedicated trainer and its deployment; null is the service's choice.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly region?: string | null;
+    /**
+     * Timeout in seconds for hardware of a dedicated trainer to be available.
+     * Allowed: a number above 0.
+     * @default 172800
+     */
+    readonly capacityTimeoutS?: number;
+    /**
+     * Timeout in seconds for a dedicated trainer to start once it has hardware, and for its
+     * deployment.
+     * Allowed: a number above 0.
+     * @default 3600
+     */
+    readonly readyTimeoutS?: number;
+    /**
+     * Timeout in seconds for the deployment of a dedicated trainer to load new weights.
+     * Allowed: a number above 0.
+     * @default 600
+     */
+    readonly weightSyncTimeoutS?: number;
+    /**
+     * Time in seconds without a request after which Fireworks ends a dedicated trainer, as it does
+     * when this process is killed.
+     * Allowed: a whole number of at least 60 and at most 10800.
+     * @default 3600
+     */
+    readonly inactivityTimeoutS?: number;
     /**
      * Maximum number of samples requested from Fireworks at the same time.
      * Allowed: a whole number of at least 1.
@@ -917,6 +1144,55 @@ export interface Sections {
    * @default null
    */
   readonly agent?: string | null;
+  readonly agentCommand?: {
+    /**
+     * Command that is the agent, in place of agent: a text, or a list of words. Its files are
+     * relative to the configuration file.
+     * Allowed: a non-empty string, or a string, or null.
+     * @default null
+     */
+    readonly run?: string | readonly string[] | null;
+    /**
+     * Start the command once, as an HTTP server that takes all rollouts, instead of once for each
+     * rollout.
+     * Allowed: true or false.
+     * @default false
+     */
+    readonly serves?: boolean;
+    /**
+     * Folder that the command runs in: own is a new empty one for each rollout, folder is that of
+     * the configuration file.
+     * Allowed: one of own, folder.
+     * @default "own"
+     */
+    readonly cwd?: "own" | "folder";
+    /**
+     * How the command's output becomes episode.output: as text, or parsed as JSON.
+     * Allowed: one of text, json.
+     * @default "text"
+     */
+    readonly output?: "text" | "json";
+    /**
+     * Limit in MiB on the resident memory of the command of one rollout and all that it starts, on
+     * Linux; null is none.
+     * Allowed: a whole number of at least 1, or null.
+     * @default null
+     */
+    readonly memoryMb?: number | null;
+    /**
+     * Limit in bytes on what the command of one rollout may write to its outputs.
+     * Allowed: a whole number of at least 1.
+     * @default 16777216
+     */
+    readonly maxOutputBytes?: number;
+    /**
+     * Names of environment variables that the command gets in addition to those of the model and
+     * what programs need to run.
+     * Allowed: a string.
+     * @default []
+     */
+    readonly passEnv?: readonly string[];
+  };
   /**
    * Evaluator as path#export of a module; null for agents that report their reward, and where code
    * passes the agent.
@@ -924,6 +1200,76 @@ export interface Sections {
    * @default null
    */
   readonly evaluator?: string | null;
+  /**
+   * Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL,
+   * mcp:COMMAND or mcp:URL, or path#export of a module. null where the agent, the data and the
+   * evaluator are all there is.
+   * Allowed: a non-empty string, or null.
+   * @default null
+   */
+  readonly env?: string | null;
+  readonly environment?: {
+    /**
+     * Split of the environment whose tasks are trained on, unless dataset.train is set.
+     * Allowed: a non-empty string.
+     * @default "train"
+     */
+    readonly split?: string;
+    /**
+     * Split of the environment whose tasks are validated on, unless dataset.val is set; null is no
+     * validation.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly valSplit?: string | null;
+    /**
+     * How the rewards of the calls of an episode make that of the rollout: their sum, or the last
+     * one. Each is a signal as well.
+     * Allowed: one of sum, last.
+     * @default "sum"
+     */
+    readonly reward?: "sum" | "last";
+    /**
+     * Maximum model calls of an episode, for the agent that is used where agent is null.
+     * Allowed: a whole number of at least 1.
+     * @default 20
+     */
+    readonly maxTurns?: number;
+    /**
+     * System message before the prompt of the environment, for the agent that is used where agent
+     * is null; null is none.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly systemPrompt?: string | null;
+    /**
+     * Maximum length of a result that the model sees, in characters; the middle of a longer one is
+     * omitted.
+     * Allowed: a whole number of at least 100.
+     * @default 20000
+     */
+    readonly maxResultChars?: number;
+    /**
+     * Timeout in seconds of one call of the environment.
+     * Allowed: a number above 0 and at most 2147483.
+     * @default 300
+     */
+    readonly callTimeoutS?: number;
+    /**
+     * Named set of tools to open episodes with, for ors: environments; null is the environment's
+     * own.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly toolset?: string | null;
+    /**
+     * Environment variables whose values are sent as secrets of the same names when an episode is
+     * opened, for ors: environments.
+     * Allowed: a string.
+     * @default []
+     */
+    readonly secrets?: readonly string[];
+  };
   readonly dataset?: {
     /**
      * Training dataset: a .jsonl, .json, .csv, .tsv or .parquet file,
@@ -1003,6 +1349,144 @@ export interface Sections {
      * @default "near"
      */
     readonly leakCheck?: "none" | "exact" | "near";
+  };
+  readonly fineTuning?: {
+    /**
+     * What is learned from examples: sft is the cross-entropy of the assistant's tokens, dpo
+     * prefers the chosen of two responses (arXiv:2305.18290).
+     * Allowed: one of sft, dpo.
+     * @default "sft"
+     */
+    readonly loss?: "sft" | "dpo";
+    /**
+     * Examples to fine-tune on, a file or a dataset on a hub as in dataset.train: conversations
+     * with messages and tools for sft, pairs with chosen and rejected for dpo. null only with
+     * fine_tuning.from_run, or where code passes them.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly train?: string | null;
+    /**
+     * Held-out examples for the validation loss, as fine_tuning.train; null is none.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly val?: string | null;
+    /**
+     * Fraction of the examples to hold out for the validation loss, picked at random by data.seed;
+     * 0 is none.
+     * Allowed: a number of at least 0 and below 1.
+     * @default 0
+     */
+    readonly valFraction?: number;
+    /**
+     * Folder of a run or an evaluation whose recorded episodes are the examples, with the tokens
+     * that were captured: the good ones for sft, the best and the worst of each task for dpo.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly fromRun?: string | null;
+    /**
+     * Minimum reward of an episode of fine_tuning.from_run; null takes those that the evaluator
+     * called correct, and for dpo every task with different rewards.
+     * Allowed: a number, or null.
+     * @default null
+     */
+    readonly minReward?: number | null;
+    /**
+     * Assistant messages that are trained on: all of a conversation, or the last. A message with
+     * weight 0 is context in either case.
+     * Allowed: one of all, last.
+     * @default "all"
+     */
+    readonly trainOn?: "all" | "last";
+    /**
+     * Maximum tokens of an example; longer ones are left out and counted in a warning. null is the
+     * model's context length.
+     * Allowed: a whole number of at least 2, or null.
+     * @default null
+     */
+    readonly maxLength?: number | null;
+    /**
+     * Skip examples that cannot be used, and count them in a warning; false stops the run before it
+     * starts.
+     * Allowed: true or false.
+     * @default false
+     */
+    readonly skipBadRows?: boolean;
+    /**
+     * Consecutive validations without a lower loss after which fine-tuning stops; 0 never stops
+     * early.
+     * Allowed: a whole number of at least 0.
+     * @default 0
+     */
+    readonly patience?: number;
+    /**
+     * DPO's β: how strongly the policy is kept near the initial weights; TRL's default is 0.1.
+     * Allowed: a number above 0.
+     * @default 0.1
+     */
+    readonly beta?: number;
+  };
+  readonly distillation?: {
+    /**
+     * Teacher of on-policy distillation, which must have the policy's tokenizer: a model as in
+     * model.name, or the URL of a vLLM server, which returns prompt_logprobs. Each sampled token's
+     * advantage is log p(teacher) − log p(policy), the negative reverse KL (arXiv:2306.13649). null
+     * is off.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly teacher?: string | null;
+    /**
+     * Backend that runs a teacher that is not a URL, as in backend.
+     * Allowed: a non-empty string.
+     * @default "local"
+     */
+    readonly backend?: string;
+    /**
+     * The teacher as its server names it; null is what the server lists first.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly teacherModel?: string | null;
+    /**
+     * Factor on the advantages from the teacher.
+     * Allowed: a number above 0.
+     * @default 1
+     */
+    readonly coef?: number;
+    /**
+     * Discount of the later tokens' advantages that are added to each token's, within a response; 0
+     * is none.
+     * Allowed: a number of at least 0 and at most 1.
+     * @default 0
+     */
+    readonly discount?: number;
+    /**
+     * Limit of the teacher's advantage of a token, in both directions; null is none.
+     * Allowed: a number above 0, or null.
+     * @default null
+     */
+    readonly clip?: number | null;
+    /**
+     * Add the teacher's advantages to those of algorithm.adv_estimator; false replaces them.
+     * Allowed: true or false.
+     * @default false
+     */
+    readonly useReward?: boolean;
+    /**
+     * Seconds that a teacher's server may take for one sequence.
+     * Allowed: a whole number of at least 1.
+     * @default 120
+     */
+    readonly timeoutS?: number;
+    /**
+     * Sequences that are sent to a teacher's server at the same time.
+     * Allowed: a whole number of at least 1.
+     * @default 8
+     */
+    readonly concurrency?: number;
   };
 }
 

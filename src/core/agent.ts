@@ -1,4 +1,6 @@
 /** What users write: flows and evaluators, and what a flow is given. */
+import type { EnvironmentEpisode } from "./environment.ts";
+import type { SideCallRule } from "./side-call.ts";
 import type { EpisodeReport, TrajectoryReport } from "./report.ts";
 import type { Task } from "./task.ts";
 import type { Episode, EvalOutput } from "./trajectory.ts";
@@ -42,6 +44,8 @@ export interface AgentConfig {
   readonly signal: AbortSignal;
   /** What the setup hook of this rollout returned; `undefined` without one. */
   readonly env: unknown;
+  /** The episode of the run's environment (option `env`): its prompt, its tools and their calls. Absent without one. */
+  readonly environment?: EnvironmentEpisode;
   /**
    * A `fetch` for SDKs: inside of `withTrajectory(name, ...)` it sends calls that are meant for
    * `baseUrl` to the endpoint of that trajectory. Anything else passes unchanged.
@@ -58,7 +62,11 @@ export type AgentFlowFunction<Metadata = Record<string, unknown>> = (
 export interface AgentFlowObject<Metadata = Record<string, unknown>> {
   /** Name of the trajectory for calls that belong to no handle. @default "agent" */
   readonly name?: string;
+  /** Rules by which calls are kept out of training, before those that are built in. @default none */
+  readonly sideCalls?: readonly SideCallRule[];
   run(task: Task<Metadata>, config: AgentConfig): unknown;
+  /** Called after the last rollout of a run or an evaluation; a later `run` starts anew. @default none */
+  [Symbol.asyncDispose]?(): PromiseLike<void>;
 }
 /**
  * The user's agent: a function, or an object with `run`; sync or async. It may return an episode, a

@@ -43,6 +43,8 @@ export interface BackendCapabilities {
   readonly servesWhileTraining?: boolean;
   /** `SamplingParams.minP`. @default true */
   readonly minP?: boolean;
+  /** `ModelSpec.quantization` other than none. @default none */
+  readonly quantizations?: readonly Quantization[];
   /** The only `LoraSpec.alpha` that is supported. @default null, any */
   readonly loraAlpha?: number | null;
   /**
@@ -64,12 +66,20 @@ export interface LoraSpec {
   readonly targets?: readonly LoraTarget[];
 }
 
+/**
+ * Numbers that the frozen linear layers consist of: those of the model, or 8-bit integers with one scale for
+ * each output. A quantized base is both sampled from and trained on, as in QLoRA (arXiv:2305.14314).
+ */
+export type Quantization = "none" | "int8";
+
 /** The model of a run, and how much of it is trained. */
 export interface ModelSpec {
   /** A folder, or a name that the backend knows. */
   readonly name: string;
   /** The adapter to train; null trains every weight. */
   readonly lora: LoraSpec | null;
+  /** Of the frozen base below the adapter. @default "none" */
+  readonly quantization?: Quantization;
 }
 
 /** What a backend is told when a run starts. */
@@ -80,6 +90,8 @@ export interface RunContext {
   readonly model: ModelSpec;
   /** Aborted when the run is stopped while the backend starts. */
   readonly signal: AbortSignal;
+  /** The run folder, for records of what the run holds elsewhere; absent outside of a run. */
+  readonly runDir?: string;
 }
 
 /** An in-process policy; the gateway owns the chat template. */
@@ -222,6 +234,8 @@ export interface TrainingBackend extends AsyncDisposable {
    * @throws CheckpointError when the folder does not match this model; nothing has changed then.
    */
   loadState(folder: string, weightVersion: number): Promise<void>;
+  /** After the start: USD per hour of hardware that is held for the run. @default null, none or unknown */
+  readonly usdPerHour?: number | null;
   /** Numbers since the last call (`engine/...`): tokens sampled, busy seconds. */
   metrics?(): Promise<UpdateMetrics>;
 }

@@ -23,6 +23,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     dualClip: true,
     fullFineTune: true,
     lora: true,
+    quantizations: ["int8"],
     loraTargets: "layers",
     exactResume: true,
     temperature: true,

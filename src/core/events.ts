@@ -28,6 +28,8 @@ export type TrainerEvent = EventBase &
         readonly seed: number;
         readonly totalSteps: number;
         readonly resumedFrom: string | null;
+        /** What it is expected to cost, as a sentence; absent where nothing says so. */
+        readonly estimate?: string;
         /** Defaults that were chosen for the model, as sentences. @default none */
         readonly notes?: readonly string[];
       }
@@ -47,6 +49,8 @@ export type TrainerEvent = EventBase &
         readonly reward: number | null;
         readonly terminationReason: Episode["terminationReason"];
         readonly isValidation: boolean;
+        /** For displays and trackers; not written to `events.jsonl`. */
+        readonly episode?: Episode;
       }
     | {
         readonly type: "rollout-retry";
@@ -74,10 +78,12 @@ export type TrainerEvent = EventBase &
     /** The run was resumed with other options. */
     | { readonly type: "config-change"; readonly changes: readonly ConfigChange[] }
     | { readonly type: "warning"; readonly message: string }
+    /** What a backend that was created by name is doing; for displays, not written to `events.jsonl`. */
+    | { readonly type: "notice"; readonly message: string }
     | {
         readonly type: "run-end";
-        readonly status: "completed" | "untrained" | "interrupted" | "failed";
-        /** Why it failed, or why nothing was learned. */
+        readonly status: "completed" | "untrained" | "out_of_budget" | "interrupted" | "failed";
+        /** Why it failed or ended early, or why nothing was learned. */
         readonly message: string | null;
       }
   );

@@ -1,5 +1,6 @@
 /** Setup before each rollout, and teardown after it. */
 import type { Evaluator } from "./agent.ts";
+import type { EnvironmentEpisode } from "./environment.ts";
 import type { Task } from "./task.ts";
 
 /** Which attempt a setup is for. */
@@ -18,6 +19,8 @@ export interface SetUpInfo {
 export interface TaskSetup<Metadata = Record<string, unknown>> {
   /** Passed to the agent as `config.env`: a sandbox, a database, a browser ... */
   readonly env?: unknown;
+  /** Passed to the agent as `config.environment`: the episode of an environment with tools. */
+  readonly environment?: EnvironmentEpisode;
   /** Scores this rollout in place of the run's evaluator. */
   readonly evaluator?: Evaluator<Metadata>;
   /** Always called once, even for a setup that finished too late. Has a separate deadline. */

@@ -7,7 +7,7 @@ const attention = ["q_proj", "k_proj", "v_proj", "o_proj"] as const;
 const mlp = ["gate_proj", "up_proj", "down_proj"] as const;
 
 /** All of them, in the order of `adapter_config.json`. */
-export const loraLayers = [...attention, ...mlp] as const;
+export const loraLayers: readonly [...typeof attention, ...typeof mlp] = [...attention, ...mlp];
 
 /** Names of groups of them. */
 export const loraGroups = ["all", "attention", "mlp"] as const;

@@ -2,6 +2,7 @@
  * The policy as the rest of the system sees it: a `Sampler` continues token sequences, a `Renderer`
  * translates messages to tokens and back. Neither knows HTTP, sessions or training.
  */
+import type { Grammar, LogitRules } from "./grammar.ts";
 import type { ChatMessage, ToolCall, ToolDefinition } from "./message.ts";
 
 /** What ends a completion, apart from `maxTokens`. */
@@ -28,6 +29,8 @@ export interface SamplingParams {
   readonly stopTokenIds: readonly number[];
   /** Same seed, same weights, same prompt: same tokens, independent of batch composition. */
   readonly seed: number;
+  /** Only for a sampler with `appliesLogitRules`. @default none */
+  readonly rules?: LogitRules;
 }
 
 /** Sampling from the full distribution at temperature 1, at most 512 tokens. */
@@ -81,7 +84,10 @@ export interface WeightChange {
 export interface Sample {
   /** [sampled] token ids, a final stop token included. */
   readonly tokens: Int32Array;
-  /** [sampled] log p(token | before) under the model's full softmax at temperature 1 (natural log). */
+  /**
+   * [sampled] log p(token | before) under the model's full softmax at temperature 1 (natural log); with
+   * `SamplingParams.rules`, of the logits that they leave.
+   */
   readonly logprobs: Float32Array;
   /**
    * [sampled] the same under softmax(logits / temperature), before anything is cut off by `topP`, `topK` or
@@ -100,6 +106,8 @@ export interface Sample {
 export interface Sampler {
   /** Longest prompt + completion, in tokens. */
   readonly contextLength: number;
+  /** It supports `SamplingParams.rules`. @default false */
+  readonly appliesLogitRules?: boolean;
   /**
    * Returns `n` samples.
    * @throws ContextOverflowError when the prompt leaves no room for one token.
@@ -117,6 +125,8 @@ export interface RenderedPrompt {
 export interface RenderOptions {
   /** Tools that the model may call. @default none */
   readonly tools?: readonly ToolDefinition[];
+  /** Whether the model is to reason first; for families where that can be chosen. @default as loaded */
+  readonly thinking?: boolean;
   /**
    * The prompt must have fewer tokens than this: one that certainly has more is refused before its text
    * is encoded. @default no limit
@@ -155,6 +165,20 @@ export interface ParsedCompletion {
   readonly malformed?: string;
 }
 
+/** The form that a completion is to have. */
+export interface CompletionForm {
+  /** What it is where it calls nothing. @default any text */
+  readonly content?: Grammar;
+  /** Tools that it may call. */
+  readonly tools: readonly ToolDefinition[];
+  /** Names of those whose arguments have to be valid under their schemas. */
+  readonly strict: readonly string[];
+  /** 1: it has to call one. */
+  readonly minCalls: 0 | 1;
+  /** null: any number. */
+  readonly maxCalls: number | null;
+}
+
 /** Messages to tokens and back, for one model family. Pure; parsing never throws. */
 export interface Renderer {
   /** Name of the family, for messages and traces ("chatml", "llama3" ...). */
@@ -178,10 +202,14 @@ export interface Renderer {
    * `reasoning`; a tool call that was not closed makes the completion `malformed`.
    */
   parse(tokens: Int32Array): ParsedCompletion;
+  /** The completions that have a form; null, or absent, where that cannot be said of this family. */
+  grammar?(form: CompletionForm): Grammar | null;
   /** Plain text to ids, without special tokens; absent where a family cannot do it. */
   encode?(text: string): Int32Array;
   /** Text of these tokens, without special tokens. */
   decode(tokens: Int32Array): string;
+  /** Text of these tokens with special tokens in their own spelling, for people; absent where unknown. */
+  inspect?(tokens: Int32Array): string;
   /** Maximum UTF-8 bytes that one token represents; absent where there is no maximum. */
   readonly longestToken?: number | undefined;
   /** The same results without blocking the thread; absent where a family does not support it. */

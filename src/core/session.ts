@@ -7,7 +7,7 @@ export interface SessionOptions {
   /** Unique among open sessions; any string. A retry must use a new one. */
   readonly uid: string;
   /** Overrides whatever the agent sends. */
-  readonly sampling: Partial<Omit<SamplingParams, "seed" | "stopTokenIds">>;
+  readonly sampling: Partial<Omit<SamplingParams, "rules" | "seed" | "stopTokenIds">>;
   /** Samples of this session derive from it and from the prompts, never from timing. */
   readonly seed: number;
   readonly metadata?: Readonly<Record<string, unknown>>;

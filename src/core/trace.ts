@@ -59,7 +59,14 @@ export interface Trace {
   readonly untrainable?: string;
   /** Id of the inference server that responded; absent where the model is in this process. */
   readonly worker?: string;
-  /** Fields beyond sampling that the server was given: `response_format`, `tool_choice` ... */
+  /**
+   * What was asked of the response's form and is not true of it: a schema, a required tool call. The tokens are
+   * the model's own all the same, so the call is trained on.
+   */
+  readonly unmet?: string;
+  /** The rule by which it is a call next to the task, kept out of training; set when a rollout ends. */
+  readonly sideCall?: string;
+  /** Fields beyond sampling, as requested: `response_format`, `tool_choice` ... */
   readonly serverFields?: JsonObject;
   /**
    * OpenAI Responses: a later call that names this response takes over the messages from this index on;

@@ -5,8 +5,10 @@
 import type { LossSpec, OptimSpec } from "../core/loss/loss.ts";
 import type { Sample, SampleRequest, Sampler } from "../core/policy.ts";
 import type { TrainingRow } from "../core/loss/training-row.ts";
+import type { Vocabulary } from "../core/vocabulary.ts";
 import { defined } from "../util/defined.ts";
 import { loadPolicyState, savePolicyState, type ModelOrigin } from "./checkpoint/policy-state.ts";
+import { LogitRuleCompiler } from "./logit-rules/compiler.ts";
 import { loadPolicyModel, type PolicyModel } from "./model/policy-model.ts";
 import type { MomentPrecision } from "./optimizer/moments.ts";
 import type { Provider } from "./provider.ts";
@@ -51,6 +53,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
   readonly #policy: PolicyModel;
   readonly #served: Map<string, Float32Array>;
   readonly #sampler: BatchSampler;
+  readonly #rules: LogitRuleCompiler;
   readonly #trainer: PolicyTrainer;
   readonly #origin: ModelOrigin | null;
   #saving: Promise<void> = Promise.resolve();
@@ -61,17 +64,20 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     policy: PolicyModel,
     served: Map<string, Float32Array>,
     sampler: BatchSampler,
+    rules: LogitRuleCompiler,
     options: PolicyEngineOptions,
   ) {
     this.#policy = policy;
     this.#served = served;
     this.#sampler = sampler;
+    this.#rules = rules;
     this.#origin = options.origin ?? null;
     const { modelPath, momentPrecision } = options;
     this.#trainer = new PolicyTrainer(policy, {
       threads: options.threads,
       memoryMiB: options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
       provider: options.provider ?? "cpu",
+      rules,
       ...defined({ momentPrecision }),
       ...(modelPath === undefined
         ? {}
@@ -92,9 +98,11 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
   static async #open(policy: PolicyModel, options: PolicyEngineOptions): Promise<PolicyEngine> {
     const served = new Map(policy.data);
     for (const { name } of policy.trained) served.set(name, policy.data.get(name)!.slice());
+    const rules = new LogitRuleCompiler(policy.config.vocabSize);
     const sampler = await BatchSampler.create(
       { ...policy, data: served },
       {
+        rules,
         threads: countParameters(policy) < smallModelParameters ? 1 : options.threads,
         provider: options.provider ?? "cpu",
         ...(options.cacheMemoryMiB === undefined
@@ -103,7 +111,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
         ...defined({ precision: options.samplingPrecision }),
       },
     );
-    return new PolicyEngine(policy, served, sampler, options);
+    return new PolicyEngine(policy, served, sampler, rules, options);
   }
 
   get contextLength(): number {
@@ -116,6 +124,16 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
       tokens: this.#sampler.totals.tokens,
       busyMs: this.#sampler.totals.busyMs + this.#trainingMs,
     };
+  }
+
+  /** V */
+  get vocabularySize(): number {
+    return this.#policy.config.vocabSize;
+  }
+
+  /** Bytes of the model's tokens, without which there are no grammars. */
+  set vocabulary(vocabulary: Vocabulary) {
+    this.#rules.vocabulary = vocabulary;
   }
 
   sample(request: SampleRequest): Promise<readonly Sample[]> {

@@ -72,6 +72,24 @@ export async function listProviders(): Promise<readonly ExecutionProvider[]> {
   return ort.listSupportedBackends();
 }
 
+/** By array: hundreds of weights are fed again at every run. */
+const wrappers = new WeakMap<Tensor["data"], Ort.Tensor>();
+
+function wrapped(ort: typeof Ort, { data, shape }: Tensor): Ort.Tensor {
+  const known = wrappers.get(data);
+  if (known !== undefined && known.dims.length === shape.length) {
+    if (shape.every((size, axis) => size === known.dims[axis])) return known;
+  }
+  const tensor =
+    data instanceof Float32Array
+      ? new ort.Tensor("float32", data, shape)
+      : data instanceof Float64Array
+        ? new ort.Tensor("float64", data, shape)
+        : new ort.Tensor("int64", data, shape);
+  wrappers.set(data, tensor);
+  return tensor;
+}
+
 export async function createSession(model: Uint8Array, options: SessionOptions): Promise<Session> {
   const ort = await loadRuntime();
   const config: Record<string, string> = {};
@@ -95,11 +113,7 @@ export async function createSession(model: Uint8Array, options: SessionOptions):
   return {
     async run(inputs, outputs = session.outputNames) {
       const feeds: Record<string, Ort.Tensor> = {};
-      for (const [name, { data, shape }] of Object.entries(inputs)) {
-        if (data instanceof Float32Array) feeds[name] = new ort.Tensor("float32", data, shape);
-        else if (data instanceof Float64Array) feeds[name] = new ort.Tensor("float64", data, shape);
-        else feeds[name] = new ort.Tensor("int64", data, shape);
-      }
+      for (const [name, input] of Object.entries(inputs)) feeds[name] = wrapped(ort, input);
       const results = await session.run(feeds, outputs);
       return Object.fromEntries(outputs.map((name) => [name, results[name]!.data as Float32Array]));
     },

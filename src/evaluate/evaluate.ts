@@ -1,11 +1,13 @@
 /** An evaluation: agent and evaluator as in training, one attempt per rollout, and nothing is trained. */
 import { ConfigError } from "../core/errors.ts";
 import { fileError } from "../core/file-error.ts";
+import type { EnvironmentSource } from "../core/environment.ts";
 import type { Task, TaskRow } from "../core/task.ts";
-import { loadAgent, requireAgent } from "../launch/load-agent.ts";
+import { requireAgent } from "../launch/load-agent.ts";
+import { agentIn, holdEnvironment } from "../launch/run-environment.ts";
 import { loadTasks } from "../launch/run-datasets.ts";
 import { isInterrupt } from "../trainer/loop.ts";
-import { type AgentSpec, hasAgent, resolveAgent } from "../trainer/rollouts/agent-spec.ts";
+import { type AgentSpec, hasAgent } from "../trainer/rollouts/agent-spec.ts";
 import { createRolloutService } from "../trainer/rollouts/gateway-service.ts";
 import { validationRequests } from "../trainer/rollouts/validate.ts";
 import { hashDataset } from "../trainer/run-folder/run-identity.ts";
@@ -28,6 +30,7 @@ type Given = EvaluationRunOptions<Task | TaskRow>;
 async function tasksOf(
   { dataset, limit, signal, onPull, onWarning }: Given,
   { config, folder }: EvaluationConfig,
+  environment: EnvironmentSource | null,
 ): Promise<readonly Task[]> {
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1)) {
     throw new ConfigError({
@@ -36,15 +39,23 @@ async function tasksOf(
     });
   }
   const { val, valFraction } = config.dataset;
-  if (dataset === undefined && val === null && valFraction === 0) {
+  const { valSplit } = config.environment;
+  const inEnv = environment !== null && valSplit !== null;
+  if (dataset === undefined && val === null && valFraction === 0 && !inEnv) {
     throw new ConfigError({
-      message: "The evaluation has no dataset: dataset.val is not set.",
-      hint: "Set dataset.val in the configuration, or pass --dataset FILE (in code: dataset).",
+      message:
+        environment === null
+          ? "The evaluation has no dataset: dataset.val is not set."
+          : "The evaluation has no tasks: environment.val_split is not set.",
+      hint:
+        environment === null
+          ? "Set dataset.val in the configuration, or pass --dataset FILE (in code: dataset)."
+          : "Set environment.val_split to a split of the environment, or pass --dataset FILE (in code: dataset).",
       fields: { option: "dataset.val" },
     });
   }
   // The training data plays no part, unless validation tasks are split from it.
-  const isSplit = dataset === undefined && val === null;
+  const isSplit = dataset === undefined && val === null && !inEnv;
   const { train } = config.dataset;
   const { valTasks: tasks, warnings } = await loadTasks(
     {
@@ -52,17 +63,25 @@ async function tasksOf(
       dataset: { ...config.dataset, train: isSplit ? train : null, leakCheck: "none" },
     },
     folder,
-    defined({ valDataset: dataset, signal, onPull }),
+    {
+      ...defined({ valDataset: dataset, signal, onPull }),
+      environment,
+      valOnly: true,
+    },
   );
   for (const message of warnings) onWarning?.(message);
   return limit === undefined ? tasks : tasks.slice(0, limit);
 }
 
-async function loadRollouts(given: Given, { config, folder }: EvaluationConfig) {
+async function loadRollouts(
+  given: Given,
+  { config, folder }: EvaluationConfig,
+  environment: EnvironmentSource | null,
+) {
   const agent = given as unknown as AgentSpec;
-  if (hasAgent(agent)) return resolveAgent(agent);
-  requireAgent(config, given);
-  return resolveAgent(await loadAgent(config, folder));
+  const isPassed = hasAgent(agent);
+  if (!isPassed && environment === null) requireAgent(config, given);
+  return await agentIn(isPassed ? agent : null, config, folder, environment, agent);
 }
 
 function labelOf(located: LocatedModel, { config }: EvaluationConfig): string {
@@ -122,8 +141,9 @@ export async function evaluate<Row extends object = Task | TaskRow>(
   const located = await locateModel(given.model);
   const resolved = evaluationConfig(given, located);
   const { config } = resolved;
-  const rollouts = await loadRollouts(given, resolved);
-  const tasks = await tasksOf(given, resolved);
+  await using env = await holdEnvironment(config, resolved.folder, given.env);
+  const rollouts = await loadRollouts(given, resolved, env?.source ?? null);
+  const tasks = await tasksOf(given, resolved, env?.source ?? null);
   const { nVal: n, val: sampling, failureReward, solvedReward } = config.rollout;
   if (n > 1 && sampling.temperature === 0 && located.kind !== "target") {
     warn(

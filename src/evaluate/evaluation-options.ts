@@ -4,9 +4,14 @@ import type { ConfigInput } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { InferenceTarget, TrainingBackend, WorkerKind } from "../core/backend.ts";
 import type { BackendName } from "../core/capabilities.ts";
+import type { EnvironmentSource } from "../core/environment.ts";
 import type { MetadataOf, Task, TaskRow } from "../core/task.ts";
 import type { Episode } from "../core/trajectory.ts";
-import type { AgentSpec, NoAgentSpec } from "../trainer/rollouts/agent-spec.ts";
+import type {
+  AgentSpec,
+  EnvironmentAgentSpec,
+  NoAgentSpec,
+} from "../trainer/rollouts/agent-spec.ts";
 import type { DatasetInput } from "../datasets/tasks/task.ts";
 import type { EvaluationItem } from "./evaluation-item.ts";
 import type { EvaluationSummary } from "./summary.ts";
@@ -31,6 +36,12 @@ export interface ModelEndpoint {
  * @typeParam Row Type of the rows of `dataset`.
  */
 export interface EvaluationRunOptions<Row> {
+  /**
+   * An environment that gives tasks (of `environment.val_split`), tools, prompts and rewards: by name, as in
+   * `"ors:http://127.0.0.1:8080"`, or an object.
+   * @default the option `env` of `config`, which is none by default
+   */
+  readonly env?: string | EnvironmentSource;
   /** Tasks or rows to evaluate on. @default what the option `dataset.val` of `config` names */
   readonly dataset?: DatasetInput<Row>;
   /**
@@ -84,6 +95,11 @@ export interface EvaluationProgress {
 /** Agent and data in code. */
 type InCode<Row> = { readonly dataset: DatasetInput<Row> } & AgentSpec<MetadataOf<Row>>;
 
+/** An environment, which gives what code does not pass. */
+type InEnvironment<Row> = { readonly env: string | EnvironmentSource } & EnvironmentAgentSpec<
+  MetadataOf<Row>
+>;
+
 /** A complete configuration, which names what code does not pass. */
 type InConfig<Row> = { readonly config: TrainConfig } & (AgentSpec<MetadataOf<Row>> | NoAgentSpec);
 
@@ -93,7 +109,7 @@ type InConfig<Row> = { readonly config: TrainConfig } & (AgentSpec<MetadataOf<Ro
  * @typeParam Row Type of the rows of `dataset`; inferred.
  */
 export type EvaluationOptions<Row extends object = Task | TaskRow> = EvaluationRunOptions<Row> &
-  (InCode<Row> | InConfig<Row>);
+  (InCode<Row> | InConfig<Row> | InEnvironment<Row>);
 
 /** The result of an evaluation. */
 export interface EvaluationResult {

@@ -68,9 +68,15 @@ function toEpisode(text: string, at: string): Episode {
   };
 }
 
-/** @throws ConfigError with the file and line of what is not an episode. */
-export function* readEpisodes(folder: string): Generator<Episode> {
-  for (const file of episodeFiles(folder)) {
+/**
+ * @param files those of `episodeFiles`, or some of them. @default all
+ * @throws ConfigError with the file and line of what is not an episode.
+ */
+export function* readEpisodes(
+  folder: string,
+  files: readonly string[] = episodeFiles(folder),
+): Generator<Episode> {
+  for (const file of files) {
     for (const { text, number } of readLines(file)) {
       if (text.trim() !== "") yield toEpisode(text, `${file}:${number}`);
     }

@@ -44,6 +44,18 @@ function nothingHere(rest: readonly string[]): ApiError {
   });
 }
 
+/** OpenAI's clients can send responses over a WebSocket, which is a GET to the same path. */
+function refuseWebSocket(request: Request): void {
+  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") return;
+  throw new ApiError({
+    status: 426,
+    message:
+      'Model calls over a WebSocket are not supported: send them over HTTP. With @openai/agents, leave useResponsesWebSocket of OpenAIProvider out, or call setOpenAIResponsesTransport("http").',
+    reason: "websocket_unsupported",
+    retry: false,
+  });
+}
+
 function requireMethod(request: Request, allowed: string): void {
   if (request.method === allowed) return;
   throw new ApiError({
@@ -76,6 +88,7 @@ async function responseSession(
   if (!open) throw notFound();
   const protocol = findProtocol(route.rest);
   if (protocol) {
+    refuseWebSocket(request);
     requireMethod(request, "POST");
     return open.response(async () => {
       const lease = await gateway.bodyBudget.admit(open.uid, request);

@@ -28,6 +28,11 @@ export interface ListenOptions {
   readonly host?: string;
   /** 0 takes a free one. @default 0 */
   readonly port?: number;
+  /**
+   * What agents reach it by, without a path: the address of a host for its containers, or of a tunnel.
+   * @default the address that it listens on
+   */
+  readonly publicUrl?: string;
 }
 
 /**
@@ -52,6 +57,19 @@ export interface Gateway extends AsyncDisposable {
   drain(limitMs: number): Promise<number>;
   /** Aborts calls in flight and closes the socket. What the store keeps, stays. Idempotent. */
   close(): Promise<void>;
+}
+
+/** @throws ConfigError unless it is an http or https URL without a path. */
+function readPublicUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && /^https?:$/u.test(url.protocol) && `${url.pathname}${url.search}` === "/") {
+    return url.origin;
+  }
+  throw new ConfigError({
+    message: `The public URL of the gateway is ${text}, which is not an http or https URL without a path.`,
+    hint: "Give a URL such as http://host.docker.internal:8000; the gateway adds the paths.",
+    fields: { option: "publicUrl", value: text },
+  });
 }
 
 function checkHost(host: string, isTokenChosen: boolean, isOpen: boolean): void {
@@ -141,10 +159,11 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   let starting: Promise<HttpServer> | undefined;
   let server: HttpServer | undefined;
+  let publicOrigin: string | undefined;
   let closing: Promise<void> | undefined;
 
   const origin = (): string => {
-    if (server) return server.url;
+    if (server) return publicOrigin ?? server.url;
     throw new AgentTrainerError({
       code: "REQUEST_INVALID",
       message: "The gateway has no address yet, so a session would have no URL.",
@@ -163,7 +182,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     adminToken,
     fetch: async (request) => toResponse(await app(request)),
     sessions: createSessionHost(sessions, model, origin),
-    listen: async ({ host = "127.0.0.1", port = 0 } = {}) => {
+    listen: async ({ host = "127.0.0.1", port = 0, publicUrl } = {}) => {
       if (starting || closing) {
         throw new ConfigError({
           message: closing ? "The gateway is closed." : "The gateway is listening already.",
@@ -171,6 +190,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         });
       }
       checkHost(host, options.adminToken !== undefined, options.open === true);
+      publicOrigin = publicUrl === undefined ? undefined : readPublicUrl(publicUrl);
       starting = serve(app, { ...limits, host, port });
       try {
         server = await starting;
@@ -178,7 +198,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         starting = undefined;
         throw error;
       }
-      return { url: server.url, port: server.port };
+      return { url: origin(), port: server.port };
     },
     pause: (drainMs) => {
       gate.pause("hold");

@@ -1,9 +1,12 @@
 /** The public trainer: validates its options, loads what they name, and starts the run. */
+import { switchNotices } from "../config/checks/switches.ts";
 import { folderOf, resolveConfig, warningsOf, withBackend } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
+import type { Evaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { TrainerEvent } from "../core/events.ts";
+import type { TaskHooks } from "../core/hooks.ts";
 import type { Task, TaskRow } from "../core/task.ts";
 import { checkCapabilities, checkResume } from "../trainer/check-capabilities.ts";
 import { checkParts } from "../trainer/check-parts.ts";
@@ -14,29 +17,29 @@ import {
   withLoaded,
 } from "../trainer/custom-algorithms.ts";
 import { type EventListener, streamEvents } from "../trainer/events.ts";
-import {
-  type AgentSpec,
-  hasAgent,
-  resolveAgent,
-  type Rollouts,
-} from "../trainer/rollouts/agent-spec.ts";
+import { type AgentSpec, hasAgent, resolveAgent } from "../trainer/rollouts/agent-spec.ts";
 import { wayNotices } from "../trainer/rollouts/agent-warnings.ts";
 import type { DatasetInput } from "../datasets/tasks/task.ts";
+import { createTrackers } from "../trackers/create-trackers.ts";
 import { executeRun, type TrainResult } from "../trainer/run.ts";
 import { checkBackendName } from "./create-backend.ts";
-import { loadAgent, requireAgent, requireOption } from "./load-agent.ts";
+import { requireAgent, requireOption } from "./load-agent.ts";
 import { loadAlgorithms } from "./load-algorithms.ts";
 import { isGiven } from "./given.ts";
 import { loadTasks } from "./run-datasets.ts";
+import { agentIn, checkOneEnvironment, holdEnvironment } from "./run-environment.ts";
+import { createTeacher } from "./teacher/create-teacher.ts";
 import { holdBackend } from "./hold-backend.ts";
 import type { AgentTrainerOptions } from "./trainer-options.ts";
 
 /** The options without the types that only callers need. */
 type Given = Pick<
   AgentTrainerOptions,
-  "resume" | "allowChanges" | "signal" | "onEvent" | "onPull"
+  "resume" | "allowChanges" | "env" | "signal" | "onEvent" | "onPull" | "trackers"
 > & {
   readonly backend: TrainingBackend | null;
+  readonly evaluator?: Evaluator;
+  readonly hooks?: TaskHooks;
   readonly trainDataset?: DatasetInput | null;
   readonly valDataset?: DatasetInput | null;
 };
@@ -71,7 +74,7 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
   readonly config: TrainConfig;
   readonly #given: Given;
   /** `null` when the configuration names the agent. */
-  readonly #rollouts: Rollouts | null;
+  readonly #agent: AgentSpec | null;
   readonly #functions: NamedFunctions;
   readonly #folder: string;
   readonly #warnings: readonly string[];
@@ -92,26 +95,39 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
         hint: "Pass an object with options, such as { model: { name } }, or the config of loadConfig.",
       });
     }
+    const { env } = options;
     const { config: withoutFunctions, functions } = takeFunctions(input);
     const resolved = resolveConfig(withoutFunctions);
     this.#folder = folderOf(resolved);
     this.#functions = functions;
     const object = typeof backend === "object" && backend !== null ? backend : null;
-    this.config = isGiven(backend) ? withBackend(resolved, backend) : resolved;
+    if (isGiven(env)) checkOneEnvironment(env, resolved);
+    const named = isGiven(backend) ? withBackend(resolved, backend) : resolved;
+    this.config = isGiven(env)
+      ? resolveConfig({ ...named, env: typeof env === "string" ? env : env.name })
+      : named;
     // Functions that options name as path#export are loaded when the run starts.
     requireFunctions(this.config, functions, (name) => !name.startsWith("code#"));
-    this.#warnings = warningsOf(resolved);
+    // What this program passes may give options a meaning that they do not have in the file alone.
+    const stale = new Set(switchNotices(resolved));
+    this.#warnings = [
+      ...warningsOf(resolved).filter((warning) => !stale.has(warning)),
+      ...switchNotices(this.config),
+    ];
     // The type of the rows concerns the caller only; nothing below this point reads it.
     this.#given = { ...options, backend: object } as Given;
     const agent = options as unknown as AgentSpec;
-    if (!hasAgent(agent)) requireAgent(this.config, options);
-    this.#rollouts = hasAgent(agent) ? resolveAgent(agent) : null;
-    if (!isGiven(trainDataset)) {
+    const inEnv = isGiven(env) || this.config.env !== null;
+    this.#agent = hasAgent(agent) ? agent : null;
+    if (this.#agent === null && !inEnv) requireAgent(this.config, options);
+    // What is wrong with it is known before anything starts.
+    if (this.#agent !== null && !inEnv) resolveAgent(this.#agent);
+    if (!isGiven(trainDataset) && !inEnv) {
       requireOption(this.config.dataset.train, "dataset.train", "trainDataset");
     }
     checkParts(this.config, {
       backend: object?.name ?? null,
-      agent: this.#rollouts !== null,
+      agent: this.#agent !== null,
       trainDataset: isGiven(trainDataset),
       valDataset: isGiven(valDataset),
     });
@@ -170,14 +186,23 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
     const { config } = this;
     const { resume, allowChanges, onEvent } = this.#given;
     const listeners = onEvent === undefined ? more : [...more, onEvent];
-    const rollouts = this.#rollouts ?? resolveAgent(await loadAgent(config, this.#folder));
+    await using env = await holdEnvironment(config, this.#folder, this.#given.env);
+    const rollouts = await agentIn(
+      this.#agent,
+      config,
+      this.#folder,
+      env?.source ?? null,
+      this.#given,
+    );
     const { warnings: dataWarnings, ...tasks } = await loadTasks(config, this.#folder, {
       ...this.#given,
+      environment: env?.source ?? null,
       ...(signal === undefined ? {} : { signal }),
     });
     await using held = await holdBackend(config, this.#folder, { ...this.#given, listeners });
     const { backend } = held;
     if (backend !== this.#given.backend) this.#checkBackend(backend);
+    await using teacher = createTeacher(config, this.#folder, this.#given.onPull);
     const isBackendLoss = (name: string): boolean =>
       (backend.capabilities.losses as readonly string[]).includes(name);
     const loaded = await loadAlgorithms(
@@ -193,11 +218,13 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
       rollouts,
       config,
       ...functions,
+      ...(teacher === null ? {} : { teacher }),
       warnings: [...this.#warnings, ...wayNotices(config, rollouts), ...dataWarnings],
       resume: resume ?? false,
       allowChanges: allowChanges === true,
       signal: signal ?? new AbortController().signal,
       listeners,
+      trackers: [...createTrackers(config), ...(this.#given.trackers ?? [])],
     });
   }
 }

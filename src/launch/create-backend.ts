@@ -15,6 +15,8 @@ import { missingPackage } from "./missing-package.ts";
 export interface BackendListeners {
   /** Progress of the download of a model. */
   readonly onPull?: (progress: PullProgress) => void;
+  /** What the backend creates, waits for and deletes, as sentences. */
+  readonly onProgress?: (message: string) => void;
   /** Warnings of the backend, as sentences. */
   readonly onWarning?: (message: string) => void;
 }
@@ -25,7 +27,7 @@ type CreateBackend = (
 ) => TrainingBackend | Promise<TrainingBackend>;
 
 const creators: Readonly<Record<BackendName, CreateBackend>> = {
-  async local({ local }, { onPull }) {
+  async local({ local }, { onPull, onWarning }) {
     const { threads, trainingMemoryMib, cacheMemoryMib, ...others } = local;
     const { createLocalBackend } = await import("../backends/local/index.ts");
     return createLocalBackend({
@@ -34,22 +36,26 @@ const creators: Readonly<Record<BackendName, CreateBackend>> = {
       ...(threads === null ? {} : { threads }),
       ...(cacheMemoryMib === null ? {} : { cacheMemoryMiB: cacheMemoryMib }),
       ...(onPull === undefined ? {} : { onPull }),
+      ...(onWarning === undefined ? {} : { onWarning }),
     });
   },
   async tinker({ tinkerBaseUrl: baseUrl, tinker }, { onWarning }) {
     const { createTinkerBackend } = await import("../backends/tinker/index.ts");
-    const { tokenizer, contextLength, checkpointTtlS: checkpointTtlSeconds } = tinker;
+    const { tokenizer, contextLength, checkpointTtlS: checkpointTtlSeconds, snapshots } = tinker;
     return createTinkerBackend({
       checkpointTtlSeconds,
+      snapshots,
       ...(onWarning === undefined ? {} : { onWarning }),
       ...(baseUrl === null ? {} : { baseUrl }),
       ...(tokenizer === null ? {} : { tokenizer }),
       ...(contextLength === null ? {} : { contextLength }),
     });
   },
-  async fireworks({ fireworks }, { onWarning }) {
+  async fireworks({ fireworks, budget }, { onWarning, onProgress }) {
     const { createFireworksBackend } = await import("../backends/fireworks/index.ts");
     const { baseUrl, account, tokenizer, contextLength, outputModel } = fireworks;
+    const { trainingShape, region } = fireworks;
+    const { gpuHour } = budget.prices;
     return createFireworksBackend({
       trainAttention: fireworks.trainAttn,
       trainMlp: fireworks.trainMlp,
@@ -59,7 +65,24 @@ const creators: Readonly<Record<BackendName, CreateBackend>> = {
         patienceMs: fireworks.patienceS * 1000,
         maxConcurrentSamples: fireworks.maxConcurrentSamples,
       },
+      ...(trainingShape === null
+        ? {}
+        : {
+            dedicated: {
+              trainingShape,
+              trainerReplicas: fireworks.trainerReplicas,
+              deploymentReplicas: fireworks.deploymentReplicas,
+              capacityTimeoutMs: fireworks.capacityTimeoutS * 1000,
+              readyTimeoutMs: fireworks.readyTimeoutS * 1000,
+              weightSyncTimeoutMs: fireworks.weightSyncTimeoutS * 1000,
+              inactivityS: fireworks.inactivityTimeoutS,
+              requiresPrice: budget.usd !== null,
+              ...(region === null ? {} : { region }),
+              ...(gpuHour === null ? {} : { gpuHourUsd: gpuHour }),
+            },
+          }),
       ...(onWarning === undefined ? {} : { onWarning }),
+      ...(onProgress === undefined ? {} : { onProgress }),
       ...(baseUrl === null ? {} : { baseUrl }),
       ...(account === null ? {} : { account }),
       ...(tokenizer === null ? {} : { tokenizer }),

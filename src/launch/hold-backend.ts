@@ -21,18 +21,20 @@ export async function holdBackend(
   { backend: passed, onPull, listeners }: PassedBackend,
 ): Promise<HeldBackend> {
   if (passed !== null) return { backend: passed, [Symbol.asyncDispose]: async () => {} };
+  const tell = (type: "warning" | "notice", message: string): void => {
+    const event = { type, message, step: 0, time: Date.now() } as const;
+    for (const listener of listeners) {
+      try {
+        listener(event);
+      } catch {
+        // The run reports a listener that throws at its own next event.
+      }
+    }
+  };
   const backend = await createBackend(config, folder, {
     ...(onPull === undefined ? {} : { onPull }),
-    onWarning: (message) => {
-      const event = { type: "warning", message, step: 0, time: Date.now() } as const;
-      for (const listener of listeners) {
-        try {
-          listener(event);
-        } catch {
-          // The run reports a listener that throws at its own next event.
-        }
-      }
-    },
+    onWarning: (message) => tell("warning", message),
+    onProgress: (message) => tell("notice", message),
   });
   return { backend, [Symbol.asyncDispose]: () => Promise.resolve(backend[Symbol.asyncDispose]()) };
 }

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { loadAgent } from "./load-agent.ts";
+import { loadConfig } from "../config/load.ts";
+import { loadAgent, requireAgent } from "./load-agent.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "load-agent-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -18,9 +19,15 @@ writeFileSync(
    export const hooked = { agentFlow: flow, hooks: { setUp() {} } };
    export const score = () => 1;`,
 );
-const load = (agent: string | null, evaluator: string | null = null) => {
+const { agentCommand: noCommand } = loadConfig({ overrides: ["model.name=m"] }).config;
+const load = (
+  agent: string | null,
+  evaluator: string | null = null,
+  command: string | null = null,
+) => {
   const at = (name: string | null): string | null => (name === null ? null : `parts.mjs#${name}`);
-  return loadAgent({ agent: at(agent), evaluator: at(evaluator) }, folder);
+  const agentCommand = { ...noCommand, run: command };
+  return loadAgent({ agent: at(agent), agentCommand, evaluator: at(evaluator) }, folder);
 };
 const parts = (await import(join(folder, "parts.mjs"))) as Record<string, unknown>;
 
@@ -43,11 +50,23 @@ describe("an agent from a module", () => {
     [
       "flowObject",
       null,
-      "agent=parts.mjs#flowObject is a flow, which needs an evaluator to score it",
+      "the agent parts.mjs#flowObject is a flow, which needs an evaluator to score it",
     ],
     ["scored", "score", "parts.mjs#scored already defines an evaluator"],
   ])("%s with the evaluator %s is refused", async (agent, evaluator, message) => {
     await expect(load(agent, evaluator)).rejects.toThrow(message);
+  });
+
+  it("is a command where agent_command.run names one", async () => {
+    expect(await load(null, "score", "node agent.js")).toMatchObject({
+      agentFlow: { run: expect.any(Function) as unknown },
+      evaluator: score,
+    });
+    await expect(load(null, null, "node agent.js")).rejects.toThrow(
+      "agent node agent.js is a flow",
+    );
+    const both = { agent: "a.ts", agentCommand: { ...noCommand, run: "node agent.js" } };
+    expect(() => requireAgent(both, {})).toThrow("agent is a.ts, but agent_command.run names");
   });
 
   it("says how a function that scores itself is exported, and takes that", async () => {

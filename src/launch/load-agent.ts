@@ -1,9 +1,12 @@
 /**
- * Loads what the options `agent` and `evaluator` name: a flow, a workflow class, or an object with the
- * options of any kind of agent.
+ * Loads what the options `agent`, `agent_command` and `evaluator` name: a flow, a workflow class, an object
+ * with the options of any kind of agent, or a command.
  */
 import type { AgentFlow, Evaluator } from "../core/agent.ts";
+import { commandAgent } from "../agents/command/command-agent.ts";
+import { httpAgent } from "../agents/http/http-agent.ts";
 import { ConfigError } from "../core/errors.ts";
+import { defined } from "../util/defined.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import { agentOptions, type AgentSpec } from "../trainer/rollouts/agent-spec.ts";
 import type { WorkflowClass } from "../workflow/workflow.ts";
@@ -26,8 +29,18 @@ export function requireOption(value: string | null, option: string, inCode: stri
  * For a trainer that got no agent in code.
  * @throws ConfigError when the configuration names none, or when code passed parts of one.
  */
-export function requireAgent({ agent }: Pick<TrainConfig, "agent">, given: object): void {
-  requireOption(agent, "agent", agentOptions.join(" or "));
+export function requireAgent(
+  { agent, agentCommand }: Pick<TrainConfig, "agent" | "agentCommand">,
+  given: object,
+): void {
+  if (agentCommand.run === null) requireOption(agent, "agent", agentOptions.join(" or "));
+  else if (agent !== null) {
+    throw new ConfigError({
+      message: `agent is ${agent}, but agent_command.run names an agent, too.`,
+      hint: "Remove one of them: ~agent on the command line resets it.",
+      fields: { option: "agent", value: agent },
+    });
+  }
   const parts = ["evaluator", "hooks"].filter((part) => part in given);
   if (parts.length === 0) return;
   throw new ConfigError({
@@ -40,7 +53,7 @@ export function requireAgent({ agent }: Pick<TrainConfig, "agent">, given: objec
 /** What a function returns cannot be known in advance, so it is a flow unless its export says otherwise. */
 function unscored(agent: string | null): ConfigError {
   return new ConfigError({
-    message: `evaluator is not set, and agent=${agent} is a flow, which needs an evaluator to score it.`,
+    message: `evaluator is not set, and the agent ${agent} is a flow, which needs an evaluator to score it.`,
     hint: "Set evaluator=path#export. For a function that returns its own rewards, write: export const agent = { agentRunFunc: yourFunction }.",
     fields: { option: "evaluator", agent },
   });
@@ -60,19 +73,35 @@ function partsOf(value: unknown): AgentSpec | null {
   return agentOptions.some((name) => name in value) ? (value as AgentSpec) : null;
 }
 
+function agentOfCommand(options: TrainConfig["agentCommand"], folder: string): AgentFlow {
+  const { run, serves, cwd, output, memoryMb, ...others } = options;
+  const { maxOutputBytes, passEnv } = others;
+  const common = { command: run!, folder, maxOutputBytes, passEnv };
+  if (serves) return httpAgent(common);
+  return commandAgent({ ...common, cwd, output, ...defined({ memoryMb: memoryMb ?? undefined }) });
+}
+
 /**
  * Paths are relative to `folder`.
+ * @param isScored whether something else scores a flow without an evaluator: an environment.
  * @throws ConfigError when something is not set, cannot be loaded, or is given twice.
  */
 export async function loadAgent(
-  { agent, evaluator }: Pick<TrainConfig, "agent" | "evaluator">,
+  { agent, agentCommand, evaluator }: Pick<TrainConfig, "agent" | "agentCommand" | "evaluator">,
   folder: string,
+  isScored = false,
 ): Promise<AgentSpec> {
   const load = (spec: string, option: "agent" | "evaluator"): Promise<unknown> =>
     loadExport({ spec, folder, option, defaults: [option, "default"] });
+  if (agentCommand.run !== null) {
+    if (evaluator === null) throw unscored([agentCommand.run].flat().join(" "));
+    const own = await load(evaluator, "evaluator");
+    return { agentFlow: agentOfCommand(agentCommand, folder), evaluator: own as Evaluator };
+  }
   const value = await load(requireOption(agent, "agent", agentOptions.join(" or ")), "agent");
   const parts = partsOf(value);
   if (parts === null) {
+    if (evaluator === null && isScored) return { agentFlow: value as AgentFlow } as AgentSpec;
     if (evaluator === null) throw unscored(agent);
     const own = await load(evaluator, "evaluator");
     return { agentFlow: value as AgentFlow, evaluator: own as Evaluator };

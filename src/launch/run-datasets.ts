@@ -1,5 +1,6 @@
 /** The tasks of a run: what code passed, else what the options name, in the part that the options ask for. */
 import type { TrainConfig } from "../config/train-config.ts";
+import type { EnvironmentSource } from "../core/environment.ts";
 import type { Dataset, Task } from "../core/task.ts";
 import { findLeaks, type Leak } from "../datasets/overlap/overlap.ts";
 import { select, splitDataset } from "../datasets/tasks/select.ts";
@@ -14,6 +15,10 @@ import { type DatasetSource, type LoadDatasetOptions, loadNamed } from "./load-d
 export interface PassedDatasets {
   readonly trainDataset?: DatasetInput | null;
   readonly valDataset?: DatasetInput | null;
+  /** Has the tasks where neither code nor the options name a dataset. */
+  readonly environment?: EnvironmentSource | null;
+  /** The environment's training tasks stay unread. @default false */
+  readonly valOnly?: boolean;
   readonly signal?: AbortSignal;
   readonly onPull?: (progress: PullProgress) => void;
 }
@@ -44,12 +49,32 @@ export function leakWarning(leaks: readonly Leak[], count: number): string {
   return `${leaks.length} of ${count} validation tasks are also training tasks${how}, so the validation reward overstates what was learned. ${examples}. dataset.leak_check=none turns this check off.`;
 }
 
+/** The datasets that code passed, or those of the environment where nothing names one. */
+function fromEnvironment(
+  { dataset, environment: { split, valSplit } }: TrainConfig,
+  { trainDataset, valDataset, environment, valOnly = false, signal }: PassedDatasets,
+): Pick<PassedDatasets, "trainDataset" | "valDataset"> {
+  if (!isGiven(environment))
+    return { trainDataset: trainDataset ?? null, valDataset: valDataset ?? null };
+  const from = (name: string | null): DatasetInput | null =>
+    name === null ? null : environment.tasks(name, {}, signal);
+  const isSet = (option: string | null, given: unknown): boolean =>
+    option !== null || isGiven(given);
+  return {
+    trainDataset:
+      valOnly || isSet(dataset.train, trainDataset) ? (trainDataset ?? null) : from(split),
+    valDataset: isSet(dataset.val, valDataset) ? (valDataset ?? null) : from(valSplit),
+  };
+}
+
 /** @throws ConfigError for a dataset that cannot be read. */
 export async function loadTasks(
   config: TrainConfig,
   folder: string,
-  { trainDataset, valDataset, signal, onPull }: PassedDatasets,
+  passed: PassedDatasets,
 ): Promise<RunTasks> {
+  const { signal, onPull } = passed;
+  const { trainDataset, valDataset } = fromEnvironment(config, passed);
   const { dataset, data, trainer } = config;
   const warnings: string[] = [];
   const seed = data.seed ?? trainer.seed;
@@ -64,18 +89,18 @@ export async function loadTasks(
     ...(signal === undefined || signal.aborted ? {} : { signal }),
   };
   const load = async (
-    passed: DatasetInput | null | undefined,
+    given: DatasetInput | null | undefined,
     option: "train" | "val",
     part: LoadDatasetOptions,
   ): Promise<Dataset | null> => {
-    const source: DatasetSource<unknown> | null = isGiven(passed) ? passed : dataset[option];
+    const source: DatasetSource<unknown> | null = isGiven(given) ? given : dataset[option];
     if (source === null) return null;
     const name = option === "train" ? "training data" : "validation data";
     return await loadNamed(source, {
       ...shared,
       ...part,
       option: `dataset.${option}`,
-      ...(isGiven(passed) ? { name } : {}),
+      ...(isGiven(given) ? { name } : {}),
     });
   };
   const { shuffle, limit, valLimit, valFraction } = dataset;

@@ -4,9 +4,15 @@ import type { ConfigInput } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { BackendName } from "../core/capabilities.ts";
+import type { EnvironmentSource } from "../core/environment.ts";
 import type { MetadataOf, Task, TaskRow } from "../core/task.ts";
+import type { Tracker } from "../core/tracker.ts";
 import type { EventListener } from "../trainer/events.ts";
-import type { AgentSpec, NoAgentSpec } from "../trainer/rollouts/agent-spec.ts";
+import type {
+  AgentSpec,
+  EnvironmentAgentSpec,
+  NoAgentSpec,
+} from "../trainer/rollouts/agent-spec.ts";
 import type { DatasetInput } from "../datasets/tasks/task.ts";
 import type { ResumeMode } from "../trainer/run-folder/run-directory.ts";
 
@@ -29,6 +35,13 @@ export interface RunOptions<Row> {
    * @default the option `backend` of the configuration, which is "local" by default
    */
   readonly backend?: BackendName | TrainingBackend;
+  /**
+   * An environment that gives tasks, tools, prompts and rewards: by name, as in `"ors:http://127.0.0.1:8080"`,
+   * or an object. Without an agent, a loop offers its tools to the model; an agent gets its episode as
+   * `config.environment`.
+   * @default the option `env` of the configuration, which is none by default
+   */
+  readonly env?: string | EnvironmentSource;
   /**
    * Tasks or rows to train on. The type of the rows determines that of `task.metadata`.
    * @default with a config from `loadConfig`, what its option `dataset.train` names
@@ -55,6 +68,8 @@ export interface RunOptions<Row> {
   readonly signal?: AbortSignal;
   /** Called synchronously with every event of the run. */
   readonly onEvent?: EventListener;
+  /** Custom trackers, in addition to those that `tracking.trackers` names. @default none */
+  readonly trackers?: readonly Tracker[];
   /**
    * Called with the progress of downloading a model from a hub, where the trainer creates the backend
    * `local`.
@@ -65,6 +80,11 @@ export interface RunOptions<Row> {
 /** Agent and data in code. */
 type InCode<Row> = { readonly trainDataset: DatasetInput<Row> } & AgentSpec<MetadataOf<Row>>;
 
+/** An environment, which gives what code does not pass. */
+type InEnvironment<Row> = { readonly env: string | EnvironmentSource } & EnvironmentAgentSpec<
+  MetadataOf<Row>
+>;
+
 /** A complete configuration, which names what code does not pass. */
 type InConfig<Row> = { readonly config: TrainConfig } & (AgentSpec<MetadataOf<Row>> | NoAgentSpec);
 
@@ -74,9 +94,10 @@ type InConfig<Row> = { readonly config: TrainConfig } & (AgentSpec<MetadataOf<Ro
  * The agent has one of four forms: `agentFlow` with `evaluator`, `agentRunFunc`, `workflowClass`, or
  * `agentClass` with `envClass`; the compiler refuses to mix them. With a `config` from `loadConfig`, the
  * agent and the data may be omitted: then its options `agent`, `evaluator`, `dataset.train` and
- * `dataset.val` name them, as on the command line.
+ * `dataset.val` name them, as on the command line. With `env`, agent, evaluator and data may all be
+ * omitted: the environment has them.
  *
  * @typeParam Row Type of the rows of `trainDataset`; inferred.
  */
 export type AgentTrainerOptions<Row extends object = Task | TaskRow> = RunOptions<Row> &
-  (InCode<Row> | InConfig<Row>);
+  (InCode<Row> | InConfig<Row> | InEnvironment<Row>);

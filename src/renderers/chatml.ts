@@ -5,6 +5,7 @@
 import type { ChatMessage } from "../core/message.ts";
 import type { Renderer } from "../core/policy.ts";
 import { resultTurn, textTurn, toolsTurn, turnEnd, turnStart, withSystem } from "./chatml-turns.ts";
+import { completionGrammar } from "./completion-grammar.ts";
 import { textOf } from "./message-text.ts";
 import { plain, type Part } from "./token-builder.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
@@ -63,6 +64,7 @@ export function createChatmlRenderer(
       return [...toolsTurn(system, tools, format), ...turns(system ? all.slice(1) : all)];
     },
     more: turns,
+    grammar: (form) => completionGrammar(format.grammar, form),
     parse: format.parse,
   });
   if (style !== "names") return renderer;

@@ -5,10 +5,14 @@
 import type { ChatMessage } from "../core/message.ts";
 import type { Renderer, RenderedPrompt, RenderOptions } from "../core/policy.ts";
 import { buildTokens, encodeLater, encodeNow, plain, type Encoding } from "./token-builder.ts";
+import { defined } from "../util/defined.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 
 /** `Renderer`, with encoding steps in place of their results. */
-export interface RendererSteps extends Pick<Renderer, "family" | "stop" | "parse" | "decode"> {
+export interface RendererSteps extends Pick<
+  Renderer,
+  "family" | "stop" | "parse" | "decode" | "grammar"
+> {
   render(messages: readonly ChatMessage[], options: RenderOptions): Encoding<RenderedPrompt>;
   extend(
     previous: Int32Array,
@@ -26,13 +30,15 @@ export function roomAfter(
 }
 
 export function createRenderer(tokenizer: TextTokenizer, steps: RendererSteps): Renderer {
-  const { family, stop, parse, decode } = steps;
+  const { family, stop, parse, decode, grammar } = steps;
   const now = <T>(encoding: Encoding<T>): T => encodeNow(tokenizer, encoding);
   return {
     family,
     stop,
+    ...defined({ grammar }),
     parse: (tokens) => parse(tokens),
     decode: (tokens) => decode(tokens),
+    inspect: (tokens) => tokenizer.decode(tokens),
     render: (messages, options = {}) => now(steps.render(messages, options)),
     extend: (previous, messages, options = {}) => now(steps.extend(previous, messages, options)),
     get longestToken() {

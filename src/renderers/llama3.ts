@@ -5,6 +5,7 @@
  */
 import type { ChatMessage, ToolDefinition } from "../core/message.ts";
 import type { Renderer } from "../core/policy.ts";
+import { completionGrammar } from "./completion-grammar.ts";
 import { textOf } from "./message-text.ts";
 import { markup, plain, type Part } from "./token-builder.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
@@ -86,6 +87,7 @@ export function createLlama3Renderer(
     shown: [pythonTag],
     whole: (messages, tools) => wholePrompt(messages, tools, date),
     more: (messages) => messages.flatMap(turn),
+    grammar: (form) => completionGrammar(llamaTools.grammar, form),
     parse: llamaTools.parse,
   });
 }

@@ -6,6 +6,7 @@
 import type { ChatMessage } from "../core/message.ts";
 import type { Renderer } from "../core/policy.ts";
 import { resultTurn, textTurn, toolsTurn, turnEnd, turnStart } from "./chatml-turns.ts";
+import { afterReasoning, completionGrammar } from "./completion-grammar.ts";
 import { textOf } from "./message-text.ts";
 import { parseWithReasoning, splitReasoning, thinkEnd, thinkStart } from "./reasoning.ts";
 import { markup, plain, type Part } from "./token-builder.ts";
@@ -64,14 +65,14 @@ export function createQwen3Renderer(
   tokenizer: TextTokenizer,
   { enableThinking = true }: Qwen3Options = {},
 ): Renderer {
-  const emptyBlock = enableThinking ? "" : `${thinkStart}\n\n${thinkEnd}\n\n`;
   return createTurnRenderer(tokenizer, {
     family: "qwen3",
     end: turnEnd,
     otherStops: ["<|endoftext|>"],
     endsToo: [],
     separator: "\n",
-    opening: `${turnStart}assistant\n${emptyBlock}`,
+    opening: (thinking = enableThinking) =>
+      `${turnStart}assistant\n${thinking ? "" : `${thinkStart}\n\n${thinkEnd}\n\n`}`,
     shown: [callStart, callEnd, thinkStart, thinkEnd],
     whole(messages, tools) {
       const found = messages.findLastIndex(isQuestion);
@@ -85,6 +86,10 @@ export function createQwen3Renderer(
         : [...head, ...turns(messages, lastQuestion)];
     },
     more: (messages) => turns(messages, messages.findLastIndex(isQuestion)),
+    grammar(form) {
+      const grammar = completionGrammar(hermesTools.grammar, form);
+      return grammar && afterReasoning(grammar, thinkStart, thinkEnd);
+    },
     parse: (text) => parseWithReasoning(text, hermesTools.parse),
   });
 }

@@ -6,6 +6,7 @@ import type { ChatMessage, ToolDefinition } from "../core/message.ts";
 import type { ParsedCompletion, Renderer } from "../core/policy.ts";
 import { createRenderer, roomAfter } from "./create-renderer.ts";
 import { buildTokens, markup, type Part } from "./token-builder.ts";
+import { defined } from "../util/defined.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 
 export interface TurnFormat {
@@ -19,13 +20,15 @@ export interface TurnFormat {
   /** The text between the end of a turn and the next. */
   readonly separator: string;
   /** Opens the assistant's turn. */
-  readonly opening: string;
+  readonly opening: string | ((thinking: boolean | undefined) => string);
   /** Tokens that `decode` shows although the vocabulary marks them as special. */
   readonly shown: readonly string[];
   /** A whole conversation, system prompt and tools included. */
   whole(messages: readonly ChatMessage[], tools: readonly ToolDefinition[]): readonly Part[];
   /** Messages after an assistant's turn. */
   more(messages: readonly ChatMessage[]): readonly Part[];
+  /** @see Renderer.grammar */
+  readonly grammar?: Renderer["grammar"];
   /** Text of one completion, without the token that ended it. */
   parse(text: string): ParsedCompletion;
 }
@@ -58,22 +61,24 @@ export function createTurnRenderer(tokenizer: TextTokenizer, format: TurnFormat)
   const hidden = hiddenTokens(tokenizer, format.shown);
   const visible = (tokens: Int32Array): string =>
     tokenizer.decode(tokens.filter((id) => id !== end && !hidden.has(id)));
-  const opening = markup(format.opening);
+  const opening = (thinking: boolean | undefined): Part =>
+    markup(typeof format.opening === "string" ? format.opening : format.opening(thinking));
 
   return createRenderer(tokenizer, {
     family: format.family,
     stop: { tokenIds: stopIds, strings: [] },
-    *render(messages, { tools = [], contextLength }) {
-      const parts = [...format.whole(messages, tools), opening];
+    ...defined({ grammar: format.grammar }),
+    *render(messages, { tools = [], contextLength, thinking }) {
+      const parts = [...format.whole(messages, tools), opening(thinking)];
       return { tokens: Int32Array.from(yield* buildTokens(tokenizer, parts, { contextLength })) };
     },
-    *extend(previous, newMessages, { contextLength }) {
+    *extend(previous, newMessages, { contextLength, thinking }) {
       // A completion cut off by its token limit has not been closed.
       const closed = ends.has(previous.at(-1) ?? -1);
       const parts = [
         markup(`${closed ? "" : format.end}${format.separator}`),
         ...format.more(newMessages),
-        opening,
+        opening(thinking),
       ];
       const added = yield* buildTokens(tokenizer, parts, {
         contextLength: roomAfter(previous, contextLength),

@@ -32,6 +32,8 @@ export interface RolloutSetup<Metadata> {
   readonly hooks?: TaskHooks<Metadata>;
   /** Roles that are sampled and scored, but excluded from training. @default none */
   readonly untrainedRoles?: readonly string[];
+  /** Calls next to the task, such as titles, are trained on. @default false */
+  readonly trainsSideCalls?: boolean;
   /** Episodes also hold calls that cannot be trained on, such as those without token ids. @default false */
   readonly keepsUntrainable?: boolean;
   /** @default scored with 0, never retried */
@@ -149,7 +151,14 @@ async function attemptOnce<Metadata>(
 }
 
 async function attemptSetUp<Metadata>(
-  { host, program, limits, untrainedRoles = [], keepsUntrainable = false }: RolloutSetup<Metadata>,
+  {
+    host,
+    program,
+    limits,
+    untrainedRoles = [],
+    trainsSideCalls = false,
+    keepsUntrainable = false,
+  }: RolloutSetup<Metadata>,
   { task, rolloutIndex, episodeId, seed }: RolloutRequest<Metadata>,
   attempt: number,
   { sampling, isValidation, signal }: RolloutContext,
@@ -170,7 +179,9 @@ async function attemptSetUp<Metadata>(
     isValidation,
     timeoutMs: limits.timeoutMs,
     env: prepared.env,
+    environment: prepared.environment,
     untrainedRoles,
+    trainsSideCalls,
     keepsUntrainable,
     signal,
     onWarning,
@@ -195,6 +206,7 @@ export function endRollout(episode: Episode, { emit, isValidation }: RolloutCont
     reward: episode.reward,
     terminationReason: episode.terminationReason,
     isValidation,
+    episode,
   });
   return episode;
 }

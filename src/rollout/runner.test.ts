@@ -241,6 +241,7 @@ describe("rollout runner", () => {
         reward: 0.5,
         terminationReason: "max_response_length_exceeded",
         isValidation: false,
+        episode: expect.objectContaining({ id: "1/a/0", reward: 0.5 }),
       },
     ]);
   });

@@ -11,8 +11,12 @@ export interface AdapterParts {
   readonly trainUnembed?: boolean;
 }
 
-/** @throws UnsupportedOptionError for single layers, which these APIs have no field for. */
-export function partsOf({ targets }: LoraSpec, backend: string): AdapterParts {
+/**
+ * Of no adapter, the defaults too.
+ * @throws UnsupportedOptionError for single layers, which these APIs have no field for.
+ */
+export function partsOf(lora: LoraSpec | null, backend: string): AdapterParts {
+  const targets = lora?.targets;
   const group = loraGroupOf(targets);
   if (group === "all") return {};
   if (group === null) {

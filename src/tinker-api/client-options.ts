@@ -27,7 +27,11 @@ export interface TinkerClientOptions {
   readonly httpTimeoutMs?: number;
   /** Time between heartbeats, in milliseconds. @default 10_000 */
   readonly heartbeatMs?: number;
-  /** Samples in flight at the same time. @default 400 */
+  /**
+   * Samples in flight at the same time, at most. A response 429 or 503 halves how many there are, and
+   * successes raise it again, by one for as many as there are.
+   * @default 400
+   */
   readonly maxConcurrentSamples?: number;
   /** Receives retries, heartbeats that fail and messages of the server. @default nothing */
   readonly onWarning?: (notice: string) => void;

@@ -1,4 +1,5 @@
 /** What all parts of one client share: the transport, and how to send, wait and read. */
+import { AdaptiveSlots } from "../util/adaptive-slots.ts";
 import { defined } from "../util/defined.ts";
 import type { ClientSettings } from "./client-options.ts";
 import { awaitResult, type Payload } from "./futures.ts";
@@ -23,10 +24,13 @@ export interface Acknowledged {
 export class RequestContext {
   readonly transport: Transport;
   readonly settings: ClientSettings;
+  /** Of all samplers of the client together: they share the server. */
+  readonly sampleSlots: AdaptiveSlots;
 
   constructor(transport: Transport, settings: ClientSettings) {
     this.transport = transport;
     this.settings = settings;
+    this.sampleSlots = new AdaptiveSlots(settings.maxConcurrentSamples);
   }
 
   async json<T>(call: HttpCall): Promise<T> {

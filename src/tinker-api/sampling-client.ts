@@ -4,8 +4,8 @@ import { modelInputJson, sampleFromJson } from "./codec/json-codec.ts";
 import type { TinkerSample, TinkerSampleOutput, TopTokens } from "./messages.ts";
 import { decodeSampleOutput } from "./codec/proto-codec.ts";
 import type { TinkerCallOptions, RequestContext } from "./request-context.ts";
+import type { AdaptiveSlot } from "../util/adaptive-slots.ts";
 import { defined } from "../util/defined.ts";
-import { Slots } from "../util/slots.ts";
 import { TinkerResultGoneError } from "./tinker-error.ts";
 
 /** How many sequences to sample, and how. */
@@ -38,32 +38,34 @@ export class SamplingClient {
   /** Of the session that the server samples in. */
   readonly id: string;
   readonly #context: RequestContext;
-  readonly #slots: Slots;
   #nextSeqId = 0;
 
   constructor(context: RequestContext, id: string) {
     this.id = id;
     this.#context = context;
-    this.#slots = new Slots(context.settings.maxConcurrentSamples);
   }
 
   async sample(prompt: Int32Array, options: TinkerSampleOptions): Promise<TinkerSampleOutput> {
-    await this.#slots.take(options.signal);
+    const slot = await this.#context.sampleSlots.take(options.signal);
     try {
       for (let tries = 1; ; tries++) {
         try {
-          return await this.#sampleOnce(prompt, options);
+          return await this.#sampleOnce(prompt, options, slot);
         } catch (error) {
           // Sampling again does no harm, and needs its own number.
           if (!(error instanceof TinkerResultGoneError) || tries >= freshTries) throw error;
         }
       }
     } finally {
-      this.#slots.give();
+      slot.give();
     }
   }
 
-  async #sampleOnce(prompt: Int32Array, options: TinkerSampleOptions): Promise<TinkerSampleOutput> {
+  async #sampleOnce(
+    prompt: Int32Array,
+    options: TinkerSampleOptions,
+    slot: AdaptiveSlot,
+  ): Promise<TinkerSampleOutput> {
     const seqId = this.#nextSeqId++;
     const { signal } = options;
     const { requestId } = await this.#context.submit({
@@ -71,6 +73,7 @@ export class SamplingClient {
       path: "/api/v1/asample",
       body: JSON.stringify(this.#body(prompt, options, seqId)),
       headers: { "x-tinker-sampling-backpressure": "1" },
+      onOverload: () => slot.overloaded(),
       ...defined({ signal }),
     });
     const extra = { acceptProto: true, seqId };

@@ -102,6 +102,23 @@ export class TinkerModelLostError extends TinkerError {
   }
 }
 
+/** Snapshots of the server follow the weights that are being trained, so samples are not of the version they claim. */
+export class TinkerLiveSnapshotError extends TinkerError {
+  override readonly name = "TinkerLiveSnapshotError";
+  /**
+   * @param drift how far the log-probabilities of a fixed prompt moved in a snapshot from before an
+   * optimizer step, in nats.
+   * @param moved how far in the trained weights.
+   */
+  constructor(baseUrl: string, drift: number, moved: number) {
+    super({
+      message: `The Tinker server at ${baseUrl} changes snapshots after they were made: the log-probabilities of a fixed prompt moved by ${drift.toPrecision(2)} nats in a snapshot from before an optimizer step, and by ${moved.toPrecision(2)} in the trained weights.`,
+      hint: "Use a server whose snapshots keep their weights, or set tinker.snapshots=live to train on this one synchronously.",
+      fields: { baseUrl, drift, moved },
+    });
+  }
+}
+
 function hintOf(status: number): { hint?: string } {
   switch (status) {
     case 401:

@@ -25,6 +25,8 @@ export interface HttpCall {
   readonly accept?: (status: number) => boolean;
   /** No second try. @default false */
   readonly once?: boolean;
+  /** Called for each response that says that the server has too much to do: 429 or 503. */
+  readonly onOverload?: () => void;
 }
 
 export interface UpstreamResponse {
@@ -146,6 +148,7 @@ export class Transport {
     const { status } = response;
     if ((status >= 200 && status < 300) || call.accept?.(status) === true)
       return { kind: "response", response };
+    if (status === 429 || status === 503) call.onOverload?.();
     const detail = detailOf(response);
     const where: TinkerRequestName & { status: number } = { request: nameOf(call), status };
     const error = new TinkerStatusError(where, detail, tries);

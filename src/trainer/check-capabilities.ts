@@ -61,6 +61,7 @@ const checks: Readonly<Record<BackendNeed, Check>> = {
     loraTargets === "layers" ||
     (loraTargets === "groups" && loraGroupOf(model.loraTargets) !== null),
   minP: ({ minP = true }) => minP,
+  quantization: ({ quantizations = [] }, { model }) => quantizations.includes(model.quantization),
   learningRate: sets("learningRate"),
   beta1: sets("beta1"),
   beta2: sets("beta2"),

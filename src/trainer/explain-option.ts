@@ -50,6 +50,7 @@ function waysToMeet(requirement: Requirement): readonly Options[] {
   const { option } = requirement;
   if ("above" in requirement) return [{ [option]: requirement.above + 1 }];
   if ("not" in requirement) return [{ [option]: otherThan(requirement.not, option) }];
+  if ("includes" in requirement) return [{ [option]: [requirement.includes] }];
   return [{ [option]: requirement.is[0] }];
 }
 

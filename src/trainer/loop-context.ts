@@ -2,7 +2,9 @@
 import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { Task } from "../core/task.ts";
+import type { Teacher } from "../core/teacher.ts";
 import type { Episode } from "../core/trajectory.ts";
+import type { Budget } from "./budget/budget.ts";
 import type { BatchPlan } from "./rollouts/batches.ts";
 import type { WeightGate } from "./rollouts/weight-gate.ts";
 import type { TrainConfig } from "../config/train-config.ts";
@@ -38,9 +40,13 @@ export interface LoopContext {
   readonly journal: RunLog;
   readonly emit: Emit;
   readonly signal: AbortSignal;
+  /** What the run has spent, and may spend. */
+  readonly budget: Budget;
   /** Custom estimators, by their names in the options. */
   readonly estimators: CustomEstimators;
   readonly losses: CustomLosses;
+  /** Grades sampled tokens, where `distillation.teacher` names one. */
+  readonly teacher?: Teacher;
 }
 
 /** Tasks that are rolled out for one step. */

@@ -24,10 +24,11 @@ type Metrics = Readonly<Record<string, number>>;
 export interface LoopResult {
   /**
    * `completed`: all steps are done. `untrained`: the run ended, but no step changed the weights;
-   * `message` says why. `interrupted`: the run's signal aborted it.
+   * `message` says why. `out_of_budget`: a limit of `budget` ended it after its last complete step.
+   * `interrupted`: the run's signal aborted it.
    */
-  readonly status: "completed" | "untrained" | "interrupted";
-  /** Why nothing was learned, as a sentence; null when something was, or when the run was interrupted. */
+  readonly status: "completed" | "untrained" | "out_of_budget" | "interrupted";
+  /** Why nothing was learned, or which limit ended the run, as a sentence; null otherwise. */
   readonly message: string | null;
   /** Steps completed over the whole run, including those before a resume. */
   readonly steps: number;
@@ -60,7 +61,7 @@ export function isInterrupt(error: unknown, signal: AbortSignal): boolean {
 
 /** Trains from `start` to the last step. */
 export async function runLoop(context: LoopContext, start: LoopStart): Promise<LoopResult> {
-  const { config, emit, journal, signal, totalSteps } = context;
+  const { budget, config, emit, journal, signal, totalSteps } = context;
   const { testFreq, saveFreq, valBeforeTrain, valOnly, keepCheckpoints } = config.trainer;
   const { keepBest, bestMetric } = config.trainer;
   let state = start.state;
@@ -108,7 +109,7 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
     const { rollouts, ...now } = stepper.held();
     checkpoint = await saveCheckpoint(
       start.checkpointFolder,
-      { ...state, ...now },
+      { ...state, ...now, ...(budget.isReported ? { spent: budget.usage } : {}) },
       (folder) => context.backend.saveState(folder),
       rollouts,
     );
@@ -118,7 +119,8 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
     emit(state.step, { type: "checkpoint-save", path: checkpoint });
   }
 
-  async function steps(): Promise<void> {
+  /** @returns why it stops before the last step, if it does. */
+  async function steps(): Promise<string | null> {
     await validateIfDue();
     const last = valOnly ? state.step : totalSteps;
     while (state.step < last) {
@@ -128,12 +130,18 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
         emit(state.step, { type: "warning", message: stop });
         break;
       }
+      if (budget.whyStop !== null) {
+        await save();
+        return budget.whyStop;
+      }
+      budget.stepBegins();
       const step = state.step + 1;
       const result = await stepper.step(step, state, {
         begin: () => (areWeightsWhole = false),
         unchanged: () => (areWeightsWhole = true),
       });
-      metrics = result.metrics;
+      budget.stepEnds();
+      metrics = { ...result.metrics, ...budget.metrics() };
       state = { ...state, ...result.state, step };
       areWeightsWhole = true;
       learning.add(metrics);
@@ -145,6 +153,7 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
       if (saveFreq > 0 && step % saveFreq === 0) await save();
     }
     await save();
+    return null;
   }
 
   const result = (status: LoopResult["status"], message: string | null = null): LoopResult => ({
@@ -157,12 +166,16 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
     best: state.best,
   });
   try {
-    await steps();
+    const whyStopped = await steps();
+    if (whyStopped !== null) return result("out_of_budget", whyStopped);
     const why = valOnly ? null : learning.whyNothing;
     return why === null ? result("completed") : result("untrained", why);
   } catch (error) {
     if (areWeightsWhole) await saveAfter(error);
-    if (isInterrupt(error, signal)) return result("interrupted");
+    if (isInterrupt(error, signal))
+      return budget.signal.aborted
+        ? result("out_of_budget", budget.whyStop)
+        : result("interrupted");
     throw error;
   }
 

@@ -4,14 +4,20 @@
  */
 import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainingBackend } from "../core/backend.ts";
+import type { Tracker } from "../core/tracker.ts";
 import type { UnstampedEvent } from "../core/events.ts";
 import { fileError } from "../core/file-error.ts";
 import type { Dataset, Task } from "../core/task.ts";
+import type { Teacher } from "../core/teacher.ts";
 import { redact } from "../util/redact.ts";
 import { createBatchPlan, stepsForEpochs, curriculumRank } from "./rollouts/batches.ts";
 import { servedState, type RunState } from "./run-folder/checkpoint.ts";
 import { startWarnings } from "../config/checks/start-warnings.ts";
 import { validationNotices } from "../config/checks/switches.ts";
+import { Budget } from "./budget/budget.ts";
+import { estimateRun, formatEstimate } from "./budget/estimate.ts";
+import { meteredBackend, meteredTarget, meterEpisodes } from "./budget/metered.ts";
+import { checkPrices, runPrices } from "./budget/run-prices.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
 import { checkValidation } from "./check-validation.ts";
 import { resumedState } from "./run-folder/resumed-state.ts";
@@ -23,6 +29,7 @@ import { createEmitter, type Emit, type EventListener } from "./events.ts";
 import { isInterrupt, type LoopResult, runLoop } from "./loop.ts";
 import { batchSizeOf } from "./loop-context.ts";
 import { temperatureWarnings } from "./update/logprob-temperature.ts";
+import { followRun } from "../trackers/follow-run.ts";
 import { createRolloutService } from "./rollouts/gateway-service.ts";
 import { guardRun, type RunExit } from "./run-exit.ts";
 import {
@@ -54,8 +61,11 @@ export interface RunPlan {
   readonly allowChanges: boolean;
   readonly signal: AbortSignal;
   readonly listeners: readonly EventListener[];
+  readonly trackers: readonly Tracker[];
   readonly estimators: CustomEstimators;
   readonly losses: CustomLosses;
+  /** Not started yet; the caller disposes of it. */
+  readonly teacher?: Teacher;
   /** Warnings about options without an effect. */
   readonly warnings: readonly string[];
 }
@@ -94,6 +104,12 @@ function startOf(plan: RunPlan, { checkpoint, changes }: RunDirectory, fresh: Ru
   return { ...resumedState(servedState(checkpoint.state), plan.config, changes), configHash };
 }
 
+/** What is expected to be paid, where something is. */
+function estimateOf({ config, backend }: RunPlan, steps: number): { estimate?: string } {
+  const estimate = estimateRun(config, { backend: backend.name, steps });
+  return estimate.usd === null ? {} : { estimate: formatEstimate(estimate) };
+}
+
 /** The first events of a run: what it starts with, and what may surprise. */
 function announce({ plan, directory, state, emit }: OpenedRun, run: RunFacts): void {
   const { checkpoint, changes } = directory;
@@ -102,6 +118,7 @@ function announce({ plan, directory, state, emit }: OpenedRun, run: RunFacts): v
     type: "run-start",
     ...run,
     resumedFrom: checkpoint?.path ?? null,
+    ...estimateOf(plan, run.totalSteps),
     ...(notes.length === 0 ? {} : { notes }),
   };
   emit(state.step, start);
@@ -140,11 +157,19 @@ function leave(directory: RunDirectory, end: () => void, { status, message }: Ru
 export async function executeRun(plan: RunPlan): Promise<TrainResult> {
   const { config, listeners } = plan;
   checkValidation(config, plan.valTasks);
+  checkPrices(config, plan.backend.name);
   const fresh = atStart(plan);
   const { resume, allowChanges } = plan;
   const { dataHash } = fresh;
   using directory = await openRunDirectory({ config, resume, allowChanges, dataHash });
-  const write = createEmitter((event) => directory.journal.event(event), listeners);
+  const followers = followRun(plan.trackers, {
+    timeoutMs: config.tracking.timeoutS * 1000,
+    warn: (message) => emit(lastStep, { type: "warning", message }),
+  });
+  const write = createEmitter(
+    (event) => directory.journal.event(event),
+    [...listeners, followers.track],
+  );
   const state = startOf(plan, directory, fresh);
   const run = {
     runDir: directory.path,
@@ -156,8 +181,14 @@ export async function executeRun(plan: RunPlan): Promise<TrainResult> {
     lastStep = step;
     write(step, body);
   };
-  const end = (status: LoopResult["status"] | "failed", message: string | null): void =>
+  const end = (status: RunExit["status"] | LoopResult["status"], message: string | null): void =>
     emit(lastStep, { type: "run-end", status, message });
+  /** Trackers are told before the run log, whose last event is the end. */
+  const finish = async (...[status, message]: Parameters<typeof end>): Promise<void> => {
+    const last = { type: "run-end", status, message, step: lastStep, time: Date.now() } as const;
+    await followers.end(last);
+    end(status, message);
+  };
   using guard = guardRun((exit) => leave(directory, () => end(exit.status, exit.message), exit));
   try {
     const signal = AbortSignal.any([plan.signal, guard.signal]);
@@ -169,11 +200,11 @@ export async function executeRun(plan: RunPlan): Promise<TrainResult> {
       if (result.status === "interrupted") throw guard.failure;
       emit(lastStep, { type: "warning", message: guard.failure.message });
     }
-    end(result.status, result.message);
+    await finish(result.status, result.message);
     return { ...run, ...result };
   } catch (error) {
     if (guard.failure === null && isInterrupt(error, plan.signal)) {
-      end("interrupted", null);
+      await finish("interrupted", null);
       const nothing = { metrics: null, validation: null, message: null };
       const checkpoint = directory.checkpoint?.path ?? null;
       const before = { checkpoint, best: state.best, steps: state.step };
@@ -181,7 +212,7 @@ export async function executeRun(plan: RunPlan): Promise<TrainResult> {
     }
     const failure = guard.failure ?? error;
     try {
-      end("failed", redact(failure instanceof Error ? failure.message : String(failure)));
+      await finish("failed", redact(failure instanceof Error ? failure.message : String(failure)));
     } catch {
       // A full disk affects the run log, too; what ended the run matters more.
     }
@@ -194,21 +225,33 @@ async function runWithServices(
   { plan, directory, state, emit }: OpenedRun,
   totalSteps: number,
 ): Promise<LoopResult> {
-  const { backend, config, signal } = plan;
-  signal.throwIfAborted();
+  const { config } = plan;
+  plan.signal.throwIfAborted();
+  const { tokens, usd } = config.budget;
+  const prices = runPrices(config, plan.backend.name)?.prices ?? null;
+  const budget = new Budget({ tokens, usd, prices, before: state.spent });
+  const backend = meteredBackend(plan.backend, budget);
+  // Asynchronously, an update runs at the same time as rollouts, and it must not be cut off.
+  const signal = config.asyncTraining.enable
+    ? plan.signal
+    : AbortSignal.any([plan.signal, budget.signal]);
   const target = await backend.start({
     seed: config.trainer.seed,
     model: modelSpecOf(config.model),
     signal,
+    runDir: directory.path,
   });
+  budget.paidByHour(plan.backend.usdPerHour ?? 0);
   // Some backends know what they support only after a request to their server.
   checkCapabilities(config, backend);
   if (directory.checkpoint !== null) {
     await backend.loadState(directory.checkpoint.weights, state.weightVersion);
   }
+  await plan.teacher?.start(target.renderer ?? null, signal);
   const { weightVersion } = state;
+  const meter = meterEpisodes(target, budget);
   const service = await createRolloutService({
-    target,
+    target: meteredTarget(target, budget),
     rollouts: plan.rollouts,
     config,
     weightVersion,
@@ -219,7 +262,12 @@ async function runWithServices(
         config,
         backend,
         gate: service.gate,
-        rollouts: service.run,
+        rollouts: async (requests, how) => {
+          const episodes = await service.run(requests, how);
+          meter(episodes);
+          return episodes;
+        },
+        budget,
         batches: createBatchPlan(plan.trainTasks, {
           batchSize: batchSizeOf(config),
           seed: config.data.seed ?? config.trainer.seed,
@@ -232,6 +280,7 @@ async function runWithServices(
         signal,
         estimators: plan.estimators,
         losses: plan.losses,
+        ...(plan.teacher === undefined ? {} : { teacher: plan.teacher }),
       },
       {
         state,

@@ -8,6 +8,13 @@ import { readPage, root, tableRows } from "./pages.ts";
 
 /** Advice that only a run without a checkpoint can hear: the configuration is refused at start. */
 const atStartOnly: Readonly<Record<string, readonly string[]>> = {
+  "backends/fireworks/dedicated/provision.ts": ["model.lora_rank"],
+  "finetune/run.ts": ["fine_tuning.val_fraction"],
+  "finetune/examples/episode-examples.ts": ["fine_tuning.from_run", "fine_tuning.min_reward"],
+  "launch/teacher/create-teacher.ts": [
+    "rollout.train.temperature",
+    "algorithm.logprob_temperature",
+  ],
   "trainer/rollouts/batches.ts": ["data.curriculum", "data.difficulty_key"],
   "config/checks/combinations.ts": [
     "algorithm.rollout_correction.tis_mode",
@@ -34,6 +41,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
   "trainer/update/logprob-temperature.ts": ["algorithm.logprob_temperature"],
   "trainer/rollouts/agent-warnings.ts": ["rollout.reward_source", "stepwise_advantage.mode"],
   "engine/sampling/int8-weights.ts": ["model.lora_rank"],
+  "engine/model/policy-model.ts": ["model.lora_rank", "model.quantization"],
   // What a server cannot do, found out before the first update; on resume with --allow-changes.
   "backends/tinker/backend.ts": ["model.name", "algorithm.eps_clip", "algorithm.eps_clip_high"],
   "tinker-api/rows/datums.ts": ["algorithm.loss_agg_mode", "algorithm.loss_fn"],

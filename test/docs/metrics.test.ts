@@ -1,5 +1,6 @@
 /** The catalog of metrics and what runs report are the same, in both directions. */
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { metricPage, metricPageText } from "../../scripts/metric-docs.ts";
@@ -9,6 +10,7 @@ import type { TrainingBackend } from "../../src/core/backend.ts";
 import { catalogName, metricSections } from "../../src/core/metrics/catalog.ts";
 import { defineEpisode, defineTrajectory } from "../../src/core/report.ts";
 import type { Task } from "../../src/core/task.ts";
+import { fineTune } from "../../src/finetune/index.ts";
 import { Workflow } from "../../src/workflow/workflow.ts";
 import { fetchOf, startServer } from "../tinker/local-server.ts";
 import { viaTinker } from "../tinker/shop-run.ts";
@@ -28,6 +30,11 @@ const inSource: Readonly<Record<string, readonly [string, string]>> = {
   "train/lr": ["python/agent_trainer_bridge/verl_engine/metrics.py", '"lr"'],
   "train/mfu": ["python/agent_trainer_bridge/verl_engine/metrics.py", '"mfu"'],
   "train/verl/{name}": ["python/agent_trainer_bridge/verl_engine/metrics.py", "verl/{name}"],
+  "engine/quantization_kl": ["src/backends/local/backend.ts", '"engine/quantization_kl"'],
+  "engine/quantization_ess_fraction": [
+    "src/backends/local/backend.ts",
+    '"engine/quantization_ess_fraction"',
+  ],
   "engine/prompt_tokens": ["src/backends/fireworks/backend.ts", '"engine/prompt_tokens"'],
   "engine/trained_tokens": ["src/backends/fireworks/backend.ts", '"engine/trained_tokens"'],
   "train/server/{name}": ["src/tinker-api/rows/update-metrics.ts", "`server/"],
@@ -66,6 +73,7 @@ class Scoring extends Workflow {
 }
 const scoring = { agentFlow: undefined, workflowClass: Scoring } as unknown as CoinTrainerOptions;
 
+const prices = { prompt: 1, sampled: 1, trained: 1 };
 const scripted: Readonly<Record<string, CoinTrainerOptions>> = {
   "rejection sampling and validation": {
     evaluator: halfRight,
@@ -84,6 +92,7 @@ const scripted: Readonly<Record<string, CoinTrainerOptions>> = {
     backend: coinBackend({ metrics: () => ({ "engine/busy_s": 0.001, "engine/heat": 1 }) }),
     set: { "replay.tasks": 1 },
   },
+  "a budget": { set: { "budget.usd": 1, "budget.prices": prices } },
   "asynchronous training": {
     evaluator: halfRight,
     set: { "async_training.enable": true },
@@ -125,6 +134,30 @@ async function onBackend(backend: TrainingBackend, set: Record<string, unknown>)
   return reported({ backend: owned, evaluator: byLength, set: { ...trained, ...set } });
 }
 
+/** Names that fine-tuning on one example reports. */
+async function reportedByFineTuning(loss: "sft" | "dpo"): Promise<readonly string[]> {
+  const say = (role: string, content: string) => [{ role, content }];
+  const example =
+    loss === "sft"
+      ? { prompt: "How much?", completion: "12" }
+      : { prompt: "How much?", chosen: "12", rejected: say("assistant", "much") };
+  const reportedNames: string[] = [];
+  await fineTune({
+    config: {
+      model: { name: "builtin:shop-tiny" },
+      fineTuning: { loss },
+      trainer: { totalBatches: 1, outputDir: mkdtempSync(join(tmpdir(), "fine-tuned-")) },
+    },
+    train: [example],
+    val: [example],
+    onEvent(event) {
+      if (event.type === "step-end" || event.type === "validation-end")
+        reportedNames.push(...Object.keys(event.metrics));
+    },
+  });
+  return reportedNames;
+}
+
 describe("metrics", () => {
   const found = new Set<string>();
   beforeAll(async () => {
@@ -140,12 +173,15 @@ describe("metrics", () => {
       "algorithm.rollout_correction.rollout_rs": "token_k1",
       "algorithm.rollout_correction.rollout_rs_threshold": "2",
       "algorithm.rollout_correction.rollout_token_veto_threshold": 1e-4,
+      "distillation.teacher": "builtin:shop-tiny",
+      "distillation.clip": 1,
     });
     await using server = await startServer({ modelName: "shop-tiny" });
     const tinker = await onBackend(viaTinker({ fetch: fetchOf(server.server) }), {
       "model.name": "shop-tiny",
     });
-    for (const name of [...local, ...tinker]) found.add(name);
+    const tuned = [await reportedByFineTuning("sft"), await reportedByFineTuning("dpo")].flat();
+    for (const name of [...local, ...tinker, ...tuned]) found.add(name);
   }, 180_000);
 
   it("are in the catalog if a run reports them", () => {

@@ -2,10 +2,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { beforeAll, afterAll, expect, it } from "vitest";
 import { codeBlocks, readPage, root, type CodeBlock } from "../docs/pages.ts";
+import { freePort } from "../free-port.ts";
 import { temporaryFolder } from "./cli-process.ts";
 
 const blocks = codeBlocks(readPage("docs/tutorial.md"));
@@ -18,14 +18,6 @@ let server: ChildProcess | undefined;
 let port: number;
 /** What the commands of a block printed, by the name of the block. */
 const printed = new Map<string, string>();
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port: free } = probe.address() as AddressInfo;
-  probe.close();
-  return free;
-}
 
 /** Links what the page installs: the built package itself, and other packages from this repository. */
 async function install(commands: string): Promise<void> {

@@ -180,6 +180,7 @@ describe("bad requests", () => {
     const messages = [userSays("x")];
     const image = { type: "image_url", image_url: { url: "data:," } };
     const tool = { type: "function", function: { name: "f" } };
+    const other = { type: "function", function: { name: "g" } };
     const cases: [object, string | null][] = [
       [{}, "messages"],
       [{ messages: [] }, "messages"],
@@ -207,13 +208,20 @@ describe("bad requests", () => {
       [{ messages, seed: 0.5 }, "seed"],
       [{ messages, stream: "yes" }, "stream"],
       [{ messages, tools: [{ type: "custom" }] }, "tools[0]"],
-      [{ messages, tools: [tool], tool_choice: "required" }, "tool_choice"],
-      [{ messages, tools: [tool], tool_choice: tool }, "tool_choice"],
-      [{ messages, logprobs: true, top_logprobs: 2 }, "top_logprobs"],
+      [{ messages, tool_choice: "required" }, "tool_choice"],
+      [{ messages, tools: [tool], tool_choice: other }, "tool_choice"],
+      [{ messages, logprobs: true, top_logprobs: 21 }, "top_logprobs"],
       [{ messages, frequency_penalty: 0.1 }, "frequency_penalty"],
       [{ messages, presence_penalty: -1 }, "presence_penalty"],
       [{ messages, logit_bias: { 1: 2 } }, "logit_bias"],
-      [{ messages, response_format: { type: "json_object" } }, "response_format"],
+      [
+        {
+          messages,
+          response_format: { type: "json_schema", json_schema: { schema: { type: 1 } } },
+        },
+        "response_format",
+      ],
+      [{ messages, chat_template_kwargs: { x: 1 } }, "chat_template_kwargs"],
       [{ messages, functions: [{}] }, "functions"],
     ];
     for (const [request, param] of cases) {

@@ -34,6 +34,7 @@ it.each(installed)("%s trains, with the numbers of the others", async (framework
     file: join(folder, "train.yaml"),
     overrides: [
       ...["trainer.total_batches=2", "data.train_batch_size=4", "rollout.n=4", "dataset.val=null"],
+      ...["trainer.test_freq=0", "trainer.keep_best=false"],
       ...[`trainer.output_dir=${folder}/runs`, "rollout.n_val=1", "workflow.retry_limit=0"],
     ],
   });

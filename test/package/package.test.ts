@@ -91,6 +91,8 @@ describe("the packed package, installed alone", () => {
     ["agent-trainer/fireworks", "createFireworksBackend"],
     ["agent-trainer/verl", "createVerlBackend"],
     ["agent-trainer/testing", "createScriptedTarget"],
+    ["agent-trainer/finetune", "fineTune"],
+    ["agent-trainer/environments", "environment"],
     ["agent-trainer/evaluators", "exactMatch"],
     ["agent-trainer/evaluate", "evaluate"],
     ["agent-trainer/datasets", "loadDataset"],

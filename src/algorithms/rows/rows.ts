@@ -4,7 +4,12 @@
  * dropped alone; the rest of its trajectory is kept.
  */
 import { AgentTrainerError } from "../../core/errors.ts";
-import type { RowProvenance, RowSegment, TrainingRow } from "../../core/loss/training-row.ts";
+import type {
+  RowProvenance,
+  RowRules,
+  RowSegment,
+  TrainingRow,
+} from "../../core/loss/training-row.ts";
 import type { GroupMember, Step, TrajectoryGroup } from "../../core/trajectory.ts";
 import type { Trace } from "../../core/trace.ts";
 import { boundaryBreaks, mergeSteps, type BoundaryBreak, type StepChain } from "./row-merge.ts";
@@ -111,10 +116,23 @@ function layOut(
     targetMask,
     samplingLogprobs: reported,
     ...(isLacking ? { lacksSamplingLogprobs: true } : {}),
+    ...rulesOf(chain),
     advantages,
     segments: segmentsOf(chain),
     provenance,
   };
+}
+
+/** What changed the distribution of each completion, where anything did. */
+function rulesOf(chain: StepChain): Pick<TrainingRow, "rules"> {
+  const all = chain.flatMap(({ trace }): RowRules[] => {
+    const { rules, maxTokens, stopTokenIds } = trace.sampling;
+    if (rules === undefined) return [];
+    const start = trace.promptIds.length;
+    const end = start + trace.responseIds.length;
+    return [{ start, end, rules, maxTokens, stopTokenIds }];
+  });
+  return all.length === 0 ? {} : { rules: all };
 }
 
 /** 0 where the gateway does not know the version. */

@@ -1,4 +1,4 @@
-/** The `fireworks` backend: trains a LoRA adapter and samples on Fireworks' serverless Training API. */
+/** The `fireworks` backend: trains and samples on Fireworks, serverless or on a dedicated trainer. */
 import { partsOf } from "../../tinker-api/adapter-parts.ts";
 import { randomBytes } from "node:crypto";
 import type {
@@ -10,6 +10,7 @@ import type {
 } from "../../core/backend.ts";
 import { backendsThat, capabilityMatrix } from "../../core/capabilities.ts";
 import { ConfigError, UnsupportedOptionError } from "../../core/errors.ts";
+import { refuseQuantization } from "../../core/refuse-quantization.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { Datum } from "../../tinker-api/messages.ts";
@@ -19,18 +20,20 @@ import type { ServerProfile } from "../../tinker-api/rows/server-profile.ts";
 import { serverMetrics, updateMetrics } from "../../tinker-api/rows/update-metrics.ts";
 import { defined } from "../../util/defined.ts";
 import { findRenderer } from "../find-renderer.ts";
-import { createFireworksClient, type FireworksClient } from "./api/client.ts";
+import type { FireworksClient } from "./api/client.ts";
 import { FireworksError } from "./api/fireworks-error.ts";
 import { nameSuffix } from "./api/names.ts";
 import type { FireworksTrainingClient } from "./api/training-client.ts";
 import { readCheckpointFile, writeCheckpointFile } from "./checkpoint-file.ts";
 import { fireworksLoss } from "./losses.ts";
 import type { FireworksBackendOptions } from "./options.ts";
+import { openSite, type Site } from "./site.ts";
 import { SnapshotSampler, type Published } from "./snapshot-sampler.ts";
 
 /** Limit at the end of a run; deleting the session ends its models anyway. */
 const unloadMs = 5_000;
 const promoteMs = 60_000;
+const dedicatedPromoteMs = 600_000;
 
 /** Losses are sums, and gradients are applied as they are: rows carry the factors of the aggregation. */
 const profile: ServerProfile = {
@@ -40,6 +43,7 @@ const profile: ServerProfile = {
 };
 
 interface Started {
+  readonly site: Site;
   readonly client: FireworksClient;
   readonly baseModel: string;
   readonly model: FireworksTrainingClient;
@@ -53,23 +57,38 @@ interface Counts {
   readonly trained: number;
 }
 
-/** A model on Fireworks' serverless Training API. Created by `createFireworksBackend`. */
+/** A model on Fireworks. Created by `createFireworksBackend`. */
 export class FireworksBackend implements TrainingBackend {
   readonly name = "fireworks";
-  readonly capabilities: BackendCapabilities = capabilityMatrix.fireworks;
   readonly #options: FireworksBackendOptions;
   #started: Started | undefined;
   #reference: Promise<FireworksTrainingClient> | undefined;
   #snapshotOfState: string | null = null;
   #trainedTokens = 0;
   #reported: Counts = { sampled: 0, prompt: 0, trained: 0 };
-  #undeleted: string[] = [];
+  #undeleted: readonly string[] = [];
+  /** While a deployment changes its weights, no sample begins. */
+  #publishing: Promise<unknown> = Promise.resolve();
+
+  #hasReference = true;
 
   constructor(options: FireworksBackendOptions = {}) {
     this.#options = options;
   }
 
-  /** Resource names of training sessions that could not be deleted at the end. */
+  get capabilities(): BackendCapabilities {
+    const row = capabilityMatrix.fireworks;
+    if (this.#options.dedicated === undefined) return row;
+    // A trainer has the base model of an adapter; where it trains every weight, it has no other.
+    return { ...row, fullFineTune: true, reference: this.#hasReference };
+  }
+
+  /** USD per hour of the hardware that is held; null for serverless training, and where it is unknown. */
+  get usdPerHour(): number | null {
+    return this.#started?.site.usdPerHour ?? null;
+  }
+
+  /** Resource names of training sessions, trainers and deployments that could not be deleted at the end. */
   get undeletedSessions(): readonly string[] {
     return this.#undeleted;
   }
@@ -79,19 +98,21 @@ export class FireworksBackend implements TrainingBackend {
     return this.#started;
   }
 
-  async start({ model: spec, seed, signal }: RunContext): Promise<InferenceTarget> {
+  async start({ model: spec, seed, signal, runDir }: RunContext): Promise<InferenceTarget> {
     if (this.#started !== undefined)
       throw new Error("The fireworks backend has already been started.");
     const { lora, name: baseModel } = spec;
-    if (lora === null)
+    refuseQuantization(spec, this.name);
+    const { dedicated } = this.#options;
+    if (lora === null && dedicated === undefined)
       throw new UnsupportedOptionError(
         "model.lora_rank",
         0,
         this.name,
         backendsThat(({ fullFineTune }) => fullFineTune),
       );
-    const { baseUrl, apiKey, account, onWarning, contextLength, tokenizer } = this.#options;
-    if (contextLength === undefined)
+    const { contextLength, tokenizer } = this.#options;
+    if (contextLength === undefined && dedicated === undefined)
       throw new ConfigError({
         message: `Fireworks does not report how long the context of "${baseModel}" is.`,
         hint: "Set fireworks.context_length.",
@@ -102,30 +123,43 @@ export class FireworksBackend implements TrainingBackend {
       signal,
     });
     signal.throwIfAborted();
-    const client = await createFireworksClient({
-      ...this.#options.client,
-      ...defined({ baseUrl, apiKey, account, onWarning }),
+    const site = await openSite(this.#options, {
+      baseModel,
+      loraRank: lora?.rank ?? 0,
+      runDir: runDir ?? null,
+      signal,
+      onLeft: (names) => this.#leave(names),
     });
+    const { client } = site;
     try {
       const { trainAttention, trainMlp, trainUnembed } = this.#options;
       const parts = partsOf(lora, this.name);
       const model = await client.createModel({
         baseModel,
-        rank: lora.rank,
-        alpha: lora.alpha,
+        rank: lora?.rank ?? 0,
+        ...defined({ alpha: lora?.alpha }),
         seed,
         ...defined({ trainAttention, trainMlp, trainUnembed }),
         ...parts,
         signal,
       });
-      const published = await publish(client, model, 0, signal);
-      const sampler = new SnapshotSampler(contextLength, () => this.#run.published);
-      this.#started = { client, baseModel, model, sampler, published };
+      const published = await site.publish(model, 0, signal);
+      const length = contextLength ?? site.contextLength ?? 0;
+      const sampler = new SnapshotSampler(length, async () => {
+        await this.#publishing;
+        return this.#run.published;
+      });
+      this.#hasReference = lora !== null;
+      this.#started = { site, client, baseModel, model, sampler, published };
       return { kind: "sampler", sampler, renderer };
     } catch (error) {
-      await this.#delete(client);
+      this.#leave(await site.close());
       throw error;
     }
+  }
+
+  #leave(names: readonly string[]): void {
+    this.#undeleted = [...this.#undeleted, ...names];
   }
 
   async updatePolicy(
@@ -209,10 +243,16 @@ export class FireworksBackend implements TrainingBackend {
   }
 
   async publishWeights(): Promise<number> {
-    const run = this.#run;
-    const version = run.published.version + 1;
-    run.published = await publish(run.client, run.model, version);
+    const version = this.#run.published.version + 1;
+    await this.#publish(version);
     return version;
+  }
+
+  async #publish(version: number): Promise<void> {
+    const run = this.#run;
+    const work = run.site.publish(run.model, version);
+    if (this.#options.dedicated !== undefined) this.#publishing = work.catch(() => undefined);
+    run.published = await work;
   }
 
   async saveState(folder: string): Promise<void> {
@@ -230,7 +270,7 @@ export class FireworksBackend implements TrainingBackend {
     const run = this.#run;
     const statePath = await readCheckpointFile(folder, run.client.sessionName);
     await run.model.loadState(statePath, true);
-    run.published = await publish(run.client, run.model, weightVersion);
+    await this.#publish(weightVersion);
   }
 
   async metrics(): Promise<UpdateMetrics> {
@@ -250,17 +290,18 @@ export class FireworksBackend implements TrainingBackend {
     if (run === undefined) return;
     await this.#promote(run);
     await run.model.unload({ signal: AbortSignal.timeout(unloadMs) }).catch(() => undefined);
-    await this.#delete(run.client);
+    this.#leave(await run.site.close());
   }
 
   /** The last checkpoint becomes a model, since everything else ends with the session. */
-  async #promote({ client, baseModel }: Started): Promise<void> {
+  async #promote({ site, baseModel }: Started): Promise<void> {
     const { outputModel, onWarning } = this.#options;
     const snapshot = this.#snapshotOfState;
     if (outputModel === undefined || snapshot === null) return;
-    const signal = AbortSignal.timeout(promoteMs);
+    const { dedicated } = this.#options;
+    const signal = AbortSignal.timeout(dedicated === undefined ? promoteMs : dedicatedPromoteMs);
     const promote = (name: string): Promise<string> =>
-      client.promote(snapshot, name, baseModel, { signal });
+      site.promote(snapshot, name, baseModel, signal);
     const promoted = promote(outputModel).catch(async (error: unknown) => {
       if (!(error instanceof FireworksError) || error.status !== 409) throw error;
       // The name is taken, and the weights would be gone.
@@ -271,20 +312,6 @@ export class FireworksBackend implements TrainingBackend {
       onWarning?.(`The last checkpoint did not become the model ${outputModel}: ${String(error)}`);
     });
   }
-
-  async #delete(client: FireworksClient): Promise<void> {
-    if (!(await client.delete())) this.#undeleted = [...this.#undeleted, client.sessionName];
-  }
-}
-
-async function publish(
-  client: FireworksClient,
-  model: FireworksTrainingClient,
-  version: number,
-  signal?: AbortSignal,
-): Promise<Published> {
-  const path = await model.saveForSampler(`v${version}`, defined({ signal }));
-  return { client: client.createSampler(path), version };
 }
 
 /** `grad_norm:mean` is ours without the rule behind its colon. */

@@ -1,5 +1,6 @@
 /**
- * `agent-trainer/fireworks`: Fireworks' serverless Training API as a training backend, and its client.
+ * `agent-trainer/fireworks`: training on Fireworks as a backend, serverless or on dedicated trainers, and
+ * a client of the serverless Training API.
  *
  * @module fireworks
  */
@@ -20,11 +21,13 @@ export type {
   FireworksTrainingClient,
   GradientNormalization,
 } from "./api/training-client.ts";
+export type { DedicatedOptions as FireworksDedicatedOptions } from "./dedicated/dedicated-options.ts";
 export type { FireworksBackendOptions } from "./options.ts";
 
 /**
- * Creates the `fireworks` backend, which trains a LoRA adapter on Fireworks' serverless Training API. The
- * caller disposes of it, which deletes the training session.
+ * Creates the `fireworks` backend, which trains a LoRA adapter on Fireworks' serverless Training API, or,
+ * with `dedicated`, an adapter or every weight on a dedicated trainer. The caller disposes of it, which
+ * deletes what was created.
  *
  * @example
  * await using backend = createFireworksBackend({ tokenizer: "Qwen/Qwen3-8B", contextLength: 32_768 });

@@ -14,12 +14,12 @@ export interface Published {
 
 export class SnapshotSampler implements Sampler {
   readonly contextLength: number;
-  readonly #published: () => Published;
+  readonly #published: () => Promise<Published>;
   /** Since the start. */
   sampledTokens = 0;
   promptTokens = 0;
 
-  constructor(contextLength: number, published: () => Published) {
+  constructor(contextLength: number, published: () => Promise<Published>) {
     this.contextLength = contextLength;
     this.#published = published;
   }
@@ -35,7 +35,7 @@ export class SnapshotSampler implements Sampler {
         "fireworks",
         backendsThat(({ minP = true }) => minP),
       );
-    const published = this.#published();
+    const published = await this.#published();
     return Promise.all(
       Array.from({ length: n }, (_, index) => this.#sampleOne(published, request, index)),
     );

@@ -30,6 +30,33 @@ const params = {
 const sampled = (prompt: Int32Array, { tokens, logprobs }: Sample): TrainingRow =>
   rowOf(Int32Array.from([...prompt, ...tokens]), prompt.length, { logprobs });
 
+describe("a quantized base", () => {
+  const quantized: RunContext = {
+    ...run("builtin:shop-tiny"),
+    model: { name: "builtin:shop-tiny", lora: { rank: 4, alpha: 8 }, quantization: "int8" },
+  };
+
+  it("tells its distance to the model as published, and reports it", async () => {
+    const told: string[] = [];
+    await using backend = createLocalBackend({ threads: 1, onWarning: (text) => told.push(text) });
+    await backend.start(quantized);
+    expect(told).toEqual([expect.stringContaining("over 512 tokens") as string]);
+    const metrics = await backend.metrics();
+    expect(metrics["engine/quantization_kl"]).toBeGreaterThan(0);
+    expect(metrics["engine/quantization_kl"]).toBeLessThan(0.01);
+    expect(metrics["engine/quantization_ess_fraction"]).toBeGreaterThan(0.98);
+    expect(metrics["engine/quantization_ess_fraction"]).toBeLessThan(1);
+  });
+
+  it("is sampled as it is trained", async () => {
+    await using backend = createLocalBackend({ samplingPrecision: "int8" });
+    await expect(backend.start(quantized)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      fields: { option: "local.sampling_precision" },
+    });
+  });
+});
+
 describe("the local backend", () => {
   it("samples, streams, trains, publishes and restores, through its thread", async () => {
     await using backend = createLocalBackend({ threads: 1 });

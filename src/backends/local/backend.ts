@@ -11,7 +11,7 @@ import type {
   UpdateMetrics,
 } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
-import { ContextOverflowError } from "../../core/errors.ts";
+import { ConfigError, ContextOverflowError } from "../../core/errors.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
@@ -19,11 +19,13 @@ import type { UpdateLimits } from "../../core/loss/update-limits.ts";
 import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
 import type { Provider } from "../../engine/provider.ts";
+import type { QuantizationDistance } from "../../engine/quantization-distance.ts";
 import type { SamplingPrecision } from "../../engine/sampling/sampling-session.ts";
 import type { PullProgress } from "../../hub/pull-files.ts";
 import { defined } from "../../util/defined.ts";
 import { findModel } from "./find-model.ts";
 import { loadModelRenderer } from "./load-model.ts";
+import { probePrompts, quantizationNotice } from "./quantization-notice.ts";
 import { messageOfRows } from "./row-message.ts";
 import { WorkerClient } from "./worker-client.ts";
 
@@ -63,6 +65,8 @@ export interface LocalBackendOptions {
    * @default "float32"
    */
   readonly momentPrecision?: MomentPrecision;
+  /** Called with what a user should know of the model that was loaded, in a sentence or two. */
+  readonly onWarning?: (message: string) => void;
   /** Called with the progress of downloading a model from a hub. */
   readonly onPull?: (progress: PullProgress) => void;
 }
@@ -74,6 +78,7 @@ export class LocalBackend implements TrainingBackend {
   readonly #options: LocalBackendOptions;
   #worker: WorkerClient | undefined;
   #counted = { tokens: 0, busyMs: 0 };
+  #distance: QuantizationDistance | undefined;
 
   constructor(options: LocalBackendOptions = {}) {
     this.#options = options;
@@ -86,7 +91,15 @@ export class LocalBackend implements TrainingBackend {
 
   async start(run: RunContext): Promise<InferenceTarget> {
     if (this.#worker !== undefined) throw new Error("The local backend has already been started.");
-    const { onPull, cacheMemoryMiB } = this.#options;
+    const { onPull, cacheMemoryMiB, samplingPrecision = "float32" } = this.#options;
+    const { quantization = "none" } = run.model;
+    if (quantization !== "none" && samplingPrecision !== "float32") {
+      throw new ConfigError({
+        message: `local.sampling_precision is ${samplingPrecision}, but model.quantization is ${quantization}: samples would not come from the base that is trained.`,
+        hint: "Leave local.sampling_precision out: a quantized base is sampled as it is.",
+        fields: { option: "local.sampling_precision", value: samplingPrecision },
+      });
+    }
     const { path, name } = await findModel(run.model.name, {
       signal: run.signal,
       ...defined({ onProgress: onPull }),
@@ -94,18 +107,24 @@ export class LocalBackend implements TrainingBackend {
     const renderer = await loadModelRenderer(path);
     const worker = new WorkerClient();
     this.#worker = worker;
-    const { contextLength } = await worker.call("load", {
+    const { contextLength, quantized } = await worker.call("load", {
       path,
       name,
       lora: run.model.lora,
+      quantization,
+      probes: quantization === "none" ? [] : probePrompts(renderer),
       seed: run.seed,
       threads: this.#options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
       provider: this.#options.provider ?? "cpu",
       trainingMemoryMiB: this.#options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
       ...defined({ cacheMemoryMiB }),
-      samplingPrecision: this.#options.samplingPrecision ?? "float32",
+      samplingPrecision,
       momentPrecision: this.#options.momentPrecision ?? "float32",
     });
+    if (quantized !== null) {
+      this.#distance = quantized.distance;
+      this.#options.onWarning?.(quantizationNotice(quantized));
+    }
     return { kind: "sampler", renderer, sampler: createSampler(worker, contextLength) };
   }
 
@@ -148,6 +167,12 @@ export class LocalBackend implements TrainingBackend {
     return {
       "engine/sampled_tokens": totals.tokens - before.tokens,
       "engine/busy_s": (totals.busyMs - before.busyMs) / 1000,
+      ...(this.#distance === undefined
+        ? {}
+        : {
+            "engine/quantization_kl": this.#distance.kl,
+            "engine/quantization_ess_fraction": this.#distance.effectiveSampleSize,
+          }),
     };
   }
 
@@ -163,6 +188,7 @@ export class LocalBackend implements TrainingBackend {
 function createSampler(worker: WorkerClient, contextLength: number): Sampler {
   return {
     contextLength,
+    appliesLogitRules: true,
     async sample({ tokens, params, n = 1, onChunk, signal }) {
       if (tokens.length >= contextLength)
         throw new ContextOverflowError(tokens.length, contextLength);

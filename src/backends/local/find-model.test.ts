@@ -44,12 +44,10 @@ describe("findModel of what a run leaves", () => {
 
   it("says how an adapter becomes a model", async () => {
     const run = folderOf(
-      "config.resolved.yaml",
-      "checkpoints/000001/state.json",
       "checkpoints/000001/weights/adapter_config.json",
       "checkpoints/000001/weights/adapter_model.safetensors",
     );
-    await expect(findModel(run)).rejects.toMatchObject({
+    await expect(findModel(join(run, "checkpoints/000001/weights"))).rejects.toMatchObject({
       hint: expect.stringContaining(
         `agent-trainer model merge ${join(run, "checkpoints/000001/weights")} --into OUT`,
       ) as string,

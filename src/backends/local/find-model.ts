@@ -7,6 +7,7 @@ import { isGgufPath } from "../../engine/checkpoint/gguf/gguf-file.ts";
 import { isAdapterFolder } from "../../engine/checkpoint/lora-adapter.ts";
 import { parseModelId } from "../../hub/model-id.ts";
 import { resolveModel, type PullOptions } from "../../hub/pull-model.ts";
+import { mergedCheckpoint } from "./merged-checkpoint.ts";
 import { findRunWeights } from "./run-weights.ts";
 
 const builtinPrefix = "builtin:";
@@ -21,8 +22,8 @@ export interface FoundModel {
 }
 
 /**
- * Files on disk take precedence; a run resolves to its newest checkpoint; `OWNER/NAME` is taken from
- * the hub's cache, or downloaded.
+ * Files on disk take precedence; a run resolves to its newest checkpoint, with an adapter merged into its
+ * base; `OWNER/NAME` is taken from the hub's cache, or downloaded.
  * @throws ModelError when there is no such model; HubError when the download fails.
  */
 export async function findModel(name: string, pull: PullOptions = {}): Promise<FoundModel> {
@@ -31,6 +32,13 @@ export async function findModel(name: string, pull: PullOptions = {}): Promise<F
   if (isGgufPath(path) ? existsSync(path) : existsSync(join(path, "config.json")))
     return { path, name: path };
   const weights = await findRunWeights(path);
+  if (weights !== null && isAdapterFolder(weights)) {
+    const merged = await mergedCheckpoint(
+      weights,
+      async (base) => (await findModel(base, pull)).path,
+    );
+    if (merged !== null) return { path: merged, name: merged };
+  }
   if (weights !== null) return findModel(weights, pull);
   const id = existsSync(path) ? null : parseModelId(name);
   if (id !== null) return { path: await resolveModel(id, pull), name };

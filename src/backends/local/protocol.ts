@@ -1,13 +1,25 @@
 /** Messages between the backend and the worker thread that computes. */
-import type { LoraSpec } from "../../core/backend.ts";
+import type { LoraSpec, Quantization } from "../../core/backend.ts";
 import type { ErrorCode } from "../../core/errors.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { Sample, SampleChunk, SamplingParams } from "../../core/policy.ts";
+import type { IntegerKernel } from "../../engine/graph/integer-product.ts";
 import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
 import type { Provider } from "../../engine/provider.ts";
+import type { QuantizationDistance } from "../../engine/quantization-distance.ts";
 import type { SamplingPrecision } from "../../engine/sampling/sampling-session.ts";
 import type { UpdateLimits } from "../../core/loss/update-limits.ts";
 import type { RowMessage } from "./row-message.ts";
+
+export interface LoadedModel {
+  readonly contextLength: number;
+  /** Null without quantization. */
+  readonly quantized: {
+    readonly distance: QuantizationDistance;
+    /** What products of the base are computed with; null: 32-bit floats, since integers are not both exact and faster here. */
+    readonly kernel: IntegerKernel | null;
+  } | null;
+}
 
 /** Calls that the worker accepts; each gets one response. */
 export interface WorkerCalls {
@@ -17,6 +29,9 @@ export interface WorkerCalls {
     /** Name of the model outside of this machine, or its path. */
     name: string;
     lora: LoraSpec | null;
+    quantization: Quantization;
+    /** Continued to measure what quantization changes; none: it is not measured. */
+    probes: readonly Int32Array[];
     seed: number;
     threads: number;
     provider: Provider;
@@ -24,7 +39,7 @@ export interface WorkerCalls {
     cacheMemoryMiB?: number;
     samplingPrecision: SamplingPrecision;
     momentPrecision: MomentPrecision;
-  }) => { contextLength: number };
+  }) => LoadedModel;
   sample: (request: {
     tokens: Int32Array;
     params: SamplingParams;

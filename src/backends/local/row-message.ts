@@ -3,12 +3,13 @@
  * are cut from buffers that hold a whole step (`row-arrays.ts`), and posting them as they are would copy
  * those buffers with every message.
  */
-import type { RowProvenance, TrainingRow } from "../../core/loss/training-row.ts";
+import type { RowProvenance, RowRules, TrainingRow } from "../../core/loss/training-row.ts";
 
 interface RowShape {
   readonly length: number;
   readonly temperature: number | undefined;
   readonly hasWeights: boolean;
+  readonly rules?: readonly RowRules[];
   readonly provenance: RowProvenance;
 }
 
@@ -33,7 +34,7 @@ export function rowsOfMessage({ numbers, shapes }: RowMessage): TrainingRow[] {
     at += wide * length;
     return view;
   };
-  return shapes.map(({ length, temperature, hasWeights, provenance }) => {
+  return shapes.map(({ length, temperature, hasWeights, rules, provenance }) => {
     const row: TrainingRow = {
       tokens: column(Int32Array, length),
       samplingLogprobs: column(Float32Array, length),
@@ -41,6 +42,7 @@ export function rowsOfMessage({ numbers, shapes }: RowMessage): TrainingRow[] {
       ...(hasWeights ? { weights: column(Float32Array, length) } : {}),
       targetMask: new Uint8Array(numbers, mask, length),
       ...(temperature === undefined ? {} : { temperature }),
+      ...(rules === undefined ? {} : { rules }),
       segments: [],
       provenance,
     };
@@ -51,10 +53,11 @@ export function rowsOfMessage({ numbers, shapes }: RowMessage): TrainingRow[] {
 
 /** Copies `rows`, which stay usable. */
 export function messageOfRows(rows: readonly TrainingRow[]): RowMessage {
-  const shapes = rows.map(({ tokens, temperature, weights, provenance }): RowShape => ({
+  const shapes = rows.map(({ tokens, temperature, weights, rules, provenance }): RowShape => ({
     length: tokens.length,
     temperature,
     hasWeights: weights !== undefined,
+    ...(rules === undefined ? {} : { rules }),
     provenance,
   }));
   const bytes = shapes.reduce(

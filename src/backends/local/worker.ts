@@ -9,9 +9,11 @@ import { fileError } from "../../core/file-error.ts";
 import { refuseBeyond } from "../../core/loss/update-limits.ts";
 import { loadPolicyModel } from "../../engine/model/policy-model.ts";
 import { PolicyEngine } from "../../engine/policy-engine.ts";
+import { quantizationDistance } from "../../engine/quantization-distance.ts";
 import { requireProvider } from "../../engine/require-provider.ts";
 import { defined } from "../../util/defined.ts";
-import { modelAssets } from "./load-model.ts";
+import { readVocabulary } from "../../tokenizers/vocabulary-bytes.ts";
+import { loadTokenizerFiles, modelAssets } from "./load-model.ts";
 import { rowsOfMessage } from "./row-message.ts";
 import type { CallName, FromWorker, ToWorker, WireError, WorkerCalls } from "./protocol.ts";
 
@@ -22,11 +24,26 @@ const send = (message: FromWorker): void => {
 };
 
 let engine: PolicyEngine | undefined;
+let modelPath = "";
+let hasVocabulary: Promise<void> | undefined;
 const running = new Map<number, AbortController>();
 
 function loaded(): PolicyEngine {
   if (engine === undefined) throw new Error("The model has not been loaded.");
   return engine;
+}
+
+/** The engine, with the bytes of the model's tokens where something needs them. @throws ModelError */
+async function loadedFor(requests: readonly { readonly rules?: unknown }[]): Promise<PolicyEngine> {
+  const own = loaded();
+  if (requests.some(({ rules }) => rules !== undefined)) {
+    hasVocabulary ??= loadTokenizerFiles(modelPath).then(({ tokenizer }) => {
+      const vocabulary = readVocabulary(tokenizer, own.vocabularySize);
+      if (vocabulary !== null) own.vocabulary = vocabulary;
+    });
+    await hasVocabulary;
+  }
+  return own;
 }
 
 type Handlers = {
@@ -38,23 +55,31 @@ type Handlers = {
 };
 
 const handlers: Handlers = {
-  async load({ path, name, lora, seed, ...engineOptions }) {
+  async load({ path, name, lora, seed, quantization, probes, ...engineOptions }) {
     await requireProvider(engineOptions.provider);
-    const policy = await loadPolicyModel(path, { lora, seed });
+    const policy = await loadPolicyModel(path, { lora, seed, quantization });
+    modelPath = path;
     const origin = { name, assets: await modelAssets(path) };
     engine = await PolicyEngine.create(policy, { ...engineOptions, modelPath: path, origin });
-    return { contextLength: engine.contextLength };
+    const { contextLength } = engine;
+    if (probes.length === 0) return { contextLength, quantized: null };
+    const { threads, provider, trainingMemoryMiB: memoryMiB } = engineOptions;
+    const given = { path, prompts: probes, threads, provider, memoryMiB };
+    const distance = await quantizationDistance(engine, given);
+    return { contextLength, quantized: { distance, kernel: policy.integers?.kernel ?? null } };
   },
-  sample({ stream, ...request }, id, signal) {
-    return loaded().sample({
+  async sample({ stream, ...request }, id, signal) {
+    return (await loadedFor([request.params])).sample({
       ...request,
       signal,
       ...(stream ? { onChunk: (chunk) => send({ kind: "chunk", id, chunk }) } : {}),
     });
   },
-  forward: ({ rows, which }) => loaded().forward(rowsOfMessage(rows), which),
+  async forward({ rows, which }) {
+    return (await loadedFor(rows.shapes)).forward(rowsOfMessage(rows), which);
+  },
   async update({ rows, loss, optim, limits }) {
-    const metrics = await loaded().forwardBackward(rowsOfMessage(rows), loss);
+    const metrics = await (await loadedFor(rows.shapes)).forwardBackward(rowsOfMessage(rows), loss);
     const check = (measured: UpdateMetrics): void =>
       refuseBeyond(limits, { ...metrics, ...measured });
     const stepped = await loaded().optimStep(optim, limits === undefined ? undefined : check);

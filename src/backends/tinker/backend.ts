@@ -10,6 +10,7 @@ import type {
 } from "../../core/backend.ts";
 import { backendsThat } from "../../core/capabilities.ts";
 import { CheckpointError, ConfigError, UnsupportedOptionError } from "../../core/errors.ts";
+import { refuseQuantization } from "../../core/refuse-quantization.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { createTinkerClient, type TinkerClient } from "../../tinker-api/client.ts";
@@ -18,7 +19,11 @@ import { foldPenalty } from "../../tinker-api/rows/kl-penalty.ts";
 import type { ServerProfile } from "../../tinker-api/rows/server-profile.ts";
 import { serverMetrics, updateMetrics } from "../../tinker-api/rows/update-metrics.ts";
 import type { SamplingClient } from "../../tinker-api/sampling-client.ts";
-import { TinkerError, TinkerStatusError } from "../../tinker-api/tinker-error.ts";
+import {
+  TinkerError,
+  TinkerLiveSnapshotError,
+  TinkerStatusError,
+} from "../../tinker-api/tinker-error.ts";
 import type { TrainingClient } from "../../tinker-api/training-client.ts";
 import { mapConcurrent } from "../../util/concurrency.ts";
 import { defined } from "../../util/defined.ts";
@@ -29,6 +34,7 @@ import type { TinkerBackendOptions } from "./options.ts";
 import { probeSampling } from "./sampling-profile.ts";
 import { probeClipping, probeServer } from "./server-profile.ts";
 import { capabilitiesOn } from "./server-capabilities.ts";
+import { SnapshotWitness } from "./snapshot-witness.ts";
 import { VersionSampler } from "./version-sampler.ts";
 
 /** Limit at the end of a run; a server that does not respond ends the session itself. */
@@ -45,6 +51,10 @@ interface Started {
   model: TrainingClient;
   published: SamplingClient;
   version: number;
+  /** Null once it has told, and where it is not asked. */
+  witness: SnapshotWitness | null;
+  /** Weights have changed since the last snapshot. */
+  hasStepped: boolean;
 }
 
 /** A model on a Tinker server. Created by `createTinkerBackend`. */
@@ -74,6 +84,7 @@ export class TinkerBackend implements TrainingBackend {
     if (this.#started !== undefined)
       throw new Error("The tinker backend has already been started.");
     const { lora, name: baseModel } = spec;
+    refuseQuantization(spec, this.name);
     if (lora === null)
       throw new UnsupportedOptionError(
         "model.lora_rank",
@@ -101,7 +112,10 @@ export class TinkerBackend implements TrainingBackend {
       const places =
         this.#options.tokenizer === undefined ? [baseModel, tokenizer] : [this.#options.tokenizer];
       const renderer = await findRenderer(places, "tinker.tokenizer", { signal });
-      const profile = await probeServer(model, signal);
+      const { snapshots = "probe" } = this.#options;
+      const probed = await probeServer(model, signal);
+      const profile =
+        snapshots === "probe" ? probed : { ...probed, samplesWhatIsTrained: snapshots === "live" };
       if (profile.reduction !== "sum")
         onWarning?.(
           `The Tinker server averages losses (${profile.reduction}); this is compensated for.`,
@@ -122,6 +136,8 @@ export class TinkerBackend implements TrainingBackend {
         model,
         published,
         version: 0,
+        witness: snapshots === "probe" ? await SnapshotWitness.of(published, signal) : null,
+        hasStepped: false,
       };
       return { kind: "sampler", sampler, renderer };
     } catch (error) {
@@ -181,6 +197,7 @@ export class TinkerBackend implements TrainingBackend {
         options,
       ),
     ]);
+    if (optim.learningRate > 0) this.#run.hasStepped = true;
     return {
       ...updateMetrics(rows, batch, output, loss, profile.reduction),
       ...serverMetrics(step),
@@ -245,9 +262,21 @@ export class TinkerBackend implements TrainingBackend {
 
   async publishWeights(): Promise<number> {
     const run = this.#run;
-    run.published = await run.model.createSampler();
+    run.published = await this.#createSnapshot(run);
+    run.hasStepped = false;
     run.version += 1;
     return run.version;
+  }
+
+  /** Asks the one before it until a step has moved the weights far enough to tell. @throws TinkerLiveSnapshotError */
+  async #createSnapshot(run: Started): Promise<SamplingClient> {
+    const { witness, client, model } = run;
+    if (witness === null || !run.hasStepped) return model.createSampler();
+    const { finding, current, next } = await witness.compare(() => model.createSampler());
+    if (finding.kind === "live")
+      throw new TinkerLiveSnapshotError(client.baseUrl, finding.drift, finding.moved);
+    run.witness = finding.kind === "frozen" ? null : next;
+    return current;
   }
 
   async saveState(folder: string): Promise<void> {
@@ -276,6 +305,8 @@ export class TinkerBackend implements TrainingBackend {
     run.model = await run.client.createModelFromState(statePath, true);
     run.published = await run.model.createSampler();
     run.version = weightVersion;
+    run.hasStepped = false;
+    if (run.witness !== null) run.witness = await SnapshotWitness.of(run.published);
   }
 
   async metrics(): Promise<UpdateMetrics> {

@@ -31,6 +31,7 @@ export { createFloatTensor, createIdTensor } from "../../tinker-api/codec/tensor
 export type { FloatTensor, IdTensor, TinkerTensor } from "../../tinker-api/codec/tensor.ts";
 export {
   TinkerError,
+  TinkerLiveSnapshotError,
   TinkerModelLostError,
   TinkerRequestFailedError,
   TinkerResultGoneError,

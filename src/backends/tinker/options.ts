@@ -17,6 +17,14 @@ export interface TinkerBackendOptions {
   readonly contextLength?: number;
   /** Seconds after which the server may delete a checkpoint; null: never. @default null */
   readonly checkpointTtlSeconds?: number | null;
+  /**
+   * Whether a snapshot keeps its weights while training continues. `probe` checks that at the first weight
+   * sync whose optimizer step changed something, with two scored prompts of 16 tokens, and refuses a server
+   * whose snapshots follow the trained weights. `frozen` trusts the server. `live` trains on a server whose
+   * snapshots do follow: synchronously only, and never while samples are in flight.
+   * @default "probe"
+   */
+  readonly snapshots?: "probe" | "frozen" | "live";
   /** Called on retries and with the findings of the probes. @default none */
   readonly onWarning?: (notice: string) => void;
   /** Further options of the client: deadlines, encoding, `fetch`. */

@@ -13,7 +13,7 @@ import type { CliIo } from "../terminal/io.ts";
 import { createItemProgress } from "../terminal/item-progress.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { commandLine } from "../terminal/resume-command.ts";
-import { type EndpointFlags, evaluatedModel, nameOverride } from "./evaluated-model.ts";
+import { type EndpointFlags, evaluatedModel, flagOverrides } from "./evaluated-model.ts";
 
 export interface EvalFlags extends EndpointFlags {
   readonly n?: number;
@@ -67,7 +67,7 @@ export async function evalCommand(
   }
   const [file, ...given] = positional as [string, ...string[]];
   const overrides = [
-    ...nameOverride(flags),
+    ...flagOverrides(flags),
     ...given,
     ...(dataset === undefined ? [] : [`dataset.val=${JSON.stringify(resolve(dataset))}`]),
   ];

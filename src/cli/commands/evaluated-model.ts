@@ -1,6 +1,7 @@
 /** What `--model` names, for the commands that run an agent without training. */
 import { ConfigError } from "../../core/errors.ts";
 import type { ModelEndpoint } from "../../evaluate/evaluation-options.ts";
+import { commandOverrides } from "../terminal/command-overrides.ts";
 import { workerKeyVariable } from "./gateway-source.ts";
 
 export interface EndpointFlags {
@@ -9,6 +10,8 @@ export interface EndpointFlags {
   readonly modelName?: string;
   /** Environment variable with the key of the endpoint. */
   readonly keyEnv?: string;
+  /** Command that is the agent. */
+  readonly command?: string;
 }
 
 function endpointKey({ keyEnv }: EndpointFlags): string | undefined {
@@ -43,6 +46,10 @@ export function evaluatedModel(flags: EndpointFlags): string | ModelEndpoint | u
   return model;
 }
 
-/** What --model names takes the place of the file's model, which may be missing then. */
-export const nameOverride = ({ model }: EndpointFlags): string[] =>
-  model === undefined ? [] : ["model.name=evaluated"];
+/**
+ * What --model and --command name takes the place of the file's model and agent, which may be missing then.
+ */
+export const flagOverrides = ({ model, command }: EndpointFlags): string[] => [
+  ...(model === undefined ? [] : ["model.name=evaluated"]),
+  ...(command === undefined ? [] : commandOverrides(command)),
+];

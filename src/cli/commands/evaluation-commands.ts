@@ -16,6 +16,7 @@ Examples:
   $ agent-trainer eval shop.yaml --model runs/shop --n 4
   $ agent-trainer eval shop.yaml --model runs/shop/checkpoints/000010 --json
   $ agent-trainer eval shop.yaml --model http://localhost:8000/v1 --limit 20
+  $ agent-trainer eval shop.yaml --command "python agent.py"
   $ agent-trainer eval shop.yaml --model https://api.openai.com/v1 --model-name gpt-4o-mini --key-env OPENAI_API_KEY
   $ agent-trainer eval shop.yaml --resume evals/2026-01-31T12-00-00-1a2b3c
 
@@ -42,6 +43,7 @@ const tryHelp = `
 Examples:
   $ agent-trainer try shop.yaml
   $ agent-trainer try shop.yaml --task 7
+  $ agent-trainer try shop.yaml --command "python agent.py"
   $ agent-trainer try shop.yaml --task tea-and-milk --model http://localhost:8000/v1
   $ agent-trainer try shop.yaml --model runs/shop rollout.val.temperature=0
 `;
@@ -64,7 +66,8 @@ function withModel(command: Command): Command {
     .option(
       "--key-env <variable>",
       `environment variable with the key of the endpoint (default: ${workerKeyVariable})`,
-    );
+    )
+    .option("--command <command>", "command that is the agent; the same as agent_command.run=...");
 }
 
 export function addEvaluationCommands(

@@ -4,7 +4,9 @@ import { capabilityMatrix } from "../../core/capabilities.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { AgentTrainer } from "../../launch/agent-trainer.ts";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
+import { checkPrices } from "../../trainer/budget/run-prices.ts";
 import { resolvedAsJson, formatResolved } from "../report/dry-run.ts";
+import { commandOverrides } from "../terminal/command-overrides.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { explainedAsJson, formatExplained } from "../report/explain.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
@@ -19,17 +21,21 @@ export interface TrainFlags {
   readonly resume?: string | boolean;
   /** Accept changes to options that affect the results of a resumed run. */
   readonly allowChanges?: boolean;
+  /** Environment; with it, there may be no file. */
+  readonly env?: string;
   readonly dryRun?: boolean;
   /** Key of the option to explain. */
   readonly explain?: string;
   readonly json?: boolean;
   readonly seed?: number;
+  readonly command?: string;
   readonly skipBadRows?: boolean;
   readonly quiet?: boolean;
 }
 
 interface TrainInput {
-  readonly configFile: string;
+  /** null where everything is in flags and overrides. */
+  readonly configFile: string | null;
   readonly overrides: readonly string[];
   readonly resume: string | false;
 }
@@ -51,14 +57,18 @@ export function readArguments(positional: readonly string[], flags: TrainFlags):
       hint: "Remove it, or add --resume.",
     });
   }
-  const [configFile, ...overrides] = rest;
-  if (configFile === undefined) {
+  const isOverride = /^[+~]|^[\w.]+=/u.test(rest[0] ?? "");
+  const configFile = flags.env !== undefined && isOverride ? null : (rest.shift() ?? null);
+  const overrides = rest;
+  if (configFile === null && flags.env === undefined) {
     throw new ConfigError({
       message: "train needs a configuration file.",
-      hint: "Run: agent-trainer train CONFIG.yaml [key=value ...]",
+      hint: "Run: agent-trainer train CONFIG.yaml [key=value ...], or name an environment with --env.",
     });
   }
+  if (flags.env !== undefined) overrides.push(`env=${JSON.stringify(flags.env)}`);
   if (flags.seed !== undefined) overrides.push(`trainer.seed=${flags.seed}`);
+  if (flags.command !== undefined) overrides.unshift(...commandOverrides(flags.command));
   if (flags.skipBadRows === true) overrides.push("dataset.skip_bad_rows=true");
   return { configFile, overrides, resume };
 }
@@ -87,9 +97,10 @@ export async function trainCommand(
     return explainCommand(flags.explain, null, flags, io);
   }
   const { configFile, overrides, resume } = readArguments(positional, flags);
-  const loaded = loadConfig({ file: configFile, overrides });
+  const loaded = loadConfig({ overrides, ...(configFile === null ? {} : { file: configFile }) });
   if (flags.explain !== undefined) return explainCommand(flags.explain, loaded, flags, io);
   if (flags.dryRun === true) {
+    checkPrices(loaded.config, loaded.config.backend);
     io.stdout.write(
       flags.json === true ? `${JSON.stringify(resolvedAsJson(loaded))}\n` : formatResolved(loaded),
     );
@@ -119,15 +130,16 @@ export async function trainCommand(
     io.stdout.write(`${JSON.stringify({ ...result, seconds })}\n`);
   } else {
     io.stdout.write(
-      `${result.status} after ${result.steps} of ${result.totalSteps} steps in ${duration(seconds)}\nrun folder: ${result.runDir}\n`,
+      `${result.status.replaceAll("_", " ")} after ${result.steps} of ${result.totalSteps} steps in ${duration(seconds)}\nrun folder: ${result.runDir}\n`,
     );
   }
-  if (result.status !== "interrupted") return exitCodes.done;
+  if (result.status === "completed" || result.status === "untrained") return exitCodes.done;
   const { backend, trainer: names } = trainer.config;
   const isNamed = names.experimentName !== null;
   const row: ReadonlyMap<string, BackendCapabilities> = new Map(Object.entries(capabilityMatrix));
   const canResume = row.get(backend)?.exactResume ?? true;
-  const words = ["train", configFile, ...overrides];
+  const source = configFile ?? ["--env", flags.env ?? ""];
+  const words = ["train", ...[source].flat(), ...overrides];
   io.stderr.write(`${nextCommand(result, words, isNamed, canResume)}\n`);
-  return exitCodes.interrupted;
+  return result.status === "interrupted" ? exitCodes.interrupted : exitCodes.done;
 }

@@ -16,7 +16,7 @@ import type { CliIo } from "../terminal/io.ts";
 import { createItemProgress } from "../terminal/item-progress.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { colorsFor } from "../terminal/terminal.ts";
-import { type EndpointFlags, evaluatedModel, nameOverride } from "./evaluated-model.ts";
+import { type EndpointFlags, evaluatedModel, flagOverrides } from "./evaluated-model.ts";
 
 export interface TryFlags extends EndpointFlags {
   /** Number from 1, or id. */
@@ -63,7 +63,7 @@ export async function tryCommand(
 ): Promise<number> {
   const [file, ...given] = positional as [string, ...string[]];
   const model = evaluatedModel(flags);
-  const { config } = loadConfig({ file, overrides: [...nameOverride(flags), ...given] });
+  const { config } = loadConfig({ file, overrides: [...flagOverrides(flags), ...given] });
   const task = await findTask(config, flags.task);
   const progress = createItemProgress({ stream: io.stderr, isQuiet: true });
   using late = createLateErrors(io.stderr);

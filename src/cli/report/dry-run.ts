@@ -1,14 +1,23 @@
 /** Formats a resolved configuration: every key, its value, and the layer that set it. */
 import { stringify } from "yaml";
 import { valueAt } from "../../config/tree.ts";
+import { estimateRun, formatEstimate, type RunEstimate } from "../../trainer/budget/estimate.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 
 function inline(value: unknown): string {
   return stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trimEnd();
 }
 
-/** The tree as YAML with a comment on each line. */
-export function formatResolved({ tree, origins, warnings }: LoadedConfig): string {
+/** What the run takes; by step where only the dataset says how many there are. */
+function estimateOf({ config }: LoadedConfig): RunEstimate {
+  const { totalBatches } = config.trainer;
+  const steps = totalBatches > 0 ? totalBatches : null;
+  return estimateRun(config, { backend: config.backend, steps });
+}
+
+/** The tree as YAML with a comment on each line, and what the run is expected to cost. */
+export function formatResolved(loaded: LoadedConfig): string {
+  const { tree, origins, warnings } = loaded;
   const lines: { text: string; source: string }[] = [];
   let open: readonly string[] = [];
   for (const [key, source] of origins) {
@@ -28,15 +37,17 @@ export function formatResolved({ tree, origins, warnings }: LoadedConfig): strin
   const values = lines
     .map(({ text, source }) => (source === "" ? text : `${text.padEnd(width)}  # ${source}`))
     .map((line) => `${line}\n`);
-  return [...values, ...remarks].join("");
+  return [...values, ...remarks, `# ${formatEstimate(estimateOf(loaded))}\n`].join("");
 }
 
 /** The same as one JSON value. */
-export function resolvedAsJson({ tree, sources, origins, warnings }: LoadedConfig): unknown {
+export function resolvedAsJson(loaded: LoadedConfig): unknown {
+  const { tree, sources, origins, warnings } = loaded;
   return {
     config: tree,
     sources: Object.fromEntries(sources),
     origins: Object.fromEntries(origins),
     notices: warnings,
+    estimate: estimateOf(loaded),
   };
 }

@@ -5,7 +5,17 @@ import { type Colors, safeText } from "../terminal/terminal.ts";
 import { formatEpisode } from "../terminal/transcript.ts";
 
 function callLine({ trace }: Step, number: number): string {
-  const { promptIds, responseIds, usage, stopReason, startedAt, finishedAt, malformed } = trace;
+  const {
+    promptIds,
+    responseIds,
+    usage,
+    stopReason,
+    startedAt,
+    finishedAt,
+    malformed,
+    unmet,
+    sideCall,
+  } = trace;
   const prompt = usage?.promptTokens ?? promptIds.length;
   const response = usage?.completionTokens ?? responseIds.length;
   const seconds = ((finishedAt - startedAt) / 1000).toFixed(1);
@@ -16,6 +26,8 @@ function callLine({ trace }: Step, number: number): string {
     `stop reason ${stopReason}`,
     ...tools,
     ...(malformed === undefined ? [] : [`malformed: ${malformed}`]),
+    ...(unmet === undefined ? [] : [`not as requested: ${unmet}`]),
+    ...(sideCall === undefined ? [] : [`side call by the rule "${sideCall}"`]),
   ];
   return safeText(parts.join("; "));
 }

@@ -4,6 +4,7 @@
  */
 import type { TrainerEvent } from "../../core/events.ts";
 import type { NamedMetrics } from "../../core/metrics/catalog.ts";
+import { formatUsd } from "../../trainer/budget/spending.ts";
 import { shortReason } from "../../trainer/update/learning.ts";
 import { canRewrite, type Colors, colorsFor, safeText, type TextStream } from "./terminal.ts";
 
@@ -58,12 +59,15 @@ function stepCells(step: number, total: number, metrics: Metrics): string[] {
   ];
 }
 
-/** Notes on failed and excluded rollouts; empty for a step without problems. */
+/** What is spent, where it is counted, and notes on failed and excluded rollouts. */
 function stepNotes(metrics: Metrics): string[] {
   const failed = metrics["rollout/failed"] ?? 0;
   const unused = metrics["rollout/unused"] ?? 0;
   const reason = shortReason(metrics);
+  const { "spent/usd": usd, "spent/tokens": tokens } = metrics;
   return [
+    ...(tokens === undefined ? [] : [`spent ${tokens} tokens`]),
+    ...(usd === undefined ? [] : [formatUsd(usd)]),
     ...(failed > 0 ? [`failed ${failed}/${metrics["rollout/episodes"] ?? failed}`] : []),
     ...(unused > 0 ? [`unused ${unused}`] : []),
     ...(reason === null ? [] : [`(${reason})`]),
@@ -143,6 +147,7 @@ export function createProgress(options: ProgressOptions): Progress {
               ? `run ${event.runDir}  seed ${event.seed}`
               : `run ${event.runDir}  seed ${event.seed}  resumed after step ${event.step}`,
           );
+          if (event.estimate !== undefined) print(colors.dim(event.estimate));
           for (const note of event.notes ?? []) print(note);
           return;
         case "step-start":
@@ -176,6 +181,9 @@ export function createProgress(options: ProgressOptions): Progress {
         case "warning":
           print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
           return;
+        case "notice":
+          if (!isQuiet) print(colors.dim(safeText(event.message)));
+          return;
         case "config-change":
           if (!isQuiet)
             for (const { option, before, after } of event.changes)
@@ -192,9 +200,10 @@ export function createProgress(options: ProgressOptions): Progress {
             );
           return;
         case "run-end":
-          if (event.status === "untrained" && event.message !== null) {
+          if (event.message === null) return;
+          if (event.status === "untrained")
             print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
-          }
+          if (event.status === "out_of_budget") print(safeText(event.message));
           return;
         case "rollout-retry":
           return;

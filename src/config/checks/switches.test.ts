@@ -30,6 +30,7 @@ function setting(requirement: Requirement, isOn: boolean): Record<string, unknow
   }
   const { option } = requirement;
   if ("above" in requirement) return { [option]: isOn ? requirement.above + 1 : requirement.above };
+  if ("includes" in requirement) return { [option]: isOn ? [requirement.includes] : [] };
   if ("not" in requirement) {
     return { [option]: isOn ? otherThan(option, [requirement.not]) : requirement.not };
   }

@@ -40,6 +40,9 @@ function isMet(requirement: Requirement, tree: Tree, hasValidation: boolean): bo
   if ("above" in requirement) {
     return values.some((value) => typeof value === "number" && value > requirement.above);
   }
+  if ("includes" in requirement) {
+    return values.some((value) => Array.isArray(value) && value.includes(requirement.includes));
+  }
   if ("not" in requirement) return values.some((value) => !same(value, requirement.not));
   return values.some(
     (value) =>
@@ -82,6 +85,9 @@ export function describeRequirement(requirement: Requirement): string {
   if ("data" in requirement) return "validation data";
   if ("anyOf" in requirement) return requirement.anyOf.map(describeRequirement).join(" or ");
   if ("above" in requirement) return `${requirement.option} above ${requirement.above}`;
+  if ("includes" in requirement) {
+    return `${String(requirement.includes)} in ${requirement.option}`;
+  }
   if ("not" in requirement) return `${requirement.option} other than ${String(requirement.not)}`;
   return `${requirement.option}=${listed(requirement.is)}`;
 }

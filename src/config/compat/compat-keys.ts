@@ -21,6 +21,8 @@ interface Fixed {
   readonly only: readonly unknown[];
   /** Why no other is accepted, or what to use instead. */
   readonly why: string;
+  /** Backends that have an option for it: our key. */
+  readonly on?: Readonly<Record<string, string>>;
 }
 
 interface Idle {
@@ -38,6 +40,15 @@ const byName =
   (names: Readonly<Record<string, string>>) =>
   (value: unknown): unknown =>
     typeof value === "string" ? (names[value] ?? value) : orUnset(value);
+
+/** rLLM's list of loggers, without those that every run has. `tracking` is its old name of W&B. */
+const trackersOf = (value: unknown): unknown => {
+  if (value === null) return unset;
+  const names = Array.isArray(value) ? (value as readonly unknown[]) : [value];
+  return names
+    .filter((name) => name !== "console" && name !== "file")
+    .map((name) => (name === "tracking" ? "wandb" : name));
+};
 
 const lossNames = byName({
   vanilla: "ppo",
@@ -68,9 +79,20 @@ export const compatKeys: readonly CompatKey[] = [
     from: "model.train_unembed",
     only: [false],
     why: "adapters are put on attention and MLP matrices",
+    on: { fireworks: "fireworks.train_unembed" },
   },
-  { from: "model.train_attn", only: [true], why: "adapters are put on attention and MLP matrices" },
-  { from: "model.train_mlp", only: [true], why: "adapters are put on attention and MLP matrices" },
+  ...["train_attn", "train_mlp"].map((name) => ({
+    from: `model.${name}`,
+    only: [true],
+    why: "adapters are put on attention and MLP matrices",
+    on: { fireworks: `fireworks.${name}` },
+  })),
+  {
+    from: "model.tokenizer_model",
+    only: [null],
+    why: "the model brings its own tokenizer",
+    on: { fireworks: "fireworks.tokenizer", tinker: "tinker.tokenizer" },
+  },
   { from: "training.group_size", to: "rollout.n" },
   { from: "validation.group_size", to: "rollout.n_val" },
   { from: "training.grad_clip_norm", to: "training.max_grad_norm" },
@@ -90,6 +112,7 @@ export const compatKeys: readonly CompatKey[] = [
     from: "training.max_length",
     only: [null],
     why: "rows are as long as the conversation and are never truncated",
+    on: { fireworks: "fireworks.context_length" },
   },
   {
     from: "trainer.total_training_steps",
@@ -98,12 +121,12 @@ export const compatKeys: readonly CompatKey[] = [
   },
   {
     from: "trainer.project_name",
-    idle: "runs are grouped by trainer.output_dir, and no tracker that groups them is built in",
+    to: "tracking.project",
   },
   {
     from: "trainer.logger",
-    only: ["console", "file", null],
-    why: "a run always shows progress and writes metrics.jsonl; other trackers are not built in",
+    to: "tracking.trackers",
+    read: trackersOf,
   },
   { from: "algorithm.lr_schedule", to: "training.lr_schedule" },
   { from: "algorithm.warmup_steps", to: "training.warmup_steps", read: from0 },
@@ -183,9 +206,9 @@ export const compatKeys: readonly CompatKey[] = [
   {
     from: "gateway.tunnel",
     only: [null],
-    why: "a run's gateway listens on this machine; put a tunnel in front of agent-trainer gateway",
+    why: "open the tunnel yourself, and set gateway.public_url to its address",
   },
-  { from: "gateway.*", idle: "a run starts its own gateway, on a free port" },
+  { from: "gateway.*", idle: "a run starts its own gateway" },
   {
     from: "async_training.fwd_bwd_group_size",
     only: [null],
@@ -218,6 +241,78 @@ export const compatKeys: readonly CompatKey[] = [
     idle: "both are sent together where that is faster",
   },
   { from: "hydra.*", idle: "Hydra itself is not used" },
+
+  // rLLM, for Fireworks
+  { from: "fireworks_base_url", to: "fireworks.base_url" },
+  { from: "training.client_timeout", to: "fireworks.timeout_s" },
+  ...["resume_from_fireworks_job_id", "resume_from_dcp_checkpoint"].map((name) => ({
+    from: `training.${name}`,
+    only: [null],
+    why: "a run's trainer is deleted with it, and its checkpoints are loaded in no other",
+  })),
+  { from: "fireworks_config.policy_trainer_shape_id", to: "fireworks.training_shape" },
+  { from: "fireworks_config.policy_trainer_replica_count", to: "fireworks.trainer_replicas" },
+  {
+    from: "fireworks_config.rollout_deployment_replica_count",
+    to: "fireworks.deployment_replicas",
+  },
+  {
+    from: "fireworks_config.reference_trainer_shape_id",
+    idle: "the trainer of an adapter has the base model as its reference",
+  },
+  {
+    from: "fireworks_config.reference_trainer_replica_count",
+    only: [0, null],
+    why: "the trainer of an adapter has the base model as its reference, and another trainer is never created",
+  },
+  { from: "concurrency.max_window", to: "fireworks.max_concurrent_samples" },
+  { from: "concurrency.*", idle: "fireworks.max_concurrent_samples limits samples in flight" },
+  { from: "fireworks_infra.common.step_timeout", to: "fireworks.timeout_s" },
+  {
+    from: "fireworks_infra.common.weight_sync_timeout",
+    to: "fireworks.weight_sync_timeout_s",
+  },
+  { from: "fireworks_infra.trainers.policy.training_shape_id", to: "fireworks.training_shape" },
+  { from: "fireworks_infra.trainers.policy.replica_count", to: "fireworks.trainer_replicas" },
+  { from: "fireworks_infra.trainers.policy.region", to: "fireworks.region" },
+  { from: "fireworks_infra.trainers.policy.timeout_s", to: "fireworks.ready_timeout_s" },
+  {
+    from: "fireworks_infra.deployments.rollout.replica_count",
+    to: "fireworks.deployment_replicas",
+  },
+  ...[
+    "trainers.policy.job_id",
+    "trainers.reference.job_id",
+    "deployments.rollout.deployment_id",
+  ].map((name) => ({
+    from: `fireworks_infra.${name}`,
+    only: [null],
+    why: "a run creates its own trainer and deployment, and deletes them",
+  })),
+  ...["deployments.rollout.deployment_shape", "trainers.policy.custom_image_tag"].map((name) => ({
+    from: `fireworks_infra.${name}`,
+    only: [null],
+    why: "the training shape determines it",
+  })),
+  {
+    from: "fireworks_infra.trainers.policy.skip_validations",
+    only: [false],
+    why: "the service checks what it is asked for",
+  },
+  ...["trainers.policy", "deployments.rollout"].map((name) => ({
+    from: `fireworks_infra.${name}.${name.startsWith("trainers") ? "extra_args" : "extra_values"}`,
+    only: [null],
+    why: "extra arguments are not passed on",
+  })),
+  {
+    from: "fireworks_infra.deployments.rollout.disable_speculative_decoding",
+    only: [false],
+    why: "the deployment shape determines it",
+  },
+  {
+    from: "fireworks_infra.*",
+    idle: "model.name, model.lora_rank and the options of fireworks determine it",
+  },
 
   // verl
   { from: "algorithm.gamma", only: [1], why: "use stepwise_advantage.gamma" },

@@ -101,8 +101,9 @@ describe("a file of rLLM", () => {
     expect(config.algorithm.filterUniformGroups).toBe(false);
     expect(config.algorithm.lossFn).toBe("ppo");
     expect(warnings.join("\n")).toContain("rllm.agent.name has no effect");
-    expect(warnings.join("\n")).toContain("rllm.trainer.project_name has no effect");
-    expect(warnings.join("\n")).toContain("rllm.gateway.port has no effect");
+    expect(config.tracking).toMatchObject({ project: "rllm-training", trackers: [] });
+    expect(config.gateway).toEqual({ host: null, port: 9090, publicUrl: null });
+    expect(warnings.join("\n")).toContain("rllm.gateway.store has no effect");
     // It sets options of what it switches off.
     expect(warnings).toContain(
       "async_training.mini_batch_size=64 has no effect: it needs async_training.enable=true.",
@@ -165,7 +166,7 @@ describe("keys of others", () => {
     // Not an argument of the chat template: the gateway refuses those where it renders.
     [{ "rllm.disable_thinking": true }, "such as /no_think at the end of a message for Qwen3"],
     [{ "algorithm.gamma": 0.99 }, "use stepwise_advantage.gamma"],
-    [{ "rllm.trainer.logger": ["console", "wandb"] }, "trackers are not built in"],
+    [{ "rllm.trainer.logger": ["console", "swanlab"] }, "tracking.trackers"],
   ])("%j is refused by name", (tree, message) => {
     const known = configFields().some(({ key }) => `rllm.${key}` in tree || key in tree);
     if (known) return;
@@ -203,5 +204,109 @@ describe("keys of others", () => {
   it("are each there once", () => {
     const names = compatKeys.map(({ from }) => from);
     expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe("rLLM's options for Fireworks", () => {
+  const fireworks = {
+    "rllm.backend": "fireworks",
+    fireworks_base_url: "https://api.fireworks.ai",
+    fuse_forward_backward_and_optim_step: false,
+    model: {
+      name: "accounts/fireworks/models/qwen3-4b-instruct-2507",
+      tokenizer_model: "Qwen/Qwen3-4B-Instruct-2507",
+      lora_rank: 32,
+      train_unembed: false,
+      train_attn: true,
+      train_mlp: true,
+    },
+    training: {
+      group_size: 8,
+      learning_rate: 1e-5,
+      lr_schedule: "constant",
+      warmup_steps_ratio: 0,
+      grad_clip_norm: 0,
+      max_length: null,
+      client_timeout: 1800,
+      resume_from_fireworks_job_id: null,
+      resume_from_dcp_checkpoint: null,
+    },
+    fireworks_config: {
+      policy_trainer_shape_id: "accounts/fireworks/trainingShapes/qwen3-4b-minimum-lora",
+      policy_trainer_replica_count: 2,
+      rollout_deployment_replica_count: 4,
+      reference_trainer_shape_id: "accounts/fireworks/trainingShapes/qwen3-4b-minimum-lora",
+      reference_trainer_replica_count: 0,
+    },
+    concurrency: {
+      mode: "adaptive",
+      initial_window: null,
+      min_window: 1,
+      max_window: 256,
+      prefill_queue_target: 0.5,
+    },
+    fireworks_infra: {
+      common: {
+        base_model: "m",
+        lora_rank: 32,
+        max_seq_len: null,
+        step_max_retries: 2,
+        weight_sync_timeout: 2400,
+      },
+      deployments: {
+        rollout: { deployment_id: null, deployment_shape: null, sample_timeout: 600 },
+      },
+      trainers: {
+        policy: {
+          weight_sync_deployment: "rollout",
+          job_id: null,
+          custom_image_tag: null,
+          region: "EU",
+          timeout_s: 7200,
+          extra_args: null,
+          skip_validations: false,
+        },
+        reference: { job_id: null, replica_count: 0 },
+      },
+      recipe: { rft: { trainer: "policy", deployment: "rollout" } },
+    },
+  };
+
+  it("are those of a dedicated trainer", () => {
+    const { config } = loadConfig({ overrides: fireworks });
+    expect(config.backend).toBe("fireworks");
+    expect(config.rollout.n).toBe(8);
+    expect(config.fireworks).toMatchObject({
+      baseUrl: "https://api.fireworks.ai",
+      tokenizer: "Qwen/Qwen3-4B-Instruct-2507",
+      trainUnembed: false,
+      contextLength: null,
+      trainingShape: "accounts/fireworks/trainingShapes/qwen3-4b-minimum-lora",
+      trainerReplicas: 2,
+      deploymentReplicas: 4,
+      maxConcurrentSamples: 256,
+      timeoutS: 1800,
+      weightSyncTimeoutS: 2400,
+      readyTimeoutS: 7200,
+      region: "EU",
+    });
+  });
+
+  it.each([
+    ["fireworks_config.reference_trainer_replica_count", 1],
+    ["fireworks_infra.trainers.policy.job_id", "job-1"],
+    ["fireworks_infra.deployments.rollout.deployment_id", "mine"],
+    ["training.resume_from_fireworks_job_id", "job-1"],
+  ])("are refused where they ask for what is not done: %s", (key, value) => {
+    expect(() => loadConfig({ overrides: { ...fireworks, [key]: value } })).toThrow(
+      `${key}=${JSON.stringify(value)} is not supported`,
+    );
+  });
+
+  it("of the model keep their meaning on other backends", () => {
+    expect(() => load({ "model.train_unembed": true })).toThrow("attention and MLP matrices");
+    expect(() => load({ "model.tokenizer_model": "other" })).toThrow("brings its own tokenizer");
+    const ours = load({ backend: "fireworks", "model.train_unembed": true });
+    expect(ours.fireworks.trainUnembed).toBe(true);
   });
 });

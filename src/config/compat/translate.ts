@@ -73,9 +73,11 @@ class Translator {
   readonly warnings: string[] = [];
   readonly problems: string[] = [];
   readonly #known: ReadonlySet<string>;
+  readonly #backend: string;
 
-  constructor(known: ReadonlySet<string>) {
+  constructor(known: ReadonlySet<string>, backend: string) {
     this.#known = known;
+    this.#backend = backend;
   }
 
   read(written: Written): void {
@@ -87,7 +89,9 @@ class Translator {
     } else if ("idle" in entry) {
       this.warnings.push(`${path} has no effect: ${entry.idle}.`);
     } else if ("only" in entry) {
-      if (!isAllowed(value, entry.only))
+      const own = entry.on?.[this.#backend];
+      if (own !== undefined) this.#set(own, value ?? unset, written);
+      else if (!isAllowed(value, entry.only))
         this.problems.push(refusal(written, entry.only, entry.why));
     } else {
       const ours = entry.read === undefined ? (value ?? unset) : entry.read(value);
@@ -130,8 +134,9 @@ class Translator {
  * @throws ConfigError that names every key that is not supported, with the reason.
  */
 export function translate(written: readonly Written[], known: ReadonlySet<string>): Translation {
-  const translator = new Translator(known);
   const inOrder = [...written].sort((a, b) => a.layer - b.layer);
+  const backend = inOrder.findLast(({ path }) => plainKey(path) === "backend")?.value;
+  const translator = new Translator(known, typeof backend === "string" ? backend : "local");
   for (const one of inOrder) translator.read(one);
   const { problems } = translator;
   if (problems.length === 0) return translator;

@@ -1,7 +1,7 @@
 /** Options of the backends that the trainer creates by name. */
 import { z } from "zod";
 import { integer, nonEmptyString, type Section } from "./kinds.ts";
-import { free, freeAndNeeds } from "./option-meta.ts";
+import { free, freeAndNeeds, needs } from "./option-meta.ts";
 import { isTree, type Tree } from "../camel-keys.ts";
 
 export const localOptions: Section<"local"> = z
@@ -36,7 +36,8 @@ export const localOptions: Section<"local"> = z
       .default("float32")
       .describe(
         "Precision of the frozen weights while sampling; int8 needs LoRA and samples from a slightly different distribution, which the loss corrects.",
-      ),
+      )
+      .meta(needs({ option: "model.quantization", is: ["none"] })),
     moment_precision: z
       .enum(["float32", "bfloat16"])
       .default("float32")
@@ -70,6 +71,13 @@ export const tinkerOptions: Section<"tinker"> = z
       .default(null)
       .describe("Time in seconds after which the server may delete a checkpoint; null is never.")
       .meta(free),
+    snapshots: z
+      .enum(["probe", "frozen", "live"])
+      .default("probe")
+      .describe(
+        "Whether a snapshot of the server keeps its weights while training continues. probe checks that at the first weight sync and refuses a server whose snapshots follow the trained weights; frozen trusts the server; live trains on one whose snapshots do follow, synchronously only.",
+      )
+      .meta(free),
   })
   .prefault({})
   .describe(
@@ -101,7 +109,7 @@ export const fireworksOptions: Section<"fireworks"> = z
       .nullable()
       .default(null)
       .describe(
-        "Context length of the model: maximum tokens of prompt and completion together. Fireworks does not report it, so it must be set.",
+        "Context length of the model: maximum tokens of prompt and completion together. Serverless training does not report it, so it must be set there; null is that of fireworks.training_shape.",
       )
       .meta(free),
     train_attn: z.boolean().default(true).describe("Whether the adapter covers the attention."),
@@ -123,6 +131,53 @@ export const fireworksOptions: Section<"fireworks"> = z
         allowed: "null, or at most 63 lower-case letters, digits and hyphens",
         exampleValues: ["shop-agent"],
       }),
+    training_shape: nonEmptyString()
+      .nullable()
+      .default(null)
+      .describe(
+        "Training shape of a dedicated trainer, accounts/fireworks/trainingShapes/NAME: a trainer and a deployment are created for the run and deleted at its end. null is serverless training.",
+      )
+      .meta(free),
+    trainer_replicas: integer(1)
+      .default(1)
+      .describe("Copies of a dedicated trainer, which share each update.")
+      .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
+    deployment_replicas: integer(1)
+      .default(1)
+      .describe("Copies of the model that sample for a dedicated trainer.")
+      .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
+    region: nonEmptyString()
+      .nullable()
+      .default(null)
+      .describe("Region of a dedicated trainer and its deployment; null is the service's choice.")
+      .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
+    capacity_timeout_s: z
+      .number()
+      .gt(0)
+      .default(172_800)
+      .describe("Timeout in seconds for hardware of a dedicated trainer to be available.")
+      .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
+    ready_timeout_s: z
+      .number()
+      .gt(0)
+      .default(3600)
+      .describe(
+        "Timeout in seconds for a dedicated trainer to start once it has hardware, and for its deployment.",
+      )
+      .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
+    weight_sync_timeout_s: z
+      .number()
+      .gt(0)
+      .default(600)
+      .describe("Timeout in seconds for the deployment of a dedicated trainer to load new weights.")
+      .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
+    inactivity_timeout_s: integer(60)
+      .max(10_800)
+      .default(3600)
+      .describe(
+        "Time in seconds without a request after which Fireworks ends a dedicated trainer, as it does when this process is killed.",
+      )
+      .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
     max_concurrent_samples: integer(1)
       .default(64)
       .describe("Maximum number of samples requested from Fireworks at the same time.")

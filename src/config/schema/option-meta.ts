@@ -18,6 +18,8 @@ export type Requirement =
   | { readonly option: string; readonly is: readonly unknown[] }
   | { readonly option: string; readonly not: unknown }
   | { readonly option: string; readonly above: number }
+  /** `option` is a list that has this value. */
+  | { readonly option: string; readonly includes: unknown }
   | { readonly anyOf: readonly Requirement[] }
   /** The run has validation tasks. */
   | { readonly data: "validation" };
@@ -44,6 +46,7 @@ export type BackendNeed =
   | "loss"
   | "loraOrFull"
   | "lossPerRole"
+  | "quantization"
   | "referenceForward"
   | "valueModel";
 

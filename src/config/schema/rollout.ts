@@ -101,6 +101,12 @@ export const rolloutOptions: Section<"rollout"> = z
       .default([])
       .meta({ allowed: "a list of trajectory names" })
       .describe("Roles that are sampled and scored, but excluded from training."),
+    side_calls: z
+      .enum(["exclude", "train"])
+      .default("exclude")
+      .describe(
+        "What becomes of calls that agents make next to their task and that a rule recognizes (titles, summaries, quota checks, a small model, sub-agents): exclude keeps them out of training, train treats them as all others.",
+      ),
     reward_source: z
       .enum(["evaluator", "rollout"])
       .default("evaluator")

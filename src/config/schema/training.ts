@@ -28,6 +28,17 @@ export const modelOptions: Section<"model"> = z
         // 32 is the only one that some backends support.
         exampleValues: [32, 16],
       }),
+    quantization: z
+      .enum(["none", "int8"])
+      .default("none")
+      .describe(
+        "Precision of the frozen linear layers under the LoRA adapters, both in sampling and in training (as QLoRA, arXiv:2305.14314): int8 is 8-bit integers with one scale per output, none the numbers of the model.",
+      )
+      .meta({
+        ...needs({ option: "model.lora_rank", above: 0 }),
+        ...needsBackend("quantization"),
+        resume: "never",
+      }),
     lora_targets: loraTargets()
       .default("all")
       .describe(

@@ -1,4 +1,5 @@
 /** One sequence to train on. Data, not code: engines and remote backends both read it. */
+import type { LogitRules } from "../grammar.ts";
 
 /** A stretch of a row's tokens that came from one place. */
 export interface RowSegment {
@@ -9,6 +10,17 @@ export interface RowSegment {
   readonly kind: "prompt" | "response";
   readonly traceId: string;
   readonly weightVersion: number;
+}
+
+/** Sampled tokens whose distribution was not the model's own. */
+export interface RowRules {
+  /** Half open: tokens[start, end), one whole completion. */
+  readonly start: number;
+  readonly end: number;
+  readonly rules: LogitRules;
+  /** Limit of the completion's length, which token masks leave room below. */
+  readonly maxTokens: number;
+  readonly stopTokenIds: readonly number[];
 }
 
 /** Which trajectory of which rollout a row was made from. */
@@ -42,6 +54,11 @@ export interface TrainingRow {
    * `samplingLogprobs` are not at `temperature`: the trainer replaces them before the update. @default false
    */
   readonly lacksSamplingLogprobs?: boolean;
+  /**
+   * Log-probabilities, entropies and KL of these tokens are those of the logits that the rules leave, as when
+   * they were sampled. @default none
+   */
+  readonly rules?: readonly RowRules[];
   /** [length] 0 where `targetMask` is 0. */
   readonly advantages: Float32Array;
   /** [length] extra factor on the token's loss. @default all 1 */

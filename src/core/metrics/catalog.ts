@@ -2,6 +2,8 @@
  * Every metric of a run: name, unit, meaning, and when it is there. `docs/metrics.md` is written from it
  * (`npm run schema`), and a test compares it with what runs report.
  */
+import { distillationMetrics } from "./distillation-metrics.ts";
+import { fineTuningMetrics } from "./fine-tuning-metrics.ts";
 import { groupMetrics } from "./group-metrics.ts";
 import { loopMetrics } from "./loop-metrics.ts";
 import { rolloutMetrics } from "./rollout-metrics.ts";
@@ -21,6 +23,7 @@ export type MetricUnit =
   | "seconds"
   | "tokens"
   | "tokens per second"
+  | "US dollars"
   | "weight"
   | "advantage";
 
@@ -47,6 +50,8 @@ export const metricSections: readonly MetricSection[] = [
   ...groupMetrics,
   ...updateMetrics,
   ...loopMetrics,
+  ...distillationMetrics,
+  ...fineTuningMetrics,
 ];
 
 /** `A{x}B` to every string of that form. */
@@ -57,7 +62,9 @@ type Sections =
   | typeof rolloutMetrics
   | typeof groupMetrics
   | typeof updateMetrics
-  | typeof loopMetrics;
+  | typeof loopMetrics
+  | typeof distillationMetrics
+  | typeof fineTuningMetrics;
 
 /** The name of a metric in the catalog. */
 export type MetricName = Named<Sections[number]["entries"][number]["names"][number]>;

@@ -22,6 +22,22 @@ export const loopMetrics = [
         backends: ["local", "tinker", "fireworks"],
       },
       {
+        names: ["engine/quantization_kl"],
+        unit: "nats",
+        meaning:
+          "KL divergence per token of the quantized base from the model as published (k3), measured at the start on text that it sampled.",
+        when: "`model.quantization` is not none",
+        backends: ["local"],
+      },
+      {
+        names: ["engine/quantization_ess_fraction"],
+        unit: "fraction",
+        meaning:
+          "Effective sample size of the importance weights between the quantized base and the model as published, measured at the start.",
+        when: "`model.quantization` is not none",
+        backends: ["local"],
+      },
+      {
         names: ["engine/prompt_tokens"],
         unit: "tokens",
         meaning: "Tokens of the prompts that were sent for sampling, as the service counts them.",
@@ -103,6 +119,33 @@ export const loopMetrics = [
         names: ["weight_version"],
         unit: "count",
         meaning: "Version of the served weights after the step.",
+      },
+    ],
+  },
+  {
+    title: "Spending",
+    about:
+      "Of the whole run so far, validations included; a resumed run adds to what it had spent.",
+    entries: [
+      {
+        names: ["spent/tokens"],
+        unit: "tokens",
+        meaning: "All tokens: the sum of the three below.",
+        when: "a limit of `budget` is set, or prices are known",
+      },
+      {
+        names: ["spent/prompt_tokens", "spent/sampled_tokens", "spent/trained_tokens"],
+        unit: "tokens",
+        meaning:
+          "Tokens of prompts, tokens that were sampled, and tokens of sequences in forward passes of training.",
+        when: "a limit of `budget` is set, or prices are known",
+      },
+      {
+        names: ["spent/usd"],
+        unit: "US dollars",
+        meaning:
+          "What that costs; with hardware that is paid by the hour, it depends on the clock.",
+        when: "prices are known",
       },
     ],
   },

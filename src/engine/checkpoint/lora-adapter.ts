@@ -5,9 +5,12 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Quantization } from "../../core/backend.ts";
 import { ModelError } from "../../core/errors.ts";
 import { readJsonFile } from "../../util/files/json-file.ts";
+import { int8Source } from "./int8-source.ts";
 import type { ModelSource } from "./model-source.ts";
+import { readQuantization } from "./quantization-file.ts";
 import { readSafetensors, type NamedTensor } from "./safetensors.ts";
 
 const configName = "adapter_config.json";
@@ -25,6 +28,8 @@ export interface LoraAdapter {
   readonly folder: string;
   /** `base_model_name_or_path`; null where the adapter does not say. */
   readonly baseModel: string | null;
+  /** Of the base that it was trained on. */
+  readonly quantization: Quantization;
   /** By the name of the weight that they update. */
   readonly factors: ReadonlyMap<string, Factors>;
 }
@@ -87,7 +92,12 @@ export async function readLoraAdapter(folder: string): Promise<LoraAdapter> {
     factors.set(`${module}.weight`, { a, b, scale: scaleOf(config, module, rank, refuse) });
   }
   const base = config["base_model_name_or_path"];
-  return { folder, baseModel: typeof base === "string" && base !== "" ? base : null, factors };
+  return {
+    folder,
+    baseModel: typeof base === "string" && base !== "" ? base : null,
+    quantization: await readQuantization(folder),
+    factors,
+  };
 }
 
 function sameJson(a: unknown, b: unknown): boolean {
@@ -115,7 +125,11 @@ function patternValue(patterns: unknown, module: string): unknown {
   return found?.[1];
 }
 
-/** The base with the adapter's update added to its weights. @throws ModelError when they do not fit. */
+/**
+ * The base with the adapter's update added to its weights. A base that was quantized in training is rounded in
+ * the same way first, so that the result is what was trained.
+ * @throws ModelError when they do not fit.
+ */
 export function mergeAdapter(base: ModelSource, adapter: LoraAdapter): ModelSource {
   for (const [name, { a, b }] of adapter.factors) {
     const shape = base.tensors.get(name)?.shape;
@@ -127,11 +141,12 @@ export function mergeAdapter(base: ModelSource, adapter: LoraAdapter): ModelSour
       fields: { adapter: adapter.folder, base: base.path, name },
     });
   }
+  const trainedOn = adapter.quantization === "int8" ? int8Source(base) : base;
   return {
     ...base,
     files: null,
     async *read(names) {
-      for await (const [name, data] of base.read(names)) {
+      for await (const [name, data] of trainedOn.read(names)) {
         const factors = adapter.factors.get(name);
         if (factors !== undefined) addUpdate(data, factors);
         yield [name, data] as const;

@@ -12,6 +12,7 @@ import type { PolicyModel } from "../model/policy-model.ts";
 import type { AdamState } from "../optimizer/adamw.ts";
 import { setMoments } from "../optimizer/moments.ts";
 import { jsonText, writeModelAssets, type ModelAssets } from "./model-assets.ts";
+import { readQuantization, writeQuantization } from "./quantization-file.ts";
 import {
   encodeSafetensors,
   readSafetensors,
@@ -54,6 +55,7 @@ export async function savePolicyState(
   if (policy.lora !== null) {
     const config = adapterConfig(policy.lora, origin?.name ?? null);
     await writeFile(join(folder, "adapter_config.json"), jsonText(config));
+    await writeQuantization(folder, policy.quantization);
   } else if (origin !== null) {
     await writeModelAssets(origin.assets, folder);
   }
@@ -82,6 +84,7 @@ export async function loadPolicyState(
   adam: AdamState,
   folder: string,
 ): Promise<void> {
+  await checkQuantization(policy, folder);
   const weights = await readTensors(join(folder, weightsFile(policy)));
   const moments = await readTensors(join(folder, optimizerFile));
   const need = (
@@ -113,6 +116,24 @@ export async function loadPolicyState(
     setMoments(adam.secondMoment.get(name)!, second);
   }
   adam.step = step!;
+}
+
+/** An adapter corrects the base that it was trained on. */
+async function checkQuantization({ quantization }: PolicyModel, folder: string): Promise<void> {
+  const found = await readQuantization(folder).catch((cause: unknown) => {
+    throw new CheckpointError({
+      message: `The checkpoint ${folder} cannot be read.`,
+      hint: "Resume from an earlier checkpoint.",
+      cause,
+      fields: { folder },
+    });
+  });
+  if (found === quantization) return;
+  throw new CheckpointError({
+    message: `The checkpoint ${folder} was trained on a base with model.quantization ${found}, but it is ${quantization} now.`,
+    hint: `Resume with model.quantization=${found}.`,
+    fields: { folder, expected: quantization, found },
+  });
 }
 
 async function readTensors(file: string): Promise<Map<string, NamedTensor>> {

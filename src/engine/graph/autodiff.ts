@@ -10,10 +10,10 @@ type Gradients = Map<string, Value>;
 
 /** Walks a tape backwards; `known` holds the gradient of the tape's results, and receives the others. */
 function walkBack(tape: readonly TapeEntry[], known: Gradients): void {
-  for (const { output, inputs, vjp } of tape.toReversed()) {
-    const gradient = known.get(output.name);
-    if (gradient === undefined) continue;
-    const contributions = vjp(gradient);
+  for (const { outputs, inputs, vjp } of tape.toReversed()) {
+    const ofOutputs = outputs.map(({ name }) => known.get(name));
+    if (ofOutputs.every((gradient) => gradient === undefined)) continue;
+    const contributions = vjp(ofOutputs);
     for (const [i, input] of inputs.entries()) {
       const contribution = contributions[i];
       if (!input.requiresGrad || contribution === null || contribution === undefined) continue;
@@ -39,7 +39,7 @@ export function gradients(loss: Value, targets: readonly Value[]): readonly Valu
 
 /** Values from outside a tape that its operations use and can pass gradients to. */
 function leavesOf(tape: readonly TapeEntry[]): readonly Value[] {
-  const made = new Set(tape.map(({ output }) => output.name));
+  const made = new Set(tape.flatMap(({ outputs }) => outputs.map(({ name }) => name)));
   const leaves = new Map<string, Value>();
   for (const { inputs } of tape)
     for (const input of inputs)

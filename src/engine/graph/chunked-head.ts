@@ -20,6 +20,13 @@ export interface HeadInputs {
   readonly targets: Value;
   /** Number of chunks, a scalar, int64. */
   readonly chunks: Value;
+  /** Added to the logits of each row: row `of[r]` of `rows`. @default nothing */
+  readonly biases?: {
+    /** [P, V] */
+    readonly rows: Value;
+    /** [chunks x chunk] int64 */
+    readonly of: Value;
+  };
   /** Rows in each, [1] int64; chunks x chunk is at least R. */
   readonly chunk: Value;
 }
@@ -103,11 +110,17 @@ function rowsOfTurn(body: Graph, turn: Value, chunk: Value, from: Value): Value 
 }
 
 function chunkOf(body: Graph, turn: Value, inputs: HeadInputs, padded: Value): Chunk {
-  const { matrix, chunk } = inputs;
+  const { matrix, chunk, biases } = inputs;
   const V = matrix.shape[0]!;
   const hidden = rowsOfTurn(body, turn, chunk, padded);
   const targets = rowsOfTurn(body, turn, chunk, inputs.targets);
-  const all = logSoftmax(body, productIn(body, hidden, matrix, { transposeB: true }));
+  let logits = productIn(body, hidden, matrix, { transposeB: true });
+  if (biases !== undefined) {
+    const of = rowsOfTurn(body, turn, chunk, biases.of);
+    const own = body.node("Gather", [biases.rows, of], ["c", V], { attributes: { axis: 0 } });
+    logits = body.node("Add", [logits, own], ["c", V]);
+  }
+  const all = logSoftmax(body, logits);
   const column = body.node("Unsqueeze", [targets, body.integers(1)], ["c", 1], { dtype: "int64" });
   const picked = body.node("GatherElements", [all, column], ["c", 1], { attributes: { axis: 1 } });
   const logprob = body.node("Squeeze", [picked, body.integers(1)], ["c"]);

@@ -30,9 +30,10 @@ export type Vjp = (gradient: Value) => readonly (Value | null)[];
 
 /** One recorded differentiable operation. */
 export interface TapeEntry {
-  readonly output: Value;
+  readonly outputs: readonly Value[];
   readonly inputs: readonly Value[];
-  readonly vjp: Vjp;
+  /** Takes a gradient per output; called where at least one has one. */
+  readonly vjp: (gradients: readonly (Value | undefined)[]) => readonly (Value | null)[];
 }
 
 export interface NodeOptions {
@@ -126,6 +127,11 @@ export class Graph {
     return this.#shared(`e${value}`, () =>
       this.constant("float64", [], bytesOf(Float64Array.of(value))),
     );
+  }
+
+  /** An unsigned 8-bit scalar. */
+  byte(value: number): Value {
+    return this.#shared(`b${value}`, () => this.constant("uint8", [], Uint8Array.of(value)));
   }
 
   /** [1, width] */
@@ -247,9 +253,19 @@ export class Graph {
 
   /** Makes `output` differentiable with respect to `inputs`. */
   record(output: Value, inputs: readonly Value[], vjp: Vjp): Value {
-    if (!inputs.some((input) => input.requiresGrad)) return output;
-    const tracked = this.#value(output.name, output.dtype, output.shape, true);
-    this.#tape.push({ output: tracked, inputs, vjp });
+    const [tracked] = this.recordAll([output], inputs, ([gradient]) => vjp(gradient!));
+    return tracked!;
+  }
+
+  /** The same for an operation with several outputs. */
+  recordAll(
+    outputs: readonly Value[],
+    inputs: readonly Value[],
+    vjp: TapeEntry["vjp"],
+  ): readonly Value[] {
+    if (!inputs.some((input) => input.requiresGrad)) return outputs;
+    const tracked = outputs.map(({ name, dtype, shape }) => this.#value(name, dtype, shape, true));
+    this.#tape.push({ outputs: tracked, inputs, vjp });
     return tracked;
   }
 

@@ -3,7 +3,8 @@
  * differences. `N` is a number of tokens.
  */
 import { type Value, bytesOf } from "./graph.ts";
-import { detach, multiply, runtimeShape, subtract } from "./ops.ts";
+import type { Dim } from "../onnx/model.ts";
+import { detach, multiply, reshape, runtimeShape, subtract } from "./ops.ts";
 
 /** SiLU, x sigmoid(x) (arXiv:1702.03118). */
 export function silu(x: Value): Value {
@@ -77,7 +78,7 @@ export interface RotaryTables {
 
 /**
  * Rotates pairs (i, i + headSize / 2) of every head by position (RoPE, arXiv:2104.09864).
- * x: [B, S, heads * headSize]; positions: [B, S] int64. The gradient is rotated back by the same angles.
+ * x: [B, S, heads * headSize], or [B, heads, S, headSize] on a CPU; positions: [B, S] int64. The gradient is rotated back by the same angles.
  */
 export function rotary(x: Value, positions: Value, tables: RotaryTables): Value {
   const { graph, shape } = x;
@@ -86,6 +87,12 @@ export function rotary(x: Value, positions: Value, tables: RotaryTables): Value 
       domain: "com.microsoft",
     });
   return graph.record(turn(x, tables.sin), [x], (g) => [turn(g, tables.negativeSin)]);
+}
+
+/** `rotary` of heads next to each other: x [N, heads * headSize], positions [N, 1]. */
+export function rotaryRows(x: Value, positions: Value, tables: RotaryTables): Value {
+  const [rows, width] = x.shape as readonly [Dim, Dim];
+  return reshape(rotary(reshape(x, [rows, 1, width]), positions, tables), [rows, width]);
 }
 
 /** Rows of a table by id: table [V, H], ids [N] int64 -> [N, H]. Gradients of repeated ids are summed. */

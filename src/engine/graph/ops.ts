@@ -130,8 +130,21 @@ export function sum(a: Value): Value {
 
 export function reshape(a: Value, shape: readonly Dim[]): Value {
   const { graph } = a;
-  const output = graph.node("Reshape", [a, graph.shapeVector(shape)], shape);
+  const output = graph.node("Reshape", [a, reshapeVector(a, shape)], shape);
   return graph.record(output, [a], (g) => [reshape(g, a.shape)]);
+}
+
+/**
+ * The new shape for a Reshape, where a size that stays in its place is 0: the runtime then knows its name,
+ * and plans memory for a value of known shape in far less time.
+ */
+function reshapeVector(a: Value, shape: readonly Dim[]): Value {
+  const kept = shape.map((dim, axis) =>
+    typeof dim === "string" && a.shape[axis] === dim ? 0 : dim,
+  );
+  const unknown = kept.filter((dim) => typeof dim === "string");
+  if (unknown.length > 1 || !kept.includes(0)) return a.graph.shapeVector(shape);
+  return a.graph.integers(...kept.map((dim) => (typeof dim === "string" ? -1 : dim)));
 }
 
 export function transpose(a: Value, permutation: readonly number[]): Value {

@@ -2,12 +2,17 @@
  * A policy's parameters in memory: the base model, optional LoRA factors, and which of them are
  * trained. Knows names, shapes and files, not graphs.
  */
-import type { LoraSpec } from "../../core/backend.ts";
+import type { LoraSpec, Quantization } from "../../core/backend.ts";
+import { ConfigError } from "../../core/errors.ts";
 import { createNormal, createRandom, deriveSeed } from "../../util/random.ts";
+import { int8Source } from "../checkpoint/int8-source.ts";
 import { decodeToScratch } from "../checkpoint/scratch-weights.ts";
 import { openModelSource } from "../checkpoint/open-model-source.ts";
 import type { StoredTensor } from "../checkpoint/model-weights.ts";
+import { exactIntegerKernel, isFast } from "../probe-integers.ts";
 import { fitSource } from "./fit-source.ts";
+import type { Int8Matrix } from "./int8-matrix.ts";
+import { storeIntegers, type IntegerBase } from "./integer-base.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { baseParameters, loraParameters, type ParameterSpec } from "./parameters.ts";
 import type { Tensor } from "../runtime.ts";
@@ -26,6 +31,10 @@ export interface PolicyModel {
   /** Frozen weights that graphs map from disk instead. */
   readonly mapped: ReadonlyMap<string, StoredTensor> | null;
   readonly mappedFolder: string | null;
+  /** Of the frozen linear layers. */
+  readonly quantization: Quantization;
+  /** Their integers; null where products are computed in 32-bit floats. */
+  readonly integers: IntegerBase | null;
   /** Files that frozen weights were decoded into; dispose of it last. @default none */
   readonly scratch?: Disposable;
 }
@@ -34,13 +43,26 @@ export interface PolicyModelOptions {
   readonly lora: LoraSpec | null;
   /** Initial LoRA factors derive from it. */
   readonly seed: number;
+  /** Of the frozen linear layers; needs LoRA. @default "none" */
+  readonly quantization?: Quantization;
+  /**
+   * Where a quantized base is multiplied as integers: where that is exact and faster than floats for every number of
+   * rows, or wherever it is exact.
+   * @default "fast"
+   */
+  readonly integerProducts?: "fast" | "exact";
 }
 
-/** Reads a folder in Hugging Face layout, or a `.gguf` file. @throws ModelError */
+/**
+ * Reads a folder in Hugging Face layout, or a `.gguf` file.
+ * @throws ModelError
+ * @throws ConfigError when every weight of a quantized base is to be trained
+ */
 export async function loadPolicyModel(
   path: string,
   options: PolicyModelOptions,
 ): Promise<PolicyModel> {
+  if (options.quantization === "int8") return loadInt8Model(path, options);
   const source = await openModelSource(path);
   const { config, base } = fitSource(source);
   const names = base.map(({ name }) => name);
@@ -60,6 +82,38 @@ export async function loadPolicyModel(
   return assemble(config, options, data, null, null);
 }
 
+/** A base whose linear layers are 8-bit integers, for LoRA (as QLoRA, arXiv:2305.14314, with another format). */
+async function loadInt8Model(path: string, options: PolicyModelOptions): Promise<PolicyModel> {
+  if (options.lora === null) {
+    throw new ConfigError({
+      message: "model.quantization is int8, but every weight is trained.",
+      hint: "Train a LoRA adapter (model.lora_rank), or set model.quantization to none.",
+      fields: { option: "model.quantization", value: "int8" },
+    });
+  }
+  const matrices = new Map<string, Int8Matrix>();
+  const source = int8Source(await openModelSource(path), (name, matrix) =>
+    matrices.set(name, matrix),
+  );
+  const { config, base } = fitSource(source);
+  const scratch = await decodeToScratch(source, base);
+  try {
+    const data = new Map<string, Float32Array>();
+    if (scratch === null)
+      for await (const [name, values] of source.read(base.map((spec) => spec.name)))
+        data.set(name, values);
+    const kernel = await exactIntegerKernel();
+    const folder = scratch?.folder ?? null;
+    const policy = assemble(config, options, data, scratch?.files ?? null, folder);
+    const isUsed = kernel !== null && (options.integerProducts === "exact" || isFast(kernel));
+    const integers = isUsed ? await storeIntegers(config, matrices, kernel, folder) : null;
+    return { ...policy, integers, ...(scratch === null ? {} : { scratch }) };
+  } catch (error) {
+    scratch?.[Symbol.dispose]();
+    throw error;
+  }
+}
+
 /** The same base, in the same memory and files, with separate LoRA factors. */
 export function withNewAdapter(policy: PolicyModel, options: PolicyModelOptions): PolicyModel {
   const { config, mapped, mappedFolder } = policy;
@@ -68,7 +122,8 @@ export function withNewAdapter(policy: PolicyModel, options: PolicyModelOptions)
     const shared = policy.data.get(name);
     if (shared !== undefined) data.set(name, shared);
   }
-  return assemble(config, options, data, mapped, mappedFolder);
+  const { quantization, integers } = policy;
+  return { ...assemble(config, options, data, mapped, mappedFolder), quantization, integers };
 }
 
 /** A model with random weights: normal with deviation 0.02, residual outputs scaled down by depth (GPT-2). */
@@ -119,6 +174,8 @@ function assemble(
     data,
     mapped,
     mappedFolder: folder,
+    quantization: options.quantization ?? "none",
+    integers: null,
   };
 }
 

@@ -4,7 +4,7 @@
  * share, a suffix is the rest of a row and attends to its prefix as well.
  */
 import type { Graph, Value } from "../graph/graph.ts";
-import { permuteRows } from "../graph/model-ops.ts";
+import { permuteRows, rotaryRows } from "../graph/model-ops.ts";
 import { add, concatInner, matmul, reshape } from "../graph/ops.ts";
 import { groupQueries, scoresOf, sharesOf, splitHeads, ungroupQueries } from "./attention.ts";
 import type { ModelConfig } from "./model-config.ts";
@@ -47,8 +47,8 @@ function declareView(graph: Graph, kind: SegmentKind): View {
   };
 }
 
-/** Declares its inputs, and `suffix_prefixes` [suffixes, prefixes]: 1 for the prefix of each suffix. */
-export function segmentAttention(graph: Graph, config: ModelConfig): Attention {
+/** Positions [N, 1] int64 are encoded here. Declares its inputs, and `suffix_prefixes` [suffixes, prefixes]: 1 for the prefix of each suffix. */
+export function segmentAttention(graph: Graph, config: ModelConfig, positions: Value): Attention {
   const prefix = declareView(graph, "prefix");
   const suffix = declareView(graph, "suffix");
   const prefixes = graph.input("suffix_prefixes", "float32", [suffix.b, prefix.b]);
@@ -67,7 +67,10 @@ export function segmentAttention(graph: Graph, config: ModelConfig): Attention {
     const before = reshape(matmul(prefixes, flat), [suffix.b, prefix.s, width]);
     return concatInner(before, reshape(own, [suffix.b, suffix.s, width]), suffix.t);
   };
-  return (_, { queries, keys, values }) => {
+  return (_, projections, tables) => {
+    const queries = rotaryRows(projections.queries, positions, tables);
+    const keys = rotaryRows(projections.keys, positions, tables);
+    const { values } = projections;
     const prefixKeys = prefix.spread(keys);
     const prefixValues = prefix.spread(values);
     const ofPrefixes = attend(prefix, prefix.spread(queries), prefixKeys, prefixValues);

@@ -8,14 +8,7 @@
 import { checkpoint } from "../graph/autodiff.ts";
 import type { Graph, Value } from "../graph/graph.ts";
 import { add, multiply, reshape } from "../graph/ops.ts";
-import {
-  embed,
-  rmsNorm,
-  rotary,
-  rotaryTables,
-  silu,
-  type RotaryTables,
-} from "../graph/model-ops.ts";
+import { embed, rmsNorm, rotaryTables, silu, type RotaryTables } from "../graph/model-ops.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { embeddingName, finalNormName, layerName } from "./parameters.ts";
 
@@ -27,7 +20,7 @@ export interface Weights {
   linear(x: Value, name: string): Value;
 }
 
-/** The inputs of a layer's attention; positions are already encoded in queries and keys. */
+/** The inputs of a layer's attention, which encodes the positions in queries and keys. */
 export interface Projections {
   /** [N, K G D] */
   readonly queries: Value;
@@ -38,13 +31,11 @@ export interface Projections {
 }
 
 /** Weighted values, [N, K G D]. */
-export type Attention = (layer: number, projections: Projections) => Value;
+export type Attention = (layer: number, projections: Projections, tables: RotaryTables) => Value;
 
 export interface DecoderInputs {
   /** [N] int64 */
   readonly ids: Value;
-  /** [N, 1] int64 */
-  readonly positions: Value;
   readonly attention: Attention;
   /** Keep only the layers' inputs for the backward pass, and recompute the layers. @default false */
   readonly checkpointed?: boolean;
@@ -62,10 +53,7 @@ export function buildDecoder(
     const norm = (part: string, y: Value): Value =>
       rmsNorm(y, weights.get(layerName(layer, part)), config.normEpsilon);
     const h = norm("input_layernorm", input);
-    const mixed = inputs.attention(
-      layer,
-      project(config, weights, inputs.positions, tables, layer, h),
-    );
+    const mixed = inputs.attention(layer, project(config, weights, layer, h), tables);
     const x = add(input, weights.linear(mixed, layerName(layer, "self_attn.o_proj")));
     return add(x, feedForward(weights, layer, norm("post_attention_layernorm", x)));
   };
@@ -86,31 +74,20 @@ function feedForward(weights: Weights, layer: number, x: Value): Value {
   return weights.linear(multiply(gate, up), layerName(layer, "mlp.down_proj"));
 }
 
-function project(
-  config: ModelConfig,
-  weights: Weights,
-  positions: Value,
-  tables: RotaryTables,
-  layer: number,
-  x: Value,
-): Projections {
+function project(config: ModelConfig, weights: Weights, layer: number, x: Value): Projections {
   const { kvHeads, headSize, heads } = config;
   const linear = (part: string): Value => weights.linear(x, layerName(layer, `self_attn.${part}`));
-  const turned = (part: string, norm: string, width: number): Value => {
+  /** Each head's own normalization, where the model has one. */
+  const normed = (part: string, norm: string, width: number): Value => {
     const flat = linear(part);
-    // Per head, before rotation: its own normalization where the model has one.
-    const normed = config.queryKeyNorm
-      ? rmsNorm(
-          reshape(flat, ["heads", headSize]),
-          weights.get(layerName(layer, `self_attn.${norm}`)),
-          config.normEpsilon,
-        )
-      : flat;
-    return reshape(rotary(reshape(normed, ["N", 1, width]), positions, tables), ["N", width]);
+    if (!config.queryKeyNorm) return flat;
+    const weight = weights.get(layerName(layer, `self_attn.${norm}`));
+    const apart = reshape(flat, ["heads", headSize]);
+    return reshape(rmsNorm(apart, weight, config.normEpsilon), ["N", width]);
   };
   return {
-    queries: turned("q_proj", "q_norm", heads * headSize),
-    keys: turned("k_proj", "k_norm", kvHeads * headSize),
+    queries: normed("q_proj", "q_norm", heads * headSize),
+    keys: normed("k_proj", "k_norm", kvHeads * headSize),
     values: linear("v_proj"),
   };
 }

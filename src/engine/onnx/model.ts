@@ -4,7 +4,7 @@
  */
 import { ProtoWriter } from "../../util/protobuf-writer.ts";
 
-export type DType = "float32" | "float64" | "int64" | "int32" | "bool" | "uint8";
+export type DType = "float32" | "float64" | "int64" | "int32" | "bool" | "uint8" | "int8";
 /** A number, or the name of a size that is known only at run time. */
 export type Dim = number | string;
 
@@ -12,6 +12,7 @@ export type Dim = number | string;
 export const elementTypes: Readonly<Record<DType, number>> = {
   float32: 1,
   uint8: 2,
+  int8: 3,
   int32: 6,
   int64: 7,
   bool: 9,

@@ -6,6 +6,7 @@
 import { ContextOverflowError } from "../../core/errors.ts";
 import type { Sample, SampleRequest, Sampler } from "../../core/policy.ts";
 import { memoryLimit } from "../../util/memory-limit.ts";
+import { LogitRuleCompiler } from "../logit-rules/compiler.ts";
 import type { ModelConfig } from "../model/model-config.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import type { Provider } from "../provider.ts";
@@ -42,6 +43,8 @@ export interface BatchSamplerOptions {
    * @default a quarter of the memory
    */
   readonly cacheBytes?: number;
+  /** Compiles `SamplingParams.rules`. @default one without a vocabulary, which knows no grammars */
+  readonly rules?: LogitRuleCompiler;
 }
 
 const memoryFraction = 1 / 4;
@@ -54,6 +57,7 @@ export class BatchSampler implements Sampler {
   readonly contextLength: number;
   readonly #config: ModelConfig;
   readonly #session: SamplingSession;
+  readonly #rules: LogitRuleCompiler;
   readonly #tree: PrefixTree;
   readonly #prefill: Prefill<Sequence>;
   readonly #admission: Admission;
@@ -73,6 +77,7 @@ export class BatchSampler implements Sampler {
     this.#config = policy.config;
     this.contextLength = policy.config.contextLength;
     this.#session = session;
+    this.#rules = options.rules ?? new LogitRuleCompiler(policy.config.vocabSize);
     const bytes = options.cacheBytes ?? memoryFraction * memoryLimit();
     const sequenceBytes = (1 - promptFraction) * bytes;
     this.#admission = new Admission(policy.config, {
@@ -110,6 +115,9 @@ export class BatchSampler implements Sampler {
     }
     try {
       checkPromptIds(tokens, this.#config.vocabSize);
+      // What cannot be compiled fails here, and not in the batch.
+      if (request.params.rules !== undefined)
+        this.#rules.start(request.params.rules, request.params);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -234,7 +242,9 @@ export class BatchSampler implements Sampler {
   }
 
   #next(queued: QueuedRequest): Sequence {
-    return newSequence(queued, this.#begun++, this.contextLength);
+    const { params } = queued.request;
+    const rules = params.rules === undefined ? null : this.#rules.start(params.rules, params);
+    return newSequence(queued, this.#begun++, this.contextLength, rules);
   }
 
   /** Removes it from wherever it is being processed. */
@@ -272,7 +282,10 @@ export class BatchSampler implements Sampler {
   async #advance(bucket: DecodeBucket<Sequence>): Promise<void> {
     if (bucket.sequences.length === 0) return;
     const isSampledInside = (sequence: Sequence): boolean =>
-      this.#session.samples && samplesNext(sequence) && isPlain(sequence.request.request.params);
+      this.#session.samples &&
+      samplesNext(sequence) &&
+      sequence.rules === null &&
+      isPlain(sequence.request.request.params);
     // Depends on the sequence alone, not on batch composition: the two methods differ in rare samples.
     const uniforms = bucket.sequences.map((s) => (isSampledInside(s) ? s.uniform() : undefined));
     const rows = await this.#stepApart(bucket, uniforms);
@@ -351,7 +364,8 @@ export class BatchSampler implements Sampler {
     }
     if (!areNumbers(probabilities)) throw this.#diverged(sequence);
     const { params } = sequence.request.request;
-    return this.#record(sequence, sampleToken(probabilities, params, sequence.uniform()));
+    const allowed = sequence.rules?.apply(probabilities) ?? probabilities;
+    return this.#record(sequence, sampleToken(allowed, params, sequence.uniform()));
   }
 
   #record(sequence: Sequence, picked: SampledToken): boolean {

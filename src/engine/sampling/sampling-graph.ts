@@ -33,9 +33,9 @@ export interface SamplingGraphOptions {
 }
 
 /**
- * Inputs: `ids` [B S], `positions` [B S, 1], `mask` [B, 1, 1, S, T + S], `rows` [R] (which of the B S
- * hidden states are continued), and per layer the cache [B, K, T, D]. Outputs: `probabilities` [R, V]
- * of the next token, and per layer the new keys and values [B, K, S, D]. Where tokens are sampled inside,
+ * Inputs: `ids` [B S], `positions` [B, S], `mask` [B, 1, 1, S, T + S], `rows` [R] (which of the B S
+ * hidden states are continued), and per layer the cache [B, K, 1, T, D]. Outputs: `probabilities` [R, V]
+ * of the next token, and per layer the new keys and values [B, K, 1, S, D]. Where tokens are sampled inside,
  * further an input `uniforms` [R] and outputs `tokens` and `sampled_probabilities` [R].
  */
 export function buildSamplingGraph(
@@ -44,19 +44,24 @@ export function buildSamplingGraph(
 ): BuiltSamplingGraph {
   const { config } = policy;
   const graph = new Graph({ operators });
-  const weights = declareWeights(graph, { ...policy, differentiate: false, quantized });
+  const weights = declareWeights(graph, {
+    ...policy,
+    differentiate: false,
+    quantized,
+    integers: operators === "fused" ? policy.integers : null,
+  });
   const ids = graph.input("ids", "int64", ["N"]);
-  const positions = graph.input("positions", "int64", ["N", 1]);
+  const positions = graph.input("positions", "int64", ["B", "S"]);
   const mask = graph.input("mask", "float32", ["B", 1, 1, "S", "TS"]);
   const rows = graph.input("rows", "int64", ["R"]);
-  const shape = ["B", config.kvHeads, "T", config.headSize];
+  const shape = ["B", config.kvHeads, 1, "T", config.headSize];
   const caches = Array.from({ length: config.layers }, (_, layer) => ({
     keys: graph.input(cachedKeys(layer), "float32", shape),
     values: graph.input(cachedValues(layer), "float32", shape),
   }));
   const cacheOf = (layer: number): KeysAndValues => caches[layer]!;
-  const { attention, added } = cachedAttention(graph, config, mask, cacheOf);
-  const hidden = buildDecoder(graph, config, weights, { ids, positions, attention });
+  const { attention, added } = cachedAttention(config, { positions, mask, cacheOf });
+  const hidden = buildDecoder(graph, config, weights, { ids, attention });
   const head = config.tiedEmbeddings ? embeddingName : headName;
   const logits = weights.linear(takeRows(hidden, rows), head);
   // Here and not where tokens are sampled: the runtime is many times faster at exponentials.

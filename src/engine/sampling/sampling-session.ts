@@ -131,12 +131,12 @@ export class SamplingSession {
   #inputs(input: StepInput): Record<string, Tensor> {
     const { sequences: B, newTokens: S, cachedTokens: T } = input;
     const { layers, kvHeads, headSize } = this.#policy.config;
-    const shape = [B, kvHeads, T, headSize];
+    const shape = [B, kvHeads, 1, T, headSize];
     const length = B * kvHeads * T * headSize;
     const R = input.rows.length;
     const inputs: Record<string, Tensor> = {
       ids: { data: input.ids, shape: [B * S] },
-      positions: { data: input.positions, shape: [B * S, 1] },
+      positions: { data: input.positions, shape: [B, S] },
       mask: { data: input.mask, shape: [B, 1, 1, S, T + S] },
       rows: { data: input.rows, shape: [R] },
       ...feedParameters(this.#policy, this.#fed),

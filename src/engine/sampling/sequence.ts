@@ -1,6 +1,7 @@
 /** One sequence that is being sampled, and the request that it belongs to. */
 import type { Sample, SampleRequest, StopReason, WeightChange } from "../../core/policy.ts";
 import { createRandom, deriveSeed } from "../../util/random.ts";
+import type { RuleState } from "../logit-rules/rule-state.ts";
 import type { BucketSequence } from "./decode-bucket.ts";
 import { isTempered, type SampledToken } from "./sample-token.ts";
 
@@ -22,6 +23,8 @@ export interface Sequence extends BucketSequence {
   /** Smaller is older. */
   readonly order: number;
   readonly index: number;
+  /** What changes its distribution; null for nothing. */
+  readonly rules: RuleState | null;
   readonly promptTokens: number;
   readonly uniform: () => number;
   readonly limit: number;
@@ -39,6 +42,7 @@ export function newSequence(
   request: QueuedRequest,
   order: number,
   contextLength: number,
+  rules: RuleState | null = null,
 ): Sequence {
   const { tokens, params } = request.request;
   const index = request.begun;
@@ -47,6 +51,7 @@ export function newSequence(
     request,
     order,
     index,
+    rules,
     promptTokens: tokens.length,
     uniform: createRandom(deriveSeed(params.seed, index)),
     limit: Math.min(params.maxTokens, contextLength - tokens.length),
@@ -91,6 +96,7 @@ export function recordToken(
   sequence.logprobs.push(logprob);
   sequence.temperedLogprobs?.push(temperedLogprob ?? logprob);
   sequence.pending = token;
+  sequence.rules?.accept(token);
   onChunk?.({
     index: sequence.index,
     tokens: Int32Array.of(token),

@@ -7,6 +7,7 @@ import type { BatchLimits } from "./batch-limits.ts";
 import { sizeOf } from "./extent.ts";
 import { gatherPacks } from "./gather-packs.ts";
 import { packRows, placePacks, type Pack } from "./pack-rows.ts";
+import type { RowBiases } from "./row-biases.ts";
 import { attentionInputs, type AttentionInput } from "./segments.ts";
 
 /**
@@ -35,6 +36,8 @@ export interface MicroBatch {
   readonly modelInputs: Readonly<Record<ModelInput, Tensor>>;
   /** What logits of each trained token are multiplied by, [R, 1]; null where all temperatures are 1. */
   readonly inverseTemperatures: Tensor | null;
+  /** What is added to logits of each trained token; null where no row has rules. */
+  readonly biases: Readonly<Record<"bias_rows" | "bias_of", Tensor>> | null;
   readonly lossInputs: Readonly<Record<LossInput, Tensor>>;
   /** For each of the R trained tokens: its row's index in the batch's rows, and its place in that row. */
   readonly origins: readonly { readonly row: number; readonly position: number }[];
@@ -54,6 +57,7 @@ export function makeMicroBatches(
   rows: readonly TrainingRow[],
   { aggregation, aggregationLength }: Aggregated,
   limits: BatchLimits,
+  biases: RowBiases | null = null,
 ): readonly MicroBatch[] {
   const factors = rowFactors(rows, aggregation, aggregationLength);
   // Determined per call, not per micro-batch, so that one graph serves all of them.
@@ -63,7 +67,7 @@ export function makeMicroBatches(
     .filter(({ index }) => factors[index] !== 0)
     .toSorted((a, b) => b.row.tokens.length - a.row.tokens.length || a.index - b.index);
   return gatherPacks(packRows(longestFirst, limits), limits).map(({ packs, extent }) => ({
-    ...layOut(packs, factors, limits.headChunkRows, tempered),
+    ...layOut(packs, factors, limits.headChunkRows, tempered, biases),
     checkpointed: limits.fit(sizeOf(extent)) !== "kept",
   }));
 }
@@ -73,6 +77,7 @@ function layOut(
   factors: Float64Array,
   headChunkRows: number,
   tempered: boolean,
+  biases: RowBiases | null,
 ): Omit<MicroBatch, "checkpointed"> {
   const { tokens, prefix, suffix } = placePacks(packs);
   const counts = packs.flatMap(({ members }) => members.map(({ row }) => countTargets(row)));
@@ -90,6 +95,7 @@ function layOut(
   const weights = new Float32Array(count);
   const tokenFactors = new Float32Array(count);
   const origins: { row: number; position: number }[] = [];
+  const biasTable = biases?.table(chunks * chunk);
   let next = 0;
   for (const { members } of packs) {
     for (const { row, index } of members) {
@@ -105,6 +111,7 @@ function layOut(
         const t = origins.length;
         rowIndices[t] = BigInt(place);
         targets[t] = BigInt(row.tokens[at]!);
+        biasTable?.set(t, index, at);
         if (tempered) inverseTemperatures[t] = 1 / (row.temperature ?? 1);
         samplingLogprobs[t] = row.samplingLogprobs[at]!;
         advantages[t] = row.advantages[at]!;
@@ -118,6 +125,7 @@ function layOut(
   return {
     origins,
     trainedTokens: count,
+    biases: biasTable?.inputs() ?? null,
     inverseTemperatures: tempered ? { data: inverseTemperatures, shape: [count, 1] } : null,
     modelInputs: {
       ids: { data: ids, shape: [tokens] },

@@ -44,25 +44,29 @@ export class LoadedGraphs {
     this.#options = options;
   }
 
-  /** Log-probabilities only. `tempered`: see `TrainingGraphOptions`. */
-  async forward(which: WhichWeights, tempered: boolean): Promise<RunGraph> {
+  /** Log-probabilities only. */
+  async forward(
+    which: WhichWeights,
+    { tempered = false, biased = false }: Pick<TrainingGraphOptions, "tempered" | "biased">,
+  ): Promise<RunGraph> {
     if (which === "reference") {
       this.#reference ??= referenceOf(this.#policy, this.#options.loadReference);
     }
     const policy = which === "reference" ? await this.#reference! : this.#policy;
-    const key = `${which} ${tempered}`;
-    return (await this.#graph(key, policy, { loss: null, checkpointed: false, tempered })).run;
+    const key = `${which} ${tempered} ${biased}`;
+    const options = { loss: null, checkpointed: false, tempered, biased };
+    return (await this.#graph(key, policy, options)).run;
   }
 
   /** A loss with its gradients. */
   async gradient(
     loss: LossSpec,
-    shape: Pick<TrainingGraphOptions, "checkpointed" | "tempered">,
+    shape: Pick<TrainingGraphOptions, "checkpointed" | "tempered" | "biased">,
   ): Promise<RunGraph> {
-    const { checkpointed, tempered = false } = shape;
-    const key = `${objectiveKey(loss)} ${checkpointed} ${tempered}`;
+    const { checkpointed, tempered = false, biased = false } = shape;
+    const key = `${objectiveKey(loss)} ${checkpointed} ${tempered} ${biased}`;
     await this.#makeRoom(key);
-    return (await this.#graph(key, this.#policy, { loss, checkpointed, tempered })).run;
+    return (await this.#graph(key, this.#policy, { loss, checkpointed, tempered, biased })).run;
   }
 
   /** The session of gradient graph `key`: each keeps the memory of its largest batch. */

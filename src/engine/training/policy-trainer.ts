@@ -12,11 +12,13 @@ import { adamStep, createAdamState, globalNorm, type AdamState } from "../optimi
 import type { MomentPrecision } from "../optimizer/moments.ts";
 import type { Tensor } from "../runtime.ts";
 import { checkRowIds } from "../token-ids.ts";
+import { LogitRuleCompiler } from "../logit-rules/compiler.ts";
 import { makeMicroBatches, type MicroBatch } from "./batch.ts";
 import type { BatchLimits } from "./batch-limits.ts";
 import { LoadedGraphs, type LoadedGraphsOptions, type WhichWeights } from "./loaded-graphs.ts";
 import { batchLimits } from "./memory.ts";
 import { RatioStatistics } from "./ratio-statistics.ts";
+import { findRowBiases } from "./row-biases.ts";
 import { gradientName, sumName } from "./training-graph.ts";
 
 export interface PolicyTrainerOptions extends LoadedGraphsOptions {
@@ -24,6 +26,8 @@ export interface PolicyTrainerOptions extends LoadedGraphsOptions {
   readonly memoryMiB: number;
   /** @default "float32" */
   readonly momentPrecision?: MomentPrecision;
+  /** Compiles rules of rows. @default one without a vocabulary, which knows no grammars */
+  readonly rules?: LogitRuleCompiler;
 }
 
 export class PolicyTrainer {
@@ -32,11 +36,13 @@ export class PolicyTrainer {
   readonly #gradients: Map<string, Float32Array>;
   readonly adam: AdamState;
   readonly #limits: BatchLimits;
+  readonly #rules: LogitRuleCompiler;
   #accumulated = 0;
 
   constructor(policy: PolicyModel, options: PolicyTrainerOptions) {
     this.#policy = policy;
     this.#graphs = new LoadedGraphs(policy, options);
+    this.#rules = options.rules ?? new LogitRuleCompiler(policy.config.vocabSize);
     this.#limits = batchLimits(policy.config, options.memoryMiB);
     this.adam = createAdamState(policy.trained, options.momentPrecision);
     this.#gradients = new Map(
@@ -59,8 +65,9 @@ export class PolicyTrainer {
   ): Promise<Float32Array[]> {
     checkRowIds(rows, this.#policy.config.vocabSize);
     const result = rows.map((row) => new Float32Array(row.tokens.length));
-    for (const batch of makeMicroBatches(rows, defaultLoss, this.#limits)) {
-      const run = await this.#graphs.forward(which, batch.inverseTemperatures !== null);
+    const biases = findRowBiases(rows, this.#rules);
+    for (const batch of makeMicroBatches(rows, defaultLoss, this.#limits, biases)) {
+      const run = await this.#graphs.forward(which, shapeOf(batch));
       const { logprobs } = await run(modelInputs(batch));
       for (const [i, { row, position }] of batch.origins.entries())
         result[row]![position] = logprobs![i]!;
@@ -71,7 +78,7 @@ export class PolicyTrainer {
   async #lossInputs(batch: MicroBatch, loss: LossSpec): Promise<Record<string, Tensor>> {
     const inputs = { ...modelInputs(batch), ...batch.lossInputs, ...lossParameterTensors(loss) };
     if (loss.kl === undefined || loss.kl === null) return inputs;
-    const run = await this.#graphs.forward("reference", batch.inverseTemperatures !== null);
+    const run = await this.#graphs.forward("reference", shapeOf(batch));
     const { logprobs } = await run(modelInputs(batch));
     const reference = { data: logprobs!, shape: [batch.trainedTokens] };
     return { ...inputs, reference_logprobs: reference };
@@ -93,10 +100,10 @@ export class PolicyTrainer {
     checkRowIds(rows, this.#policy.config.vocabSize);
     const statistics = new RatioStatistics(loss);
     let total = 0;
-    for (const batch of makeMicroBatches(rows, loss, this.#limits)) {
-      const { checkpointed, inverseTemperatures } = batch;
-      const tempered = inverseTemperatures !== null;
-      const run = await this.#graphs.gradient(loss, { checkpointed, tempered });
+    const biases = findRowBiases(rows, this.#rules);
+    for (const batch of makeMicroBatches(rows, loss, this.#limits, biases)) {
+      const { checkpointed } = batch;
+      const run = await this.#graphs.gradient(loss, { checkpointed, ...shapeOf(batch) });
       const outputs = await run(await this.#lossInputs(batch, loss));
       const value = outputs["loss"]![0]!;
       if (!Number.isFinite(value)) {
@@ -150,11 +157,21 @@ export class PolicyTrainer {
   }
 }
 
+/** Which inputs its graph has. */
+function shapeOf({ inverseTemperatures, biases }: MicroBatch): {
+  readonly tempered: boolean;
+  readonly biased: boolean;
+} {
+  return { tempered: inverseTemperatures !== null, biased: biases !== null };
+}
+
 function modelInputs(batch: MicroBatch): Readonly<Record<string, Tensor>> {
-  const { modelInputs: inputs, inverseTemperatures } = batch;
-  return inverseTemperatures === null
-    ? inputs
-    : { ...inputs, inverse_temperatures: inverseTemperatures };
+  const { modelInputs: inputs, inverseTemperatures, biases } = batch;
+  return {
+    ...inputs,
+    ...(inverseTemperatures === null ? {} : { inverse_temperatures: inverseTemperatures }),
+    ...biases,
+  };
 }
 
 function sumsOf(

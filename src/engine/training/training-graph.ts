@@ -35,6 +35,8 @@ export interface TrainingGraphOptions {
   readonly checkpointed: boolean;
   /** Logits of each trained token are multiplied by a further input, `inverse_temperatures` [R, 1]. @default false */
   readonly tempered?: boolean;
+  /** Row `bias_of` [padded] of `bias_rows` [P, V] is added to the logits of each trained token. @default false */
+  readonly biased?: boolean;
   /** @default "fused" */
   readonly operators?: Operators;
 }
@@ -45,17 +47,26 @@ export interface TrainingGraphOptions {
  */
 export function buildTrainingGraph(
   policy: PolicyModel,
-  { loss, checkpointed, tempered = false, operators = "fused" }: TrainingGraphOptions,
+  {
+    loss,
+    checkpointed,
+    tempered = false,
+    biased = false,
+    operators = "fused",
+  }: TrainingGraphOptions,
 ): BuiltGraph {
   const graph = new Graph({ operators });
-  const weights = declareWeights(graph, { ...policy, differentiate: loss !== null });
+  const weights = declareWeights(graph, {
+    ...policy,
+    differentiate: loss !== null,
+    integers: operators === "fused" ? policy.integers : null,
+  });
   const ids = graph.input("ids", "int64", ["N"]);
   const positions = graph.input("positions", "int64", ["N", 1]);
-  const attention = segmentAttention(graph, policy.config);
+  const attention = segmentAttention(graph, policy.config, positions);
   const rows = graph.input("rows", "int64", ["R"]);
   const hidden = buildDecoder(graph, policy.config, weights, {
     ids,
-    positions,
     attention,
     checkpointed: checkpointed && loss !== null,
   });
@@ -67,6 +78,14 @@ export function buildTrainingGraph(
       : taken,
     matrix: weights.get(policy.config.tiedEmbeddings ? embeddingName : headName),
     targets: graph.input("targets", "int64", ["padded"]),
+    ...(biased
+      ? {
+          biases: {
+            rows: graph.input("bias_rows", "float32", ["P", policy.config.vocabSize]),
+            of: graph.input("bias_of", "int64", ["padded"]),
+          },
+        }
+      : {}),
     chunks: graph.input("chunks", "int64", []),
     chunk: graph.input("chunk", "int64", [1]),
   };

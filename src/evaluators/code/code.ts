@@ -180,7 +180,12 @@ const isMissing = ({ exitCode, reply, stderr }: SandboxResult): boolean =>
 function verdict(result: SandboxResult, test: CodeTest, secret: string): string | null {
   const { ended, exitCode, stdout, stderr, reply } = result;
   if (ended !== "exit")
-    return { timeout: "time limit", memory: "memory limit", output: "output limit" }[ended];
+    return {
+      timeout: "time limit",
+      memory: "memory limit",
+      output: "output limit",
+      abort: "it was stopped",
+    }[ended];
   if (exitCode !== 0 || reply !== secret) {
     const last = stderr.trim().split("\n").at(-1) ?? "";
     return exitCode === 0

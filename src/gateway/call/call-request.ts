@@ -1,10 +1,11 @@
 /** A model call without its wire format: every protocol is translated to this. */
 import type { ChatMessage, JsonObject, ToolDefinition } from "../../core/message.ts";
+import type { LogitRules } from "../../core/grammar.ts";
 import type { SamplingParams, WeightChange } from "../../core/policy.ts";
 import type { Protocol } from "../../core/trace.ts";
 
 /** The sampling fields that a client or a session may set. */
-export type SamplingChoice = Partial<Omit<SamplingParams, "seed" | "stopTokenIds">>;
+export type SamplingChoice = Partial<Omit<SamplingParams, "rules" | "seed" | "stopTokenIds">>;
 
 export interface CallRequest {
   readonly protocol: Protocol;
@@ -26,9 +27,17 @@ export interface CallRequest {
   readonly rawPrompt?: string | readonly number[];
   /** Alternatives to each sampled token that the client wants to see; where the server gives them. */
   readonly topLogprobs?: number;
+  /** Biases and penalties of logits; only for a target that applies them. */
+  readonly logits?: Omit<LogitRules, "grammar">;
+  /** Tools whose arguments have to be valid under their schemas. @default none */
+  readonly strictTools?: readonly string[];
+  /** At most one tool call in a response. @default false */
+  readonly singleCall?: boolean;
+  /** Whether the model is to reason first. @default as the model was loaded */
+  readonly thinking?: boolean;
   /**
-   * Fields of OpenAI's chat requests that only a server that renders messages can support, as it is
-   * given them: `response_format`, `tool_choice`, `chat_template_kwargs`.
+   * As OpenAI's chat requests have them: `response_format`, `tool_choice`, `chat_template_kwargs`. Servers that
+   * render messages get them as they are.
    */
   readonly serverFields?: JsonObject;
   /** @see Trace.recallFrom */
@@ -46,6 +55,8 @@ export interface Completion {
   readonly choice: number;
   readonly message: ChatMessage;
   readonly malformed?: string;
+  /** @see Trace.unmet */
+  readonly unmet?: string;
   readonly stopReason: "stop" | "length" | "aborted";
   /** The client's stop string that ended it; absent when something else did. */
   readonly stopString?: string;

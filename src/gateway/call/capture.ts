@@ -61,7 +61,7 @@ export async function recordCall(
       messages: request.messages,
       tools: request.tools,
       response: completion.message,
-      ...defined({ malformed: completion.malformed }),
+      ...defined({ malformed: completion.malformed, unmet: completion.unmet }),
       // Views, so that the trace and the conversation share one copy of the ids.
       promptIds: own.subarray(0, prepared.tokens.length),
       responseIds: own.subarray(prepared.tokens.length),

@@ -18,7 +18,7 @@ export interface CallPlan {
 }
 
 /** The applied sampling; `maxTokens` is Infinity where none was given. */
-type MergedSampling = Omit<SamplingParams, "seed" | "stopTokenIds">;
+type MergedSampling = Omit<SamplingParams, "rules" | "seed" | "stopTokenIds">;
 
 /** The trainer's choice wins over the client's; of two limits, the smaller one. */
 function mergeSampling(client: SamplingChoice, enforced: SamplingChoice): MergedSampling {

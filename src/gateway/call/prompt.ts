@@ -2,11 +2,13 @@
 import { ContextOverflowError } from "../../core/errors.ts";
 import type { ChatMessage } from "../../core/message.ts";
 import type { Renderer } from "../../core/policy.ts";
+import { defined } from "../../util/defined.ts";
 import { hasPrefix } from "../../util/token-prefix.ts";
 import { badRequest } from "../http/api-error.ts";
 import { chainMessages, type MessageChain } from "../session/conversation.ts";
 import { promptKey } from "../session/prompt-key.ts";
 import type { CallRequest } from "./call-request.ts";
+import { logitRules, readOutputForm, type OutputForm } from "./output-form.ts";
 import { planCall, type CallPlan, type SessionCall } from "./plan-call.ts";
 
 export interface RenderedPrompt {
@@ -16,6 +18,8 @@ export interface RenderedPrompt {
 }
 
 export interface PreparedCall extends CallPlan, RenderedPrompt {
+  /** What the response is to look like; null for anything. @default null */
+  readonly form?: OutputForm | null;
   readonly chain: MessageChain;
 }
 
@@ -24,6 +28,8 @@ export interface PromptPolicy {
   readonly renderer: Renderer;
   /** Longest prompt + completion, in tokens. */
   readonly contextLength: number;
+  /** The sampler applies `SamplingParams.rules`. @default false */
+  readonly rules?: boolean;
 }
 
 /** Characters of text above which other calls get their turn while it is encoded. */
@@ -66,8 +72,8 @@ async function renderPrompt(
   chain: MessageChain,
   signal: AbortSignal,
 ): Promise<RenderedPrompt> {
-  const { messages, tools, rawPrompt } = request;
-  const options = { tools, contextLength };
+  const { messages, tools, rawPrompt, thinking } = request;
+  const options = { tools, contextLength, ...defined({ thinking }) };
   const long = isLong(request) ? renderer.long : undefined;
   if (rawPrompt !== undefined) {
     return session.rawPrompts.render(rawPrompt, renderer, (text) =>
@@ -119,5 +125,8 @@ export async function prepareCall(
   const { sampleKey, sampling } = planCall(call, promptKey(prompt.tokens));
   const maxTokens = Math.min(sampling.maxTokens, room);
   const stopTokenIds = renderer.stop.tokenIds;
-  return { ...prompt, chain, sampleKey, sampling: { ...sampling, maxTokens, stopTokenIds } };
+  const form = readOutputForm(request);
+  const rules = policy.rules === true ? logitRules(request, form, renderer) : undefined;
+  const all = { ...sampling, maxTokens, stopTokenIds, ...defined({ rules }) };
+  return { ...prompt, chain, sampleKey, sampling: all, form };
 }

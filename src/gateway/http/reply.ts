@@ -2,6 +2,7 @@
  * What a route responds with. A whole JSON response stays text until it is known where it goes: a socket
  * takes it as it is, which costs a tenth of a Response and its streams.
  */
+import { EventStream } from "./event-stream.ts";
 
 /** Status 200. */
 export class JsonReply {
@@ -38,7 +39,7 @@ export class EarlyReply {
   }
 }
 
-export type Reply = EarlyReply | JsonReply | Response;
+export type Reply = EarlyReply | EventStream | JsonReply | Response;
 
 export const jsonHeaders: Readonly<Record<string, string>> = { "content-type": "application/json" };
 
@@ -92,5 +93,6 @@ function earlyResponse(reply: EarlyReply): Response {
 export function toResponse(reply: Reply): Response {
   if (reply instanceof Response) return reply;
   if (reply instanceof EarlyReply) return earlyResponse(reply);
+  if (reply instanceof EventStream) return reply.toResponse();
   return new Response(reply.text, { headers: jsonHeaders });
 }

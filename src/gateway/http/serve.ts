@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ConfigError } from "../../core/errors.ts";
+import { EventStream, eventHeaders } from "./event-stream.ts";
 import { EarlyReply, jsonHeaders, type JsonReply, type Reply, writeEarly } from "./reply.ts";
 
 export interface HttpServer {
@@ -83,6 +84,29 @@ function sendEarly(reply: EarlyReply, outgoing: ServerResponse): Response {
   return RESPONSE_ALREADY_SENT;
 }
 
+function sendEvents(events: EventStream, outgoing: ServerResponse): Response {
+  if (outgoing.destroyed) {
+    events.leave();
+    return RESPONSE_ALREADY_SENT;
+  }
+  outgoing.writeHead(200, eventHeaders);
+  outgoing.once("close", () => {
+    if (!outgoing.writableFinished) events.leave();
+  });
+  // Headers travel with the first events, unless there are none yet.
+  if (!events.hasText) outgoing.flushHeaders();
+  events.start({
+    write: (text) => void outgoing.write(text),
+    end: (text) => void outgoing.end(text),
+  });
+  return RESPONSE_ALREADY_SENT;
+}
+
+function sendReply(reply: Exclude<Reply, Response>, outgoing: ServerResponse): Response {
+  if (reply instanceof EventStream) return sendEvents(reply, outgoing);
+  return reply instanceof EarlyReply ? sendEarly(reply, outgoing) : send(reply, outgoing);
+}
+
 /** @throws ConfigError when the address cannot be had. */
 export async function serve(
   app: (request: Request) => Promise<Reply>,
@@ -93,9 +117,7 @@ export async function serve(
   const listener = getRequestListener(
     async (request, { outgoing }) => {
       const reply = await app(request);
-      if (reply instanceof Response) return reply;
-      const response = outgoing as ServerResponse;
-      return reply instanceof EarlyReply ? sendEarly(reply, response) : send(reply, response);
+      return reply instanceof Response ? reply : sendReply(reply, outgoing as ServerResponse);
     },
     { overrideGlobalObjects: false, hostname: host },
   );

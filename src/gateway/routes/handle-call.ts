@@ -8,11 +8,11 @@ import type { CallRequest } from "../call/call-request.ts";
 import { runCall, type CallContext, type FinishedCall } from "../call/call.ts";
 import type { TextDelta } from "../call/delta-reader.ts";
 import type { GatewayContext } from "../gateway-context.ts";
+import { EventStream } from "../http/event-stream.ts";
 import type { SessionRoute } from "../http/path.ts";
 import { JsonReply, type Reply } from "../http/reply.ts";
 import type { CaptureSession } from "../session/session.ts";
 import { replyInTime } from "./early-json.ts";
-import { EventStream } from "./event-stream.ts";
 
 /** What every route of a session gets. The caller has checked that the session is the client's. */
 export interface RouteContext {
@@ -63,7 +63,7 @@ async function responseStream(
   context: RouteContext,
   call: CallContext,
   open: (events: EventStream) => CallStream,
-): Promise<Response> {
+): Promise<EventStream> {
   const { gateway } = context;
   const events = new EventStream(() => {
     call.abort.abort("client");
@@ -104,9 +104,7 @@ async function responseStream(
     .finally(() => {
       events.close();
     });
-  return new Response(events.body, {
-    headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" },
-  });
+  return events;
 }
 
 /** @throws what the call throws before anything was sent. */

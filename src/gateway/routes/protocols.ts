@@ -5,6 +5,7 @@ import { handleChat } from "./chat/handle.ts";
 import { handleCompletions } from "./completions/handle.ts";
 import { handleMessages } from "./messages/handle.ts";
 import { countMessageTokens } from "./messages/count-tokens.ts";
+import { handleConversations } from "./responses/conversations.ts";
 import { handleResponses } from "./responses/handle.ts";
 
 /** Handles a POST. */
@@ -14,13 +15,14 @@ const routes: Readonly<Record<string, ProtocolRoute>> = {
   "chat/completions": handleChat,
   completions: handleCompletions,
   responses: handleResponses,
+  conversations: handleConversations,
   messages: handleMessages,
   "messages/count_tokens": countMessageTokens,
 };
 
 /** What a session offers, for clients that look for something else. */
 export const offered: string =
-  "POST chat/completions, completions, responses, messages and messages/count_tokens, and GET models";
+  "POST chat/completions, completions, responses, conversations, messages and messages/count_tokens, and GET models";
 
 /** The route of these path segments; undefined when no protocol has it. */
 export function findProtocol(segments: readonly string[]): ProtocolRoute | undefined {

@@ -47,8 +47,10 @@ export interface TargetAbilities {
   readonly images: boolean;
   /** Alternatives to sampled tokens are reported. */
   readonly topLogprobs: boolean;
-  /** `CallRequest.serverFields`. */
+  /** `CallRequest.serverFields` are given to a server as they are; otherwise the gateway reads them. */
   readonly serverFields: boolean;
+  /** `SamplingParams.rules`: formats are enforced, and logits biased. */
+  readonly rules: boolean;
 }
 
 /** What samples model calls. */

@@ -29,6 +29,8 @@ export interface SampleCall {
 export interface TokenSource {
   /** Longest prompt + completion; Infinity while it is not known. */
   readonly contextLength: number;
+  /** It applies `SamplingParams.rules`. @default false */
+  readonly appliesLogitRules?: boolean;
   /** Resolves when the context length is known, if it can be known. */
   ready?(): Promise<void>;
   sample(request: SampleCallRequest): Promise<SampleCall>;

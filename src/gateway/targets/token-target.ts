@@ -6,6 +6,7 @@ import { AgentTrainerError } from "../../core/errors.ts";
 import type { Renderer, Sample } from "../../core/policy.ts";
 import { ChoiceReader } from "../call/choice-reader.ts";
 import { readMessage } from "../call/completion.ts";
+import { unmetOf } from "../call/output-form.ts";
 import { prepareCall, type PreparedCall } from "../call/prompt.ts";
 import { defined } from "../../util/defined.ts";
 import type { FinishedChoice, Target, TargetCall } from "./target.ts";
@@ -84,10 +85,12 @@ class TokenCall {
       stops: reader?.stopped === true ? this.#stops : [],
       key: `${choice}:${this.#prepared.sampleKey}`,
     });
+    const unmet = unmetOf(this.#prepared.form ?? null, read.message);
     const shown = reader?.deltas?.finish(read.message);
     const stopString = reader?.stopString;
     return {
       ...read,
+      ...defined({ unmet }),
       choice,
       stopReason,
       tokens,
@@ -132,10 +135,11 @@ const countLimitMs = 60_000;
 
 /** What is sampled from `source`, rendered and read by `renderer`. */
 export function createTokenTarget(source: TokenSource, renderer: Renderer): Target {
+  const rules = source.appliesLogitRules === true;
   return {
     renderer,
     // A renderer makes tokens of text only, and nothing but ids and sampling leaves the gateway.
-    abilities: { images: false, topLogprobs: false, serverFields: false },
+    abilities: { images: false, topLogprobs: false, serverFields: false, rules },
     async countTokens(messages, tools) {
       // Larger numbers are of no use, and counting would take minutes.
       const options = { tools, contextLength: countedContexts * source.contextLength };
@@ -150,7 +154,7 @@ export function createTokenTarget(source: TokenSource, renderer: Renderer): Targ
     async run(call) {
       const { abort } = call;
       if (source.ready) await abort.wait(source.ready());
-      const policy = { renderer, contextLength: source.contextLength };
+      const policy = { renderer, contextLength: source.contextLength, rules };
       const prepared = await abort.wait(prepareCall(policy, call, abort.signal));
       call.onPrompt?.(prepared.tokens.length);
       const running = new TokenCall(call, prepared, renderer);

@@ -125,6 +125,8 @@ export function createJinjaRenderer(
   return createRenderer(tokenizer, {
     family: "jinja",
     stop: { tokenIds: stopIds, strings: stopText === "" ? [] : [stopText] },
+    // How a template that is not known writes calls and reasoning cannot be said.
+    grammar: ({ content, tools }) => (tools.length === 0 && !thinks ? (content ?? null) : null),
     *render(messages, { tools = [], contextLength }) {
       const written = write({ messages, tools, open: true });
       return { tokens: Int32Array.from(yield* encode(written, contextLength)) };

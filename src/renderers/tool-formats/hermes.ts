@@ -3,6 +3,7 @@ import type { JsonObject, ToolDefinition } from "../../core/message.ts";
 import { objectFields, spacedJson } from "../json-text.ts";
 import { markup, plain, type Part } from "../token-builder.ts";
 import { callEnd, callStart, parseTaggedCalls } from "./tagged-calls.ts";
+import { argumentsGrammar } from "./arguments-grammar.ts";
 import type { ReadCall, ToolFormat } from "./tool-format.ts";
 
 /** The tools in the system prompt, with full JSON schemas. */
@@ -64,6 +65,20 @@ export const hermesTools: ToolFormat = {
     ),
     markup(`\n${callEnd}`),
   ],
+  grammar: {
+    call: (tool, isStrict) => ({
+      type: "sequence",
+      parts: [
+        { type: "tag", text: callStart },
+        { type: "literal", text: `\n{"name": ${JSON.stringify(tool.name)}, "arguments": ` },
+        argumentsGrammar(tool, isStrict),
+        { type: "literal", text: "}\n" },
+        { type: "tag", text: callEnd },
+      ],
+    }),
+    separator: "\n",
+    start: callStart,
+  },
   parse: (text) => parseTaggedCalls(text, readCall),
 };
 

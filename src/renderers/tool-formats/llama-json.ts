@@ -7,6 +7,7 @@ import type { ParsedCompletion } from "../../core/policy.ts";
 import { jsonEnd, objectFields, spacedJson } from "../json-text.ts";
 import { plain, type Part } from "../token-builder.ts";
 import { defined } from "../../util/defined.ts";
+import { argumentsGrammar } from "./arguments-grammar.ts";
 import type { ReadCall, ToolFormat } from "./tool-format.ts";
 
 /** Llama writes it before calls of tools that run code. */
@@ -70,5 +71,17 @@ export const llamaTools: ToolFormat = {
   call: (name, argumentsText) => [
     plain(`{"name": "${name}", "parameters": ${spacedJson(argumentsText) ?? argumentsText}}`),
   ],
+  grammar: {
+    call: (tool, isStrict) => ({
+      type: "sequence",
+      parts: [
+        { type: "literal", text: `{"name": ${JSON.stringify(tool.name)}, "parameters": ` },
+        argumentsGrammar(tool, isStrict),
+        { type: "literal", text: "}" },
+      ],
+    }),
+    separator: "; ",
+    start: null,
+  },
   parse,
 };

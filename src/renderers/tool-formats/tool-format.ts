@@ -1,4 +1,5 @@
 /** How a model family describes tools, writes calls and is parsed. Text only. */
+import type { Grammar } from "../../core/grammar.ts";
 import type { ToolDefinition } from "../../core/message.ts";
 import type { ParsedCompletion } from "../../core/policy.ts";
 import type { Part } from "../token-builder.ts";
@@ -8,6 +9,14 @@ export interface ToolFormat {
   readonly describe: (tools: readonly ToolDefinition[]) => readonly Part[];
   /** One call, as the model would have written it. `argumentsText` need not be JSON. */
   readonly call: (name: string, argumentsText: string) => readonly Part[];
+  /** What `call` writes, with arguments of the tool's schema; absent where it has no grammar. */
+  readonly grammar?: {
+    readonly call: (tool: ToolDefinition, isStrict: boolean) => Grammar;
+    /** Between two calls. */
+    readonly separator: string;
+    /** What begins a call and never occurs in text; null where a call is the whole completion. */
+    readonly start: string | null;
+  };
   /** Splits a completion into content and calls. Never throws; what cannot be parsed stays content. */
   readonly parse: (text: string) => ParsedCompletion;
 }

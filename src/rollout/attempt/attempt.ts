@@ -2,6 +2,7 @@
  * One attempt at one task: its own session, the program within its deadline, and the captured calls,
  * even if the program failed.
  */
+import type { EnvironmentEpisode } from "../../core/environment.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { RolloutSession, SessionHost, SessionOptions } from "../../core/session.ts";
 import type { Task } from "../../core/task.ts";
@@ -42,7 +43,11 @@ export interface AttemptInput<Metadata> {
   readonly timeoutMs: number;
   /** What the setup hook returned. */
   readonly env: unknown;
+  /** The episode that it opened, if it did. */
+  readonly environment?: EnvironmentEpisode | undefined;
   readonly untrainedRoles: readonly string[];
+  /** Side calls are trained on. @default false */
+  readonly trainsSideCalls?: boolean;
   /** @see AttributionContext.keepsUntrainable */
   readonly keepsUntrainable?: boolean;
   /** The signal of the run; aborting it rejects the attempt. */
@@ -76,9 +81,10 @@ export async function runAttempt<Metadata>(input: AttemptInput<Metadata>): Promi
   let flow: FlowConfig | undefined;
   try {
     session = await openSession(input.host, input.session, deadline.signal);
-    const { isValidation, env } = input;
+    const { isValidation, env, environment } = input;
     const { signal } = deadline;
-    flow = makeFlowConfig({ session, options: input.session, isValidation, signal, env });
+    const options = input.session;
+    flow = makeFlowConfig({ session, options, isValidation, signal, env, environment });
     return await runInSession(input, session, flow, deadline);
   } catch (error) {
     input.signal.throwIfAborted();

@@ -1,6 +1,7 @@
 /** The captured calls of an attempt, even if it failed partway. */
 import type { RolloutSession } from "../../core/session.ts";
 import { defaultTrajectoryName, type Trajectory } from "../../core/trajectory.ts";
+import type { SideCallRule } from "../../core/side-call.ts";
 import { raceAbort } from "../../util/abort.ts";
 import {
   attributeTraces,
@@ -20,7 +21,9 @@ export const nothingCaptured: Captured = { trajectories: [], metrics: {} };
 
 /** What is needed to attribute the calls of an attempt. */
 interface Source {
-  readonly program: { readonly name?: string };
+  readonly program: { readonly name?: string; readonly sideCalls?: readonly SideCallRule[] };
+  /** Side calls are trained on. @default false */
+  readonly trainsSideCalls?: boolean;
   readonly untrainedRoles: readonly string[];
   /** @see AttributionContext.keepsUntrainable */
   readonly keepsUntrainable?: boolean;
@@ -56,7 +59,11 @@ export async function salvage(
 }
 
 export function contextOf(
-  { program, keepsUntrainable = false }: Pick<Source, "program" | "keepsUntrainable">,
+  {
+    program,
+    keepsUntrainable = false,
+    trainsSideCalls = false,
+  }: Pick<Source, "program" | "keepsUntrainable" | "trainsSideCalls">,
   session: Pick<RolloutSession, "uid">,
   { known }: Pick<FlowConfig, "known">,
 ): AttributionContext {
@@ -65,6 +72,7 @@ export function contextOf(
     defaultName: program.name ?? defaultTrajectoryName,
     handles: new Map(Array.from(known, ([uid, { role }]) => [uid, role])),
     keepsUntrainable,
+    sideCalls: trainsSideCalls ? null : (program.sideCalls ?? []),
   };
 }
 

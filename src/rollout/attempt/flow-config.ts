@@ -1,7 +1,9 @@
 /** What one attempt passes to the flow, and its record of the trajectories that the flow requested. */
 import type { AgentConfig, TrajectoryHandle, TrajectoryOptions } from "../../core/agent.ts";
+import type { EnvironmentEpisode } from "../../core/environment.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { RolloutSession, SessionOptions } from "../../core/session.ts";
+import { defined } from "../../util/defined.ts";
 import { scopedFetch, type ScopeUse } from "./trajectory-scope.ts";
 
 /** A trajectory that the flow requested. */
@@ -20,6 +22,7 @@ export interface FlowConfigInput {
   readonly isValidation: boolean;
   readonly signal: AbortSignal;
   readonly env: unknown;
+  readonly environment: EnvironmentEpisode | undefined;
 }
 
 export interface FlowConfig {
@@ -29,13 +32,20 @@ export interface FlowConfig {
 }
 
 export function makeFlowConfig(input: FlowConfigInput): FlowConfig {
-  const { session, options, isValidation, signal, env } = input;
+  const { session, options, isValidation, signal, env, environment } = input;
   const known = new Map<string, KnownTrajectory>();
-  const scopes: ScopeUse = { entered: new Set(), calls: 0 };
   const trajectory = (name: string, wanted: TrajectoryOptions = {}): TrajectoryHandle => {
     const handle = session.trajectory(name);
     known.set(handle.uid, merge(name, known.get(handle.uid), wanted));
     return handle;
+  };
+  const scopes: ScopeUse = {
+    entered: new Set(),
+    calls: 0,
+    endpoint: {
+      apiKey: session.apiKey,
+      baseUrlOf: (name) => (name === null ? session.baseUrl : trajectory(name).baseUrl),
+    },
   };
   const config: AgentConfig = {
     baseUrl: session.baseUrl,
@@ -47,6 +57,7 @@ export function makeFlowConfig(input: FlowConfigInput): FlowConfig {
     metadata: options.metadata ?? {},
     signal,
     env,
+    ...defined({ environment }),
     fetch: scopedFetch(session.baseUrl, (name) => trajectory(name).baseUrl, scopes),
     trajectory,
   };

@@ -8,8 +8,14 @@ import { AsyncLocalStorage } from "node:async_hooks";
 export interface ScopeUse {
   /** Names that `withTrajectory` was called with. */
   readonly entered: Set<string>;
-  /** Calls that `config.fetch` sent to this attempt's session. */
+  /** Calls that `config.fetch` or `agent-trainer/fetch` sent to this attempt's session. */
   calls: number;
+  /** This attempt's own. @default calls of clients from outside are not redirected */
+  readonly endpoint?: {
+    readonly apiKey: string;
+    /** Of a trajectory, or of the session for null. */
+    readonly baseUrlOf: (name: string | null) => string;
+  };
 }
 
 interface Scope {
@@ -44,6 +50,20 @@ export function withTrajectory<T>(name: string, work: () => T): T {
 /** Runs an attempt so that `use` records its scopes; scopes of the caller do not apply inside. */
 export function observeScopes<T>(use: ScopeUse, work: () => T): T {
   return scopes.run({ use, name: null }, work);
+}
+
+/** Where a call belongs that is made now; null outside of rollouts. `baseUrl` counts the call. */
+export function currentEndpoint(): { readonly apiKey: string; baseUrl(): string } | null {
+  const { use = null, name = null } = scopes.getStore() ?? {};
+  const endpoint = use?.endpoint;
+  if (use === null || endpoint === undefined) return null;
+  return {
+    apiKey: endpoint.apiKey,
+    baseUrl() {
+      use.calls++;
+      return endpoint.baseUrlOf(name);
+    },
+  };
 }
 
 /** A `fetch` that sends calls under `baseUrl` to `baseUrlOf(name)` inside of a scope. */

@@ -3,6 +3,8 @@
  * response, never by position or time.
  */
 import type { Trace } from "../../core/trace.ts";
+import type { SideCallRule } from "../../core/side-call.ts";
+import { markSideCalls } from "./side-calls.ts";
 import { type ChoiceEvidence, selectContinuedChoices } from "./choices.ts";
 
 export interface AttributionContext {
@@ -15,6 +17,8 @@ export interface AttributionContext {
   readonly claims?: ReadonlyMap<string, string>;
   /** Which choices of calls with n > 1 the agent used, as far as it reported them. @default none */
   readonly evidence?: ChoiceEvidence;
+  /** Rules by which calls of no handle are side calls, before those that are built in; null trains on all. @default [] */
+  readonly sideCalls?: readonly SideCallRule[] | null;
   /** Keeps calls that cannot be trained on, for rollouts that nothing is trained on. @default false */
   readonly keepsUntrainable?: boolean;
 }
@@ -25,6 +29,8 @@ export interface CapturedTrajectory {
   readonly name: string;
   /** By order of dispatch; may be empty. Without `keepsUntrainable`, those that can be trained on. */
   readonly traces: readonly Trace[];
+  /** The rule by which they are calls next to the task. */
+  readonly sideCall?: string;
 }
 
 export interface Attribution {
@@ -51,23 +57,34 @@ export function trajectoryUid(context: AttributionContext, name: string): string
   return `${context.sessionUid}/${name}`;
 }
 
+const sideUid = (uid: string, rule: string): string => `${uid}/side:${rule}`;
+
 export function attributeTraces(
   traces: readonly Trace[],
   context: AttributionContext,
 ): Attribution {
-  const ordered = traces
+  const captured = traces
     .filter((trace) => trace.sessionUid === context.sessionUid)
     .sort((a, b) => a.sequence - b.sequence || a.choice - b.choice);
+  const ordered =
+    context.sideCalls === null ? captured : markSideCalls(captured, context.sideCalls);
   const { chosen, calls, undecided } = selectContinuedChoices(ordered, context.evidence);
 
   const defaultUid = trajectoryUid(context, context.defaultName);
   const claimed = new Set(context.claims?.values());
   const byUid = new Map<string, Trace[]>();
+  const sides = new Map<string, string>();
   let untrainable = 0;
   let unattributed = traces.length - ordered.length;
   for (const trace of chosen) {
-    const uid = trace.trajectoryUid ?? context.claims?.get(trace.responseId) ?? defaultUid;
-    if (uid !== defaultUid && !context.handles.has(uid) && !claimed.has(uid)) {
+    const { sideCall } = trace;
+    const reported = trace.trajectoryUid ?? context.claims?.get(trace.responseId);
+    // What a report names is no side call.
+    const side =
+      reported === undefined && sideCall !== undefined ? sideUid(defaultUid, sideCall) : null;
+    if (side !== null) sides.set(side, sideCall!);
+    const uid = side ?? reported ?? defaultUid;
+    if (side === null && uid !== defaultUid && !context.handles.has(uid) && !claimed.has(uid)) {
       unattributed++;
       continue;
     }
@@ -80,8 +97,11 @@ export function attributeTraces(
   return {
     trajectories: Array.from(byUid, ([uid, own]) => ({
       uid,
-      name: context.handles.get(uid) ?? context.defaultName,
+      name: sides.has(uid)
+        ? `side:${sides.get(uid)}`
+        : (context.handles.get(uid) ?? context.defaultName),
       traces: own,
+      ...(sides.has(uid) ? { sideCall: sides.get(uid)! } : {}),
     })),
     calls,
     untrainable,

@@ -93,7 +93,7 @@ function resolveReport(
   const sameName = captured.find((own) => own.name === name);
   if (sameName !== undefined) return sameName.uid;
   // A flow that requested no handle and reports one trajectory means all of its calls.
-  const [only] = captured;
+  const only = captured.find(({ sideCall }) => sideCall === undefined);
   if (isOnlyReport && context.handles.size === 0 && only !== undefined) return only.uid;
   return uid ?? trajectoryUid(context, name);
 }
@@ -120,10 +120,11 @@ export function buildTrajectories(
     if (other !== undefined) throw reportedTwice(other, report);
     reportByUid.set(uid, report);
   }
-  const trajectories = captured.map(({ uid, name, traces }) => {
+  const trajectories = captured.map(({ uid, name, traces, sideCall }) => {
     const report = reportByUid.get(uid);
     reportByUid.delete(uid);
-    return toTrajectory(uid, name, traces, report, training);
+    const own = toTrajectory(uid, name, traces, report, training);
+    return sideCall === undefined ? own : { ...own, untrained: `side call: ${sideCall}` };
   });
   for (const [uid, report] of reportByUid) {
     trajectories.push(toTrajectory(uid, report.name, [], report, training));

@@ -69,6 +69,7 @@ function firstSign(thrown: unknown, serverError: string | null): Verdict | null 
 
 function signOf(error: Fields, serverError: string | null): Verdict | null {
   const codes = codesOf(error);
+  if (textOf(error, "code") === "ENVIRONMENT_FAILED") return environmentVerdict(error);
   const infrastructure = { fault: "infrastructure", isFinal: false } as const;
   const isSocket = codes.some((code) => connectionCodes.has(code) || code.startsWith("UND_ERR_"));
   if (isSocket || connectionNames.has(textOf(error, "name"))) return infrastructure;
@@ -81,6 +82,13 @@ function signOf(error: Fields, serverError: string | null): Verdict | null {
   if (codes.includes("timeout") || isLimit) return { fault: "agent", isFinal: false };
   if (status >= 500 || passing.has(status)) return infrastructure;
   return { fault: "agent", isFinal: true };
+}
+
+/** An environment that failed is not the model's fault, whichever status it gave. */
+function environmentVerdict(error: Fields): Verdict {
+  const fields = readField(error, "fields");
+  const isFinal = isObject(fields) && readField(fields, "isFinal") === true;
+  return { fault: "infrastructure", isFinal };
 }
 
 /** In the formats of the clients of OpenAI and Anthropic, the AI SDK, axios and this library. */

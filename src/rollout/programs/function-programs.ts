@@ -10,6 +10,12 @@ export function flowProgram<Metadata>(flow: AgentFlow<Metadata>): RolloutProgram
   return {
     what: "The agent flow",
     ...(name === undefined || name === "" ? {} : { name }),
+    ...(typeof flow === "function" || flow.sideCalls === undefined
+      ? {}
+      : { sideCalls: flow.sideCalls }),
+    ...(typeof flow === "function" || flow[Symbol.asyncDispose] === undefined
+      ? {}
+      : { dispose: () => flow[Symbol.asyncDispose]!() }),
     run: async (task, config) =>
       readFlowResult(
         await (typeof flow === "function" ? flow(task, config) : flow.run(task, config)),

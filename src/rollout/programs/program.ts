@@ -1,6 +1,7 @@
 /** What the runner runs: each agent interface of the trainer becomes a program. */
 import type { AgentConfig } from "../../core/agent.ts";
 import type { TrajectoryReport } from "../../core/report.ts";
+import type { SideCallRule } from "../../core/side-call.ts";
 import type { Task } from "../../core/task.ts";
 import type { EvalOutput, TerminationReason } from "../../core/trajectory.ts";
 
@@ -25,6 +26,8 @@ export interface RolloutProgram<Metadata = Record<string, unknown>> {
   readonly what: string;
   /** Name of the trajectory of calls that no handle claims. */
   readonly name?: string;
+  /** @see AttributionContext.sideCalls */
+  readonly sideCalls?: readonly SideCallRule[];
   /** Whether it can assign rewards itself. @default false */
   readonly scoresItself?: boolean;
   /**
@@ -34,4 +37,6 @@ export interface RolloutProgram<Metadata = Record<string, unknown>> {
   readonly limitsTurns?: boolean;
   /** Rejects when the attempt failed; a `TerminationEvent` ends the rollout with its reason instead. */
   run(task: Task<Metadata>, config: AgentConfig): Promise<FlowResult>;
+  /** Ends what it keeps between rollouts. @default nothing */
+  dispose?(): PromiseLike<void>;
 }

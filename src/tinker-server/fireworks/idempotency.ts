@@ -5,7 +5,7 @@
 import type { MiddlewareHandler } from "hono";
 import { RequestError } from "../request-error.ts";
 import { bodyBytes } from "../routes/read-body.ts";
-import { fingerprintOf } from "../service.ts";
+import { fingerprintOf } from "../made-once.ts";
 
 interface Known {
   readonly fingerprint: string;

@@ -3,10 +3,13 @@ import { Hono, type Context } from "hono";
 import { z } from "zod";
 import { isFrozen, type AdapterSpec } from "../model/adapter.ts";
 import { RequestError } from "../request-error.ts";
+import { fingerprintOf } from "../made-once.ts";
+import type { LoadedModel } from "../model-table.ts";
+import { forwardRoutes } from "../routes/forward-routes.ts";
 import { inTurn } from "../routes/in-turn.ts";
-import { bodyText, holdBody, metadataSchema as metadata, readBody } from "../routes/read-body.ts";
-import { readForwardBackward, readOptimStep } from "../routes/training-routes.ts";
-import { fingerprintOf, sampleSeed, type LoadedModel } from "../service.ts";
+import { bodyText, metadataSchema as metadata, readBody } from "../routes/read-body.ts";
+import { readOptimStep } from "../routes/training-routes.ts";
+import { sampleSeed } from "../service.ts";
 import { checkBaseModel, maxModelSeq, modelIdOf } from "./names.ts";
 import type { FireworksParts } from "./parts.ts";
 
@@ -113,23 +116,7 @@ export function trainingRoutes({ service, maxBodyBytes }: FireworksParts): Hono 
     return c.json({ request_id: future, model_id: id });
   });
 
-  const forward = (c: Context, forwardOnly: boolean): Response => {
-    const { request, fingerprint } = readForwardBackward(c, forwardOnly, maxBodyBytes);
-    if (!forwardOnly) checkTrainable(service.model(request.modelId));
-    const future = service.forwardBackward(request, fingerprint);
-    holdBody(c, service.futures.settled(future));
-    return c.json({ request_id: future, model_id: request.modelId });
-  };
-  const refuse: Parameters<typeof inTurn>[2] = (model, error, future) =>
-    service.refuseStep(model, error, future);
-  app.post(
-    "/forward_backward",
-    inTurn(service, (c) => forward(c, false), refuse),
-  );
-  app.post(
-    "/forward",
-    inTurn(service, (c) => forward(c, true)),
-  );
+  app.route("/", forwardRoutes(service, { maxBodyBytes, checkTrainable }));
 
   const step = (c: Context): Response => {
     const text = bodyText(c);

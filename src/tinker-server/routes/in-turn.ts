@@ -7,7 +7,9 @@ import { protoMediaType } from "../../tinker-api/codec/proto-codec.ts";
 import { readFields, readString } from "../../tinker-api/codec/protobuf-reader.ts";
 import { TinkerWireError } from "../../tinker-api/tinker-error.ts";
 import { RequestError } from "../request-error.ts";
-import { fingerprintOf, type LoadedModel, type TinkerService } from "../service.ts";
+import { fingerprintOf } from "../made-once.ts";
+import type { LoadedModel } from "../model-table.ts";
+import type { TinkerService } from "../service.ts";
 import { BodyTooLargeError, bodyBytes, parseLeniently } from "./read-body.ts";
 
 interface Turn {

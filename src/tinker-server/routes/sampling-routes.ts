@@ -7,7 +7,8 @@ import { RequestError } from "../request-error.ts";
 import { newSampler } from "../sampling/samplers.ts";
 import type { SamplingJob } from "../sampling/sampling.ts";
 import type { SamplerSession } from "../sampling/sampler-table.ts";
-import { fingerprintOf, sessionOf, type TinkerService } from "../service.ts";
+import { fingerprintOf } from "../made-once.ts";
+import { sessionOf, type TinkerService } from "../service.ts";
 import { bodyText, readBody } from "./read-body.ts";
 
 const createSamplerBody = z.object({

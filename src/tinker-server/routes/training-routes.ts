@@ -2,24 +2,13 @@
 import { z } from "zod";
 import { Hono, type Context } from "hono";
 import type { OptimSpec } from "../../core/loss/loss.ts";
-import { forwardBackwardFromJson } from "../../tinker-api/codec/json-codec.ts";
-import type { ForwardBackwardRequest } from "../../tinker-api/messages.ts";
-import {
-  decodeForwardBackwardRequest,
-  protoMediaType,
-} from "../../tinker-api/codec/proto-codec.ts";
 import { RequestError } from "../request-error.ts";
-import { sampleSeed, fingerprintOf, type LoadedModel, type TinkerService } from "../service.ts";
+import { fingerprintOf } from "../made-once.ts";
+import type { LoadedModel } from "../model-table.ts";
+import { sampleSeed, type TinkerService } from "../service.ts";
+import { forwardRoutes } from "./forward-routes.ts";
 import { inTurn } from "./in-turn.ts";
-import {
-  bodyBytes,
-  bodyText,
-  holdBody,
-  metadataSchema as metadata,
-  parseJson,
-  readBody,
-} from "./read-body.ts";
-import { zstdDecompressSync } from "./zstd.ts";
+import { bodyText, metadataSchema as metadata, readBody } from "./read-body.ts";
 
 const modelBody = z.object({ model_id: z.string() });
 
@@ -75,24 +64,6 @@ export function readOptimStep(text: string): OptimStepRequest {
   return { modelId, seqId: seqId ?? null, optim };
 }
 
-function isProto(c: Context): boolean {
-  return (c.req.header("content-type") ?? "").includes(protoMediaType);
-}
-
-export function readForwardBackward(
-  c: Context,
-  forwardOnly: boolean,
-  maxBytes: number,
-): { request: ForwardBackwardRequest; fingerprint: string } {
-  const raw = bodyBytes(c);
-  const isPacked = c.req.header("content-encoding") === "zstd";
-  const bytes = isPacked ? zstdDecompressSync(raw, maxBytes) : raw;
-  const request = isProto(c)
-    ? decodeForwardBackwardRequest(bytes)
-    : forwardBackwardFromJson(parseJson(new TextDecoder().decode(bytes)), forwardOnly);
-  return { request, fingerprint: fingerprintOf(c.req.path, bytes) };
-}
-
 function infoOf(service: TinkerService, model: LoadedModel, tokenizer: string): object {
   return {
     type: "get_info",
@@ -115,22 +86,7 @@ export function trainingRoutes(
   { tokenizer, maxBodyBytes }: TrainingRouteOptions,
 ): Hono {
   const app = new Hono();
-  const forward = (c: Context, forwardOnly: boolean): Response => {
-    const { request, fingerprint } = readForwardBackward(c, forwardOnly, maxBodyBytes);
-    const future = service.forwardBackward(request, fingerprint);
-    holdBody(c, service.futures.settled(future));
-    return c.json({ request_id: future, model_id: request.modelId });
-  };
-  const refuse: Parameters<typeof inTurn>[2] = (model, error, future) =>
-    service.refuseStep(model, error, future);
-  app.post(
-    "/forward_backward",
-    inTurn(service, (c) => forward(c, false), refuse),
-  );
-  app.post(
-    "/forward",
-    inTurn(service, (c) => forward(c, true)),
-  );
+  app.route("/", forwardRoutes(service, { maxBodyBytes }));
 
   app.post("/create_model", async (c) => {
     const text = bodyText(c);

@@ -4,7 +4,9 @@ import { Hono, type Context } from "hono";
 import { readRecipient } from "../checkpoints/age.ts";
 import { parsePath } from "../checkpoints/checkpoint-path.ts";
 import { RequestError } from "../request-error.ts";
-import { fingerprintOf, type LoadedModel, type TinkerService } from "../service.ts";
+import { fingerprintOf } from "../made-once.ts";
+import type { LoadedModel } from "../model-table.ts";
+import type { TinkerService } from "../service.ts";
 import { inTurn } from "./in-turn.ts";
 import { bodyText, metadataSchema as metadata, readBody, ttlSchema as ttl } from "./read-body.ts";
 

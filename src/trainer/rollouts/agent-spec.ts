@@ -93,10 +93,24 @@ export type AgentSpec<Metadata = Record<string, unknown>> =
   | Only<WorkflowSpec<Metadata>>
   | Only<AgentEnvSpec<Metadata>>;
 
+/**
+ * An agent in an environment that the option `env` names, which scores it: one of the four forms, of which
+ * none needs an evaluator.
+ * @typeParam Metadata Type of `task.metadata`.
+ */
+export type EnvironmentAgentSpec<Metadata = Record<string, unknown>> =
+  | Only<AgentFlowSpec<Metadata>>
+  | Only<AgentRunFuncSpec<Metadata>>
+  | Only<WorkflowSpec<Metadata>>
+  | Only<AgentEnvSpec<Metadata>>
+  | (Omit<NoAgentSpec, "evaluator" | "hooks"> &
+      WithHooks<Metadata> & { readonly evaluator?: Evaluator<Metadata> });
+
 /** No agent in code: the configuration names it. */
 export type NoAgentSpec = Without<keyof AnySpec>;
 
 /** All options at once, as JavaScript may pass them. */
+export type AnyAgentSpec = AnySpec;
 interface AnySpec<Metadata = Record<string, unknown>> {
   readonly agentFlow?: AgentFlow<Metadata>;
   readonly agentRunFunc?: AgentRunFunction<Metadata>;

@@ -4,6 +4,7 @@
  */
 import type { InferenceTarget } from "../../core/backend.ts";
 import { createGateway } from "../../gateway/index.ts";
+import { createToken } from "../../gateway/http/auth.ts";
 import { defaultRolloutLimits } from "../../rollout/rollout-request.ts";
 import { createRolloutRunner } from "../../rollout/runner.ts";
 import { shortModelName } from "../../util/model-name.ts";
@@ -48,7 +49,7 @@ class HeldWarnings {
 
 const toMs = (seconds: number): number => Math.ceil(seconds * 1000);
 
-/** Opens a gateway on a free local port and a runner on it. */
+/** Opens a gateway at the address of `gateway.host` and a runner on it. */
 export async function createRolloutService(
   options: RolloutServiceOptions,
 ): Promise<RolloutService> {
@@ -62,6 +63,8 @@ export async function createRolloutService(
     target,
     model: shortModelName(config.model.name),
     requestTimeoutMs,
+    // Agents need the tokens of their sessions only: this one stays here.
+    adminToken: createToken("admin"),
     onWarning: (message) => warnings.tell(message),
   });
   gateway.setWeightVersion(weightVersion);
@@ -70,6 +73,7 @@ export async function createRolloutService(
     ...rollouts,
     keepsUntrainable,
     untrainedRoles: config.rollout.untrainedRoles,
+    trainsSideCalls: config.rollout.sideCalls === "train",
     failures: { reward: failureReward, retriesAgent: retryAgentErrors },
     scores: { source: rewardSource, solvedReward },
     limits: {
@@ -82,7 +86,12 @@ export async function createRolloutService(
       retries: retryLimit,
     },
   });
-  await gateway.listen();
+  const { host, port, publicUrl } = config.gateway;
+  await gateway.listen({
+    port,
+    ...(host === null ? {} : { host }),
+    ...(publicUrl === null ? {} : { publicUrl }),
+  });
   return {
     run: (requests, how) => {
       warnings.follow(how.onEvent);
@@ -90,6 +99,9 @@ export async function createRolloutService(
       return runner.run(requests, { ...how, sampling });
     },
     gate: target.kind === "http" ? createWeightGate(gateway, requestTimeoutMs) : openGate,
-    [Symbol.asyncDispose]: () => gateway.close(),
+    [Symbol.asyncDispose]: async () => {
+      await gateway.close();
+      await rollouts.program.dispose?.();
+    },
   };
 }

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { CheckpointError } from "../../core/errors.ts";
 import { fileError } from "../../core/file-error.ts";
 import { writeFolderAtomic } from "../../util/files/atomic-write.ts";
+import type { Usage } from "../budget/spending.ts";
 import { stepName } from "./run-log.ts";
 import { type BufferedRollouts, nothingBuffered } from "../rollouts/task-rollouts.ts";
 import { packRollouts, unpackRollouts } from "./stored-rollouts.ts";
@@ -63,6 +64,8 @@ export interface RunState {
   readonly resumeVersions: readonly number[];
   /** Step after which the last validation was done; -1 = none. */
   readonly validatedStep: number;
+  /** What the run has used; absent where nothing is limited and nothing has a price. */
+  readonly spent?: Usage;
   /** Hash of the options that decide what the run computes. */
   readonly configHash: string;
   /** Hash of the training tasks, in their order. */

@@ -39,6 +39,9 @@ export function openRunLog(folder: string): RunLog {
       if (event.type === "validation-end") {
         const { episodes, ...rest } = event;
         events.write({ ...rest, episodeCount: episodes.length });
+      } else if (event.type === "rollout-end") {
+        const { episode: _, ...rest } = event;
+        events.write(rest);
       } else {
         events.write(event);
       }

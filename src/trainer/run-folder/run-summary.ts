@@ -18,7 +18,14 @@ export interface RunSummary {
   readonly model: string;
   readonly backend: string;
   /** `running`: a process holds its lock. `stopped`: it ended without a result, as after a kill. */
-  readonly status: "running" | "completed" | "untrained" | "interrupted" | "failed" | "stopped";
+  readonly status:
+    | "running"
+    | "completed"
+    | "untrained"
+    | "out_of_budget"
+    | "interrupted"
+    | "failed"
+    | "stopped";
   /** Steps with metrics. */
   readonly steps: number;
   readonly totalSteps: number | null;

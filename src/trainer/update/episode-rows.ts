@@ -50,6 +50,8 @@ export function groupsOf(config: TrainConfig, sets: readonly TaskRollouts[]): St
  */
 function filtersUniform(config: TrainConfig): boolean {
   const { filterUniformGroups, advEstimator, estimatorMap } = config.algorithm;
+  // A teacher teaches something even where all rewards are equal.
+  if (config.distillation.teacher !== null) return filterUniformGroups ?? false;
   const used = [advEstimator, ...namesByRole(estimatorMap).values()];
   const isGroupRelative = used.every((name) => groupRelative.has(name as EstimatorName));
   // Trajectories of the same reward may have steps of different rewards.

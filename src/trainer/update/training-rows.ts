@@ -8,6 +8,7 @@ import { nearestName } from "../../util/nearest-name.ts";
 import { namesByRole } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { correctRows } from "./correct-rows.ts";
+import { distillRows } from "./distillation.ts";
 import { groupsOf, rowsOf } from "./episode-rows.ts";
 import { lackWarning, logprobTemperatureOf } from "./logprob-temperature.ts";
 import type { LoopContext } from "../loop-context.ts";
@@ -20,7 +21,7 @@ export interface TrainingRows {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-type RowsContext = Pick<LoopContext, "config" | "signal" | "estimators" | "emit"> & {
+type RowsContext = Pick<LoopContext, "config" | "signal" | "estimators" | "emit" | "teacher"> & {
   readonly backend: UpdateBackend;
 };
 
@@ -108,5 +109,10 @@ export async function trainingRows(
     (rows) => score(rows, "current"),
     config.algorithm.rolloutCorrection,
   );
-  return { rows: corrected.rows, metrics: { ...built.metrics, ...corrected.metrics } };
+  const metrics = { ...built.metrics, ...corrected.metrics };
+  if (context.teacher === undefined) return { rows: corrected.rows, metrics };
+  const { coef, discount, clip, useReward } = config.distillation;
+  const shape = { coef, discount, clip, useReward };
+  const distilled = await distillRows(corrected.rows, context.teacher, shape, signal);
+  return { rows: distilled.rows, metrics: { ...metrics, ...distilled.metrics } };
 }

@@ -11,6 +11,8 @@ if (process.argv[2] === "thread") {
     path: fileURLToPath(new URL("../../../models/shop-tiny", import.meta.url)),
     name: "shop-tiny",
     lora: null,
+    quantization: "none",
+    probes: [],
     seed: 0,
     threads: 1,
     provider: "cpu",

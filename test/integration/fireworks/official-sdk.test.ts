@@ -1,4 +1,7 @@
 /** The official SDK of Fireworks, unmodified, against our server. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   account,
@@ -7,6 +10,8 @@ import {
   startFireworks,
   type LocalFireworks,
 } from "../../tinker/fireworks/local-fireworks.ts";
+import { trainTasks } from "../../../examples/shop/tasks.ts";
+import { modelPath } from "../../tinker/local-server.ts";
 import { runPython } from "./python-fireworks.ts";
 
 let local: LocalFireworks;
@@ -69,4 +74,18 @@ it("learns from rewards, driven from Python", async () => {
     values.reduce((sum, value) => sum + value, 0) / values.length;
   process.stderr.write(`rewards ${rewards.map((reward) => reward.toFixed(2)).join(" ")}\n`);
   expect(mean(rewards.slice(-3))).toBeGreaterThan(mean(rewards.slice(0, 3)) + 0.1);
+});
+
+it("learns the shop task, driven from Python", { timeout: 1_200_000 }, async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "shop-")), "tasks.json");
+  const tasks = trainTasks.map(({ instruction, metadata }) => ({ instruction, ...metadata }));
+  writeFileSync(file, JSON.stringify(tasks));
+  const tokenizer = join(modelPath, "tokenizer.json");
+  const args = [url, key, baseModel, "12", tokenizer, file];
+  const rewards = (await runPython("shop.py", args, {})) as number[];
+  expect(rewards).toHaveLength(12);
+  const mean = (values: readonly number[]): number =>
+    values.reduce((sum, value) => sum + value, 0) / values.length;
+  process.stderr.write(`rewards ${rewards.map((reward) => reward.toFixed(2)).join(" ")}\n`);
+  expect(mean(rewards.slice(-3))).toBeGreaterThan(mean(rewards.slice(0, 3)) + 0.2);
 });

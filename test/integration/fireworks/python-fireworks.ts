@@ -11,6 +11,7 @@ const recipe = {
     "fireworks-ai==1.2.30",
     "numpy==2.4.6",
     "orjson==3.13.0",
+    "tokenizers==0.22.1",
     "pyqwest==0.10.0",
     "httpx[http2]<1",
     "protobuf<8",

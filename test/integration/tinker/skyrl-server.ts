@@ -33,6 +33,8 @@ export function modelFolder(): string {
 
 export interface SkyrlServer extends ServerProcess {
   readonly url: string;
+  /** Where it writes `MODEL/sampler_weights/NAME.tar.gz`, adapters in PEFT's format. */
+  readonly checkpoints: string;
 }
 
 /** Batches of fixed size, so that JAX compiles few shapes. */
@@ -68,5 +70,5 @@ export async function startSkyrl(port: number): Promise<SkyrlServer> {
     healthUrl: `${url}/api/v1/healthz`,
     limitMs: 120_000,
   });
-  return { ...server, url };
+  return { ...server, url, checkpoints: join(folder, "checkpoints") };
 }

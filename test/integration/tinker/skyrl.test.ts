@@ -22,9 +22,10 @@ afterAll(async () => {
   await skyrl?.[Symbol.asyncDispose]();
 });
 
-function viaSkyrl(): TinkerBackend {
+function viaSkyrl(snapshots: "live" | "probe" = "live"): TinkerBackend {
   // SkyRL does not say how long its model's context is.
-  return createTinkerBackend({ baseUrl: skyrl.url, apiKey: "tml-dummy", contextLength: 512 });
+  const server = { baseUrl: skyrl.url, apiKey: "tml-dummy", contextLength: 512 };
+  return createTinkerBackend({ ...server, snapshots });
 }
 
 const context = {
@@ -75,6 +76,15 @@ it("sums over tokens and sequences, though the server takes means of both", asyn
   // Sequences of different lengths weigh by their tokens: g(row) + g(other) - g(other) = g(row).
   const negative = { ...other, advantages: other.advantages.map((a) => -a) };
   expect((await norm(row, other, negative)) / single).toBeCloseTo(1, 2);
+});
+
+it("is refused where it is not said that its snapshots follow the trained weights", async () => {
+  await using backend = viaSkyrl("probe");
+  await backend.start(context);
+  const loss: LossSpec = { ...defaultLoss, name: "importance_sampling" };
+  await backend.updatePolicy([row], loss, { ...defaultOptim, learningRate: 0.02 });
+  const published = backend.publishWeights();
+  await expect(published).rejects.toMatchObject({ name: "TinkerLiveSnapshotError" });
 });
 
 /** Share of what was said that is a small letter. */

@@ -14,7 +14,7 @@ interface Recorded {
   readonly out: Json | string;
 }
 
-const lines = readFileSync(new URL("recording.jsonl", import.meta.url), "utf8")
+const lines = readFileSync(new URL("../../fireworks/wire.jsonl", import.meta.url), "utf8")
   .trim()
   .split("\n");
 const recording = lines.map((line) => JSON.parse(line) as Recorded);

@@ -7,6 +7,7 @@ import type { Task } from "../../../src/core/task.ts";
 import type { TrainingRow } from "../../../src/core/loss/training-row.ts";
 import type { Episode, Step } from "../../../src/core/trajectory.ts";
 import { createAsyncStepper } from "../../../src/trainer/async/async-stepper.ts";
+import { Budget } from "../../../src/trainer/budget/budget.ts";
 import { createBatchPlan } from "../../../src/trainer/rollouts/batches.ts";
 import { openGate } from "../../../src/trainer/rollouts/weight-gate.ts";
 import {
@@ -226,6 +227,7 @@ export class Simulation {
         if (event.type === "checkpoint-save") this.clock.go();
       },
       signal: this.#abort.signal,
+      budget: new Budget({ tokens: null, usd: null, prices: null }),
     };
   }
 

@@ -4,11 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rowLossOf } from "../../../src/algorithms/losses/row-losses.ts";
 import { createLocalBackend } from "../../../src/backends/local/index.ts";
+import { createFireworksBackend } from "../../../src/backends/fireworks/index.ts";
 import { createTinkerBackend } from "../../../src/backends/tinker/index.ts";
 import { rowFactors } from "../../../src/core/loss/aggregation.ts";
 import type {
   InferenceTarget,
   LoraSpec,
+  Quantization,
   TrainingBackend,
   UpdateMetrics,
 } from "../../../src/core/backend.ts";
@@ -23,26 +25,27 @@ import type { TrainConfig } from "../../../src/config/train-config.ts";
 import { planLoss } from "../../../src/trainer/update/loss-plan.ts";
 import { updateWithTrainerLoss } from "../../../src/trainer/update/trainer-loss.ts";
 import { rowOf } from "../../engine/small-model.ts";
+import { baseModel, key, startFireworks } from "../../tinker/fireworks/local-fireworks.ts";
 import { fetchOf, modelPath, startServer, token } from "../../tinker/local-server.ts";
 import { fakeBackend, fakeRun, modelFolder } from "../../verl/fake-bridge.ts";
 
 export interface Asked extends AsyncDisposable {
-  readonly name: "local" | "tinker" | "verl";
+  readonly name: "local" | "tinker" | "fireworks" | "verl";
   readonly backend: TrainingBackend;
   readonly target: InferenceTarget;
   /** Ratios on both sides of every bound, advantages of both signs. */
   readonly rows: readonly TrainingRow[];
   /** Another one of the same kind, started with this adapter. */
-  startWith(lora: LoraSpec | null): Promise<void>;
+  startWith(lora: LoraSpec | null, quantization?: Quantization): Promise<void>;
 }
 
 export const still: OptimSpec = { ...defaultOptim, learningRate: 0 };
 const lora: LoraSpec = { rank: 4, alpha: 32 };
 const context = { seed: 5, signal: new AbortController().signal };
 
-const runOf = (name: string, adapter: LoraSpec | null) => ({
+const runOf = (name: string, adapter: LoraSpec | null, quantization: Quantization = "none") => ({
   ...context,
-  model: { name, lora: adapter },
+  model: { name, lora: adapter, quantization },
 });
 
 /** Away from the reference, and rows whose sampling weights were others. */
@@ -72,9 +75,9 @@ export async function askLocal(): Promise<Asked> {
     backend,
     target,
     rows: await prepared(backend, "local"),
-    async startWith(adapter) {
+    async startWith(adapter, quantization) {
       await using other = createLocalBackend({ threads: 1 });
-      await other.start(runOf(modelPath, adapter));
+      await other.start(runOf(modelPath, adapter, quantization));
     },
     [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose](),
   };
@@ -96,9 +99,39 @@ export async function askTinker(): Promise<Asked> {
     backend,
     target,
     rows: await prepared(backend, "tinker"),
+    async startWith(adapter, quantization) {
+      await using other = make();
+      await other.start(runOf("shop-tiny", adapter, quantization));
+    },
+    async [Symbol.asyncDispose]() {
+      await backend[Symbol.asyncDispose]();
+      await served[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export async function askFireworks(): Promise<Asked> {
+  const served = await startFireworks();
+  const make = () =>
+    createFireworksBackend({
+      baseUrl: "http://fireworks.test",
+      apiKey: key,
+      account: "local",
+      tokenizer: modelPath,
+      contextLength: 512,
+      trainUnembed: false,
+      client: { fetch: fetchOf(served.server) },
+    });
+  const backend = make();
+  const target = await backend.start(runOf(baseModel, lora));
+  return {
+    name: "fireworks",
+    backend,
+    target,
+    rows: await prepared(backend, "fireworks"),
     async startWith(adapter) {
       await using other = make();
-      await other.start(runOf("shop-tiny", adapter));
+      await other.start(runOf(baseModel, adapter));
     },
     async [Symbol.asyncDispose]() {
       await backend[Symbol.asyncDispose]();

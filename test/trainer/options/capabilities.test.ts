@@ -19,6 +19,7 @@ import { lossOf } from "../../../src/trainer/update/update-spec.ts";
 import { hasPython } from "../../verl/fake-bridge.ts";
 import {
   type Asked,
+  askFireworks,
   askLocal,
   askTinker,
   askVerl,
@@ -150,7 +151,7 @@ const starts =
     unlessRefused(() => asked.startWith(rank === 0 ? null : { rank, alpha }));
 
 /** Backends whose model and optimizer are real. */
-const real = ["local", "tinker"] as const;
+const real = ["local", "tinker", "fireworks"] as const;
 const fakeLosses = ["ppo", "importance_sampling"];
 const correction = "algorithm.rollout_correction";
 
@@ -242,6 +243,12 @@ const questions: readonly Question[] = [
       unlessRefused(() => asked.startWith({ rank: 4, alpha: 32, targets: loraTargetsOf(targets) })),
   })),
   { option: "model.lora_alpha", set: { "model.lora_alpha": 16 }, of: real, ask: starts(4, 16) },
+  {
+    option: "model.quantization",
+    set: { "model.quantization": "int8" },
+    of: real,
+    ask: (asked) => unlessRefused(() => asked.startWith({ rank: 4, alpha: 32 }, "int8")),
+  },
   ...["train", "val"].map((phase): Question => ({
     option: `rollout.${phase}.min_p`,
     set: { [`rollout.${phase}.min_p`]: 1 },
@@ -286,6 +293,7 @@ it("lists losses of verl that the bridge has", () => {
 for (const [name, open] of [
   ["local", askLocal],
   ["tinker", askTinker],
+  ["fireworks", askFireworks],
   ["verl", askVerl],
 ] as const) {
   describe.skipIf(name === "verl" && !hasPython)(`the row of ${name}`, () => {

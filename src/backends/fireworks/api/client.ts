@@ -5,8 +5,9 @@
 import { randomUUID } from "node:crypto";
 import { ConfigError } from "../../../core/errors.ts";
 import { defined } from "../../../util/defined.ts";
-import { Slots } from "../../../util/slots.ts";
-import { resolveSettings, serverlessPath, type FireworksClientOptions } from "./client-options.ts";
+import { AdaptiveSlots } from "../../../util/adaptive-slots.ts";
+import { resolveSettings, type FireworksClientOptions } from "./client-options.ts";
+import { deleteResource } from "./delete-resource.ts";
 import { FireworksError, wireError } from "./fireworks-error.ts";
 import { Futures, type FireworksCallOptions } from "./futures.ts";
 import { FireworksHttp, textField } from "./http.ts";
@@ -15,7 +16,7 @@ import { checkName } from "./names.ts";
 import { FireworksSamplingClient } from "./sampling-client.ts";
 import { FireworksTrainingClient } from "./training-client.ts";
 
-/** The LoRA adapter to create, and on which base model. */
+/** The LoRA adapter to create, and on which base model; rank 0 trains every weight, on a dedicated trainer. */
 export interface FireworksModelOptions extends FireworksCallOptions {
   /** `accounts/fireworks/models/...` */
   readonly baseModel: string;
@@ -45,10 +46,15 @@ const sdkVersion = "0.23.0";
 const heartbeatTimeoutMs = 10_000;
 /** Without a heartbeat for so long, the server may end the session. */
 const silenceMs = 120_000;
-/** Of the deletion at the end of a run. */
-const deletion = { attempts: 5, waitMs: 1_000, timeoutMs: 10_000 };
-
 type Json = Readonly<Record<string, unknown>>;
+
+interface ClientParts {
+  readonly http: FireworksHttp;
+  readonly account: string;
+  readonly sessionId: string;
+  /** Resource name of the deployment that samples for a dedicated trainer. @default none: serverless */
+  readonly deployment?: string | null;
+}
 
 /** A serverless training session of Fireworks. Created by `createFireworksClient`. */
 export class FireworksClient implements AsyncDisposable {
@@ -57,18 +63,20 @@ export class FireworksClient implements AsyncDisposable {
   readonly account: string;
   readonly #http: FireworksHttp;
   readonly #futures: Futures;
-  readonly #slots: Slots;
+  readonly #slots: AdaptiveSlots;
   readonly #heartbeat: NodeJS.Timeout;
+  readonly #deployment: string | null;
   #deleted: Promise<boolean> | undefined;
   #nextModel = 0;
   #lastHeartbeat = Date.now();
   #nextWarningMs = silenceMs;
 
   /** @internal Use {@link createFireworksClient}. */
-  constructor(http: FireworksHttp, account: string, sessionId: string) {
+  constructor({ http, account, sessionId, deployment = null }: ClientParts) {
     this.#http = http;
+    this.#deployment = deployment;
     this.#futures = new Futures(http);
-    this.#slots = new Slots(http.settings.maxConcurrentSamples);
+    this.#slots = new AdaptiveSlots(http.settings.maxConcurrentSamples);
     this.account = account;
     this.sessionId = sessionId;
     this.#heartbeat = setInterval(() => void this.#beat(), http.settings.heartbeatMs);
@@ -84,7 +92,7 @@ export class FireworksClient implements AsyncDisposable {
     const outcome = await this.#http
       .attempt({
         method: "POST",
-        path: `${serverlessPath}/api/v1/session_heartbeat`,
+        path: this.#http.route("session_heartbeat"),
         body: { session_id: this.sessionId, type: "session_heartbeat" },
         timeoutMs: heartbeatTimeoutMs,
       })
@@ -130,7 +138,7 @@ export class FireworksClient implements AsyncDisposable {
   ): Promise<FireworksTrainingClient> {
     const issued = await this.#futures.issue({
       method: "POST",
-      path: `${serverlessPath}/api/v1/create_model`,
+      path: this.#http.route("create_model"),
       body: {
         session_id: this.sessionId,
         model_seq_id: this.#nextModel++,
@@ -151,6 +159,8 @@ export class FireworksClient implements AsyncDisposable {
 
   /** A sampler of a snapshot that `saveForSampler` returned, or of the base model. */
   createSampler(snapshot: string | null): FireworksSamplingClient {
+    if (this.#deployment !== null)
+      return new FireworksSamplingClient(this.#http, this.#slots, this.#deployment);
     const path = snapshot === null ? "" : `/checkpoints/${snapshot}`;
     return new FireworksSamplingClient(this.#http, this.#slots, `${this.sessionName}${path}`);
   }
@@ -159,7 +169,7 @@ export class FireworksClient implements AsyncDisposable {
   async checkpointNames(options: FireworksCallOptions = {}): Promise<readonly string[]> {
     const { checkpoints } = await this.#http.json({
       method: "GET",
-      path: `${serverlessPath}/api/v1/list_checkpoints`,
+      path: this.#http.route("list_checkpoints"),
       signal: options.signal,
     });
     if (Array.isArray(checkpoints) && checkpoints.every((name) => typeof name === "string"))
@@ -227,23 +237,9 @@ export class FireworksClient implements AsyncDisposable {
   }
 
   async #delete(): Promise<boolean> {
-    const { baseUrl, onWarning, sleep } = this.#http.settings;
-    const path = `/v1/${this.sessionName}`;
-    const { attempts, waitMs, timeoutMs } = deletion;
-    let reason = "";
-    for (let attempt = 1; attempt <= attempts; attempt++) {
-      if (attempt > 1) await sleep(waitMs * 2 ** (attempt - 2));
-      const outcome = await this.#http
-        .attempt({ method: "DELETE", path, timeoutMs })
-        .catch((error: unknown) => ({ kind: "error" as const, error: error as Error }));
-      if (outcome.kind === "ok") return true;
-      if (outcome.kind === "fault" && outcome.error.status === 404) return true;
-      reason = outcome.error.message;
-    }
-    onWarning(
-      `The training session ${this.sessionName} could not be deleted, and may cost money until the service ends it: ${reason} Delete it: curl -X DELETE -H "X-Api-Key: $FIREWORKS_API_KEY" ${baseUrl}${path}`,
-    );
-    return false;
+    // A session on a dedicated trainer ends with the trainer.
+    if (this.#deployment !== null) return true;
+    return deleteResource(this.#http, this.sessionName, "training session");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -271,7 +267,7 @@ function listed(entries: unknown): readonly FireworksCheckpoint[] {
 }
 
 /** @throws ConfigError when the key sees none, or several. */
-async function findAccount(http: FireworksHttp): Promise<string> {
+export async function findAccount(http: FireworksHttp): Promise<string> {
   const { accounts } = await http.json({ method: "GET", path: "/v1/accounts?pageSize=2" });
   const names = Array.isArray(accounts) ? (accounts as Json[]).map(({ name }) => name) : [];
   const [first] = names;
@@ -302,15 +298,22 @@ export async function createFireworksClient(
   const http = new FireworksHttp(settings);
   // First: without it, a session could not be deleted.
   const account = settings.account ?? (await findAccount(http));
+  return openSession({ http, account });
+}
+
+/** Opens a session on the trainer that `http` leads to. */
+export async function openSession(parts: Omit<ClientParts, "sessionId">): Promise<FireworksClient> {
+  const { http } = parts;
+  const { onWarning } = http.settings;
   const session = await http.json({
     method: "POST",
-    path: `${serverlessPath}/api/v1/create_session`,
+    path: http.route("create_session"),
     body: { tags: [], user_metadata: {}, sdk_version: sdkVersion, type: "create_session" },
   });
   for (const kind of ["info", "warning", "error"] as const) {
     const message = session[`${kind}_message`];
     if (typeof message === "string" && message !== "")
-      settings.onWarning(`Fireworks says (${kind}): ${message}`);
+      onWarning(`Fireworks says (${kind}): ${message}`);
   }
-  return new FireworksClient(http, account, textField(session, "session_id"));
+  return new FireworksClient({ ...parts, sessionId: textField(session, "session_id") });
 }

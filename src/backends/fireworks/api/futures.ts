@@ -4,7 +4,6 @@
  * idempotency key, so that nothing is done twice.
  */
 import { DeadlineError } from "../../../core/errors.ts";
-import { serverlessPath } from "./client-options.ts";
 import { FaultPolicy } from "./fault-policy.ts";
 import { FireworksError } from "./fireworks-error.ts";
 import { parseJson, textField, type FireworksHttp, type HttpCall } from "./http.ts";
@@ -37,6 +36,11 @@ export class Futures {
     this.#http = http;
   }
 
+  /** Path of a route of the training API. */
+  route(name: string): string {
+    return this.#http.route(name);
+  }
+
   /** Sends it until the server has taken it. */
   async issue(call: Issued["call"]): Promise<Issued> {
     const acknowledged = await this.#http.json(call);
@@ -66,7 +70,7 @@ export class Futures {
       const began = performance.now();
       const outcome = await this.#http.attempt({
         method: "POST",
-        path: `${serverlessPath}/api/v1/retrieve_future`,
+        path: this.route("retrieve_future"),
         body: { request_id: requestId, allow_metadata_only: metadataOnly },
         headers: {
           "x-tinker-request-iteration": String(iteration),

@@ -3,7 +3,7 @@
  * key. Knows headers and statuses, not what a route does.
  */
 import { randomUUID } from "node:crypto";
-import type { ClientSettings } from "./client-options.ts";
+import { serverlessPath, type ClientSettings } from "./client-options.ts";
 import { FaultPolicy, type Fault } from "./fault-policy.ts";
 import { FireworksError, statusError, wireError } from "./fireworks-error.ts";
 
@@ -39,18 +39,37 @@ export interface Sent {
 /** Between two warnings about retries of one route. */
 const warningMs = 15_000;
 
+/** Where a kind of trainer is mounted, under the root of the API. */
+export interface FireworksPaths {
+  /** Of the training API, before `/api/v1`. */
+  readonly training: string;
+  readonly completions: string;
+}
+
+export const serverlessPaths: FireworksPaths = {
+  training: serverlessPath,
+  completions: `${serverlessPath}/inference/v1/completions`,
+};
+
 export class FireworksHttp {
   readonly settings: ClientSettings;
+  readonly paths: FireworksPaths;
   readonly #warnedAt = new Map<string, number>();
   readonly #closing = new AbortController();
 
-  constructor(settings: ClientSettings) {
+  constructor(settings: ClientSettings, paths: FireworksPaths = serverlessPaths) {
     this.settings = settings;
+    this.paths = paths;
   }
 
   /** Ends all requests and waits, apart from deletions. */
   close(): void {
     this.#closing.abort(new FireworksError({ message: "The Fireworks session was closed." }));
+  }
+
+  /** Path of a route of the training API. */
+  route(name: string): string {
+    return `${this.paths.training}/api/v1/${name}`;
   }
 
   /** Waits between attempts. */

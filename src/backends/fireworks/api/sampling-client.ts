@@ -2,8 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { backOffMs } from "../../../util/retry.ts";
 import { defined } from "../../../util/defined.ts";
-import type { Slots } from "../../../util/slots.ts";
-import { serverlessPath } from "./client-options.ts";
+import type { AdaptiveSlot, AdaptiveSlots } from "../../../util/adaptive-slots.ts";
 import { readCompletion, type FireworksSample } from "./completion-stream.ts";
 import { FireworksError } from "./fireworks-error.ts";
 import type { FireworksCallOptions } from "./futures.ts";
@@ -37,10 +36,10 @@ export class FireworksSamplingClient {
   /** As requests name the weights. */
   readonly model: string;
   readonly #http: FireworksHttp;
-  readonly #slots: Slots;
+  readonly #slots: AdaptiveSlots;
 
   /** @internal Use `createSampler` of {@link FireworksClient}. */
-  constructor(http: FireworksHttp, slots: Slots, model: string) {
+  constructor(http: FireworksHttp, slots: AdaptiveSlots, model: string) {
     this.#http = http;
     this.#slots = slots;
     this.model = model;
@@ -69,12 +68,12 @@ export class FireworksSamplingClient {
   ): Promise<FireworksSample> {
     const { signal } = options;
     const { apiKey, sampleTimeoutMs } = this.#http.settings;
-    await this.#slots.take(signal);
+    const slot = await this.#slots.take(signal);
     try {
       const isEcho = extra.echo === true;
-      return await this.#retried(isEcho, {
+      return await this.#retried(isEcho, slot, {
         method: "POST",
-        path: `${serverlessPath}/inference/v1/completions`,
+        path: this.#http.paths.completions,
         headers: {
           accept: "text/event-stream",
           authorization: `Bearer ${apiKey}`,
@@ -100,11 +99,11 @@ export class FireworksSamplingClient {
         },
       });
     } finally {
-      this.#slots.give();
+      slot.give();
     }
   }
 
-  async #retried(isEcho: boolean, call: HttpCall): Promise<FireworksSample> {
+  async #retried(isEcho: boolean, slot: AdaptiveSlot, call: HttpCall): Promise<FireworksSample> {
     let loads = 0;
     let failures = 0;
     for (;;) {
@@ -124,6 +123,7 @@ export class FireworksSamplingClient {
           continue;
         }
         if (!isWorthRetrying(outcome.fault)) throw error;
+        if (isOverload(outcome.fault)) slot.overloaded();
       }
       if (++failures >= maxAttempts) throw error;
       this.#http.warnOfRetry(requestName(call), error);
@@ -134,6 +134,10 @@ export class FireworksSamplingClient {
 
 function isLoading(fault: Fault): boolean {
   return fault.kind === "status" && (fault.status === 404 || fault.status === 425);
+}
+
+function isOverload(fault: Fault): boolean {
+  return fault.kind === "status" && (fault.status === 429 || fault.status === 503);
 }
 
 function isWorthRetrying(fault: Fault): boolean {

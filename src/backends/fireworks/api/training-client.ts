@@ -10,7 +10,6 @@ import type { Datum, ForwardBackwardOutput } from "../../../tinker-api/messages.
 import { SubmissionQueue } from "../../../tinker-api/submission-queue.ts";
 import { TinkerWireError } from "../../../tinker-api/tinker-error.ts";
 import { defined } from "../../../util/defined.ts";
-import { serverlessPath } from "./client-options.ts";
 import { FireworksError, wireError } from "./fireworks-error.ts";
 import type { FireworksCallOptions, Futures } from "./futures.ts";
 import { isRefusal, textField } from "./http.ts";
@@ -126,7 +125,7 @@ export class FireworksTrainingClient {
       (seqId) =>
         this.#futures.issue({
           method: "POST",
-          path: `${serverlessPath}/api/v1/${route}`,
+          path: this.#futures.route(route),
           body: body(seqId),
           idempotencyKey: randomUUID(),
         }),
@@ -197,7 +196,7 @@ export class FireworksTrainingClient {
     this.#isUnloaded = true;
     const issued = await this.#futures.issue({
       method: "POST",
-      path: `${serverlessPath}/api/v1/unload_model`,
+      path: this.#futures.route("unload_model"),
       body: { model_id: this.modelId, type: "unload_model" },
       idempotencyKey: randomUUID(),
       signal: options.signal,

@@ -23,6 +23,7 @@ import {
   type StreamFields,
 } from "../fields/request-fields.ts";
 import { readSampling } from "../fields/sampling-fields.ts";
+import { readCalls, readLogits, readThinking } from "../fields/logit-fields.ts";
 import { readServerFields, readTopLogprobs, type ServerField } from "../fields/server-fields.ts";
 import { parseMessages } from "./messages.ts";
 import { chatFields } from "./refusals.ts";
@@ -38,6 +39,11 @@ function parseTool(tool: unknown, at: string): ToolDefinition {
   }
   const inner = readObject(tool, "function", `${at}.function`) ?? {};
   return readTool(inner, `${at}.function`, "parameters");
+}
+
+/** OpenAI's list of tools. @throws ApiError 400 naming the tool. */
+export function parseTools(body: JsonFields): readonly ToolDefinition[] {
+  return (readArray(body, "tools") ?? []).map((tool, i) => parseTool(tool, `tools[${i}]`));
 }
 
 function serverFieldsOf(body: JsonFields): readonly ServerField[] {
@@ -61,7 +67,7 @@ export function parseChatRequest(
   abilities: TargetAbilities,
 ): ChatRequest {
   refuseUnsupported(body, chatFields.refused);
-  const tools = (readArray(body, "tools") ?? []).map((tool, i) => parseTool(tool, `tools[${i}]`));
+  const tools = parseTools(body);
   const top = readTopLogprobs(body, "top_logprobs", abilities) ?? 0;
   const logprobs = (readBoolean(body, "logprobs") ?? false) || top > 0;
   return {
@@ -76,6 +82,9 @@ export function parseChatRequest(
       stops: readStops(body, "stop"),
       ...(logprobs ? { topLogprobs: top } : {}),
       ...readServerFields(serverFieldsOf(body), abilities),
+      ...readLogits(body, abilities),
+      ...readThinking(body, { effort: body.reasoning_effort }),
+      ...readCalls(body, readArray(body, "tools") ?? []),
     },
     ...readStreamFields(body),
     logprobs,

@@ -4,7 +4,7 @@ import type { TextDelta } from "../../call/delta-reader.ts";
 import { chatErrors, errorBody } from "../../http/error-response.ts";
 import { toWireToolCalls } from "../../http/wire.ts";
 import type { CallStream } from "../handle-call.ts";
-import type { EventStream } from "../event-stream.ts";
+import type { EventStream } from "../../http/event-stream.ts";
 import { finishReason, toWireLogprobs, toWireUsage, type ResponseOptions } from "./response.ts";
 
 export interface ChatStreamOptions extends ResponseOptions {
@@ -17,11 +17,18 @@ export interface ChatStreamOptions extends ResponseOptions {
 export class ChatStream implements CallStream {
   readonly #options: ChatStreamOptions;
   readonly #events: EventStream;
-  readonly #created = Math.floor(Date.now() / 1000);
+  /** The JSON that every chunk begins with. */
+  readonly #head: string;
 
   constructor(options: ChatStreamOptions, events: EventStream) {
+    const { responseId: id, model } = options;
+    const created = Math.floor(Date.now() / 1000);
     this.#options = options;
     this.#events = events;
+    this.#head = JSON.stringify({ id, object: "chat.completion.chunk", created, model }).slice(
+      0,
+      -1,
+    );
   }
 
   begin(): void {
@@ -72,10 +79,7 @@ export class ChatStream implements CallStream {
   }
 
   #chunk(fields: object): void {
-    const { responseId, model } = this.#options;
-    const object = "chat.completion.chunk";
-    this.#events.write(
-      JSON.stringify({ id: responseId, object, created: this.#created, model, ...fields }),
-    );
+    // Both are objects with fields, so that their texts can be joined.
+    this.#events.write(`${this.#head},${JSON.stringify(fields).slice(1)}`);
   }
 }

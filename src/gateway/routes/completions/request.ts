@@ -18,6 +18,7 @@ import {
   type StreamFields,
 } from "../fields/request-fields.ts";
 import { readSampling } from "../fields/sampling-fields.ts";
+import { readLogits } from "../fields/logit-fields.ts";
 import { readServerFields, readTopLogprobs } from "../fields/server-fields.ts";
 import { defined } from "../../../util/defined.ts";
 
@@ -97,6 +98,7 @@ export function parseCompletionsRequest(
       rawPrompt,
       ...defined({ topLogprobs: top }),
       ...readServerFields([format], abilities),
+      ...readLogits(body, abilities),
     },
     ...readStreamFields(body),
     logprobs: top !== undefined,

@@ -4,7 +4,7 @@ import type { TextDelta } from "../../call/delta-reader.ts";
 import { completionsErrors, errorBody } from "../../http/error-response.ts";
 import type { CallStream } from "../handle-call.ts";
 import { toWireUsage } from "../chat/response.ts";
-import type { EventStream } from "../event-stream.ts";
+import type { EventStream } from "../../http/event-stream.ts";
 import { toTextChoice, type CompletionsOptions } from "./response.ts";
 
 export interface CompletionsStreamOptions extends CompletionsOptions {

@@ -4,6 +4,7 @@
  */
 import { isJsonObject, type JsonFields } from "../../http/json-fields.ts";
 import { is, isEmpty, never, type NeutralValues } from "./refusals.ts";
+import { logitFieldNames } from "./logit-fields.ts";
 import { samplingFieldNames } from "./sampling-fields.ts";
 
 export interface FieldTable {
@@ -18,13 +19,19 @@ export interface FieldTable {
 }
 
 /** Names that `readSampling` and its neighbours read in every protocol. */
-export const sharedFields: readonly string[] = [...samplingFieldNames, "model", "stream", "seed"];
+export const sharedFields: readonly string[] = [
+  ...samplingFieldNames,
+  ...logitFieldNames,
+  "model",
+  "parallel_tool_calls",
+  "reasoning_effort",
+  "stream",
+  "seed",
+];
 
 /** Wishes about how another model thinks and writes, and about checks of its provider. */
 export const sharedIgnored: NeutralValues = {
   moderation: never,
-  parallel_tool_calls: is(true),
-  reasoning_effort: never,
   verbosity: never,
 };
 

@@ -24,13 +24,10 @@ export const isText: IsNeutral = (value) => isJsonObject(value) && value.type ==
 
 /** Sampling that no protocol here supports. */
 export const neutralSampling: NeutralValues = {
-  frequency_penalty: is(0),
-  presence_penalty: is(0),
   repetition_penalty: is(1),
   repeat_penalty: is(1),
   length_penalty: is(1),
   no_repeat_ngram_size: is(0),
-  logit_bias: isEmpty,
   logits_processors: isEmpty,
   allowed_token_ids: isEmpty,
   bad_words: isEmpty,
@@ -57,11 +54,9 @@ export const neutralSampling: NeutralValues = {
   json_schema: isEmpty,
 };
 
-/** What to do instead of having a format enforced. */
-export const formatRemedy: string =
-  "Describe the format in the prompt and check the response in the agent, or offer a tool whose " +
-  "parameters are that schema. Inference servers that render messages themselves enforce " +
-  "response_format (a worker without a tokenizer here), but such responses are not trained on.";
+/** What to send instead of the fields of other servers. */
+const formatRemedy =
+  "Send the format as response_format (text.format, output_config.format), as OpenAI and Anthropic have it.";
 
 const formatFields: ReadonlySet<string> = new Set([
   "structured_outputs",
@@ -86,7 +81,6 @@ const remedies: Readonly<Record<string, string>> = {
   compaction: "Shorten the conversation in the agent, which then sends what is left of it.",
   truncation:
     'Use "disabled": a prompt that is too long is a 400, context_length_exceeded, and the agent decides what to drop.',
-  conversation: "Send previous_response_id, or all of the input.",
   truncate_prompt_tokens: "Shorten the prompt in the agent.",
   max_new_tokens: "Use max_tokens.",
   echo: "Join the prompt and the response in the agent.",

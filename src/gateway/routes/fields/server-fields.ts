@@ -5,7 +5,7 @@
 import type { JsonObject, JsonValue } from "../../../core/message.ts";
 import { isJsonObject, readNumber, type JsonFields } from "../../http/json-fields.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
-import { formatRemedy, unsupported, type IsNeutral } from "./refusals.ts";
+import { unsupported, type IsNeutral } from "./refusals.ts";
 
 export interface ServerField {
   /** As the client wrote it. */
@@ -18,13 +18,11 @@ export interface ServerField {
   readonly toChat?: (value: unknown) => JsonValue | undefined;
 }
 
-const remedy = "Leave it out: only servers that render messages themselves support it.";
-
 const remedies: Readonly<Record<ServerField["name"], string>> = {
-  response_format: formatRemedy,
-  tool_choice:
-    'Leave it out, or use "auto" or "none", and say in the prompt which tool to call: only servers that render messages themselves can force one, and such answers are not trained on.',
-  chat_template_kwargs: remedy,
+  response_format: 'Use {"type": "json_object"} or {"type": "json_schema"} with a schema.',
+  tool_choice: 'Use "auto", "none", "required", or the name of one of the tools.',
+  chat_template_kwargs:
+    'Use {"enable_thinking": true} or false: other variables are only for servers that render messages themselves.',
 };
 
 /** @throws ApiError 400 naming the field. */
@@ -36,11 +34,18 @@ export function readServerFields(
   for (const { at, value, isNeutral, name, toChat } of fields) {
     if (value === undefined || value === null || isNeutral(value)) continue;
     const wire = toChat ? toChat(value) : (value as JsonValue);
-    if (!isSupported || wire === undefined) throw unsupported(at, value, remedies[name]);
+    if (wire === undefined) throw unsupported(at, value, remedies[name]);
+    // Templates that the gateway renders take no other variables than that of thinking.
+    if (!isSupported && name === "chat_template_kwargs" && !isThinkingOnly(wire))
+      throw unsupported(at, value, remedies[name]);
     serverFields[name] = wire;
   }
   return Object.keys(serverFields).length === 0 ? {} : { serverFields };
 }
+
+const isThinkingOnly = (value: JsonValue): boolean =>
+  isJsonObject(value) &&
+  Object.entries(value).every(([key, on]) => key === "enable_thinking" && typeof on === "boolean");
 
 const maxAlternatives = 20;
 
@@ -53,8 +58,8 @@ export function readTopLogprobs(
 ): number | undefined {
   const count = readNumber(body, field, { min: 0, max: maxAlternatives, integer: true });
   if (count === undefined || count <= neutral) return count;
-  if (!isSupported) throw unsupported(field, count, remedy);
-  return count;
+  // The sampled token's own log-probability is reported all the same.
+  return isSupported ? count : 0;
 }
 
 /** `{type: "json_schema", name, schema}`, as newer protocols write it without a level between. */

@@ -24,6 +24,7 @@ import {
 } from "../fields/refusals.ts";
 import { readStops, readTool, type ContentOptions } from "../fields/request-fields.ts";
 import { readSampling } from "../fields/sampling-fields.ts";
+import { readCalls, readLogits, readThinking } from "../fields/logit-fields.ts";
 import { flatFormat, readServerFields, type ServerField } from "../fields/server-fields.ts";
 import { parseMessages } from "./content.ts";
 
@@ -47,6 +48,7 @@ export const messagesFields: FieldTable = {
     "output_format",
     "stop_sequences",
     "system",
+    "thinking",
     "thread",
     "tool_choice",
     "tools",
@@ -63,7 +65,6 @@ export const messagesFields: FieldTable = {
     inference_geo: never,
     "output_config.effort": never,
     speed: is("standard"),
-    thinking: never,
   },
   silent: [
     ...sharedSilent,
@@ -174,6 +175,9 @@ export function parseMessagesRequest(
       sampling: readSampling(body),
       stops: readStops(body, "stop_sequences"),
       ...readServerFields(serverFieldsOf(body), abilities),
+      ...readLogits(body, abilities),
+      ...readThinking(body, { thinking: body.thinking }),
+      ...readCalls(body, readArray(body, "tools") ?? []),
     },
     stream: readBoolean(body, "stream") ?? false,
   };

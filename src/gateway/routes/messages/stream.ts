@@ -5,7 +5,7 @@ import type { FinishedCall, FinishedChoice } from "../../call/call.ts";
 import type { TextDelta } from "../../call/delta-reader.ts";
 import { errorBody, messagesErrors } from "../../http/error-response.ts";
 import type { CallStream } from "../handle-call.ts";
-import type { EventStream } from "../event-stream.ts";
+import type { EventStream } from "../../http/event-stream.ts";
 import { inputText, signature, stopFields, toWireMessageHead, toWireUsage } from "./response.ts";
 
 export interface MessagesStreamOptions {

@@ -4,9 +4,15 @@ import { createResponseId, type FinishedCall } from "../../call/call.ts";
 import { readString } from "../../http/json-fields.ts";
 import type { Reply } from "../../http/reply.ts";
 import { handleCall, type CallStream, type RouteContext } from "../handle-call.ts";
-import type { EventStream } from "../event-stream.ts";
+import type { EventStream } from "../../http/event-stream.ts";
 import { ignoredFields } from "../fields/field-table.ts";
-import { recallMessages, rememberResponse } from "./memory.ts";
+import { readConversation } from "./conversations.ts";
+import {
+  continueConversation,
+  recallConversation,
+  recallMessages,
+  rememberResponse,
+} from "./memory.ts";
 import { responsesFields, parseResponsesRequest } from "./request.ts";
 import { toResponse } from "./response.ts";
 import { ResponsesStream } from "./stream.ts";
@@ -16,7 +22,13 @@ export async function handleResponses(context: RouteContext): Promise<Reply> {
   const { model, target } = gateway;
   const body = await readJsonObject(request, gateway);
   const previousId = readString(body, "previous_response_id");
-  const recalled = previousId === undefined ? [] : await recallMessages(session, previousId);
+  const conversation = readConversation(body);
+  const recalled =
+    conversation !== undefined
+      ? recallConversation(session, conversation)
+      : previousId === undefined
+        ? []
+        : await recallMessages(session, previousId);
   const parsed = parseResponsesRequest(body, model, target.abilities, recalled);
   gateway.ignored.note("openai-responses", ignoredFields(body, responsesFields));
   const responseId = createResponseId("resp_");
@@ -24,8 +36,10 @@ export async function handleResponses(context: RouteContext): Promise<Reply> {
   const options = { responseId, model, renderer, logprobs: parsed.logprobs, body };
   // Before the client can know the id.
   const store = ({ completions }: FinishedCall): void => {
-    if (!parsed.store) return;
     const responses = completions.map(({ message }) => message);
+    if (conversation !== undefined)
+      continueConversation(session, conversation, [...parsed.added, ...responses]);
+    if (!parsed.store) return;
     rememberResponse(session, responseId, previousId, [...parsed.added, ...responses]);
   };
   const open = (events: EventStream): CallStream => {

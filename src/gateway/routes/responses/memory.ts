@@ -47,8 +47,56 @@ export async function recallMessages(
     });
   }
   responses.set(id, found);
+  return messagesOf(found);
+}
+
+/** The last response of each conversation; null for one without any. In memory only. */
+const conversations = new WeakMap<CaptureSession, Map<string, KnownResponse | null>>();
+
+function conversationsOf(session: CaptureSession): Map<string, KnownResponse | null> {
+  const own = conversations.get(session) ?? new Map<string, KnownResponse | null>();
+  conversations.set(session, own);
+  return own;
+}
+
+/** @param added what it begins with */
+export function openConversation(
+  session: CaptureSession,
+  id: string,
+  added: readonly ChatMessage[],
+): void {
+  const first = added.length === 0 ? null : { previous: undefined, added };
+  conversationsOf(session).set(id, first);
+}
+
+/** The messages of a conversation so far. @throws ApiError 404 when this session has opened none of that id. */
+export function recallConversation(session: CaptureSession, id: string): readonly ChatMessage[] {
+  const last = conversationsOf(session).get(id);
+  if (last === undefined) {
+    throw new ApiError({
+      status: 404,
+      message: `Conversation with id ${show(id)} not found: open one with POST conversations in the same session.`,
+      reason: "conversation_not_found",
+      param: "conversation",
+      retry: false,
+    });
+  }
+  return last === null ? [] : messagesOf(last);
+}
+
+/** Adds what a call added, its response last. */
+export function continueConversation(
+  session: CaptureSession,
+  id: string,
+  added: readonly ChatMessage[],
+): void {
+  const own = conversationsOf(session);
+  own.set(id, { previous: own.get(id) ?? undefined, added });
+}
+
+function messagesOf(last: KnownResponse): readonly ChatMessage[] {
   const turns: (readonly ChatMessage[])[] = [];
-  for (let at: KnownResponse | undefined = found; at; at = at.previous) turns.push(at.added);
+  for (let at: KnownResponse | undefined = last; at; at = at.previous) turns.push(at.added);
   return turns.toReversed().flat();
 }
 

@@ -28,6 +28,7 @@ import {
   refuseUnsupported,
 } from "../fields/refusals.ts";
 import { allowedTools, readSeed, readStops, readTool } from "../fields/request-fields.ts";
+import { readCalls, readLogits, readThinking } from "../fields/logit-fields.ts";
 import { readSampling } from "../fields/sampling-fields.ts";
 import {
   flatFormat,
@@ -54,11 +55,13 @@ const harmlessIncludes = [logprobsPath, "reasoning.encrypted_content"];
 export const responsesFields: FieldTable = {
   supported: [
     ...sharedFields,
+    "conversation",
     "include",
     "input",
     "instructions",
     "max_output_tokens",
     "previous_response_id",
+    "reasoning",
     "stop",
     "store",
     "stream_options",
@@ -71,12 +74,11 @@ export const responsesFields: FieldTable = {
     ...neutralSampling,
     background: is(false),
     context_management: isEmpty,
-    conversation: never,
     max_tool_calls: never,
     prompt: never,
     truncation: is("disabled"),
   },
-  ignored: { ...sharedIgnored, reasoning: isEmpty, "text.verbosity": never },
+  ignored: { ...sharedIgnored, "text.verbosity": never },
   silent: sharedSilent,
 };
 
@@ -172,6 +174,9 @@ export function parseResponsesRequest(
       stops: readStops(body, "stop"),
       ...(logprobs ? { topLogprobs: top } : {}),
       ...readServerFields(serverFieldsOf(body), abilities),
+      ...readLogits(body, abilities),
+      ...readThinking(body, { effort: readObject(body, "reasoning")?.effort }),
+      ...readCalls(body, readArray(body, "tools") ?? []),
       ...(store ? { recallFrom: instructions === undefined ? 0 : 1 } : {}),
     },
     stream: readBoolean(body, "stream") ?? false,

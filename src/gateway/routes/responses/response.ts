@@ -83,6 +83,11 @@ function toUsage(result: CallResult): Wire {
   };
 }
 
+function conversationOf(asked: unknown): Wire {
+  if (asked === undefined || asked === null) return {};
+  return { conversation: typeof asked === "string" ? { id: asked } : asked };
+}
+
 /** A response before anything was sampled; `createdAt` in seconds. */
 export function toResponseHead(options: ResponsesOptions, createdAt: number): Wire {
   const { body, responseId, model } = options;
@@ -90,6 +95,7 @@ export function toResponseHead(options: ResponsesOptions, createdAt: number): Wi
     id: responseId,
     object: "response",
     created_at: createdAt,
+    ...conversationOf(body.conversation),
     status: "in_progress",
     error: null,
     incomplete_details: null,

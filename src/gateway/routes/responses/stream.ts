@@ -4,7 +4,7 @@ import { toApiError } from "../../http/api-error.ts";
 import type { FinishedCall, FinishedChoice } from "../../call/call.ts";
 import type { TextDelta } from "../../call/delta-reader.ts";
 import type { CallStream } from "../handle-call.ts";
-import type { EventStream } from "../event-stream.ts";
+import type { EventStream } from "../../http/event-stream.ts";
 import {
   callItem,
   completionLogprobs,

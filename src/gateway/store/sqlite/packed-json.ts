@@ -45,7 +45,8 @@ export function packJson(value: unknown): Buffer {
     return tagged(deflated, deflateRawSync(bytes, options));
   }
   const params = {
-    [constants.BROTLI_PARAM_QUALITY]: 1,
+    // A third faster than 1, for a tenth more bytes.
+    [constants.BROTLI_PARAM_QUALITY]: 0,
     [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
   };
   return tagged(brotli, brotliCompressSync(bytes, { params }));

@@ -184,7 +184,7 @@ export function createChatTarget(options: ChatTargetOptions): Target {
 
   return {
     renderer: serverRenderer,
-    abilities: { images: true, topLogprobs: true, serverFields: true },
+    abilities: { images: true, topLogprobs: true, serverFields: true, rules: false },
     workers: workerPool,
     run,
     countTokens: (messages, tools) =>

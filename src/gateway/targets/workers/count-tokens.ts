@@ -16,7 +16,8 @@ interface Prompt {
 
 async function post(worker: Worker, path: string, body: object, signal: AbortSignal) {
   const response = await worker.send({ path, body, signal });
-  for await (const [json] of readJsonResponses(response, worker.id)) return objectIn(json);
+  for await (const [json] of readJsonResponses(response, worker.id, (value) => value))
+    return objectIn(json);
   return {};
 }
 

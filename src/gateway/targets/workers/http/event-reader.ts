@@ -1,44 +1,117 @@
 /**
- * Server-sent events from text in chunks. Tolerates every line ending, comments and fields it does not
- * know; an event that repeats the id of the one before is dropped.
+ * JSON of server-sent events, from bytes in chunks. Tolerates every line ending, comments and fields it does
+ * not know; an event that repeats the id of the one before is dropped.
  */
+import { isAscii } from "node:buffer";
+import { parseWithIds } from "./json-with-ids.ts";
+
+/** Called with each event's value. */
+export type OnEvent = (value: unknown) => void;
+
+const newline = 10;
+const prefix = "data: ";
+/** A first line longer than this holds the prompt's ids. */
+const longLine = 4_096;
+const mark = Buffer.from([0xef, 0xbb, 0xbf]);
+const done = "[DONE]";
+
+function decode(bytes: Buffer): string {
+  return isAscii(bytes) ? bytes.toString("latin1") : bytes.toString("utf8");
+}
+
 export class EventReader {
-  #rest = "";
+  readonly #onEvent: OnEvent;
+  /** Bytes of a line that is not complete. */
+  #pieces: Buffer[] = [];
+  #isFirst = true;
+  #isDone = false;
   #data: string[] = [];
   #id: string | undefined;
   #lastId: string | undefined;
 
-  /** The data of the events that this text completes. */
-  push(text: string): string[] {
-    const lines = (this.#rest + text).split("\n");
-    this.#rest = lines.pop() as string;
-    const complete: string[] = [];
-    for (const line of lines) {
-      const data = this.#line(line.endsWith("\r") ? line.slice(0, -1) : line);
-      if (data !== undefined) complete.push(data);
+  constructor(onEvent: OnEvent) {
+    this.#onEvent = onEvent;
+  }
+
+  /** After the event that says so, nothing more is read. */
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  /** @throws SyntaxError for an event that is not JSON. */
+  push(chunk: Buffer): void {
+    const end = chunk.lastIndexOf(newline) + 1;
+    if (end === 0) {
+      this.#pieces.push(chunk);
+      return;
     }
-    return complete;
+    const lines = chunk.subarray(0, end);
+    const whole = this.#pieces.length === 0 ? lines : Buffer.concat([...this.#pieces, lines]);
+    this.#pieces = end < chunk.length ? [chunk.subarray(end)] : [];
+    const isMarked = this.#isFirst && whole.indexOf(mark) === 0;
+    this.#isFirst = false;
+    this.#lines(isMarked ? whole.subarray(mark.length) : whole);
   }
 
-  /** What the end of the stream completes: some servers omit the last empty line. */
-  end(): string[] {
-    return this.push("\n\n");
+  /** The end of the stream: some servers omit the last empty line. @throws SyntaxError */
+  end(): void {
+    this.push(Buffer.from("\n\n"));
   }
 
-  #line(line: string): string | undefined {
-    if (line === "") return this.#complete();
-    if (line.startsWith("data:")) this.#data.push(line.slice(line[5] === " " ? 6 : 5));
+  #lines(bytes: Buffer): void {
+    const first = bytes.indexOf(newline);
+    const isOneLine = first > longLine && bytes[first + 1] === newline;
+    if (isOneLine && this.#longEvent(bytes.subarray(0, first))) {
+      this.#text(decode(bytes.subarray(first + 2)));
+    } else this.#text(decode(bytes));
+  }
+
+  /** False for a line that is not a whole event. */
+  #longEvent(line: Buffer): boolean {
+    if (!this.#isFresh || line.toString("latin1", 0, prefix.length) !== prefix) return false;
+    let value: unknown;
+    try {
+      value = parseWithIds(line.subarray(prefix.length));
+    } catch {
+      return false;
+    }
+    this.#lastId = undefined;
+    this.#onEvent(value);
+    return true;
+  }
+
+  #text(text: string): void {
+    let at = 0;
+    while (at < text.length && !this.#isDone) {
+      const end = text.indexOf("\n", at);
+      const isReturned = end > at && text[end - 1] === "\r";
+      this.#line(text.slice(at, isReturned ? end - 1 : end));
+      at = end + 1;
+    }
+  }
+
+  get #isFresh(): boolean {
+    return this.#data.length === 0 && this.#id === undefined;
+  }
+
+  #line(line: string): void {
+    if (line === "") this.#complete();
+    else if (line.startsWith("data:")) this.#data.push(line.slice(line[5] === " " ? 6 : 5));
     else if (line.startsWith("id:")) this.#id = line.slice(3).trim();
-    return undefined;
   }
 
-  #complete(): string | undefined {
-    if (this.#data.length === 0) return undefined;
+  #complete(): void {
+    if (this.#data.length === 0) return;
     const data = this.#data.join("\n");
     const isRepeated = this.#id !== undefined && this.#id === this.#lastId;
     this.#lastId = this.#id;
     this.#id = undefined;
     this.#data = [];
-    return isRepeated ? undefined : data;
+    if (isRepeated) return;
+    if (data === done) {
+      this.#isDone = true;
+      return;
+    }
+    this.#onEvent(JSON.parse(data));
   }
 }

@@ -20,10 +20,11 @@ async function readBytes(response: UpstreamResponse, maxBytes = Infinity): Promi
   return Buffer.concat(chunks);
 }
 
-function parse(read: () => unknown, workerId: string): unknown {
+function parse<T>(read: () => T, workerId: string): T {
   try {
     return read();
   } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
     throw malformed(workerId, "sent something that is not JSON", cause);
   }
 }
@@ -37,42 +38,42 @@ function checkError(value: unknown, workerId: string): void {
   throw statusError({ workerId, status, retryAfter: undefined, body });
 }
 
-function parseWhole(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-async function* readEvents(
+async function* readEvents<T>(
   response: UpstreamResponse,
   workerId: string,
-): AsyncGenerator<unknown[], void> {
-  const reader = new EventReader();
-  const decoder = new TextDecoder();
+  read: (json: unknown) => T,
+): AsyncGenerator<readonly T[], void> {
+  let values: T[] = [];
+  const reader = new EventReader((json) => {
+    checkError(json, workerId);
+    values.push(read(json));
+  });
   for await (const chunk of response.body) {
-    const events = reader.push(decoder.decode(chunk, { stream: true }));
-    const end = events.indexOf("[DONE]");
-    const complete = end < 0 ? events : events.slice(0, end);
-    const values = complete.map((data) => parse(() => JSON.parse(data), workerId));
+    parse(() => {
+      reader.push(chunk);
+    }, workerId);
     if (values.length > 0) yield values;
-    if (end >= 0) return;
+    if (reader.isDone) return;
+    values = [];
   }
-  for (const data of reader.end()) {
-    if (data === "[DONE]") return;
-    const value = parseWhole(data);
+  try {
+    reader.end();
+  } catch (error) {
     // Half an event is the mark of a stream that was cut, not of one that cannot be read.
-    if (value === undefined) return;
-    yield [value];
+    if (!(error instanceof SyntaxError)) throw error;
   }
+  if (values.length > 0) yield values;
 }
 
-/** @throws UpstreamError for another status than 2xx, another content type, broken JSON and errors in it. */
-export async function* readJsonResponses(
+/**
+ * What `read` makes of each value.
+ * @throws UpstreamError for another status than 2xx, another content type, broken JSON and errors in it.
+ */
+export async function* readJsonResponses<T>(
   response: UpstreamResponse,
   workerId: string,
-): AsyncGenerator<readonly unknown[], void, undefined> {
+  read: (json: unknown) => T,
+): AsyncGenerator<readonly T[], void, undefined> {
   const { status, header } = response;
   if (status < 200 || status > 299) {
     const body = await readBytes(response, maxErrorBytes).catch(() => "");
@@ -81,10 +82,7 @@ export async function* readJsonResponses(
   }
   const type = (header("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
   if (type === "text/event-stream") {
-    for await (const values of readEvents(response, workerId)) {
-      for (const value of values) checkError(value, workerId);
-      yield values;
-    }
+    yield* readEvents(response, workerId, read);
     return;
   }
   if (type !== "application/json") {
@@ -98,5 +96,5 @@ export async function* readJsonResponses(
   const bytes = await readBytes(response);
   const value = parse(() => parseWithIds(bytes), workerId);
   checkError(value, workerId);
-  yield [value];
+  yield [read(value)];
 }

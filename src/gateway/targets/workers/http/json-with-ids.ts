@@ -8,9 +8,19 @@ import { isJsonObject } from "../../../http/json-fields.ts";
 const opening = Buffer.from('"prompt_token_ids":[');
 /** Shorter ones are not worth it. */
 const minBytes = 4_096;
-const [backslash, comma, bracket, zero, nine] = [..."\\,]09"].map((char) => char.charCodeAt(0));
+const [backslash, comma, bracket, zero] = [..."\\,]0"].map((char) => char.charCodeAt(0)) as [
+  number,
+  number,
+  number,
+  number,
+];
 /** Nine digits fit into 32 bits. */
 const maxDigits = 9;
+
+/** Longer lists are not worth keeping memory for. */
+const maxRoom = 2 ** 19;
+/** Where ids are collected; grows to the longest list so far. */
+let room = new Int32Array(0);
 
 interface FoundIds {
   readonly ids: Int32Array;
@@ -24,23 +34,25 @@ function findIds(bytes: Buffer): FoundIds | null {
   const at = bytes.indexOf(opening);
   if (at < 1 || bytes[at - 1] === backslash) return null;
   const start = at + opening.length - 1;
-  const end = bytes.indexOf("]", start, "latin1") + 1;
+  const end = bytes.indexOf(bracket, start) + 1;
   if (end - start < minBytes) return null;
   // A digit and a comma each, at least.
-  const ids = new Int32Array((end - start) >> 1);
+  const most = (end - start) >> 1;
+  if (room.length < most && most <= maxRoom) room = new Int32Array(most);
+  const ids = room.length < most ? new Int32Array(most) : room;
   let count = 0;
-  let value = 0;
-  let digits = 0;
   for (let i = start + 1; i < end; i++) {
-    const byte = bytes[i] as number;
-    if (byte >= (zero as number) && byte <= (nine as number)) {
-      value = value * 10 + byte - (zero as number);
-      digits++;
-    } else if ((byte === comma || byte === bracket) && digits > 0 && digits <= maxDigits) {
-      ids[count++] = value;
-      value = 0;
-      digits = 0;
-    } else return null;
+    const first = i;
+    let value = 0;
+    let digit = (bytes[i] as number) - zero;
+    while (digit >= 0 && digit <= 9) {
+      value = value * 10 + digit;
+      digit = (bytes[++i] as number) - zero;
+    }
+    const digits = i - first;
+    const byte = digit + zero;
+    if (digits === 0 || digits > maxDigits || (byte !== comma && byte !== bracket)) return null;
+    ids[count++] = value;
   }
   return { ids: ids.slice(0, count), start, end };
 }

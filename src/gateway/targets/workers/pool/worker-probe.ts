@@ -15,7 +15,8 @@ async function look(worker: Worker, path: string, limitMs: number): Promise<unkn
   const signal = AbortSignal.timeout(limitMs);
   const response = await worker.send({ path, signal, deadlines: quick(limitMs) });
   try {
-    for await (const [json] of readJsonResponses(response, worker.id)) return json;
+    for await (const [json] of readJsonResponses(response, worker.id, (value) => value))
+      return json;
   } catch (error) {
     if (!(error instanceof UpstreamError) || error.failure === "timeout") throw error;
   }

@@ -1,0 +1,52 @@
+/** A shop assistant with the Claude Agent SDK: a process of Claude Code for each rollout, with own folders. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSdkMcpServer, query, tool } from "@anthropic-ai/claude-agent-sdk";
+import { z } from "zod";
+import { getPrice, multiply, systemPrompt } from "../shop.mjs";
+
+export async function agent(task, { anthropicBaseUrl, apiKey, model }) {
+  const home = await mkdtemp(join(tmpdir(), "claude-"));
+  const text = (value) => ({ content: [{ type: "text", text: value }] });
+  const shop = createSdkMcpServer({
+    name: "shop",
+    tools: [
+      tool("get_price", "", { item: z.string() }, async ({ item }) =>
+        text(getPrice(task.metadata, item)),
+      ),
+      tool("multiply", "", { a: z.number(), b: z.number() }, async ({ a, b }) =>
+        text(multiply(a, b)),
+      ),
+    ],
+  });
+  try {
+    for await (const message of query({
+      prompt: task.instruction,
+      options: {
+        model,
+        systemPrompt,
+        tools: [],
+        mcpServers: { shop },
+        allowedTools: ["mcp__shop__get_price", "mcp__shop__multiply"],
+        maxTurns: 4,
+        settingSources: [],
+        persistSession: false,
+        cwd: home,
+        env: {
+          PATH: process.env.PATH,
+          HOME: home,
+          CLAUDE_CONFIG_DIR: join(home, "config"), // an empty one: no login
+          ANTHROPIC_BASE_URL: anthropicBaseUrl, // changed
+          ANTHROPIC_API_KEY: apiKey, // changed
+          CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", // changed
+        },
+      },
+    })) {
+      if (message.type === "result") return message.result ?? "";
+    }
+    return "";
+  } finally {
+    await rm(home, { recursive: true, force: true, maxRetries: 3 });
+  }
+}

@@ -1,0 +1,53 @@
+/** A shop assistant as a LangGraph graph, streaming. */
+import { tool } from "@langchain/core/tools";
+import {
+  END,
+  GraphRecursionError,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
+import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
+import { ChatOpenAI } from "@langchain/openai";
+import { getPrice, multiply, parameters, systemPrompt } from "../shop.mjs";
+
+export async function agent(task, { baseUrl, apiKey, model: id, signal }) {
+  const tools = [
+    tool(({ item }) => getPrice(task.metadata, item), {
+      name: "get_price",
+      schema: parameters.get_price,
+    }),
+    tool(({ a, b }) => multiply(a, b), { name: "multiply", schema: parameters.multiply }),
+  ];
+  const model = new ChatOpenAI({
+    model: id, // changed
+    apiKey, // changed
+    configuration: { baseURL: baseUrl }, // changed
+    maxRetries: 0,
+    streaming: true,
+  }).bindTools(tools);
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode("model", async ({ messages }) => ({
+      messages: [await model.invoke(messages, { signal })],
+    }))
+    .addNode("tools", new ToolNode(tools))
+    .addEdge(START, "model")
+    .addConditionalEdges("model", toolsCondition, ["tools", END])
+    .addEdge("tools", "model")
+    .compile();
+  try {
+    const { messages } = await graph.invoke(
+      {
+        messages: [
+          { role: "system", content: systemPrompt },
+          { role: "user", content: task.instruction },
+        ],
+      },
+      { recursionLimit: 8, signal },
+    );
+    return messages.at(-1)?.text ?? "";
+  } catch (error) {
+    if (error instanceof GraphRecursionError) return "";
+    throw error;
+  }
+}

@@ -1,0 +1,25 @@
+/** A shop assistant with Strands, streaming. */
+import { Agent, tool } from "@strands-agents/sdk";
+import { OpenAIModel } from "@strands-agents/sdk/models/openai";
+import { getPrice, multiply, parameters, systemPrompt } from "../shop.mjs";
+
+export async function agent(task, { baseUrl, apiKey, model: modelId }) {
+  const of = (name, callback) =>
+    tool({ name, description: name, inputSchema: parameters[name], callback });
+  const assistant = new Agent({
+    model: new OpenAIModel({
+      api: "chat",
+      modelId,
+      apiKey,
+      clientConfig: { baseURL: baseUrl, maxRetries: 0 },
+    }), // changed
+    systemPrompt,
+    printer: false,
+    tools: [
+      of("get_price", ({ item }) => getPrice(task.metadata, item)),
+      of("multiply", ({ a, b }) => multiply(a, b)),
+    ],
+  });
+  const result = await assistant.invoke(task.instruction);
+  return result.toString();
+}

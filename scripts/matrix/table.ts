@@ -1,0 +1,50 @@
+/** The matrix as a table in docs/frameworks.md, between two marks; rows that were not run now stay. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../../test/integration/root.ts";
+import type { Row } from "./rows.ts";
+
+const page = join(root, "docs", "frameworks.md");
+const data = join(root, "docs", "frameworks.json");
+const [begin, end] = ["<!-- matrix: begin -->", "<!-- matrix: end -->"];
+
+const keyOf = ({ framework, version, node }: Row): string =>
+  [framework, version.split(".")[0], node.split(".")[0]].join(" ");
+
+const reward = ({ rewardFirst, rewardLast }: Row): string =>
+  rewardFirst === null || rewardLast === null
+    ? "–"
+    : `${rewardFirst.toFixed(2)} → ${rewardLast.toFixed(2)}`;
+
+const line = (row: Row): string =>
+  `| ${[
+    row.framework,
+    row.version,
+    row.node,
+    row.protocol,
+    row.lines,
+    row.calls,
+    row.captured,
+    row.misattributed,
+    reward(row),
+    row.seconds.toFixed(0),
+    row.note ?? "",
+  ].join(" | ")} |`;
+
+/** All rows, those of before included. */
+export function writeTable(rows: readonly Row[]): readonly Row[] {
+  const before = existsSync(data) ? (JSON.parse(readFileSync(data, "utf8")) as Row[]) : [];
+  const merged = new Map([...before, ...rows].map((row) => [keyOf(row), row]));
+  const all = [...merged.values()];
+  writeFileSync(data, `${JSON.stringify(all, null, 2)}\n`);
+  const table = [
+    "| framework | version | Node | protocol | lines changed | calls made | captured | in a wrong rollout | reward | seconds | note |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ...all.map(line),
+  ].join("\n");
+  const text = readFileSync(page, "utf8");
+  const [head] = text.split(begin);
+  const [, tail] = text.split(end);
+  writeFileSync(page, `${head}${begin}\n\n${table}\n\n${end}${tail}`);
+  return all;
+}

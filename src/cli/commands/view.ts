@@ -1,0 +1,151 @@
+/** `agent-trainer view`: runs in the browser until interrupted, or one of them as an HTML file. */
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ConfigError } from "../../core/errors.ts";
+import { listRuns } from "../../trainer/run-folder/run-summary.ts";
+import { writeFileAtomicSync } from "../../util/files/atomic-write.ts";
+import type { IndexState } from "../../view/api.ts";
+import { exportHtml } from "../../view/html/export-html.ts";
+import { startViewServer } from "../../view/server/view-server.ts";
+import { ViewedRun } from "../../view/server/viewed-run.ts";
+import { findTokenDecoder } from "../load/token-decoder.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import { watchInterrupt } from "../terminal/interrupt.ts";
+import type { CliIo } from "../terminal/io.ts";
+import { formatError } from "../terminal/report-error.ts";
+import { canRewrite, colorsFor } from "../terminal/terminal.ts";
+import { formatBytes } from "../terminal/byte-progress.ts";
+
+export interface ViewFlags {
+  readonly port: number;
+  readonly host: string;
+  readonly open?: boolean;
+  readonly html?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+}
+
+/** The built page: next to the compiled command, or in `dist/` when it runs from sources. */
+function assetsFolder(): string {
+  const places = ["../../view/assets/", "../../../dist/view/assets/"];
+  const folders = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
+  const found = folders.find((folder) => existsSync(join(folder, "app.js")));
+  if (found !== undefined) return found;
+  throw new ConfigError({
+    message: "The viewer's page has not been built.",
+    hint: "Run npm run build, or use --html FILE, which needs no page.",
+  });
+}
+
+async function foldersOf(runs: readonly string[]): Promise<readonly string[]> {
+  if (runs.length > 0) {
+    return runs.map((run) =>
+      !existsSync(run) && existsSync(join("runs", run)) ? join("runs", run) : run,
+    );
+  }
+  const found = await listRuns();
+  if (found.length > 0) return found.map(({ path }) => path);
+  throw new ConfigError({
+    message: "The folder runs holds no run to view.",
+    hint: "Name the folder of a run: agent-trainer view RUN",
+  });
+}
+
+/** How far the index is, on a line that is rewritten, or at its end only. */
+function indexProgress(io: CliIo, isQuiet: boolean): (folder: string, state: IndexState) => void {
+  const isLive = canRewrite(io.stderr) && !isQuiet;
+  let writtenAt = 0;
+  return (_folder, { calls, bytesRead, bytesTotal }) => {
+    if (!isLive || Date.now() - writtenAt < 200) return;
+    writtenAt = Date.now();
+    const share = Math.floor((100 * bytesRead) / Math.max(1, bytesTotal));
+    const isDone = bytesRead >= bytesTotal;
+    io.stderr.write(
+      `\r\u001B[2K${isDone ? "" : `index ${share} % of ${formatBytes(bytesTotal)}, ${calls} calls`}`,
+    );
+  };
+}
+
+function openBrowser(url: string): void {
+  const [program, ...before] =
+    process.platform === "darwin"
+      ? ["open"]
+      : process.platform === "win32"
+        ? ["rundll32", "url.dll,FileProtocolHandler"]
+        : ["xdg-open"];
+  const child = spawn(program ?? "", [...before, url], { stdio: "ignore", detached: true });
+  // Without a browser, the URL on stdout is enough.
+  child.on("error", () => undefined);
+  child.unref();
+}
+
+async function writeHtml(
+  folder: string,
+  file: string,
+  flags: ViewFlags,
+  io: CliIo,
+): Promise<number> {
+  using run = new ViewedRun(folder, 0, findTokenDecoder);
+  const onProgress = indexProgress(io, flags.quiet === true);
+  await run.index.extend((state) => {
+    onProgress(folder, state);
+  });
+  const { text, episodes, shortened } = await exportHtml(folder, run.index, {}, flags.limit);
+  writeFileAtomicSync(file, text, `${file}.tmp`);
+  const bytes = Buffer.byteLength(text);
+  const result = { file, episodes, shortened, bytes };
+  io.stdout.write(
+    flags.json === true
+      ? `${JSON.stringify(result)}\n`
+      : `${file}: ${episodes} episodes, ${formatBytes(bytes)}${shortened === 0 ? "" : `, ${shortened} with shortened texts`}\n`,
+  );
+  return exitCodes.done;
+}
+
+/** Resolves with the exit status: after the file is written, or once the server has stopped. */
+export async function viewCommand(
+  runs: readonly string[],
+  flags: ViewFlags,
+  io: CliIo,
+): Promise<number> {
+  const folders = await foldersOf(runs);
+  if (flags.html !== undefined) {
+    const [folder, another] = folders;
+    if (folder === undefined || another !== undefined)
+      throw new ConfigError({
+        message: `--html writes one run, but there are ${folders.length}.`,
+        hint: `Name one: agent-trainer view ${folder ?? "RUN"} --html ${flags.html}`,
+      });
+    return writeHtml(folder, flags.html, flags, io);
+  }
+  using interrupt = watchInterrupt(() => {
+    io.stderr.write("Stopping. Press Ctrl-C again to quit immediately.\n");
+  });
+  const token = randomBytes(24).toString("base64url");
+  const colors = colorsFor(io.stderr);
+  await using server = await startViewServer({
+    folders,
+    host: flags.host,
+    port: flags.port,
+    token,
+    assets: assetsFolder(),
+    findDecoder: findTokenDecoder,
+    onProgress: indexProgress(io, flags.quiet === true),
+    onError: (error) => void io.stderr.write(formatError(error, colors, flags.verbose === true)),
+  });
+  const url = `${server.url}/?token=${token}`;
+  io.stdout.write(flags.json === true ? `${JSON.stringify({ url, runs: folders })}\n` : `${url}\n`);
+  if (flags.quiet !== true)
+    io.stderr.write(
+      `Viewing ${folders.length === 1 ? folders[0] : `${folders.length} runs`}. Press Ctrl-C to stop.\n`,
+    );
+  if (flags.open === true) openBrowser(url);
+  if (!interrupt.signal.aborted) await once(interrupt.signal, "abort");
+  return exitCodes.done;
+}

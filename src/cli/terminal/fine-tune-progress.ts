@@ -1,0 +1,77 @@
+/** Shows fine-tuning on stderr: a line per step, which is rewritten on a terminal, and one per validation. */
+import type { TrainerEvent } from "../../core/events.ts";
+import { bar, duration, type Progress, type ProgressOptions } from "./progress.ts";
+import { canRewrite, colorsFor, safeText } from "./terminal.ts";
+
+type Metrics = Readonly<Record<string, number>>;
+
+const show = (value: number | undefined, digits: number): string =>
+  value === undefined ? "-" : value.toFixed(digits);
+
+/** Loss, and for pairs how many are ranked correctly. */
+function numbersOf(metrics: Metrics, prefix: "train" | "val"): string {
+  const accuracy = metrics[`${prefix}/rewards/accuracies`];
+  const right = accuracy === undefined ? "" : `  preferred ${Math.round(accuracy * 100)} %`;
+  return `loss ${show(metrics[`${prefix}/loss`], 4)}${right}`;
+}
+
+/** A display for one run. */
+export function createFineTuneProgress(options: ProgressOptions): Progress {
+  const { stream, isQuiet, now = Date.now, env = process.env } = options;
+  const colors = colorsFor(stream, env);
+  const isLive = canRewrite(stream, env) && !isQuiet;
+  let hasLine = false;
+  let total = 0;
+  let first = 0;
+  let startedAt = now();
+
+  function clear(): void {
+    if (hasLine) stream.write("\r\u001B[2K");
+    hasLine = false;
+  }
+  function print(text: string): void {
+    clear();
+    stream.write(`${text}\n`);
+  }
+  function step(number: number, metrics: Metrics): void {
+    const speed = `${show(metrics["tokens/per_s"], 0)} tok/s`;
+    const text = `step ${number}/${total}  ${numbersOf(metrics, "train")}  ${speed}`;
+    if (!isLive) return print(text);
+    const left = ((now() - startedAt) / 1000 / (number - first)) * (total - number);
+    const line = `${bar(number / total, 20)}  ${text}  ${duration(left)} left`;
+    stream.write(`\r\u001B[2K${line.slice(0, Math.max(20, (stream.columns ?? 80) - 1))}`);
+    hasLine = true;
+  }
+
+  return {
+    clear,
+    onEvent(event: TrainerEvent) {
+      if (event.type === "warning") {
+        print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
+        return;
+      }
+      if (isQuiet) return;
+      switch (event.type) {
+        case "run-start":
+          [total, first, startedAt] = [event.totalSteps, event.step, now()];
+          print(
+            `run ${event.runDir}  seed ${event.seed}${event.resumedFrom === null ? "" : `  resumed after step ${event.step}`}`,
+          );
+          return;
+        case "step-end":
+          step(event.step, event.metrics);
+          return;
+        case "validation-end":
+          print(
+            colors.cyan(`validation after step ${event.step}: ${numbersOf(event.metrics, "val")}`),
+          );
+          return;
+        case "checkpoint-save":
+          print(colors.dim(`saved ${event.path}`));
+          return;
+        default:
+          return;
+      }
+    },
+  };
+}

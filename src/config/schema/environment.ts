@@ -1,0 +1,80 @@
+/** Options of an environment that gives tasks, tools and rewards: `env`. */
+import { z } from "zod";
+import { integer, nonEmptyString, type Section } from "./kinds.ts";
+import { freeAndNeeds, needs } from "./option-meta.ts";
+
+const withEnvironment = { option: "env", not: null } as const;
+
+/** Timers of Node hold at most 2^31 - 1 milliseconds. */
+const maxSeconds = 2_147_483;
+
+export const environmentOptions: Section<"environment"> = z
+  .strictObject({
+    split: nonEmptyString()
+      .default("train")
+      .describe("Split of the environment whose tasks are trained on, unless dataset.train is set.")
+      .meta(needs(withEnvironment)),
+    val_split: nonEmptyString()
+      .nullable()
+      .default(null)
+      .describe(
+        "Split of the environment whose tasks are validated on, unless dataset.val is set; null is no validation.",
+      )
+      .meta(freeAndNeeds(withEnvironment)),
+    reward: z
+      .enum(["sum", "last"])
+      .default("sum")
+      .describe(
+        "How the rewards of the calls of an episode make that of the rollout: their sum, or the last one. Each is a signal as well.",
+      )
+      .meta(needs(withEnvironment)),
+    max_turns: integer(1)
+      .default(20)
+      .describe(
+        "Maximum model calls of an episode, for the agent that is used where agent is null.",
+      )
+      .meta(needs(withEnvironment)),
+    system_prompt: nonEmptyString()
+      .nullable()
+      .default(null)
+      .describe(
+        "System message before the prompt of the environment, for the agent that is used where agent is null; null is none.",
+      )
+      .meta(needs(withEnvironment)),
+    max_result_chars: integer(100)
+      .default(20_000)
+      .describe(
+        "Maximum length of a result that the model sees, in characters; the middle of a longer one is omitted.",
+      )
+      .meta(needs(withEnvironment)),
+    call_timeout_s: z
+      .number()
+      .gt(0)
+      .max(maxSeconds)
+      .default(300)
+      .describe("Timeout in seconds of one call of the environment.")
+      .meta(freeAndNeeds(withEnvironment)),
+    toolset: nonEmptyString()
+      .nullable()
+      .default(null)
+      .describe(
+        "Named set of tools to open episodes with, for ors: environments; null is the environment's own.",
+      )
+      .meta(needs(withEnvironment)),
+    secrets: z
+      .array(nonEmptyString())
+      .default([])
+      .describe(
+        "Environment variables whose values are sent as secrets of the same names when an episode is opened, for ors: environments.",
+      )
+      .meta({ ...freeAndNeeds(withEnvironment), exampleValues: [["SEARCH_KEY"]] }),
+  })
+  .prefault({});
+
+export const envOption: z.ZodDefault<z.ZodNullable<z.ZodString>> = nonEmptyString()
+  .nullable()
+  .default(null)
+  .describe(
+    "Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL, mcp:COMMAND or mcp:URL, or path#export of a module. null where the agent, the data and the evaluator are all there is.",
+  )
+  .meta({ exampleValues: ["ors:http://127.0.0.1:8080"] });

@@ -1,0 +1,86 @@
+/** Options of learning from examples: `agent-trainer sft` and `agent-trainer dpo`. */
+import { z } from "zod";
+import { integer, nonEmptyString, type Section } from "./kinds.ts";
+import { free, needs } from "./option-meta.ts";
+
+const isDpo = { option: "fine_tuning.loss", is: ["dpo"] };
+const hasRun = { option: "fine_tuning.from_run", not: null };
+
+export const fineTuningOptions: Section<"fineTuning"> = z
+  .strictObject({
+    loss: z
+      .enum(["sft", "dpo"])
+      .default("sft")
+      .describe(
+        "What is learned from examples: sft is the cross-entropy of the assistant's tokens, dpo prefers the chosen of two responses (arXiv:2305.18290).",
+      )
+      .meta({ resume: "never" }),
+    train: nonEmptyString()
+      .nullable()
+      .default(null)
+      .describe(
+        "Examples to fine-tune on, a file or a dataset on a hub as in dataset.train: conversations with messages and tools for sft, pairs with chosen and rejected for dpo. null only with fine_tuning.from_run, or where code passes them.",
+      )
+      .meta(free),
+    val: nonEmptyString()
+      .nullable()
+      .default(null)
+      .describe("Held-out examples for the validation loss, as fine_tuning.train; null is none.")
+      .meta(free),
+    val_fraction: z
+      .number()
+      .min(0)
+      .lt(1)
+      .default(0)
+      .describe(
+        "Fraction of the examples to hold out for the validation loss, picked at random by data.seed; 0 is none.",
+      )
+      .meta(needs({ option: "fine_tuning.val", is: [null] })),
+    from_run: nonEmptyString()
+      .nullable()
+      .default(null)
+      .describe(
+        "Folder of a run or an evaluation whose recorded episodes are the examples, with the tokens that were captured: the good ones for sft, the best and the worst of each task for dpo.",
+      ),
+    min_reward: z
+      .number()
+      .nullable()
+      .default(null)
+      .describe(
+        "Minimum reward of an episode of fine_tuning.from_run; null takes those that the evaluator called correct, and for dpo every task with different rewards.",
+      )
+      .meta(needs(hasRun)),
+    train_on: z
+      .enum(["all", "last"])
+      .default("all")
+      .describe(
+        "Assistant messages that are trained on: all of a conversation, or the last. A message with weight 0 is context in either case.",
+      ),
+    max_length: integer(2)
+      .nullable()
+      .default(null)
+      .describe(
+        "Maximum tokens of an example; longer ones are left out and counted in a warning. null is the model's context length.",
+      ),
+    skip_bad_rows: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Skip examples that cannot be used, and count them in a warning; false stops the run before it starts.",
+      ),
+    patience: integer(0)
+      .default(0)
+      .describe(
+        "Consecutive validations without a lower loss after which fine-tuning stops; 0 never stops early.",
+      )
+      .meta(free),
+    beta: z
+      .number()
+      .gt(0)
+      .default(0.1)
+      .describe(
+        "DPO's β: how strongly the policy is kept near the initial weights; TRL's default is 0.1.",
+      )
+      .meta(needs(isDpo)),
+  })
+  .prefault({});

@@ -1,0 +1,96 @@
+/** The contract of environments: tasks, and episodes with a prompt, tools and rewards. No protocol. */
+import type { Task } from "./task.ts";
+import type { Episode, EvalOutput } from "./trajectory.ts";
+
+/** A message in OpenAI's wire format, with which an episode begins. */
+export interface PromptMessage {
+  readonly role: string;
+  /** Text, or parts as in `[{ type: "text", text }, { type: "image_url", image_url: { url } }]`. */
+  readonly content: string | readonly Readonly<Record<string, unknown>>[];
+}
+
+/** A tool that an environment offers to the model. */
+export interface EnvironmentTool {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema of the arguments, an object. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** What a tool, or the environment, responded. */
+export interface EnvironmentResult {
+  /** What the model sees. */
+  readonly text: string;
+  /** Reward of this call; absent where the environment gave none. */
+  readonly reward?: number;
+  /** Whether the episode has ended. @default false */
+  readonly done?: boolean;
+  /** Whether the call was refused: unknown tool, wrong arguments. The episode goes on. @default false */
+  readonly isError?: boolean;
+}
+
+/** One attempt at one task. Calls are made one at a time. */
+export interface EnvironmentEpisode {
+  /** The first messages of the conversation. */
+  readonly prompt: readonly PromptMessage[];
+  /** What the model may call; empty where it only writes. */
+  readonly tools: readonly EnvironmentTool[];
+  /**
+   * Calls a tool; never twice for one call of this method, whatever happens to the connection.
+   * @throws AgentTrainerError (`ENVIRONMENT_FAILED`) when the environment itself failed.
+   */
+  call(
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<EnvironmentResult>;
+  /**
+   * Takes a response of the model without tool calls: a result with `done: false` is the next message to
+   * it. Absent where such a response just ends the episode.
+   */
+  respond?(text: string, signal: AbortSignal): Promise<EnvironmentResult>;
+  /** Frees what the environment holds for the episode. Idempotent; does not throw. */
+  close(): Promise<void>;
+}
+
+/** Which tasks of a split, by their positions from 0. */
+export interface TaskRange {
+  /** @default 0 */
+  readonly start?: number;
+  /** The first task that is left out. @default Infinity */
+  readonly stop?: number;
+}
+
+/** How an episode is opened. */
+export interface OpenEpisode {
+  /** The episode is abandoned when it aborts. */
+  readonly signal: AbortSignal;
+  /** For environments with chance of their own. */
+  readonly seed?: number;
+}
+
+/** An environment: tasks, and episodes at them. Four methods, of which two are optional. */
+export interface EnvironmentSource {
+  /** What it is called in messages: "ors:http://127.0.0.1:8080". */
+  readonly name: string;
+  /** Whether its episodes have rewards; if not, the run needs an evaluator. @default true */
+  readonly givesRewards?: boolean;
+  /**
+   * The tasks of a split, in their own order, in a form that `open` takes again: plain data.
+   * @param split `train`, `test` or another name that the environment has.
+   */
+  tasks(split: string, range?: TaskRange, signal?: AbortSignal): AsyncIterable<Task>;
+  /** Begins an episode. @throws AgentTrainerError (`ENVIRONMENT_FAILED`) when it cannot be opened. */
+  open(task: Task, options: OpenEpisode): Promise<EnvironmentEpisode>;
+  /**
+   * Scores attempts at one task relative to each other, in their order. Absent where the environment has
+   * no group judge.
+   */
+  scoreGroup?(
+    task: Task,
+    attempts: readonly Episode[],
+    signal?: AbortSignal,
+  ): Promise<readonly EvalOutput[]>;
+  /** Frees what the source itself holds: processes, connections. Idempotent. */
+  close?(): Promise<void>;
+}

@@ -1,0 +1,128 @@
+/** The agent of an environment where the user has none: offers the tools to the model, and calls them. */
+import type { AgentConfig } from "../core/agent.ts";
+import type { EnvironmentResult } from "../core/environment.ts";
+import {
+  defineEpisode,
+  defineTrajectory,
+  type EpisodeReport,
+  type StepReport,
+} from "../core/report.ts";
+import type { Task } from "../core/task.ts";
+import type { TerminationReason } from "../core/trajectory.ts";
+import {
+  callModel,
+  type ModelOutput,
+  type WireMessage,
+  type WireToolCall,
+} from "../workflow/model-call.ts";
+import type { TrackedEpisode } from "./episode/tracked-episode.ts";
+
+/** Options of {@link runEnvironmentAgent}. */
+export interface AgentLoopOptions {
+  /** Maximum number of model calls. @default 20 */
+  readonly maxTurns?: number;
+  /** A system message before the environment's prompt. @default none */
+  readonly systemPrompt?: string | null;
+}
+
+/**
+ * Runs one episode to its end: model, tools, model, ... Ends with `env_done`, `max_turns_exceeded` or
+ * `max_response_length_exceeded`.
+ */
+export async function runEnvironmentAgent(
+  _task: Task,
+  config: Pick<AgentConfig, "baseUrl" | "apiKey" | "model" | "signal">,
+  episode: TrackedEpisode,
+  { maxTurns = 20, systemPrompt = null }: AgentLoopOptions = {},
+): Promise<EpisodeReport> {
+  const messages: WireMessage[] = [
+    ...(systemPrompt === null ? [] : [{ role: "system", content: systemPrompt }]),
+    ...episode.prompt.map((message) => ({ ...message })),
+  ];
+  const tools = episode.tools.map((tool) => ({ type: "function", function: tool }));
+  const options = tools.length === 0 ? {} : { tools };
+  const steps: StepReport[] = [];
+  let output = "";
+  let terminationReason: TerminationReason = "max_turns_exceeded";
+  for (let turn = 0; turn < maxTurns; turn++) {
+    // Turns depend on each other.
+    // oxlint-disable-next-line no-await-in-loop
+    const response = await callModel(config, config, messages, options);
+    messages.push(response.message);
+    output = response.content;
+    // oxlint-disable-next-line no-await-in-loop
+    const { reward, done, replies } = await act(response, episode, config.signal);
+    messages.push(...replies);
+    steps.push({ responseId: response.responseId, choice: 0, reward, done });
+    if (done || response.finishReason === "length") {
+      terminationReason = done ? "env_done" : "max_response_length_exceeded";
+      break;
+    }
+  }
+  const { reward, signals = [] } = episode.score();
+  return defineEpisode({
+    output,
+    terminationReason,
+    metrics: episode.metrics(),
+    trajectories: [
+      defineTrajectory({
+        name: "agent",
+        reward,
+        steps,
+        signals: Object.fromEntries(signals.map(({ name, value }) => [name, value])),
+      }),
+    ],
+  });
+}
+
+interface Acted {
+  readonly reward: number;
+  readonly done: boolean;
+  readonly replies: readonly WireMessage[];
+}
+
+/** What the environment says to a response: one message for each tool call, or one to its text. */
+async function act(
+  { content, toolCalls, finishReason }: ModelOutput,
+  episode: TrackedEpisode,
+  signal: AbortSignal,
+): Promise<Acted> {
+  if (toolCalls.length === 0) {
+    // A text that was cut off is not what the model wanted to say.
+    if (finishReason === "length") return { reward: 0, done: false, replies: [] };
+    const { text, reward = 0, done = false } = await episode.respond(content, signal);
+    return { reward, done, replies: done ? [] : [{ role: "user", content: text }] };
+  }
+  const replies: WireMessage[] = [];
+  let sum = 0;
+  for (const call of toolCalls) {
+    // Tools of one environment act on one state, in the order in which the model called them.
+    // oxlint-disable-next-line no-await-in-loop
+    const { text, reward = 0 } = await callTool(call, episode, signal);
+    replies.push({ role: "tool", tool_call_id: call.id, content: text });
+    sum += reward;
+    if (episode.isDone) break;
+  }
+  return { reward: sum, done: episode.isDone, replies };
+}
+
+async function callTool(
+  { function: { name, arguments: json } }: WireToolCall,
+  episode: TrackedEpisode,
+  signal: AbortSignal,
+): Promise<EnvironmentResult> {
+  const args = readArguments(json);
+  if (args === null)
+    return { text: "The arguments of this call are not a JSON object.", isError: true };
+  return await episode.call(name, args, signal);
+}
+
+function readArguments(json: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(json === "" ? "{}" : json);
+    const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isMap ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,71 @@
+/** An environment by one string: which protocol, and where. */
+import type { EnvironmentSource } from "../core/environment.ts";
+import { ConfigError } from "../core/errors.ts";
+import { defined } from "../util/defined.ts";
+import { McpSource } from "./mcp/mcp-source.ts";
+import { OpenEnvSource } from "./openenv/openenv-source.ts";
+import { OrsSource, type OrsOptions } from "./ors/ors-source.ts";
+
+/** Options of {@link environment}; each protocol reads those that it has. */
+export type EnvironmentOptions = Omit<OrsOptions, "url" | "env">;
+
+type Opener = (rest: string, options: EnvironmentOptions) => EnvironmentSource;
+
+const kinds: Readonly<Record<string, Opener>> = {
+  ors: (rest, options) => {
+    const { url, name } = splitUrl("ors", rest);
+    return new OrsSource({ ...options, url, ...defined({ env: name }) });
+  },
+  openenv: (rest, { callTimeoutMs }) => {
+    const { url, name } = splitUrl("openenv", rest);
+    return new OpenEnvSource({ url, ...defined({ env: name, callTimeoutMs }) });
+  },
+  mcp: (rest, { callTimeoutMs }) => new McpSource({ server: rest, ...defined({ callTimeoutMs }) }),
+};
+
+/** Whether a string names a protocol, and is no path of a module. */
+export function isEnvironmentName(text: string): boolean {
+  return kindOf(text) !== null;
+}
+
+function kindOf(text: string): string | null {
+  const kind = /^([a-z][a-z-]*):/u.exec(text)?.[1];
+  return kind !== undefined && Object.hasOwn(kinds, kind) ? kind : null;
+}
+
+/**
+ * The environment that a string names. Nothing is connected to before its tasks are read.
+ *
+ * @example
+ * const shop = environment("ors:http://127.0.0.1:8080");
+ * for await (const task of shop.tasks("train", { stop: 3 })) console.log(task.instruction);
+ *
+ * @throws ConfigError for an unknown protocol or an address that is no URL.
+ */
+export function environment(text: string, options: EnvironmentOptions = {}): EnvironmentSource {
+  const kind = kindOf(text);
+  const open = kind === null ? undefined : kinds[kind];
+  if (kind === null || open === undefined) {
+    const known = Object.keys(kinds).map((name) => `${name}:`);
+    throw new ConfigError({
+      message: `The environment ${JSON.stringify(text)} begins with no known protocol; there are ${known.join(", ")}.`,
+      hint: "Write it as in ors:http://127.0.0.1:8080.",
+      fields: { value: text },
+    });
+  }
+  return open(text.slice(kind.length + 1), options);
+}
+
+function splitUrl(kind: string, rest: string): { url: string; name: string | undefined } {
+  const at = rest.indexOf("#");
+  const url = at === -1 ? rest : rest.slice(0, at);
+  const name = at === -1 ? undefined : decodeURIComponent(rest.slice(at + 1));
+  if (!URL.canParse(url) || !/^(?:https?|wss?):$/u.test(new URL(url).protocol)) {
+    throw new ConfigError({
+      message: `The environment ${kind}:${rest} has no URL after "${kind}:".`,
+      hint: `Write it as in ${kind}:http://127.0.0.1:8080.`,
+      fields: { value: rest },
+    });
+  }
+  return { url, name: name === "" ? undefined : name };
+}

@@ -1,0 +1,28 @@
+/**
+ * `agent-trainer/environments`: tasks, tools and rewards from servers of environments, and servers for
+ * your own.
+ *
+ * @module environments
+ */
+
+export { environment } from "./environment.ts";
+export type { EnvironmentOptions } from "./environment.ts";
+export { defineEnvironment } from "./class-source.ts";
+export type { ClassEnvironmentOptions, ClassSource, ToolAction } from "./class-source.ts";
+export { serveEnvironment } from "./serve/serve-environment.ts";
+export type { EnvironmentServer, ServeEnvironmentOptions } from "./serve/serve-environment.ts";
+export { OrsSource } from "./ors/ors-source.ts";
+export type { OrsOptions } from "./ors/ors-source.ts";
+export { OpenEnvSource } from "./openenv/openenv-source.ts";
+export type { OpenEnvOptions } from "./openenv/openenv-source.ts";
+export { McpSource } from "./mcp/mcp-source.ts";
+export type { McpOptions } from "./mcp/mcp-source.ts";
+export type {
+  EnvironmentEpisode,
+  EnvironmentResult,
+  EnvironmentSource,
+  EnvironmentTool,
+  OpenEpisode,
+  PromptMessage,
+  TaskRange,
+} from "../core/environment.ts";

@@ -1,0 +1,124 @@
+/** Environments behind OpenEnv: episodes over a WebSocket, tasks where the server has them, seeds where not. */
+import { z } from "zod";
+import type {
+  EnvironmentEpisode,
+  EnvironmentSource,
+  OpenEpisode,
+  TaskRange,
+} from "../../core/environment.ts";
+import type { Task } from "../../core/task.ts";
+import { delay } from "../../util/abort.ts";
+import { environmentError } from "../episode/environment-error.ts";
+import { instructionOf } from "../episode/instruction.ts";
+import { parseJson, request, requestJson, statusError, wait } from "../http.ts";
+import { checkWire, orsNames, orsTaskList } from "../ors/ors-wire.ts";
+import { OpenEnvEpisode } from "./openenv-episode.ts";
+import { CapacityError, OpenEnvSocket } from "./openenv-socket.ts";
+
+/** Options of an OpenEnv server. */
+export interface OpenEnvOptions {
+  /** Address of the server, with `http` or `ws`. */
+  readonly url: string;
+  /** Environment whose tasks are asked for. @default the first one that the server lists */
+  readonly env?: string;
+  /** Tasks of each split, where the server has none of its own: seeds. @default 256 */
+  readonly seeds?: number;
+  /** Limit of one call in milliseconds. @default 300000 */
+  readonly callTimeoutMs?: number;
+}
+
+const record = z.record(z.string(), z.unknown());
+const schemas = z.looseObject({ action: record });
+
+/** Seeds of splits other than `train` begin here, so that no split has those of another. */
+const firstOtherSeed = 1_000_000;
+
+/** An environment behind an OpenEnv server. */
+export class OpenEnvSource implements EnvironmentSource {
+  readonly name: string;
+  readonly #options: OpenEnvOptions;
+  readonly #base: string;
+  #action: Promise<Readonly<Record<string, unknown>>> | null = null;
+
+  constructor(options: OpenEnvOptions) {
+    this.#options = options;
+    this.#base = options.url.replace(/^ws/u, "http").replace(/\/+$/u, "");
+    this.name = `openenv:${this.#base}`;
+  }
+
+  async *tasks(split: string, range: TaskRange = {}, signal?: AbortSignal): AsyncGenerator<Task> {
+    const { start = 0, stop = Infinity } = range;
+    const listed = await this.#listed(split, signal);
+    if (listed !== null) {
+      for (const [index, spec] of listed.entries()) {
+        if (index < start || index >= stop) continue;
+        const metadata = { ...spec, openenv: { reset: spec } };
+        yield { id: `${split}/${index}`, instruction: instructionOf(spec), metadata };
+      }
+      return;
+    }
+    const first = split === "train" ? 0 : firstOtherSeed;
+    const end = Math.min(stop, this.#options.seeds ?? 256);
+    for (let index = start; index < end; index++) {
+      const seed = first + index;
+      yield {
+        id: `${split}/${index}`,
+        instruction: `${this.name}, seed ${seed}`,
+        metadata: { openenv: { reset: { seed } } },
+      };
+    }
+  }
+
+  async open(task: Task, { signal, seed }: OpenEpisode): Promise<EnvironmentEpisode> {
+    const { reset = seed === undefined ? {} : { seed } } = (task.metadata["openenv"] ?? {}) as {
+      readonly reset?: object;
+    };
+    const action = await this.#actionSchema(signal);
+    const { callTimeoutMs = 300_000 } = this.#options;
+    const url = `${this.#base.replace(/^http/u, "ws")}/ws`;
+    // A server that is full is waited for until the deadline of the setup.
+    for (let tries = 1; ; tries++) {
+      const socket = new OpenEnvSocket(url);
+      try {
+        // oxlint-disable-next-line no-await-in-loop
+        return await OpenEnvEpisode.begin(socket, { reset, action, callTimeoutMs, signal });
+      } catch (error) {
+        // oxlint-disable-next-line no-await-in-loop
+        await socket.close();
+        if (!(error instanceof CapacityError)) throw error;
+        // oxlint-disable-next-line no-await-in-loop
+        await delay(wait(tries), signal);
+      }
+    }
+  }
+
+  async #actionSchema(signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+    const url = `${this.#base}/schema`;
+    this.#action ??= requestJson({ url, signal }).then(
+      (value) => checkWire(schemas, value, url).action,
+    );
+    this.#action.catch(() => (this.#action = null));
+    return await this.#action;
+  }
+
+  /** Tasks of servers that have them; null for others. */
+  async #listed(split: string, signal?: AbortSignal) {
+    const list = `${this.#base}/list_environments`;
+    const response = await request({ url: list, signal });
+    if (response.status >= 400) return null;
+    const names = checkWire(orsNames, parseJson(list, response.text), list);
+    const env = this.#options.env ?? names[0];
+    if (env === undefined) return null;
+    const url = `${this.#base}/${encodeURIComponent(env)}/tasks`;
+    const tasks = await request({ url, body: { split }, signal });
+    if ([400, 404, 405, 501].includes(tasks.status)) return null;
+    if (tasks.status >= 400) throw statusError(url, tasks);
+    const read = checkWire(orsTaskList, parseJson(url, tasks.text), url).tasks;
+    if (read.length === 0) {
+      throw environmentError(`${this.name} has no tasks in the split "${split}".`, {
+        isFinal: true,
+      });
+    }
+    return read;
+  }
+}

@@ -1,0 +1,97 @@
+/** A server for an environment of one's own, so that other trainers can use it, too. */
+import { serve, type ServerType } from "@hono/node-server";
+import { timingSafeEqual } from "node:crypto";
+import type { Hono } from "hono";
+import { ConfigError } from "../../core/errors.ts";
+import { createOrsApp, type ServedSource } from "./ors-app.ts";
+
+/** Options of {@link serveEnvironment}. */
+export interface ServeEnvironmentOptions {
+  /** 0 picks a free port. @default 8080 */
+  readonly port?: number;
+  /** Address to listen on. @default "127.0.0.1" */
+  readonly host?: string;
+  /** Clients must send it as `X-API-Key`. @default none, which only loopback addresses may have */
+  readonly apiKey?: string;
+}
+
+/** A running server. */
+export interface EnvironmentServer {
+  /** Address: "http://127.0.0.1:8080". */
+  readonly url: string;
+  /** Ends all sessions and the server. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const loopback = new Set(["127.0.0.1", "::1", "localhost"]);
+
+/**
+ * Serves an environment over the Open Reward Standard (HTTP and server-sent events): for `env: "ors:URL"`,
+ * and for other trainers that speak it.
+ *
+ * @throws ConfigError when the port is in use, or an address beyond this machine has no `apiKey`.
+ */
+export async function serveEnvironment(
+  source: ServedSource,
+  { port = 8080, host = "127.0.0.1", apiKey }: ServeEnvironmentOptions = {},
+): Promise<EnvironmentServer> {
+  if (apiKey === undefined && !loopback.has(host)) {
+    throw new ConfigError({
+      message: `serveEnvironment() would listen on ${host}, which other machines can reach, without apiKey.`,
+      hint: "Pass apiKey, or leave host at 127.0.0.1.",
+      fields: { host },
+    });
+  }
+  const ors = createOrsApp(source);
+  const server = await listen(withKey(ors.app, apiKey), port, host);
+  const address = server.address();
+  const bound = typeof address === "object" && address !== null ? address.port : port;
+  const close = async (): Promise<void> => {
+    await ors.close();
+    const closed = new Promise((resolve) => server.close(resolve));
+    if ("closeAllConnections" in server) server.closeAllConnections();
+    await closed;
+  };
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** The routes, for those who have the key. */
+function withKey(
+  app: Hono,
+  apiKey: string | undefined,
+): (request: Request) => Response | Promise<Response> {
+  if (apiKey === undefined) return (request) => app.fetch(request);
+  const wanted = Buffer.from(apiKey);
+  return (request) => {
+    const given = Buffer.from(request.headers.get("x-api-key") ?? "");
+    const isRight = given.length === wanted.length && timingSafeEqual(given, wanted);
+    return isRight
+      ? app.fetch(request)
+      : Response.json({ detail: "X-API-Key is missing or wrong" }, { status: 401 });
+  };
+}
+
+async function listen(
+  fetch: (request: Request) => Response | Promise<Response>,
+  port: number,
+  host: string,
+): Promise<ServerType> {
+  return await new Promise((resolve, reject) => {
+    const server = serve({ fetch, port, hostname: host }, () => resolve(server));
+    server.once("error", (error) => {
+      reject(
+        new ConfigError({
+          message: `Cannot listen on ${host}:${port}: ${error.message}`,
+          hint: "Choose another port; 0 picks a free one.",
+          cause: error,
+          fields: { host, port },
+        }),
+      );
+    });
+  });
+}

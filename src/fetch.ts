@@ -1,0 +1,10 @@
+/**
+ * `agent-trainer/fetch`: for applications whose clients are created once, outside of any rollout.
+ *
+ * @module fetch
+ */
+export {
+  redirectFetch,
+  rolloutFetch,
+  type RedirectOptions,
+} from "./rollout/attempt/redirect-fetch.ts";

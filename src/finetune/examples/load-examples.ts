@@ -1,0 +1,188 @@
+/** The examples of a run, as tokens: read, rendered, limited in length, and split. */
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import type { TrainConfig } from "../../config/train-config.ts";
+import { ConfigError } from "../../core/errors.ts";
+import type { Renderer } from "../../core/policy.ts";
+import { type DatasetSource, openSource } from "../../launch/load-dataset.ts";
+import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
+import { parseConversation, parsePreference } from "./conversation.ts";
+import { episodeExamples } from "./episode-examples.ts";
+import { renderConversation } from "./render-conversation.ts";
+import { RowError } from "./row-error.ts";
+import { type Example, rowsOfExample } from "./token-row.ts";
+
+/** Rows that code passes: conversations, or pairs of them. */
+export type ExampleSource = DatasetSource<unknown>;
+
+export interface ExampleOptions {
+  readonly config: TrainConfig;
+  /** What paths are relative to. */
+  readonly folder: string;
+  readonly renderer: Renderer;
+  /** Of the model, in tokens. */
+  readonly contextLength: number;
+  readonly signal: AbortSignal;
+  readonly train?: ExampleSource | null;
+  readonly val?: ExampleSource | null;
+}
+
+export interface LoadedExamples {
+  readonly train: readonly Example[];
+  readonly val: readonly Example[];
+  readonly warnings: readonly string[];
+}
+
+/** One row as an example. @throws RowError */
+export function encodeExample(
+  value: unknown,
+  at: string,
+  { fineTuning }: Pick<TrainConfig, "fineTuning">,
+  renderer: Renderer,
+): Example {
+  if (fineTuning.loss === "sft") {
+    const rows = renderConversation(renderer, parseConversation(value, at, fineTuning.trainOn), at);
+    return { at, rows, rejected: null };
+  }
+  const { chosen, rejected } = parsePreference(value, at);
+  const rows = renderConversation(renderer, chosen, at);
+  return { at, rows, rejected: renderConversation(renderer, rejected, at) };
+}
+
+const longestOf = (example: Example): number =>
+  Math.max(...rowsOfExample(example).map(({ tokens }) => tokens.length));
+
+class Collected {
+  readonly examples: Example[] = [];
+  readonly #maxLength: number;
+  readonly #bad: unknown[] = [];
+  #long = 0;
+
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength;
+  }
+
+  add(example: Example): void {
+    if (longestOf(example) > this.#maxLength) this.#long++;
+    else this.examples.push(example);
+  }
+
+  skip(error: unknown): void {
+    this.#bad.push(error);
+  }
+
+  /** @throws ConfigError when nothing is left. */
+  warnings(name: string): readonly string[] {
+    const warnings: string[] = [];
+    if (this.#bad.length > 0) {
+      const [first] = this.#bad;
+      warnings.push(
+        `${this.#bad.length} rows of the ${name} cannot be used and were skipped; the first: ${(first as Error).message}`,
+      );
+    }
+    if (this.#long > 0) {
+      warnings.push(
+        `${this.#long} examples of the ${name} are longer than ${this.#maxLength} tokens and were left out (fine_tuning.max_length).`,
+      );
+    }
+    if (this.examples.length > 0) return warnings;
+    throw new ConfigError({
+      message: `The ${name} has no example that can be used.${warnings.length === 0 ? "" : ` ${warnings.join(" ")}`}`,
+      hint: 'Each row of a .jsonl file is one conversation: {"messages": [{"role": "user", ...}, {"role": "assistant", ...}]}.',
+      fields: { name },
+    });
+  }
+}
+
+async function readSource(
+  source: ExampleSource,
+  option: string,
+  collected: Collected,
+  options: ExampleOptions,
+): Promise<void> {
+  const { config, folder, renderer, signal } = options;
+  const name = option.endsWith("val") ? "validation examples" : "examples";
+  const opened = await openSource(source, { folder, option, signal, name });
+  for await (const row of opened.rows) {
+    signal.throwIfAborted();
+    try {
+      if ("problem" in row) throw row.problem;
+      collected.add(encodeExample(row.value, row.at, config, renderer));
+    } catch (error) {
+      const isBadRow = error instanceof RowError || "problem" in row;
+      if (!isBadRow || !config.fineTuning.skipBadRows) throw error;
+      collected.skip(error);
+    }
+  }
+}
+
+/** Training and validation examples. @throws ConfigError naming the file and line of a bad row. */
+export async function loadExamples(options: ExampleOptions): Promise<LoadedExamples> {
+  const { config, folder, renderer, contextLength } = options;
+  const { fromRun, minReward, loss, maxLength, val: valFile, valFraction } = config.fineTuning;
+  const longest = Math.min(maxLength ?? contextLength, contextLength);
+  const source = options.train ?? config.fineTuning.train;
+  if (source !== null && fromRun !== null) {
+    throw new ConfigError({
+      message: "fine_tuning.train and fine_tuning.from_run both name examples.",
+      hint: "Set one of them to null.",
+    });
+  }
+  const train = new Collected(longest);
+  if (fromRun !== null) {
+    const choice = { folder: resolve(folder, fromRun), minReward, loss };
+    for (const example of episodeExamples(choice, renderer)) train.add(example);
+  } else if (source === null) {
+    throw new ConfigError({
+      message: "There are no examples to fine-tune on.",
+      hint: "Name a file in fine_tuning.train, or a run in fine_tuning.from_run.",
+      fields: { option: "fine_tuning.train" },
+    });
+  } else await readSource(source, "fine_tuning.train", train, options);
+  const warnings = [...train.warnings("training examples")];
+  const valSource = options.val ?? valFile;
+  if (valSource !== null) {
+    const val = new Collected(longest);
+    await readSource(valSource, "fine_tuning.val", val, options);
+    warnings.push(...val.warnings("validation examples"));
+    return { train: train.examples, val: val.examples, warnings };
+  }
+  const seed = config.data.seed ?? config.trainer.seed;
+  return { ...split(train.examples, valFraction, seed), warnings };
+}
+
+/** A random fraction, the same for the same seed, each part in the order of the data. */
+function split(
+  examples: readonly Example[],
+  fraction: number,
+  seed: number,
+): Pick<LoadedExamples, "train" | "val"> {
+  const count = Math.round(examples.length * fraction);
+  if (count === 0) return { train: examples, val: [] };
+  if (count >= examples.length) {
+    throw new ConfigError({
+      message: `fine_tuning.val_fraction=${fraction} leaves none of ${examples.length} examples to train on.`,
+      hint: "Lower it, or add examples.",
+      fields: { fraction, examples: examples.length },
+    });
+  }
+  const random = createRandom(deriveSeed(seed, "fine-tuning-split"));
+  const held = new Set(shuffled([...examples.keys()], random).slice(0, count));
+  return {
+    train: examples.filter((_, i) => !held.has(i)),
+    val: examples.filter((_, i) => held.has(i)),
+  };
+}
+
+/** Hash of the tokens and masks of examples, in order: whether a resumed run has the same data. */
+export function hashExamples(examples: readonly Example[]): string {
+  const hash = createHash("sha256");
+  for (const example of examples) {
+    hash.update(example.rejected === null ? "example" : "pair");
+    for (const { tokens, mask } of rowsOfExample(example)) {
+      hash.update(new Uint8Array(tokens.buffer, tokens.byteOffset, tokens.byteLength));
+      hash.update(mask);
+    }
+  }
+  return hash.digest("hex");
+}

@@ -1,0 +1,15 @@
+/**
+ * `agent-trainer/finetune`: learning from examples, before or after reinforcement learning.
+ *
+ * @module finetune
+ */
+export { fineTune, type FineTuneOptions } from "./fine-tune.ts";
+export type { ExampleSource } from "./examples/load-examples.ts";
+export type { FineTuneEnd } from "./loop.ts";
+export type { FineTuneResult } from "./run.ts";
+export {
+  previewFineTune,
+  type FineTunePreview,
+  type PreviewPart,
+  type PreviewRow,
+} from "./preview.ts";

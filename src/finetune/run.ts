@@ -1,0 +1,224 @@
+/** One fine-tuning run from folder to result: the same folder, checkpoints and record as a run of the trainer. */
+import { join } from "node:path";
+import type { TrainConfig } from "../config/train-config.ts";
+import type { InferenceTarget, TrainingBackend } from "../core/backend.ts";
+import { backendsThat } from "../core/capabilities.ts";
+import { ConfigError, UnsupportedOptionError } from "../core/errors.ts";
+import { fileError } from "../core/file-error.ts";
+import { checkCapabilities, checkResume } from "../trainer/check-capabilities.ts";
+import { createEmitter, type Emit, type EventListener } from "../trainer/events.ts";
+import { isInterrupt } from "../trainer/loop.ts";
+import { stepsForEpochs } from "../trainer/rollouts/batches.ts";
+import { guardRun } from "../trainer/run-exit.ts";
+import { type RunState, servedState } from "../trainer/run-folder/checkpoint.ts";
+import {
+  openRunDirectory,
+  type ResumeMode,
+  type RunDirectory,
+} from "../trainer/run-folder/run-directory.ts";
+import { hashConfig } from "../trainer/run-folder/run-identity.ts";
+import { redact } from "../util/redact.ts";
+import { EarlyStop, validationsAfter } from "./early-stop.ts";
+import { hashExamples, type LoadedExamples } from "./examples/load-examples.ts";
+import { type FineTuneEnd, runFineTuning } from "./loop.ts";
+import { crossEntropy } from "./objectives/cross-entropy.ts";
+import type { Objective } from "./objectives/objective.ts";
+import { preference, referenceOf } from "./objectives/preference.ts";
+import { unreadWarning } from "./unread-options.ts";
+
+/** The result of fine-tuning. A run that fails rejects instead. */
+export interface FineTuneResult extends FineTuneEnd {
+  readonly runDir: string;
+  readonly seed: number;
+  readonly totalSteps: number;
+  /** Examples that are trained on, and those that are held out. */
+  readonly examples: { readonly train: number; readonly val: number };
+}
+
+export interface FineTunePlan {
+  readonly config: TrainConfig;
+  readonly backend: TrainingBackend;
+  /** Makes the examples once the backend has started, which knows the model's renderer. */
+  readonly examples: (target: InferenceTarget) => Promise<LoadedExamples>;
+  readonly resume: ResumeMode;
+  readonly allowChanges: boolean;
+  readonly signal: AbortSignal;
+  readonly listeners: readonly EventListener[];
+  readonly warnings: readonly string[];
+}
+
+/** @throws UnsupportedOptionError for a backend that has not what the loss or the validation needs. */
+export function checkFineTuning(config: TrainConfig, backend: TrainingBackend): void {
+  checkCapabilities(config, backend);
+  const { loss, val, valFraction } = config.fineTuning;
+  const needed = loss === "sft" ? "cross_entropy" : "importance_sampling";
+  const refuse = (option: string, value: unknown, others: readonly string[]): never => {
+    throw new UnsupportedOptionError(option, value, backend.name, others);
+  };
+  const { losses, forward } = backend.capabilities;
+  if (!losses.includes(needed)) {
+    refuse(
+      "fine_tuning.loss",
+      loss,
+      backendsThat((row) => row.losses.includes(needed)),
+    );
+  }
+  const withForward = backendsThat((row) => row.forward);
+  if (forward) return;
+  if (loss === "dpo") refuse("fine_tuning.loss", loss, withForward);
+  if (val !== null) refuse("fine_tuning.val", val, withForward);
+  if (valFraction > 0) refuse("fine_tuning.val_fraction", valFraction, withForward);
+}
+
+function checkValidation({ fineTuning, trainer }: TrainConfig, hasValidation: boolean): void {
+  if (hasValidation) {
+    if (fineTuning.patience === 0 || trainer.testFreq > 0) return;
+    throw new ConfigError({
+      message: "fine_tuning.patience needs validations during the run, but trainer.test_freq is 0.",
+      hint: "Set trainer.test_freq to the steps between validations.",
+    });
+  }
+  const needing = [
+    ...(fineTuning.patience > 0 ? ["fine_tuning.patience"] : []),
+    ...(trainer.keepBest ? ["trainer.keep_best"] : []),
+    ...(trainer.testFreq > 0 ? ["trainer.test_freq"] : []),
+  ];
+  if (needing.length === 0) return;
+  throw new ConfigError({
+    message: `${needing.join(", ")} needs held-out examples, and there are none.`,
+    hint: "Set fine_tuning.val, or fine_tuning.val_fraction=0.1.",
+    fields: { options: needing },
+  });
+}
+
+const freshState = (config: TrainConfig, dataHash: string): RunState => ({
+  step: 0,
+  position: { next: 0, pending: [] },
+  skippedUpdates: 0,
+  best: null,
+  weightVersion: 0,
+  hasUnservedWeights: false,
+  resumeVersions: [],
+  validatedStep: -1,
+  configHash: hashConfig(config),
+  dataHash,
+});
+
+function totalStepsOf({ trainer, data }: TrainConfig, examples: number): number {
+  return trainer.totalBatches > 0
+    ? trainer.totalBatches
+    : stepsForEpochs(examples, data.trainBatchSize, trainer.totalEpochs);
+}
+
+async function objectiveOf(
+  { config, backend, signal }: FineTunePlan,
+  { train, val }: LoadedExamples,
+): Promise<Objective> {
+  const { loss, beta } = config.fineTuning;
+  const batchSize = config.data.trainBatchSize;
+  if (loss === "sft") return crossEntropy(backend, batchSize, signal);
+  const reference = await referenceOf(backend, [...train, ...val], batchSize, signal);
+  return preference(backend, { beta, reference, batchSize, signal });
+}
+
+function announce(
+  { config, warnings }: FineTunePlan,
+  loaded: LoadedExamples,
+  directory: RunDirectory,
+  { emit, state, totalSteps }: { emit: Emit; state: RunState; totalSteps: number },
+): void {
+  const { checkpoint, changes } = directory;
+  const { seed } = config.trainer;
+  const resumedFrom = checkpoint?.path ?? null;
+  emit(state.step, { type: "run-start", runDir: directory.path, seed, totalSteps, resumedFrom });
+  if (changes.length > 0) emit(state.step, { type: "config-change", changes });
+  const unread = unreadWarning(config);
+  const all = [...directory.warnings, ...warnings, ...loaded.warnings];
+  for (const message of unread === null ? all : [...all, unread])
+    emit(state.step, { type: "warning", message });
+}
+
+/** Whatever happens after the folder is open, the last event of its log says how the run ended. */
+export async function executeFineTuning(plan: FineTunePlan): Promise<FineTuneResult> {
+  const { config, backend, resume, allowChanges, listeners } = plan;
+  if (resume !== false) checkResume(backend);
+  plan.signal.throwIfAborted();
+  const { loraRank, loraAlpha, name } = config.model;
+  const target = await backend.start({
+    seed: config.trainer.seed,
+    model: { name, lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha } },
+    signal: plan.signal,
+  });
+  // Some backends know what they support only after a request to their server.
+  checkFineTuning(config, backend);
+  const loaded = await plan.examples(target);
+  checkValidation(config, loaded.val.length > 0);
+  const fresh = freshState(config, hashExamples(loaded.train));
+  const { dataHash } = fresh;
+  using directory = await openRunDirectory({ config, resume, allowChanges, dataHash });
+  const { checkpoint } = directory;
+  const state: RunState =
+    checkpoint === null
+      ? fresh
+      : { ...servedState(checkpoint.state), configHash: fresh.configHash };
+  const totalSteps = totalStepsOf(config, loaded.train.length);
+  const write = createEmitter((event) => directory.journal.event(event), listeners);
+  let lastStep = state.step;
+  const emit: Emit = (step, body) => {
+    lastStep = step;
+    write(step, body);
+  };
+  const end = (status: "completed" | "interrupted" | "failed", message: string | null): void =>
+    emit(lastStep, { type: "run-end", status, message });
+  using guard = guardRun(({ status, message }) => {
+    try {
+      end(status, message);
+    } finally {
+      directory[Symbol.dispose]();
+    }
+  });
+  const signal = AbortSignal.any([plan.signal, guard.signal]);
+  const run = {
+    runDir: directory.path,
+    seed: config.trainer.seed,
+    totalSteps,
+    examples: { train: loaded.train.length, val: loaded.val.length },
+  };
+  try {
+    announce(plan, loaded, directory, { emit, state, totalSteps });
+    // The reference of DPO is the model as it was loaded: before a checkpoint replaces it.
+    const objective = await objectiveOf({ ...plan, signal }, loaded);
+    if (checkpoint !== null) await backend.loadState(checkpoint.weights, state.weightVersion);
+    const since =
+      state.best === null
+        ? 0
+        : validationsAfter(join(directory.path, "metrics.jsonl"), state.best.step);
+    const result = await runFineTuning({
+      config,
+      backend,
+      objective,
+      ...loaded,
+      totalSteps,
+      state,
+      checkpoint: checkpoint?.path ?? null,
+      checkpointFolder: directory.checkpoints,
+      earlyStop: new EarlyStop(config.fineTuning.patience, since),
+      journal: directory.journal,
+      emit,
+      signal,
+    });
+    if (guard.failure !== null && result.status === "interrupted") throw guard.failure;
+    end(result.status, null);
+    return { ...run, ...result };
+  } catch (error) {
+    if (guard.failure === null && isInterrupt(error, plan.signal)) {
+      end("interrupted", null);
+      const nothing = { metrics: null, validation: null, stoppedEarly: false };
+      const before = { checkpoint: checkpoint?.path ?? null, best: state.best, steps: state.step };
+      return { ...run, ...nothing, ...before, status: "interrupted" };
+    }
+    const failure = guard.failure ?? error;
+    end("failed", redact(failure instanceof Error ? failure.message : String(failure)));
+    throw fileError(failure) ?? failure;
+  }
+}

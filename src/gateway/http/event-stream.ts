@@ -1,0 +1,135 @@
+/**
+ * Server-sent events to one client. Events of one moment go out together: what a server sent at once costs
+ * one write.
+ */
+
+/** Where the text goes, once that is known. */
+export interface EventSink {
+  write(text: string): void;
+  /** `text` may be empty. */
+  end(text: string): void;
+}
+
+export const eventHeaders: Readonly<Record<string, string>> = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache",
+};
+
+/** Writes one response of status 200. After the client has gone, or `close`, everything is a no-op. */
+export class EventStream {
+  /** Called when the client has gone. */
+  readonly #onLeave: () => void;
+  #sink: EventSink | null = null;
+  #waiting = "";
+  #isScheduled = false;
+  #isOver = false;
+  #pings: NodeJS.Timeout | undefined;
+  /** Nothing was written since the last ping was due. */
+  #isQuiet = true;
+
+  constructor(onLeave: () => void) {
+    this.#onLeave = onLeave;
+  }
+
+  /** Whether there is something to send at once. */
+  get hasText(): boolean {
+    return this.#waiting !== "";
+  }
+
+  /** `data` must be one line, as JSON is. */
+  write(data: string, event?: string): void {
+    if (this.#isOver) return;
+    const name = event === undefined ? "" : `event: ${event}\n`;
+    this.#waiting += `${name}data: ${data}\n\n`;
+    this.#schedule();
+  }
+
+  /** An event that repeats its name as `type`, as Anthropic and OpenAI's Responses have it. */
+  typed(type: string, fields: object): void {
+    this.write(JSON.stringify({ type, ...fields }), type);
+  }
+
+  /** A comment, which clients skip, whenever nothing was written for so long. */
+  keepAlive(everyMs: number): void {
+    if (this.#isOver) return;
+    this.#pings = setInterval(() => {
+      if (!this.#isQuiet) this.#isQuiet = true;
+      else this.#sink?.write(": still here\n\n");
+    }, everyMs);
+  }
+
+  /** What was written before is sent, too. Once. */
+  start(sink: EventSink): void {
+    if (this.#isOver) {
+      sink.end(this.#waiting);
+      this.#waiting = "";
+      return;
+    }
+    this.#sink = sink;
+    this.#schedule();
+  }
+
+  close(): void {
+    if (this.#isOver) return;
+    this.#stop();
+    // Without a sink it waits for one.
+    if (!this.#sink) return;
+    this.#sink.end(this.#waiting);
+    this.#sink = null;
+    this.#waiting = "";
+  }
+
+  /** The client has gone. */
+  leave(): void {
+    if (this.#isOver) return;
+    this.#stop();
+    this.#sink = null;
+    this.#waiting = "";
+    this.#onLeave();
+  }
+
+  /** For where there is no socket. */
+  toResponse(): Response {
+    const encoder = new TextEncoder();
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        const write = (text: string): void => {
+          if (text !== "") controller.enqueue(encoder.encode(text));
+        };
+        this.start({
+          write,
+          end(text) {
+            write(text);
+            controller.close();
+          },
+        });
+      },
+      cancel: () => {
+        this.leave();
+      },
+    });
+    return new Response(body, { headers: eventHeaders });
+  }
+
+  #stop(): void {
+    this.#isOver = true;
+    clearInterval(this.#pings);
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#waiting === "") return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (this.#waiting === "" || !this.#sink) return;
+    this.#isQuiet = false;
+    const text = this.#waiting;
+    this.#waiting = "";
+    this.#sink.write(text);
+  }
+}

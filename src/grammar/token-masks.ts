@@ -1,0 +1,182 @@
+/**
+ * Which tokens may follow: a bit for each token of the vocabulary, found by walking a trie of all tokens
+ * through the grammar, and kept for each configuration. Masks are a function of the grammar, the vocabulary
+ * and what was sampled alone, so training finds the same ones.
+ */
+import type { Grammar } from "../core/grammar.ts";
+import type { Vocabulary } from "../core/vocabulary.ts";
+import { compileGrammar, firstTag } from "./compile-grammar.ts";
+import type { Configuration, Configurations } from "./configurations.ts";
+import { buildTrie, type TokenTrie } from "./token-trie.ts";
+
+export interface TokenMask {
+  /** Bit v % 32 of entry v / 32 is token v. */
+  readonly bits: Uint32Array;
+  readonly count: number;
+  /** The first allowed token; -1 for none. */
+  readonly first: number;
+  /** After any of these tokens, the text can end with so many further symbols at most. */
+  readonly farthest: number;
+}
+
+export const isAllowed = ({ bits }: TokenMask, token: number): boolean =>
+  ((bits[token >>> 5]! >>> (token & 31)) & 1) === 1;
+
+/** Configurations of one grammar above which it is compiled again: texts without end have ever new ones. */
+const maxConfigurations = 20_000;
+
+export interface MaskLimits {
+  readonly stopTokenIds: readonly number[];
+  /** Length of the completion at most; masks leave room for the grammar's end where there is any. */
+  readonly maxTokens: number;
+}
+
+/** A grammar for one vocabulary. */
+export class TokenGrammar {
+  readonly vocabulary: Vocabulary;
+  readonly trie: TokenTrie;
+  readonly #grammar: Grammar;
+  #configurations!: Configurations;
+  #tagTokens: readonly number[] = [];
+  #tagSymbols: ReadonlyMap<number, number> = new Map();
+  #masks = new Map<string, TokenMask>();
+  /** Counts how often everything was forgotten, so that matchers find their places again. */
+  generation = 0;
+
+  /** @throws GrammarError */
+  constructor(grammar: Grammar, vocabulary: Vocabulary, trie: TokenTrie = buildTrie(vocabulary)) {
+    this.#grammar = grammar;
+    this.vocabulary = vocabulary;
+    this.trie = trie;
+    this.#compile();
+  }
+
+  #compile(): void {
+    const { added } = this.vocabulary;
+    const { configurations, tags } = compileGrammar(this.#grammar, (text) => added.has(text));
+    this.#configurations = configurations;
+    this.#tagTokens = tags.map((tag) => added.get(tag)!);
+    this.#tagSymbols = new Map(this.#tagTokens.map((token, i) => [token, firstTag + i]));
+    this.#masks = new Map();
+  }
+
+  get start(): Configuration {
+    return this.#configurations.start;
+  }
+
+  /** Forgets everything where it has become too much. */
+  tidy(): void {
+    if (this.#configurations.all.length <= maxConfigurations) return;
+    this.#compile();
+    this.generation++;
+  }
+
+  /** Null where the grammar does not allow it. */
+  step(from: Configuration, token: number): Configuration | null {
+    const symbol = this.#tagSymbols.get(token);
+    if (symbol !== undefined) return this.#configurations.step(from, symbol);
+    const { bytes, offsets } = this.vocabulary;
+    const end = offsets[token + 1]!;
+    if (token >= this.vocabulary.size || end === offsets[token]) return null;
+    let at: Configuration | null = from;
+    for (let i = offsets[token]!; i < end && at !== null; i++)
+      at = this.#configurations.step(at, bytes[i]!);
+    return at;
+  }
+
+  /** @param room symbols that the text may still need after this token; Infinity for any */
+  mask(from: Configuration, stops: readonly number[], room: number): TokenMask {
+    const key = `${from.id}/${stops.join()}`;
+    let mask = this.#masks.get(key);
+    if (mask === undefined) {
+      mask = this.#find(from, stops, Infinity);
+      this.#masks.set(key, mask);
+    }
+    // A limit that is too small for any text of the grammar cuts it off wherever it is.
+    if (mask.farthest <= room || from.distance > room + 1) return mask;
+    return this.#find(from, stops, room);
+  }
+
+  #find(from: Configuration, stops: readonly number[], room: number): TokenMask {
+    const configurations = this.#configurations;
+    const { size } = this.vocabulary;
+    const { nodes, byte, depth, after, tokensFrom, tokens } = this.trie;
+    const bits = new Uint32Array(Math.ceil(size / 32));
+    let count = 0;
+    let first = -1;
+    let farthest = 0;
+    const allow = (token: number): void => {
+      const bit = 2 ** (token & 31);
+      if ((bits[token >>> 5]! & bit) !== 0) return;
+      bits[token >>> 5] = (bits[token >>> 5]! | bit) >>> 0;
+      count++;
+      if (first === -1 || token < first) first = token;
+    };
+    const path: Configuration[] = [from];
+    for (let node = 0; node < nodes;) {
+      const d = depth[node]!;
+      const next = configurations.step(path[d - 1]!, byte[node]!);
+      if (next === null) {
+        node = after[node]!;
+        continue;
+      }
+      path[d] = next;
+      const end = tokensFrom[node + 1]!;
+      if (next.distance <= room && tokensFrom[node]! < end) {
+        farthest = Math.max(farthest, next.distance);
+        for (let t = tokensFrom[node]!; t < end; t++) allow(tokens[t]!);
+      }
+      node++;
+    }
+    for (const [i, token] of this.#tagTokens.entries()) {
+      const next = configurations.step(from, firstTag + i);
+      if (next === null || next.distance > room) continue;
+      farthest = Math.max(farthest, next.distance);
+      allow(token);
+    }
+    if (from.accepts) for (const token of stops) if (token < size) allow(token);
+    return { bits, count, first, farthest };
+  }
+}
+
+/** The place of one completion in its grammar. */
+export class TokenMatcher {
+  readonly #grammar: TokenGrammar;
+  readonly #limits: MaskLimits;
+  readonly #tokens: number[] = [];
+  #generation: number;
+  #at: Configuration | null;
+
+  constructor(grammar: TokenGrammar, limits: MaskLimits) {
+    this.#grammar = grammar;
+    this.#limits = limits;
+    this.#generation = grammar.generation;
+    this.#at = grammar.start;
+  }
+
+  /** What may come next; null where anything may, because the text has left the grammar. */
+  mask(): TokenMask | null {
+    this.#grammar.tidy();
+    const at = this.#place();
+    if (at === null) return null;
+    const { stopTokenIds, maxTokens } = this.#limits;
+    // One token now, one that ends the completion, and one for each further symbol at most.
+    const room = maxTokens - this.#tokens.length - 2;
+    return this.#grammar.mask(at, stopTokenIds, room);
+  }
+
+  accept(token: number): void {
+    const at = this.#place();
+    this.#tokens.push(token);
+    this.#at = at === null ? null : this.#grammar.step(at, token);
+  }
+
+  #place(): Configuration | null {
+    if (this.#generation === this.#grammar.generation) return this.#at;
+    this.#generation = this.#grammar.generation;
+    let at: Configuration | null = this.#grammar.start;
+    for (const token of this.#tokens) at = at === null ? null : this.#grammar.step(at, token);
+    this.#at = at;
+    return at;
+  }
+}

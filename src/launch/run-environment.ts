@@ -1,0 +1,192 @@
+/** The environment of a run: opened by the name that the option env gives, and put around the agent. */
+import type { TrainConfig } from "../config/train-config.ts";
+import type { AgentConfig, Evaluator } from "../core/agent.ts";
+import type { EnvironmentSource } from "../core/environment.ts";
+import { ConfigError } from "../core/errors.ts";
+import type { TaskHooks } from "../core/hooks.ts";
+import type { Task } from "../core/task.ts";
+import { runEnvironmentAgent } from "../environments/agent-loop.ts";
+import { environment, isEnvironmentName } from "../environments/environment.ts";
+import { type EpisodeLimits, TrackedEpisode } from "../environments/episode/tracked-episode.ts";
+import {
+  type AgentSpec,
+  type AnyAgentSpec,
+  resolveAgent,
+  type Rollouts,
+} from "../trainer/rollouts/agent-spec.ts";
+import { defined } from "../util/defined.ts";
+import { loadAgent } from "./load-agent.ts";
+import { loadExport } from "./load-module.ts";
+
+/** An environment that a run uses; disposing of it closes what the run opened. */
+export interface HeldEnvironment extends AsyncDisposable {
+  readonly source: EnvironmentSource;
+}
+
+/** @throws ConfigError when the options name another environment than code passes. */
+export function checkOneEnvironment(
+  given: EnvironmentSource | string,
+  { env }: Pick<TrainConfig, "env">,
+): void {
+  const name = typeof given === "string" ? given : given.name;
+  if (env === null || env === name) return;
+  throw new ConfigError({
+    message: `env=${env} would be ignored: this program passes the environment ${name}.`,
+    hint: "Remove the option env, or do not pass env in code.",
+    fields: { option: "env", value: env, given: name },
+  });
+}
+
+/**
+ * What code passed, else what the option `env` names; null without one.
+ * @throws ConfigError when it cannot be loaded, or a secret is not set.
+ */
+export async function holdEnvironment(
+  config: Pick<TrainConfig, "env" | "environment">,
+  folder: string,
+  given?: EnvironmentSource | string | null,
+): Promise<HeldEnvironment | null> {
+  if (typeof given === "object" && given !== null) {
+    return { source: given, [Symbol.asyncDispose]: async () => {} };
+  }
+  const name = given ?? config.env;
+  if (name === null) return null;
+  const source = isEnvironmentName(name)
+    ? environment(name, {
+        ...defined({ toolset: config.environment.toolset ?? undefined }),
+        callTimeoutMs: config.environment.callTimeoutS * 1000,
+        secrets: secretsOf(config.environment.secrets),
+      })
+    : await loadSource(name, folder);
+  return { source, [Symbol.asyncDispose]: async () => await source.close?.() };
+}
+
+async function loadSource(spec: string, folder: string): Promise<EnvironmentSource> {
+  const defaults = ["environment", "env", "default"];
+  const value = await loadExport({ spec, folder, option: "env", defaults });
+  const { tasks, open } = (value ?? {}) as Partial<Record<keyof EnvironmentSource, unknown>>;
+  if (typeof tasks === "function" && typeof open === "function") return value as EnvironmentSource;
+  throw new ConfigError({
+    message: `env names ${spec}, which is no environment: it has no methods tasks and open.`,
+    hint: "Export what defineEnvironment() or environment() returns, or an object with these methods.",
+    fields: { option: "env", value: spec },
+  });
+}
+
+function secretsOf(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.map((name) => {
+      const value = process.env[name];
+      if (value !== undefined && value !== "") return [name, value];
+      throw new ConfigError({
+        message: `environment.secrets names ${name}, but this environment variable is not set.`,
+        hint: `Set it: export ${name}=...`,
+        fields: { option: "environment.secrets", name },
+      });
+    }),
+  );
+}
+
+/** What code may pass without an agent. */
+export type AgentParts = Pick<AnyAgentSpec, "evaluator" | "hooks">;
+
+/** The loop that offers the tools to the model, scored by the environment or by the run's evaluator. */
+async function defaultAgent(
+  source: EnvironmentSource,
+  config: TrainConfig,
+  folder: string,
+  given: AgentParts,
+): Promise<AgentSpec> {
+  const { evaluator: named } = config;
+  const evaluator =
+    given.evaluator ??
+    (named === null
+      ? undefined
+      : ((await loadExport({
+          spec: named,
+          folder,
+          option: "evaluator",
+          defaults: ["evaluator", "default"],
+        })) as Evaluator));
+  if (evaluator === undefined && source.givesRewards === false) {
+    throw new ConfigError({
+      message: `${source.name} gives tools but no rewards, and evaluator is not set.`,
+      hint: "Set evaluator=path#export; in code, pass evaluator.",
+      fields: { option: "evaluator", env: source.name },
+    });
+  }
+  const { maxTurns, systemPrompt } = config.environment;
+  const run = (task: Task, { environment: episode, ...agent }: AgentConfig) =>
+    runEnvironmentAgent(task, agent, episode as TrackedEpisode, { maxTurns, systemPrompt });
+  const spec = evaluator === undefined ? { agentRunFunc: run } : { agentFlow: run, evaluator };
+  return inEnvironment({ ...spec, ...defined({ hooks: given.hooks }) }, source, config);
+}
+
+/** The rollouts of a run: its agent, from code or from the options, in its environment, if it has one. */
+export async function agentIn(
+  passed: AgentSpec | null,
+  config: TrainConfig,
+  folder: string,
+  source: EnvironmentSource | null,
+  given: AgentParts = {},
+): Promise<Rollouts> {
+  if (source !== null && passed === null && config.agent === null) {
+    return resolveAgent(await defaultAgent(source, config, folder, given));
+  }
+  const isNamed = passed === null && (source === null || config.agent !== null);
+  const spec = isNamed ? await loadAgent(config, folder, source !== null) : passed;
+  return resolveAgent(
+    source === null ? (spec as AgentSpec) : inEnvironment(spec as AnyAgentSpec, source, config),
+  );
+}
+
+/**
+ * The agent in its environment: each attempt gets an episode, as `config.environment`, and its rewards
+ * unless the agent has an evaluator of its own.
+ */
+function inEnvironment(
+  spec: AnyAgentSpec,
+  source: EnvironmentSource,
+  { environment: options }: Pick<TrainConfig, "environment">,
+): AgentSpec {
+  const limits: EpisodeLimits = {
+    maxResultChars: options.maxResultChars,
+    callTimeoutMs: options.callTimeoutS * 1000,
+    reward: options.reward,
+  };
+  const scoresItself = spec.agentRunFunc !== undefined;
+  const hooks: TaskHooks = {
+    async setUp(task, info) {
+      const own = await spec.hooks?.setUp(task, info);
+      const episode = await openEpisode(source, task, info.signal, limits).catch(
+        async (error: unknown) => {
+          await own?.tearDown?.();
+          throw error;
+        },
+      );
+      const isScored = scoresItself || spec.evaluator !== undefined;
+      return {
+        ...(isScored ? {} : { evaluator: () => episode.score() }),
+        ...own,
+        environment: episode,
+        tearDown: async () => {
+          try {
+            await own?.tearDown?.();
+          } finally {
+            await episode.close();
+          }
+        },
+      };
+    },
+  };
+  return { ...spec, hooks } as AgentSpec;
+}
+
+async function openEpisode(
+  source: EnvironmentSource,
+  task: Task,
+  signal: AbortSignal,
+  limits: EpisodeLimits,
+): Promise<TrackedEpisode> {
+  return new TrackedEpisode(await source.open(task, { signal }), limits);
+}

@@ -1,0 +1,39 @@
+/** The completions of a family that have a requested form. */
+import type { Grammar } from "../core/grammar.ts";
+import type { CompletionForm } from "../core/policy.ts";
+import type { ToolFormat } from "./tool-formats/tool-format.ts";
+
+/** Null where the family's calls have no grammar. */
+export function completionGrammar(
+  format: ToolFormat["grammar"],
+  { content, tools, strict, minCalls, maxCalls }: CompletionForm,
+): Grammar | null {
+  if (tools.length === 0) return content ?? null;
+  if (format === undefined) return null;
+  const one: Grammar = {
+    type: "choice",
+    options: tools.map((tool) => format.call(tool, strict.includes(tool.name))),
+  };
+  const { separator, start } = format;
+  const calls: Grammar = { type: "repeat", part: one, min: 1, max: maxCalls, separator };
+  if (minCalls > 0) return calls;
+  if (content !== undefined) return { type: "choice", options: [content, calls] };
+  // Text that is no call cannot be told from one that is being written.
+  if (start === null) return null;
+  const text: Grammar = { type: "text", without: [start] };
+  return { type: "sequence", parts: [text, { ...calls, min: 0 }] };
+}
+
+/** The same after reasoning that the model may begin with. */
+export function afterReasoning(grammar: Grammar, start: string, end: string): Grammar {
+  const reasoning: Grammar = {
+    type: "sequence",
+    parts: [
+      { type: "tag", text: start },
+      { type: "text", without: [start, end] },
+      { type: "tag", text: end },
+      { type: "literal", text: "\n\n" },
+    ],
+  };
+  return { type: "choice", options: [grammar, { type: "sequence", parts: [reasoning, grammar] }] };
+}

@@ -1,0 +1,85 @@
+/** What a run will use and cost, from its options alone. */
+import { isDecoupled } from "../update/correct-rows.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import { batchSizeOf } from "../loop-context.ts";
+import { isPaidByHour, runPrices, type RunPrices } from "./run-prices.ts";
+import { costOf, formatUsd, tokensOf, type Usage } from "./spending.ts";
+
+/** Where no option says how long prompts may be. */
+const assumedPrompt = 512;
+
+/** What one run, or one step where the number of steps is unknown, is expected to take. */
+export interface RunEstimate {
+  /** null: the options do not say, and the numbers are those of one step. */
+  readonly steps: number | null;
+  readonly rolloutsPerStep: number;
+  /** Of one model call. */
+  readonly promptTokens: number;
+  readonly isPromptAssumed: boolean;
+  readonly sampledTokens: number;
+  readonly usage: Omit<Usage, "hours">;
+  readonly price: RunPrices | null;
+  /** Hardware is held for the run, and its kind is known when the run starts. */
+  readonly isPaidByHour: boolean;
+  /** null where no price is known. */
+  readonly usd: number | null;
+}
+
+interface RunSize {
+  readonly backend: string;
+  /** null where only the dataset says it. */
+  readonly steps: number | null;
+}
+
+/** Passes over the rows of a step: updates, the reference of a penalty, log-probabilities for corrections. */
+function passesOf({ training, algorithm }: TrainConfig): number {
+  const reference = algorithm.klBeta > 0 ? 1 : 0;
+  const { rolloutRs, rolloutTokenVetoThreshold: veto } = algorithm.rolloutCorrection;
+  const isCorrected =
+    isDecoupled(algorithm.rolloutCorrection) || rolloutRs !== null || veto !== null;
+  return training.ppoEpochs * (1 + reference) + (isCorrected ? 1 : 0);
+}
+
+/** With one model call per rollout, and completions as long as they may be. Validations are not included. */
+export function estimateRun(config: TrainConfig, { backend, steps }: RunSize): RunEstimate {
+  const rolloutsPerStep = batchSizeOf(config) * config.rollout.n;
+  const { maxPromptLength } = config.data;
+  const promptTokens = maxPromptLength ?? assumedPrompt;
+  const sampledTokens = config.rollout.train.maxTokens;
+  const calls = rolloutsPerStep * (steps ?? 1);
+  const usage = {
+    prompt: calls * promptTokens,
+    sampled: calls * sampledTokens,
+    trained: calls * (promptTokens + sampledTokens) * passesOf(config),
+  };
+  const price = runPrices(config, backend);
+  return {
+    steps,
+    rolloutsPerStep,
+    promptTokens,
+    isPromptAssumed: maxPromptLength === null,
+    sampledTokens,
+    usage,
+    price,
+    isPaidByHour: isPaidByHour(config, backend),
+    usd: price === null ? null : costOf(usage, price.prices),
+  };
+}
+
+const count = (value: number): string => Math.round(value).toLocaleString("en-US");
+
+/** One paragraph. */
+export function formatEstimate(estimate: RunEstimate): string {
+  const { steps, rolloutsPerStep, promptTokens, sampledTokens, usage, price, usd } = estimate;
+  const size = `${rolloutsPerStep} rollouts${steps === null ? "" : ` × ${steps} steps`}`;
+  const tokens = `${count(usage.prompt)} prompt + ${count(usage.sampled)} sampled + ${count(usage.trained)} trained = ${count(tokensOf({ ...usage, hours: 0 }))} tokens`;
+  const assumed = estimate.isPromptAssumed ? " (assumed; data.max_prompt_length sets it)" : "";
+  const basis = `one model call per rollout, prompts of ${promptTokens} tokens${assumed}, completions of rollout.train.max_tokens=${sampledTokens}, without validations`;
+  const cost =
+    price === null || usd === null
+      ? estimate.isPaidByHour
+        ? "The trainer and its deployment are paid by the hour; what an hour costs is shown when they are created."
+        : "No price is known; budget.prices sets them."
+      : `${formatUsd(usd)} at ${(["prompt", "sampled", "trained"] as const).map((name) => `$${price.prices[name]} ${name}`).join(", ")} per million (${price.source}).`;
+  return `${steps === null ? "A step" : "The run"} takes about ${size}: ${tokens}, with ${basis}. ${cost}`;
+}

@@ -1,0 +1,177 @@
+/**
+ * A child process with limits on time, memory and output. It leads a process group, and at its end
+ * everything that it started is killed, whichever way it ended.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Duplex } from "node:stream";
+import { killTree, signalGroup } from "./kill-tree.ts";
+import { usedMemory } from "./process-memory.ts";
+
+/** What to run, and with what. */
+export interface LimitedProcess {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: string;
+  /** What it can read from its file descriptor 3, where it may also write. @default no descriptor 3 */
+  readonly channel?: string;
+  /** `NAME=value`, which `env` has: processes that left the group are found by it. @default none */
+  readonly mark?: string;
+}
+
+/** What it may use. */
+export interface ProcessLimits {
+  /** @default none */
+  readonly timeoutMs?: number;
+  /** Resident memory of it and all below it, in MiB; only Linux tells. @default none */
+  readonly memoryMb?: number;
+  /** Bytes of all its outputs together, which are then returned. @default none */
+  readonly maxOutputBytes?: number;
+  /** Gets the output of a program that runs for long, in place of the result. @default none */
+  readonly onOutput?: (text: string) => void;
+  /** How often memory is measured. @default 25 */
+  readonly pollMs?: number;
+  /** Time between SIGTERM and SIGKILL. @default 0: SIGKILL at once */
+  readonly graceMs?: number;
+  /** Kills it when it aborts. */
+  readonly signal?: AbortSignal;
+}
+
+/** How it ended, and what it wrote. */
+export interface ProcessEnd {
+  /** `exit`: by itself; else the limit that ended it, or the signal of the caller. */
+  readonly ended: "exit" | "timeout" | "memory" | "output" | "abort";
+  /** null after a signal. */
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** What it wrote to file descriptor 3. */
+  readonly reply: string;
+}
+
+/** How long pipes may be silent after the end; a process that left the group can hold them open. */
+const pipesMs = 500;
+
+const running = new Map<number, string | null>();
+const killAll = (): void => {
+  for (const [pid, mark] of running) killTree(pid, mark);
+};
+
+/** Kills it and all it started when this process exits, until `release`. */
+function killAtExit(pid: number | undefined, mark: string | null): { release: () => void } {
+  if (pid === undefined) return { release: () => {} };
+  if (running.size === 0) process.once("exit", killAll);
+  running.set(pid, mark);
+  return {
+    release: () => {
+      running.delete(pid);
+      if (running.size === 0) process.off("exit", killAll);
+    },
+  };
+}
+
+/** Rejects only when the program cannot be started. */
+export function runLimited(command: LimitedProcess, limits: ProcessLimits): Promise<ProcessEnd> {
+  const [executable, ...args] = command.argv;
+  const pipes = command.channel === undefined ? 3 : 4;
+  const child = spawn(executable!, args, {
+    cwd: command.cwd,
+    env: command.env,
+    stdio: Array.from({ length: pipes }, () => "pipe" as const),
+    detached: process.platform !== "win32",
+    windowsHide: true,
+  });
+  return watch(child, command, limits);
+}
+
+function watch(
+  child: ChildProcess,
+  { stdin, channel, ...command }: LimitedProcess,
+  limits: ProcessLimits,
+): Promise<ProcessEnd> {
+  const { timeoutMs, memoryMb, maxOutputBytes = Infinity, pollMs = 25, graceMs = 0 } = limits;
+  const { onOutput, signal } = limits;
+  const mark = command.mark ?? null;
+  return new Promise((resolve, reject) => {
+    const { pid } = child;
+    const held = killAtExit(pid, mark);
+    const timers: NodeJS.Timeout[] = [];
+    let ended: ProcessEnd["ended"] = "exit";
+    let hasExited = false;
+    let bytes = 0;
+    const kill = (reason: ProcessEnd["ended"]): void => {
+      if (ended !== "exit" || hasExited) return;
+      ended = reason;
+      if (pid === undefined) return;
+      if (graceMs === 0) {
+        killTree(pid, mark);
+        return;
+      }
+      signalGroup(pid, "SIGTERM");
+      timers.push(setTimeout(() => killTree(pid, mark), graceMs));
+    };
+    const onAbort = (): void => kill("abort");
+    if (timeoutMs !== undefined) timers.push(setTimeout(kill, timeoutMs, "timeout"));
+    if (memoryMb !== undefined) {
+      timers.push(
+        setInterval(() => {
+          if (pid !== undefined && usedMemory(pid) > memoryMb * 2 ** 20) kill("memory");
+        }, pollMs),
+      );
+    }
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const collect = (stream: NodeJS.ReadableStream | null | undefined): Buffer[] => {
+      const chunks: Buffer[] = [];
+      stream?.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > maxOutputBytes) kill("output");
+        else if (onOutput !== undefined) onOutput(chunk.toString());
+        else chunks.push(chunk);
+      });
+      // A pipe that breaks says no more than the end of the process.
+      stream?.on("error", () => {});
+      return chunks;
+    };
+    const extra = channel === undefined ? null : (child.stdio[3] as Duplex);
+    const [stdout, stderr, reply] = [child.stdout, child.stderr, extra].map(collect);
+    extra?.end(channel);
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(stdin);
+    const finish = (): void => {
+      for (const timer of timers) clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      held.release();
+    };
+    child.once("error", (error) => {
+      finish();
+      reject(error);
+    });
+    // What it started may live on, and would keep the pipes open.
+    child.once("exit", () => {
+      hasExited = true;
+      if (pid !== undefined) killTree(pid, mark);
+      let seen = -1;
+      timers.push(
+        setInterval(() => {
+          // Not before all that is in the pipes has been read, however late this timer is.
+          if (seen !== bytes) seen = bytes;
+          else for (const stream of child.stdio) stream?.destroy();
+        }, pipesMs),
+      );
+    });
+    child.once("close", (exitCode, endSignal) => {
+      finish();
+      const text = (chunks: Buffer[] | undefined): string => Buffer.concat(chunks ?? []).toString();
+      resolve({
+        ended,
+        exitCode,
+        signal: endSignal,
+        stdout: text(stdout),
+        stderr: text(stderr),
+        reply: text(reply),
+      });
+    });
+    if (signal?.aborted === true) onAbort();
+  });
+}

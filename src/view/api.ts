@@ -1,0 +1,183 @@
+/** What the viewer's server sends and its page reads; types only, shared by both. */
+import type { ToolCall } from "../core/message.ts";
+
+/** Where an episode came from. */
+export type EpisodePhase = "train" | "validation" | "evaluation";
+
+/** One row of the list of episodes. */
+export interface EpisodeRow {
+  /** Number within the index, from 1. */
+  readonly n: number;
+  readonly id: string;
+  readonly step: number;
+  readonly phase: EpisodePhase;
+  readonly task: string;
+  readonly rollout: number;
+  readonly reward: number | null;
+  readonly correct: boolean | null;
+  readonly ended: string;
+  readonly error: string | null;
+  readonly calls: number;
+  readonly promptTokens: number;
+  readonly responseTokens: number;
+  readonly toolCalls: number;
+  readonly toolErrors: number;
+  /** Calls that were cut off by their token limit. */
+  readonly truncated: number;
+  readonly malformed: number;
+  readonly seconds: number;
+  readonly weightVersion: number | null;
+  /** Beginning of the last response. */
+  readonly preview: string;
+}
+
+/** What `GET episodes` can be asked for; all that are given must hold. */
+export interface EpisodeFilter {
+  readonly phase?: EpisodePhase;
+  readonly step?: number;
+  readonly task?: string;
+  readonly ended?: string;
+  readonly minReward?: number;
+  readonly maxReward?: number;
+  /** Words of the instruction, the responses, tool arguments and tool results; each may be a prefix. */
+  readonly text?: string;
+  readonly only?: "tool-errors" | "errors" | "truncated" | "malformed" | "incorrect";
+}
+
+export interface EpisodePage {
+  readonly rows: readonly EpisodeRow[];
+  /** Matching episodes, counted up to `countLimit`. */
+  readonly count: number;
+  readonly isCountExact: boolean;
+  /** Pass as `after` for the next page; null on the last. */
+  readonly next: number | null;
+}
+
+export interface IndexState {
+  readonly episodes: number;
+  readonly calls: number;
+  /** Lines that hold no episode. */
+  readonly damaged: number;
+  readonly bytesRead: number;
+  readonly bytesTotal: number;
+  readonly isBuilding: boolean;
+}
+
+export interface RunEntry {
+  /** Position in the command's arguments; names the run in URLs. */
+  readonly key: number;
+  readonly name: string;
+  readonly path: string;
+  readonly model: string;
+  readonly backend: string;
+  readonly status: string;
+  readonly steps: number;
+  readonly totalSteps: number | null;
+  readonly firstReward: number | null;
+  readonly lastReward: number | null;
+  readonly index: IndexState;
+}
+
+export interface Facets {
+  readonly ended: readonly { readonly value: string; readonly count: number }[];
+  readonly phases: readonly EpisodePhase[];
+  /** Steps that have episodes, ascending. */
+  readonly steps: readonly number[];
+}
+
+/** Metrics by name; every list is as long as `steps`. */
+export interface MetricTable {
+  readonly steps: readonly number[];
+  readonly series: Readonly<Record<string, readonly (number | null)[]>>;
+}
+
+/** A message that one call added to the conversation. */
+export interface ViewMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly text: string;
+  readonly reasoning?: string;
+  readonly toolCalls?: readonly ToolCall[];
+  readonly name?: string;
+  /** A tool result that reports an error. */
+  readonly isToolError?: boolean;
+}
+
+/** One model call, with the messages that are new in its prompt. */
+export interface ViewCall {
+  /** Position among the episode's calls, from 0. */
+  readonly k: number;
+  /** Why its prompt does not continue the call before; absent where it does. */
+  readonly break?: string;
+  readonly newMessages: readonly ViewMessage[];
+  readonly response: ViewMessage;
+  readonly promptTokens: number;
+  readonly responseTokens: number;
+  readonly stopReason: string;
+  readonly seconds: number;
+  readonly weightVersion: number | null;
+  readonly tools: readonly string[];
+  readonly notes: readonly string[];
+  readonly hasTokens: boolean;
+}
+
+export interface ViewTrajectory {
+  readonly name: string;
+  readonly reward: number | null;
+  readonly calls: readonly ViewCall[];
+}
+
+export interface ViewEpisode {
+  readonly row: EpisodeRow;
+  readonly instruction: string;
+  readonly trajectories: readonly ViewTrajectory[];
+  readonly output: string;
+  readonly signals: Readonly<Record<string, number>>;
+  readonly errorStack: string | null;
+  /** How it ended, as a sentence. */
+  readonly ending: string;
+  readonly isBad: boolean;
+  readonly previous: number | null;
+  readonly following: number | null;
+}
+
+export interface TokenView {
+  readonly promptIds: readonly number[];
+  readonly responseIds: readonly number[];
+  readonly logprobs: readonly number[];
+  readonly temperedLogprobs: readonly number[] | null;
+  readonly logprobKind: string;
+  /** Texts of the ids; null where the model's tokenizer is not at hand. */
+  readonly promptTexts: readonly string[] | null;
+  readonly responseTexts: readonly string[] | null;
+  /** Why no token of the call is trained; empty where nothing recorded speaks against it. */
+  readonly untrained: readonly string[];
+  /** What the run does not record for tokens. */
+  readonly notRecorded: readonly string[];
+}
+
+/** One rollout of a group, with where it parts from the first one. */
+export interface GroupMember {
+  readonly row: EpisodeRow;
+  /** Reward less the mean reward of the group; null without a reward. */
+  readonly advantage: number | null;
+  readonly calls: readonly {
+    readonly text: string;
+    readonly ids: readonly number[];
+    readonly texts: readonly string[] | null;
+  }[];
+  /** First sampled token that is another than in the first rollout; null where all are equal. */
+  readonly firstDifference: { readonly call: number; readonly token: number } | null;
+}
+
+export interface Finding {
+  readonly name: string;
+  readonly severity: "problem" | "warning";
+  /** What was seen, with numbers. */
+  readonly evidence: string;
+  readonly advice: string;
+  readonly steps: readonly number[];
+  /** Page and section in `docs/`. */
+  readonly doc: string;
+  /** Filter that shows episodes concerned. */
+  readonly filter?: EpisodeFilter;
+}

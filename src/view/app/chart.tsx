@@ -1,0 +1,95 @@
+/** A chart of numbers by step. */
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import { shortNumber } from "./format.ts";
+
+export interface ChartLine {
+  readonly name: string;
+  readonly values: readonly (number | null)[];
+}
+
+interface ChartProps {
+  readonly title: string;
+  readonly steps: readonly number[];
+  readonly lines: readonly ChartLine[];
+  readonly height?: number;
+  readonly onStep?: (step: number) => void;
+}
+
+const strokes = ["--line1", "--line2", "--line3", "--line4"];
+
+function summary({ title, steps, lines }: ChartProps): string {
+  const parts = lines.map(({ name, values }) => {
+    const known = values.filter((value) => value !== null);
+    return `${name} from ${shortNumber(known[0])} to ${shortNumber(known.at(-1))}`;
+  });
+  return `${title}, ${steps.length} steps: ${parts.join("; ")}`;
+}
+
+/** A line that is constant lies in the middle of a small range. */
+function padded(_plot: uPlot, low: number | null, high: number | null): [number, number] {
+  const [from, to] = [low ?? 0, high ?? 1];
+  const margin = from === to ? Math.max(Math.abs(from) * 0.1, 1e-6) : (to - from) * 0.08;
+  return [from - margin, to + margin];
+}
+
+export function Chart(props: ChartProps) {
+  const { title, steps, lines, height = 150, onStep } = props;
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return undefined;
+    const style = getComputedStyle(document.documentElement);
+    const color = (name: string): string => style.getPropertyValue(name).trim();
+    const axis = {
+      stroke: color("--dim"),
+      grid: { stroke: color("--line"), width: 1 },
+      ticks: { stroke: color("--line"), width: 1 },
+      font: "11px system-ui",
+    };
+    const plot = new uPlot(
+      {
+        width: Math.max(200, element.clientWidth),
+        height,
+        legend: { show: lines.length > 1 },
+        scales: { x: { time: false }, y: { range: padded } },
+        cursor: { y: false, points: { size: 5 } },
+        axes: [axis, { ...axis, size: 52, values: (_plot, ticks) => ticks.map(shortNumber) }],
+        series: [
+          { label: "step" },
+          ...lines.map(({ name }, i) => ({
+            label: name,
+            stroke: color(strokes[i % strokes.length] ?? "--line1"),
+            width: 1.5,
+            spanGaps: true,
+            points: { show: steps.length < 40, size: 4 },
+          })),
+        ],
+      },
+      [[...steps], ...lines.map(({ values }) => [...values])],
+      element,
+    );
+    const onClick = (): void => {
+      const step = steps[plot.cursor.idx ?? -1];
+      if (step !== undefined) onStep?.(step);
+    };
+    plot.over.addEventListener("click", onClick);
+    const watcher = new ResizeObserver(() => {
+      plot.setSize({ width: Math.max(200, element.clientWidth), height });
+    });
+    watcher.observe(element);
+    return () => {
+      watcher.disconnect();
+      plot.destroy();
+    };
+  }, [title, steps, height, JSON.stringify(lines)]);
+  return (
+    <figure>
+      <figcaption>
+        {title}{" "}
+        <span class="dim">{shortNumber(lines[0]?.values.findLast((value) => value !== null))}</span>
+      </figcaption>
+      <div ref={place} role="img" aria-label={summary(props)} />
+    </figure>
+  );
+}

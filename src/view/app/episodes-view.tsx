@@ -1,0 +1,193 @@
+/** The list of episodes with its filters. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { EpisodePage, EpisodeRow, Facets, RunEntry } from "../api.ts";
+import { visibleText } from "../episode/visible-text.ts";
+import { reward, whole } from "./format.ts";
+import { useKeys } from "./keys.ts";
+import { useRead } from "./read.ts";
+import { go, linkTo, queryOf } from "./route.ts";
+
+type Filter = Readonly<Record<string, string>>;
+
+interface FilterProps {
+  readonly run: RunEntry;
+  readonly filter: Filter;
+  readonly facets: Facets;
+}
+
+const onlyNames: readonly (readonly [string, string])[] = [
+  ["", "all"],
+  ["tool-errors", "with tool errors"],
+  ["errors", "that failed"],
+  ["truncated", "truncated"],
+  ["malformed", "malformed tool calls"],
+  ["incorrect", "incorrect"],
+];
+
+function Filters({ run, filter, facets }: FilterProps) {
+  const set = (name: string, value: string): void => {
+    const { before: _, ...rest } = filter;
+    go(linkTo("episodes", run.key, "", { ...rest, [name]: value }));
+  };
+  const field = (name: string, label: string, type: "text" | "search" = "text") => (
+    <label>
+      {label}
+      <input
+        type={type}
+        inputMode={name.endsWith("Reward") ? "decimal" : "text"}
+        name={name}
+        value={filter[name] ?? ""}
+        onChange={(event) => set(name, event.currentTarget.value)}
+      />
+    </label>
+  );
+  const choice = (name: string, label: string, values: readonly (readonly [string, string])[]) => (
+    <label>
+      {label}
+      <select name={name} onChange={(event) => set(name, event.currentTarget.value)}>
+        {values.map(([value, shown]) => (
+          <option key={value} value={value} selected={(filter[name] ?? "") === value}>
+            {shown}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  return (
+    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      {field("text", "Search", "search")}
+      {choice("only", "Only", onlyNames)}
+      {choice("ended", "Ended", [
+        ["", "any"],
+        ...facets.ended.map(({ value, count }) => [value, `${value} (${whole(count)})`] as const),
+      ])}
+      {choice("phase", "Phase", [["", "any"], ...facets.phases.map((one) => [one, one] as const)])}
+      {choice("step", "Step", [
+        ["", "any"],
+        ...facets.steps.slice(-500).map((step) => [String(step), String(step)] as const),
+      ])}
+      {field("task", "Task")}
+      {field("minReward", "Reward from")}
+      {field("maxReward", "Reward to")}
+    </form>
+  );
+}
+
+interface RowProps {
+  readonly run: RunEntry;
+  readonly row: EpisodeRow;
+  readonly filter: Filter;
+  readonly isSelected: boolean;
+}
+
+function Row({ run, row, filter, isSelected }: RowProps) {
+  const element = useRef<HTMLTableRowElement>(null);
+  useEffect(() => {
+    if (isSelected) element.current?.scrollIntoView({ block: "nearest" });
+  }, [isSelected]);
+  const { before: _, ...kept } = filter;
+  const isBad = row.error !== null || row.correct === false;
+  return (
+    <tr ref={element} class={isSelected ? "selected" : ""} aria-selected={isSelected}>
+      <th scope="row">
+        <a href={linkTo("episode", run.key, row.n, kept)}>{visibleText(row.id)}</a>
+      </th>
+      <td class={isBad ? "bad" : row.correct === true ? "good" : ""}>{reward(row.reward)}</td>
+      <td class={row.error === null ? "" : "bad"} title={row.error ?? ""}>
+        {row.ended}
+      </td>
+      <td>{row.calls}</td>
+      <td>{whole(row.responseTokens)}</td>
+      <td class={row.toolErrors > 0 ? "bad" : ""}>
+        {row.toolCalls}
+        {row.toolErrors > 0 && ` (${row.toolErrors} failed)`}
+      </td>
+      <td class="preview">{visibleText(row.error ?? row.preview)}</td>
+    </tr>
+  );
+}
+
+export function EpisodesView({
+  run,
+  filter,
+  stamp,
+}: {
+  run: RunEntry;
+  filter: Filter;
+  stamp: string;
+}) {
+  const [selected, setSelected] = useState(0);
+  const { value: facets } = useRead<Facets>(`/api/runs/${run.key}/facets`, stamp);
+  const query = queryOf(filter);
+  // A page that was moved to stays as it is while the run goes on.
+  const { value: page, error } = useRead<EpisodePage>(
+    `/api/runs/${run.key}/episodes${query}`,
+    filter["before"] === undefined ? stamp : "",
+  );
+  useEffect(() => setSelected(0), [query]);
+  const rows = page?.rows ?? [];
+  const { before: _, ...kept } = filter;
+  const move = (by: number): void =>
+    setSelected((at) => Math.max(0, Math.min(rows.length - 1, at + by)));
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    Enter: () => {
+      const row = rows[selected];
+      if (row !== undefined) go(linkTo("episode", run.key, row.n, kept));
+    },
+    Escape: () => go(linkTo("run", run.key)),
+    "/": () => document.querySelector<HTMLInputElement>("input[type=search]")?.focus(),
+  });
+  return (
+    <>
+      <h1>Episodes</h1>
+      {facets !== null && <Filters run={run} filter={filter} facets={facets} />}
+      {error !== null && <p role="alert">{error}</p>}
+      {page !== null && (
+        <>
+          <p class="dim" role="status">
+            {page.isCountExact ? whole(page.count) : `more than ${whole(page.count)}`} episodes
+            {run.index.isBuilding && " so far: the index is being built"}
+          </p>
+          <div class="scroll">
+            <table>
+              <thead>
+                <tr>
+                  {["episode", "reward", "ended", "calls", "tokens", "tools", "last response"].map(
+                    (name) => (
+                      <th key={name} scope="col">
+                        {name}
+                      </th>
+                    ),
+                  )}
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map((row, i) => (
+                  <Row
+                    key={row.n}
+                    run={run}
+                    row={row}
+                    filter={filter}
+                    isSelected={i === selected}
+                  />
+                ))}
+              </tbody>
+            </table>
+          </div>
+          <p class="row">
+            {filter["before"] !== undefined && (
+              <a href={linkTo("episodes", run.key, "", kept)}>Newest</a>
+            )}
+            {page.next !== null && (
+              <a href={linkTo("episodes", run.key, "", { ...kept, before: String(page.next) })}>
+                Older
+              </a>
+            )}
+          </p>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+/** The keys, on `?`. */
+import { useRef } from "preact/hooks";
+import { useKeys } from "./keys.ts";
+
+const keys: readonly (readonly [string, string])[] = [
+  ["j / k", "next, previous episode"],
+  ["Enter", "open the selected episode"],
+  ["Esc", "back to the list; leave a field"],
+  ["/", "search"],
+  ["c", "copy the episode as Markdown"],
+  ["g", "the other rollouts of the task"],
+  ["t", "tokens of the first call"],
+  ["?", "this list"],
+];
+
+export function HelpDialog() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const open = (): void => dialog.current?.showModal();
+  useKeys({ "?": open });
+  return (
+    <>
+      <button type="button" onClick={open} aria-label="Keyboard shortcuts">
+        ?
+      </button>
+      <dialog ref={dialog} aria-label="Keyboard shortcuts">
+        <table>
+          <tbody>
+            {keys.map(([key, meaning]) => (
+              <tr key={key}>
+                <th scope="row">
+                  <kbd>{key}</kbd>
+                </th>
+                <td>{meaning}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        <form method="dialog">
+          <button type="submit">Close</button>
+        </form>
+      </dialog>
+    </>
+  );
+}

@@ -1,0 +1,137 @@
+/** One run: health, charts, and a step to look at. */
+import { useState } from "preact/hooks";
+import type { Facets, Finding, MetricTable, RunEntry } from "../api.ts";
+import { Chart } from "./chart.tsx";
+import { whole } from "./format.ts";
+import { useRead } from "./read.ts";
+import { go, linkTo } from "./route.ts";
+
+const first = [
+  "reward/mean",
+  "val/reward/mean",
+  "rollout/pass@1",
+  "train/entropy",
+  "train/grad_norm",
+  "train/loss",
+  "train/logprob_abs_diff_mean",
+  "episode/tokens/response",
+  "episode/truncated",
+  "time/step_s",
+];
+
+function Health({ run, stamp }: { run: RunEntry; stamp: string }) {
+  const { value: found } = useRead<readonly Finding[]>(`/api/runs/${run.key}/health`, stamp);
+  if (found === null) return null;
+  return (
+    <section aria-label="Health">
+      <h2>Health</h2>
+      {found.length === 0 && (
+        <p class="good">No rule found a problem in the metrics of the last steps.</p>
+      )}
+      <ul class="findings">
+        {found.map((one) => (
+          <li key={one.name} class={one.severity}>
+            <strong>
+              {one.severity}: {one.name}
+            </strong>
+            <br />
+            {one.evidence}. {one.advice}
+            <br />
+            <span class="dim">
+              {one.filter !== undefined && (
+                <>
+                  <a href={linkTo("episodes", run.key, "", one.filter)}>Episodes</a> ·{" "}
+                </>
+              )}
+              {one.steps.length > 0 && (
+                <>
+                  <a href={linkTo("episodes", run.key, "", { step: one.steps.at(-1) ?? 0 })}>
+                    step {one.steps.at(-1)}
+                  </a>{" "}
+                  ·{" "}
+                </>
+              )}
+              {one.doc}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function StepSlider({ run, steps }: { run: RunEntry; steps: readonly number[] }) {
+  const [at, setAt] = useState(steps.length - 1);
+  const step = steps[Math.min(at, steps.length - 1)];
+  if (step === undefined) return null;
+  return (
+    <section aria-label="Episodes of a step" class="row">
+      <label class="grow">
+        Step {step}
+        <input
+          type="range"
+          min={0}
+          max={steps.length - 1}
+          value={at}
+          aria-valuetext={`step ${step}`}
+          onInput={(event) => setAt(Number(event.currentTarget.value))}
+        />
+      </label>
+      <a href={linkTo("episodes", run.key, "", { step })}>Episodes of step {step}</a>
+    </section>
+  );
+}
+
+function Charts({ run, table }: { run: RunEntry; table: MetricTable }) {
+  const [text, setText] = useState("");
+  const names = Object.keys(table.series).toSorted();
+  const shown =
+    text === ""
+      ? first.filter((name) => names.includes(name))
+      : names.filter((name) => name.includes(text)).slice(0, 24);
+  return (
+    <section aria-label="Metrics">
+      <div class="row">
+        <h2>Metrics</h2>
+        <input
+          type="search"
+          placeholder={`find one of ${names.length} metrics`}
+          aria-label="Find metrics"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </div>
+      <div class="charts">
+        {shown.map((name) => (
+          <Chart
+            key={name}
+            title={name}
+            steps={table.steps}
+            lines={[{ name, values: table.series[name] ?? [] }]}
+            onStep={(step) => go(linkTo("episodes", run.key, "", { step }))}
+          />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+export function RunPage({ run, stamp }: { run: RunEntry; stamp: string }) {
+  const { value: table, error } = useRead<MetricTable>(`/api/runs/${run.key}/metrics`, stamp);
+  const { value: facets } = useRead<Facets>(`/api/runs/${run.key}/facets`, stamp);
+  return (
+    <>
+      <h1>{run.name}</h1>
+      <p class="dim">
+        {run.model} · {run.backend} · {run.status} · {run.steps}/{run.totalSteps ?? "?"} steps ·{" "}
+        <a href={linkTo("episodes", run.key)}>{whole(run.index.episodes)} episodes</a> ·{" "}
+        {whole(run.index.calls)} calls
+        {run.index.damaged > 0 && ` · ${run.index.damaged} damaged lines left out`}
+      </p>
+      {error !== null && <p role="alert">{error}</p>}
+      <Health run={run} stamp={stamp} />
+      {facets !== null && <StepSlider key={facets.steps.length} run={run} steps={facets.steps} />}
+      {table !== null && table.steps.length > 0 && <Charts run={run} table={table} />}
+    </>
+  );
+}

@@ -1,0 +1,113 @@
+/** An episode's calls with what is new in each prompt: the conversation once, and where it breaks. */
+import type { ChatMessage } from "../../core/message.ts";
+import type { Episode, Step } from "../../core/trajectory.ts";
+import type { ViewCall, ViewMessage, ViewTrajectory } from "../api.ts";
+import { isToolError, messageText } from "./message-text.ts";
+
+export function viewMessage(message: ChatMessage): ViewMessage {
+  const text = messageText(message.content);
+  return {
+    role: message.role,
+    text,
+    ...(message.reasoning === undefined ? {} : { reasoning: message.reasoning }),
+    ...(message.toolCalls === undefined || message.toolCalls.length === 0
+      ? {}
+      : { toolCalls: message.toolCalls }),
+    ...(message.name === undefined ? {} : { name: message.name }),
+    ...(message.role === "tool" && isToolError(text) ? { isToolError: true } : {}),
+  };
+}
+
+const same = (a: ChatMessage | undefined, b: ChatMessage | undefined): boolean =>
+  a === b || JSON.stringify(a) === JSON.stringify(b);
+
+interface Added {
+  readonly messages: readonly ChatMessage[];
+  readonly break?: string;
+}
+
+function callNames({ toolCalls = [] }: ChatMessage): string {
+  return toolCalls.map(({ name, arguments: given }) => `${name} ${given}`).join("\n");
+}
+
+/** What of the prompt is new, compared with the call before. */
+function added(step: Step, before: Step | undefined): Added {
+  const { messages } = step.trace;
+  if (before === undefined) return { messages };
+  const earlier = before.trace.messages;
+  let shared = 0;
+  while (shared < earlier.length && same(messages[shared], earlier[shared])) shared++;
+  if (shared < earlier.length) {
+    const isShorter = messages.length < earlier.length;
+    // The system prompt is shown once.
+    const from = Math.max(shared, 0);
+    return {
+      messages: messages.slice(from),
+      break: isShorter
+        ? `The prompt is shorter than the one before: ${earlier.length - shared} of ${earlier.length} messages were replaced or left out (compaction, or a new conversation).`
+        : `Message ${shared + 1} of ${earlier.length} differs from the call before: the agent edited its history.`,
+    };
+  }
+  const copy = messages[shared];
+  if (copy?.role !== "assistant") {
+    return messages.length === earlier.length
+      ? { messages: [], break: "The same prompt again: a retry, or another sample of it." }
+      : {
+          messages: messages.slice(shared),
+          break: "The agent left the response of the call before out of its history.",
+        };
+  }
+  const { response } = before.trace;
+  const isEdited =
+    messageText(copy.content).trim() !== messageText(response.content).trim() ||
+    callNames(copy) !== callNames(response);
+  return isEdited
+    ? {
+        messages: messages.slice(shared),
+        break: "The agent sent back another response than the model had written.",
+      }
+    : { messages: messages.slice(shared + 1) };
+}
+
+const length = (ids: ArrayLike<number> | undefined): number => ids?.length ?? 0;
+
+function notesOf({ trace }: Step): string[] {
+  return [
+    ...(trace.malformed === undefined ? [] : [`malformed: ${trace.malformed}`]),
+    ...(trace.unmet === undefined ? [] : [`not as requested: ${trace.unmet}`]),
+    ...(trace.sideCall === undefined ? [] : [`side call by the rule "${trace.sideCall}"`]),
+    ...(trace.untrainable === undefined ? [] : [`cannot be trained on: ${trace.untrainable}`]),
+    ...(trace.weightChanges === undefined || trace.weightChanges.length === 0
+      ? []
+      : [`weights changed ${trace.weightChanges.length} × while it was sampled`]),
+  ];
+}
+
+function viewCall(step: Step, before: Step | undefined, k: number): ViewCall {
+  const { trace } = step;
+  const { messages, break: why } = added(step, before);
+  return {
+    k,
+    ...(why === undefined ? {} : { break: why }),
+    newMessages: messages.map(viewMessage),
+    response: viewMessage(trace.response),
+    promptTokens: trace.usage?.promptTokens ?? length(trace.promptIds),
+    responseTokens: trace.usage?.completionTokens ?? length(trace.responseIds),
+    stopReason: trace.stopReason,
+    seconds: Math.max(0, (trace.finishedAt - trace.startedAt) / 1000) || 0,
+    weightVersion: trace.weightVersion ?? null,
+    tools: (trace.tools ?? []).map(({ name }) => name),
+    notes: notesOf(step),
+    hasTokens: length(trace.responseIds) > 0,
+  };
+}
+
+/** All calls, numbered through the episode. */
+export function viewTrajectories({ trajectories }: Episode): ViewTrajectory[] {
+  let k = 0;
+  return trajectories.map(({ name, reward, steps }) => ({
+    name,
+    reward: typeof reward === "number" ? reward : null,
+    calls: steps.map((step, i) => viewCall(step, steps[i - 1], k++)),
+  }));
+}

@@ -1,0 +1,72 @@
+/** One episode as HTML that needs no script; everything a model wrote is escaped by the template. */
+import { html } from "hono/html";
+import type { ViewCall, ViewEpisode, ViewMessage } from "../api.ts";
+import { clipText, visibleText } from "../episode/visible-text.ts";
+
+const shown = (text: string, limit: number): string => visibleText(clipText(text, limit));
+
+function messageHtml(message: ViewMessage, limit: number) {
+  const { role, text, name, reasoning, toolCalls = [], isToolError = false } = message;
+  const title = `${role}${name === undefined ? "" : ` (${visibleText(name)})`}${isToolError ? ", error" : ""}`;
+  const body =
+    text === ""
+      ? ""
+      : html`<pre class="${isToolError ? "error" : role}">${shown(text, limit)}</pre>`;
+  const isFolded = role === "system" || role === "tool";
+  return html`<div class="role">${title}</div>
+    ${
+      reasoning === undefined
+        ? ""
+        : html`<details>
+            <summary>reasoning</summary>
+            <pre>${shown(reasoning, limit)}</pre>
+          </details>`
+    }
+    ${
+      isFolded && body !== ""
+        ? html`<details>
+            <summary>${shown(text.slice(0, 80), 80)}</summary>
+            ${body}
+          </details>`
+        : body
+    }
+    ${toolCalls.map((call) => html`<pre class="assistant">→ ${shown(`${call.name}(${call.arguments})`, limit)}</pre>`)}`;
+}
+
+function callHtml(call: ViewCall, limit: number) {
+  const facts = [
+    `call ${call.k + 1}`,
+    `${call.promptTokens} prompt tokens`,
+    `${call.responseTokens} response tokens`,
+    call.stopReason,
+    ...call.notes,
+  ];
+  return html`${call.break === undefined ? "" : html`<pre class="break">Prefix break: ${shown(call.break, limit)}</pre>`}
+    ${call.newMessages.map((message) => messageHtml(message, limit))}
+    ${messageHtml(call.response, limit)}
+    <div class="role">${visibleText(facts.join(" · "))}</div>`;
+}
+
+/** @param limit characters of each text */
+export async function episodeHtml(view: ViewEpisode, limit: number): Promise<string> {
+  const { row, trajectories, ending, isBad, output } = view;
+  return String(
+    await html`<article id="e${row.n}">
+      <h2>${visibleText(row.id)}</h2>
+      <p class="dim">
+        task ${visibleText(row.task)} · step ${row.step} · ${row.phase} · ${row.calls} calls
+      </p>
+      <p class="banner ${isBad ? "bad" : "good"}">${shown(ending, limit)}</p>
+      <details>
+        <summary>conversation</summary>
+        ${trajectories.map(({ name, calls }) => html`${trajectories.length > 1 ? html`<h3>${visibleText(name)}</h3>` : ""}${calls.map((call) => callHtml(call, limit))}`)}
+        ${
+          output === ""
+            ? ""
+            : html`<div class="role">output</div>
+                <pre>${shown(output, limit)}</pre>`
+        }
+      </details>
+    </article> `,
+  );
+}

@@ -1,0 +1,159 @@
+/** A run as one HTML file: no network, no scripts, and of a bounded size. */
+import { createHash } from "node:crypto";
+import { basename, resolve } from "node:path";
+import { html, raw } from "hono/html";
+import type { EpisodeFilter, EpisodeRow, ViewEpisode } from "../api.ts";
+import { viewEpisode } from "../episode/view-episode.ts";
+import { visibleText } from "../episode/visible-text.ts";
+import { findProblems } from "../health/find-problems.ts";
+import { listEpisodes } from "../index/query.ts";
+import type { RunIndex } from "../index/run-index.ts";
+import { metricTable, readMetricLines } from "../metrics-file.ts";
+import { chart } from "./chart.ts";
+import { episodeHtml } from "./episode-html.ts";
+import { pageStyle } from "./page-style.ts";
+
+/** 200 episodes stay below 5 MB. */
+const bytesPerEpisode = 24_000;
+/** Characters per text, until the episode fits. */
+const textLimits = [8000, 2000, 500, 100, 20];
+
+const charts = [
+  "reward/mean",
+  "val/reward/mean",
+  "rollout/pass@1",
+  "train/entropy",
+  "train/grad_norm",
+  "train/kl_k3",
+  "train/logprob_abs_diff_mean",
+  "episode/tokens/response",
+  "episode/truncated",
+];
+
+export interface HtmlExport {
+  readonly text: string;
+  readonly episodes: number;
+  /** Episodes whose texts were shortened. */
+  readonly shortened: number;
+}
+
+function longestText({ trajectories, output, ending }: ViewEpisode): number {
+  const calls = trajectories.flatMap((one) => one.calls);
+  const messages = calls.flatMap(({ newMessages, response }) => [...newMessages, response]);
+  const texts = messages.flatMap(({ text, reasoning = "", toolCalls = [] }) => [
+    text,
+    reasoning,
+    ...toolCalls.map(({ name, arguments: given }) => `${name}(${given})`),
+  ]);
+  return [output, ending, ...texts].reduce((most, { length }) => Math.max(most, length), 0);
+}
+
+/** Calls cannot be shortened away: an episode of very many of them keeps its banner only. */
+async function fitted(
+  index: RunIndex,
+  row: EpisodeRow,
+): Promise<{ text: string; isShortened: boolean }> {
+  const episode = index.episode(row.n);
+  if (episode === null) return { text: "", isShortened: false };
+  const view = viewEpisode(episode, row);
+  for (const limit of textLimits) {
+    const text = await episodeHtml(view, limit);
+    if (Buffer.byteLength(text) <= bytesPerEpisode)
+      return { text, isShortened: longestText(view) > limit };
+  }
+  const note = `${row.calls} calls, too long for this file: open it with agent-trainer trace.`;
+  const brief = {
+    ...view,
+    trajectories: [],
+    output: "",
+    ending: `${view.ending.slice(0, 500)} · ${note}`,
+  };
+  return { text: await episodeHtml(brief, 1000), isShortened: true };
+}
+
+const rewardOf = ({ reward }: EpisodeRow): string =>
+  reward === null ? "–" : String(Number(reward.toFixed(3)));
+
+function listHtml(rows: readonly EpisodeRow[]) {
+  return html`<table>
+    <thead>
+      <tr>
+        <th>episode</th>
+        <th>step</th>
+        <th>reward</th>
+        <th>ended</th>
+        <th>calls</th>
+        <th>last response</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        (row) =>
+          html`<tr>
+            <td><a href="#e${row.n}">${visibleText(row.id)}</a></td>
+            <td>${row.step}</td>
+            <td>${rewardOf(row)}</td>
+            <td>${row.ended}</td>
+            <td>${row.calls}</td>
+            <td>${visibleText(row.preview)}</td>
+          </tr> `,
+      )}
+    </tbody>
+  </table>`;
+}
+
+/** The newest `limit` episodes that match. The index must be up to date. */
+export async function exportHtml(
+  folder: string,
+  index: RunIndex,
+  filter: EpisodeFilter = {},
+  limit = 200,
+): Promise<HtmlExport> {
+  const { rows, count, isCountExact } = listEpisodes(index.db, filter, null, limit);
+  const lines = await readMetricLines(folder);
+  const table = metricTable(lines);
+  const problems = findProblems(lines);
+  const articles: string[] = [];
+  let shortened = 0;
+  for (const row of rows) {
+    const { text, isShortened } = await fitted(index, row);
+    articles.push(text);
+    if (isShortened) shortened++;
+  }
+  const name = visibleText(basename(resolve(folder)));
+  // As one string: the policy allows exactly these characters.
+  const style = `<style>${pageStyle}</style>`;
+  const hash = createHash("sha256").update(pageStyle).digest("base64");
+  const text = await html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta
+          http-equiv="content-security-policy"
+          content="default-src 'none'; style-src 'sha256-${hash}'"
+        />
+        <title>${name} – agent-trainer</title>
+        ${raw(style)}
+      </head>
+      <body>
+        <h1>${name}</h1>
+        <p class="dim">
+          The newest ${rows.length} of ${count}${isCountExact ? "" : " or more"}
+          episodes.${shortened === 0 ? "" : ` The texts of ${shortened} are shortened.`}
+        </p>
+        ${
+          problems.length === 0
+            ? ""
+            : html`<h2>Health</h2>
+                <ul>
+                  ${problems.map((one) => html`<li><strong class="bad">${one.name}</strong>: ${one.evidence} ${one.advice}</li>`)}
+                </ul>`
+        }
+        <div class="charts">${charts.map((metric) => chart(metric, table) ?? "")}</div>
+        <h2>Episodes</h2>
+        ${listHtml(rows)} ${raw(articles.join(""))}
+      </body>
+    </html> `;
+  return { text: String(text), episodes: rows.length, shortened };
+}

@@ -1,0 +1,106 @@
+/** What the index holds of an episode. */
+import type { Episode } from "../../core/trajectory.ts";
+import type { EpisodePhase } from "../api.ts";
+import { messageText } from "../episode/message-text.ts";
+import { viewTrajectories } from "../episode/conversation.ts";
+
+/** Text of an episode that is searched; the rest is not. */
+const searchedCharacters = 2 ** 18;
+const previewCharacters = 160;
+
+/** Values in the order of the columns of `episodes` after `bytes`. */
+export interface IndexRow {
+  readonly values: readonly (string | number | null)[];
+  readonly calls: number;
+  readonly ended: string;
+  readonly text: string;
+}
+
+export const indexColumns =
+  "id, step, phase, task, rollout, reward, correct, ended, error, calls, prompt_tokens, response_tokens, tool_calls, tool_errors, truncated, malformed, seconds, weight_version, preview";
+
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+
+/** Null where the line holds no episode. */
+export function parseEpisode(text: string): Episode | null {
+  try {
+    const value = JSON.parse(text) as Partial<Episode> | null;
+    const isEpisode =
+      typeof value?.id === "string" &&
+      typeof value.task?.id === "string" &&
+      isList(value.trajectories) &&
+      value.trajectories.every(
+        (one) => isList(one?.steps) && one.steps.every((step) => isList(step?.trace?.messages)),
+      );
+    return isEpisode ? (value as Episode) : null;
+  } catch {
+    return null;
+  }
+}
+
+const numberOr = (value: unknown, other: number): number =>
+  typeof value === "number" && Number.isFinite(value) ? value : other;
+
+const asText = (value: unknown): string => (typeof value === "string" ? value : "");
+
+export function indexRow(episode: Episode, step: number, phase: EpisodePhase): IndexRow {
+  const texts: string[] = [asText(episode.task.instruction)];
+  let [prompt, response, toolCalls, toolErrors, truncated, malformed, seconds] = [
+    0, 0, 0, 0, 0, 0, 0,
+  ];
+  let [calls, preview, version] = [0, "", null as number | null];
+  for (const { calls: viewed } of viewTrajectories(episode)) {
+    for (const call of viewed) {
+      calls++;
+      prompt += call.promptTokens;
+      response += call.responseTokens;
+      seconds += call.seconds;
+      if (call.stopReason === "length") truncated++;
+      version = call.weightVersion ?? version;
+      for (const message of call.newMessages) {
+        if (message.role !== "tool") continue;
+        if (message.isToolError === true) toolErrors++;
+        texts.push(message.text);
+      }
+      for (const { name, arguments: given } of call.response.toolCalls ?? []) {
+        toolCalls++;
+        texts.push(name, given);
+      }
+      texts.push(call.response.reasoning ?? "", call.response.text);
+      preview = call.response.text === "" ? preview : call.response.text;
+    }
+  }
+  for (const trajectory of episode.trajectories)
+    for (const { trace } of trajectory.steps) if (trace.malformed !== undefined) malformed++;
+  const { error, isCorrect } = episode;
+  if (error !== undefined) texts.push(error.message);
+  const ended = asText(episode.terminationReason) || "unknown";
+  const message = error === undefined ? null : `${error.name}: ${error.message}`.slice(0, 500);
+  const shown = preview === "" ? messageText(asText(episode.output)) : preview;
+  return {
+    values: [
+      episode.id,
+      step,
+      phase,
+      episode.task.id,
+      numberOr(episode.rolloutIndex, 0),
+      typeof episode.reward === "number" ? episode.reward : null,
+      typeof isCorrect === "boolean" ? Number(isCorrect) : null,
+      ended,
+      message,
+      calls,
+      prompt,
+      response,
+      toolCalls,
+      toolErrors,
+      truncated,
+      malformed,
+      seconds,
+      version,
+      shown.slice(0, previewCharacters).replaceAll(/\s+/gu, " "),
+    ],
+    calls,
+    ended,
+    text: texts.join("\n").slice(0, searchedCharacters),
+  };
+}

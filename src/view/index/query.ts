@@ -1,0 +1,196 @@
+/** Reads the index: lists of episodes by filter, facets, neighbours, groups. */
+import type { Database } from "libsql";
+import type { EpisodeFilter, EpisodePage, EpisodePhase, EpisodeRow, Facets } from "../api.ts";
+
+/** Beyond it, matches are not counted: an exact number would cost the most. */
+export const countLimit = 1000;
+const pageRows = 100;
+
+interface Row {
+  readonly n: number;
+  readonly id: string;
+  readonly step: number;
+  readonly phase: EpisodePhase;
+  readonly task: string;
+  readonly rollout: number;
+  readonly reward: number | null;
+  readonly correct: number | null;
+  readonly ended: string;
+  readonly error: string | null;
+  readonly calls: number;
+  readonly prompt_tokens: number;
+  readonly response_tokens: number;
+  readonly tool_calls: number;
+  readonly tool_errors: number;
+  readonly truncated: number;
+  readonly malformed: number;
+  readonly seconds: number;
+  readonly weight_version: number | null;
+  readonly preview: string;
+}
+
+function toRow(row: Row): EpisodeRow {
+  return {
+    n: row.n,
+    id: row.id,
+    step: row.step,
+    phase: row.phase,
+    task: row.task,
+    rollout: row.rollout,
+    reward: row.reward,
+    correct: row.correct === null ? null : row.correct === 1,
+    ended: row.ended,
+    error: row.error,
+    calls: row.calls,
+    promptTokens: row.prompt_tokens,
+    responseTokens: row.response_tokens,
+    toolCalls: row.tool_calls,
+    toolErrors: row.tool_errors,
+    truncated: row.truncated,
+    malformed: row.malformed,
+    seconds: row.seconds,
+    weightVersion: row.weight_version,
+    preview: row.preview,
+  };
+}
+
+/** Words as FTS5 strings, so that nothing in them is an operator; each may be a prefix. */
+function wordsQuery(text: string): string | null {
+  const words = text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  if (words.length === 0) return null;
+  return words.map((word) => `"${word.replaceAll('"', '""')}"*`).join(" AND ");
+}
+
+const onlyConditions: Readonly<Record<NonNullable<EpisodeFilter["only"]>, string>> = {
+  "tool-errors": "tool_errors > 0",
+  errors: "error IS NOT NULL",
+  truncated: "truncated > 0",
+  malformed: "malformed > 0",
+  incorrect: "correct = 0",
+};
+
+interface Where {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+function where(filter: EpisodeFilter): Where {
+  const parts: string[] = [];
+  const values: (string | number)[] = [];
+  const add = (sql: string, value: string | number | undefined): void => {
+    if (value === undefined) return;
+    parts.push(sql);
+    values.push(value);
+  };
+  add("phase = ?", filter.phase);
+  add("step = ?", filter.step);
+  add("task = ?", filter.task);
+  add("ended = ?", filter.ended);
+  add("reward >= ?", filter.minReward);
+  add("reward <= ?", filter.maxReward);
+  if (filter.only !== undefined) parts.push(onlyConditions[filter.only]);
+  const words = filter.text === undefined ? null : wordsQuery(filter.text);
+  if (words !== null) {
+    parts.push("n IN (SELECT rowid FROM words WHERE words MATCH ?)");
+    values.push(words);
+  }
+  return { sql: parts.length === 0 ? "1" : parts.join(" AND "), values };
+}
+
+/** A page of episodes, newest first. @param before only those with a smaller number */
+export function listEpisodes(
+  db: Database,
+  filter: EpisodeFilter,
+  before: number | null = null,
+  limit: number = pageRows,
+): EpisodePage {
+  const { sql, values } = where(filter);
+  const bound = before === null ? "1" : "n < ?";
+  const rows = db
+    .prepare(`SELECT * FROM episodes WHERE ${sql} AND ${bound} ORDER BY n DESC LIMIT ${limit + 1}`)
+    .all(...values, ...(before === null ? [] : [before])) as Row[];
+  const { c } = db
+    .prepare(
+      `SELECT count(*) AS c FROM (SELECT 1 FROM episodes WHERE ${sql} LIMIT ${countLimit + 1})`,
+    )
+    .get(...values) as { c: number };
+  const shown = rows.slice(0, limit);
+  return {
+    rows: shown.map(toRow),
+    count: Math.min(c, countLimit),
+    isCountExact: c <= countLimit,
+    next: rows.length > limit ? (shown.at(-1)?.n ?? null) : null,
+  };
+}
+
+export function findRow(db: Database, n: number): EpisodeRow | null {
+  const row = db.prepare("SELECT * FROM episodes WHERE n = ?").get(n) as Row | undefined;
+  return row === undefined ? null : toRow(row);
+}
+
+/** By id, or by number. */
+export function findByName(db: Database, name: string): EpisodeRow | null {
+  const row = db.prepare("SELECT * FROM episodes WHERE id = ? ORDER BY n DESC").get(name) as
+    | Row
+    | undefined;
+  if (row !== undefined) return toRow(row);
+  return /^\d{1,15}$/u.test(name) ? findRow(db, Number(name)) : null;
+}
+
+/** The next newer and the next older episode that match. */
+export function neighbours(
+  db: Database,
+  n: number,
+  filter: EpisodeFilter,
+): { readonly previous: number | null; readonly following: number | null } {
+  const { sql, values } = where(filter);
+  const one = (condition: string): number | null =>
+    (
+      db
+        .prepare(`SELECT n FROM episodes WHERE ${sql} AND ${condition} LIMIT 1`)
+        .get(...values, n) as { n: number } | undefined
+    )?.n ?? null;
+  return { previous: one("n > ? ORDER BY n"), following: one("n < ? ORDER BY n DESC") };
+}
+
+/** The rollouts of one task in one step. */
+export function groupRows(
+  db: Database,
+  step: number,
+  phase: string,
+  task: string,
+): readonly EpisodeRow[] {
+  const rows = db
+    .prepare(
+      "SELECT * FROM episodes WHERE step = ? AND phase = ? AND task = ? ORDER BY rollout, n LIMIT 64",
+    )
+    .all(step, phase, task) as Row[];
+  return rows.map(toRow);
+}
+
+/** Episodes of one task and phase, by step: what the step slider moves through. */
+export function taskHistory(db: Database, task: string, phase: string): readonly EpisodeRow[] {
+  const rows = db
+    .prepare(
+      "SELECT * FROM episodes WHERE task = ? AND phase = ? AND rollout = 0 ORDER BY step, n LIMIT 1000",
+    )
+    .all(task, phase) as Row[];
+  return rows.map(toRow);
+}
+
+export function facets(db: Database): Facets {
+  const ended = db
+    .prepare("SELECT ended AS value, sum(episodes) AS count FROM totals GROUP BY 1 ORDER BY 2 DESC")
+    .all() as { value: string; count: number }[];
+  const phases = db.prepare("SELECT DISTINCT phase FROM totals ORDER BY 1").all() as {
+    phase: EpisodePhase;
+  }[];
+  const steps = db.prepare("SELECT DISTINCT step FROM totals ORDER BY 1").all() as {
+    step: number;
+  }[];
+  return {
+    ended: ended.map(({ value, count }) => ({ value, count })),
+    phases: phases.map(({ phase }) => phase),
+    steps: steps.map(({ step }) => step),
+  };
+}

@@ -1,0 +1,136 @@
+/** The viewer as a function of a request: pages, what they read, and news as server-sent events. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Hono } from "hono";
+import { streamSSE } from "hono/streaming";
+import { viewEpisode } from "../episode/view-episode.ts";
+import { groupView } from "../episode/group-view.ts";
+import { episodeMarkdown } from "../episode/markdown.ts";
+import { tokenView } from "../episode/token-view.ts";
+import { findProblems } from "../health/find-problems.ts";
+import {
+  facets,
+  findByName,
+  groupRows,
+  listEpisodes,
+  neighbours,
+  taskHistory,
+} from "../index/query.ts";
+import { metricTable, readMetricLines } from "../metrics-file.ts";
+import { requireToken } from "./access.ts";
+import { parseFilter } from "./query-filter.ts";
+import type { ViewedRun } from "./viewed-run.ts";
+
+export interface ViewAppOptions {
+  readonly runs: readonly ViewedRun[];
+  readonly token: string;
+  readonly host: string;
+  /** Folder with `index.html`, `app.js` and `app.css`. */
+  readonly assets: string;
+  /** How often news is looked for. @default 1000 */
+  readonly pollMs?: number;
+}
+
+const assetTypes: Readonly<Record<string, string>> = {
+  "app.js": "text/javascript; charset=utf-8",
+  "app.css": "text/css; charset=utf-8",
+};
+
+export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: ViewAppOptions): Hono {
+  const app = new Hono();
+  app.use(requireToken(token, host));
+  app.onError((error, context) => context.json({ error: error.message }, 500));
+
+  app.get("/", async (context) => context.html(await readFile(join(assets, "index.html"), "utf8")));
+  app.get("/favicon.ico", (context) => context.body(null, 204));
+  app.get("/assets/:name", async (context) => {
+    const name = context.req.param("name");
+    const type = assetTypes[name];
+    if (type === undefined) return context.notFound();
+    return context.body(await readFile(join(assets, name)), 200, { "content-type": type });
+  });
+
+  app.get("/api/runs", async (context) =>
+    context.json(await Promise.all(runs.map((run) => run.entry()))),
+  );
+
+  const inRun = new Hono<{ Variables: { run: ViewedRun } }>();
+  inRun.use("/:run/*", async (context, next) => {
+    const run = runs[Number(context.req.param("run"))];
+    if (run === undefined) return context.json({ error: "There is no such run." }, 404);
+    context.set("run", run);
+    return next();
+  });
+
+  inRun.get("/:run/facets", (context) => context.json(facets(context.var.run.index.db)));
+  inRun.get("/:run/metrics", async (context) =>
+    context.json(metricTable(await readMetricLines(context.var.run.folder))),
+  );
+  inRun.get("/:run/health", async (context) =>
+    context.json(findProblems(await readMetricLines(context.var.run.folder))),
+  );
+
+  inRun.get("/:run/episodes", (context) => {
+    const parsed = parseFilter(context.req.query());
+    if (typeof parsed === "string") return context.json({ error: parsed }, 400);
+    return context.json(listEpisodes(context.var.run.index.db, parsed.filter, parsed.before));
+  });
+
+  inRun.get("/:run/episodes/:n/:what?", async (context) => {
+    const { index } = context.var.run;
+    const { call = "0", ...query } = context.req.query();
+    const parsed = parseFilter(query);
+    if (typeof parsed === "string") return context.json({ error: parsed }, 400);
+    const row = findByName(index.db, context.req.param("n"));
+    const episode = row === null ? null : index.episode(row.n);
+    if (row === null || episode === null)
+      return context.json({ error: "There is no such episode, or its file has changed." }, 404);
+    const what = context.req.param("what");
+    if (what === "tokens") {
+      const group = groupRows(index.db, row.step, row.phase, row.task).map(({ reward }) => reward);
+      const decode = await context.var.run.decoder();
+      const tokens = tokenView(episode, Number(call), row.phase, group, decode);
+      return tokens === null
+        ? context.json({ error: "There is no such call." }, 404)
+        : context.json(tokens);
+    }
+    const near = neighbours(index.db, row.n, parsed.filter);
+    const view = viewEpisode(episode, row, near);
+    if (what === "markdown") return context.text(episodeMarkdown(view));
+    if (what === "raw") return context.json(episode as object);
+    return what === undefined ? context.json(view) : context.notFound();
+  });
+
+  inRun.get("/:run/groups/:n", async (context) => {
+    const { index } = context.var.run;
+    const row = findByName(index.db, context.req.param("n"));
+    if (row === null) return context.json({ error: "There is no such episode." }, 404);
+    const rows = groupRows(index.db, row.step, row.phase, row.task);
+    const episodes = rows.map(({ n }) => index.episode(n));
+    return context.json(groupView(rows, episodes, await context.var.run.decoder()));
+  });
+
+  inRun.get("/:run/history/:n", (context) => {
+    const { db } = context.var.run.index;
+    const row = findByName(db, context.req.param("n"));
+    return context.json(row === null ? [] : taskHistory(db, row.task, row.phase));
+  });
+  app.route("/api/runs", inRun);
+
+  app.get("/api/live", (context) =>
+    streamSSE(context, async (stream) => {
+      const seen = new Map<number, string>();
+      while (!stream.aborted && !stream.closed) {
+        for (const run of runs) {
+          const { episodes, bytesRead, isBuilding } = run.index.state();
+          const stamp = `${run.stamp()}/${episodes}/${bytesRead}/${isBuilding}`;
+          if (seen.get(run.key) === stamp) continue;
+          seen.set(run.key, stamp);
+          await stream.writeSSE({ event: "change", data: JSON.stringify({ key: run.key, stamp }) });
+        }
+        await stream.sleep(pollMs);
+      }
+    }),
+  );
+  return app;
+}

@@ -1,0 +1,97 @@
+/** The viewer on a socket. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { ConfigError } from "../../core/errors.ts";
+import { createViewApp } from "./app.ts";
+import { type FindDecoder, ViewedRun } from "./viewed-run.ts";
+import type { IndexState } from "../api.ts";
+
+export interface ViewServerOptions {
+  readonly folders: readonly string[];
+  readonly host: string;
+  readonly port: number;
+  readonly token: string;
+  /** Folder with the built page. */
+  readonly assets: string;
+  readonly findDecoder: FindDecoder;
+  /** How often the runs are looked at, in milliseconds. @default 1000 */
+  readonly pollMs?: number;
+  readonly onProgress?: (folder: string, state: IndexState) => void;
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface ViewServer extends AsyncDisposable {
+  /** Without the token. */
+  readonly url: string;
+  /** Resolves when everything that was on disk at the start is in the index. */
+  readonly ready: Promise<void>;
+}
+
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => {
+      reject(
+        new ConfigError({
+          message: `The viewer cannot listen on ${host}:${port} (${cause.code ?? cause.message}).`,
+          hint: "Choose another port with --port, or 0 for a free one.",
+          cause,
+          fields: { host, port },
+        }),
+      );
+    });
+    server.listen(port, host, () => {
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+/** @throws ConfigError when a folder holds no run, or the port is taken. */
+export async function startViewServer(options: ViewServerOptions): Promise<ViewServer> {
+  const { folders, host, token, assets, findDecoder, pollMs = 1000 } = options;
+  const runs: ViewedRun[] = [];
+  const closeRuns = (): void => {
+    for (const run of runs) run[Symbol.dispose]();
+  };
+  try {
+    for (const [key, folder] of folders.entries())
+      runs.push(new ViewedRun(folder, key, findDecoder));
+    const app = createViewApp({ runs, token, host, assets, pollMs });
+    const server = createServer((incoming, outgoing) => {
+      void getRequestListener(app.fetch)(incoming, outgoing);
+    });
+    const port = await listen(server, host, options.port);
+    let extending: Promise<void> = Promise.resolve();
+    const extendAll = async (): Promise<void> => {
+      for (const run of runs) {
+        await run.index
+          .extend((state) => options.onProgress?.(run.folder, state))
+          .catch((error: unknown) => options.onError?.(error));
+      }
+    };
+    const ready = (extending = extendAll());
+    let isExtending = true;
+    void ready.then(() => (isExtending = false));
+    const timer = setInterval(() => {
+      if (isExtending) return;
+      isExtending = true;
+      extending = extendAll().finally(() => (isExtending = false));
+    }, pollMs);
+    const shown = host.includes(":") ? `[${host}]` : host;
+    return {
+      url: `http://${shown}:${port}`,
+      ready,
+      async [Symbol.asyncDispose]() {
+        clearInterval(timer);
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+        for (const run of runs) run.index.stop();
+        await extending;
+        closeRuns();
+      },
+    };
+  } catch (error) {
+    closeRuns();
+    throw error;
+  }
+}

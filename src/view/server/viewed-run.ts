@@ -1,0 +1,72 @@
+/** One run or evaluation that is being viewed: its index, its summary, and the text of its tokens. */
+import { existsSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { ConfigError } from "../../core/errors.ts";
+import { isEvaluation } from "../../evaluate/evaluation-folder.ts";
+import { readRun } from "../../trainer/run-folder/run-summary.ts";
+import type { RunEntry } from "../api.ts";
+import type { DecodeTokens } from "../episode/token-view.ts";
+import { RunIndex } from "../index/run-index.ts";
+
+/** Finds the text of tokens of a model; null where its tokenizer is not at hand. */
+export type FindDecoder = (model: string) => Promise<DecodeTokens | null>;
+
+export class ViewedRun implements Disposable {
+  readonly folder: string;
+  readonly key: number;
+  readonly index: RunIndex;
+  readonly #findDecoder: FindDecoder;
+  #decoder: Promise<DecodeTokens | null> | undefined;
+
+  /** @throws ConfigError when the folder holds neither a run nor an evaluation. */
+  constructor(folder: string, key: number, findDecoder: FindDecoder) {
+    this.folder = resolve(folder);
+    if (!isEvaluation(this.folder) && !existsSync(join(this.folder, "config.resolved.yaml")))
+      throw new ConfigError({
+        message: `There is no run and no evaluation in ${this.folder}.`,
+        hint: "Name the folder of a run; agent-trainer runs list shows those of a folder.",
+        fields: { path: this.folder },
+      });
+    this.key = key;
+    this.index = new RunIndex(this.folder);
+    this.#findDecoder = findDecoder;
+  }
+
+  async entry(): Promise<RunEntry> {
+    const index = this.index.state();
+    const base = { key: this.key, name: basename(this.folder), path: this.folder, index };
+    if (isEvaluation(this.folder))
+      return {
+        ...base,
+        model: "",
+        backend: "evaluation",
+        status: "evaluation",
+        steps: 0,
+        totalSteps: null,
+        firstReward: null,
+        lastReward: null,
+      };
+    const { model, backend, status, steps, totalSteps, firstReward, lastReward } = await readRun(
+      this.folder,
+    );
+    return { ...base, model, backend, status, steps, totalSteps, firstReward, lastReward };
+  }
+
+  /** The tokenizer is loaded once; without it, tokens are shown as ids. */
+  async decoder(): Promise<DecodeTokens | null> {
+    this.#decoder ??= this.entry()
+      .then(({ model }) => (model === "" ? null : this.#findDecoder(model)))
+      .catch(() => null);
+    return this.#decoder;
+  }
+
+  /** Changes when the run writes something. */
+  stamp(): string {
+    const files = ["metrics.jsonl", "events.jsonl"].map((name) => join(this.folder, name));
+    return files.map((file) => (existsSync(file) ? statSync(file).size : 0)).join("/");
+  }
+
+  [Symbol.dispose](): void {
+    this.index[Symbol.dispose]();
+  }
+}

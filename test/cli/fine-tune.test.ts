@@ -1,0 +1,71 @@
+/** `agent-trainer sft` and `dpo` as commands: help, preview, results, and what bad rows get. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { runCli } from "../../src/cli/program.ts";
+import { shopConversations, shopPairs } from "../finetune/trl-examples.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "fine-tune-cli-"));
+const write = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+const lines = (rows: readonly object[]): string =>
+  rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+const config = write(
+  "shop.yaml",
+  `model: { name: "builtin:shop-tiny" }
+data: { train_batch_size: 2 }
+trainer: { total_batches: 1, output_dir: ${JSON.stringify(join(folder, "runs"))} }
+`,
+);
+
+async function run(...args: string[]) {
+  let [out, err] = ["", ""];
+  const code = await runCli(args, {
+    stdout: { write: (text: string) => (out += text) },
+    stderr: { write: (text: string) => (err += text) },
+  });
+  return { code, out, err };
+}
+
+it.each(["sft", "dpo"])("%s explains itself with examples", async (command) => {
+  const { code, out } = await run(command, "--help");
+  expect(code).toBe(0);
+  expect(out).toContain(`$ agent-trainer ${command} shop.yaml --train`);
+});
+
+it("shows what is trained on, in brackets without a terminal", async () => {
+  const train = write("preview.jsonl", lines(shopConversations("preview", 2)));
+  const { code, out } = await run("sft", config, "--train", train, "--preview", "1");
+  expect(code).toBe(0);
+  expect(out).toContain(`${train}:1  `);
+  expect(out).toMatch(/assistant\n⟦<tool_call>[^⟧]*get_price[^⟧]*<\|im_end\|>⟧/u);
+  expect(out).toContain("2 examples to train on, 0 held out");
+});
+
+it("trains, and reports as JSON", async () => {
+  const train = write("pairs.jsonl", lines(shopPairs("cli", 2)));
+  const { code, out, err } = await run("dpo", config, "--train", train, "--json", "--quiet");
+  expect(code, err).toBe(0);
+  const result = JSON.parse(out) as Record<string, unknown>;
+  expect(result).toMatchObject({
+    status: "completed",
+    steps: 1,
+    totalSteps: 1,
+    stoppedEarly: false,
+    examples: { train: 2, val: 0 },
+  });
+  expect((result["metrics"] as Record<string, number>)["train/loss"]).toBeCloseTo(Math.log(2), 5);
+});
+
+it("names the file and the line of a bad row, with exit status 2", async () => {
+  const train = write("bad.jsonl", `${lines(shopConversations("bad", 1))}{"messages": 3}\n`);
+  const { code, out, err } = await run("sft", config, "--train", train);
+  expect(code).toBe(2);
+  expect(out).toBe("");
+  expect(err).toContain(`${train}:2: messages must be a list`);
+  expect(err).toContain("fine_tuning.skip_bad_rows=true");
+});

@@ -1,0 +1,208 @@
+/** Runs: exact resume, early stopping, what is refused, and what a run leaves on disk. */
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { TrainerEvent } from "../../src/core/events.ts";
+import { fineTune, type FineTuneOptions } from "../../src/finetune/index.ts";
+import { readRun } from "../../src/trainer/run-folder/run-summary.ts";
+import { readLines } from "../trainer/coin-run.ts";
+import { fakeBackend } from "./fake-backend.ts";
+import { shopConversations, shopPairs } from "./trl-examples.ts";
+
+const newFolder = (): string => mkdtempSync(join(tmpdir(), "fine-tune-"));
+const rows = Array.from({ length: 6 }, (_, i) => ({ prompt: `Q${i}`, completion: `A${i}` }));
+
+/** Metrics without what depends on the clock. */
+const recorded = (runDir: string) =>
+  readLines(runDir, "metrics.jsonl").map((line) =>
+    Object.fromEntries(Object.entries(line).filter(([name]) => !/^time\/|per_s$/u.test(name))),
+  );
+
+describe.each(["sft", "dpo"] as const)("%s on the embedded engine", (loss) => {
+  it("resumes to the same numbers and weights, to the last bit", { timeout: 120_000 }, async () => {
+    const examples = loss === "sft" ? shopConversations("run", 5) : shopPairs("run", 5);
+    const run = (outputDir: string, rest: Partial<FineTuneOptions> = {}) =>
+      fineTune({
+        config: {
+          model: { name: "builtin:shop-tiny", loraRank: 2 },
+          fineTuning: { loss, valFraction: 0.2 },
+          data: { trainBatchSize: 2 },
+          training: { learningRate: 1e-3, lrSchedule: "linear" },
+          trainer: { totalBatches: 3, testFreq: 1, saveFreq: 1, outputDir, experimentName: "a" },
+        },
+        train: examples,
+        ...rest,
+      });
+    const [whole, cut] = [newFolder(), newFolder()];
+    const once = await run(whole);
+    const stop = new AbortController();
+    const onEvent = ({ type, step }: TrainerEvent): void => {
+      if (type === "step-end" && step === 2) stop.abort();
+    };
+    const first = await run(cut, { signal: stop.signal, onEvent });
+    expect(first).toMatchObject({ status: "interrupted", steps: 2 });
+    const second = await run(cut, { resume: first.runDir });
+    expect(second).toMatchObject({ status: "completed", steps: 3 });
+    expect(recorded(second.runDir)).toEqual(recorded(once.runDir));
+    for (const file of ["adapter_model.safetensors", "optimizer.state"]) {
+      const bytes = ({ checkpoint }: { checkpoint: string | null }): Buffer =>
+        readFileSync(join(checkpoint!, "weights", file));
+      expect(bytes(second).equals(bytes(once)), file).toBe(true);
+    }
+    expect(once.validation!["val/loss"]).toBeLessThan(
+      Number(recorded(once.runDir)[0]!["val/loss"]),
+    );
+  });
+});
+
+describe("early stopping", () => {
+  const losses = [3, 2, 1, 1.5, 1.2, 1.1, 0.5];
+  const run = (outputDir: string, rest: Partial<FineTuneOptions> = {}) =>
+    fineTune({
+      backend: fakeBackend(losses),
+      config: {
+        model: { name: "fake" },
+        fineTuning: { patience: 2 },
+        data: { trainBatchSize: 2 },
+        trainer: {
+          totalBatches: 6,
+          testFreq: 1,
+          saveFreq: 1,
+          keepBest: true,
+          keepCheckpoints: 1,
+          outputDir,
+          experimentName: "early",
+        },
+      },
+      train: rows,
+      val: rows.slice(0, 2),
+      ...rest,
+    });
+
+  it("ends after validations without a lower loss, and keeps the best step", async () => {
+    const result = await run(newFolder());
+    expect(result).toMatchObject({ status: "completed", stoppedEarly: true, steps: 4 });
+    expect(result.best!.step).toBe(2);
+    expect(result.best!.value).toBeCloseTo(1, 6);
+    const { checkpoints, status } = await readRun(result.runDir);
+    expect(checkpoints.map(({ step }) => step)).toEqual([4, 2]);
+    expect(status).toBe("completed");
+  });
+
+  it("counts validations of an earlier process", async () => {
+    const folder = newFolder();
+    const stop = new AbortController();
+    const onEvent = ({ type, step }: TrainerEvent): void => {
+      if (type === "validation-end" && step === 3) stop.abort();
+    };
+    const first = await run(folder, { signal: stop.signal, onEvent });
+    expect(first).toMatchObject({ status: "interrupted", steps: 3 });
+    const second = await run(folder, { resume: "auto" });
+    expect(second).toMatchObject({ stoppedEarly: true, steps: 4 });
+  });
+});
+
+describe("batches", () => {
+  it("have every example once per epoch", async () => {
+    const backend = fakeBackend([1]);
+    await fineTune({
+      backend,
+      config: {
+        model: { name: "fake" },
+        data: { trainBatchSize: 2 },
+        trainer: { totalEpochs: 2, outputDir: newFolder() },
+      },
+      train: rows,
+    });
+    const names = backend.updates.map((batch) => batch.map(({ provenance }) => provenance.taskId));
+    expect(names).toHaveLength(6);
+    const all = names.flat();
+    for (const epoch of [all.slice(0, 6), all.slice(6)]) expect(new Set(epoch).size).toBe(6);
+  });
+});
+
+describe("what is refused", () => {
+  const run = (options: Partial<FineTuneOptions>, set: object = {}, capabilities: object = {}) =>
+    fineTune({
+      backend: fakeBackend([1], capabilities),
+      config: {
+        model: { name: "fake" },
+        trainer: { outputDir: newFolder(), totalBatches: 1 },
+        ...set,
+      },
+      ...options,
+    });
+
+  it("bad rows, by file and line; they can be skipped", async () => {
+    const file = join(newFolder(), "data.jsonl");
+    const good = JSON.stringify(rows[0]);
+    writeFileSync(file, [good, "{", '{"messages": []}', good].join("\n"));
+    await expect(run({ train: file })).rejects.toThrow(`${file}:2: not valid JSON`);
+    const warnings: string[] = [];
+    const onEvent = (event: TrainerEvent): void => {
+      if (event.type === "warning") warnings.push(event.message);
+    };
+    const skip = { fineTuning: { skipBadRows: true } };
+    const { examples } = await run({ train: file, onEvent }, skip);
+    expect(examples.train).toBe(2);
+    expect(warnings.join()).toContain("2 rows of the training examples cannot be used");
+    expect(warnings.join()).toContain(`${file}:2`);
+  });
+
+  it.each([
+    ["no examples", {}, {}, {}, /no examples to fine-tune on/u],
+    ["a missing file", { train: "nowhere.jsonl" }, {}, {}, /nowhere\.jsonl, which does not exist/u],
+    ["two sources", { train: rows }, { fineTuning: { fromRun: "x" } }, {}, /both name examples/u],
+    ["patience alone", { train: rows }, { fineTuning: { patience: 1 } }, {}, /held-out examples/u],
+    [
+      "all held out",
+      { train: rows.slice(0, 1) },
+      { fineTuning: { valFraction: 0.9 } },
+      {},
+      /leaves none/u,
+    ],
+    [
+      "a backend without the loss",
+      { train: rows },
+      {},
+      { losses: ["ppo"] },
+      /does not support fine_tuning\.loss="sft"/u,
+    ],
+    [
+      "pairs without forward",
+      { train: rows },
+      { fineTuning: { loss: "dpo" } },
+      { forward: false },
+      /fine_tuning\.loss="dpo"/u,
+    ],
+    [
+      "validation without forward",
+      { train: rows },
+      { fineTuning: { valFraction: 0.5 } },
+      { forward: false },
+      /fine_tuning\.val_fraction/u,
+    ],
+    [
+      "resume without exact resume",
+      { train: rows, resume: "auto" },
+      {},
+      { exactResume: false },
+      /resume/u,
+    ],
+  ] as const)("%s", async (_, options, set, capabilities, message) => {
+    await expect(run(options as Partial<FineTuneOptions>, set, capabilities)).rejects.toThrow(
+      message,
+    );
+  });
+
+  it("warns of options that only rollouts read", async () => {
+    const warnings: string[] = [];
+    const onEvent = (event: TrainerEvent): void => {
+      if (event.type === "warning") warnings.push(event.message);
+    };
+    await run({ train: rows, onEvent }, { rollout: { n: 4 } });
+    expect(warnings.join()).toContain("does not read these options");
+    expect(warnings.join()).toContain("rollout.n");
+  });
+});

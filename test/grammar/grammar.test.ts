@@ -1,0 +1,229 @@
+/**
+ * Grammars against the validator ajv: what random walks write under fifty schemas is valid, and what is
+ * near to valid is decided as ajv decides.
+ */
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { describe, expect, it } from "vitest";
+import { schemas } from "../../benchmarks/structured/schemas.ts";
+import type { Grammar } from "../../src/core/grammar.ts";
+import type { JsonValue } from "../../src/core/message.ts";
+import type { Vocabulary } from "../../src/core/vocabulary.ts";
+import { compileGrammar } from "../../src/grammar/compile-grammar.ts";
+import { isAllowed, TokenGrammar, TokenMatcher } from "../../src/grammar/token-masks.ts";
+import { patternLanguage } from "../../src/grammar/strings/regex.ts";
+import { includes } from "../../src/grammar/strings/language.ts";
+import { createRandom } from "../../src/util/random.ts";
+
+const ajv = new Ajv2020({ strict: false });
+addFormats.default(ajv);
+
+/** Every byte, some words, and one token that ends a text. */
+function byteVocabulary(words: readonly string[], added: readonly string[] = []): Vocabulary {
+  const parts = [
+    ...Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte)),
+    ...words.map((word) => Buffer.from(word)),
+  ];
+  const texts = [...added, "<end>"];
+  const offsets = new Uint32Array(parts.length + texts.length + 1);
+  for (const [i, part] of parts.entries()) offsets[i + 1] = offsets[i]! + part.length;
+  offsets.fill(offsets[parts.length]!, parts.length + 1);
+  return {
+    size: parts.length + texts.length,
+    bytes: Buffer.concat(parts),
+    offsets,
+    added: new Map(texts.map((text, i) => [text, parts.length + i])),
+  };
+}
+
+const vocabulary = byteVocabulary([
+  '{"',
+  '":',
+  '", "',
+  "true",
+  "null",
+  "12",
+  "00",
+  "ab",
+  '"}',
+  "]}",
+  "\\u00",
+  "é",
+  "-",
+]);
+const end = vocabulary.added.get("<end>")!;
+
+/** A completion sampled uniformly from what is allowed. */
+function walk(
+  grammar: TokenGrammar,
+  seed: number,
+  maxTokens: number,
+): { text: string; ended: boolean } {
+  const { bytes, offsets } = grammar.vocabulary;
+  const random = createRandom(seed);
+  const matcher = new TokenMatcher(grammar, { stopTokenIds: [end], maxTokens });
+  const parts: Uint8Array[] = [];
+  for (let i = 0; i < maxTokens; i++) {
+    const mask = matcher.mask()!;
+    let left = Math.floor(random() * mask.count);
+    let token = 0;
+    while (!isAllowed(mask, token) || left-- > 0) token++;
+    if (token === end) return { text: Buffer.concat(parts).toString(), ended: true };
+    matcher.accept(token);
+    parts.push(bytes.subarray(offsets[token], offsets[token + 1]));
+  }
+  return { text: Buffer.concat(parts).toString(), ended: false };
+}
+
+describe("texts of a schema", () => {
+  it.each(schemas.map((schema, i) => [i, schema] as const))("schema %i: are valid", (i, schema) => {
+    const { unenforced } = compileGrammar({ type: "json", schema });
+    expect(unenforced).toEqual([]);
+    const validate = ajv.compile(schema as object);
+    const grammar = new TokenGrammar({ type: "json", schema }, vocabulary);
+    for (let seed = 0; seed < 2; seed++) {
+      const { text, ended } = walk(grammar, 100 * i + seed, 700);
+      expect([text, ended]).toEqual([text, true]);
+      expect([text, validate(JSON.parse(text))]).toEqual([text, true]);
+    }
+  });
+
+  it("end within any limit that the shortest of them fits", () => {
+    const schema = schemas.at(-1)!;
+    const grammar = new TokenGrammar({ type: "json", schema }, vocabulary);
+    const { text, ended } = walk(grammar, 3, grammar.start.distance + 1);
+    expect(ended).toBe(true);
+    expect(ajv.validate(schema as object, JSON.parse(text))).toBe(true);
+  });
+});
+
+const accepts = (grammar: Grammar, text: string): boolean => {
+  const { configurations } = compileGrammar(grammar);
+  let at: ReturnType<typeof configurations.step> = configurations.start;
+  for (const byte of Buffer.from(text)) at = at && configurations.step(at, byte);
+  return at?.accepts ?? false;
+};
+
+describe("numbers", () => {
+  const numbers = [
+    0, 1, 2, 5, 7, 9, 10, 12, 99, 100, 101, 0.1, 0.25, 0.26, 0.3, 0.375, 0.376, 12.5, 12.51, 7.0,
+  ];
+  const values = [...numbers, ...numbers.map((value) => (value === 0 ? 0 : -value))];
+  const bounded: readonly JsonValue[] = [
+    { type: "number", minimum: 0.25, maximum: 12.5 },
+    { type: "number", exclusiveMinimum: 0.25, exclusiveMaximum: 12.5 },
+    { type: "number", minimum: -10, exclusiveMaximum: 0 },
+    { type: "number", exclusiveMinimum: -0.3, maximum: 100 },
+    { type: "integer", minimum: -10, maximum: 99 },
+    { type: "integer", exclusiveMinimum: 0 },
+    { type: "integer", multipleOf: 5 },
+    { type: "number", maximum: -7 },
+  ];
+  it.each(bounded)("%j: as ajv decides", (schema) => {
+    const validate = ajv.compile(schema as object);
+    for (const value of values) {
+      const text = JSON.stringify(value);
+      expect([text, accepts({ type: "json", schema }, text)]).toEqual([text, validate(value)]);
+    }
+  });
+});
+
+describe("patterns", () => {
+  const texts = [
+    "",
+    "a",
+    "b",
+    "ab",
+    "ba",
+    "aab",
+    "abab",
+    "a\n",
+    "0",
+    "9a",
+    "Ä",
+    "a-b",
+    "x.y",
+    "]",
+    "^",
+    "aaa",
+    "éa",
+  ];
+  it.each([
+    "a",
+    "^a",
+    "b$",
+    "^(ab)*$",
+    "^[^a]",
+    "a|b$",
+    "^a?b{1,2}$",
+    "\\d",
+    "^\\w+$",
+    "^.$",
+    "x\\.y",
+    "[\\]^]",
+    "^(?:a|é)+$",
+    "a{2,}",
+    "^$",
+    "(^a|b$)",
+  ])("%s: as JavaScript decides", (pattern) => {
+    const own = new RegExp(pattern, "u");
+    for (const text of texts)
+      expect([text, includes(patternLanguage(pattern), text)]).toEqual([text, own.test(text)]);
+  });
+
+  it.each(["(?=a)", "(a)\\1", "\\p{L}", "\\bword"])("%s is told to be left out", (pattern) => {
+    const { unenforced } = compileGrammar({ type: "json", schema: { type: "string", pattern } });
+    expect(unenforced).toEqual([expect.stringContaining("pattern")]);
+  });
+});
+
+describe("masks", () => {
+  const calls: Grammar = {
+    type: "sequence",
+    parts: [
+      { type: "text", without: ["<call>"] },
+      { type: "tag", text: "<call>" },
+      { type: "json", schema: { enum: [1, 12] } },
+    ],
+  };
+
+  it("have an added token for a tag, and never its text", () => {
+    const own = byteVocabulary(["<ca", "ll>", "<call>"], ["<call>"]);
+    const grammar = new TokenGrammar(calls, own);
+    const matcher = new TokenMatcher(grammar, { stopTokenIds: [], maxTokens: 99 });
+    const tag = own.added.get("<call>")!;
+    expect(isAllowed(matcher.mask()!, tag)).toBe(true);
+    expect(isAllowed(matcher.mask()!, 258)).toBe(false);
+    matcher.accept(256);
+    expect(isAllowed(matcher.mask()!, 257)).toBe(false);
+    matcher.accept(tag);
+    expect(matcher.mask()).toMatchObject({ count: 1, first: "1".codePointAt(0) });
+  });
+
+  it("are the same after everything was forgotten", () => {
+    const schema: JsonValue = { type: "object" };
+    const fresh = walk(new TokenGrammar({ type: "json", schema }, vocabulary), 5, 300);
+    const used = new TokenGrammar({ type: "json", schema }, vocabulary);
+    for (let seed = 0; seed < 40; seed++) walk(used, seed, 300);
+    expect(walk(used, 5, 300)).toEqual(fresh);
+  });
+
+  it("a keyword that cannot be enforced is named with its place", () => {
+    const schema: JsonValue = {
+      type: "object",
+      properties: { a: { type: "array", uniqueItems: true } },
+    };
+    expect(compileGrammar({ type: "json", schema }).unenforced).toEqual([
+      '#/properties/a: the keyword "uniqueItems"',
+    ]);
+  });
+
+  it.each<[string, JsonValue]>([
+    ["points at nothing", { $ref: "#/$defs/x" }],
+    ["without end", { $ref: "#" }],
+    ["not a type", { type: "strin" }],
+    ["must be a list", { anyOf: {} }],
+  ])("a schema that is none is refused: %s", (message, schema) => {
+    expect(() => compileGrammar({ type: "json", schema })).toThrow(message);
+  });
+});

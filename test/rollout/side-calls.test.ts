@@ -1,0 +1,101 @@
+/** Calls that agents make beside their task, recognized by rule and kept out of training. */
+import { describe, expect, it } from "vitest";
+import type { AgentConfig } from "../../src/core/agent.ts";
+import { runThroughGateway } from "./gateway-run.ts";
+
+const tool = (name: string): object => ({
+  type: "function",
+  function: { name, parameters: { type: "object" } },
+});
+
+interface Call {
+  readonly system?: string;
+  readonly user: string;
+  readonly model?: string;
+  readonly tools?: readonly object[];
+  readonly max_tokens?: number;
+}
+
+async function call(
+  { baseUrl, apiKey }: AgentConfig,
+  { system, user, ...more }: Call,
+): Promise<void> {
+  const messages = [
+    ...(system === undefined ? [] : [{ role: "system", content: system }]),
+    { role: "user", content: user },
+  ];
+  const response = await fetch(`${baseUrl}/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${apiKey}` },
+    body: JSON.stringify({ model: "big", ...more, messages }),
+  });
+  expect(response.status).toBe(200);
+  await response.json();
+}
+
+const main: Call = {
+  system: "You are a coding agent.",
+  user: "Fix the bug.",
+  tools: [tool("bash"), tool("Task")],
+};
+
+const sides: readonly (readonly [string, Call])[] = [
+  ["title", { system: "Generate a short title for this conversation.", user: "Fix the bug." }],
+  [
+    "title",
+    { system: "Analyze if this message indicates a new conversation topic.", user: "Fix it." },
+  ],
+  ["summary", { ...main, user: "Please write a detailed summary of the conversation so far." }],
+  ["quota", { user: "quota", max_tokens: 1 }],
+  ["suggestion", { user: "Suggest what the user's next prompt could be." }],
+  ["small-model", { system: "Is this command safe?", user: "ls", model: "claude-haiku-4-5" }],
+  ["sub-agent", { system: "You search files.", user: "Find it.", tools: [tool("grep")] }],
+];
+
+describe("side calls", () => {
+  it.each(sides)("%s: %j", async (rule, side) => {
+    const { episode } = await runThroughGateway({
+      flow: async (_task, config) => {
+        await call(config, main);
+        await call(config, side);
+      },
+    });
+    const found = episode.trajectories.map(({ name, untrained, steps }) => ({
+      ...{ name, untrained },
+      calls: steps.map(({ trace }) => trace.sideCall),
+    }));
+    expect(found).toEqual([
+      { name: "agent", untrained: undefined, calls: [undefined] },
+      { name: `side:${rule}`, untrained: `side call: ${rule}`, calls: [rule] },
+    ]);
+  });
+
+  it("are none where all calls would be: then they are the task", async () => {
+    const { episode } = await runThroughGateway({
+      flow: async (_task, config) => {
+        await call(config, { user: "Write a title for this topic: the sea." });
+        await call(config, { user: "Write a title for this topic: the wind." });
+      },
+    });
+    expect(episode.trajectories).toHaveLength(1);
+    expect(episode.trajectories[0]!.untrained).toBeUndefined();
+  });
+
+  it("follow the rules of the agent first", async () => {
+    const { episode } = await runThroughGateway({
+      flow: {
+        sideCalls: [
+          { name: "memory", matches: ({ messages }) => messages.at(-1)?.content === "Remember" },
+        ],
+        run: async (_task, config) => {
+          await call(config, main);
+          await call(config, { ...main, user: "Remember" });
+        },
+      },
+    });
+    expect(episode.trajectories.map(({ name, untrained }) => [name, untrained])).toEqual([
+      ["agent", undefined],
+      ["side:memory", "side call: memory"],
+    ]);
+  });
+});
