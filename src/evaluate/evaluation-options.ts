@@ -45,7 +45,8 @@ export interface EvaluationRunOptions<Row> {
   /** Tasks or rows to evaluate on. @default what the option `dataset.val` of `config` names */
   readonly dataset?: DatasetInput<Row>;
   /**
-   * What is evaluated: the URL of an OpenAI-compatible endpoint, or an object with its key; the folder of a
+   * What is evaluated: the URL of an OpenAI-compatible endpoint, `anthropic:` and that of one of Anthropic's
+   * API, or an object with its key; the folder of a
    * run (its newest checkpoint) or of a checkpoint; the name of a model that the backend knows; or what
    * samples in this process.
    * @default the option `model.name` of `config`

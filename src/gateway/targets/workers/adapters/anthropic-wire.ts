@@ -1,5 +1,5 @@
 /** Messages to a server of Anthropic's Messages API, and its whole responses; it reports no token ids. */
-import type { ChatMessage, JsonObject } from "../../../../core/message.ts";
+import type { ChatMessage, JsonObject, ToolDefinition } from "../../../../core/message.ts";
 import type { CallRequest } from "../../../call/call-request.ts";
 import { ApiError } from "../../../http/api-error.ts";
 import { defined } from "../../../../util/defined.ts";
@@ -10,6 +10,13 @@ import { listIn, numberIn, objectIn, textIn } from "./wire-values.ts";
 type Wire = Readonly<Record<string, unknown>>;
 
 export const anthropicPath = "/v1/messages";
+
+/** The API requires a limit; every model of its has at least this one. */
+const defaultMaxTokens = 4096;
+
+type ToolFields = Pick<CallRequest, "messages" | "tools" | "serverFields" | "singleCall">;
+
+const nameOf = ({ name }: { readonly name: string }): string => name;
 
 function refuse(what: string): never {
   throw new ApiError({
@@ -27,12 +34,14 @@ function imageOf(url: string): Wire {
   return { type: "image", source };
 }
 
+/** The API refuses empty texts. */
 const blocksOf = ({ content }: ChatMessage): readonly Wire[] =>
-  typeof content === "string"
-    ? content === ""
-      ? []
-      : [{ type: "text", text: content }]
-    : content.map((part) => (part.type === "text" ? { ...part } : imageOf(part.url)));
+  (typeof content === "string" ? [{ type: "text", text: content } as const] : content).flatMap(
+    (part): readonly Wire[] => {
+      if (part.type === "image") return [imageOf(part.url)];
+      return part.text.trim() === "" ? [] : [{ type: "text", text: part.text }];
+    },
+  );
 
 /** What the model wrote may be no object, which the API requires. */
 function inputOf(text: string): unknown {
@@ -46,12 +55,15 @@ function inputOf(text: string): unknown {
 function toTurn(message: ChatMessage): { role: "user" | "assistant"; content: readonly Wire[] } {
   const content = blocksOf(message);
   if (message.role === "tool") {
-    const result = { type: "tool_result", tool_use_id: message.toolCallId, content };
-    return { role: "user", content: [result] };
+    const result = { type: "tool_result", tool_use_id: message.toolCallId };
+    return { role: "user", content: [content.length === 0 ? result : { ...result, content }] };
   }
   if (message.role !== "assistant") return { role: "user", content };
   const calls = (message.toolCalls ?? []).map(({ id, name, arguments: text }) => ({
-    ...{ type: "tool_use", id, name, input: inputOf(text) },
+    type: "tool_use",
+    id,
+    name,
+    input: inputOf(text),
   }));
   return { role: "assistant", content: [...content, ...calls] };
 }
@@ -60,6 +72,7 @@ function toTurn(message: ChatMessage): { role: "user" | "assistant"; content: re
 function turnsOf(messages: readonly ChatMessage[]): readonly Wire[] {
   const turns: { role: string; content: readonly Wire[] }[] = [];
   for (const turn of messages.filter(({ role }) => role !== "system").map(toTurn)) {
+    if (turn.content.length === 0) continue;
     const last = turns.at(-1);
     if (last?.role === turn.role) last.content = [...last.content, ...turn.content];
     else turns.push({ ...turn });
@@ -67,24 +80,53 @@ function turnsOf(messages: readonly ChatMessage[]): readonly Wire[] {
   return turns;
 }
 
-function choiceOf(fields: JsonObject = {}): Wire {
-  const { tool_choice: choice, ...others } = fields;
-  const [other] = Object.keys(others);
-  if (other !== undefined) refuse(other);
-  if (choice === undefined || choice === "auto") return {};
-  if (choice === "required") return { tool_choice: { type: "any" } };
+function choiceOf({ serverFields = {}, singleCall }: ToolFields): Wire {
+  const { tool_choice: choice = "auto" } = serverFields;
+  const single = singleCall === true ? { disable_parallel_tool_use: true } : {};
+  if (choice === "auto") return singleCall === true ? { type: "auto", ...single } : {};
+  if (choice === "required") return { type: "any", ...single };
   const name = textIn(objectIn(objectIn(choice).function).name);
-  return name === undefined ? refuse("tool_choice") : { tool_choice: { type: "tool", name } };
+  return name === undefined ? refuse("This tool_choice") : { type: "tool", name, ...single };
 }
 
-function toolsOf({ tools, serverFields }: CallRequest): Wire {
-  if (tools.length === 0) return choiceOf(serverFields);
+const toTool = ({ name, description, parameters }: ToolDefinition): Wire => ({
+  ...defined({ name, description }),
+  input_schema: parameters ?? { type: "object", properties: {} },
+});
+
+/** Where earlier calls are in the messages, the API requires tools, also if the agent forbids their use now. */
+function toolsOf(asked: ToolFields): Wire {
+  const { messages, tools } = asked;
+  if (tools.length === 0) {
+    const called = new Set(messages.flatMap(({ toolCalls = [] }) => toolCalls.map(nameOf)));
+    if (called.size === 0) return {};
+    return { tools: [...called].map((name) => toTool({ name })), tool_choice: { type: "none" } };
+  }
+  const choice = choiceOf(asked);
   return {
-    tools: tools.map(({ name, description, parameters }) => ({
-      ...defined({ name, description }),
-      input_schema: parameters ?? { type: "object", properties: {} },
-    })),
-    ...choiceOf(serverFields),
+    tools: tools.map(toTool),
+    ...(Object.keys(choice).length === 0 ? {} : { tool_choice: choice }),
+  };
+}
+
+/** Structured output, the only one of the other fields that has a counterpart. */
+function formatOf({ tool_choice: _choice, ...others }: JsonObject): Wire {
+  const { response_format: format, ...rest } = others;
+  const [other] = Object.keys(rest);
+  if (other !== undefined) refuse(other);
+  if (format === undefined) return {};
+  const { schema } = objectIn(objectIn(format).json_schema);
+  if (schema === undefined) refuse(`response_format ${JSON.stringify(format)}`);
+  return { output_config: { format: { type: "json_schema", schema } } };
+}
+
+/** What the model is to read. Earlier reasoning is left out, since it would have to be signed. */
+export function anthropicPrompt(asked: ToolFields): Wire {
+  const system = asked.messages.filter(({ role }) => role === "system").flatMap(blocksOf);
+  return {
+    ...(system.length === 0 ? {} : { system }),
+    messages: turnsOf(asked.messages),
+    ...toolsOf(asked),
   };
 }
 
@@ -94,13 +136,11 @@ export function anthropicBody({ request, params, model }: ChatRequest): Wire {
   if (request.topLogprobs !== undefined) refuse("logprobs");
   if (params.minP !== 0) refuse(`min_p=${params.minP}`);
   const { temperature, topP, topK, maxTokens } = params;
-  const system = request.messages.filter(({ role }) => role === "system").flatMap(blocksOf);
   return {
     model,
-    max_tokens: maxTokens,
-    ...(system.length === 0 ? {} : { system }),
-    messages: turnsOf(request.messages),
-    ...toolsOf(request),
+    max_tokens: Number.isFinite(maxTokens) ? maxTokens : defaultMaxTokens,
+    ...anthropicPrompt(request),
+    ...formatOf(request.serverFields ?? {}),
     // Some of its models take only one of the two, so what is off is not sent.
     ...(temperature === 1 ? {} : { temperature }),
     ...(topP === 1 ? {} : { top_p: topP }),
@@ -123,7 +163,8 @@ export function readAnthropicResponse(json: unknown): ResponseChunk {
   const calls = blocks.filter(({ type }) => type === "tool_use");
   const usage = objectIn(counts);
   const cached = numberIn(usage.cache_read_input_tokens) ?? 0;
-  const fresh = (numberIn(usage.input_tokens) ?? 0) + (numberIn(usage.cache_creation_input_tokens) ?? 0);
+  const fresh =
+    (numberIn(usage.input_tokens) ?? 0) + (numberIn(usage.cache_creation_input_tokens) ?? 0);
   const reason = textIn(stop_reason);
   const reasoning = textOf("thinking", "thinking");
   return {
