@@ -323,7 +323,7 @@ describe("JSON that is nested without end", () => {
 });
 
 describe("docs/gateway.md", () => {
-  /** Row of its table to the test that holds it, here or in `open.test.ts`. */
+  /** Row of its table to the test that holds it, here or in the files that `sources` has. */
   const tests: Readonly<Record<string, string>> = {
     "compressed bodies": "are held to the limit by what they stand for",
     "trailing and double slashes": "base URLs may end in %j",
@@ -337,6 +337,11 @@ describe("docs/gateway.md", () => {
     "a response that the agent has begun (Anthropic's prefill)": "has begun for the model",
     "`GET` or `DELETE` of `responses/{id}`": "fetching a response again",
     "a truncated response, in the stream of Responses": "the stream helper of responses ends",
+    "`conversation` in Responses": "continues a conversation that was opened here",
+    "`cache_control`, `anthropic-beta`, system messages inside `messages` (Anthropic)":
+      "Anthropic's cache markers, beta headers",
+    "a repetition of a call whose response was lost": "a response that is lost on its way",
+    "a repetition of a call that was ended in the middle": "is captured once, and not trained on",
     "embeddings, files and all else of OpenAI's API": '"embeddings"',
   };
 
@@ -349,7 +354,9 @@ describe("docs/gateway.md", () => {
     expect(rows.slice(2)).toEqual(Object.keys(tests));
     const sources =
       read("client-compatibility.test.ts").split("docs/gateway.md")[0] +
-      read("open-gateway.test.ts");
+      read("open-gateway.test.ts") +
+      read("official-clients.test.ts") +
+      read("agent-requests.test.ts");
     for (const name of Object.values(tests)) expect(sources).toContain(name);
   });
 });
