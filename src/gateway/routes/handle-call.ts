@@ -4,7 +4,7 @@
  */
 import type { BodyLease } from "../http/body-budget.ts";
 import { CallAbort } from "../call/call-abort.ts";
-import type { CallRequest } from "../call/call-request.ts";
+import type { CallRequest, CallResult } from "../call/call-request.ts";
 import { runCall, type CallContext, type FinishedCall } from "../call/call.ts";
 import { unenforcedOf } from "../call/output-form.ts";
 import type { TextDelta } from "../call/delta-reader.ts";
@@ -42,7 +42,7 @@ export interface ProtocolCall {
   readonly call: CallRequest;
   readonly responseId: string;
   /** The response to the same call before, which its client did not get. */
-  readonly lost?: FinishedCall | undefined;
+  readonly lost?: CallResult | undefined;
   /** Null for a whole response. */
   readonly stream: ((events: EventStream) => CallStream) | null;
   readonly whole: (call: FinishedCall) => object;

@@ -1,23 +1,42 @@
 /** Calls that a client sends again since it did not get a response: they are captured once. */
-import type { CallRequest } from "../call/call-request.ts";
+import type { CallRequest, CallResult } from "../call/call-request.ts";
 import { createResponseId, type FinishedCall } from "../call/call.ts";
 import { EventStream } from "../http/event-stream.ts";
 import { JsonReply, type Reply } from "../http/reply.ts";
 import { textOf } from "../session/message-text.ts";
-import type { ProtocolCall, RouteContext } from "./handle-call.ts";
+import type { SessionRoute } from "../http/path.ts";
+import type { CaptureSession } from "../session/session.ts";
 
 /** How often the clients of OpenAI and Anthropic have tried before; other clients send nothing. */
 const retryHeader = "x-stainless-retry-count";
 
+/** Where a call came in. */
+interface CallOrigin {
+  readonly session: CaptureSession;
+  readonly route: SessionRoute;
+  readonly request: Request;
+}
+
+/** How a protocol writes a response. */
+interface ResponseWriter {
+  readonly stream:
+    | ((events: EventStream) => {
+        begin(promptTokens: number): void;
+        finish(call: FinishedCall): void;
+      })
+    | null;
+  readonly whole: (call: FinishedCall) => object;
+}
+
 export interface CallIdentity {
   readonly responseId: string;
   /** What was captured for the same call before; undefined for a new call. */
-  readonly lost: FinishedCall | undefined;
+  readonly lost: CallResult | undefined;
 }
 
 /** The id of a call's response: that of the call that it repeats, or a new one. */
 export function identifyCall(
-  { session, route, request }: RouteContext,
+  { session, route, request }: CallOrigin,
   call: CallRequest,
   prefix: string,
 ): CallIdentity {
@@ -28,27 +47,25 @@ export function identifyCall(
 
 /** Remembers how a call ended, for its client may send it again. */
 export function rememberCall(
-  { session, route, request }: RouteContext,
+  { session, route, request }: CallOrigin,
   call: CallRequest,
-  result: FinishedCall | null,
+  result: CallResult | null,
 ): void {
   if (request.headers.has(retryHeader)) session.lost.keep(call, route.trajectoryUid, result);
 }
 
 /** The captured response once more. */
-export function repeatResponse(
-  lost: FinishedCall,
-  { stream, whole }: Pick<ProtocolCall, "stream" | "whole">,
-): Reply {
-  if (stream === null) return new JsonReply(whole(lost));
-  const events = new EventStream(() => undefined);
-  const open = stream(events);
+export function repeatResponse(lost: CallResult, { stream, whole }: ResponseWriter): Reply {
   const completions = lost.completions.map((completion) => {
     const { content, reasoning = "" } = completion.message;
     return { ...completion, rest: { content: textOf(content), reasoning } };
   });
-  open.begin(lost.promptTokens);
-  open.finish({ ...lost, completions });
+  const call = { ...lost, completions };
+  if (stream === null) return new JsonReply(whole(call));
+  const events = new EventStream(() => undefined);
+  const open = stream(events);
+  open.begin(call.promptTokens);
+  open.finish(call);
   events.close();
   return events;
 }

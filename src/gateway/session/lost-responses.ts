@@ -5,26 +5,26 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallRequest, CallResult } from "../call/call-request.ts";
 
-interface Outcome<Result> {
+interface Outcome {
   readonly request: CallRequest;
   readonly trajectoryUid: string | null;
   /** Null for a call that failed: its repetition is a new call. */
-  readonly result: Result | null;
+  readonly result: CallResult | null;
 }
 
 /** Clients repeat a call within seconds, before they make many others. */
 const kept = 16;
 
-export class LostResponses<Result extends CallResult = CallResult> {
-  #outcomes: readonly Outcome<Result>[] = [];
+export class LostResponses {
+  #outcomes: readonly Outcome[] = [];
 
   /** How a call ended, of a client that says when it repeats one. */
-  keep(request: CallRequest, trajectoryUid: string | null, result: Result | null): void {
+  keep(request: CallRequest, trajectoryUid: string | null, result: CallResult | null): void {
     this.#outcomes = [...this.#outcomes, { request, trajectoryUid, result }].slice(-kept);
   }
 
   /** The result of the call that this one repeats; undefined where that failed or is not known. Once. */
-  take(request: CallRequest, trajectoryUid: string | null): Result | undefined {
+  take(request: CallRequest, trajectoryUid: string | null): CallResult | undefined {
     const equal = this.#outcomes.filter(
       (one) => one.trajectoryUid === trajectoryUid && isDeepStrictEqual(one.request, request),
     );

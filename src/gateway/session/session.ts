@@ -5,7 +5,6 @@ import type { SessionOptions } from "../../core/session.ts";
 import type { Trace } from "../../core/trace.ts";
 import type { CallAbort } from "../call/call-abort.ts";
 import { CallLimiter, type CallLimits } from "./call-limits.ts";
-import type { FinishedCall } from "../call/call.ts";
 import { Conversation } from "./conversation.ts";
 import { LostResponses } from "./lost-responses.ts";
 import type { GatewayMetrics } from "../metrics.ts";
@@ -27,7 +26,7 @@ export class CaptureSession {
   readonly options: SessionOptions;
   readonly conversation: Conversation = new Conversation();
   readonly rawPrompts: RawPrompts = new RawPrompts();
-  readonly lost: LostResponses<FinishedCall> = new LostResponses();
+  readonly lost: LostResponses = new LostResponses();
   /** The response to the last request, where that was an error of the server; else null. */
   serverError: string | null = null;
   /** Performance clock, in milliseconds. */
