@@ -47,7 +47,7 @@ export const frameworks: readonly Framework[] = [
     protocol: "Chat Completions",
     node: 22,
   },
-  { name: "mastra", versions: [{ "@mastra/core": "1" }], protocol: "Chat Completions", node: 24 },
+  { name: "mastra", versions: [{ "@mastra/core": "1" }], protocol: "Chat Completions", node: 22 },
   { name: "genkit", versions: [{ genkit: "1" }], protocol: "Chat Completions", node: 20 },
   {
     name: "strands",

@@ -64,6 +64,11 @@ export interface Trace {
    * the model's own all the same, so the call is trained on.
    */
   readonly unmet?: string;
+  /**
+   * What was asked of the response's form and was not enforced while sampling, with the field and the place in
+   * its schema; absent where all was. The response may have it all the same.
+   */
+  readonly unenforced?: readonly string[];
   /** The rule by which it is a call next to the task, kept out of training; set when a rollout ends. */
   readonly sideCall?: string;
   /** Fields beyond sampling, as requested: `response_format`, `tool_choice` ... */

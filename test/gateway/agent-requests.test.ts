@@ -36,11 +36,13 @@ async function clientOf(
 describe("with the embedded engine", () => {
   let backend: LocalBackend;
   let gateway: Gateway;
+  const warnings: string[] = [];
   beforeAll(async () => {
     backend = new LocalBackend({ threads: 1 });
     const model = { name: "builtin:shop-tiny", lora: { rank: 1, alpha: 1 } };
     const target = await backend.start({ seed: 1, model, signal: new AbortController().signal });
-    gateway = createGateway({ target, model: "tiny" });
+    const onWarning = (text: string): void => void warnings.push(text);
+    gateway = createGateway({ target, model: "tiny", onWarning });
     await gateway.listen();
   }, 120_000);
   afterAll(async () => {
@@ -70,6 +72,53 @@ describe("with the embedded engine", () => {
       text: { format },
     });
     expect(answer.safeParse(JSON.parse(output_text)).success).toBe(true);
+  });
+
+  it("what is not enforced is said with each call, whole or streamed, and as a warning once", async () => {
+    const schema = {
+      type: "object",
+      properties: {
+        tags: { type: "array", items: { enum: ["x", "y"] }, maxItems: 2, uniqueItems: true },
+        ünk: { type: "string", maxLength: 3, not: { const: "no" } },
+      },
+      required: ["tags"],
+      additionalProperties: false,
+    };
+    const asked = [
+      'response_format #/properties/tags: the keyword "uniqueItems"',
+      'response_format #/properties/ünk: the keyword "not"',
+      'tool price #/properties/at: format "uri"',
+    ];
+    const before = warnings.length;
+    const { client, traces } = await clientOf(gateway);
+    const at = { type: "object", properties: { at: { type: "string", format: "uri" } } };
+    for (const stream of [false, true, false]) {
+      const { response } = await client.chat.completions
+        .create({
+          ...{ model: "tiny", messages, stream, parallel_tool_calls: stream },
+          tools: [{ type: "function", function: { name: "price", strict: true, parameters: at } }],
+          response_format: { type: "json_schema", json_schema: { name: "a", schema } },
+        })
+        .withResponse();
+      expect(response.headers.get("x-agent-trainer-unenforced")).toBe(
+        asked.join("; ").replace("ü", "\\u{fc}"),
+      );
+      await response.text().catch(() => "");
+    }
+    await expect.poll(async () => (await traces()).length).toBe(3);
+    for (const { unenforced } of await traces()) expect(unenforced).toEqual(asked);
+    const told = warnings.slice(before);
+    expect(told.map((text) => asked.findIndex((one) => text.includes(one)))).toEqual([0, 1, 2]);
+  });
+
+  it("nothing is said where all is enforced", async () => {
+    const { client, traces } = await clientOf(gateway);
+    const response_format = zodResponseFormat(answer, "answer");
+    const { response } = await client.chat.completions
+      .create({ model: "tiny", messages, tools, response_format, tool_choice: "required" })
+      .withResponse();
+    expect(response.headers.get("x-agent-trainer-unenforced")).toBeNull();
+    expect((await traces())[0]!.unenforced).toBeUndefined();
   });
 
   it.each([
@@ -123,6 +172,11 @@ describe("with a sampler that enforces nothing", () => {
       undefined,
       expect.stringContaining("response_format"),
       expect.stringContaining("tool_choice"),
+    ]);
+    expect((await traces()).map(({ unenforced }) => unenforced)).toEqual([
+      ["response_format: responses are sampled freely"],
+      ["response_format: responses are sampled freely"],
+      ["tool_choice: responses are sampled freely", "strict tools: responses are sampled freely"],
     ]);
   });
 });

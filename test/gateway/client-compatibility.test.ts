@@ -228,51 +228,6 @@ describe("what is not offered says so", () => {
   });
 });
 
-it("cache markers, beta headers and system text among messages of Anthropic are accepted", async () => {
-  await using world = await listen();
-  const client = new Anthropic({
-    baseURL: world.baseURL.replace(/\/v1$/, ""),
-    apiKey: world.apiKey,
-    authToken: null,
-    maxRetries: 0,
-    defaultHeaders: { "anthropic-beta": "prompt-caching-2024-07-31,context-1m-2025-08-07" },
-  });
-  const cache_control = { type: "ephemeral" as const };
-  const message = await client.messages.create({
-    model,
-    max_tokens: 9,
-    system: [{ type: "text", text: "Be brief.", cache_control }],
-    tools: [{ name: "look", input_schema: { type: "object" }, cache_control }],
-    messages: [
-      { role: "user", content: [{ type: "text", text: "q", cache_control }] },
-      // As agents send reminders; the SDK's types have no such role.
-      { role: "system" as "user", content: "The user has left." },
-      { role: "user", content: "again" },
-    ],
-  });
-  expect(message.content).toEqual([expect.objectContaining({ type: "text", text: "ok" })]);
-});
-
-it("a call sent again after a lost connection is captured as a call of its own", async () => {
-  let connections = 0;
-  await using world = await listen();
-  const client = new OpenAI({
-    ...world,
-    maxRetries: 1,
-    fetch: async (url, init) => {
-      const response = await fetch(url, init);
-      if (connections++ > 0) return response;
-      await response.body?.cancel();
-      throw new TypeError("fetch failed");
-    },
-  });
-  const completion = await client.chat.completions.create({ model, messages });
-  expect(completion.choices[0]?.message.content).toBe("ok");
-  const calls = await world.session.traces();
-  expect(calls).toHaveLength(2);
-  expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
-});
-
 it("the stream helper of responses ends with what was said of an answer that was cut", async () => {
   await using world = await listen("a long answer");
   const client = new OpenAI({ ...world, maxRetries: 0 });
@@ -368,7 +323,7 @@ describe("JSON that is nested without end", () => {
 });
 
 describe("docs/gateway.md", () => {
-  /** Row of its table to the test that holds it, here or in `open.test.ts`. */
+  /** Row of its table to the test that holds it, here or in the files that `sources` has. */
   const tests: Readonly<Record<string, string>> = {
     "compressed bodies": "are held to the limit by what they stand for",
     "trailing and double slashes": "base URLs may end in %j",
@@ -384,8 +339,9 @@ describe("docs/gateway.md", () => {
     "a truncated response, in the stream of Responses": "the stream helper of responses ends",
     "`conversation` in Responses": "continues a conversation that was opened here",
     "`cache_control`, `anthropic-beta`, system messages inside `messages` (Anthropic)":
-      "cache markers, beta headers and system text",
-    "a retry of a call whose connection was lost": "a call sent again after a lost connection",
+      "Anthropic's cache markers, beta headers",
+    "a repetition of a call whose response was lost": "a response that is lost on its way",
+    "a repetition of a call that was ended in the middle": "is captured once, and not trained on",
     "embeddings, files and all else of OpenAI's API": '"embeddings"',
   };
 
@@ -399,6 +355,7 @@ describe("docs/gateway.md", () => {
     const sources =
       read("client-compatibility.test.ts").split("docs/gateway.md")[0] +
       read("open-gateway.test.ts") +
+      read("official-clients.test.ts") +
       read("agent-requests.test.ts");
     for (const name of Object.values(tests)) expect(sources).toContain(name);
   });

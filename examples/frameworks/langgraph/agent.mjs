@@ -1,5 +1,6 @@
 /** A shop assistant as a LangGraph graph, streaming. */
 import { tool } from "@langchain/core/tools";
+import { concat } from "@langchain/core/utils/stream";
 import {
   END,
   GraphRecursionError,
@@ -24,12 +25,16 @@ export async function agent(task, { baseUrl, apiKey, model: id, signal }) {
     apiKey, // changed
     configuration: { baseURL: baseUrl }, // changed
     maxRetries: 0,
-    streaming: true,
   }).bindTools(tools);
+  // With `streaming: true` it would count tokens by a vocabulary that it downloads.
+  const respond = async (messages) => {
+    let message;
+    for await (const chunk of await model.stream(messages, { signal }))
+      message = message === undefined ? chunk : concat(message, chunk);
+    return message;
+  };
   const graph = new StateGraph(MessagesAnnotation)
-    .addNode("model", async ({ messages }) => ({
-      messages: [await model.invoke(messages, { signal })],
-    }))
+    .addNode("model", async ({ messages }) => ({ messages: [await respond(messages)] }))
     .addNode("tools", new ToolNode(tools))
     .addEdge(START, "model")
     .addConditionalEdges("model", toolsCondition, ["tools", END])

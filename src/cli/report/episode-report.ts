@@ -14,6 +14,7 @@ function callLine({ trace }: Step, number: number): string {
     finishedAt,
     malformed,
     unmet,
+    unenforced,
     sideCall,
   } = trace;
   const prompt = usage?.promptTokens ?? promptIds.length;
@@ -27,6 +28,7 @@ function callLine({ trace }: Step, number: number): string {
     ...tools,
     ...(malformed === undefined ? [] : [`malformed: ${malformed}`]),
     ...(unmet === undefined ? [] : [`not as requested: ${unmet}`]),
+    ...(unenforced === undefined ? [] : [`not enforced: ${unenforced.join(", ")}`]),
     ...(sideCall === undefined ? [] : [`side call by the rule "${sideCall}"`]),
   ];
   return safeText(parts.join("; "));

@@ -13,6 +13,8 @@ export type { FinishedChoice } from "../targets/target.ts";
 export interface CallContext extends TargetCall {
   readonly target: Target;
   readonly responseId: string;
+  /** @see Trace.unenforced */
+  readonly unenforced?: readonly string[];
 }
 
 export interface FinishedCall extends CallResult {

@@ -26,6 +26,8 @@ export interface RecordedCall {
   readonly firstTokenMark?: number;
   /** As the server counted. */
   readonly usage?: CallUsage;
+  /** @see Trace.unenforced */
+  readonly unenforced?: readonly string[];
 }
 
 function joinTokens(prompt: Int32Array, response: Int32Array): Int32Array {
@@ -62,6 +64,7 @@ export async function recordCall(
       tools: request.tools,
       response: completion.message,
       ...defined({ malformed: completion.malformed, unmet: completion.unmet }),
+      ...defined({ unenforced: call.unenforced }),
       // Views, so that the trace and the conversation share one copy of the ids.
       promptIds: own.subarray(0, prepared.tokens.length),
       responseIds: own.subarray(prepared.tokens.length),

@@ -79,27 +79,67 @@ function requireSchema(grammar: Grammar): void {
   }
 }
 
-/** What the schemas of a form ask for that is not enforced. */
-export function unenforcedOf(form: OutputForm): readonly string[] {
-  return form.content === undefined ? [] : compile(form.content).unenforced;
+/**
+ * What a request asks of its response's form that sampling does not enforce, each with the field and the place
+ * in its schema; empty where all of it is enforced, or nothing was asked.
+ * @param isApplied whether the sampler applies `SamplingParams.rules`
+ * @throws ApiError 400 as `readOutputForm`.
+ */
+export function unenforcedOf(
+  request: CallRequest,
+  renderer: Renderer,
+  isApplied: boolean,
+): readonly string[] {
+  const form = readOutputForm(request);
+  if (form === null) return [];
+  const { content, mustCall, singleCall } = form;
+  const strict = (request.strictTools ?? []).length > 0;
+  const asked = [
+    ...(content === undefined ? [] : ["response_format"]),
+    ...(mustCall ? ["tool_choice"] : []),
+    ...(singleCall ? ["parallel_tool_calls"] : []),
+    ...(strict ? ["strict tools"] : []),
+  ];
+  if (!isApplied || request.rawPrompt !== undefined)
+    return asked.map((field) => `${field}: responses are sampled freely`);
+  // A single call of no tools is nothing to enforce.
+  if (formGrammar(request, form, renderer) === null)
+    return request.tools.length === 0 && content === undefined
+      ? []
+      : asked.map((field) => `${field}: how this model writes it is not known`);
+  const found = [
+    ...(content === undefined
+      ? []
+      : compile(content).unenforced.map((what) => `response_format ${what}`)),
+    ...strictTools(request, form.tools).flatMap(({ name, unenforced }) =>
+      unenforced.map((what) => `tool ${name} ${what}`),
+    ),
+  ];
+  return [...new Set(found)];
 }
 
-/** Strict tools whose schemas can be read. */
-function strictNames(
-  { strictTools = [] }: CallRequest,
+interface StrictTool {
+  readonly name: string;
+  readonly unenforced: readonly string[];
+  /** Whether its schema can be enforced at all. */
+  readonly isReadable: boolean;
+}
+
+function strictTools(
+  { strictTools: wanted = [] }: CallRequest,
   tools: readonly ToolDefinition[],
-): readonly string[] {
+): readonly StrictTool[] {
   return tools
-    .filter(({ name, parameters }) => {
-      if (!strictTools.includes(name) || parameters === undefined) return false;
+    .filter(({ name }) => wanted.includes(name))
+    .map(({ name, parameters }) => {
+      if (parameters === undefined) return { name, unenforced: [], isReadable: false };
       try {
-        compile({ type: "json", schema: parameters });
-        return true;
-      } catch {
-        return false;
+        const { unenforced } = compile({ type: "json", schema: parameters });
+        return { name, unenforced, isReadable: true };
+      } catch (error) {
+        return { name, unenforced: [`#: ${(error as Error).message}`], isReadable: false };
       }
-    })
-    .map(({ name }) => name);
+    });
 }
 
 /** The rules of a call; undefined where there are none, or the renderer has no grammar for its form. */
@@ -116,7 +156,9 @@ export function logitRules(
 
 function formGrammar(request: CallRequest, form: OutputForm, renderer: Renderer): Grammar | null {
   const { content, tools, mustCall } = form;
-  const strict = strictNames(request, tools);
+  const strict = strictTools(request, tools).flatMap(({ name, isReadable }) =>
+    isReadable ? [name] : [],
+  );
   const isOpen = content === undefined && !mustCall;
   if (isOpen && strict.length === 0 && (request.singleCall !== true || tools.length === 0))
     return null;

@@ -17,6 +17,8 @@ export const eventHeaders: Readonly<Record<string, string>> = {
 
 /** Writes one response of status 200. After the client has gone, or `close`, everything is a no-op. */
 export class EventStream {
+  /** In addition to those of every stream. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Called when the client has gone. */
   readonly #onLeave: () => void;
   #sink: EventSink | null = null;
@@ -27,8 +29,9 @@ export class EventStream {
   /** Nothing was written since the last ping was due. */
   #isQuiet = true;
 
-  constructor(onLeave: () => void) {
+  constructor(onLeave: () => void, headers: Readonly<Record<string, string>> = {}) {
     this.#onLeave = onLeave;
+    this.headers = headers;
   }
 
   /** Whether there is something to send at once. */
@@ -108,7 +111,7 @@ export class EventStream {
         this.leave();
       },
     });
-    return new Response(body, { headers: eventHeaders });
+    return new Response(body, { headers: { ...eventHeaders, ...this.headers } });
   }
 
   #stop(): void {

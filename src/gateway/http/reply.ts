@@ -4,12 +4,17 @@
  */
 import { EventStream } from "./event-stream.ts";
 
+/** Headers in addition to those of its kind. */
+export type MoreHeaders = Readonly<Record<string, string>>;
+
 /** Status 200. */
 export class JsonReply {
   readonly text: string;
+  readonly headers: MoreHeaders;
 
-  constructor(value: object) {
+  constructor(value: object, headers: MoreHeaders = {}) {
     this.text = JSON.stringify(value);
+    this.headers = headers;
   }
 }
 
@@ -31,11 +36,18 @@ export class EarlyReply {
   readonly everyMs: number;
   /** Called when the client has gone. */
   readonly onLeave: () => void;
+  readonly headers: MoreHeaders;
 
-  constructor(outcome: Promise<EarlyOutcome>, everyMs: number, onLeave: () => void) {
+  constructor(
+    outcome: Promise<EarlyOutcome>,
+    everyMs: number,
+    onLeave: () => void,
+    headers: MoreHeaders = {},
+  ) {
     this.outcome = outcome;
     this.everyMs = everyMs;
     this.onLeave = onLeave;
+    this.headers = headers;
   }
 }
 
@@ -87,12 +99,12 @@ function earlyResponse(reply: EarlyReply): Response {
       reply.onLeave();
     },
   });
-  return new Response(body, { headers: jsonHeaders });
+  return new Response(body, { headers: { ...jsonHeaders, ...reply.headers } });
 }
 
 export function toResponse(reply: Reply): Response {
   if (reply instanceof Response) return reply;
   if (reply instanceof EarlyReply) return earlyResponse(reply);
   if (reply instanceof EventStream) return reply.toResponse();
-  return new Response(reply.text, { headers: jsonHeaders });
+  return new Response(reply.text, { headers: { ...jsonHeaders, ...reply.headers } });
 }

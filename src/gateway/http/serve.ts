@@ -58,14 +58,14 @@ function closeServer(server: Server): Promise<void> {
   });
 }
 
-function send({ text }: JsonReply, outgoing: ServerResponse): Response {
+function send({ text, headers }: JsonReply, outgoing: ServerResponse): Response {
   const length = Buffer.byteLength(text);
-  outgoing.writeHead(200, { ...jsonHeaders, "content-length": length }).end(text);
+  outgoing.writeHead(200, { ...jsonHeaders, ...headers, "content-length": length }).end(text);
   return RESPONSE_ALREADY_SENT;
 }
 
 function sendEarly(reply: EarlyReply, outgoing: ServerResponse): Response {
-  outgoing.writeHead(200, jsonHeaders);
+  outgoing.writeHead(200, { ...jsonHeaders, ...reply.headers });
   const { stop } = writeEarly(
     reply,
     () => {
@@ -89,7 +89,7 @@ function sendEvents(events: EventStream, outgoing: ServerResponse): Response {
     events.leave();
     return RESPONSE_ALREADY_SENT;
   }
-  outgoing.writeHead(200, eventHeaders);
+  outgoing.writeHead(200, { ...eventHeaders, ...events.headers });
   outgoing.once("close", () => {
     if (!outgoing.writableFinished) events.leave();
   });

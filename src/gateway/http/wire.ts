@@ -71,6 +71,8 @@ export function toWireTrace(trace: Trace): Readonly<Record<string, unknown>> {
     tools: trace.tools.map(toWireTool),
     response_message: toWireMessage(trace.response),
     malformed: trace.malformed ?? null,
+    unmet: trace.unmet ?? null,
+    unenforced: trace.unenforced ?? null,
     prompt_token_ids: Array.from(trace.promptIds),
     completion_token_ids: Array.from(trace.responseIds),
     logprobs: Array.from(trace.logprobs),

@@ -5,7 +5,13 @@
 import { toApiError } from "../http/api-error.ts";
 import { errorBody, errorShapeOf } from "../http/error-response.ts";
 import type { GatewayContext } from "../gateway-context.ts";
-import { EarlyReply, type EarlyOutcome, type JsonReply, type Reply } from "../http/reply.ts";
+import {
+  EarlyReply,
+  type EarlyOutcome,
+  type JsonReply,
+  type MoreHeaders,
+  type Reply,
+} from "../http/reply.ts";
 
 /** @throws what `work` rejects with, as long as nothing was sent. */
 export async function replyInTime(
@@ -13,6 +19,7 @@ export async function replyInTime(
   url: string,
   work: Promise<JsonReply>,
   onLeave: () => void,
+  headers: MoreHeaders,
 ): Promise<Reply> {
   const { headersAfterMs, keepAliveMs } = gateway;
   let timer: NodeJS.Timeout | undefined;
@@ -33,5 +40,5 @@ export async function replyInTime(
       return { text: JSON.stringify(errorBody(error, errorShapeOf(url))), isWhole: false };
     },
   );
-  return new EarlyReply(outcome, keepAliveMs, onLeave);
+  return new EarlyReply(outcome, keepAliveMs, onLeave, headers);
 }

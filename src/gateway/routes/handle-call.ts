@@ -4,15 +4,18 @@
  */
 import type { BodyLease } from "../http/body-budget.ts";
 import { CallAbort } from "../call/call-abort.ts";
-import type { CallRequest } from "../call/call-request.ts";
+import type { CallRequest, CallResult } from "../call/call-request.ts";
 import { runCall, type CallContext, type FinishedCall } from "../call/call.ts";
+import { unenforcedOf } from "../call/output-form.ts";
 import type { TextDelta } from "../call/delta-reader.ts";
 import type { GatewayContext } from "../gateway-context.ts";
 import { EventStream } from "../http/event-stream.ts";
 import type { SessionRoute } from "../http/path.ts";
-import { JsonReply, type Reply } from "../http/reply.ts";
+import { JsonReply, type MoreHeaders, type Reply } from "../http/reply.ts";
 import type { CaptureSession } from "../session/session.ts";
 import { replyInTime } from "./early-json.ts";
+import { rememberCall, repeatResponse } from "./repeated-call.ts";
+import { unenforcedHeaders } from "./unenforced-header.ts";
 
 /** What every route of a session gets. The caller has checked that the session is the client's. */
 export interface RouteContext {
@@ -38,6 +41,8 @@ export interface CallStream {
 export interface ProtocolCall {
   readonly call: CallRequest;
   readonly responseId: string;
+  /** The response to the same call before, which its client did not get. */
+  readonly lost?: CallResult | undefined;
   /** Null for a whole response. */
   readonly stream: ((events: EventStream) => CallStream) | null;
   readonly whole: (call: FinishedCall) => object;
@@ -56,18 +61,26 @@ async function begin(context: RouteContext, call: CallContext): Promise<Finished
     }
   }
   abort.start();
-  return session.track(abort, () => runCall(call));
+  try {
+    const result = await session.track(abort, () => runCall(call));
+    rememberCall(context, call.request, result);
+    return result;
+  } catch (error) {
+    rememberCall(context, call.request, null);
+    throw error;
+  }
 }
 
 async function responseStream(
   context: RouteContext,
   call: CallContext,
   open: (events: EventStream) => CallStream,
+  headers: MoreHeaders,
 ): Promise<EventStream> {
   const { gateway } = context;
   const events = new EventStream(() => {
     call.abort.abort("client");
-  });
+  }, headers);
   const stream = open(events);
   let sendHeaders: (() => void) | undefined;
   const begun = new Promise<void>((resolve) => {
@@ -110,18 +123,26 @@ async function responseStream(
 /** @throws what the call throws before anything was sent. */
 export async function handleCall(
   context: RouteContext,
-  { call: request, responseId, stream, whole }: ProtocolCall,
+  { call: request, responseId, lost, stream, whole }: ProtocolCall,
 ): Promise<Reply> {
+  if (lost !== undefined) return repeatResponse(lost, { stream, whole });
   const { gateway, session, route } = context;
+  const { abilities, renderer } = gateway.target;
+  // A server that renders messages is told the form, and has its own way.
+  const unenforced = abilities.serverFields ? [] : unenforcedOf(request, renderer, abilities.rules);
+  gateway.ignored.noteUnenforced(request.protocol, unenforced);
+  const headers = unenforcedHeaders(unenforced);
   const abort = new CallAbort(gateway.requestTimeoutMs);
   abort.followClient(context.request);
   const { target } = gateway;
   const { trajectoryUid } = route;
-  const call: CallContext = { target, session, trajectoryUid, request, abort, responseId };
-  if (stream) return responseStream(context, call, stream);
-  const work = begin(context, call).then((result) => new JsonReply(whole(result)));
+  const own = { target, session, trajectoryUid, request, abort, responseId };
+  const call: CallContext = unenforced.length === 0 ? own : { ...own, unenforced };
+  if (stream) return responseStream(context, call, stream, headers);
+  const work = begin(context, call).then((result) => new JsonReply(whole(result), headers));
   context.lease.until(work);
-  return replyInTime(gateway, context.request.url, work, () => {
+  const onLeave = (): void => {
     abort.abort("client");
-  });
+  };
+  return replyInTime(gateway, context.request.url, work, onLeave, headers);
 }

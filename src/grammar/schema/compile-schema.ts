@@ -17,7 +17,7 @@ import {
   type Language,
 } from "../strings/language.ts";
 import { patternLanguage } from "../strings/regex.ts";
-import { formatPatterns } from "./formats.ts";
+import { formatPatterns, textFormats } from "./formats.ts";
 import { isObject, type OnUnenforced, type Schema } from "./keywords.ts";
 import { canonical, Normalizer, type PlainSchema } from "./normalize.ts";
 import { numberLanguage } from "./numbers.ts";
@@ -181,9 +181,11 @@ export class SchemaCompiler {
     const min = this.#limit(plain, "minLength", 0, path);
     const max = plain.numbers["maxLength"] ?? Infinity;
     if (max !== Infinity && max > maxCount * 5) return this.#unlimited(plain, path);
-    const formats = plain.formats.flatMap((format) =>
-      Object.hasOwn(formatPatterns, format) ? [formatPatterns[format]!] : [],
-    );
+    const formats = plain.formats.flatMap((format) => {
+      if (Object.hasOwn(formatPatterns, format)) return [formatPatterns[format]!];
+      if (textFormats.has(format)) this.#report(`${path}: format "${format}"`);
+      return [];
+    });
     const languages: Language[] = min === 0 && max === Infinity ? [] : [ofLength(min, max)];
     for (const pattern of [...plain.patterns, ...formats]) {
       try {

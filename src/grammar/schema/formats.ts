@@ -1,4 +1,4 @@
-/** Patterns of the values of `format` that are enforced; other formats are annotations, as JSON Schema has it. */
+/** Values of `format`: patterns of those that are enforced, and names of those that are not. */
 
 const date =
   "(?:\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|1\\d|2[0-8])))";
@@ -15,3 +15,20 @@ export const formatPatterns: Readonly<Record<string, string>> = {
   ipv4: `^${octet}(?:\\.${octet}){3}$`,
   email: `^[a-z0-9_+-]+(?:\\.[a-z0-9_+-]+)*@${label}(?:\\.${label})*\\.[a-z]{2,8}$`,
 };
+
+/** Formats of texts that JSON Schema names and that are not enforced; any other word is an annotation. */
+export const textFormats: ReadonlySet<string> = new Set([
+  "duration",
+  "hostname",
+  "idn-email",
+  "idn-hostname",
+  "ipv6",
+  "iri",
+  "iri-reference",
+  "json-pointer",
+  "regex",
+  "relative-json-pointer",
+  "uri",
+  "uri-reference",
+  "uri-template",
+]);

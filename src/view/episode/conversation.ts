@@ -75,6 +75,7 @@ function notesOf({ trace }: Step): string[] {
   return [
     ...(trace.malformed === undefined ? [] : [`malformed: ${trace.malformed}`]),
     ...(trace.unmet === undefined ? [] : [`not as requested: ${trace.unmet}`]),
+    ...(trace.unenforced === undefined ? [] : [`not enforced: ${trace.unenforced.join("; ")}`]),
     ...(trace.sideCall === undefined ? [] : [`side call by the rule "${trace.sideCall}"`]),
     ...(trace.untrainable === undefined ? [] : [`cannot be trained on: ${trace.untrainable}`]),
     ...(trace.weightChanges === undefined || trace.weightChanges.length === 0

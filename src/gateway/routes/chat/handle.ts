@@ -1,8 +1,8 @@
 /** `POST .../v1/chat/completions`. */
 import { readJsonObject } from "../../http/body.ts";
-import { createResponseId } from "../../call/call.ts";
 import type { Reply } from "../../http/reply.ts";
 import { handleCall, type RouteContext } from "../handle-call.ts";
+import { identifyCall } from "../repeated-call.ts";
 import { ignoredFields } from "../fields/field-table.ts";
 import { chatFields } from "./refusals.ts";
 import { parseChatRequest } from "./request.ts";
@@ -18,11 +18,12 @@ export async function handleChat(context: RouteContext): Promise<Reply> {
     gateway.target.abilities,
   );
   gateway.ignored.note("openai-chat", ignoredFields(body, chatFields));
-  const responseId = createResponseId("chatcmpl-");
+  const { responseId, lost } = identifyCall(context, call, "chatcmpl-");
   const options = { model: gateway.model, renderer: gateway.target.renderer, logprobs };
   return handleCall(context, {
     call,
     responseId,
+    lost,
     stream: stream
       ? (events) => new ChatStream({ ...options, responseId, n: call.n, includeUsage }, events)
       : null,

@@ -1,9 +1,9 @@
 /** `POST .../v1/completions`. */
 import { ContextOverflowError } from "../../../core/errors.ts";
 import { readJsonObject } from "../../http/body.ts";
-import { createResponseId } from "../../call/call.ts";
 import type { Reply } from "../../http/reply.ts";
 import { handleCall, type RouteContext } from "../handle-call.ts";
+import { identifyCall } from "../repeated-call.ts";
 import { ignoredFields } from "../fields/field-table.ts";
 import { completionsFields, parseCompletionsRequest } from "./request.ts";
 import { toTextCompletion } from "./response.ts";
@@ -21,11 +21,12 @@ export async function handleCompletions(context: RouteContext): Promise<Reply> {
   });
   const { call, stream, includeUsage, logprobs } = parsed;
   gateway.ignored.note("openai-completions", ignoredFields(body, completionsFields));
-  const responseId = createResponseId("cmpl-");
+  const { responseId, lost } = identifyCall(context, call, "cmpl-");
   const options = { model: gateway.model, renderer, logprobs };
   return handleCall(context, {
     call,
     responseId,
+    lost,
     stream: stream
       ? (events) => new CompletionsStream({ ...options, responseId, includeUsage }, events)
       : null,

@@ -1,10 +1,11 @@
-/** Fields of requests that have no effect here: each is reported once in a gateway's life, and counted. */
+/** What requests ask for and does not happen here: each is reported once in a gateway's life, and counted. */
 import type { Protocol } from "../../../core/trace.ts";
 import type { GatewayMetrics } from "../../metrics.ts";
 
 /** Names come from clients, so there must be an end to them. */
 const mostNames = 256;
 const longestName = 64;
+const longestPlace = 200;
 
 export class IgnoredFields {
   readonly #reported = new Set<string>();
@@ -18,6 +19,20 @@ export class IgnoredFields {
 
   note(protocol: Protocol, names: readonly string[]): void {
     for (const name of names) this.#note(protocol, name);
+  }
+
+  /** `asked`: as `Trace.unenforced` has it. */
+  noteUnenforced(protocol: Protocol, asked: readonly string[]): void {
+    for (const one of asked) {
+      const [field = one] = one.split(/[ :]/u, 1);
+      this.#metrics.ignored(protocol, `${field} unenforced`);
+      const text = one.slice(0, longestPlace);
+      if (this.#reported.has(text) || this.#reported.size >= mostNames) continue;
+      this.#reported.add(text);
+      this.#warn(
+        `A request (${protocol}) asks for something that is not enforced while sampling, so responses may break it: ${text}. The traces of such calls name it (unenforced); it is reported only once.`,
+      );
+    }
   }
 
   #note(protocol: Protocol, name: string): void {

@@ -1,10 +1,11 @@
 /** `POST .../v1/responses`. */
 import { readJsonObject } from "../../http/body.ts";
-import { createResponseId, type FinishedCall } from "../../call/call.ts";
+import type { FinishedCall } from "../../call/call.ts";
 import { readString } from "../../http/json-fields.ts";
 import type { Reply } from "../../http/reply.ts";
 import { handleCall, type CallStream, type RouteContext } from "../handle-call.ts";
 import type { EventStream } from "../../http/event-stream.ts";
+import { identifyCall } from "../repeated-call.ts";
 import { ignoredFields } from "../fields/field-table.ts";
 import { readConversation } from "./conversations.ts";
 import {
@@ -31,7 +32,7 @@ export async function handleResponses(context: RouteContext): Promise<Reply> {
         : await recallMessages(session, previousId);
   const parsed = parseResponsesRequest(body, model, target.abilities, recalled);
   gateway.ignored.note("openai-responses", ignoredFields(body, responsesFields));
-  const responseId = createResponseId("resp_");
+  const { responseId, lost } = identifyCall(context, parsed.call, "resp_");
   const { renderer } = target;
   const options = { responseId, model, renderer, logprobs: parsed.logprobs, body };
   // Before the client can know the id.
@@ -63,6 +64,7 @@ export async function handleResponses(context: RouteContext): Promise<Reply> {
   return handleCall(context, {
     call: parsed.call,
     responseId,
+    lost,
     stream: parsed.stream ? open : null,
     whole: (result) => {
       store(result);
