@@ -29,6 +29,21 @@ export interface EnvironmentResult {
   readonly isError?: boolean;
 }
 
+/** Where an agent reaches the model: an OpenAI-compatible endpoint of this attempt alone. */
+export interface ModelAddress {
+  /** `http://.../v1` */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly model: string;
+}
+
+/** What an episode that was played by the environment's own agent came to. */
+export interface EpisodeOutcome {
+  readonly reward: number;
+  /** Parts of the reward and other numbers, by name. */
+  readonly signals?: Readonly<Record<string, number>>;
+}
+
 /** One attempt at one task. Calls are made one at a time. */
 export interface EnvironmentEpisode {
   /** The first messages of the conversation. */
@@ -49,6 +64,11 @@ export interface EnvironmentEpisode {
    * it. Absent where such a response just ends the episode.
    */
   respond?(text: string, signal: AbortSignal): Promise<EnvironmentResult>;
+  /**
+   * Plays the episode to its end with the environment's own agent, which calls the model at `model`.
+   * Absent where the environment has no agent.
+   */
+  play?(model: ModelAddress, signal: AbortSignal): Promise<EpisodeOutcome>;
   /** Frees what the environment holds for the episode. Idempotent; does not throw. */
   close(): Promise<void>;
 }
@@ -75,6 +95,8 @@ export interface EnvironmentSource {
   readonly name: string;
   /** Whether its episodes have rewards; if not, the run needs an evaluator. @default true */
   readonly givesRewards?: boolean;
+  /** Whether its episodes are played by its own agent, with `play`: no other agent can be used. @default false */
+  readonly bringsAgent?: boolean;
   /**
    * The tasks of a split, in their own order, in a form that `open` takes again: plain data.
    * @param split `train`, `test` or another name that the environment has.

@@ -17,11 +17,15 @@ export { OpenEnvSource } from "./openenv/openenv-source.ts";
 export type { OpenEnvOptions } from "./openenv/openenv-source.ts";
 export { McpSource } from "./mcp/mcp-source.ts";
 export type { McpOptions } from "./mcp/mcp-source.ts";
+export { VerifiersSource } from "./verifiers/verifiers-source.ts";
+export type { VerifiersOptions } from "./verifiers/verifiers-source.ts";
 export type {
   EnvironmentEpisode,
   EnvironmentResult,
   EnvironmentSource,
   EnvironmentTool,
+  EpisodeOutcome,
+  ModelAddress,
   OpenEpisode,
   PromptMessage,
   TaskRange,

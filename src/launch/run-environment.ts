@@ -53,7 +53,10 @@ export async function holdEnvironment(
   if (name === null) return null;
   const source = isEnvironmentName(name)
     ? environment(name, {
-        ...defined({ toolset: config.environment.toolset ?? undefined }),
+        ...defined({
+          toolset: config.environment.toolset ?? undefined,
+          python: config.environment.python ?? undefined,
+        }),
         callTimeoutMs: config.environment.callTimeoutS * 1000,
         secrets: secretsOf(config.environment.secrets),
       })
@@ -115,6 +118,12 @@ async function defaultAgent(
       fields: { option: "evaluator", env: source.name },
     });
   }
+  if (source.bringsAgent === true) {
+    const play = async (_task: Task, { environment: episode, ...model }: AgentConfig) =>
+      await (episode as TrackedEpisode).play(model, model.signal);
+    const played = { agentFlow: play, ...defined({ evaluator, hooks: given.hooks }) };
+    return inEnvironment(played, source, config);
+  }
   const { maxTurns, systemPrompt } = config.environment;
   const run = (task: Task, { environment: episode, ...agent }: AgentConfig) =>
     runEnvironmentAgent(task, agent, episode as TrackedEpisode, { maxTurns, systemPrompt });
@@ -132,6 +141,13 @@ export async function agentIn(
 ): Promise<Rollouts> {
   if (source !== null && passed === null && config.agent === null) {
     return resolveAgent(await defaultAgent(source, config, folder, given));
+  }
+  if (source?.bringsAgent === true) {
+    throw new ConfigError({
+      message: `${source.name} plays its episodes with an agent of its own, so another agent would be ignored.`,
+      hint: "Remove agent (in code: the agent that is passed).",
+      fields: { option: "agent", env: source.name },
+    });
   }
   const isNamed = passed === null && (source === null || config.agent !== null);
   const spec = isNamed ? await loadAgent(config, folder, source !== null) : passed;

@@ -3,6 +3,8 @@ import type {
   EnvironmentEpisode,
   EnvironmentResult,
   EnvironmentTool,
+  EpisodeOutcome,
+  ModelAddress,
   PromptMessage,
 } from "../../core/environment.ts";
 import { startDeadline } from "../../core/deadline.ts";
@@ -31,6 +33,7 @@ export class TrackedEpisode implements EnvironmentEpisode {
   readonly #inner: EnvironmentEpisode;
   readonly #limits: Required<EpisodeLimits>;
   readonly #rewards: { readonly name: string; readonly reward: number }[] = [];
+  #played: EpisodeOutcome | null = null;
   #calls = 0;
   #refused = 0;
   #isDone = false;
@@ -79,8 +82,29 @@ export class TrackedEpisode implements EnvironmentEpisode {
     );
   }
 
+  /** Plays the episode with the environment's own agent. */
+  async play(model: ModelAddress, signal: AbortSignal): Promise<EpisodeOutcome> {
+    const played = await this.#inner.play?.(model, signal);
+    if (played === undefined || !Number.isFinite(played.reward)) {
+      const gave = played === undefined ? "has no agent" : `gave the reward ${played.reward}`;
+      throw environmentError(`The environment ${gave}.`, { isFinal: true });
+    }
+    this.#isDone = true;
+    this.#played = played;
+    return played;
+  }
+
   /** The score of the rollout, with every reward as a signal. */
   score(): EvalOutput {
+    if (this.#played !== null) {
+      const { reward, signals = {} } = this.#played;
+      const named = Object.entries(signals).filter(([, value]) => Number.isFinite(value));
+      return {
+        reward,
+        isCorrect: null,
+        signals: named.map(([name, value]) => ({ name: `env_${name}`, value })),
+      };
+    }
     const rewards = this.#rewards.map(({ reward }) => reward);
     const reward =
       this.#limits.reward === "last"
