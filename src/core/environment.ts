@@ -23,6 +23,8 @@ export interface EnvironmentResult {
   readonly text: string;
   /** Reward of this call; absent where the environment gave none. */
   readonly reward?: number;
+  /** Parts of the reward, by name: signals of the rollout. */
+  readonly signals?: Readonly<Record<string, number>>;
   /** Whether the episode has ended. @default false */
   readonly done?: boolean;
   /** Whether the call was refused: unknown tool, wrong arguments. The episode goes on. @default false */
@@ -64,6 +66,11 @@ export interface EnvironmentEpisode {
    * it. Absent where such a response just ends the episode.
    */
   respond?(text: string, signal: AbortSignal): Promise<EnvironmentResult>;
+  /**
+   * Scores an episode whose agent ended before the environment did. Absent where there is nothing to score
+   * then.
+   */
+  finish?(signal: AbortSignal): Promise<EnvironmentResult>;
   /**
    * Plays the episode to its end with the environment's own agent, which calls the model at `model`.
    * Absent where the environment has no agent.

@@ -2,6 +2,7 @@
 import type { EnvironmentSource } from "../core/environment.ts";
 import { ConfigError } from "../core/errors.ts";
 import { defined } from "../util/defined.ts";
+import { type HarborRunner, HarborSource } from "./harbor/harbor-source.ts";
 import { McpSource } from "./mcp/mcp-source.ts";
 import { OpenEnvSource } from "./openenv/openenv-source.ts";
 import { OrsSource, type OrsOptions } from "./ors/ors-source.ts";
@@ -25,6 +26,14 @@ const kinds: Readonly<Record<string, Opener>> = {
     return new OpenEnvSource({ url, ...defined({ env: name, callTimeoutMs }) });
   },
   mcp: (rest, { callTimeoutMs }) => new McpSource({ server: rest, ...defined({ callTimeoutMs }) }),
+  harbor: (rest, { callTimeoutMs }) => {
+    const [folder = "", query = ""] = rest.split(/\?(.*)/su);
+    const runner = new URLSearchParams(query).get("runner") ?? undefined;
+    return new HarborSource({
+      folder,
+      ...defined({ runner: runner as HarborRunner | undefined, callTimeoutMs }),
+    });
+  },
   verifiers: (rest, { python }) => {
     const [taskset = "", query = ""] = rest.split(/\?(.*)/su);
     return new VerifiersSource({ taskset, config: queryTree(query), ...defined({ python }) });

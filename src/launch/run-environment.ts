@@ -5,6 +5,7 @@ import type { EnvironmentSource } from "../core/environment.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { TaskHooks } from "../core/hooks.ts";
 import type { Task } from "../core/task.ts";
+import type { EvalOutput } from "../core/trajectory.ts";
 import { runEnvironmentAgent } from "../environments/agent-loop.ts";
 import { environment, isEnvironmentName } from "../environments/environment.ts";
 import { type EpisodeLimits, TrackedEpisode } from "../environments/episode/tracked-episode.ts";
@@ -180,15 +181,18 @@ function inEnvironment(
           throw error;
         },
       );
+      // The setup's own signal has a deadline; tests of an environment run until the rollout is left.
+      const left = new AbortController();
       const isScored = scoresItself || spec.evaluator !== undefined;
       return {
-        ...(isScored ? {} : { evaluator: () => episode.score() }),
+        ...(isScored ? {} : { evaluator: async () => await scoreOf(episode, left.signal) }),
         ...own,
         environment: episode,
         tearDown: async () => {
           try {
             await own?.tearDown?.();
           } finally {
+            left.abort(new Error("The rollout has ended."));
             await episode.close();
           }
         },
@@ -196,6 +200,11 @@ function inEnvironment(
     },
   };
   return { ...spec, hooks } as AgentSpec;
+}
+
+async function scoreOf(episode: TrackedEpisode, signal: AbortSignal): Promise<EvalOutput> {
+  await episode.finish(signal);
+  return episode.score();
 }
 
 async function openEpisode(

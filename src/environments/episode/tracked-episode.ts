@@ -33,6 +33,7 @@ export class TrackedEpisode implements EnvironmentEpisode {
   readonly #inner: EnvironmentEpisode;
   readonly #limits: Required<EpisodeLimits>;
   readonly #rewards: { readonly name: string; readonly reward: number }[] = [];
+  readonly #parts: Record<string, number> = {};
   #played: EpisodeOutcome | null = null;
   #calls = 0;
   #refused = 0;
@@ -82,6 +83,17 @@ export class TrackedEpisode implements EnvironmentEpisode {
     );
   }
 
+  /** Scores what is left when the agent has ended; nothing where the environment has. */
+  async finish(signal: AbortSignal): Promise<EnvironmentResult> {
+    const inner = this.#inner;
+    if (this.#isDone || inner.finish === undefined) return { text: "", done: this.#isDone };
+    return await this.#run(
+      responseName,
+      signal,
+      async (own) => await (inner.finish?.(own) ?? { text: "" }),
+    );
+  }
+
   /** Plays the episode with the environment's own agent. */
   async play(model: ModelAddress, signal: AbortSignal): Promise<EpisodeOutcome> {
     const played = await this.#inner.play?.(model, signal);
@@ -126,7 +138,8 @@ export class TrackedEpisode implements EnvironmentEpisode {
   #signals(): Signal[] {
     const sums = new Map<string, number>();
     for (const { name, reward } of this.#rewards) sums.set(name, (sums.get(name) ?? 0) + reward);
-    return Array.from(sums, ([name, value]) => ({ name: `env_${name}`, value }));
+    const all = [...sums, ...Object.entries(this.#parts)];
+    return all.map(([name, value]) => ({ name: `env_${name}`, value }));
   }
 
   /** One call at a time, in the order in which they were made. */
@@ -173,11 +186,12 @@ export class TrackedEpisode implements EnvironmentEpisode {
   }
 
   #keep(name: string, result: EnvironmentResult, maxChars: number): EnvironmentResult {
-    const { reward, done = false, isError = false } = result;
+    const { reward, signals = {}, done = false, isError = false } = result;
     if (reward !== undefined && !Number.isFinite(reward)) {
       throw environmentError(`The call of "${name}" gave the reward ${reward}.`, { isFinal: true });
     }
     if (reward !== undefined) this.#rewards.push({ name, reward });
+    Object.assign(this.#parts, signals);
     if (isError) this.#refused++;
     this.#isDone ||= done;
     return { ...result, text: plainText(result.text, maxChars), done, isError };
