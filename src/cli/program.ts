@@ -7,6 +7,7 @@ import { addDatasetCommands } from "./commands/dataset-commands.ts";
 import { demoCommand, type DemoFlags } from "./commands/demo.ts";
 import { adminTokenVariable, gatewayCommand, type GatewayFlags } from "./commands/gateway.ts";
 import { workerKeyVariable } from "./commands/gateway-source.ts";
+import { addEnvCommands } from "./commands/env-commands.ts";
 import { addEvaluationCommands } from "./commands/evaluation-commands.ts";
 import { addFineTuneCommands } from "./commands/fine-tune-commands.ts";
 import { addDoctorCommands } from "./commands/doctor-commands.ts";
@@ -196,6 +197,7 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
   addModelCommands(program, io, onExit, command);
   addDatasetCommands(program, io, onExit, command);
   addRunsCommands(program, io, onExit, command);
+  addEnvCommands(program, io, onExit, command);
   addVerlCommands(program, io, onExit, command);
   addDoctorCommands(program, io, onExit, command);
   addServeCommands(program, io, onExit, command);

@@ -1211,8 +1211,8 @@ export interface Sections {
   readonly groupEvaluator?: string | null;
   /**
    * Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL,
-   * mcp:COMMAND or mcp:URL, or path#export of a module. null where the agent, the data and the
-   * evaluator are all there is.
+   * harbor:FOLDER, verifiers:NAME, mcp:COMMAND or mcp:URL, or path#export of a module. null where
+   * the agent, the data and the evaluator are all there is.
    * Allowed: a non-empty string, or null.
    * @default null
    */
@@ -1271,6 +1271,13 @@ export interface Sections {
      * @default null
      */
     readonly toolset?: string | null;
+    /**
+     * Python interpreter that has the package verifiers, for verifiers: environments; null is the
+     * one of agent-trainer env setup, or else python3.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly python?: string | null;
     /**
      * Environment variables whose values are sent as secrets of the same names when an episode is
      * opened, for ors: environments.

@@ -23,10 +23,27 @@ export interface EnvironmentResult {
   readonly text: string;
   /** Reward of this call; absent where the environment gave none. */
   readonly reward?: number;
+  /** Parts of the reward, by name: signals of the rollout. */
+  readonly signals?: Readonly<Record<string, number>>;
   /** Whether the episode has ended. @default false */
   readonly done?: boolean;
   /** Whether the call was refused: unknown tool, wrong arguments. The episode goes on. @default false */
   readonly isError?: boolean;
+}
+
+/** Where an agent reaches the model: an OpenAI-compatible endpoint of this attempt alone. */
+export interface ModelAddress {
+  /** `http://.../v1` */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly model: string;
+}
+
+/** What an episode that was played by the environment's own agent came to. */
+export interface EpisodeOutcome {
+  readonly reward: number;
+  /** Parts of the reward and other numbers, by name. */
+  readonly signals?: Readonly<Record<string, number>>;
 }
 
 /** One attempt at one task. Calls are made one at a time. */
@@ -49,6 +66,16 @@ export interface EnvironmentEpisode {
    * it. Absent where such a response just ends the episode.
    */
   respond?(text: string, signal: AbortSignal): Promise<EnvironmentResult>;
+  /**
+   * Scores an episode whose agent ended before the environment did. Absent where there is nothing to score
+   * then.
+   */
+  finish?(signal: AbortSignal): Promise<EnvironmentResult>;
+  /**
+   * Plays the episode to its end with the environment's own agent, which calls the model at `model`.
+   * Absent where the environment has no agent.
+   */
+  play?(model: ModelAddress, signal: AbortSignal): Promise<EpisodeOutcome>;
   /** Frees what the environment holds for the episode. Idempotent; does not throw. */
   close(): Promise<void>;
 }
@@ -75,6 +102,8 @@ export interface EnvironmentSource {
   readonly name: string;
   /** Whether its episodes have rewards; if not, the run needs an evaluator. @default true */
   readonly givesRewards?: boolean;
+  /** Whether its episodes are played by its own agent, with `play`: no other agent can be used. @default false */
+  readonly bringsAgent?: boolean;
   /**
    * The tasks of a split, in their own order, in a form that `open` takes again: plain data.
    * @param split `train`, `test` or another name that the environment has.

@@ -59,6 +59,7 @@ export async function runEnvironmentAgent(
       break;
     }
   }
+  await episode.finish(config.signal);
   const { reward, signals = [] } = episode.score();
   return defineEpisode({
     output,

@@ -2,12 +2,17 @@
 import type { EnvironmentSource } from "../core/environment.ts";
 import { ConfigError } from "../core/errors.ts";
 import { defined } from "../util/defined.ts";
+import { type HarborRunner, HarborSource } from "./harbor/harbor-source.ts";
 import { McpSource } from "./mcp/mcp-source.ts";
 import { OpenEnvSource } from "./openenv/openenv-source.ts";
 import { OrsSource, type OrsOptions } from "./ors/ors-source.ts";
+import { VerifiersSource } from "./verifiers/verifiers-source.ts";
 
 /** Options of {@link environment}; each protocol reads those that it has. */
-export type EnvironmentOptions = Omit<OrsOptions, "url" | "env">;
+export interface EnvironmentOptions extends Omit<OrsOptions, "url" | "env"> {
+  /** Python interpreter, for `verifiers:`. @default that of `agent-trainer env setup`, else python3 */
+  readonly python?: string;
+}
 
 type Opener = (rest: string, options: EnvironmentOptions) => EnvironmentSource;
 
@@ -21,6 +26,18 @@ const kinds: Readonly<Record<string, Opener>> = {
     return new OpenEnvSource({ url, ...defined({ env: name, callTimeoutMs }) });
   },
   mcp: (rest, { callTimeoutMs }) => new McpSource({ server: rest, ...defined({ callTimeoutMs }) }),
+  harbor: (rest, { callTimeoutMs }) => {
+    const [folder = "", query = ""] = rest.split(/\?(.*)/su);
+    const runner = new URLSearchParams(query).get("runner") ?? undefined;
+    return new HarborSource({
+      folder,
+      ...defined({ runner: runner as HarborRunner | undefined, callTimeoutMs }),
+    });
+  },
+  verifiers: (rest, { python }) => {
+    const [taskset = "", query = ""] = rest.split(/\?(.*)/su);
+    return new VerifiersSource({ taskset, config: queryTree(query), ...defined({ python }) });
+  },
 };
 
 /** Whether a string names a protocol, and is no path of a module. */
@@ -54,6 +71,27 @@ export function environment(text: string, options: EnvironmentOptions = {}): Env
     });
   }
   return open(text.slice(kind.length + 1), options);
+}
+
+/** `a.b=1&c=x` as `{ a: { b: 1 }, c: "x" }`: values are JSON, or else text. */
+function queryTree(query: string): Record<string, unknown> {
+  const tree: Record<string, unknown> = {};
+  for (const [path, text] of new URLSearchParams(query)) {
+    const keys = path.split(".");
+    const last = keys.pop() ?? "";
+    let at = tree;
+    for (const key of keys) at = (at[key] ??= {}) as Record<string, unknown>;
+    at[last] = jsonOrText(text);
+  }
+  return tree;
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function splitUrl(kind: string, rest: string): { url: string; name: string | undefined } {

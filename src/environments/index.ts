@@ -15,13 +15,19 @@ export { OrsSource } from "./ors/ors-source.ts";
 export type { OrsOptions } from "./ors/ors-source.ts";
 export { OpenEnvSource } from "./openenv/openenv-source.ts";
 export type { OpenEnvOptions } from "./openenv/openenv-source.ts";
+export { HarborSource } from "./harbor/harbor-source.ts";
+export type { HarborOptions, HarborRunner } from "./harbor/harbor-source.ts";
 export { McpSource } from "./mcp/mcp-source.ts";
 export type { McpOptions } from "./mcp/mcp-source.ts";
+export { VerifiersSource } from "./verifiers/verifiers-source.ts";
+export type { VerifiersOptions } from "./verifiers/verifiers-source.ts";
 export type {
   EnvironmentEpisode,
   EnvironmentResult,
   EnvironmentSource,
   EnvironmentTool,
+  EpisodeOutcome,
+  ModelAddress,
   OpenEpisode,
   PromptMessage,
   TaskRange,

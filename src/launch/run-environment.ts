@@ -5,6 +5,7 @@ import type { EnvironmentSource } from "../core/environment.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { TaskHooks } from "../core/hooks.ts";
 import type { Task } from "../core/task.ts";
+import type { EvalOutput } from "../core/trajectory.ts";
 import { runEnvironmentAgent } from "../environments/agent-loop.ts";
 import { environment, isEnvironmentName } from "../environments/environment.ts";
 import { type EpisodeLimits, TrackedEpisode } from "../environments/episode/tracked-episode.ts";
@@ -53,7 +54,10 @@ export async function holdEnvironment(
   if (name === null) return null;
   const source = isEnvironmentName(name)
     ? environment(name, {
-        ...defined({ toolset: config.environment.toolset ?? undefined }),
+        ...defined({
+          toolset: config.environment.toolset ?? undefined,
+          python: config.environment.python ?? undefined,
+        }),
         callTimeoutMs: config.environment.callTimeoutS * 1000,
         secrets: secretsOf(config.environment.secrets),
       })
@@ -119,6 +123,12 @@ async function defaultAgent(
       fields: { option: "evaluator", env: source.name },
     });
   }
+  if (source.bringsAgent === true) {
+    const play = async (_task: Task, { environment: episode, ...model }: AgentConfig) =>
+      await (episode as TrackedEpisode).play(model, model.signal);
+    const played = { agentFlow: play, ...defined({ evaluator, hooks: given.hooks }) };
+    return inEnvironment(played, source, config);
+  }
   const { maxTurns, systemPrompt } = config.environment;
   const run = (task: Task, { environment: episode, ...agent }: AgentConfig) =>
     runEnvironmentAgent(task, agent, episode as TrackedEpisode, { maxTurns, systemPrompt });
@@ -145,6 +155,13 @@ export async function agentIn(
   const { isGroupScored = false } = given;
   if (source !== null && passed === null && config.agent === null) {
     return resolveAgent(await defaultAgent(source, config, folder, given), isGroupScored);
+  }
+  if (source?.bringsAgent === true) {
+    throw new ConfigError({
+      message: `${source.name} plays its episodes with an agent of its own, so another agent would be ignored.`,
+      hint: "Remove agent (in code: the agent that is passed).",
+      fields: { option: "agent", env: source.name },
+    });
   }
   const isNamed = passed === null && (source === null || config.agent !== null);
   const spec = isNamed ? await loadAgent(config, folder, source !== null || isGroupScored) : passed;
@@ -182,15 +199,18 @@ function inEnvironment(
           throw error;
         },
       );
+      // The setup's own signal has a deadline; tests of an environment run until the rollout is left.
+      const left = new AbortController();
       const isScored = scoresItself || isScoredLater || spec.evaluator !== undefined;
       return {
-        ...(isScored ? {} : { evaluator: () => episode.score() }),
+        ...(isScored ? {} : { evaluator: async () => await scoreOf(episode, left.signal) }),
         ...own,
         environment: episode,
         tearDown: async () => {
           try {
             await own?.tearDown?.();
           } finally {
+            left.abort(new Error("The rollout has ended."));
             await episode.close();
           }
         },
@@ -198,6 +218,11 @@ function inEnvironment(
     },
   };
   return { ...spec, hooks } as AgentSpec;
+}
+
+async function scoreOf(episode: TrackedEpisode, signal: AbortSignal): Promise<EvalOutput> {
+  await episode.finish(signal);
+  return episode.score();
 }
 
 async function openEpisode(

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { VerlAttachment, VerlBackendOptions } from "../backends/verl/index.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { TrainConfig } from "../config/train-config.ts";
+import { pythonIn } from "../util/process/python-in.ts";
 
 export const bridgeTokenVariable = "AGENT_TRAINER_BRIDGE_TOKEN";
 
@@ -11,13 +12,6 @@ export const bridgeTokenVariable = "AGENT_TRAINER_BRIDGE_TOKEN";
 export const verlEnvironment: string = join(".agent-trainer", "verl");
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Path of the interpreter in an environment. */
-export function pythonIn(folder: string): string {
-  return process.platform === "win32"
-    ? join(folder, "Scripts", "python.exe")
-    : join(folder, "bin", "python");
-}
 
 function findPython({ verl }: TrainConfig): string {
   if (verl.python !== null) return verl.python;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { runCli } from "../../src/cli/program.ts";
-import { inspectVerl, runStep, setupSteps } from "../../src/cli/load/verl-environment.ts";
+import { inspectVerl, setupSteps } from "../../src/cli/load/verl-environment.ts";
+import { runStep } from "../../src/cli/load/setup-step.ts";
 import { hasPython } from "./fake-bridge.ts";
 
 async function cli(...args: string[]): Promise<{ code: number; out: string; err: string }> {

@@ -11,7 +11,8 @@ import type { CliIo } from "../terminal/io.ts";
 import { colorsFor, safeText } from "../terminal/terminal.ts";
 import { type ProviderResult, tryProvider } from "../report/try-provider.ts";
 import { inspectVerl, type VerlReport } from "../load/verl-environment.ts";
-import { pythonIn, verlEnvironment } from "../../launch/verl-options.ts";
+import { verlEnvironment } from "../../launch/verl-options.ts";
+import { pythonIn } from "../../util/process/python-in.ts";
 
 export interface DoctorFlags {
   readonly json?: boolean;

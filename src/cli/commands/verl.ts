@@ -1,15 +1,14 @@
 /** `agent-trainer verl setup` and `agent-trainer verl check`: the Python environment for verl. */
 import { exitCodes } from "../terminal/exit-codes.ts";
-import { watchInterrupt } from "../terminal/interrupt.ts";
 import type { CliIo } from "../terminal/io.ts";
 import {
   type InferenceName,
   inspectVerl,
-  runStep,
   setupSteps,
   type VerlReport,
 } from "../load/verl-environment.ts";
-import { pythonIn } from "../../launch/verl-options.ts";
+import { formatSteps, runSteps } from "../load/setup-step.ts";
+import { pythonIn } from "../../util/process/python-in.ts";
 
 export interface VerlSetupFlags {
   readonly python: string;
@@ -45,17 +44,10 @@ export async function verlSetupCommand(flags: VerlSetupFlags, io: CliIo): Promis
   const { python, into: folder, inference, flashAttn: flashAttention } = flags;
   const steps = setupSteps({ folder, python, inference, flashAttention });
   if (flags.dryRun === true) {
-    for (const { command, args } of steps) io.stdout.write(`${[command, ...args].join(" ")}\n`);
+    io.stdout.write(formatSteps(steps));
     return exitCodes.done;
   }
-  using interrupt = watchInterrupt(() => void io.stderr.write("Stopping.\n"));
-  for (const [i, step] of steps.entries()) {
-    if (flags.quiet !== true) io.stderr.write(`[${i + 1}/${steps.length}] ${step.title}\n`);
-    const onLine = (line: string): void => {
-      if (flags.quiet !== true) io.stderr.write(`    ${line}\n`);
-    };
-    await runStep(step, onLine, interrupt.signal);
-  }
+  await runSteps(steps, flags.quiet === true, io);
   write(inspectVerl(pythonIn(folder)), flags.json, io);
   return exitCodes.done;
 }

@@ -1,8 +1,7 @@
 /** The Python environment for verl: its packages, the commands that install them, and a check of what is installed. */
-import { spawn, spawnSync } from "node:child_process";
-import { createInterface } from "node:readline";
-import { AgentTrainerError } from "../../core/errors.ts";
-import { pythonIn } from "../../launch/verl-options.ts";
+import { spawnSync } from "node:child_process";
+import { pythonIn } from "../../util/process/python-in.ts";
+import type { SetupStep } from "./setup-step.ts";
 
 export const inferenceNames = ["vllm", "sglang", "none"] as const;
 export type InferenceName = (typeof inferenceNames)[number];
@@ -26,12 +25,6 @@ export interface SetupOptions {
   readonly inference: InferenceName;
   /** Needed on GPUs; compiled on this machine if there is no wheel. */
   readonly flashAttention: boolean;
-}
-
-export interface SetupStep {
-  readonly title: string;
-  readonly command: string;
-  readonly args: readonly string[];
 }
 
 export function packagesFor(inference: InferenceName): readonly string[] {
@@ -64,37 +57,6 @@ export function setupSteps(options: SetupOptions): readonly SetupStep[] {
       ? [{ title: "flash-attn", command: own, args: [...install, ...flash] }]
       : []),
   ];
-}
-
-/** Runs a step; `onLine` receives its output. @throws AgentTrainerError with its last lines. */
-export async function runStep(
-  { title, command, args }: SetupStep,
-  onLine: (line: string) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], signal });
-  const words: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on("line", (line) => {
-      words.push(line);
-      if (words.length > 20) words.shift();
-      onLine(line);
-    });
-  }
-  const problem = await new Promise<string | null>((resolve) => {
-    child.once("error", (error) => resolve(error.message));
-    child.once("close", (code, name) =>
-      resolve(code === 0 ? null : `it exited with ${code ?? name}`),
-    );
-  });
-  signal.throwIfAborted();
-  if (problem === null) return;
-  throw new AgentTrainerError({
-    code: "ENGINE_NOT_INSTALLED",
-    message: `The step "${title}" failed: ${problem}. ${words.at(-1) ?? ""}`.trim(),
-    hint: "Its last lines are in the error's fields; you can run the command again by hand.",
-    fields: { command: [command, ...args].join(" "), words },
-  });
 }
 
 export interface VerlReport {

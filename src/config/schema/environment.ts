@@ -61,6 +61,13 @@ export const environmentOptions: Section<"environment"> = z
         "Named set of tools to open episodes with, for ors: environments; null is the environment's own.",
       )
       .meta(needs(withEnvironment)),
+    python: nonEmptyString()
+      .nullable()
+      .default(null)
+      .describe(
+        "Python interpreter that has the package verifiers, for verifiers: environments; null is the one of agent-trainer env setup, or else python3.",
+      )
+      .meta(freeAndNeeds(withEnvironment)),
     secrets: z
       .array(nonEmptyString())
       .default([])
@@ -75,6 +82,6 @@ export const envOption: z.ZodDefault<z.ZodNullable<z.ZodString>> = nonEmptyStrin
   .nullable()
   .default(null)
   .describe(
-    "Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL, mcp:COMMAND or mcp:URL, or path#export of a module. null where the agent, the data and the evaluator are all there is.",
+    "Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL, harbor:FOLDER, verifiers:NAME, mcp:COMMAND or mcp:URL, or path#export of a module. null where the agent, the data and the evaluator are all there is.",
   )
   .meta({ exampleValues: ["ors:http://127.0.0.1:8080"] });

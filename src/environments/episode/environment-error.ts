@@ -6,7 +6,7 @@ import { plainText } from "./plain-text.ts";
 export interface EnvironmentFault {
   /** Another attempt would fail in the same way. @default false */
   readonly isFinal?: boolean;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly cause?: unknown;
   readonly fields?: Readonly<Record<string, unknown>>;
 }

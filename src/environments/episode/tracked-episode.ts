@@ -3,6 +3,8 @@ import type {
   EnvironmentEpisode,
   EnvironmentResult,
   EnvironmentTool,
+  EpisodeOutcome,
+  ModelAddress,
   PromptMessage,
 } from "../../core/environment.ts";
 import { startDeadline } from "../../core/deadline.ts";
@@ -31,6 +33,8 @@ export class TrackedEpisode implements EnvironmentEpisode {
   readonly #inner: EnvironmentEpisode;
   readonly #limits: Required<EpisodeLimits>;
   readonly #rewards: { readonly name: string; readonly reward: number }[] = [];
+  readonly #parts: Record<string, number> = {};
+  #played: EpisodeOutcome | null = null;
   #calls = 0;
   #refused = 0;
   #isDone = false;
@@ -79,8 +83,40 @@ export class TrackedEpisode implements EnvironmentEpisode {
     );
   }
 
+  /** Scores what is left when the agent has ended; nothing where the environment has. */
+  async finish(signal: AbortSignal): Promise<EnvironmentResult> {
+    const inner = this.#inner;
+    if (this.#isDone || inner.finish === undefined) return { text: "", done: this.#isDone };
+    return await this.#run(
+      responseName,
+      signal,
+      async (own) => await (inner.finish?.(own) ?? { text: "" }),
+    );
+  }
+
+  /** Plays the episode with the environment's own agent. */
+  async play(model: ModelAddress, signal: AbortSignal): Promise<EpisodeOutcome> {
+    const played = await this.#inner.play?.(model, signal);
+    if (played === undefined || !Number.isFinite(played.reward)) {
+      const gave = played === undefined ? "has no agent" : `gave the reward ${played.reward}`;
+      throw environmentError(`The environment ${gave}.`, { isFinal: true });
+    }
+    this.#isDone = true;
+    this.#played = played;
+    return played;
+  }
+
   /** The score of the rollout, with every reward as a signal. */
   score(): EvalOutput {
+    if (this.#played !== null) {
+      const { reward, signals = {} } = this.#played;
+      const named = Object.entries(signals).filter(([, value]) => Number.isFinite(value));
+      return {
+        reward,
+        isCorrect: null,
+        signals: named.map(([name, value]) => ({ name: `env_${name}`, value })),
+      };
+    }
     const rewards = this.#rewards.map(({ reward }) => reward);
     const reward =
       this.#limits.reward === "last"
@@ -102,7 +138,8 @@ export class TrackedEpisode implements EnvironmentEpisode {
   #signals(): Signal[] {
     const sums = new Map<string, number>();
     for (const { name, reward } of this.#rewards) sums.set(name, (sums.get(name) ?? 0) + reward);
-    return Array.from(sums, ([name, value]) => ({ name: `env_${name}`, value }));
+    const all = [...sums, ...Object.entries(this.#parts)];
+    return all.map(([name, value]) => ({ name: `env_${name}`, value }));
   }
 
   /** One call at a time, in the order in which they were made. */
@@ -149,11 +186,12 @@ export class TrackedEpisode implements EnvironmentEpisode {
   }
 
   #keep(name: string, result: EnvironmentResult, maxChars: number): EnvironmentResult {
-    const { reward, done = false, isError = false } = result;
+    const { reward, signals = {}, done = false, isError = false } = result;
     if (reward !== undefined && !Number.isFinite(reward)) {
       throw environmentError(`The call of "${name}" gave the reward ${reward}.`, { isFinal: true });
     }
     if (reward !== undefined) this.#rewards.push({ name, reward });
+    Object.assign(this.#parts, signals);
     if (isError) this.#refused++;
     this.#isDone ||= done;
     return { ...result, text: plainText(result.text, maxChars), done, isError };

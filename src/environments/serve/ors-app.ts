@@ -220,6 +220,8 @@ export function createOrsApp(source: ServedSource): OrsApp {
   });
   own.post("/score_group", (c) => fail(c, 404, "score_group is not implemented"));
   app.route(`/${name}`, own);
+  // Clients leave the name out where there is one environment only.
+  app.route("/", own);
 
   return {
     app,

@@ -10,3 +10,17 @@ export const environmentsPython = (): string =>
     // The user interface of OpenEnv, which these tests do not open.
     overrides: [`gradio ; ${never}`],
   });
+
+/** Harbor's models; what its commands need besides is left out. */
+export const harborPython = (): string =>
+  pythonEnvironment({
+    name: "harbor",
+    packages: ["harbor==0.25.0"],
+    overrides: [
+      `litellm ; ${never}`,
+      `supabase ; ${never}`,
+      `uvicorn ; ${never}`,
+      `fastapi ; ${never}`,
+    ],
+    interpreter: process.env["PYTHON_3_12"] ?? "python3.12",
+  });

@@ -1,0 +1,65 @@
+/** Steps that set up a Python environment: commands that are shown, or run one after the other. */
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { AgentTrainerError } from "../../core/errors.ts";
+import { watchInterrupt } from "../terminal/interrupt.ts";
+import type { CliIo } from "../terminal/io.ts";
+
+export interface SetupStep {
+  readonly title: string;
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** Runs a step; `onLine` receives its output. @throws AgentTrainerError with its last lines. */
+export async function runStep(
+  { title, command, args }: SetupStep,
+  onLine: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], signal });
+  const words: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on("line", (line) => {
+      words.push(line);
+      if (words.length > 20) words.shift();
+      onLine(line);
+    });
+  }
+  const problem = await new Promise<string | null>((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("close", (code, name) =>
+      resolve(code === 0 ? null : `it exited with ${code ?? name}`),
+    );
+  });
+  signal.throwIfAborted();
+  if (problem === null) return;
+  throw new AgentTrainerError({
+    code: "ENGINE_NOT_INSTALLED",
+    message: `The step "${title}" failed: ${problem}. ${words.at(-1) ?? ""}`.trim(),
+    hint: "Its last lines are in the error's fields; you can run the command again by hand.",
+    fields: { command: [command, ...args].join(" "), words },
+  });
+}
+
+/** Runs the steps; unless `quiet`, what they write goes to stderr. */
+export async function runSteps(
+  steps: readonly SetupStep[],
+  quiet: boolean,
+  io: CliIo,
+): Promise<void> {
+  using interrupt = watchInterrupt(() => void io.stderr.write("Stopping.\n"));
+  for (const [i, step] of steps.entries()) {
+    if (!quiet) io.stderr.write(`[${i + 1}/${steps.length}] ${step.title}\n`);
+    const onLine = (line: string): void => {
+      if (!quiet) io.stderr.write(`    ${line}\n`);
+    };
+    // Each step needs what the one before it installed.
+    // oxlint-disable-next-line no-await-in-loop
+    await runStep(step, onLine, interrupt.signal);
+  }
+}
+
+/** The commands of the steps, to copy. */
+export const formatSteps = (steps: readonly SetupStep[]): string =>
+  steps.map(({ command, args }) => `${[command, ...args].join(" ")}\n`).join("");

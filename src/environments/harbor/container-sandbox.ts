@@ -1,0 +1,178 @@
+/** Tasks in containers of Docker or podman: one image for each task, one container for each episode. */
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ProcessEnd, runLimited } from "../../util/process/limited-process.ts";
+import { environmentError } from "../episode/environment-error.ts";
+import { maxOutputBytes, taskPaths, type Sandbox, type SandboxCommand } from "./sandbox.ts";
+import { type HarborTask, resolveVariables, taskName } from "./task-folder.ts";
+
+const clientMs = 60_000;
+const maxFileBytes = 2 ** 20;
+
+/** Images that were built, or are being built, by program and task. */
+export type ImageCache = Map<string, Promise<string>>;
+
+async function client(
+  argv: readonly string[],
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<ProcessEnd> {
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    ),
+  );
+  const end = await runLimited(
+    { argv, cwd: tmpdir(), env, stdin: "" },
+    { timeoutMs, maxOutputBytes: 16 * maxOutputBytes, signal },
+  );
+  signal.throwIfAborted();
+  return end;
+}
+
+async function must(
+  argv: readonly string[],
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const end = await client(argv, timeoutMs, signal);
+  if (end.exitCode === 0) return end.stdout;
+  const what = end.ended === "exit" ? end.stderr.trim().slice(-1500) : `it ended by ${end.ended}`;
+  throw environmentError(`"${argv.slice(0, 3).join(" ")}" failed: ${what}`, {
+    fields: { command: argv.join(" "), exitCode: end.exitCode },
+  });
+}
+
+/** Whether the program is there and its containers can be started. */
+export async function hasContainers(program: string, signal: AbortSignal): Promise<boolean> {
+  return await client([program, "info"], 20_000, signal).then(
+    ({ exitCode }) => exitCode === 0,
+    () => false,
+  );
+}
+
+async function imageOf(
+  program: string,
+  { folder, config }: HarborTask,
+  signal: AbortSignal,
+): Promise<string> {
+  const { docker_image: image, build_timeout_sec: limit } = config.environment;
+  const context = join(folder, "environment");
+  if (!existsSync(join(context, "Dockerfile"))) {
+    if (image !== null && image !== undefined) return image;
+    throw environmentError(
+      `The task ${folder} has neither environment/Dockerfile nor docker_image.`,
+      {
+        isFinal: true,
+      },
+    );
+  }
+  const hash = createHash("sha256").update(folder).digest("hex").slice(0, 12);
+  const tag = `agent-trainer-harbor-${taskName(folder)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/gu, "-")}-${hash}`;
+  await must([program, "build", "--tag", tag, context], limit * 1000, signal);
+  return tag;
+}
+
+/** @throws AgentTrainerError (`ENVIRONMENT_FAILED`) when the image cannot be built, or the container started. */
+export async function openContainer(
+  program: string,
+  task: HarborTask,
+  images: ImageCache,
+  signal: AbortSignal,
+): Promise<Sandbox> {
+  const { environment, agent } = task.config;
+  const building = images.get(task.folder) ?? imageOf(program, task, signal);
+  images.set(task.folder, building);
+  // A failed build is not kept: the next episode builds again.
+  building.catch(() => images.delete(task.folder));
+  const image = await building;
+  const container = `agent-trainer-${randomUUID()}`;
+  const { memory_mb: memory, cpus, network_mode: mode, allow_internet: internet } = environment;
+  const workdir = environment.workdir ?? null;
+  const env = resolveVariables(environment.env);
+  const flags = (own: Readonly<Record<string, string>>): string[] =>
+    Object.entries(own).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
+  const remove = async (): Promise<void> => {
+    await client(
+      [program, "rm", "--force", container],
+      clientMs,
+      new AbortController().signal,
+    ).catch(() => {});
+  };
+  const inside = (command: string): string[] => [program, "exec", container, "sh", "-c", command];
+  try {
+    await must(
+      [
+        ...[program, "run", "--detach", "--init", "--name", container, "--pids-limit", "1024"],
+        ...(mode === "no-network" || internet === false ? ["--network", "none"] : []),
+        ...(typeof memory === "number" ? ["--memory", `${memory}m`] : []),
+        ...(typeof cpus === "number" ? ["--cpus", String(cpus)] : []),
+        ...(workdir === null ? [] : ["--workdir", workdir]),
+        ...flags(env),
+        ...["--entrypoint", "sh", image, "-c", "while :; do sleep 3600; done"],
+      ],
+      10 * clientMs,
+      signal,
+    );
+    const folders = taskPaths.join(" ");
+    await must(inside(`mkdir -p ${folders} && chmod 777 ${folders}`), clientMs, signal);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return {
+    async exec({ command, env: own = {}, user, timeoutMs, signal: mine }: SandboxCommand) {
+      const as = user ?? agent.user ?? null;
+      const end = await client(
+        [
+          ...[program, "exec", ...(as === null ? [] : ["--user", String(as)]), ...flags(own)],
+          // The client may be ended by a limit; what it began is then ended in the container.
+          ...[container, "timeout", "-k", "5", String(Math.ceil(timeoutMs / 1000))],
+          ...[
+            "sh",
+            "-c",
+            `if command -v bash >/dev/null; then exec bash -c "$1" 2>&1; else exec sh -c "$1" 2>&1; fi`,
+            "sh",
+            command,
+          ],
+        ],
+        timeoutMs + 10_000,
+        mine,
+      );
+      const ended =
+        end.ended === "output"
+          ? "output"
+          : end.ended === "timeout" || end.exitCode === 124
+            ? "timeout"
+            : "exit";
+      return {
+        output: (end.stdout + end.stderr).slice(0, maxOutputBytes),
+        exitCode: end.exitCode,
+        ended,
+      };
+    },
+    async copyIn(folder, path, mine) {
+      const target =
+        path === "."
+          ? (await must([program, "exec", container, "pwd"], clientMs, mine)).trim()
+          : path;
+      await must([program, "cp", `${folder}/.`, `${container}:${target}`], clientMs, mine);
+    },
+    async read(path, mine) {
+      const temporary = await mkdtemp(join(tmpdir(), "agent-trainer-read-"));
+      try {
+        const file = join(temporary, "file");
+        const end = await client([program, "cp", `${container}:${path}`, file], clientMs, mine);
+        return end.exitCode === 0 ? (await readFile(file, "utf8")).slice(0, maxFileBytes) : null;
+      } finally {
+        await rm(temporary, { recursive: true, force: true });
+      }
+    },
+    close: remove,
+  };
+}

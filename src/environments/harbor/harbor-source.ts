@@ -1,0 +1,162 @@
+/** Task folders of Harbor as an environment: each task in a sandbox of its own. */
+import { existsSync, statSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import type {
+  EnvironmentEpisode,
+  EnvironmentSource,
+  OpenEpisode,
+  TaskRange,
+} from "../../core/environment.ts";
+import { ConfigError } from "../../core/errors.ts";
+import type { Task } from "../../core/task.ts";
+import { environmentError } from "../episode/environment-error.ts";
+import { hasContainers, openContainer, type ImageCache } from "./container-sandbox.ts";
+import { HarborEpisode } from "./harbor-episode.ts";
+import { openLocalSandbox } from "./local-sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { findTaskFolders, readTaskFolder } from "./task-folder.ts";
+
+/** Where tasks run: `folder` is a temporary folder without any isolation. */
+export const harborRunners = ["docker", "podman", "bubblewrap", "folder"] as const;
+/** Where tasks run. */
+export type HarborRunner = (typeof harborRunners)[number];
+
+/** Options of a folder of Harbor tasks. */
+export interface HarborOptions {
+  /** A task folder, a folder of task folders, or one with such a folder for each split. */
+  readonly folder: string;
+  /**
+   * Where tasks run. `bubblewrap` and `folder` need no image, and run tasks whose Dockerfile only copies
+   * files; `folder` does not isolate them from this machine.
+   * @default the first of docker, podman and bubblewrap that works
+   */
+  readonly runner?: HarborRunner;
+  /** Limit of the tests in milliseconds, where the task allows more. @default 300000 */
+  readonly callTimeoutMs?: number;
+}
+
+const commandTimeoutMs = 120_000;
+
+/** Tasks of Harbor on disk. */
+export class HarborSource implements EnvironmentSource {
+  readonly name: string;
+  readonly #options: HarborOptions;
+  readonly #folder: string;
+  readonly #images: ImageCache = new Map();
+  #runner: Promise<HarborRunner> | null = null;
+
+  constructor(options: HarborOptions) {
+    this.#options = options;
+    this.#folder = resolve(options.folder);
+    this.name = `harbor:${options.folder}`;
+    const { runner } = options;
+    if (runner !== undefined && !harborRunners.includes(runner)) {
+      throw new ConfigError({
+        message: `${this.name} names the runner ${JSON.stringify(runner)}; there are ${harborRunners.join(", ")}.`,
+        fields: { runner },
+      });
+    }
+    if (!existsSync(this.#folder) || !statSync(this.#folder).isDirectory()) {
+      throw new ConfigError({
+        message: `${this.name} names ${this.#folder}, which is no folder.`,
+        hint: "Write harbor:FOLDER with a folder of Harbor tasks.",
+        fields: { folder: this.#folder },
+      });
+    }
+  }
+
+  async *tasks(
+    split: string,
+    { start = 0, stop = Infinity }: TaskRange = {},
+  ): AsyncGenerator<Task> {
+    const own = join(this.#folder, split);
+    const isSplit = existsSync(own) && statSync(own).isDirectory();
+    if (!isSplit && split !== "train") {
+      throw environmentError(`${this.name} has no split "${split}": there is no folder ${own}.`, {
+        isFinal: true,
+        hint: "Make a folder for each split, or leave environment.val_split unset.",
+        fields: { split },
+      });
+    }
+    const folders = await findTaskFolders(isSplit ? own : this.#folder);
+    if (folders.length === 0) {
+      throw environmentError(
+        `${isSplit ? own : this.#folder} holds no task folder with a task.toml.`,
+        {
+          isFinal: true,
+        },
+      );
+    }
+    for (const folder of folders.slice(start, stop)) {
+      // oxlint-disable-next-line no-await-in-loop
+      const { steps, config } = await readTaskFolder(folder);
+      yield {
+        id: `${split}/${relative(isSplit ? own : this.#folder, folder) || "task"}`,
+        instruction: steps[0]?.instruction ?? "",
+        metadata: { ...config.metadata, harbor: { folder } },
+      };
+    }
+  }
+
+  async open(task: Task, { signal }: OpenEpisode): Promise<EnvironmentEpisode> {
+    const { folder } = (task.metadata["harbor"] ?? {}) as { readonly folder?: string };
+    if (folder === undefined) {
+      throw environmentError(
+        `Task "${task.id}" is not one of ${this.name}: it has no metadata.harbor.`,
+        { isFinal: true, hint: "Take the tasks from the environment: remove dataset.train." },
+      );
+    }
+    const read = await readTaskFolder(folder);
+    this.#runner ??= this.#findRunner(signal);
+    this.#runner.catch(() => (this.#runner = null));
+    const runner = await this.#runner;
+    const sandbox: Sandbox =
+      runner === "docker" || runner === "podman"
+        ? await openContainer(runner, read, this.#images, signal)
+        : await openLocalSandbox(read, runner);
+    try {
+      const { callTimeoutMs = 300_000 } = this.#options;
+      // Limits of the sandbox end before that of the call, which would fail the attempt.
+      const verifierTimeoutMs = callTimeoutMs * 0.9;
+      const limits = {
+        commandTimeoutMs: Math.min(commandTimeoutMs, verifierTimeoutMs),
+        verifierTimeoutMs,
+      };
+      return await HarborEpisode.begin(read, sandbox, limits, signal);
+    } catch (error) {
+      await sandbox.close().catch(() => {});
+      throw error;
+    }
+  }
+
+  /** What the options name, else the first that works. */
+  async #findRunner(signal: AbortSignal): Promise<HarborRunner> {
+    const { runner } = this.#options;
+    if (runner !== undefined) return runner;
+    for (const program of ["docker", "podman"] as const) {
+      // The first one that works is taken.
+      // oxlint-disable-next-line no-await-in-loop
+      if (await hasContainers(program, signal)) return program;
+    }
+    if (await hasBubblewrap(signal)) return "bubblewrap";
+    throw environmentError(
+      `${this.name} cannot run its tasks: neither Docker nor podman nor bubblewrap works here.`,
+      {
+        isFinal: true,
+        hint: `Start Docker, or install bubblewrap for tasks with trivial images. harbor:${this.#options.folder}?runner=folder runs them without any isolation, with all that this user may do.`,
+      },
+    );
+  }
+}
+
+async function hasBubblewrap(signal: AbortSignal): Promise<boolean> {
+  const { runLimited } = await import("../../util/process/limited-process.ts");
+  const argv = ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"];
+  return await runLimited(
+    { argv, cwd: "/", env: { PATH: process.env["PATH"] ?? "" }, stdin: "" },
+    { timeoutMs: 10_000, signal },
+  ).then(
+    ({ exitCode }) => exitCode === 0,
+    () => false,
+  );
+}

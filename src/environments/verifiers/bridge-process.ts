@@ -1,0 +1,151 @@
+/** A Python process that answers JSON lines: requests by their ids, and its end as the failure of them all. */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { delimiter, dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createInterface } from "node:readline";
+import { z } from "zod";
+import { raceAbort, withTimeout } from "../../util/abort.ts";
+import { killTree } from "../../util/process/kill-tree.ts";
+import { environmentError } from "../episode/environment-error.ts";
+
+/** Contains the package `agent_trainer_verifiers`. */
+const pythonFolder = fileURLToPath(new URL("../../../python/", import.meta.url));
+
+/** Imports of Python packages take half a minute on a cold disk. */
+const startMs = 300_000;
+const endMs = 10_000;
+const keptChars = 4000;
+
+const answer = z.object({
+  id: z.number().nullable(),
+  result: z.unknown().optional(),
+  error: z.string().optional(),
+  final: z.boolean().optional(),
+});
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+/** The process of one environment. */
+export class BridgeProcess {
+  readonly #name: string;
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #waiting = new Map<number | null, Waiting>();
+  readonly #ready: Promise<unknown>;
+  #next = 1;
+  #words = "";
+  #failure: Error | null = null;
+
+  /** Starts it; nothing is known of it before the first request. */
+  constructor(name: string, python: string, args: readonly string[]) {
+    this.#name = name;
+    const search = [pythonFolder, process.env["PYTHONPATH"] ?? ""].filter((one) => one !== "");
+    this.#child = spawn(python, ["-u", "-m", "agent_trainer_verifiers", ...args], {
+      env: {
+        ...process.env,
+        PYTHONPATH: search.join(delimiter),
+        // Programs of the same environment, such as uv, are next to its interpreter.
+        PATH: [dirname(python), process.env["PATH"] ?? ""].join(delimiter),
+      },
+      detached: process.platform !== "win32",
+      windowsHide: true,
+    });
+    process.once("exit", this.#kill);
+    this.#child.stdin.on("error", () => {});
+    this.#child.stderr.on("data", (data: Buffer) => {
+      this.#words = (this.#words + data.toString()).slice(-keptChars);
+    });
+    createInterface({ input: this.#child.stdout }).on("line", (line) => this.#read(line));
+    this.#child.once("error", (error) => this.#fail(`it does not start: ${error.message}`));
+    this.#child.once("close", (code, signal) =>
+      this.#fail(`its process ended with ${code ?? signal}. ${this.#words.trim().slice(-1500)}`),
+    );
+    this.#ready = this.#response(null);
+    this.#ready.catch(() => {});
+  }
+
+  /**
+   * One request. An abort of `signal` cancels what it began.
+   * @throws AgentTrainerError (`ENVIRONMENT_FAILED`) for what Python raised, or the end of its process.
+   */
+  async request(method: string, fields: object, signal: AbortSignal): Promise<unknown> {
+    const limit = withTimeout(signal, startMs);
+    await raceAbort(this.#ready, limit).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw limit.aborted
+        ? environmentError(`${this.#name} did not start within ${startMs / 1000} s.`)
+        : error;
+    });
+    const id = this.#next++;
+    const response = this.#response(id);
+    this.#send({ id, method, ...fields });
+    try {
+      return await raceAbort(response, signal);
+    } catch (error) {
+      if (signal.aborted && this.#waiting.delete(id)) {
+        this.#send({ id: this.#next++, method: "cancel", run: id });
+      }
+      throw error;
+    }
+  }
+
+  /** Ends the process: by closing its input, then by force. */
+  async close(): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once("close", resolve));
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#failure !== null)
+      return;
+    this.#child.stdin.end();
+    const force = setTimeout(this.#kill, endMs);
+    await ended;
+    clearTimeout(force);
+  }
+
+  readonly #kill = (): void => {
+    if (this.#child.pid !== undefined) killTree(this.#child.pid, null);
+  };
+
+  #send(message: object): void {
+    this.#child.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  #response(id: number | null): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure === null) this.#waiting.set(id, { resolve, reject });
+      else reject(this.#failure);
+    });
+  }
+
+  #read(line: string): void {
+    const read = answer.safeParse(tryJson(line));
+    if (!read.success) return;
+    const { id, result, error, final = false } = read.data;
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (error === undefined) waiting?.resolve(result);
+    else waiting?.reject(environmentError(`${this.#name}: ${error}`, { isFinal: final }));
+  }
+
+  #fail(what: string): void {
+    process.off("exit", this.#kill);
+    const isMissing = /No module named '?(?:verifiers|agent_trainer)/u.test(what);
+    this.#failure ??= environmentError(`${this.#name} failed: ${what}`, {
+      isFinal: true,
+      hint: isMissing || what.includes("ENOENT") ? setupHint : undefined,
+    });
+    for (const waiting of this.#waiting.values()) waiting.reject(this.#failure);
+    this.#waiting.clear();
+  }
+}
+
+/** What makes the Python environment. */
+export const setupHint = "Run: agent-trainer env setup";
+
+function tryJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}

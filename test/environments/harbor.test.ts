@@ -1,0 +1,186 @@
+/** Task folders of Harbor: read, run without a container, scored by their own tests. */
+import { existsSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { AgentFlow } from "../../src/core/agent.ts";
+import { readTrivialDockerfile } from "../../src/environments/harbor/dockerfile.ts";
+import { readRewards, trialRewards } from "../../src/environments/harbor/rewards.ts";
+import { environment } from "../../src/environments/index.ts";
+import { evaluate } from "../../src/evaluate/index.ts";
+import { createScriptedTarget } from "../../src/testing/index.ts";
+import { greeting, twoSteps, writeFiles } from "./harbor-tasks.ts";
+
+const { signal } = new AbortController();
+const bash = (command: string): string =>
+  `<tool_call>${JSON.stringify({ name: "bash", arguments: { command } })}</tool_call>`;
+
+let folder = "";
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "harbor-"));
+  await writeFiles(join(folder, "train/greeting"), greeting);
+  await writeFiles(join(folder, "steps/mean"), twoSteps("mean", 0));
+  await writeFiles(join(folder, "strict/final"), twoSteps("final", 1));
+});
+
+async function firstTask(name: string) {
+  const source = environment(name);
+  const { value } = await source.tasks("train")[Symbol.asyncIterator]().next();
+  return { source, task: value! };
+}
+
+it("reads instructions and metadata, and splits from folders", async () => {
+  const { source, task } = await firstTask(`harbor:${folder}?runner=folder`);
+  expect(task).toMatchObject({
+    id: "train/greeting",
+    instruction: "Write hello to greeting.txt.\n",
+    metadata: { difficulty: "easy" },
+  });
+  const val = source.tasks("val")[Symbol.asyncIterator]().next();
+  await expect(val).rejects.toThrow(/no split "val"/u);
+});
+
+it("runs commands in the working folder, and the tests score what is there", async () => {
+  const { source, task } = await firstTask(`harbor:${folder}?runner=folder`);
+  const episode = await source.open(task, { signal });
+  const run = async (command: string) => (await episode.call("bash", { command }, signal)).text;
+  expect(await run("cat notes.txt; echo $COLOR $LANGUAGE_OF_TASK; exit 3")).toBe(
+    "Be kind.\nblue en\n[exit code 3]",
+  );
+  expect(await run("echo hello > /app/greeting.txt")).toBe("[no output]");
+  expect(await episode.respond?.("Done.", signal)).toMatchObject({ reward: 1, done: true });
+  await episode.close();
+  await episode.close();
+  expect(existsSync("/app/greeting.txt")).toBe(false);
+});
+
+it("steps follow each other, and their rewards are averaged", async () => {
+  const model = createScriptedTarget([
+    bash("touch first.txt"),
+    "Done.",
+    bash("cat *hint*"),
+    "Done.",
+  ]);
+  const env = `harbor:${join(folder, "steps")}?runner=folder`;
+  const config = { environment: { valSplit: "train" } };
+  const { items } = await evaluate({ env, config, model });
+  expect(items).toMatchObject([{ reward: 0.5, terminationReason: "env_done" }]);
+});
+
+it("a first step below its least reward ends the task", async () => {
+  const env = `harbor:${join(folder, "strict")}?runner=folder`;
+  const { items } = await evaluate({
+    env,
+    config: { environment: { valSplit: "train" } },
+    model: createScriptedTarget(["Done.", bash("touch first.txt second.txt")]),
+  });
+  expect(items).toMatchObject([{ reward: 0, terminationReason: "env_done" }]);
+});
+
+it("what is there at the limit of turns is scored", async () => {
+  const { items } = await evaluate({
+    env: `harbor:${folder}?runner=folder`,
+    config: { environment: { valSplit: "train", maxTurns: 2 } },
+    model: createScriptedTarget(() => bash("echo hello > greeting.txt")),
+  });
+  expect(items).toMatchObject([{ reward: 1, terminationReason: "max_turns_exceeded" }]);
+});
+
+it("what an agent of the user leaves is scored", async () => {
+  const agentFlow: AgentFlow = async (_task, config) => {
+    const command = "printf hello > greeting.txt";
+    await config.environment?.call("bash", { command }, config.signal);
+    await fetch(`${config.baseUrl}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${config.apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: config.model, messages: config.environment?.prompt }),
+    });
+    return "done";
+  };
+  const { items } = await evaluate({
+    agentFlow,
+    env: `harbor:${folder}?runner=folder`,
+    config: { environment: { valSplit: "train" } },
+    model: createScriptedTarget(["hm"]),
+  });
+  expect(items).toMatchObject([{ reward: 1, output: "done" }]);
+});
+
+it("tests without a reward fail the attempt, and say what they wrote", async () => {
+  const broken = { ...greeting, "tests/test.sh": "#!/bin/bash\necho no pytest here\n" };
+  await writeFiles(join(folder, "broken/task"), broken);
+  const { source, task } = await firstTask(`harbor:${join(folder, "broken")}?runner=folder`);
+  const episode = await source.open(task, { signal });
+  await expect(episode.respond?.("Done.", signal)).rejects.toMatchObject({
+    code: "ENVIRONMENT_FAILED",
+    message: expect.stringMatching(/wrote no reward.*no pytest here/su) as unknown,
+  });
+  await episode.close();
+});
+
+it.each([
+  ["no folder", "/no/such/folder", /which is no folder/u],
+  ["another runner", ".?runner=vm", /docker, podman, bubblewrap, folder/u],
+])("%s is refused", (_name, text, message) => {
+  expect(() => environment(`harbor:${text}`)).toThrow(message);
+});
+
+it.each([
+  ["docker-compose", { "environment/docker-compose.yaml": "services: {}" }, /docker-compose/u],
+  ["no tests", { "tests/test.sh": "" }, /./u],
+  ["a wrong task.toml", { "task.toml": "[verifier]\ntimeout_sec = 'x'" }, /wrong task.toml/u],
+  ["an image", { "environment/Dockerfile": "FROM a\nRUN apt-get update" }, /needs a container/u],
+])("a task with %s is refused by name", async (name, files, message) => {
+  const at = join(folder, "refused", name.replaceAll(" ", "-"));
+  const all: Record<string, string> = { ...greeting, ...files };
+  if (name === "no tests") delete all["tests/test.sh"];
+  await writeFiles(join(at, "task"), all);
+  const open = async () => {
+    const { source, task } = await firstTask(`harbor:${at}?runner=folder`);
+    await source.open(task, { signal });
+  };
+  await expect(open()).rejects.toMatchObject({
+    code: "ENVIRONMENT_FAILED",
+    message: expect.stringMatching(message) as unknown,
+  });
+});
+
+describe("rewards", () => {
+  it.each([
+    ['{"a": 1, "b": 0.5}', "0", { a: 1, b: 0.5 }],
+    ["0.25", null, { reward: 0.25 }],
+    [null, " 1.0\n", { reward: 1 }],
+    ['{"a": "1"}', null, null],
+    ["1e309", null, null],
+    ["{}", null, null],
+    [null, "", null],
+    [null, null, null],
+  ])("%j and %j", (json, text, wanted) => {
+    expect(readRewards(json, text)).toEqual(wanted);
+  });
+
+  it("the mean counts a missing name as 0, and the last step may stand for all", () => {
+    const steps = [{ reward: 1, style: 1 }, { reward: 0 }];
+    const mean = { reward: 0.5, signals: { reward: 0.5, style: 0.5 } };
+    expect(trialRewards(steps, null)).toEqual(mean);
+    expect(trialRewards(steps, "final")).toEqual({ reward: 0, signals: { reward: 0 } });
+    expect(trialRewards([{ a: 1, b: 0 }], null)).toMatchObject({ reward: 0.5 });
+  });
+});
+
+it("a Dockerfile is trivial without RUN", () => {
+  expect(
+    readTrivialDockerfile(
+      "FROM x\n# a\nWORKDIR /work\nENV A=1 B=two\nCOPY . /work\nCOPY a.txt b/\n",
+    ),
+  ).toEqual({
+    workdir: "/work",
+    env: { A: "1", B: "two" },
+    copies: [
+      { from: ".", to: "/work/" },
+      { from: "a.txt", to: "/work/b/" },
+    ],
+  });
+  expect(readTrivialDockerfile("FROM x\nRUN a \\\n && b")).toEqual({ needs: "RUN a   && b" });
+  expect(readTrivialDockerfile("FROM x\nCOPY ../a /b")).toHaveProperty("needs");
+});
