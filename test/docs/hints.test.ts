@@ -8,6 +8,10 @@ import { readPage, root, tableRows } from "./pages.ts";
 
 /** Advice that only a run without a checkpoint can hear: the configuration is refused at start. */
 const atStartOnly: Readonly<Record<string, readonly string[]>> = {
+  "backends/local/backend.ts": ["local.sampling_precision"],
+  "environments/ors/ors-source.ts": ["environment.split"],
+  // What a person changes for the next run.
+  "view/health/find-problems.ts": ["rollout.n", "rollout.train.max_tokens"],
   "backends/fireworks/dedicated/provision.ts": ["model.lora_rank"],
   "finetune/run.ts": ["fine_tuning.val_fraction"],
   "finetune/examples/episode-examples.ts": ["fine_tuning.from_run", "fine_tuning.min_reward"],
@@ -15,6 +19,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "rollout.train.temperature",
     "algorithm.logprob_temperature",
   ],
+  "trainer/check-group-evaluator.ts": ["rollout.n"],
   "trainer/rollouts/batches.ts": ["data.curriculum", "data.difficulty_key"],
   "config/checks/combinations.ts": [
     "algorithm.rollout_correction.tis_mode",

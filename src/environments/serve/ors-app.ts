@@ -21,7 +21,7 @@ export interface ServedSource extends EnvironmentSource {
 const pingMs = 10_000;
 /** Pieces of a result, in characters. */
 const pieceChars = 4096;
-/** Sessions that nobody asks for end. */
+/** Sessions without requests end. */
 const abandonedMs = 15 * 60_000;
 const sessionHeader = "x-session-id";
 
