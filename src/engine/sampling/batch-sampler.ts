@@ -15,19 +15,19 @@ import { Admission } from "./admission.ts";
 import type { DecodeBucket } from "./decode-bucket.ts";
 import { bucketLength, DecodeBuckets } from "./decode-buckets.ts";
 import { areNumbers, notNumbers } from "./not-numbers.ts";
-import { isPlain, sampleToken, type SampledToken } from "./sample-token.ts";
+import { sampleToken, type SampledToken } from "./sample-token.ts";
 import { Prefill, type Prefilled } from "./prefill.ts";
 import { PrefixTree } from "./prefix-tree.ts";
-import { SamplingSession, type SampledRows, type SamplingPrecision } from "./sampling-session.ts";
+import { SamplingSession, type SamplingPrecision } from "./sampling-session.ts";
 import {
   sampledAlready,
-  samplesNext,
   finishSequence,
   newSequence,
   recordToken,
   type QueuedRequest,
   type Sequence,
 } from "./sequence.ts";
+import { stepSequences, type StepRow } from "./step-sequences.ts";
 
 export interface BatchSamplerOptions {
   readonly threads: number;
@@ -281,14 +281,7 @@ export class BatchSampler implements Sampler {
 
   async #advance(bucket: DecodeBucket<Sequence>): Promise<void> {
     if (bucket.sequences.length === 0) return;
-    const isSampledInside = (sequence: Sequence): boolean =>
-      this.#session.samples &&
-      samplesNext(sequence) &&
-      sequence.rules === null &&
-      isPlain(sequence.request.request.params);
-    // Depends on the sequence alone, not on batch composition: the two methods differ in rare samples.
-    const uniforms = bucket.sequences.map((s) => (isSampledInside(s) ? s.uniform() : undefined));
-    const rows = await this.#stepApart(bucket, uniforms);
+    const rows = await stepSequences(bucket, this.#session, this.#config.vocabSize);
     const failed = new Map<QueuedRequest, unknown>();
     for (let i = bucket.sequences.length - 1; i >= 0; i--) {
       const sequence = bucket.sequences[i]!;
@@ -305,35 +298,6 @@ export class BatchSampler implements Sampler {
     for (let i = bucket.sequences.length - 1; i >= 0; i--)
       if (bucketLength(bucket.sequences[i]!.cached) > bucket.cachedTokens)
         this.#buckets.moveOn(bucket, i);
-  }
-
-  /**
-   * A step of every sequence; where the run fails, each sequence is run separately, so that failures stay
-   * isolated.
-   */
-  async #stepApart(
-    bucket: DecodeBucket<Sequence>,
-    uniforms: readonly (number | undefined)[],
-  ): Promise<readonly StepRow[]> {
-    const needsRows = bucket.sequences.some((s, i) => samplesNext(s) && uniforms[i] === undefined);
-    try {
-      const { probabilities, sampled } = await bucket.step(this.#session, uniforms, needsRows);
-      const V = this.#config.vocabSize;
-      return bucket.sequences.map((_, i) => ({
-        probabilities: probabilities.subarray(i * V, (i + 1) * V),
-        picked: uniforms[i] === undefined ? null : sampledInside(sampled!, i),
-      }));
-    } catch (error) {
-      const count = bucket.sequences.length;
-      if (count === 1) return [{ error }];
-      const rows: StepRow[] = [];
-      for (let i = 0; i < count; i++) {
-        const alone = bucket.alone(i);
-        rows.push(...(await this.#stepApart(alone, [uniforms[i]])));
-        bucket.takeFrom(alone, i);
-      }
-      return rows;
-    }
   }
 
   /** @returns whether the sequence has ended. @throws where it cannot continue. */
@@ -386,17 +350,4 @@ export class BatchSampler implements Sampler {
   close(): Promise<void> {
     return this.#session.close();
   }
-}
-
-/** The result of a step for one sequence. */
-type StepRow =
-  | { readonly error: unknown }
-  | {
-      /** Empty where nothing is sampled from it outside the graph. */
-      readonly probabilities: Float32Array;
-      readonly picked: SampledToken | null;
-    };
-
-function sampledInside({ tokens, probabilities }: SampledRows, row: number): SampledToken {
-  return { token: tokens[row]!, logprob: Math.log(probabilities[row]!) };
 }
