@@ -20,7 +20,7 @@ const params = (seed: number, extra: Partial<SamplingParams> = {}): SamplingPara
 });
 
 /** Requests of different lengths, up to five blocks; more of them with `SOAK=1`. */
-const companions = process.env["SOAK"] === "1" ? 20 : 10;
+const companions = process.env["SOAK"] === "1" ? 20 : 7;
 
 const bits = (sample: Sample): unknown => ({
   ...sample,
