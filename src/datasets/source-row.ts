@@ -35,6 +35,7 @@ export function parseJson(text: string, at: string): unknown {
     if (AgentTrainerError.isInstance(error)) throw error;
     throw new ConfigError({
       message: `${at}: not valid JSON: ${(error as Error).message}.`,
+      hint: "Correct it; agent-trainer dataset inspect FILE lists all bad rows, and dataset.skip_bad_rows=true skips them.",
       cause: error,
       fields: { at },
     });

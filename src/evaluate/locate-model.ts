@@ -3,9 +3,11 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { loadConfig } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
-import type { InferenceTarget, WorkerKind } from "../core/backend.ts";
-import { CheckpointError, ConfigError } from "../core/errors.ts";
+import type { HttpWorker, InferenceTarget, WorkerKind } from "../core/backend.ts";
+import { AgentTrainerError, CheckpointError, ConfigError } from "../core/errors.ts";
+import type { WorkerFacts } from "../gateway/targets/workers/pool/worker.ts";
 import { probeWorker } from "../gateway/targets/workers/pool/worker-probe.ts";
+import { UpstreamError } from "../gateway/targets/workers/upstream-error.ts";
 import {
   type Checkpoint,
   listCheckpoints,
@@ -46,16 +48,32 @@ function addressOf({ url, kind }: ModelEndpoint): { url: string; kind: WorkerKin
   return { url: plain, kind: kind ?? (isAnthropic ? "anthropic" : "auto") };
 }
 
-/** @throws UpstreamError when it has to be asked for its model and does not respond. */
+/** @throws UpstreamError, which says what to do. */
+async function reach(worker: HttpWorker): Promise<WorkerFacts> {
+  try {
+    return await probeWorker(worker);
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    throw new AgentTrainerError({
+      code: error.code,
+      message: `The endpoint ${redact(worker.url)} cannot be used: ${error.message}`,
+      hint: "Check that it is running and that the URL is right, up to and including /v1.",
+      cause: error,
+      fields: { url: redact(worker.url) },
+    });
+  }
+}
+
+/** @throws AgentTrainerError when it has to be asked for its model and does not respond. */
 async function locateEndpoint(endpoint: ModelEndpoint): Promise<LocatedModel> {
   const { apiKey } = endpoint;
   const { url, kind } = addressOf(endpoint);
   const worker = { url, kind, ...(apiKey === undefined ? {} : { apiKey }) };
-  const name = endpoint.name ?? (await probeWorker(worker)).model;
+  const name = endpoint.name ?? (await reach(worker)).model;
   if (name === "") {
     throw new ConfigError({
       message: `The endpoint ${redact(url)} does not list its models.`,
-      hint: "Name the model: --model-name NAME, or in code model: { url, name }.",
+      hint: "Name the model: --model-name NAME, or in code model: { url, name }. Where it needs a key, see --key-env.",
       fields: { option: "model" },
     });
   }

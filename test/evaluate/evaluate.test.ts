@@ -151,6 +151,22 @@ describe("evaluate", () => {
     expect(JSON.stringify({ summary, items })).not.toContain("sk-ant");
   });
 
+  it("says of an endpoint that is down what it is and why, and keeps what it has", async () => {
+    const model = "http://127.0.0.1:9/v1";
+    const error = await errorOf(evaluate({ ...coin, model }));
+    expect(error.message).toBe(
+      `The endpoint ${model} cannot be used: The connection to the worker "${model}" failed (ECONNREFUSED).`,
+    );
+    expect(error.hint).toContain("Check that it is running");
+    const folder = join(newFolder(), "eval");
+    const many = await errorOf(
+      evaluate({ ...coin, n: 2, folder, model: { url: model, name: "m", kind: "openai" } }),
+    );
+    expect(many.message).toMatch(/the last 8 attempts failed.*ECONNREFUSED/u);
+    expect(readLines(folder, "results.jsonl").length).toBeGreaterThanOrEqual(8);
+    expect(existsSync(join(folder, "summary.json"))).toBe(true);
+  });
+
   it("counts what fails as failed, with its reason, and attempts nothing twice", async () => {
     const attempts = new Map<string, number>();
     const { summary, items } = await evaluate({

@@ -53,4 +53,15 @@ describe("findModel of what a run leaves", () => {
       ) as string,
     });
   });
+
+  it("does not ask a hub for a run that is not there", async () => {
+    const runs = folderOf("shop/config.resolved.yaml", "note/config.json");
+    await expect(findModel(join(runs, "shp"))).rejects.toMatchObject({
+      message: `There is no run or model "${join(runs, "shp")}": ${join(runs, "shp")} does not exist.`,
+      hint: expect.stringContaining(`Did you mean ${join(runs, "shop")}?`) as string,
+    });
+    await expect(findModel("runs/NOTHING")).rejects.toThrow(
+      'There is no run or model "runs/NOTHING"',
+    );
+  });
 });

@@ -1,12 +1,13 @@
 /** Locates a model: built into the package, a folder, a run, a GGUF file, or a hub and its cache. */
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ModelError } from "../../core/errors.ts";
 import { isGgufPath } from "../../engine/checkpoint/gguf/gguf-file.ts";
 import { isAdapterFolder } from "../../engine/checkpoint/lora-adapter.ts";
 import { parseModelId } from "../../hub/model-id.ts";
 import { resolveModel, type PullOptions } from "../../hub/pull-model.ts";
+import { nearestName } from "../../util/nearest-name.ts";
 import { mergedCheckpoint } from "./merged-checkpoint.ts";
 import { findRunWeights } from "./run-weights.ts";
 
@@ -40,6 +41,7 @@ export async function findModel(name: string, pull: PullOptions = {}): Promise<F
     if (merged !== null) return { path: merged, name: merged };
   }
   if (weights !== null) return findModel(weights, pull);
+  if (!existsSync(path)) refuseMissingRun(name, path);
   const id = existsSync(path) ? null : parseModelId(name);
   if (id !== null) return { path: await resolveModel(id, pull), name };
   throw isAdapterFolder(path) ? adapterGiven(name, path) : notFound(name, path);
@@ -51,6 +53,24 @@ function notFound(name: string, path: string): ModelError {
       ? `"${name}" is no file: ${path} does not exist.`
       : `"${name}" is not a model folder: ${join(path, "config.json")} does not exist.`,
     hint: `Give a folder in Hugging Face layout, the folder of a run, a .gguf file, OWNER/NAME on a hub, or ${builtinPrefix}${builtinModels[0]}.`,
+    fields: { name, path },
+  });
+}
+
+/** `runs/NAME` has the form of OWNER/NAME, but nobody means a hub by it. */
+function refuseMissingRun(name: string, path: string): void {
+  const folder = dirname(path);
+  const runs = existsSync(folder)
+    ? readdirSync(folder).filter((each) => existsSync(join(folder, each, "config.resolved.yaml")))
+    : [];
+  if (runs.length === 0 && !/^(?:\.[/\\])?runs[/\\]/u.test(name)) return;
+  const nearest = nearestName(basename(path), runs);
+  throw new ModelError({
+    message: `There is no run or model "${name}": ${path} does not exist.`,
+    hint:
+      nearest === undefined
+        ? "Name the folder of a run; agent-trainer runs list shows those of a folder."
+        : `Did you mean ${join(dirname(name), nearest)}? agent-trainer runs list shows all.`,
     fields: { name, path },
   });
 }

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { readRun, type RunSummary } from "../../trainer/run-folder/run-summary.ts";
+import { best } from "./runs.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import type { CliIo } from "../terminal/io.ts";
 import { safeText } from "../terminal/terminal.ts";
@@ -101,8 +102,6 @@ export async function compareRunsCommand(
     return exitCodes.done;
   }
   const { a: one, b: two, options, metrics } = comparison;
-  const best = ({ bestValidation }: RunSummary): string =>
-    bestValidation === null ? "-" : `${number(bestValidation.value)} (step ${bestValidation.step})`;
   const changed = Object.entries(options).map(([key, [x, y]]) => [key, x ?? "-", y ?? "-"]);
   const measured = Object.entries(metrics).filter(([name]) => isMain(name));
   const lines = table([

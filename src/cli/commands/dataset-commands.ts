@@ -32,7 +32,10 @@ export function addDatasetCommands(
   onExit: (code: number) => void,
   command: MakeCommand,
 ): void {
-  const group = program.command("dataset").description("inspect datasets");
+  const group = program
+    .command("dataset")
+    .description("inspect datasets")
+    .addHelpText("after", "\nExamples:\n  $ agent-trainer dataset inspect train.jsonl\n");
   command(
     group,
     "inspect",

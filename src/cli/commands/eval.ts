@@ -89,6 +89,8 @@ export async function evalCommand(
     progress.clear();
     io.stderr.write(`To resume: ${resumeLine(positional, flags, folder)}\n`);
   };
+  // What an earlier process recorded, or this one did: without it, there is nothing to resume.
+  let hasResults = resume !== undefined;
   const result = await evaluate({
     config,
     folder,
@@ -96,13 +98,16 @@ export async function evalCommand(
     ...(evaluated === undefined ? {} : { model: evaluated }),
     ...Object.fromEntries(numbers),
     signal: interrupt.signal,
-    onResult: (item, how) => progress.onResult(item, how),
+    onResult: (item, how) => {
+      hasResults = true;
+      progress.onResult(item, how);
+    },
     onWarning: (message) => progress.onWarning(message),
     onPull: createPullProgress(io.stderr),
   })
     .catch((error: unknown) => {
       progress.clear();
-      if (isEvaluation(folder)) sayHow();
+      if (hasResults && isEvaluation(folder)) sayHow();
       throw error;
     })
     .finally(() => late.watch());

@@ -56,3 +56,70 @@ it("has examples in --help", async () => {
     expect((await run(...args, "--help")).out).toContain("Examples:\n");
   }
 });
+
+/** A run with this configuration and these lines of metrics. */
+function writeRun(name: string, config: string, metrics: readonly object[]): string {
+  const run = join(folder, name);
+  mkdirSync(run, { recursive: true });
+  writeFileSync(
+    join(run, "config.resolved.yaml"),
+    `backend: local\nmodel: {name: tiny}\n${config}`,
+  );
+  const lines = metrics.map((line) => `${JSON.stringify(line)}\n`).join("");
+  writeFileSync(join(run, "metrics.jsonl"), `${lines}{"step":9,"phase":"tra`);
+  writeFileSync(join(run, "events.jsonl"), '{"type":"run-start","totalSteps":2}\n');
+  return run;
+}
+
+it("shows losses of fine-tuning, of which the lowest is the best", async () => {
+  writeRun("tuned", "", [
+    { step: 0, phase: "validation", "val/loss": 3 },
+    { step: 1, phase: "train", "train/loss": 2.5 },
+    { step: 1, phase: "validation", "val/loss": 1.25 },
+    { step: 2, phase: "train", "train/loss": 0.5 },
+    { step: 2, phase: "validation", "val/loss": 1.5 },
+  ]);
+  const { out } = await run("list", folder);
+  expect(out).toMatch(/^tuned .* 2\/2 +loss 2\.500 → 0\.500 +loss 1\.250 \(step 1\) /mu);
+  const { out: json } = await run("show", join(folder, "tuned"), "--json");
+  expect(JSON.parse(json)).toMatchObject({
+    ...{ firstLoss: 2.5, lastLoss: 0.5, lastReward: null },
+    bestValidation: { step: 1, value: 1.25, metric: "val/loss" },
+  });
+});
+
+it("compares two runs: the options that differ, and their last metrics", async () => {
+  const a = writeRun("a", "rollout: {n: 4}\ntrainer: {seed: 1, experiment_name: a}\n", [
+    { step: 1, phase: "train", "reward/mean": 0.1, "train/loss": 2 },
+    { step: 2, phase: "train", "reward/mean": 0.2, "train/loss": 1, "time/step_s": 3 },
+    { step: 2, phase: "validation", "val/reward/mean": 0.25 },
+  ]);
+  const b = writeRun("b", "rollout: {n: 8}\ntrainer: {seed: 1, experiment_name: b}\n", [
+    { step: 1, phase: "train", "reward/mean": 0.5 },
+  ]);
+  const { code, out } = await run("compare", a, b);
+  expect(code).toBe(0);
+  expect(
+    out
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split(/ {2,}/u)),
+  ).toEqual([
+    ["", "a", "b"],
+    ["status", "stopped", "stopped"],
+    ["steps", "2", "1"],
+    ["best validation", "0.250 (step 2)", "-"],
+    ["rollout.n", "4", "8"],
+    ["reward/mean", "0.2", "0.5"],
+    ["train/loss", "1", "-"],
+    ["val/reward/mean", "0.25", "-"],
+  ]);
+  const asJson = await run("compare", a, b, "--json");
+  expect(JSON.parse(asJson.out)).toMatchObject({
+    options: { "rollout.n": ["4", "8"] },
+    metrics: { "train/loss": [1, null] },
+  });
+  expect((await run("compare", a, a)).out).toMatch(/^options +the same +the same$/mu);
+  const missing = await run("compare", a, join(folder, "c"));
+  expect([missing.code, missing.err]).toEqual([2, expect.stringContaining("There is no run in ")]);
+});

@@ -33,13 +33,16 @@ function age(time: number): string {
 
 const shown = (value: number | null): string => (value === null ? "-" : value.toFixed(3));
 
-function rewards({ firstReward, lastReward }: RunSummary): string {
+/** Of fine-tuning, the loss. */
+function rewards({ firstReward, lastReward, firstLoss, lastLoss }: RunSummary): string {
+  if (lastLoss !== null) return `loss ${shown(firstLoss)} → ${shown(lastLoss)}`;
   return lastReward === null ? "-" : `${shown(firstReward)} → ${shown(lastReward)}`;
 }
 
-function best({ bestValidation }: RunSummary): string {
+export function best({ bestValidation }: RunSummary): string {
   if (bestValidation === null) return "-";
-  return `${shown(bestValidation.value)} (step ${bestValidation.step})`;
+  const { step, value, metric } = bestValidation;
+  return `${metric === "val/loss" ? "loss " : ""}${shown(value)} (step ${step})`;
 }
 
 const stepsOf = ({ steps, totalSteps }: RunSummary): string => `${steps}/${totalSteps ?? "?"}`;

@@ -6,7 +6,7 @@ import { isCutOff, isFailed } from "../../core/outcome.ts";
 import type { Task } from "../../core/task.ts";
 import type { Episode, EvalOutput } from "../../core/trajectory.ts";
 import { copyPlain } from "../../util/copy-plain.ts";
-import { errorFacts } from "../failures/error-facts.ts";
+import { describeValue, errorFacts } from "../failures/error-facts.ts";
 import { raceUserCode } from "../failures/stray-errors.ts";
 import { coerceEvaluation } from "../programs/coerce-evaluation.ts";
 import { whyUnrecordable } from "../programs/recordable.ts";
@@ -53,7 +53,7 @@ async function evaluate(
     deadline.dispose();
   }
   if (!Array.isArray(returned) || returned.length !== episodes.length) {
-    const found = Array.isArray(returned) ? `${returned.length} results` : typeof returned;
+    const found = Array.isArray(returned) ? `${returned.length} results` : describeValue(returned);
     throw fail(`returned ${found} for ${episodes.length} rollouts of task "${task.id}".`);
   }
   return (returned as readonly unknown[]).map((each) => {

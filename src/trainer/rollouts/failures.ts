@@ -24,7 +24,7 @@ export function checkFailures(
   throw new AgentTrainerError({
     code: "TOO_MANY_FAILURES",
     message: `${failed.length} of ${rollouts} rollouts of ${where} failed, more than trainer.max_failed_fraction=${maxFraction} allows.${rest}${reason}`,
-    hint: "Run the agent and the evaluator on one task by hand; task ids and stacks are in the run folder under episodes/.",
+    hint: `${last?.error?.hint === undefined ? "" : `${last.error.hint} `}Run the agent and the evaluator on one task by hand; task ids and stacks are in the run folder under episodes/.`,
     cause,
     fields: { failed: failed.length, cutOff, rollouts, maxFraction, taskIds },
   });

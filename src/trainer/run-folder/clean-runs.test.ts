@@ -76,7 +76,8 @@ describe("readRun", () => {
     expect(run).toMatchObject({
       ...{ name: "a", path, model: "m", backend: "local", status: "completed" },
       ...{ steps: 3, totalSteps: 9, firstReward: 0.1, lastReward: 0.4 },
-      ...{ bestValidation: { step: 2, value: 0.7 } },
+      ...{ firstLoss: null, lastLoss: null },
+      ...{ bestValidation: { step: 2, value: 0.7, metric: "val/reward/mean" } },
     });
     expect(run.checkpoints.map(({ step }) => step)).toEqual([3, 2]);
     expect(run.checkpoints[0]!.bytes).toBeGreaterThan(100);

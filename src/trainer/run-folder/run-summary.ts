@@ -33,8 +33,16 @@ export interface RunSummary {
   readonly firstReward: number | null;
   /** Mean training reward of the last step. */
   readonly lastReward: number | null;
-  /** The validation with the highest `trainer.best_metric`. */
-  readonly bestValidation: { readonly step: number; readonly value: number } | null;
+  /** Loss of the first update of fine-tuning; `null` for other runs. */
+  readonly firstLoss: number | null;
+  /** Loss of the last update of fine-tuning; `null` for other runs. */
+  readonly lastLoss: number | null;
+  /** The validation with the highest `trainer.best_metric`, or of fine-tuning with the lowest `val/loss`. */
+  readonly bestValidation: {
+    readonly step: number;
+    readonly value: number;
+    readonly metric: string;
+  } | null;
   /** Newest first. */
   readonly checkpoints: readonly { readonly step: number; readonly bytes: number }[];
   /** Size of the whole folder. */
@@ -68,7 +76,12 @@ const asNumber = (value: unknown): number | null => (typeof value === "number" ?
 
 async function readProgress(folder: string, bestMetric: string) {
   let [steps, firstReward, lastReward] = [0, null as number | null, null as number | null];
+  let [firstLoss, lastLoss] = [null as number | null, null as number | null];
   let best: RunSummary["bestValidation"] = null;
+  const consider = (step: number, value: number | null, metric: string, sign: 1 | -1): void => {
+    if (value === null) return;
+    if (best === null || sign * value > sign * best.value) best = { step, value, metric };
+  };
   await eachLine(
     join(folder, "metrics.jsonl"),
     () => true,
@@ -78,13 +91,23 @@ async function readProgress(folder: string, bestMetric: string) {
         steps = Math.max(steps, step);
         lastReward = asNumber(line["reward/mean"]) ?? lastReward;
         firstReward ??= lastReward;
+        lastLoss = asNumber(line["train/loss"]) ?? lastLoss;
+        firstLoss ??= lastLoss;
         return;
       }
-      const value = asNumber(line[bestMetric]);
-      if (value !== null && (best === null || value > best.value)) best = { step, value };
+      if ("val/loss" in line) consider(step, asNumber(line["val/loss"]), "val/loss", -1);
+      else consider(step, asNumber(line[bestMetric]), bestMetric, 1);
     },
   );
-  return { steps, firstReward, lastReward, bestValidation: best as RunSummary["bestValidation"] };
+  const isFineTuning = lastReward === null;
+  return {
+    steps,
+    firstReward,
+    lastReward,
+    firstLoss: isFineTuning ? firstLoss : null,
+    lastLoss: isFineTuning ? lastLoss : null,
+    bestValidation: best as RunSummary["bestValidation"],
+  };
 }
 
 async function readEnd(folder: string) {

@@ -120,7 +120,9 @@ export class Dispatcher {
   }
 
   #unavailable(cause: UpstreamError | undefined): UpstreamError {
-    const why = cause ? ` The last one said: ${cause.message}` : "";
+    const { problem } = this.#workerPool;
+    const checked = problem === undefined ? "" : ` ${problem}`;
+    const why = cause ? ` The last one said: ${cause.message}` : checked;
     return new UpstreamError({
       failure: "unavailable",
       message: `No worker can take this call: none is left that is healthy and not draining.${why}`,

@@ -133,6 +133,12 @@ export class WorkerPool implements WorkerAdmin {
     return Math.min(healthIntervalMs, ...waits);
   }
 
+  /** Why a worker is out; undefined where no health check failed. */
+  get problem(): string | undefined {
+    const out = [...this.#workers.values()].find(({ isAlive }) => isAlive === false);
+    return out?.problem === undefined ? undefined : out.redact(out.problem);
+  }
+
   /** What the worker is; requested once, and again after a failure. @throws UpstreamError */
   async facts(worker: Worker): Promise<WorkerFacts> {
     if (worker.facts) return worker.facts;

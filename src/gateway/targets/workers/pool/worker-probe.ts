@@ -91,8 +91,11 @@ export async function checkHealth(worker: Worker, limitMs: number): Promise<bool
     await response.body.return();
     if (response.status === 200) return true;
     // A server without the route is up; one that is loading or broken says 5xx.
-    return response.status === 404 || response.status === 405;
-  } catch {
+    const isUp = response.status === 404 || response.status === 405;
+    if (!isUp) worker.problem = `It responded to a health check with ${response.status}.`;
+    return isUp;
+  } catch (error) {
+    worker.problem = error instanceof Error ? error.message : String(error);
     return false;
   }
 }

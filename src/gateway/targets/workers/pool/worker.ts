@@ -37,6 +37,8 @@ export class Worker {
   /** What the last health check said; null before the first. */
   isAlive: boolean | null = null;
   activeRequests = 0;
+  /** Why the last health check that failed did. */
+  problem: string | undefined;
   /** Health checks that failed in a row. */
   failedChecks = 0;
   facts: WorkerFacts | undefined;
