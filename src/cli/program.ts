@@ -9,6 +9,7 @@ import { adminTokenVariable, gatewayCommand, type GatewayFlags } from "./command
 import { workerKeyVariable } from "./commands/gateway-source.ts";
 import { addEnvCommands } from "./commands/env-commands.ts";
 import { addEvaluationCommands } from "./commands/evaluation-commands.ts";
+import { addExportCommand } from "./commands/export-commands.ts";
 import { addFineTuneCommands } from "./commands/fine-tune-commands.ts";
 import { addDoctorCommands } from "./commands/doctor-commands.ts";
 import { addInitCommand } from "./commands/init-commands.ts";
@@ -198,6 +199,7 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
   addDatasetCommands(program, io, onExit, command);
   addRunsCommands(program, io, onExit, command);
   addEnvCommands(program, io, onExit, command);
+  addExportCommand(program, version(), io, onExit, command);
   addVerlCommands(program, io, onExit, command);
   addDoctorCommands(program, io, onExit, command);
   addServeCommands(program, io, onExit, command);

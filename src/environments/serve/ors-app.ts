@@ -3,20 +3,12 @@ import { randomUUID } from "node:crypto";
 import { Hono, type Context } from "hono";
 import { streamSSE } from "hono/streaming";
 import { z } from "zod";
-import type {
-  EnvironmentResult,
-  EnvironmentSource,
-  EnvironmentTool,
-} from "../../core/environment.ts";
+import type { EnvironmentResult, EnvironmentTool } from "../../core/environment.ts";
 import type { Task } from "../../core/task.ts";
 import { raceAbort } from "../../util/abort.ts";
+import { actionSchema } from "./openenv-sockets.ts";
+import { type ServedSource, specOfTask, taskOfSpec } from "./served-source.ts";
 import { ServedSession, type ServedResult } from "./served-session.ts";
-
-/** What a server knows of its environment. */
-export interface ServedSource extends EnvironmentSource {
-  readonly splits: readonly string[];
-  readonly tools: readonly EnvironmentTool[];
-}
 
 const pingMs = 10_000;
 /** Pieces of a result, in characters. */
@@ -113,6 +105,15 @@ export function createOrsApp(source: ServedSource): OrsApp {
   };
 
   app.get("/health", (c) => c.json({ status: "ok" }));
+  // Episodes of OpenEnv are on sockets; its clients read the forms of messages here.
+  app.get("/schema", (c) =>
+    c.json({
+      action: actionSchema(source),
+      observation: { type: "object" },
+      state: { type: "object" },
+    }),
+  );
+  app.get("/metadata", (c) => c.json({ name, description: `The environment ${name}` }));
   app.get("/list_environments", (c) => c.json([name]));
   app.post("/create_session", (c) =>
     streamSSE(c, async (stream) => {
@@ -132,7 +133,7 @@ export function createOrsApp(source: ServedSource): OrsApp {
         ? source.splits.includes(split)
           ? (await tasksOf(split, index, index + 1))[0]
           : undefined
-        : toTask(task_spec);
+        : taskOfSpec(task_spec);
     if (task === undefined)
       return fail(c, 400, `There is no task ${index} in the split "${split}".`);
     sessions.set(sid, new ServedSession(await source.open(task, { signal: stop.signal })));
@@ -166,10 +167,10 @@ export function createOrsApp(source: ServedSource): OrsApp {
       const [task] = await tasksOf(split, index, index + 1);
       return task === undefined
         ? fail(c, 404, `There is no task ${index}.`)
-        : c.json({ task: toSpec(task), env_name: name });
+        : c.json({ task: specOfTask(task), env_name: name });
     }
     const tasks = what === "tasks" ? await tasksOf(split) : await tasksOf(split, start, last);
-    return c.json({ tasks: tasks.map(toSpec), env_name: name });
+    return c.json({ tasks: tasks.map(specOfTask), env_name: name });
   });
   own.get("/prompt", (c) => {
     const session = sessionOf(c);
@@ -275,17 +276,5 @@ const blocksOf = ({ content }: { readonly content: unknown }): object[] => [
     type: "text",
   },
 ];
-
-/** A task as the wire has it: its row, with the fields that make it a task again. */
-const toSpec = ({ id, instruction, metadata }: Task): object => ({ ...metadata, id, instruction });
-
-function toTask(spec: Record<string, unknown>): Task {
-  const { id, instruction } = spec;
-  return {
-    id: typeof id === "string" ? id : "task",
-    instruction: typeof instruction === "string" ? instruction : JSON.stringify(spec),
-    metadata: spec,
-  };
-}
 
 const kindOf = (split: string): string => (/^(?:train|validation)$/u.test(split) ? split : "test");

@@ -1,9 +1,12 @@
 /** A server for an environment that is a class of yours, so that other trainers can use it, too. */
 import { serve, type ServerType } from "@hono/node-server";
 import { timingSafeEqual } from "node:crypto";
+import type { Server } from "node:http";
 import type { Hono } from "hono";
 import { ConfigError } from "../../core/errors.ts";
-import { createOrsApp, type ServedSource } from "./ors-app.ts";
+import { attachOpenEnv } from "./openenv-sockets.ts";
+import { createOrsApp } from "./ors-app.ts";
+import type { ServedSource } from "./served-source.ts";
 
 /** Options of {@link serveEnvironment}. */
 export interface ServeEnvironmentOptions {
@@ -27,8 +30,8 @@ export interface EnvironmentServer {
 const loopback = new Set(["127.0.0.1", "::1", "localhost"]);
 
 /**
- * Serves an environment over the Open Reward Standard (HTTP and server-sent events): for `env: "ors:URL"`,
- * and for other trainers that speak it.
+ * Serves an environment over the Open Reward Standard (HTTP and server-sent events) and over OpenEnv
+ * (WebSocket): for `env: "ors:URL"` or `"openenv:URL"`, and for other trainers that speak one of them.
  *
  * @throws ConfigError when the port is in use, or an address beyond this machine has no `apiKey`.
  */
@@ -44,10 +47,13 @@ export async function serveEnvironment(
     });
   }
   const ors = createOrsApp(source);
-  const server = await listen(withKey(ors.app, apiKey), port, host);
+  const isAllowed = keyCheck(apiKey);
+  const server = await listen(withKey(ors.app, isAllowed), port, host);
+  const sockets = attachOpenEnv(server as Server, source, isAllowed);
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;
   const close = async (): Promise<void> => {
+    sockets.close();
     await ors.close();
     const closed = new Promise((resolve) => server.close(resolve));
     if ("closeAllConnections" in server) server.closeAllConnections();
@@ -60,20 +66,25 @@ export async function serveEnvironment(
   };
 }
 
+/** Whether a key is the right one; without a key, all are. */
+function keyCheck(apiKey: string | undefined): (key: string) => boolean {
+  if (apiKey === undefined) return () => true;
+  const wanted = Buffer.from(apiKey);
+  return (key) => {
+    const given = Buffer.from(key);
+    return given.length === wanted.length && timingSafeEqual(given, wanted);
+  };
+}
+
 /** The routes, for those who have the key. */
 function withKey(
   app: Hono,
-  apiKey: string | undefined,
+  isAllowed: (key: string) => boolean,
 ): (request: Request) => Response | Promise<Response> {
-  if (apiKey === undefined) return (request) => app.fetch(request);
-  const wanted = Buffer.from(apiKey);
-  return (request) => {
-    const given = Buffer.from(request.headers.get("x-api-key") ?? "");
-    const isRight = given.length === wanted.length && timingSafeEqual(given, wanted);
-    return isRight
+  return (request) =>
+    isAllowed(request.headers.get("x-api-key") ?? "")
       ? app.fetch(request)
       : Response.json({ detail: "X-API-Key is missing or wrong" }, { status: 401 });
-  };
 }
 
 async function listen(

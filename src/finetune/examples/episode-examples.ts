@@ -58,7 +58,7 @@ class TokenizerCheck {
 }
 
 /** Episodes of training steps: those of validations are held out. */
-function trainingFiles(folder: string): readonly string[] {
+export function trainingFiles(folder: string): readonly string[] {
   return episodeFiles(folder).filter((file) => !basename(file).startsWith("val-"));
 }
 
@@ -79,7 +79,7 @@ function isGood({ episode, reward }: Recorded, minReward: number | null): boolea
 }
 
 /** Rollouts of one task in one step. */
-function groupName({ id, task }: Episode): string {
+export function groupName({ id, task }: Episode): string {
   const end = id.lastIndexOf("/");
   return end < 0 ? task.id : id.slice(0, end);
 }

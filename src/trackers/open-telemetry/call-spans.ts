@@ -23,7 +23,8 @@ export interface SpanContext {
   readonly content: boolean;
 }
 
-function callAttributes(call: Trace, content: boolean): Attributes {
+/** Attributes of a model call. */
+export function callAttributes(call: Trace, content: boolean): Attributes {
   const { temperature, topP, maxTokens } = call.sampling;
   const attributes: Attributes = {
     "gen_ai.operation.name": "chat",
@@ -88,6 +89,19 @@ function trajectorySpans(
   }
 }
 
+/** Attributes of a rollout. */
+export function episodeAttributes(episode: Episode): Attributes {
+  return {
+    "gen_ai.operation.name": "invoke_agent",
+    "gen_ai.agent.name": episode.trajectories.map(({ name }) => name).join(" "),
+    "agent_trainer.episode.id": episode.id,
+    "agent_trainer.task.id": episode.task.id,
+    "agent_trainer.attempts": episode.attempts,
+    "agent_trainer.termination_reason": episode.terminationReason,
+    ...(episode.reward === null ? {} : { "agent_trainer.reward": episode.reward }),
+  };
+}
+
 /** A span per rollout, and below it one per model call and tool call. */
 export function rolloutSpans(context: SpanContext, episode: Episode, end: number): void {
   const { api, tracer, parent } = context;
@@ -98,15 +112,7 @@ export function rolloutSpans(context: SpanContext, episode: Episode, end: number
     `invoke_agent ${names}`.trim(),
     {
       startTime,
-      attributes: {
-        "gen_ai.operation.name": "invoke_agent",
-        "gen_ai.agent.name": names,
-        "agent_trainer.episode.id": episode.id,
-        "agent_trainer.task.id": episode.task.id,
-        "agent_trainer.attempts": episode.attempts,
-        "agent_trainer.termination_reason": episode.terminationReason,
-        ...(episode.reward === null ? {} : { "agent_trainer.reward": episode.reward }),
-      },
+      attributes: episodeAttributes(episode),
     },
     parent,
   );

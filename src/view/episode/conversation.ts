@@ -21,7 +21,8 @@ export function viewMessage(message: ChatMessage): ViewMessage {
 const same = (a: ChatMessage | undefined, b: ChatMessage | undefined): boolean =>
   a === b || JSON.stringify(a) === JSON.stringify(b);
 
-interface Added {
+/** What a prompt adds to the conversation. */
+export interface Added {
   readonly messages: readonly ChatMessage[];
   readonly break?: string;
 }
@@ -31,7 +32,7 @@ function callNames({ toolCalls = [] }: ChatMessage): string {
 }
 
 /** What of the prompt is new, compared with the call before. */
-function added(step: Step, before: Step | undefined): Added {
+export function newMessages(step: Step, before: Step | undefined): Added {
   const { messages } = step.trace;
   if (before === undefined) return { messages };
   const earlier = before.trace.messages;
@@ -86,7 +87,7 @@ function notesOf({ trace }: Step): string[] {
 
 function viewCall(step: Step, before: Step | undefined, k: number): ViewCall {
   const { trace } = step;
-  const { messages, break: why } = added(step, before);
+  const { messages, break: why } = newMessages(step, before);
   return {
     k,
     ...(why === undefined ? {} : { break: why }),

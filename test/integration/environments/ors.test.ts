@@ -8,6 +8,7 @@ import { shop } from "../../../examples/environments/shop.ts";
 import { freePort } from "../../free-port.ts";
 import { startServer, type ServerProcess } from "../server-process.ts";
 import { environmentsPython } from "./python.ts";
+import { runAsync } from "./run-async.ts";
 
 const { signal } = new AbortController();
 let python = "";
@@ -106,14 +107,3 @@ it("the official client plays an episode on our server", { timeout: 120_000 }, a
     text: "7 euros",
   });
 });
-
-/** Not `runCommand`, which blocks the thread that the server runs on. */
-async function runAsync(command: string, args: readonly string[]): Promise<string> {
-  const { execFile } = await import("node:child_process");
-  return await new Promise((resolve, reject) => {
-    execFile(command, [...args], { timeout: 100_000 }, (error, stdout, stderr) => {
-      if (error === null) resolve(stdout);
-      else reject(new Error(`${error.message}\n${stderr.slice(-3000)}`));
-    });
-  });
-}

@@ -17,6 +17,7 @@ export const harborPython = (): string =>
     name: "harbor",
     packages: ["harbor==0.25.0"],
     overrides: [
+      "certifi",
       `litellm ; ${never}`,
       `supabase ; ${never}`,
       `uvicorn ; ${never}`,
