@@ -40,6 +40,7 @@ export type {
   AgentRunFunction,
   Evaluator,
   EvaluatorResult,
+  GroupEvaluator,
   TrajectoryHandle,
   TrajectoryOptions,
 } from "./core/agent.ts";

@@ -156,7 +156,7 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
     .option("--worker <url>", "URL of an inference server; repeat the flag for several", collect)
     .addOption(
       new Option("--kind <kind>", "server software of the workers")
-        .choices(["auto", "vllm", "sglang", "llamacpp", "openai"])
+        .choices(["auto", "vllm", "sglang", "llamacpp", "openai", "anthropic"])
         .default(undefined, "auto: detected per worker"),
     )
     .option(

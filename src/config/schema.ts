@@ -76,6 +76,12 @@ const schema = z.strictObject({
     .describe(
       "Evaluator as path#export of a module; null for agents that report their reward, and where code passes the agent.",
     ),
+  group_evaluator: nonEmptyString()
+    .nullable()
+    .default(null)
+    .describe(
+      "What scores the rollouts of a task relative to each other, as path#export of a module: a function of the task and its episodes, such as relativeJudge(...) of agent-trainer/evaluators. Its scores are trained on in place of the evaluator's, which is then needed for validations only. environment is the group judge of env. Code may pass it as groupEvaluator; null is none.",
+    ),
   env: envOption,
   environment: environmentOptions,
   dataset: datasetOptions,

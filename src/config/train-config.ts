@@ -1201,6 +1201,15 @@ export interface Sections {
    */
   readonly evaluator?: string | null;
   /**
+   * What scores the rollouts of a task relative to each other, as path#export of a module: a
+   * function of the task and its episodes, such as relativeJudge(...) of agent-trainer/evaluators.
+   * Its scores are trained on in place of the evaluator's, which is then needed for validations
+   * only. environment is the group judge of env. Code may pass it as groupEvaluator; null is none.
+   * Allowed: a non-empty string, or null.
+   * @default null
+   */
+  readonly groupEvaluator?: string | null;
+  /**
    * Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL,
    * mcp:COMMAND or mcp:URL, or path#export of a module. null where the agent, the data and the
    * evaluator are all there is.

@@ -112,6 +112,21 @@ export type Evaluator<Metadata = Record<string, unknown>> =
   | EvaluatorFunction<Metadata>
   | EvaluatorObject<Metadata>;
 
+/**
+ * Scores the rollouts of one task in a training step together, relative to each other: one result for each
+ * episode, in their order. `signal` is aborted at the deadline (`workflow.evaluator_timeout_s`) and when the
+ * run stops.
+ *
+ * @example
+ * const shortest: GroupEvaluator = (_task, episodes) =>
+ *   episodes.map(({ output }) => -String(output).length);
+ */
+export type GroupEvaluator<Metadata = Record<string, unknown>> = (
+  task: Task<Metadata>,
+  episodes: readonly Episode[],
+  how: { readonly signal: AbortSignal },
+) => readonly EvaluatorResult[] | Promise<readonly EvaluatorResult[]>;
+
 /** What a program that scores itself returns; the forms of a score are those of an evaluator. */
 export type AgentRunResult =
   | EvaluatorResult

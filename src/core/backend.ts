@@ -101,8 +101,11 @@ export interface SamplerTarget {
   readonly renderer: Renderer;
 }
 
-/** What a worker runs. `auto` probes it; `openai` is any other server that speaks OpenAI's protocol. */
-export type WorkerKind = "vllm" | "sglang" | "llamacpp" | "openai";
+/**
+ * What a worker runs. `auto` probes it; `openai` is any other server that speaks OpenAI's protocol,
+ * `anthropic` one that speaks Anthropic's.
+ */
+export type WorkerKind = "vllm" | "sglang" | "llamacpp" | "openai" | "anthropic";
 
 /** One inference server. */
 export interface HttpWorker {

@@ -99,7 +99,7 @@ export type TrainerEventType = TrainerEvent["type"];
 /**
  * Events that rollouts emit; the trainer stamps them with its step and the time. `rollout-retry`: an
  * attempt (numbered from 1) failed and another one follows. `evaluator-error` precedes the
- * `rollout-end` of its episode. `warning`: a session could not be closed.
+ * `rollout-end` of its episode; for a group evaluator it follows those of the group, once. `warning`: a session could not be closed.
  */
 export type RolloutEvent = Extract<
   UnstampedEvent,

@@ -16,13 +16,16 @@ import type { DatasetInput } from "../datasets/tasks/task.ts";
 import type { EvaluationItem } from "./evaluation-item.ts";
 import type { EvaluationSummary } from "./summary.ts";
 
-/** A model behind an OpenAI-compatible endpoint. */
+/** A model behind an endpoint that speaks OpenAI's or Anthropic's protocol. */
 export interface ModelEndpoint {
-  /** With or without the path of its OpenAI routes, such as `https://api.openai.com/v1`. */
+  /**
+   * With or without the path of its routes, such as `https://api.openai.com/v1`; with `anthropic:` before
+   * it for Anthropic's Messages API, which `https://api.anthropic.com` needs not.
+   */
   readonly url: string;
   /** The model as the endpoint names it. @default what it lists first */
   readonly name?: string;
-  /** Sent to the endpoint as a bearer token. @default none */
+  /** Sent to the endpoint, as a bearer token or as `x-api-key` of Anthropic's API. @default none */
   readonly apiKey?: string;
   /** What the endpoint runs. @default "auto", which probes it */
   readonly kind?: WorkerKind | "auto";
@@ -42,7 +45,8 @@ export interface EvaluationRunOptions<Row> {
   /** Tasks or rows to evaluate on. @default what the option `dataset.val` of `config` names */
   readonly dataset?: DatasetInput<Row>;
   /**
-   * What is evaluated: the URL of an OpenAI-compatible endpoint, or an object with its key; the folder of a
+   * What is evaluated: the URL of an OpenAI-compatible endpoint, `anthropic:` and that of one of Anthropic's
+   * API, or an object with its key; the folder of a
    * run (its newest checkpoint) or of a checkpoint; the name of a model that the backend knows; or what
    * samples in this process.
    * @default the option `model.name` of `config`

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { loadConfig } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
-import type { InferenceTarget } from "../core/backend.ts";
+import type { InferenceTarget, WorkerKind } from "../core/backend.ts";
 import { CheckpointError, ConfigError } from "../core/errors.ts";
 import { probeWorker } from "../gateway/targets/workers/pool/worker-probe.ts";
 import {
@@ -37,9 +37,19 @@ export type LocatedModel =
 
 const configFile = "config.resolved.yaml";
 
+const endpointUrl = /^(?:anthropic:)?https?:\/\//iu;
+
+/** `anthropic:` before a URL says which protocol it speaks; Anthropic's own host needs no prefix. */
+function addressOf({ url, kind }: ModelEndpoint): { url: string; kind: WorkerKind | "auto" } {
+  const plain = url.replace(/^anthropic:(?=https?:)/iu, "");
+  const isAnthropic = plain !== url || /^https:\/\/api\.anthropic\.com(?:[:/]|$)/iu.test(plain);
+  return { url: plain, kind: kind ?? (isAnthropic ? "anthropic" : "auto") };
+}
+
 /** @throws UpstreamError when it has to be asked for its model and does not respond. */
 async function locateEndpoint(endpoint: ModelEndpoint): Promise<LocatedModel> {
-  const { url, apiKey, kind = "auto" } = endpoint;
+  const { apiKey } = endpoint;
+  const { url, kind } = addressOf(endpoint);
   const worker = { url, kind, ...(apiKey === undefined ? {} : { apiKey }) };
   const name = endpoint.name ?? (await probeWorker(worker)).model;
   if (name === "") {
@@ -86,7 +96,7 @@ async function locatePath(given: string): Promise<LocatedModel | null> {
 export async function locateModel(model: Given): Promise<LocatedModel> {
   if (model === undefined || model === null) return { kind: "config" };
   if (typeof model === "string") {
-    if (/^https?:\/\//iu.test(model)) return locateEndpoint({ url: model });
+    if (endpointUrl.test(model)) return locateEndpoint({ url: model });
     return (await locatePath(resolve(model))) ?? { kind: "name", name: model };
   }
   if ("url" in model && typeof model.url === "string") return locateEndpoint(model);

@@ -2,7 +2,7 @@
 import { switchNotices } from "../config/checks/switches.ts";
 import { folderOf, resolveConfig, warningsOf, withBackend } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
-import type { Evaluator } from "../core/agent.ts";
+import type { Evaluator, GroupEvaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { TrainerEvent } from "../core/events.ts";
@@ -20,10 +20,12 @@ import { type EventListener, streamEvents } from "../trainer/events.ts";
 import { type AgentSpec, hasAgent, resolveAgent } from "../trainer/rollouts/agent-spec.ts";
 import { wayNotices } from "../trainer/rollouts/agent-warnings.ts";
 import type { DatasetInput } from "../datasets/tasks/task.ts";
+import { requireFunction } from "../rollout/programs/callable.ts";
 import { createTrackers } from "../trackers/create-trackers.ts";
 import { executeRun, type TrainResult } from "../trainer/run.ts";
+import { defined } from "../util/defined.ts";
 import { checkBackendName } from "./create-backend.ts";
-import { requireAgent, requireOption } from "./load-agent.ts";
+import { loadGroupEvaluator, requireAgent, requireOption } from "./load-agent.ts";
 import { loadAlgorithms } from "./load-algorithms.ts";
 import { isGiven } from "./given.ts";
 import { loadTasks } from "./run-datasets.ts";
@@ -39,6 +41,7 @@ type Given = Pick<
 > & {
   readonly backend: TrainingBackend | null;
   readonly evaluator?: Evaluator;
+  readonly groupEvaluator?: GroupEvaluator;
   readonly hooks?: TaskHooks;
   readonly trainDataset?: DatasetInput | null;
   readonly valDataset?: DatasetInput | null;
@@ -115,19 +118,23 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
       ...switchNotices(this.config),
     ];
     // The type of the rows concerns the caller only; nothing below this point reads it.
-    this.#given = { ...options, backend: object } as Given;
+    this.#given = { ...options, backend: object } as unknown as Given;
     const agent = options as unknown as AgentSpec;
     const inEnv = isGiven(env) || this.config.env !== null;
     this.#agent = hasAgent(agent) ? agent : null;
     if (this.#agent === null && !inEnv) requireAgent(this.config, options);
     // What is wrong with it is known before anything starts.
-    if (this.#agent !== null && !inEnv) resolveAgent(this.#agent);
+    if (isGiven(this.#given.groupEvaluator)) {
+      requireFunction("groupEvaluator", this.#given.groupEvaluator);
+    }
+    if (this.#agent !== null && !inEnv) resolveAgent(this.#agent, this.#isGroupScored);
     if (!isGiven(trainDataset) && !inEnv) {
       requireOption(this.config.dataset.train, "dataset.train", "trainDataset");
     }
     checkParts(this.config, {
       backend: object?.name ?? null,
       agent: this.#agent !== null,
+      groupEvaluator: isGiven(this.#given.groupEvaluator),
       trainDataset: isGiven(trainDataset),
       valDataset: isGiven(valDataset),
     });
@@ -166,6 +173,10 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
     );
   }
 
+  get #isGroupScored(): boolean {
+    return isGiven(this.#given.groupEvaluator) || this.config.groupEvaluator !== null;
+  }
+
   #claim(): void {
     if (this.#wasStarted) {
       throw new ConfigError({
@@ -187,13 +198,13 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
     const { resume, allowChanges, onEvent } = this.#given;
     const listeners = onEvent === undefined ? more : [...more, onEvent];
     await using env = await holdEnvironment(config, this.#folder, this.#given.env);
-    const rollouts = await agentIn(
-      this.#agent,
-      config,
-      this.#folder,
-      env?.source ?? null,
-      this.#given,
-    );
+    const rollouts = await agentIn(this.#agent, config, this.#folder, env?.source ?? null, {
+      ...this.#given,
+      isGroupScored: this.#isGroupScored,
+    });
+    const groupEvaluator =
+      this.#given.groupEvaluator ??
+      (await loadGroupEvaluator(config, this.#folder, env?.source ?? null));
     const { warnings: dataWarnings, ...tasks } = await loadTasks(config, this.#folder, {
       ...this.#given,
       environment: env?.source ?? null,
@@ -218,6 +229,7 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
       rollouts,
       config,
       ...functions,
+      ...defined({ groupEvaluator }),
       ...(teacher === null ? {} : { teacher }),
       warnings: [...this.#warnings, ...wayNotices(config, rollouts), ...dataWarnings],
       resume: resume ?? false,

@@ -2,10 +2,12 @@
  * Loads what the options `agent`, `agent_command` and `evaluator` name: a flow, a workflow class, an object
  * with the options of any kind of agent, or a command.
  */
-import type { AgentFlow, Evaluator } from "../core/agent.ts";
+import type { AgentFlow, Evaluator, GroupEvaluator } from "../core/agent.ts";
+import type { EnvironmentSource } from "../core/environment.ts";
 import { commandAgent } from "../agents/command/command-agent.ts";
 import { httpAgent } from "../agents/http/http-agent.ts";
 import { ConfigError } from "../core/errors.ts";
+import { requireFunction } from "../rollout/programs/callable.ts";
 import { defined } from "../util/defined.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import { agentOptions, type AgentSpec } from "../trainer/rollouts/agent-spec.ts";
@@ -54,7 +56,7 @@ export function requireAgent(
 function unscored(agent: string | null): ConfigError {
   return new ConfigError({
     message: `evaluator is not set, and the agent ${agent} is a flow, which needs an evaluator to score it.`,
-    hint: "Set evaluator=path#export. For a function that returns its own rewards, write: export const agent = { agentRunFunc: yourFunction }.",
+    hint: "Set evaluator=path#export, or to train without labels group_evaluator. For a function that returns its own rewards, write: export const agent = { agentRunFunc: yourFunction }.",
     fields: { option: "evaluator", agent },
   });
 }
@@ -83,7 +85,8 @@ function agentOfCommand(options: TrainConfig["agentCommand"], folder: string): A
 
 /**
  * Paths are relative to `folder`.
- * @param isScored whether something else scores a flow without an evaluator: an environment.
+ * @param isScored whether something else scores a flow without an evaluator: an environment, or a group
+ * evaluator.
  * @throws ConfigError when something is not set, cannot be loaded, or is given twice.
  */
 export async function loadAgent(
@@ -94,9 +97,11 @@ export async function loadAgent(
   const load = (spec: string, option: "agent" | "evaluator"): Promise<unknown> =>
     loadExport({ spec, folder, option, defaults: [option, "default"] });
   if (agentCommand.run !== null) {
+    const agentFlow = agentOfCommand(agentCommand, folder);
+    if (evaluator === null && isScored) return { agentFlow } as AgentSpec;
     if (evaluator === null) throw unscored([agentCommand.run].flat().join(" "));
     const own = await load(evaluator, "evaluator");
-    return { agentFlow: agentOfCommand(agentCommand, folder), evaluator: own as Evaluator };
+    return { agentFlow, evaluator: own as Evaluator };
   }
   const value = await load(requireOption(agent, "agent", agentOptions.join(" or ")), "agent");
   const parts = partsOf(value);
@@ -115,4 +120,31 @@ export async function loadAgent(
     });
   }
   return { ...parts, evaluator: (await load(evaluator, "evaluator")) as Evaluator } as AgentSpec;
+}
+
+/** What the option `group_evaluator` names, the judge of an environment included. @throws ConfigError for something else than a function. */
+export async function loadGroupEvaluator(
+  { groupEvaluator }: Pick<TrainConfig, "groupEvaluator">,
+  folder: string,
+  source: EnvironmentSource | null,
+): Promise<GroupEvaluator | undefined> {
+  if (groupEvaluator === null) return undefined;
+  if (groupEvaluator === "environment") {
+    if (source?.scoreGroup !== undefined) {
+      return (task, episodes, { signal }) => source.scoreGroup!(task, episodes, signal);
+    }
+    throw new ConfigError({
+      message: `group_evaluator is environment, but ${source === null ? "env is not set" : `${source.name} has no group judge`}.`,
+      hint: "Set group_evaluator=path#export.",
+      fields: { option: "group_evaluator" },
+    });
+  }
+  const loaded = await loadExport({
+    spec: groupEvaluator,
+    folder,
+    option: "group_evaluator",
+    defaults: ["groupEvaluator", "default"],
+  });
+  requireFunction("group_evaluator", loaded);
+  return loaded as GroupEvaluator;
 }

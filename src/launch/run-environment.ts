@@ -88,7 +88,10 @@ function secretsOf(names: readonly string[]): Record<string, string> {
 }
 
 /** What code may pass without an agent. */
-export type AgentParts = Pick<AnyAgentSpec, "evaluator" | "hooks">;
+export type AgentParts = Pick<AnyAgentSpec, "evaluator" | "hooks"> & {
+  /** Whether a group evaluator scores what nothing else does. @default false */
+  readonly isGroupScored?: boolean;
+};
 
 /** The loop that offers the tools to the model, scored by the environment or by the run's evaluator. */
 async function defaultAgent(
@@ -108,16 +111,25 @@ async function defaultAgent(
           option: "evaluator",
           defaults: ["evaluator", "default"],
         })) as Evaluator));
-  if (evaluator === undefined && source.givesRewards === false) {
+  const { isGroupScored = false } = given;
+  if (evaluator === undefined && source.givesRewards === false && !isGroupScored) {
     throw new ConfigError({
       message: `${source.name} gives tools but no rewards, and evaluator is not set.`,
-      hint: "Set evaluator=path#export; in code, pass evaluator.",
+      hint: "Set evaluator=path#export, or to train without labels group_evaluator; in code, pass evaluator or groupEvaluator.",
       fields: { option: "evaluator", env: source.name },
     });
   }
   const { maxTurns, systemPrompt } = config.environment;
   const run = (task: Task, { environment: episode, ...agent }: AgentConfig) =>
     runEnvironmentAgent(task, agent, episode as TrackedEpisode, { maxTurns, systemPrompt });
+  if (evaluator === undefined && source.givesRewards === false) {
+    return inEnvironment(
+      { agentFlow: run, ...defined({ hooks: given.hooks }) },
+      source,
+      config,
+      true,
+    );
+  }
   const spec = evaluator === undefined ? { agentRunFunc: run } : { agentFlow: run, evaluator };
   return inEnvironment({ ...spec, ...defined({ hooks: given.hooks }) }, source, config);
 }
@@ -130,13 +142,17 @@ export async function agentIn(
   source: EnvironmentSource | null,
   given: AgentParts = {},
 ): Promise<Rollouts> {
+  const { isGroupScored = false } = given;
   if (source !== null && passed === null && config.agent === null) {
-    return resolveAgent(await defaultAgent(source, config, folder, given));
+    return resolveAgent(await defaultAgent(source, config, folder, given), isGroupScored);
   }
   const isNamed = passed === null && (source === null || config.agent !== null);
-  const spec = isNamed ? await loadAgent(config, folder, source !== null) : passed;
+  const spec = isNamed ? await loadAgent(config, folder, source !== null || isGroupScored) : passed;
   return resolveAgent(
-    source === null ? (spec as AgentSpec) : inEnvironment(spec as AnyAgentSpec, source, config),
+    source === null
+      ? (spec as AgentSpec)
+      : inEnvironment(spec as AnyAgentSpec, source, config, isGroupScored),
+    isGroupScored,
   );
 }
 
@@ -148,6 +164,7 @@ function inEnvironment(
   spec: AnyAgentSpec,
   source: EnvironmentSource,
   { environment: options }: Pick<TrainConfig, "environment">,
+  isGroupScored = false,
 ): AgentSpec {
   const limits: EpisodeLimits = {
     maxResultChars: options.maxResultChars,
@@ -155,6 +172,7 @@ function inEnvironment(
     reward: options.reward,
   };
   const scoresItself = spec.agentRunFunc !== undefined;
+  const isScoredLater = isGroupScored && source.givesRewards === false;
   const hooks: TaskHooks = {
     async setUp(task, info) {
       const own = await spec.hooks?.setUp(task, info);
@@ -164,7 +182,7 @@ function inEnvironment(
           throw error;
         },
       );
-      const isScored = scoresItself || spec.evaluator !== undefined;
+      const isScored = scoresItself || isScoredLater || spec.evaluator !== undefined;
       return {
         ...(isScored ? {} : { evaluator: () => episode.score() }),
         ...own,

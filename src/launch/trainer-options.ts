@@ -2,6 +2,7 @@
 import type { PullProgress } from "../backends/local/index.ts";
 import type { ConfigInput } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
+import type { GroupEvaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { BackendName } from "../core/capabilities.ts";
 import type { EnvironmentSource } from "../core/environment.ts";
@@ -11,6 +12,7 @@ import type { EventListener } from "../trainer/events.ts";
 import type {
   AgentSpec,
   EnvironmentAgentSpec,
+  GroupScoredAgentSpec,
   NoAgentSpec,
 } from "../trainer/rollouts/agent-spec.ts";
 import type { DatasetInput } from "../datasets/tasks/task.ts";
@@ -50,6 +52,13 @@ export interface RunOptions<Row> {
   /** Tasks or rows to validate on. @default what the option `dataset.val` names, or none */
   readonly valDataset?: DatasetInput<NoInfer<Row>>;
   /**
+   * Scores the rollouts of a task in a training step relative to each other, in place of their own rewards:
+   * `relativeJudge` of `agent-trainer/evaluators`, or a function. An evaluator is then needed for validations
+   * only.
+   * @default the option `group_evaluator`, which is none by default
+   */
+  readonly groupEvaluator?: GroupEvaluator<MetadataOf<NoInfer<Row>>>;
+  /**
    * `"auto"` resumes the latest run if there is one; a path resumes the run in that folder; `false`
    * starts a new run.
    * @default false
@@ -78,7 +87,10 @@ export interface RunOptions<Row> {
 }
 
 /** Agent and data in code. */
-type InCode<Row> = { readonly trainDataset: DatasetInput<Row> } & AgentSpec<MetadataOf<Row>>;
+type InCode<Row> = { readonly trainDataset: DatasetInput<Row> } & (
+  | AgentSpec<MetadataOf<Row>>
+  | GroupScoredAgentSpec<MetadataOf<Row>>
+);
 
 /** An environment, which gives what code does not pass. */
 type InEnvironment<Row> = { readonly env: string | EnvironmentSource } & EnvironmentAgentSpec<

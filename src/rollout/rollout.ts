@@ -142,7 +142,8 @@ async function attemptOnce<Metadata>(
       return { episode: scoreFailure(unscored, policyOf(setup, context)), failure: null };
     }
     const { result } = outcome;
-    const { scores: policy = defaultScorePolicy } = setup;
+    const { scores = defaultScorePolicy } = setup;
+    const policy = isValidation ? { ...scores, isScoredLater: false } : scores;
     const scoring = { evaluator, result, task: request.task, policy, limitMs, signal, emit };
     return { episode: await addScore(unscored, scoring), failure: null };
   } finally {

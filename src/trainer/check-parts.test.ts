@@ -7,7 +7,7 @@ const check =
   () => {
     const data = { trainDataset: isInCode, valDataset: isInCode };
     const config = resolveConfig({ "model.name": "m", ...overrides });
-    checkParts(config, { backend, agent: isInCode, ...data });
+    checkParts(config, { backend, agent: isInCode, groupEvaluator: isInCode, ...data });
   };
 
 describe("checkParts", () => {

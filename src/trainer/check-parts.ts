@@ -13,6 +13,7 @@ export interface PassedParts {
   /** Name of the backend; `null` when the trainer creates it. */
   readonly backend: string | null;
   readonly agent: boolean;
+  readonly groupEvaluator: boolean;
   readonly trainDataset: boolean;
   readonly valDataset: boolean;
 }
@@ -26,6 +27,7 @@ export function checkParts(config: TrainConfig, passed: PassedParts): void {
   const parts = new Map([
     ["agent", passed.agent],
     ["evaluator", passed.agent],
+    ["group_evaluator", passed.groupEvaluator],
     ["dataset.train", passed.trainDataset],
     ["dataset.val", passed.valDataset],
   ]);
@@ -45,6 +47,7 @@ export function checkParts(config: TrainConfig, passed: PassedParts): void {
   const own = [
     ...(backend === null ? [] : [`backend (${backend})`]),
     ...(passed.agent ? ["agent"] : []),
+    ...(passed.groupEvaluator ? ["group evaluator"] : []),
     ...(passed.trainDataset || passed.valDataset ? ["data"] : []),
   ];
   throw new ConfigError({

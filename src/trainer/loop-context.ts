@@ -1,5 +1,6 @@
 /** What the parts of the training loop share. */
 import type { CustomEstimators } from "../algorithms/catalog.ts";
+import type { GroupEvaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { Task } from "../core/task.ts";
 import type { Teacher } from "../core/teacher.ts";
@@ -45,6 +46,8 @@ export interface LoopContext {
   /** Custom estimators, by their names in the options. */
   readonly estimators: CustomEstimators;
   readonly losses: CustomLosses;
+  /** Scores the rollouts of a task together, in place of their own rewards. */
+  readonly groupEvaluator?: GroupEvaluator;
   /** Grades sampled tokens, where `distillation.teacher` names one. */
   readonly teacher?: Teacher;
 }

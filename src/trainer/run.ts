@@ -3,12 +3,14 @@
  * every case. The backend belongs to the caller and is left open.
  */
 import type { CustomEstimators } from "../algorithms/catalog.ts";
+import type { GroupEvaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { Tracker } from "../core/tracker.ts";
 import type { UnstampedEvent } from "../core/events.ts";
 import { fileError } from "../core/file-error.ts";
 import type { Dataset, Task } from "../core/task.ts";
 import type { Teacher } from "../core/teacher.ts";
+import { defined } from "../util/defined.ts";
 import { redact } from "../util/redact.ts";
 import { createBatchPlan, stepsForEpochs, curriculumRank } from "./rollouts/batches.ts";
 import { servedState, type RunState } from "./run-folder/checkpoint.ts";
@@ -19,6 +21,7 @@ import { estimateRun, formatEstimate } from "./budget/estimate.ts";
 import { meteredBackend, meteredTarget, meterEpisodes } from "./budget/metered.ts";
 import { checkPrices, runPrices } from "./budget/run-prices.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
+import { checkGroupEvaluator } from "./check-group-evaluator.ts";
 import { checkValidation } from "./check-validation.ts";
 import { resumedState } from "./run-folder/resumed-state.ts";
 import { modelSpecOf } from "../config/model-spec.ts";
@@ -64,6 +67,7 @@ export interface RunPlan {
   readonly trackers: readonly Tracker[];
   readonly estimators: CustomEstimators;
   readonly losses: CustomLosses;
+  readonly groupEvaluator?: GroupEvaluator;
   /** Not started yet; the caller disposes of it. */
   readonly teacher?: Teacher;
   /** Warnings about options without an effect. */
@@ -157,6 +161,7 @@ function leave(directory: RunDirectory, end: () => void, { status, message }: Ru
 export async function executeRun(plan: RunPlan): Promise<TrainResult> {
   const { config, listeners } = plan;
   checkValidation(config, plan.valTasks);
+  checkGroupEvaluator(plan);
   checkPrices(config, plan.backend.name);
   const fresh = atStart(plan);
   const { resume, allowChanges } = plan;
@@ -255,6 +260,7 @@ async function runWithServices(
     rollouts: plan.rollouts,
     config,
     weightVersion,
+    isScoredLater: plan.groupEvaluator !== undefined,
   });
   try {
     return await runLoop(
@@ -280,6 +286,7 @@ async function runWithServices(
         signal,
         estimators: plan.estimators,
         losses: plan.losses,
+        ...defined({ groupEvaluator: plan.groupEvaluator }),
         ...(plan.teacher === undefined ? {} : { teacher: plan.teacher }),
       },
       {

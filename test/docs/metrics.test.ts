@@ -103,6 +103,9 @@ const scripted: Readonly<Record<string, CoinTrainerOptions>> = {
   },
   "advantages that are ignored": { agentFlow: reporting },
   "two rewards, the evaluator's trained": { ...scoring },
+  "scores of a group": {
+    groupEvaluator: (_task: unknown, episodes: readonly object[]) => episodes.map((_, i) => i % 2),
+  },
   "two rewards, the rollout's trained": {
     ...scoring,
     set: { "rollout.reward_source": "rollout" },

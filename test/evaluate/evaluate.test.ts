@@ -7,6 +7,7 @@ import type { Episode } from "../../src/core/trajectory.ts";
 import { evaluate } from "../../src/evaluate/evaluate.ts";
 import type { EvaluationItem } from "../../src/evaluate/evaluation-item.ts";
 import { createScriptedTarget, createUpstream } from "../../src/testing/index.ts";
+import { serveAnthropic, textOf } from "../gateway/targets/anthropic-server.ts";
 import { coinBackend } from "../trainer/coin-backend.ts";
 import {
   coinAgent,
@@ -130,6 +131,24 @@ describe("evaluate", () => {
       expect(latencyMs).toBeGreaterThanOrEqual(0);
     }
     expect(JSON.stringify(summary)).not.toContain("key-of-the-endpoint");
+  });
+
+  it("evaluates a server of Anthropic's API, with the sampling options of the validation", async () => {
+    await using server = await serveAnthropic(({ messages }) => ({
+      content: [{ type: "text", text: /Question [12]/u.test(textOf(messages)) ? "yes" : "no" }],
+    }));
+    const { summary, items } = await evaluate({
+      ...coin,
+      model: { url: `anthropic:${server.url}/v1`, apiKey: "sk-ant-scripted" },
+      config: { "rollout.val.temperature": 0, "rollout.val.max_tokens": 9 },
+    });
+    expect(summary.model).toBe(`claude-scripted at ${server.url}/v1`);
+    expect(summary.passAt["1"]?.mean).toBe(2 / 5);
+    expect(items[0]?.usage).toEqual({ calls: 1, promptTokens: 10, responseTokens: 5 });
+    expect(server.calls.map(({ body }) => [body.temperature, body.max_tokens])).toEqual(
+      coinTasks.map(() => [0, 9]),
+    );
+    expect(JSON.stringify({ summary, items })).not.toContain("sk-ant");
   });
 
   it("counts what fails as failed, with its reason, and attempts nothing twice", async () => {

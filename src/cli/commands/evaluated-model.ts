@@ -28,7 +28,7 @@ function endpointKey({ keyEnv }: EndpointFlags): string | undefined {
 /** @throws ConfigError for flags of an endpoint where there is none. */
 export function evaluatedModel(flags: EndpointFlags): string | ModelEndpoint | undefined {
   const { model, modelName } = flags;
-  if (model !== undefined && /^https?:\/\//iu.test(model)) {
+  if (model !== undefined && /^(?:anthropic:)?https?:\/\//iu.test(model)) {
     const apiKey = endpointKey(flags);
     return {
       url: model,

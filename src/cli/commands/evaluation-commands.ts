@@ -18,6 +18,7 @@ Examples:
   $ agent-trainer eval shop.yaml --model http://localhost:8000/v1 --limit 20
   $ agent-trainer eval shop.yaml --command "python agent.py"
   $ agent-trainer eval shop.yaml --model https://api.openai.com/v1 --model-name gpt-4o-mini --key-env OPENAI_API_KEY
+  $ agent-trainer eval shop.yaml --model anthropic:https://api.anthropic.com/v1 --key-env ANTHROPIC_API_KEY
   $ agent-trainer eval shop.yaml --resume evals/2026-01-31T12-00-00-1a2b3c
 
 Sampling options are those of rollout.val; overrides as for train: rollout.val.temperature=0.6
@@ -60,7 +61,7 @@ function withModel(command: Command): Command {
   return command
     .option(
       "--model <model>",
-      "URL of an OpenAI-compatible endpoint, run folder, checkpoint, or model name (default: model.name)",
+      "URL of an OpenAI-compatible endpoint (of Anthropic's API: anthropic:URL), run folder, checkpoint, or model name (default: model.name)",
     )
     .option("--model-name <name>", "model as the endpoint names it (default: what it lists first)")
     .option(

@@ -90,6 +90,12 @@ export const loopMetrics = [
         meaning: "Mean duration per rollout of the agent, the evaluator and the setup hook.",
         when: "it ran",
       },
+      {
+        names: ["time/episode/group_evaluator_s"],
+        unit: "seconds",
+        meaning: "Mean duration of scoring the rollouts of a task together.",
+        when: "`group_evaluator` is set",
+      },
     ],
   },
   {

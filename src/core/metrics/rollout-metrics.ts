@@ -148,7 +148,7 @@ export const rolloutMetrics = [
         names: ["episode/rollout_reward", "episode/evaluator_reward"],
         unit: "reward",
         meaning: "Mean of the reward that is not used for training, see `rollout.reward_source`.",
-        when: "both the rollout and the evaluator scored",
+        when: "both the rollout and the evaluator scored, or a group evaluator and one of the two",
       },
       {
         names: ["episode/signal/{name}"],

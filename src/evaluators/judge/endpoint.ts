@@ -70,12 +70,13 @@ export async function askJudge<T>(
   system: string,
   user: string,
   read: (text: string) => T | null,
+  signal?: AbortSignal,
 ): Promise<T> {
   const { retries = 2 } = endpoint;
   for (let failures = 1; ; failures++) {
     let failure: TemporaryFailure;
     try {
-      const text = await complete(endpoint, system, user);
+      const text = await complete(endpoint, system, user, signal);
       const value = read(text);
       if (value !== null) return value;
       failure = new TemporaryFailure(
@@ -83,6 +84,7 @@ export async function askJudge<T>(
         0,
       );
     } catch (error) {
+      signal?.throwIfAborted();
       if (!(error instanceof TemporaryFailure)) throw error;
       failure = error;
     }
@@ -95,11 +97,16 @@ export async function askJudge<T>(
       );
     }
     const wait = failure.waitMs ?? backOffMs(failures, { firstMs: firstWaitMs, jitter: 0.5 });
-    await delay(Math.min(wait, maxWaitMs));
+    await delay(Math.min(wait, maxWaitMs), signal);
   }
 }
 
-async function complete(endpoint: JudgeEndpoint, system: string, user: string): Promise<string> {
+async function complete(
+  endpoint: JudgeEndpoint,
+  system: string,
+  user: string,
+  stop?: AbortSignal,
+): Promise<string> {
   const { baseUrl, model, apiKey, body, timeoutMs = 60_000 } = endpoint;
   const send = endpoint.fetch ?? fetch;
   let status: number;
@@ -121,7 +128,7 @@ async function complete(endpoint: JudgeEndpoint, system: string, user: string): 
         ],
       }),
       redirect: "error",
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(stop ? [stop] : [])]),
     });
     ({ status, headers } = response);
     text = await readLimited(response);

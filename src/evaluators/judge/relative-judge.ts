@@ -36,6 +36,7 @@ export interface RelativeJudgeOptions extends JudgeEndpoint {
 export type GroupScorer = (
   task: Pick<Task<unknown>, "id" | "instruction">,
   attempts: readonly (Episode | string)[],
+  how?: { readonly signal: AbortSignal },
 ) => Promise<readonly EvalOutput[]>;
 
 const maxAttempts = 32;
@@ -65,7 +66,7 @@ export function relativeJudge(options: RelativeJudgeOptions): GroupScorer {
       fields: { maxChars },
     });
   }
-  return async (task, attempts) => {
+  return async (task, attempts, how) => {
     if (attempts.length < 2 || attempts.length > maxAttempts) {
       throw evaluatorError(
         `relativeJudge() was given ${attempts.length} attempts at task "${task.id}".`,
@@ -93,7 +94,13 @@ export function relativeJudge(options: RelativeJudgeOptions): GroupScorer {
       ...texts.map((text, place) => quote(`attempt ${place + 1}`, text)),
       "Score each attempt.",
     ].join("\n\n");
-    const scores = await askJudge(options, system, user, (text) => readScores(text, names));
+    const scores = await askJudge(
+      options,
+      system,
+      user,
+      (text) => readScores(text, names),
+      how?.signal,
+    );
     const results = Array.from({ length: attempts.length }, () => 0);
     for (const [place, index] of order.entries()) results[index] = scores[place]!;
     return results.map((reward) => ({ reward, isCorrect: null }));

@@ -16,3 +16,12 @@ export function requireCallable(what: string, value: unknown, method: string): v
     fields: { what },
   });
 }
+
+/** @throws ConfigError naming `what`. */
+export function requireFunction(what: string, value: unknown): void {
+  if (typeof value === "function") return;
+  throw new ConfigError({
+    message: `${what} must be a function, but is ${value === null ? "null" : typeof value}.`,
+    fields: { what },
+  });
+}

@@ -58,6 +58,19 @@ export async function evaluateEpisode<Metadata>(
   });
 }
 
+/** The episode before another score takes the place of the rewards that its program reported. */
+export function withoutRewards(episode: Episode): Episode {
+  return {
+    ...episode,
+    trajectories: episode.trajectories.map((trajectory) =>
+      Object.assign({}, trajectory, {
+        reward: null,
+        steps: trajectory.steps.map((step) => Object.assign({}, step, { reward: 0 })),
+      }),
+    ),
+  };
+}
+
 /**
  * The episode with its score: the reward goes to every trajectory that has none, the signals to all
  * of them, and each signal becomes the metric `signal/{name}`.

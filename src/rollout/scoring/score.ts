@@ -3,9 +3,9 @@ import type { Evaluator } from "../../core/agent.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { RolloutEvent } from "../../core/events.ts";
 import type { Task } from "../../core/task.ts";
-import type { Episode, EvalOutput, Trajectory } from "../../core/trajectory.ts";
+import type { Episode, EvalOutput } from "../../core/trajectory.ts";
 import { errorFacts } from "../failures/error-facts.ts";
-import { evaluateEpisode, scoreEpisode } from "./evaluate.ts";
+import { evaluateEpisode, scoreEpisode, withoutRewards } from "./evaluate.ts";
 import type { FlowResult } from "../programs/program.ts";
 
 export interface ScorePolicy {
@@ -13,6 +13,8 @@ export interface ScorePolicy {
   readonly source: "evaluator" | "rollout";
   /** Minimum reward of a correct rollout when the score is a plain number; null = see `judgeNumber`. */
   readonly solvedReward: number | null;
+  /** What nothing scores now is scored with the other rollouts of its task. @default false */
+  readonly isScoredLater?: boolean;
 }
 
 export const defaultScorePolicy: ScorePolicy = { source: "evaluator", solvedReward: null };
@@ -34,6 +36,9 @@ export async function addScore<Metadata>(
 ): Promise<Episode> {
   const { evaluator, result, task, policy, limitMs, signal, emit } = scoring;
   try {
+    if (evaluator === null && result.evaluation === undefined && policy.isScoredLater === true) {
+      return unscored;
+    }
     if (evaluator === null) return withCorrectness(scoreItself(unscored, result), policy);
     const startedAt = performance.now();
     const evaluation = await evaluateEpisode(evaluator, task, unscored, limitMs, signal);
@@ -90,14 +95,8 @@ function scoreItself(episode: Episode, { evaluation, reports }: FlowResult): Epi
 
 /** Replaces the program's own reward by the evaluator's; the former stays as a metric of the episode. */
 function overrule(episode: Episode, evaluation: EvalOutput, own: number): Episode {
-  const cleared: readonly Trajectory[] = episode.trajectories.map((trajectory) =>
-    Object.assign({}, trajectory, {
-      reward: null,
-      steps: trajectory.steps.map((step) => Object.assign({}, step, { reward: 0 })),
-    }),
-  );
   const metrics = { ...episode.metrics, rollout_reward: own };
-  return scoreEpisode({ ...episode, trajectories: cleared, metrics }, evaluation);
+  return scoreEpisode({ ...withoutRewards(episode), metrics }, evaluation);
 }
 
 /** Keeps the program's own rewards, with everything else that the evaluator returned. */

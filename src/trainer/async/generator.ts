@@ -2,12 +2,15 @@
  * Keeps rollouts running while the model trains: starts tasks in the order of the data as far as the
  * buffer allows, `workflow.n_parallel_tasks` rollouts at a time.
  */
+import type { UnstampedEvent } from "../../core/events.ts";
 import { isScored } from "../../core/outcome.ts";
+import type { Task } from "../../core/task.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import { requestsOf, rolloutsKey } from "../rollouts/batch-rollouts.ts";
 import type { DataPosition } from "../run-folder/checkpoint.ts";
 import { sampledTokens } from "../rollouts/episode-metrics.ts";
 import { checkFailures } from "../rollouts/failures.ts";
+import { scoreGroup } from "../rollouts/group-scores.ts";
 import type { LoopContext } from "../loop-context.ts";
 import type { RolloutRequest } from "../../rollout/rollout-request.ts";
 import { assessTask, SolveCounts } from "../rollouts/rejection.ts";
@@ -186,12 +189,28 @@ export class Generator implements AsyncDisposable {
     task.episodes[request.rolloutIndex] = episode;
     task.left--;
     this.#since.tokens += sampledTokens([episode]);
-    this.#judge(episode);
-    if (task.left === 0) this.#end(task);
+    if (this.#context.groupEvaluator === undefined) this.#watch(episode);
+    if (task.left > 0) return;
+    const scored = await this.#scoreTogether(task, request.task, signal);
+    if (scored !== null) this.#end({ ...task, episodes: scored });
+  }
+
+  /** Null when the run ends meanwhile. */
+  async #scoreTogether(
+    { episodes }: BegunTask,
+    task: Task,
+    signal: AbortSignal,
+  ): Promise<Episode[] | null> {
+    if (this.#context.groupEvaluator === undefined) return episodes;
+    const emit = (event: UnstampedEvent): void => this.#context.emit(this.#step, event);
+    const scored = await scoreGroup(this.#context, task, episodes, signal, emit);
+    if (this.#isOver) return null;
+    for (const episode of scored) this.#watch(episode);
+    return [...scored];
   }
 
   /** @throws AgentTrainerError TOO_MANY_FAILURES */
-  #judge(episode: Episode): void {
+  #watch(episode: Episode): void {
     const { config } = this.#context;
     const size = this.#plan.tasksPerStep * config.rollout.n;
     this.#recent.push({ ...episode, trajectories: [] });

@@ -2,7 +2,7 @@
  * The four kinds of agents: whichever the user passed becomes one rollout program. The types refuse
  * none, two, and options that belong to another kind.
  */
-import type { AgentFlow, AgentRunFunction, Evaluator } from "../../core/agent.ts";
+import type { AgentFlow, AgentRunFunction, Evaluator, GroupEvaluator } from "../../core/agent.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { TaskHooks } from "../../core/hooks.ts";
 import { requireCallable } from "../../rollout/programs/callable.ts";
@@ -106,6 +106,14 @@ export type EnvironmentAgentSpec<Metadata = Record<string, unknown>> =
   | (Omit<NoAgentSpec, "evaluator" | "hooks"> &
       WithHooks<Metadata> & { readonly evaluator?: Evaluator<Metadata> });
 
+/**
+ * An agent as a function that nothing but a group evaluator scores.
+ * @typeParam Metadata Type of `task.metadata`.
+ */
+export type GroupScoredAgentSpec<Metadata = Record<string, unknown>> = Only<
+  AgentFlowSpec<Metadata>
+> & { readonly groupEvaluator: GroupEvaluator<Metadata> };
+
 /** No agent in code: the configuration names it. */
 export type NoAgentSpec = Without<keyof AnySpec>;
 
@@ -153,9 +161,13 @@ export const hasAgent = (given: object): boolean =>
 /**
  * The rollouts of a run. The compiler has checked a `AgentSpec` of TypeScript; the checks here are for
  * JavaScript and for modules that options name.
+ * @param isGroupScored whether a group evaluator scores a flow without an evaluator.
  * @throws ConfigError unless there is exactly one agent, with all its parts.
  */
-export function resolveAgent<Metadata>(spec: AgentSpec<Metadata>): Rollouts<Metadata> {
+export function resolveAgent<Metadata>(
+  spec: AgentSpec<Metadata>,
+  isGroupScored = false,
+): Rollouts<Metadata> {
   const given = spec as AnySpec<Metadata>;
   const taken = agentOptions.filter((option) => isGiven(given[option]));
   const [option] = taken;
@@ -172,7 +184,7 @@ export function resolveAgent<Metadata>(spec: AgentSpec<Metadata>): Rollouts<Meta
       fields: { taken },
     });
   }
-  checkParts(given, option);
+  checkParts(given, option, isGroupScored);
   const { evaluator = null, hooks } = given;
   return {
     program: programOf(given),
@@ -194,7 +206,7 @@ function programOf<Metadata>(given: AnySpec<Metadata>): RolloutProgram<Metadata>
   });
 }
 
-function checkParts(given: AnySpec<never>, option: AgentOption): void {
+function checkParts(given: AnySpec<never>, option: AgentOption, isGroupScored: boolean): void {
   const { evaluator, hooks } = given;
   for (const [part, its] of Object.entries(partOf)) {
     if (!isGiven(given[part as keyof AnySpec]) || its.includes(option)) continue;
@@ -213,10 +225,10 @@ function checkParts(given: AnySpec<never>, option: AgentOption): void {
   if (evaluator !== undefined) requireCallable("evaluator", evaluator, "evaluate");
   if (option === "agentFlow") {
     requireCallable("agentFlow", given.agentFlow, "run");
-    if (evaluator === undefined && hooks === undefined) {
+    if (evaluator === undefined && hooks === undefined && !isGroupScored) {
       throw new ConfigError({
         message: "AgentTrainer needs evaluator: an agentFlow does not score itself.",
-        hint: "Pass an evaluator, or hooks whose setUp returns one for each task.",
+        hint: "Pass an evaluator, hooks whose setUp returns one for each task, or to train without labels a groupEvaluator.",
       });
     }
   }

@@ -1,7 +1,9 @@
 /** Runs the rollouts of one batch of tasks to their end. */
 import type { Task } from "../../core/task.ts";
+import { mapConcurrent } from "../../util/concurrency.ts";
 import { deriveSeed } from "../../util/random.ts";
 import { checkFailures } from "./failures.ts";
+import { scoreGroup } from "./group-scores.ts";
 import type { LoopContext } from "../loop-context.ts";
 import type { RolloutRequest } from "../../rollout/rollout-request.ts";
 import type { TaskRollouts } from "./task-rollouts.ts";
@@ -42,11 +44,18 @@ export async function runBatch(
   });
   signal.throwIfAborted();
   const { n } = config.rollout;
-  return tasks.map((task, i) => ({
-    key: rolloutsKey(batch, task),
-    since: step,
-    episodes: episodes.slice(i * n, (i + 1) * n),
-  }));
+  return await mapConcurrent(
+    tasks,
+    config.workflow.nParallelTasks,
+    async (task, i, own) => ({
+      key: rolloutsKey(batch, task),
+      since: step,
+      episodes: await scoreGroup(context, task, episodes.slice(i * n, (i + 1) * n), own, (event) =>
+        emit(step, event),
+      ),
+    }),
+    signal,
+  );
 }
 
 /** @throws AgentTrainerError TOO_MANY_FAILURES */

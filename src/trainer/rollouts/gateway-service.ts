@@ -28,6 +28,8 @@ export interface RolloutServiceOptions {
   readonly weightVersion?: number;
   /** Episodes also hold calls that cannot be trained on, for evaluations. @default false */
   readonly keepsUntrainable?: boolean;
+  /** @see ScorePolicy.isScoredLater */
+  readonly isScoredLater?: boolean;
 }
 
 /** Warnings of the gateway while rollouts run, as events of the run. */
@@ -54,6 +56,7 @@ export async function createRolloutService(
   options: RolloutServiceOptions,
 ): Promise<RolloutService> {
   const { rollouts, config, weightVersion = 0, keepsUntrainable = false } = options;
+  const { isScoredLater = false } = options;
   const target = withPromptLimit(options.target, config.data.maxPromptLength);
   const { nParallelTasks, retryLimit, ...seconds } = config.workflow;
   const { failureReward, retryAgentErrors, rewardSource, solvedReward } = config.rollout;
@@ -75,7 +78,7 @@ export async function createRolloutService(
     untrainedRoles: config.rollout.untrainedRoles,
     trainsSideCalls: config.rollout.sideCalls === "train",
     failures: { reward: failureReward, retriesAgent: retryAgentErrors },
-    scores: { source: rewardSource, solvedReward },
+    scores: { source: rewardSource, solvedReward, isScoredLater },
     limits: {
       ...defaultRolloutLimits,
       concurrency: nParallelTasks,

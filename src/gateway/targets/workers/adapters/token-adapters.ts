@@ -10,4 +10,5 @@ export const tokenAdapters: Readonly<Record<WorkerKind, TokenAdapter | null>> = 
   sglang: sglangTokens,
   llamacpp: llamacppTokens,
   openai: null,
+  anthropic: null,
 };

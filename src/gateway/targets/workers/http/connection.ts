@@ -12,6 +12,8 @@ export interface ConnectionOptions {
   readonly workerId: string;
   readonly address: WorkerAddress;
   readonly apiKey?: string;
+  /** Which API the headers are for. @default "openai" */
+  readonly api?: "openai" | "anthropic";
   readonly deadlines: PhaseDeadlines;
   readonly maxResponseBytes: number;
 }
@@ -37,7 +39,7 @@ export class Connection {
 
   /** @throws UpstreamError, or the signal's reason. */
   send({ path, body, signal, deadlines }: WorkerRequest): Promise<UpstreamResponse> {
-    const { workerId, address, apiKey, maxResponseBytes } = this.options;
+    const { workerId, address, apiKey, api, maxResponseBytes } = this.options;
     const { root, apiPath } = address;
     const rest = path.startsWith("/v1/") ? apiPath + path.slice("/v1".length) : path;
     return sendHttp({
@@ -47,7 +49,12 @@ export class Connection {
         accept: "application/json, text/event-stream",
         "user-agent": "agent-trainer",
         ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+        ...(api === "anthropic" ? { "anthropic-version": "2023-06-01" } : {}),
+        ...(apiKey === undefined
+          ? {}
+          : api === "anthropic"
+            ? { "x-api-key": apiKey }
+            : { authorization: `Bearer ${apiKey}` }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       agent: this.#agent,

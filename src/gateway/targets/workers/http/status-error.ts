@@ -7,7 +7,7 @@ import { UpstreamError } from "../upstream-error.ts";
 const maxWords = 500;
 
 const overflow =
-  /context (?:length|window|size)|maximum context|max_model_len|too long|exceed_context/i;
+  /context (?:length|limit|window|size)|maximum context|max_model_len|too long|exceed_context/i;
 
 function wordsOf(body: string): string {
   try {

@@ -184,7 +184,14 @@ export class WorkerPool implements WorkerAdmin {
   }
 }
 
-const kinds: ReadonlySet<string> = new Set(["auto", "vllm", "sglang", "llamacpp", "openai"]);
+const kinds: ReadonlySet<string> = new Set([
+  "auto",
+  "vllm",
+  "sglang",
+  "llamacpp",
+  "openai",
+  "anthropic",
+]);
 
 /** @throws ConfigError */
 function checkSpec(spec: WorkerSpec | HttpWorker): HttpWorker {

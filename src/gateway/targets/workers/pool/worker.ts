@@ -52,10 +52,11 @@ export class Worker {
     this.circuit = new Circuit(options);
     const { deadlines, maxResponseBytes, onGone } = options;
     this.#onGone = onGone;
-    const { apiKey } = spec;
+    const { apiKey, kind } = spec;
     this.connection = new Connection({
       workerId: id,
       address: this.address,
+      api: kind === "anthropic" ? "anthropic" : "openai",
       ...defined({ apiKey }),
       deadlines,
       maxResponseBytes,

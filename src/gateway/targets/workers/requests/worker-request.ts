@@ -1,5 +1,6 @@
 /** A request to a server as plain data, and how that is written and read. */
 import type { WorkerKind } from "../../../../core/backend.ts";
+import { anthropicBody, anthropicPath, readAnthropicResponse } from "../adapters/anthropic-wire.ts";
 import type { ResponseChunk } from "../adapters/response-part.ts";
 import { chatBody, chatPath, readChatResponse, type ChatRequest } from "../adapters/chat-wire.ts";
 import type { TokenRequest, TokenAdapter } from "../adapters/adapter.ts";
@@ -21,6 +22,9 @@ export interface Spoken {
 export function speak(requested: WorkerRequest): Spoken {
   if (requested.form === "messages") {
     const { request } = requested;
+    if (request.kind === "anthropic") {
+      return { path: anthropicPath, body: anthropicBody(request), read: readAnthropicResponse };
+    }
     return {
       path: chatPath(request),
       body: chatBody(request),
