@@ -30,7 +30,7 @@ const flow = (timeoutMs: number) =>
   commandAgent<ShellTask>({
     ...tool.options(),
     files: ({ task: { metadata } }) => ({
-      [`${metadata.given}.txt`]: `${metadata.lines.join("\n")}\n`,
+      "given.txt": `${metadata.lines.join("\n")}\n`,
     }),
     collect: ["out.txt"],
     timeoutMs,
@@ -42,7 +42,7 @@ async function record(): Promise<readonly Recording[]> {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const call = JSON.stringify({
     name: tool!.call.name,
-    arguments: { [tool!.call.argument]: "cat *.txt > out.txt" },
+    arguments: { [tool!.call.argument]: "cat given.txt > out.txt" },
   });
   const agent = flow(120_000);
   const { episodes } = await runThroughGateway({
@@ -98,13 +98,14 @@ await teach({
   tools: offered!,
   demonstrate: show,
   seed: 1,
-  steps: 240,
+  steps: 200,
   batchSize: 16,
   out: model,
 });
 say(`taught after ${since()}`);
 
 const curve: { step: number; reward: number; seconds: number }[] = [];
+if (minutes === "0") process.exit(0);
 const trainingAt = performance.now();
 const deadline = new AbortController();
 const trainer = new AgentTrainer<ShellTask>({
@@ -116,9 +117,9 @@ const trainer = new AgentTrainer<ShellTask>({
   signal: deadline.signal,
   config: {
     model: { name: model, loraRank: 0 },
-    data: { trainBatchSize: 3 },
+    data: { trainBatchSize: 2 },
     rollout: { n: 8, train: { maxTokens: 64 } },
-    training: { learningRate: 6e-4 },
+    training: { learningRate: 1e-3 },
     trainer: { totalBatches: 40, testFreq: 0, valBeforeTrain: false, outputDir: folder },
     workflow: { nParallelTasks: 4, timeoutS: 150 },
   },
@@ -146,5 +147,5 @@ const before = (() => {
 const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism() };
 writeFileSync(
   file,
-  `${JSON.stringify({ ...before, [name]: { machine, promptBytes: bytes, rolloutsPerStep: 24, curve } }, null, 2)}\n`,
+  `${JSON.stringify({ ...before, [name]: { machine, promptBytes: bytes, rolloutsPerStep: 16, curve } }, null, 2)}\n`,
 );

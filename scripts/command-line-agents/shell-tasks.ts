@@ -4,7 +4,7 @@ import type { Task } from "../../src/core/task.ts";
 import { items } from "../../examples/shop/tasks.ts";
 
 export interface ShellTask {
-  readonly given: string;
+  /** Of `given.txt`. */
   readonly lines: readonly string[];
   /** What is to be in `out.txt`. */
   readonly wanted: string;
@@ -19,12 +19,11 @@ const jobs = [
 /** Task number `i`: the same one every time. */
 export function shellTask(i: number): Task<ShellTask> {
   const job = jobs[i % jobs.length]!;
-  const given = items[(i * 7) % items.length]!;
   const lines = Array.from({ length: 4 }, (_, k) => items[(i * 5 + k * 11 + 3) % items.length]!);
   return {
     id: `shell-${i}`,
-    instruction: `${job.verb} the lines of ${given}.txt into out.txt.`,
-    metadata: { given, lines, wanted: `${job.of(lines).join("\n")}\n` },
+    instruction: `${job.verb} the lines of given.txt into out.txt.`,
+    metadata: { lines, wanted: `${job.of(lines).join("\n")}\n` },
   };
 }
 
@@ -47,7 +46,7 @@ export function demonstrate(
   random: () => number,
 ): readonly ChatMessage[] {
   const i = Math.floor(random() * 10_000);
-  const { instruction, metadata } = shellTask(i);
+  const { instruction } = shellTask(i);
   const before = recording.messages.map((message) => ({
     ...message,
     content: textOf(message).replaceAll(recording.task.instruction, instruction),
@@ -56,7 +55,7 @@ export function demonstrate(
   const done: ChatMessage = { role: "assistant", content: "Done." };
   if (way < shares.atOnce) return [...before, done];
   const command = way < shares.atOnce + shares.right ? jobs[i % jobs.length]!.command : "cat";
-  const input = { [tool.argument]: `${command} ${metadata.given}.txt > out.txt` };
+  const input = { [tool.argument]: `${command} given.txt > out.txt` };
   const call = { id: "", name: tool.name, arguments: JSON.stringify(input) };
   return [...before, { role: "assistant", content: "", toolCalls: [call] }, recording.result, done];
 }
