@@ -25,8 +25,9 @@ export const structured: Benchmark = {
       });
     log(`${50 * perSchema} samples under 50 schemas ...`);
     const { samples, valid } = await run({ perSchema });
-    log("The cost of masks, shop-tiny ...");
+    log(`${valid} of ${samples} are valid. The cost of masks, shop-tiny ...`);
     const tiny = await run({});
+    log(`${(100 * tiny.overhead).toFixed(1)} %`);
     const folder = await mkdtemp(join(tmpdir(), "structured-"));
     try {
       log("The cost of masks, SmolLM2-135M shape ...");
