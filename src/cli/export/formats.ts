@@ -14,6 +14,9 @@ export interface ExportOptions {
 
 type Format = (episodes: Iterable<Episode>, options: ExportOptions) => Iterable<object>;
 
+/** Name of a format. */
+export type ExportFormat = "atif" | "training-trace" | "otel" | "chat" | "pairs";
+
 const each = (write: (episode: Episode, options: ExportOptions) => readonly object[]): Format =>
   function* documents(episodes, options) {
     for (const episode of episodes) yield* write(episode, options);
@@ -22,13 +25,10 @@ const each = (write: (episode: Episode, options: ExportOptions) => readonly obje
 const hasCalls = ({ trajectories }: Episode): boolean =>
   trajectories.some(({ steps }) => steps.length > 0);
 
-export const exportFormats = {
+export const exportFormats: Readonly<Record<ExportFormat, Format>> = {
   atif: each((episode, { version }) => atifDocuments(episode, version)),
   "training-trace": each((episode) => trainingTraces(episode)),
   otel: each((episode, { version }) => (hasCalls(episode) ? [otelDocument(episode, version)] : [])),
   chat: each((episode, { minReward }) => chatRows(episode, minReward)),
   pairs: (episodes) => preferenceRows(episodes),
-} as const satisfies Readonly<Record<string, Format>>;
-
-/** Name of a format. */
-export type ExportFormat = keyof typeof exportFormats;
+};

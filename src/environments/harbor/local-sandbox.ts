@@ -77,7 +77,7 @@ export async function openLocalSandbox(
     "--die-with-parent",
     "--unshare-all",
     ...(hasNetwork ? ["--share-net"] : []),
-    ...systemFolders.filter((one) => existsSync(one)).flatMap((one) => ["--ro-bind", one, one]),
+    ...systemFolders.flatMap((one) => (existsSync(one) ? ["--ro-bind", one, one] : [])),
     ...["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/root"],
     ...tops.flatMap((top) => ["--bind", at(top), `/${top}`]),
     ...["--chdir", workdir],
