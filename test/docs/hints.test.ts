@@ -9,6 +9,15 @@ import { readPage, root, tableRows } from "./pages.ts";
 /** Advice that only a run without a checkpoint can hear: the configuration is refused at start. */
 const atStartOnly: Readonly<Record<string, readonly string[]>> = {
   "backends/fireworks/dedicated/provision.ts": ["model.lora_rank"],
+  // Advice for the next run: resumed, a run would need --allow-changes for these.
+  "core/health.ts": [
+    "rollout.n",
+    "rollout.train.max_tokens",
+    "algorithm.kl_beta",
+    "algorithm.entropy_coef",
+    "algorithm.rollout_correction.tis_mode",
+    "async_training.staleness_threshold",
+  ],
   "finetune/run.ts": ["fine_tuning.val_fraction"],
   "finetune/examples/episode-examples.ts": ["fine_tuning.from_run", "fine_tuning.min_reward"],
   "launch/teacher/create-teacher.ts": [
