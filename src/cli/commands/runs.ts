@@ -106,7 +106,7 @@ export async function showCommand(name: string, flags: RunsFlags, io: CliIo): Pr
     `size             ${formatBytes(run.bytes)}`,
     ...(cost === null ? [] : [`cost             ${formatCost(cost)}`]),
     `last written     ${new Date(run.updatedAt).toISOString()}`,
-    ...health(found).map((line, i) => `${i === 0 ? "health" : ""}`.padEnd(17) + line),
+    ...health(found).map((line, i) => (i === 0 ? "health" : "").padEnd(17) + line),
   ]);
 }
 
