@@ -20,6 +20,7 @@ import { distillationOptions } from "./schema/distillation.ts";
 import { fineTuningOptions } from "./schema/fine-tuning.ts";
 import { gatewayOptions } from "./schema/gateway.ts";
 import { guardOptions } from "./schema/guards.ts";
+import { healthOptions } from "./schema/health.ts";
 import { fireworksOptions, localOptions, tinkerOptions, verlOptions } from "./schema/backends.ts";
 import { modelOptions, trainingOptions } from "./schema/training.ts";
 import { rolloutOptions } from "./schema/rollout.ts";
@@ -40,6 +41,7 @@ const schema = z.strictObject({
   compact_filtering: compactFilteringOptions,
   training: trainingOptions,
   guards: guardOptions,
+  health: healthOptions,
   budget: budgetOptions,
   rejection_sample: rejectionSampleOptions,
   replay: replayOptions,

@@ -432,6 +432,53 @@ export interface Sections {
      */
     readonly action?: "warn" | "end_step" | "stop";
   };
+  readonly health?: {
+    /**
+     * Look for problems in the metrics of every step and validation, such as rewards without
+     * variance or a collapse of entropy, and warn once of each.
+     * Allowed: true or false.
+     * @default true
+     */
+    readonly enabled?: boolean;
+    /**
+     * Problems that end the run when they are found, by name; the last completed step is saved. The
+     * page docs/health.md explains each.
+     * Allowed: a list of no_reward_variance, groups_filtered, advantages_zero,
+     * few_informative_groups, reward_hacked, validation_diverges, gradient_zero,
+     * gradient_exploding, updates_skipped, learning_rate_high, learning_rate_low, entropy_collapse,
+     * entropy_explosion, length_collapse, truncation, garbled_output, repeated_text,
+     * empty_responses, tool_errors, malformed_tool_calls, failed_rollouts, retries,
+     * untrainable_calls, sampler_trainer_gap, stale_weights, each at most once.
+     * @default []
+     */
+    readonly stop?: readonly (
+      | "no_reward_variance"
+      | "groups_filtered"
+      | "advantages_zero"
+      | "few_informative_groups"
+      | "reward_hacked"
+      | "validation_diverges"
+      | "gradient_zero"
+      | "gradient_exploding"
+      | "updates_skipped"
+      | "learning_rate_high"
+      | "learning_rate_low"
+      | "entropy_collapse"
+      | "entropy_explosion"
+      | "length_collapse"
+      | "truncation"
+      | "garbled_output"
+      | "repeated_text"
+      | "empty_responses"
+      | "tool_errors"
+      | "malformed_tool_calls"
+      | "failed_rollouts"
+      | "retries"
+      | "untrainable_calls"
+      | "sampler_trainer_gap"
+      | "stale_weights"
+    )[];
+  };
   readonly budget?: {
     /**
      * Maximum tokens of the run: prompts, sampled tokens and trained sequences, validations

@@ -22,6 +22,7 @@ export type ErrorCode =
   | "TOO_MANY_FAILURES"
   | "NUMERICS"
   | "LIMIT_EXCEEDED"
+  | "UNHEALTHY"
   | "CHECKPOINT_INVALID"
   | "RUN_LOCKED"
   | "USER_CODE_FAILED"

@@ -3,6 +3,7 @@
  * Names are noun-verb. `time` is milliseconds since the epoch; `step` is the number of optimizer steps
  * done or running, from 1 (0 = before the first).
  */
+import type { HealthFinding } from "./health.ts";
 import type { Episode } from "./trajectory.ts";
 
 /** An option whose value changed when a run was resumed. */
@@ -78,6 +79,8 @@ export type TrainerEvent = EventBase &
     /** The run was resumed with other options. */
     | { readonly type: "config-change"; readonly changes: readonly ConfigChange[] }
     | { readonly type: "warning"; readonly message: string }
+    /** A disease of the run was found; each one once. */
+    | { readonly type: "health"; readonly finding: HealthFinding }
     /** What a backend that was created by name is doing; for displays, not written to `events.jsonl`. */
     | { readonly type: "notice"; readonly message: string }
     | {

@@ -25,3 +25,7 @@ export type {
 } from "./compare.ts";
 export { rescore } from "./rescore.ts";
 export type { RescoreOptions, RescoreResult, Verdict } from "./rescore.ts";
+export { doctorReward } from "./reward-doctor/doctor-reward.ts";
+export type { RewardDoctorOptions, RewardReport } from "./reward-doctor/doctor-reward.ts";
+export type { RewardCase, RewardFinding } from "./reward-doctor/report.ts";
+export type { RewardFault } from "./reward-doctor/faults.ts";

@@ -13,6 +13,7 @@ import type { CustomLosses } from "./custom-algorithms.ts";
 import type { UnstampedEvent } from "../core/events.ts";
 import type { RolloutRequest } from "../rollout/rollout-request.ts";
 import type { Emit } from "./events.ts";
+import type { HealthWatch } from "./health-watch.ts";
 import type { RunLog } from "./run-folder/run-log.ts";
 
 export interface RolloutOptions {
@@ -39,6 +40,7 @@ export interface LoopContext {
   readonly valTasks: readonly Task[];
   readonly totalSteps: number;
   readonly journal: RunLog;
+  readonly health: HealthWatch;
   readonly emit: Emit;
   readonly signal: AbortSignal;
   /** What the run has spent, and may spend. */

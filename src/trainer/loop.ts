@@ -61,7 +61,7 @@ export function isInterrupt(error: unknown, signal: AbortSignal): boolean {
 
 /** Trains from `start` to the last step. */
 export async function runLoop(context: LoopContext, start: LoopStart): Promise<LoopResult> {
-  const { budget, config, emit, journal, signal, totalSteps } = context;
+  const { budget, config, emit, health, journal, signal, totalSteps } = context;
   const { testFreq, saveFreq, valBeforeTrain, valOnly, keepCheckpoints } = config.trainer;
   const { keepBest, bestMetric } = config.trainer;
   let state = start.state;
@@ -100,6 +100,7 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
       patience: waitOn(state.patience ?? null, measured[bestMetric], config.trainer),
     };
     if (isBest && keepBest && !valOnly) await save();
+    health.see(step, "validation", measured);
   }
 
   async function save(): Promise<void> {
@@ -149,6 +150,7 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
       emit(step, { type: "step-end", metrics });
       // It is saved below, as after any error between two steps.
       if (result.stop !== null) throw result.stop;
+      health.see(step, "train", metrics);
       await validateIfDue();
       if (saveFreq > 0 && step % saveFreq === 0) await save();
     }

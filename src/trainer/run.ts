@@ -29,6 +29,7 @@ import { modelNotes } from "../config/parse.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { CustomLosses } from "./custom-algorithms.ts";
 import { createEmitter, type Emit, type EventListener } from "./events.ts";
+import { watchHealth } from "./health-watch.ts";
 import { isInterrupt, type LoopResult, runLoop } from "./loop.ts";
 import { batchSizeOf } from "./loop-context.ts";
 import { temperatureWarnings } from "./update/logprob-temperature.ts";
@@ -262,6 +263,7 @@ async function runWithServices(
     weightVersion,
     isScoredLater: plan.groupEvaluator !== undefined,
   });
+  const health = await watchHealth(config.health, directory.path, emit);
   try {
     return await runLoop(
       {
@@ -282,6 +284,7 @@ async function runWithServices(
         valTasks: plan.valTasks,
         totalSteps,
         journal: directory.journal,
+        health,
         emit,
         signal,
         estimators: plan.estimators,

@@ -1,5 +1,6 @@
 /** What the viewer's server sends and its page reads; types only, shared by both. */
 import type { ToolCall } from "../core/message.ts";
+import type { RunFinding } from "../core/health.ts";
 
 /** Where an episode came from. */
 export type EpisodePhase = "train" | "validation" | "evaluation";
@@ -169,15 +170,8 @@ export interface GroupMember {
   readonly firstDifference: { readonly call: number; readonly token: number } | null;
 }
 
-export interface Finding {
-  readonly name: string;
-  readonly severity: "problem" | "warning";
-  /** What was seen, with numbers. */
-  readonly evidence: string;
-  readonly advice: string;
-  readonly steps: readonly number[];
-  /** Page and section in `docs/`. */
-  readonly doc: string;
-  /** Filter that shows episodes concerned. */
-  readonly filter?: EpisodeFilter;
-}
+/** A disease of the run. */
+export type Finding = RunFinding;
+
+/** What the run has cost, and what a point of reward cost, in a line; null for fewer than two steps. */
+export type RunCost = { readonly text: string } | null;

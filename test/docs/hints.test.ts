@@ -13,6 +13,15 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
   // What a person changes for the next run.
   "view/health/find-problems.ts": ["rollout.n", "rollout.train.max_tokens"],
   "backends/fireworks/dedicated/provision.ts": ["model.lora_rank"],
+  // Advice for the next run: resumed, a run would need --allow-changes for these.
+  "core/health.ts": [
+    "rollout.n",
+    "rollout.train.max_tokens",
+    "algorithm.kl_beta",
+    "algorithm.entropy_coef",
+    "algorithm.rollout_correction.tis_mode",
+    "async_training.staleness_threshold",
+  ],
   "finetune/run.ts": ["fine_tuning.val_fraction"],
   "finetune/examples/episode-examples.ts": ["fine_tuning.from_run", "fine_tuning.min_reward"],
   "launch/teacher/create-teacher.ts": [

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { ChatMessage } from "../../src/core/message.ts";
 import { viewTrajectories } from "../../src/view/episode/conversation.ts";
-import { isToolError } from "../../src/view/episode/message-text.ts";
+import { isToolError } from "../../src/core/message-text.ts";
 import { tokenView } from "../../src/view/episode/token-view.ts";
 import { makeStep } from "../make-step.ts";
 import { madeEpisode } from "./view-run.ts";

@@ -2,6 +2,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
+import type { RunFinding } from "../../core/health.ts";
+import { formatCost, readCostOfReward } from "../../trainer/run-folder/cost-of-reward.ts";
+import { readRunHealth } from "../../trainer/run-folder/run-health.ts";
 import { cleanRuns } from "../../trainer/run-folder/clean-runs.ts";
 import { listRuns, readRun, type RunSummary } from "../../trainer/run-folder/run-summary.ts";
 import { formatBytes } from "../terminal/byte-progress.ts";
@@ -80,10 +83,21 @@ export async function listCommand(folder: string, flags: RunsFlags, io: CliIo): 
   );
 }
 
+/** What is wrong, in a line each. */
+function health(findings: readonly RunFinding[]): string[] {
+  if (findings.length === 0) return ["no problem found in the newest steps"];
+  return findings.map(({ name, severity, evidence, doc, isCurrent, warnedAt }) => {
+    const when = isCurrent ? "" : ` (earlier, at step ${warnedAt})`;
+    return `${severity}${when}: ${name}: ${evidence}; ${doc}`;
+  });
+}
+
 export async function showCommand(name: string, flags: RunsFlags, io: CliIo): Promise<number> {
   const run = await readRun(existsSync(name) ? name : join("runs", name));
   const checkpoints = run.checkpoints.map(({ step, bytes }) => `${step} (${formatBytes(bytes)})`);
-  return print(io, flags, run, [
+  const found = await readRunHealth(run.path);
+  const cost = await readCostOfReward(run.path);
+  return print(io, flags, { ...run, cost, health: found }, [
     `run              ${run.path}`,
     `model            ${run.model}`,
     `backend          ${run.backend}`,
@@ -93,7 +107,9 @@ export async function showCommand(name: string, flags: RunsFlags, io: CliIo): Pr
     `best validation  ${best(run)}`,
     `checkpoints      ${checkpoints.join(", ") || "none"}`,
     `size             ${formatBytes(run.bytes)}`,
+    ...(cost === null ? [] : [`cost             ${formatCost(cost)}`]),
     `last written     ${new Date(run.updatedAt).toISOString()}`,
+    ...health(found).map((line, i) => (i === 0 ? "health" : "").padEnd(17) + line),
   ]);
 }
 

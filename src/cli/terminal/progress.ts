@@ -181,6 +181,12 @@ export function createProgress(options: ProgressOptions): Progress {
         case "warning":
           print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
           return;
+        case "health": {
+          const { name, severity, evidence, advice, doc } = event.finding;
+          const title = severity === "problem" ? colors.red("health:") : colors.yellow("health:");
+          print(`${title} ${name}: ${safeText(evidence)}. ${advice} (${doc})`);
+          return;
+        }
         case "notice":
           if (!isQuiet) print(colors.dim(safeText(event.message)));
           return;

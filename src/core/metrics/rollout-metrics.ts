@@ -145,6 +145,28 @@ export const rolloutMetrics = [
           "Choices of calls with n > 1 that are not trained on; calls with n > 1 for which the choice that was used is unknown.",
       },
       {
+        names: ["episode/calls/malformed"],
+        unit: "mean count",
+        meaning: "Calls per rollout with a tool call that could not be parsed.",
+      },
+      {
+        names: ["episode/text/empty", "episode/text/garbled", "episode/text/repeated"],
+        unit: "fraction",
+        meaning:
+          "Rollouts with a response that has neither text nor a tool call; with one that is unreadable (more than 1 in 20 characters, or scripts mixed within words); with one that ends in a loop or mostly repeats itself.",
+      },
+      {
+        names: ["episode/tools/results", "episode/tools/errors"],
+        unit: "mean count",
+        meaning: "Results of tools per rollout that the model saw; those that report an error.",
+      },
+      {
+        names: ["episode/weight_version"],
+        unit: "mean count",
+        meaning: "Version of the weights that sampled, mean over the calls of a rollout.",
+        when: "the gateway knows it",
+      },
+      {
         names: ["episode/rollout_reward", "episode/evaluator_reward"],
         unit: "reward",
         meaning: "Mean of the reward that is not used for training, see `rollout.reward_source`.",

@@ -11,6 +11,7 @@ import {
 import { startDeadline } from "../../core/deadline.ts";
 import { buildTrajectories, type TrainingMarks } from "../attribution/build-trajectories.ts";
 import type { FlowConfig } from "./flow-config.ts";
+import { responseMetrics } from "./response-metrics.ts";
 
 export interface Captured {
   readonly trajectories: readonly Trajectory[];
@@ -102,5 +103,6 @@ export function captureMetrics(attribution: Attribution): Record<string, number>
     "calls/unattributed": attribution.unattributed,
     "calls/unused_choices": attribution.unusedChoices,
     "calls/undecided_choices": attribution.undecidedChoices,
+    ...responseMetrics(traces),
   };
 }

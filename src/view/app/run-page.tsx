@@ -1,6 +1,6 @@
 /** One run: health, charts, and a step to look at. */
 import { useState } from "preact/hooks";
-import type { Facets, Finding, MetricTable, RunEntry } from "../api.ts";
+import type { Facets, Finding, MetricTable, RunCost, RunEntry } from "../api.ts";
 import { Chart } from "./chart.tsx";
 import { whole } from "./format.ts";
 import { useRead } from "./read.ts";
@@ -30,9 +30,9 @@ function Health({ run, stamp }: { run: RunEntry; stamp: string }) {
       )}
       <ul class="findings">
         {found.map((one) => (
-          <li key={one.name} class={one.severity}>
+          <li key={one.disease} class={one.isCurrent ? one.severity : "earlier"}>
             <strong>
-              {one.severity}: {one.name}
+              {one.isCurrent ? one.severity : `earlier, at step ${one.warnedAt ?? "?"}`}: {one.name}
             </strong>
             <br />
             {one.evidence}. {one.advice}
@@ -52,6 +52,7 @@ function Health({ run, stamp }: { run: RunEntry; stamp: string }) {
                 </>
               )}
               {one.doc}
+              {one.isCurrent && one.warnedAt !== null && ` · since step ${one.warnedAt}`}
             </span>
           </li>
         ))}
@@ -118,6 +119,7 @@ function Charts({ run, table }: { run: RunEntry; table: MetricTable }) {
 
 export function RunPage({ run, stamp }: { run: RunEntry; stamp: string }) {
   const { value: table, error } = useRead<MetricTable>(`/api/runs/${run.key}/metrics`, stamp);
+  const { value: cost } = useRead<RunCost>(`/api/runs/${run.key}/cost`, stamp);
   const { value: facets } = useRead<Facets>(`/api/runs/${run.key}/facets`, stamp);
   return (
     <>
@@ -128,6 +130,7 @@ export function RunPage({ run, stamp }: { run: RunEntry; stamp: string }) {
         {whole(run.index.calls)} calls
         {run.index.damaged > 0 && ` · ${run.index.damaged} damaged lines left out`}
       </p>
+      {cost !== null && <p class="dim">Cost: {cost.text}</p>}
       {error !== null && <p role="alert">{error}</p>}
       <Health run={run} stamp={stamp} />
       {facets !== null && <StepSlider key={facets.steps.length} run={run} steps={facets.steps} />}

@@ -2,7 +2,7 @@
 import type { ChatMessage } from "../../core/message.ts";
 import type { Episode, Step } from "../../core/trajectory.ts";
 import type { ViewCall, ViewMessage, ViewTrajectory } from "../api.ts";
-import { isToolError, messageText } from "./message-text.ts";
+import { isToolError, messageText } from "../../core/message-text.ts";
 
 export function viewMessage(message: ChatMessage): ViewMessage {
   const text = messageText(message.content);

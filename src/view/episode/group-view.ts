@@ -1,7 +1,7 @@
 /** The rollouts of a task side by side, and the token at which each parts from the first. */
 import type { Episode } from "../../core/trajectory.ts";
 import type { EpisodeRow, GroupMember } from "../api.ts";
-import { messageText } from "./message-text.ts";
+import { messageText } from "../../core/message-text.ts";
 import { type DecodeTokens, tokenTexts } from "./token-view.ts";
 
 type Call = GroupMember["calls"][number];

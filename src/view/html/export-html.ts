@@ -5,10 +5,11 @@ import { html, raw } from "hono/html";
 import type { EpisodeFilter, EpisodeRow, ViewEpisode } from "../api.ts";
 import { viewEpisode } from "../episode/view-episode.ts";
 import { visibleText } from "../episode/visible-text.ts";
-import { findProblems } from "../health/find-problems.ts";
+import { readMetricLines } from "../../trainer/run-folder/metric-lines.ts";
+import { readRunHealth } from "../../trainer/run-folder/run-health.ts";
 import { listEpisodes } from "../index/query.ts";
 import type { RunIndex } from "../index/run-index.ts";
-import { metricTable, readMetricLines } from "../metrics-file.ts";
+import { metricTable } from "../metric-table.ts";
 import { chart } from "./chart.ts";
 import { episodeHtml } from "./episode-html.ts";
 import { pageStyle } from "./page-style.ts";
@@ -112,7 +113,7 @@ export async function exportHtml(
   const { rows, count, isCountExact } = listEpisodes(index.db, filter, null, limit);
   const lines = await readMetricLines(folder);
   const table = metricTable(lines);
-  const problems = findProblems(lines);
+  const problems = await readRunHealth(folder);
   const articles: string[] = [];
   let shortened = 0;
   for (const row of rows) {
@@ -147,7 +148,7 @@ export async function exportHtml(
             ? ""
             : html`<h2>Health</h2>
                 <ul>
-                  ${problems.map((one) => html`<li><strong class="bad">${one.name}</strong>: ${one.evidence} ${one.advice}</li>`)}
+                  ${problems.map((one) => html`<li><strong class="bad">${one.isCurrent ? "" : `earlier, at step ${one.warnedAt}: `}${one.name}</strong>: ${one.evidence}. ${one.advice}</li>`)}
                 </ul>`
         }
         <div class="charts">${charts.map((metric) => chart(metric, table) ?? "")}</div>

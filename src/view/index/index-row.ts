@@ -1,7 +1,7 @@
 /** What the index holds of an episode. */
 import type { Episode } from "../../core/trajectory.ts";
 import type { EpisodePhase } from "../api.ts";
-import { messageText } from "../episode/message-text.ts";
+import { messageText } from "../../core/message-text.ts";
 import { viewTrajectories } from "../episode/conversation.ts";
 
 /** Text of an episode that is searched; the rest is not. */

@@ -7,7 +7,9 @@ import { viewEpisode } from "../episode/view-episode.ts";
 import { groupView } from "../episode/group-view.ts";
 import { episodeMarkdown } from "../episode/markdown.ts";
 import { tokenView } from "../episode/token-view.ts";
-import { findProblems } from "../health/find-problems.ts";
+import { readMetricLines } from "../../trainer/run-folder/metric-lines.ts";
+import { formatCost, readCostOfReward } from "../../trainer/run-folder/cost-of-reward.ts";
+import { readRunHealth } from "../../trainer/run-folder/run-health.ts";
 import {
   facets,
   findByName,
@@ -16,7 +18,7 @@ import {
   neighbours,
   taskHistory,
 } from "../index/query.ts";
-import { metricTable, readMetricLines } from "../metrics-file.ts";
+import { metricTable } from "../metric-table.ts";
 import { requireToken } from "./access.ts";
 import { parseFilter } from "./query-filter.ts";
 import type { ViewedRun } from "./viewed-run.ts";
@@ -67,8 +69,12 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
     context.json(metricTable(await readMetricLines(context.var.run.folder))),
   );
   inRun.get("/:run/health", async (context) =>
-    context.json(findProblems(await readMetricLines(context.var.run.folder))),
+    context.json(await readRunHealth(context.var.run.folder)),
   );
+  inRun.get("/:run/cost", async (context) => {
+    const cost = await readCostOfReward(context.var.run.folder);
+    return context.json(cost === null ? null : { text: formatCost(cost) });
+  });
 
   inRun.get("/:run/episodes", (context) => {
     const parsed = parseFilter(context.req.query());

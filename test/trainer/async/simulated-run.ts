@@ -208,6 +208,7 @@ export class Simulation {
       config,
       backend: this.#backend(),
       gate: openGate,
+      health: { see: () => {} },
       estimators: new Map(),
       losses: new Map(),
       rollouts: async (requests, { signal }) =>

@@ -1,15 +1,8 @@
-/** `metrics.jsonl` as one list of numbers per metric. */
+/** `metrics.jsonl` of a run folder as lines of numbers. */
 import { createReadStream, existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { MetricTable } from "./api.ts";
-
-/** The numbers of one line, with its step and phase. */
-export interface MetricLine {
-  readonly step: number;
-  readonly phase: string;
-  readonly values: Readonly<Record<string, number>>;
-}
+import type { MetricLine } from "../../health/history.ts";
 
 /** Lines in order; one that is cut off or damaged is left out. */
 export async function readMetricLines(folder: string): Promise<readonly MetricLine[]> {
@@ -32,18 +25,4 @@ export async function readMetricLines(folder: string): Promise<readonly MetricLi
     }
   }
   return lines;
-}
-
-/** One column per step; a step's validation and its training share it. */
-export function metricTable(lines: readonly MetricLine[]): MetricTable {
-  const steps = [...new Set(lines.map(({ step }) => step))].toSorted((a, b) => a - b);
-  const at = new Map(steps.map((step, i) => [step, i]));
-  const series: Record<string, (number | null)[]> = {};
-  for (const { step, values } of lines) {
-    for (const [name, value] of Object.entries(values)) {
-      const list = (series[name] ??= steps.map(() => null));
-      list[at.get(step) ?? 0] = value;
-    }
-  }
-  return { steps, series };
 }

@@ -1,5 +1,5 @@
 /** A message's content as text. */
-import type { ChatMessage } from "../../core/message.ts";
+import type { ChatMessage } from "./message.ts";
 
 /** Pictures become a note of where they come from. */
 export function messageText(content: ChatMessage["content"] | null | undefined): string {

@@ -1,0 +1,229 @@
+/** Diseases of a run: their names, and what a finding says. The rules that find them are in `src/health/`. */
+
+/** What is known of a disease before it is found. */
+interface DiseaseFacts {
+  /** For people. */
+  readonly title: string;
+  /** `problem`: the run cannot be trusted, or learns nothing. `warning`: it is worth a look. */
+  readonly severity: "problem" | "warning";
+  readonly advice: string;
+  /** Diseases that are its consequences, and are left out where it is found. @default none */
+  readonly explains?: readonly string[];
+  /** Which episodes to look at. @default any */
+  readonly only?: "tool-errors" | "errors" | "truncated" | "malformed" | "incorrect";
+}
+
+const facts = {
+  no_reward_variance: {
+    title: "no reward variance",
+    severity: "problem",
+    advice:
+      "Nothing can be learned from equal rewards: make tasks easier or harder, or grade the reward.",
+    explains: [
+      "few_informative_groups",
+      "groups_filtered",
+      "advantages_zero",
+      "gradient_zero",
+      "updates_skipped",
+      "learning_rate_low",
+    ],
+  },
+  groups_filtered: {
+    title: "all groups filtered",
+    severity: "problem",
+    advice:
+      "The rollouts of a task have equal rewards, and such groups are dropped: grade the reward, raise rollout.n, or choose other tasks.",
+    explains: [
+      "few_informative_groups",
+      "advantages_zero",
+      "gradient_zero",
+      "updates_skipped",
+      "learning_rate_low",
+    ],
+  },
+  advantages_zero: {
+    title: "advantages are zero",
+    severity: "problem",
+    advice:
+      "Rewards differ between tasks, but not between the rollouts of one: grade the reward, or raise rollout.n.",
+    explains: ["few_informative_groups", "gradient_zero", "updates_skipped", "learning_rate_low"],
+  },
+  few_informative_groups: {
+    title: "few informative groups",
+    severity: "warning",
+    advice: "Most rollouts teach nothing. Raise rollout.n, or choose tasks of medium difficulty.",
+  },
+  reward_hacked: {
+    title: "reward is hacked",
+    severity: "problem",
+    advice: "Read episodes with a high reward: the reward pays for something else than the task.",
+  },
+  validation_diverges: {
+    title: "validation diverges from training",
+    severity: "problem",
+    advice:
+      "Training tasks are memorized, or their reward is gamed: use more tasks, stop early (trainer.early_stopping_patience), or correct the evaluator.",
+  },
+  gradient_zero: {
+    title: "gradient is zero",
+    severity: "problem",
+    advice: "Everything was masked or cancels out: look at rows/trained_tokens and rows/dropped.",
+    explains: ["learning_rate_low"],
+  },
+  gradient_exploding: {
+    title: "gradient explodes",
+    severity: "problem",
+    advice: "Lower training.learning_rate, or set training.max_grad_norm.",
+  },
+  updates_skipped: {
+    title: "updates are skipped",
+    severity: "problem",
+    advice: "train/skip_reason names the reason of each step.",
+    explains: ["learning_rate_low"],
+  },
+  learning_rate_high: {
+    title: "learning rate is too high",
+    severity: "problem",
+    advice: "Lower training.learning_rate, or make fewer updates per batch.",
+    explains: [
+      "no_reward_variance",
+      "entropy_collapse",
+      "length_collapse",
+      "gradient_exploding",
+      "few_informative_groups",
+      "updates_skipped",
+    ],
+  },
+  learning_rate_low: {
+    title: "learning rate is too low",
+    severity: "warning",
+    advice:
+      "Raise training.learning_rate threefold; LoRA needs about ten times that of full fine-tuning.",
+  },
+  entropy_collapse: {
+    title: "entropy collapse",
+    severity: "problem",
+    advice:
+      "The policy no longer explores. Lower the learning rate, or set algorithm.entropy_coef or algorithm.kl_beta.",
+    explains: [
+      "no_reward_variance",
+      "groups_filtered",
+      "advantages_zero",
+      "few_informative_groups",
+      "updates_skipped",
+    ],
+  },
+  entropy_explosion: {
+    title: "entropy explosion",
+    severity: "problem",
+    advice: "The policy drifts towards noise. Lower the learning rate or algorithm.entropy_coef.",
+  },
+  length_collapse: {
+    title: "length collapse",
+    severity: "warning",
+    advice: "Read some responses: short ones may have found a loophole of the reward.",
+  },
+  truncation: {
+    title: "truncation",
+    severity: "problem",
+    advice: "Raise rollout.train.max_tokens, or penalize length with algorithm.overlong_buffer.",
+    explains: ["malformed_tool_calls"],
+    only: "truncated",
+  },
+  garbled_output: {
+    title: "garbled output",
+    severity: "problem",
+    advice:
+      "Check the chat template, the tokenizer and the temperature; a model that diverged also writes like this.",
+    explains: ["repeated_text", "entropy_explosion", "malformed_tool_calls"],
+  },
+  repeated_text: {
+    title: "repeated text",
+    severity: "warning",
+    advice:
+      "Responses end in loops: raise the temperature, lower max_tokens, or give truncated responses no reward.",
+  },
+  empty_responses: {
+    title: "empty responses",
+    severity: "problem",
+    advice: "The model ends at once: check the chat template, and that nothing pays for silence.",
+    explains: ["length_collapse"],
+  },
+  tool_errors: {
+    title: "tool errors",
+    severity: "warning",
+    advice: "Read some: a tool that always fails teaches the model not to call it.",
+    only: "tool-errors",
+  },
+  malformed_tool_calls: {
+    title: "malformed tool calls",
+    severity: "warning",
+    advice: "Calls cannot be parsed: check that the renderer is that of the model.",
+    only: "malformed",
+  },
+  failed_rollouts: {
+    title: "failed rollouts",
+    severity: "problem",
+    advice: "Open one of them: its banner says what failed.",
+    only: "errors",
+  },
+  retries: {
+    title: "retries",
+    severity: "warning",
+    advice: "A server or the setup fails now and then; events.jsonl has each error.",
+  },
+  untrainable_calls: {
+    title: "calls that cannot be trained on",
+    severity: "warning",
+    advice: "Open an episode: the call says why.",
+  },
+  sampler_trainer_gap: {
+    title: "sampler and trainer differ",
+    severity: "problem",
+    advice:
+      "Check that both sides have the same weights, precision and chat template, or set algorithm.rollout_correction.tis_mode=token.",
+    explains: ["learning_rate_high"],
+  },
+  stale_weights: {
+    title: "stale weights",
+    severity: "problem",
+    advice:
+      "The sampler still has old weights: check the weight sync, or lower async_training.staleness_threshold.",
+    explains: ["sampler_trainer_gap", "learning_rate_low"],
+  },
+} as const satisfies Readonly<Record<string, DiseaseFacts>>;
+
+/** Names what is wrong with a run; the sections of docs/health.md explain each. */
+export type DiseaseName = keyof typeof facts;
+
+/** All of them, the causes before their consequences. */
+export const diseaseNames = Object.keys(facts) as readonly DiseaseName[];
+
+export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = facts;
+
+/** A disease that was found in a run, with what was seen. */
+export interface HealthFinding {
+  /** Name of the disease, as `health.stop` takes it. */
+  readonly disease: DiseaseName;
+  /** The same for people. */
+  readonly name: string;
+  readonly severity: "problem" | "warning";
+  /** What was seen, with numbers and names of metrics. */
+  readonly evidence: string;
+  /** What to do, in a sentence or two. */
+  readonly advice: string;
+  /** Steps that show it, of those that were looked at. */
+  readonly steps: readonly number[];
+  /** Page and section of the documentation. */
+  readonly doc: string;
+  /** Filter of the viewer that shows the episodes concerned. */
+  readonly filter?: { readonly only: NonNullable<DiseaseFacts["only"]> };
+}
+
+/** A disease of a recorded run. */
+export interface RunFinding extends HealthFinding {
+  /** Step in which the run warned of it; null where it did not, as with `health.enabled=false`. */
+  readonly warnedAt: number | null;
+  /** Whether the newest steps still show it. */
+  readonly isCurrent: boolean;
+}
