@@ -46,7 +46,7 @@ export interface LoopContext {
   /** Custom estimators, by their names in the options. */
   readonly estimators: CustomEstimators;
   readonly losses: CustomLosses;
-  /** Scores the rollouts of a task together, in place of their own rewards. */
+  /** Scores the rollouts of a task together, in place of the rewards that they have. */
   readonly groupEvaluator?: GroupEvaluator;
   /** Grades sampled tokens, where `distillation.teacher` names one. */
   readonly teacher?: Teacher;
