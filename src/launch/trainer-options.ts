@@ -52,7 +52,7 @@ export interface RunOptions<Row> {
   /** Tasks or rows to validate on. @default what the option `dataset.val` names, or none */
   readonly valDataset?: DatasetInput<NoInfer<Row>>;
   /**
-   * Scores the rollouts of a task in a training step relative to each other, in place of the rewards of the evaluator:
+   * Scores the rollouts of a task in a training step relative to each other, in place of the rewards that they have:
    * `relativeJudge` of `agent-trainer/evaluators`, or a function. An evaluator is then needed for validations
    * only.
    * @default the option `group_evaluator`, which is none by default

@@ -130,7 +130,7 @@ it("gives the same scores over HTTP: from a server of the checkpoint, and one th
   expect(await evaluated(url)).toEqual(expected);
   await using before = await createModelServer({ models: ["builtin:shop-tiny"] });
   const { url: urlBefore } = await before.listen();
-  const [first] = readLines(result.runDir, "metrics.jsonl").filter(({ step }) => step === 0);
+  const first = readLines(result.runDir, "metrics.jsonl").find(({ step }) => step === 0);
   expect(await evaluated(urlBefore)).toEqual(scores(first!));
 
   const episodes = readLines(result.runDir, "episodes", "val-000001.jsonl");

@@ -57,7 +57,7 @@ function notFound(name: string, path: string): ModelError {
   });
 }
 
-/** `runs/NAME` has the form of OWNER/NAME, but nobody means a hub by it. */
+/** `runs/NAME` has the form of OWNER/NAME, and is never meant as one. */
 function refuseMissingRun(name: string, path: string): void {
   const folder = dirname(path);
   const runs = existsSync(folder)

@@ -59,16 +59,16 @@ it("has examples in --help", async () => {
 
 /** A run with this configuration and these lines of metrics. */
 function writeRun(name: string, config: string, metrics: readonly object[]): string {
-  const run = join(folder, name);
-  mkdirSync(run, { recursive: true });
+  const path = join(folder, name);
+  mkdirSync(path, { recursive: true });
   writeFileSync(
-    join(run, "config.resolved.yaml"),
+    join(path, "config.resolved.yaml"),
     `backend: local\nmodel: {name: tiny}\n${config}`,
   );
   const lines = metrics.map((line) => `${JSON.stringify(line)}\n`).join("");
-  writeFileSync(join(run, "metrics.jsonl"), `${lines}{"step":9,"phase":"tra`);
-  writeFileSync(join(run, "events.jsonl"), '{"type":"run-start","totalSteps":2}\n');
-  return run;
+  writeFileSync(join(path, "metrics.jsonl"), `${lines}{"step":9,"phase":"tra`);
+  writeFileSync(join(path, "events.jsonl"), '{"type":"run-start","totalSteps":2}\n');
+  return path;
 }
 
 it("shows losses of fine-tuning, of which the lowest is the best", async () => {
