@@ -62,7 +62,7 @@ it.each([
   const read = [];
   for await (const task of client.tasks("test")) read.push(task);
   expect(read.map(({ instruction }) => instruction)).toEqual(["9?"]);
-  const both = await Promise.all([0, 1].map(() => client.open(read[0]!, { signal })));
+  const both = await Promise.all([0, 1].map(() => client.open(read[0], { signal })));
   const act = async (episode: (typeof both)[number], value: number) =>
     name === "tools"
       ? await episode.call("guess", { value }, signal)
