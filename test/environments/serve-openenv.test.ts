@@ -1,6 +1,7 @@
 /** An environment class behind OpenEnv's WebSocket, played by our own client and by hand. */
 import { afterEach, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import type { Task } from "../../src/core/task.ts";
 import {
   defineEnvironment,
   environment,
@@ -59,10 +60,10 @@ it.each([
 ])("our client plays %s: tasks, episodes at the same time, rewards", async (name, source) => {
   server = await serveEnvironment(source, { port: 0 });
   const client = environment(`openenv:${server.url}`);
-  const read = [];
+  const read: Task[] = [];
   for await (const task of client.tasks("test")) read.push(task);
   expect(read.map(({ instruction }) => instruction)).toEqual(["9?"]);
-  const both = await Promise.all([0, 1].map(() => client.open(read[0], { signal })));
+  const both = await Promise.all([0, 1].map(() => client.open(read[0]!, { signal })));
   const act = async (episode: (typeof both)[number], value: number) =>
     name === "tools"
       ? await episode.call("guess", { value }, signal)
