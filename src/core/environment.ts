@@ -92,7 +92,7 @@ export interface TaskRange {
 export interface OpenEpisode {
   /** The episode is abandoned when it aborts. */
   readonly signal: AbortSignal;
-  /** For environments with chance of their own. */
+  /** For environments that use randomness. */
   readonly seed?: number;
 }
 

@@ -1,4 +1,4 @@
-/** Task folders of Harbor as an environment: each task in a sandbox of its own. */
+/** Task folders of Harbor as an environment: each task in a separate sandbox. */
 import { existsSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import type {

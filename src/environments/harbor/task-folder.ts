@@ -106,7 +106,7 @@ export async function readTaskFolder(folder: string): Promise<HarborTask> {
     network_mode === "allowlist" ? 'network_mode = "allowlist"' : null,
     (mcp_servers ?? []).length > 0 ? "mcp_servers" : null,
     isSeparate(config.verifier) || (config.steps ?? []).some((one) => isSeparate(one.verifier))
-      ? "a verifier with an environment of its own"
+      ? "a verifier with a separate environment"
       : null,
     existsSync(join(folder, "environment", "docker-compose.yaml")) ? "docker-compose.yaml" : null,
   ].filter((one) => one !== null);

@@ -16,7 +16,7 @@ export interface McpOptions {
 
 const connectTimeoutMs = 60_000;
 
-/** The tools of an MCP server. Each episode has a connection, or a process, of its own. */
+/** The tools of an MCP server. Each episode has a separate connection or process. */
 export class McpSource implements EnvironmentSource {
   readonly name: string;
   readonly givesRewards = false;
