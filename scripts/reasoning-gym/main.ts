@@ -33,7 +33,8 @@ const server = spawn(
   process.env["PYTHON"] ?? "python3",
   [
     join(import.meta.dirname, "../../examples/environments/reasoning_gym_server.py"),
-    ...["--port", String(port)],
+    "--port",
+    String(port),
     ...families.flatMap((family) => ["--family", family]),
   ],
   { stdio: "ignore" },

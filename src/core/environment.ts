@@ -92,7 +92,7 @@ export interface TaskRange {
 export interface OpenEpisode {
   /** The episode is abandoned when it aborts. */
   readonly signal: AbortSignal;
-  /** For environments that are random. */
+  /** For environments that use randomness. */
   readonly seed?: number;
 }
 

@@ -158,7 +158,7 @@ export async function agentIn(
   }
   if (source?.bringsAgent === true) {
     throw new ConfigError({
-      message: `${source.name} plays its episodes with its agent, so another agent would be ignored.`,
+      message: `${source.name} plays its episodes with its own agent, so another agent would be ignored.`,
       hint: "Remove agent (in code: the agent that is passed).",
       fields: { option: "agent", env: source.name },
     });
@@ -175,7 +175,7 @@ export async function agentIn(
 
 /**
  * The agent in its environment: each attempt gets an episode, as `config.environment`, and its rewards
- * unless the agent has an evaluator.
+ * unless the agent has its own evaluator.
  */
 function inEnvironment(
   spec: AnyAgentSpec,

@@ -13,6 +13,7 @@ import type { CustomLosses } from "./custom-algorithms.ts";
 import type { UnstampedEvent } from "../core/events.ts";
 import type { RolloutRequest } from "../rollout/rollout-request.ts";
 import type { Emit } from "./events.ts";
+import type { HealthWatch } from "./health-watch.ts";
 import type { RunLog } from "./run-folder/run-log.ts";
 
 export interface RolloutOptions {
@@ -39,6 +40,7 @@ export interface LoopContext {
   readonly valTasks: readonly Task[];
   readonly totalSteps: number;
   readonly journal: RunLog;
+  readonly health: HealthWatch;
   readonly emit: Emit;
   readonly signal: AbortSignal;
   /** What the run has spent, and may spend. */
@@ -46,7 +48,7 @@ export interface LoopContext {
   /** Custom estimators, by their names in the options. */
   readonly estimators: CustomEstimators;
   readonly losses: CustomLosses;
-  /** Scores the rollouts of a task together, in place of the rewards that they have. */
+  /** Scores the rollouts of a task together, in place of the rewards of the evaluator. */
   readonly groupEvaluator?: GroupEvaluator;
   /** Grades sampled tokens, where `distillation.teacher` names one. */
   readonly teacher?: Teacher;

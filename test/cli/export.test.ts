@@ -78,7 +78,7 @@ async function run(format: string, ...more: readonly string[]) {
   const code = await runCli(["export", folder, "--format", format, ...more], {
     stdout: { write: (text: string) => (out += text) },
     stderr: { write: (text: string) => (err += text) },
-  } as never);
+  });
   const documents = out
     .split("\n")
     .filter(Boolean)

@@ -9,7 +9,7 @@ export function readRewards(json: string | null, text: string | null): Rewards |
     const value = parse(json);
     if (typeof value === "number") return Number.isFinite(value) ? { reward: value } : null;
     if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
-    const entries = Object.entries(value as object);
+    const entries = Object.entries(value);
     const isRight = entries.length > 0 && entries.every(([, one]) => Number.isFinite(one));
     return isRight ? (value as Rewards) : null;
   }

@@ -19,7 +19,7 @@ interface Beginning {
   readonly signal: AbortSignal;
 }
 
-/** Name of the tool where the server has no tools, only a form of actions. */
+/** Name of the tool where the server has none, only a form of actions. */
 const stepTool = "step";
 
 /** Errors that the model made; the socket survives them. */

@@ -21,7 +21,7 @@ export interface OpenEnvOptions {
   readonly url: string;
   /** Environment whose tasks are asked for. @default the first one that the server lists */
   readonly env?: string;
-  /** Tasks of each split, where the server lists none: seeds. @default 256 */
+  /** Tasks of each split, where the server has none: seeds. @default 256 */
   readonly seeds?: number;
   /** Limit of one call in milliseconds. @default 300000 */
   readonly callTimeoutMs?: number;

@@ -96,7 +96,7 @@ const late = (url: string, timeoutMs: number): Error =>
     fields: { url, timeoutMs },
   });
 
-/** What a call came to: its result, or the failure that the environment reported. */
+/** What a call came to: its result, or what was said about the failure of the environment itself. */
 type Ending = { readonly result: unknown; readonly failure?: never } | { readonly failure: string };
 
 /** One connection, to the event that ends it. */

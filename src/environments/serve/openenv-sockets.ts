@@ -1,6 +1,6 @@
 /** An environment behind OpenEnv's WebSocket: one episode per socket, one message at a time. */
 import { randomUUID } from "node:crypto";
-import type { Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import { type WebSocket, WebSocketServer } from "ws";
 import { z } from "zod";
 import type {
@@ -206,8 +206,10 @@ export function attachOpenEnv(
     server,
     path: "/ws",
     maxPayload: maxBytes,
-    verifyClient: ({ req }: { req: { headers: Fields } }) =>
-      isAllowed(String(req.headers["x-api-key"] ?? "")),
+    verifyClient: ({ req }: { req: IncomingMessage }) => {
+      const key = req.headers["x-api-key"];
+      return isAllowed(typeof key === "string" ? key : "");
+    },
   });
   sockets.on("error", () => {});
   sockets.on("connection", (socket: WebSocket) => {

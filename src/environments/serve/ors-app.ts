@@ -13,7 +13,7 @@ import { ServedSession, type ServedResult } from "./served-session.ts";
 const pingMs = 10_000;
 /** Pieces of a result, in characters. */
 const pieceChars = 4096;
-/** Sessions without requests end. */
+/** Sessions without requests for this long end. */
 const abandonedMs = 15 * 60_000;
 const sessionHeader = "x-session-id";
 

@@ -1,4 +1,4 @@
-/** A server for an environment that is a class of yours, so that other trainers can use it, too. */
+/** A server for a custom environment, so that other trainers can use it, too. */
 import { serve, type ServerType } from "@hono/node-server";
 import { timingSafeEqual } from "node:crypto";
 import type { Server } from "node:http";

@@ -55,7 +55,7 @@ it.runIf(hasBubblewrap)("bubblewrap shows the task its own folders only", async 
 it.runIf(hasBubblewrap)("steps in bubblewrap: files, tests and instructions of each", async () => {
   const source = environment(`harbor:${join(folder, "steps")}?runner=bubblewrap`);
   const { value } = await source.tasks("train")[Symbol.asyncIterator]().next();
-  const episode = await source.open(value!, { signal });
+  const episode = await source.open(value, { signal });
   await episode.call("bash", { command: "touch first.txt" }, signal);
   const next = await episode.respond?.("Done.", signal);
   expect(next).toEqual({ text: "Make second.txt.\n", done: false });
