@@ -36,7 +36,9 @@ function read(episode: Episode, instruction: string): number {
   const product = calls.findIndex(({ name, arguments: text }) => {
     const numbers: readonly string[] = text.match(/\d+/g) ?? [];
     const count = /\d+/.exec(instruction)?.[0] ?? "";
-    return name === "multiply" && numbers.includes(String(price)) && numbers.includes(count);
+    return (
+      name === "multiply" && numbers.includes(String(price as string)) && numbers.includes(count)
+    );
   });
   const hasUsed = product !== -1 && String(episode.output).trim() === results[product];
   return (price === undefined ? 0 : 1) + (product === -1 ? 0 : 1) + (hasUsed ? 2 : 0);
@@ -59,7 +61,7 @@ const train = makeTasks("train", 512).map((task) =>
 const trainer = new AgentTrainer<ShopTask>({
   agentFlow: agent,
   evaluator,
-  ...(hasLabels ? {} : { groupEvaluator: rank as never }),
+  ...(hasLabels ? {} : { groupEvaluator: rank }),
   config,
   trainDataset: train as never,
   valDataset: makeTasks("val", 50) as never,
