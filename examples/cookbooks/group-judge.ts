@@ -27,19 +27,24 @@ const { config } = loadConfig({
   ],
 });
 
+const textOf = (content: unknown): string => (typeof content === "string" ? content : "");
+
 /** What a transcript shows: was the price looked up, was it multiplied, is the answer what came out? */
 function read(episode: Episode, instruction: string): number {
   const { messages = [] } = episode.trajectories[0]?.steps.at(-1)?.trace ?? {};
   const calls = messages.flatMap(({ toolCalls = [] }) => toolCalls);
-  const results = messages.filter(({ role }) => role === "tool").map(({ content }) => content);
-  const price = results[calls.findIndex(({ name }) => name === "get_price")];
+  const results = messages
+    .filter(({ role }) => role === "tool")
+    .map(({ content }) => textOf(content));
+  const looked = calls.findIndex(({ name }) => name === "get_price");
+  const price = results[looked] ?? "none";
   const product = calls.findIndex(({ name, arguments: text }) => {
     const numbers: readonly string[] = text.match(/\d+/g) ?? [];
     const count = /\d+/.exec(instruction)?.[0] ?? "";
-    return name === "multiply" && numbers.includes(String(price)) && numbers.includes(count);
+    return name === "multiply" && numbers.includes(price) && numbers.includes(count);
   });
   const hasUsed = product !== -1 && String(episode.output).trim() === results[product];
-  return (price === undefined ? 0 : 1) + (product === -1 ? 0 : 1) + (hasUsed ? 2 : 0);
+  return (looked === -1 ? 0 : 1) + (product === -1 ? 0 : 1) + (hasUsed ? 2 : 0);
 }
 
 /** Better or worse than the others: the share of them that an attempt beats. */
@@ -59,7 +64,7 @@ const train = makeTasks("train", 512).map((task) =>
 const trainer = new AgentTrainer<ShopTask>({
   agentFlow: agent,
   evaluator,
-  ...(hasLabels ? {} : { groupEvaluator: rank as never }),
+  ...(hasLabels ? {} : { groupEvaluator: rank }),
   config,
   trainDataset: train as never,
   valDataset: makeTasks("val", 50) as never,

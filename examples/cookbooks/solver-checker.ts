@@ -15,7 +15,7 @@ const { config } = loadConfig({
     "rollout.n=8",
     "rollout.train.max_tokens=64",
     "training.learning_rate=7e-4",
-    "trainer.total_batches=15",
+    "trainer.total_batches=20",
     ...process.argv.slice(2),
   ],
 });
@@ -29,7 +29,7 @@ const trainer = new AgentTrainer<ShopTask>({
     const solver = endpoint.trajectory("solver");
     const said = numberOf(await agent(task, { ...endpoint, baseUrl: solver.baseUrl }));
     const checker = endpoint.trajectory("checker");
-    const question = { ...task, instruction: `${task.instruction} Is it ${said}?` };
+    const question = { ...task, instruction: `(${said}) ${task.instruction}` };
     const found = numberOf(await agent(question, { ...endpoint, baseUrl: checker.baseUrl }));
 
     const isRight = said === task.metadata.answer;

@@ -18,6 +18,7 @@ const { values: flags } = parseArgs({
     quick: { type: "boolean" },
     json: { type: "boolean" },
     "no-training": { type: "boolean" },
+    "no-table": { type: "boolean" },
   },
 });
 const isQuick = flags.quick === true;
@@ -96,7 +97,7 @@ for (const framework of frameworks) {
         });
       }
       process.stderr.write(`${JSON.stringify(rows.at(-1))}\n`);
-      writeTable(rows);
+      if (flags["no-table"] !== true) writeTable(rows);
     }
   }
 }

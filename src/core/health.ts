@@ -13,7 +13,39 @@ interface DiseaseFacts {
   readonly only?: "tool-errors" | "errors" | "truncated" | "malformed" | "incorrect";
 }
 
-const facts = {
+/** Names of diseases, causes before their consequences. */
+export const diseaseNames = [
+  "no_reward_variance",
+  "groups_filtered",
+  "advantages_zero",
+  "few_informative_groups",
+  "reward_hacked",
+  "validation_diverges",
+  "gradient_zero",
+  "gradient_exploding",
+  "updates_skipped",
+  "learning_rate_high",
+  "learning_rate_low",
+  "entropy_collapse",
+  "entropy_explosion",
+  "length_collapse",
+  "truncation",
+  "garbled_output",
+  "repeated_text",
+  "empty_responses",
+  "tool_errors",
+  "malformed_tool_calls",
+  "failed_rollouts",
+  "retries",
+  "untrainable_calls",
+  "sampler_trainer_gap",
+  "stale_weights",
+] as const;
+
+/** Name of a disease, as `health.stop` takes it. */
+export type DiseaseName = (typeof diseaseNames)[number];
+
+export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
   no_reward_variance: {
     title: "no reward variance",
     severity: "problem",
@@ -191,15 +223,7 @@ const facts = {
       "The sampler still has old weights: check the weight sync, or lower async_training.staleness_threshold.",
     explains: ["sampler_trainer_gap", "learning_rate_low"],
   },
-} as const satisfies Readonly<Record<string, DiseaseFacts>>;
-
-/** Names what is wrong with a run; the sections of docs/health.md explain each. */
-export type DiseaseName = keyof typeof facts;
-
-/** All of them, the causes before their consequences. */
-export const diseaseNames = Object.keys(facts) as readonly DiseaseName[];
-
-export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = facts;
+};
 
 /** A disease that was found in a run, with what was seen. */
 export interface HealthFinding {

@@ -76,7 +76,7 @@ export class History {
   }
 
   /** The newest values. */
-  recent(metric: string, steps = windowSteps): readonly Point[] {
+  recent(metric: string, steps: number = windowSteps): readonly Point[] {
     return this.train(metric).slice(-steps);
   }
 

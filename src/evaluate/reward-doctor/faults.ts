@@ -6,7 +6,33 @@ interface FaultFacts {
   readonly advice: string;
 }
 
-const facts = {
+/** Name of a fault. */
+export type RewardFault =
+  | "throws"
+  | "no_score"
+  | "times_out"
+  | "slow_on_long_output"
+  | "nondeterministic"
+  | "constant"
+  | "inverted"
+  | "rejects_reference"
+  | "too_strict"
+  | "pays_empty"
+  | "pays_echo"
+  | "pays_refusal"
+  | "pays_format"
+  | "pays_length"
+  | "pays_wrong_answer"
+  | "pays_substring"
+  | "pays_listing"
+  | "pays_injection"
+  | "unbounded"
+  | "inconsistent"
+  | "leaks_answer"
+  | "no_variance"
+  | "few_references";
+
+export const faultFacts: Readonly<Record<RewardFault, FaultFacts>> = {
   throws: {
     title: "throws",
     severity: "problem",
@@ -128,10 +154,6 @@ const facts = {
     severity: "warning",
     advice: "Some rows have none: their rollouts cannot be right. Look at the dataset's fields.",
   },
-} as const satisfies Readonly<Record<string, FaultFacts>>;
+};
 
-/** Names what is wrong with a reward. */
-export type RewardFault = keyof typeof facts;
-
-export const faultFacts: Readonly<Record<RewardFault, FaultFacts>> = facts;
-export const rewardFaults = Object.keys(facts) as readonly RewardFault[];
+export const rewardFaults = Object.keys(faultFacts) as readonly RewardFault[];
