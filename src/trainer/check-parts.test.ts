@@ -33,7 +33,7 @@ describe("checkParts", () => {
     ["local", { "dataset.val": "a.jsonl" }, 'dataset.val="a.jsonl"'],
   ])("refuses, with the %s backend, %j", (name, overrides, written) => {
     expect(check(overrides, name)).toThrow(
-      `${written} would be ignored: this program passes its own backend (${name}), agent, data.`,
+      `${written} would be ignored: this program passes its own backend (${name}), agent, group evaluator, data.`,
     );
   });
 

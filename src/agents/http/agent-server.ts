@@ -26,12 +26,15 @@ export interface RunningServer {
   readonly key: string;
   /** Whether it has ended. */
   hasEnded(): boolean;
+  /** Resolves when it has ended, and after `endingMs` at the latest: a cut connection may come first. */
+  whenEnding(signal: AbortSignal): Promise<void>;
   /** What it wrote last. */
   tail(): string;
   stop(): Promise<void>;
 }
 
 const tryMs = 50;
+const endingMs = 3000;
 const tailBytes = 65_536;
 
 async function freePort(): Promise<number> {
@@ -116,5 +119,8 @@ export async function startServer(command: ServerCommand): Promise<RunningServer
     const why = `it took no connection at 127.0.0.1:${port}, its PORT, within ${command.readyMs} ms. ${tail}`;
     throw cannotStart(argv.join(" "), why);
   }
-  return { port, key, hasEnded: () => hasEnded, tail: () => tail, stop };
+  const whenEnding = async (signal: AbortSignal): Promise<void> => {
+    await Promise.race([ending, delay(endingMs, signal)]);
+  };
+  return { port, key, hasEnded: () => hasEnded, whenEnding, tail: () => tail, stop };
 }

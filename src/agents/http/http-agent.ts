@@ -155,9 +155,11 @@ async function runRollout<Metadata>(
     headers: { ...key, ...headers },
     maxBytes: maxOutputBytes,
     signal,
-  }).catch((error: unknown) => {
+  }).catch(async (error: unknown) => {
     signal.throwIfAborted();
     if (error instanceof RangeError) throw agentFailed(error.message, "", { maxOutputBytes });
+    // The next attempt then starts another.
+    await running?.whenEnding(signal);
     throw unreachable(url, running, error);
   });
   const body = readBody(text);
