@@ -12,7 +12,7 @@ async function askInVain(task: Task, config: AgentConfig): Promise<string> {
       model: config.model,
       messages: [{ role: "user", content: task.instruction }],
       user: "somebody",
-      reasoning_effort: "high",
+      verbosity: "low",
     }),
     signal: config.signal,
   });
@@ -31,6 +31,6 @@ it.each([
     event.type === "warning" && event.message.includes("no effect") ? [event.message] : [],
   );
   expect(told).toEqual([
-    'Requests (openai-chat) have the field "reasoning_effort", which has no effect here. It is ignored, and reported only once.',
+    'Requests (openai-chat) have the field "verbosity", which has no effect here. It is ignored, and reported only once.',
   ]);
 });

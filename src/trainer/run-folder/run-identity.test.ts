@@ -34,7 +34,7 @@ describe("a run that is continued", () => {
     const changes = configChanges(tree(), load("rollout.n=3", "training.learning_rate=0.5"));
     expect(changes).toEqual([
       { option: "rollout.n", before: 8, after: 3, isFixed: true },
-      { option: "training.learning_rate", before: 1e-4, after: 0.5, isFixed: false },
+      { option: "training.learning_rate", before: 3e-4, after: 0.5, isFixed: false },
     ]);
     expect(() => checkChanges(changes, "runs/a", true)).not.toThrow();
     for (const option of ["async_training.enable=true", "backend=verl"]) {

@@ -42,9 +42,7 @@ type MessagesBody = Partial<Anthropic.MessageCreateParamsNonStreaming>;
 type Refusal<Body> = readonly [string, Body, RegExp, "honoured"?];
 
 const refusedChat: readonly Refusal<ChatBody>[] = [
-  ["top_logprobs", { logprobs: true, top_logprobs: 3 }, /top_logprobs=3/, "honoured"],
   ["a penalty", { frequency_penalty: 0.5 }, /frequency_penalty/],
-  ["a JSON schema", { response_format: { type: "json_object" } }, /response_format/, "honoured"],
   ["a forced tool", { tool_choice: "required" }, /tool_choice/, "honoured"],
   [
     "an image",
@@ -56,9 +54,7 @@ const refusedChat: readonly Refusal<ChatBody>[] = [
 const refusedResponses: readonly Refusal<ResponsesBody>[] = [
   ["an unknown previous response", { previous_response_id: "resp_x" }, /resp_x/],
   ["background", { background: true }, /background/],
-  ["a conversation", { conversation: "conv_1" }, /conversation/],
   ["hosted tools", { tools: [{ type: "web_search" }] }, /hosted tools/],
-  ["a JSON format", { text: { format: { type: "json_object" } } }, /text\.format/, "honoured"],
   ["a forced tool", { tool_choice: "required" }, /tool_choice/, "honoured"],
   ["included files", { include: ["file_search_call.results"] }, /include/],
   [

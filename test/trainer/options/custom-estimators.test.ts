@@ -90,13 +90,13 @@ describe("algorithm.estimator_map", () => {
 describe("options that have no effect", () => {
   it("are said when the run starts", async () => {
     const { trainer, events } = coinTrainer({
-      set: { "rllm.gateway.port": 9090, "trainer.total_batches": 1 },
+      set: { "rllm.gateway.store": "memory", "trainer.total_batches": 1 },
     });
     await trainer.train();
     expect(events).toContainEqual(
       expect.objectContaining({
         type: "warning",
-        message: expect.stringContaining("rllm.gateway.port has no effect"),
+        message: expect.stringContaining("rllm.gateway.store has no effect"),
       }),
     );
   });

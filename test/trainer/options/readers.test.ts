@@ -28,6 +28,8 @@ const typesOfSections: Readonly<Record<string, string>> = {
 /** Sections that are passed on as a whole, by a rest or spread, with the type that declares their options. */
 const passedOn: Readonly<Record<string, string>> = {
   local: "LocalBackendOptions",
+  "tracking.opentelemetry": "OpenTelemetryOptions",
+  "tracking.prometheus": "PrometheusOptions",
   "rollout.train": "SamplingParams",
   "rollout.val": "SamplingParams",
 };
