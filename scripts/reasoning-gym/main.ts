@@ -72,8 +72,8 @@ async function train(family: string) {
     config: {
       model: { name: "builtin:shop-tiny" },
       data: { trainBatchSize: 8 },
-      rollout: { n: 16, train: { maxTokens: 12 } },
-      training: { learningRate: 1e-3 },
+      rollout: { n: 8, train: { maxTokens: 12 } },
+      training: { learningRate: 3e-3 },
       trainer: {
         totalBatches: steps,
         outputDir: join(tmpdir(), `reasoning-gym-${family}-${Date.now()}`),
@@ -83,7 +83,7 @@ async function train(family: string) {
   for await (const event of trainer.events()) {
     if (event.type !== "step-end") continue;
     rewards.push(event.metrics["reward/mean"] ?? 0);
-    errors.push((event.metrics["reward/std"] ?? 0) / Math.sqrt(128));
+    errors.push((event.metrics["reward/std"] ?? 0) / 8);
   }
   const mean = (values: readonly number[]) =>
     values.reduce((sum, one) => sum + one, 0) / values.length;
