@@ -1,5 +1,5 @@
 /**
- * Training without labels: a judge compares the rollouts of a task, and nobody knows the answers. With
+ * Training without labels: a judge compares the rollouts of a task, and the answers are unknown. With
  * `labels` as the first argument, the same with an evaluator that knows them. Both are validated with labels,
  * which the training never sees. Further arguments are options, such as trainer.total_batches=5.
  *

@@ -36,7 +36,7 @@ const signal = (name: string, value: number) => ({ name, value });
 export const agent = (task: Task<ShopTask>, config: AgentConfig): Promise<string> =>
   shopAgent(task, config);
 
-/** One call, whose tool calls nobody runs. */
+/** One call, whose tool calls are not run. */
 export async function oneCall(task: Task<ShopTask>, config: AgentConfig): Promise<string> {
   const response = await fetch(`${config.baseUrl}/chat/completions`, {
     method: "POST",
