@@ -2,7 +2,8 @@
 import type { Grammar } from "../core/grammar.ts";
 import { Configurations } from "./configurations.ts";
 import { Machine } from "./machine.ts";
-import { SchemaCompiler, SharedRules } from "./schema/compile-schema.ts";
+import { SchemaCompiler } from "./schema/compile-schema.ts";
+import { SharedRules } from "./schema/shared-rules.ts";
 
 /** Symbols from here on are tags. */
 export const firstTag = 256;
