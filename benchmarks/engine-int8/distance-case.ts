@@ -11,7 +11,7 @@ import type { MismatchInput } from "./mismatch-case.ts";
 /** As a run measures it when it starts. */
 answer(async ({ model }: Pick<MismatchInput, "model">) => {
   await using engine = await openEngine(model);
-  return quantizationDistance(engine, {
+  return await quantizationDistance(engine, {
     path: model.folder,
     prompts: probePrompts(await loadModelRenderer(model.folder)),
     threads: defaultThreads(),

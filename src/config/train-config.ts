@@ -883,12 +883,13 @@ export interface Sections {
      */
     readonly threads?: number | null;
     /**
-     * Execution provider of onnxruntime that computes; one that does not work on this machine is an
-     * error at start.
-     * Allowed: one of cpu, webgpu, cuda, coreml, dml.
+     * Execution provider of onnxruntime that computes; cpu-bf16 is the processor with matrix
+     * products in bf16, on ARM64 and Linux. One that does not work on this machine is an error at
+     * start.
+     * Allowed: one of cpu, cpu-bf16, webgpu, cuda, coreml, dml.
      * @default "cpu"
      */
-    readonly provider?: "cpu" | "webgpu" | "cuda" | "coreml" | "dml";
+    readonly provider?: "cpu" | "cpu-bf16" | "webgpu" | "cuda" | "coreml" | "dml";
     /**
      * Memory in MiB for the activations of one training micro-batch; less memory makes training
      * slower.

@@ -13,11 +13,14 @@ const [rows, inner, columns] = [4, 8, 3];
 
 /** Reduced precision within 32-bit products (TF32) stays far below, wrong kernels are far above. */
 const largestDifference = 0.02;
+/** Factors of products rounded to bf16. */
+const largestDifferenceInBf16 = 0.06;
 
 /** @throws the provider's error, or Error for wrong numbers. */
 export async function probeProvider(provider: string): Promise<{ readonly ms: number }> {
   const start = performance.now();
   await probeProduct(provider);
+  if (provider === "cpu-bf16") await probeRounding();
   if (isChoosable(provider)) await probePolicy(provider);
   return { ms: performance.now() - start };
 }
@@ -28,10 +31,35 @@ function isChoosable(provider: string): provider is Provider {
 
 async function probePolicy(provider: Provider): Promise<void> {
   const { name, relative } = await policyDifference(provider);
-  if (relative <= largestDifference) return;
+  if (relative <= (provider === "cpu-bf16" ? largestDifferenceInBf16 : largestDifference)) return;
   throw new Error(
     `a small model's ${name} differs from the processor's by ${(100 * relative).toPrecision(2)} %`,
   );
+}
+
+/** The runtime computes in 32-bit floats as before where a processor lacks the instructions. */
+async function probeRounding(): Promise<void> {
+  const [exact, rounded] = await Promise.all(["cpu", "cpu-bf16"].map(productOfThirds));
+  if (exact === rounded)
+    throw new Error(
+      "the processor has no bf16 instructions, so that products stay in 32-bit floats",
+    );
+}
+
+/** An element of a product whose factors have more digits than bf16. */
+async function productOfThirds(provider: string): Promise<number> {
+  const size = 64;
+  const graph = new Graph();
+  const a = graph.input("a", "float32", [size, size]);
+  const b = graph.input("b", "float32", [size, size]);
+  graph.output("product", matmul(a, b));
+  const session = await createSession(graph.encode(), { threads: 1, provider });
+  try {
+    const thirds = { data: new Float32Array(size * size).fill(1 / 3), shape: [size, size] };
+    return (await session.run({ a: thirds, b: thirds }))["product"]![0]!;
+  } finally {
+    await session.close();
+  }
 }
 
 async function probeProduct(provider: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { requireProvider } from "./require-provider.ts";
 import * as runtime from "./runtime.ts";
 
@@ -53,4 +53,20 @@ it("refuses one that does not answer", async () => {
   const timeout = AbortSignal.timeout.bind(AbortSignal);
   vi.spyOn(AbortSignal, "timeout").mockImplementation(() => timeout(50));
   await expect(requireProvider("dml")).rejects.toThrow(/does not work on this machine: .*timeout/u);
+});
+
+describe("cpu-bf16", () => {
+  it("is refused where the runtime has no kernels for it", async () => {
+    vi.spyOn(runtime, "listProviders").mockResolvedValue([{ name: "cpu", bundled: true }]);
+    await expect(requireProvider("cpu-bf16")).rejects.toThrow(
+      `needs an ARM64 processor and Linux; this machine is ${process.platform} ${process.arch}`,
+    );
+  });
+
+  it("is refused where products stay as exact as they were", async () => {
+    vi.spyOn(runtime, "listProviders").mockResolvedValue([{ name: "cpu-bf16", bundled: true }]);
+    await expect(requireProvider("cpu-bf16")).rejects.toThrow(
+      "the processor has no bf16 instructions, so that products stay in 32-bit floats",
+    );
+  });
 });

@@ -17,6 +17,12 @@ export async function requireProvider(provider: Provider): Promise<void> {
   const installed = (await listProviders()).map(({ name }) => name);
   const fields = { option: "local.provider", provider, installed };
   if (!installed.includes(provider)) {
+    if (provider === "cpu-bf16")
+      throw new ConfigError({
+        message: `local.provider is "cpu-bf16", which needs an ARM64 processor and Linux; this machine is ${process.platform} ${process.arch}.`,
+        hint: "Leave it out to compute in 32-bit floats.",
+        fields,
+      });
     throw new ConfigError({
       message: `local.provider is "${provider}", but the installed onnxruntime-node ${await runtimeVersion()} (${process.platform} ${process.arch}) has no such provider; it has ${installed.join(", ")}.`,
       hint: "Choose one of those, or leave it out to compute on the processor.",

@@ -4,6 +4,7 @@
  */
 import type * as Ort from "onnxruntime-node";
 import { AgentTrainerError } from "../core/errors.ts";
+import { isProcessor } from "./provider.ts";
 import { turnTelemetryOff } from "./telemetry.ts";
 
 /** A dense array with its shape; the data is used in place, not copied. */
@@ -69,7 +70,9 @@ export interface ExecutionProvider {
 /** Providers of the installed runtime build; whether one works shows only in a run. */
 export async function listProviders(): Promise<readonly ExecutionProvider[]> {
   const ort = await loadRuntime();
-  return ort.listSupportedBackends();
+  const installed = ort.listSupportedBackends();
+  const hasBf16Kernels = process.platform === "linux" && process.arch === "arm64";
+  return hasBf16Kernels ? [...installed, { name: "cpu-bf16", bundled: true }] : installed;
 }
 
 /** By array: hundreds of weights are fed again at every run. */
@@ -98,9 +101,10 @@ export async function createSession(model: Uint8Array, options: SessionOptions):
   }
   if (options.prepack === false) config["disable_prepacking"] = "1";
   const { provider = "cpu", cpuFallback = false } = options;
-  if (provider !== "cpu" && !cpuFallback) config["disable_cpu_ep_fallback"] = "1";
+  if (!isProcessor(provider) && !cpuFallback) config["disable_cpu_ep_fallback"] = "1";
+  const kernels = provider === "cpu-bf16" ? { enable_gemm_fastmath_arm64_bfloat16: "1" } : {};
   const session = await ort.InferenceSession.create(model, {
-    executionProviders: [provider],
+    executionProviders: [isProcessor(provider) ? "cpu" : provider],
     intraOpNumThreads: options.threads,
     interOpNumThreads: 1,
     executionMode: "sequential",
@@ -108,7 +112,7 @@ export async function createSession(model: Uint8Array, options: SessionOptions):
     enableMemPattern: false,
     graphOptimizationLevel: "all",
     logSeverityLevel: 3,
-    extra: { session: config },
+    extra: { session: config, mlas: kernels },
   });
   return {
     async run(inputs, outputs = session.outputNames) {

@@ -134,7 +134,7 @@ async function reported(options: CoinTrainerOptions): Promise<readonly string[]>
 
 async function onBackend(backend: TrainingBackend, set: Record<string, unknown>) {
   await using owned = backend;
-  return reported({ backend: owned, evaluator: byLength, set: { ...trained, ...set } });
+  return await reported({ backend: owned, evaluator: byLength, set: { ...trained, ...set } });
 }
 
 /** Names that fine-tuning on one example reports. */

@@ -21,7 +21,7 @@ async function runUndisturbed(model: string): Promise<Lines> {
   const config = await writeConfig(folder.path, { model, training, trainer: trainer(6) });
   const { code, stderr } = await cli(["train", config], { cwd: folder.path });
   expect(code, stderr).toBe(0);
-  return steadyMetrics(join(folder.path, "runs/run"));
+  return await steadyMetrics(join(folder.path, "runs/run"));
 }
 
 /** Kills a run of six steps some way into its fourth one, and lets another go on. */

@@ -34,9 +34,9 @@ export interface LocalBackendOptions {
   /** Threads per operation. @default half of the CPU cores, at least 2 */
   readonly threads?: number;
   /**
-   * Execution provider. `webgpu` is included in onnxruntime-node; the others need a build and
-   * libraries that provide them. Refused at start if it is not available; operations that it lacks
-   * run on the CPU.
+   * Execution provider. `cpu-bf16` is the CPU with matrix products in bf16, on ARM64 and Linux. `webgpu`
+   * is included in onnxruntime-node; the others need a build and libraries that provide them. Refused
+   * at start if it is not available; operations that it lacks run on the CPU.
    * @default "cpu"
    */
   readonly provider?: Provider;

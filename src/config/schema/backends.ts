@@ -12,10 +12,10 @@ export const localOptions: Section<"local"> = z
       .describe("CPU threads within one operation; null is half of the CPUs, at least 2.")
       .meta(free),
     provider: z
-      .enum(["cpu", "webgpu", "cuda", "coreml", "dml"])
+      .enum(["cpu", "cpu-bf16", "webgpu", "cuda", "coreml", "dml"])
       .default("cpu")
       .describe(
-        "Execution provider of onnxruntime that computes; one that does not work on this machine is an error at start.",
+        "Execution provider of onnxruntime that computes; cpu-bf16 is the processor with matrix products in bf16, on ARM64 and Linux. One that does not work on this machine is an error at start.",
       )
       .meta(free),
     training_memory_mib: integer(64)

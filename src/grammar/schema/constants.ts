@@ -6,7 +6,7 @@ import { isObject, type OnUnenforced } from "./keywords.ts";
 import type { PlainSchema } from "./normalize.ts";
 import { numbersOf, stringsOf } from "./value-languages.ts";
 
-/** @throws GrammarError for an object or a list beside keywords for its content */
+/** @throws GrammarError for an object or a list next to keywords for its content */
 export function isValidConstant(
   value: JsonValue,
   plain: PlainSchema,
