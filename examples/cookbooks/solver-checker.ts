@@ -6,7 +6,7 @@
  */
 import { AgentTrainer, defineTrajectory, loadConfig } from "agent-trainer";
 import { agent } from "../shop/agent.ts";
-import { type ShopTask, makeTasks } from "../shop/tasks.ts";
+import { makeTasks } from "../shop/tasks.ts";
 
 const { config } = loadConfig({
   overrides: [
@@ -22,9 +22,9 @@ const { config } = loadConfig({
 
 const numberOf = (text: string): number => Number(text.match(/\d+/g)?.at(-1));
 
-const trainer = new AgentTrainer<ShopTask>({
+const trainer = new AgentTrainer({
   config,
-  trainDataset: makeTasks("train", 512) as never,
+  trainDataset: makeTasks("train", 512),
   agentRunFunc: async (task, endpoint) => {
     const solver = endpoint.trajectory("solver");
     const said = numberOf(await agent(task, { ...endpoint, baseUrl: solver.baseUrl }));
