@@ -35,7 +35,7 @@ function printedBy(name) {
   const printed = given.get(name);
   if (printed !== undefined) return readFileSync(printed, "utf8");
   const [file, ...args] = cookbooks[name];
-  const { stdout } = spawnSync(
+  const { stdout, status } = spawnSync(
     process.execPath,
     [
       "--import",
@@ -47,6 +47,7 @@ function printedBy(name) {
     ],
     { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] },
   );
+  if (status !== 0) throw new Error(`${file} ended with exit status ${status}.`);
   return stdout;
 }
 

@@ -29,6 +29,8 @@ const isWanted = (names: readonly string[], major?: string): boolean =>
   only === undefined ||
   only.some(([name, wanted]) => names.includes(name!) && (wanted ?? major) === major);
 
+const isNamed = (major: string): boolean => only?.some((one) => one[1] === major) === true;
+
 const known = [...frameworks, ...commandLineAgents].map(({ name }) => name);
 const unknown = only?.find(([name]) => !isKnown(name!))?.[0];
 if (unknown !== undefined) {
@@ -59,9 +61,10 @@ async function add(
 
 for (const framework of frameworks) {
   const { name, folder, protocol, isPython = false } = framework;
-  for (const packages of isQuick ? framework.versions.slice(0, 1) : framework.versions) {
+  for (const packages of framework.versions) {
     const [version = "–"] = Object.values(packages);
     if (!isWanted([name, folder ?? name], version)) continue;
+    if (isQuick && packages !== framework.versions[0] && !isNamed(version)) continue;
     const oldest = oldestNode(framework, packages);
     const wanted = isPython || isQuick ? (nodes ?? [oldest]) : (nodes ?? nodeMajors);
     for (const node of wanted.filter((one) => one >= oldest)) {
