@@ -20,12 +20,23 @@ export interface Tool extends Interface {
   readonly options: () => CommandAgentOptions<ShellTask>;
 }
 
+/** A model class of mini-swe-agent without litellm, whose import takes seconds at each start. */
+const plainModel = `import os
+from minisweagent.models.openrouter_model import OpenRouterModel
+
+class Plain(OpenRouterModel):
+    def __init__(self, **options):
+        super().__init__(**options)
+        self._api_url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+        self._api_key = os.environ["OPENAI_API_KEY"]
+`;
+
 /** mini-swe-agent (PyPI), with templates of one line in place of its own; JSON is YAML. */
 const miniSweAgent = (): CommandAgentOptions<ShellTask> => ({
   command: ({ task, config, folders }) => [
     join(root, ".cache/command-line-agents/venv/bin/mini"),
     ...["--yolo", "--exit-immediately", "--cost-limit", "0"],
-    ...["--model", `openai/${config.model}`, "--task", task.instruction],
+    ...["--model", config.model, "--model-class", "plain_model.Plain", "--task", task.instruction],
     ...["--config", join(folders.home, "mini.yaml"), "--output", join(folders.home, "run.json")],
   ],
   env: ({ folders }) => ({
@@ -34,10 +45,10 @@ const miniSweAgent = (): CommandAgentOptions<ShellTask> => ({
     MSWEA_GLOBAL_CONFIG_DIR: folders.home,
     MSWEA_COST_TRACKING: "ignore_errors",
     MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT: "1",
-    // Prices of models, from the package instead of the network.
-    LITELLM_LOCAL_MODEL_COST_MAP: "True",
+    PYTHONPATH: folders.home,
   }),
   homeFiles: {
+    "plain_model.py": plainModel,
     "mini.yaml": JSON.stringify({
       agent: {
         system_template: systemPrompt,

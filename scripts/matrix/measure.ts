@@ -10,7 +10,7 @@ import { measureTraining } from "./training.ts";
 /** Rollouts of two calls each, where a rollout costs little. */
 const manyRollouts = 512;
 /** Where each rollout starts a process: few rollouts of many calls each. */
-const long = { rollouts: 32, toolCalls: 32, timeoutMs: 500_000 } as const;
+const long = { rollouts: 16, toolCalls: 64, timeoutMs: 500_000 } as const;
 
 const untrained = { rewardFirst: null, rewardLast: null, steps: null } as const;
 

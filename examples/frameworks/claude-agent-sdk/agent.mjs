@@ -31,7 +31,7 @@ export async function agent(task, { anthropicBaseUrl, apiKey, model, signal }) {
         tools: [],
         mcpServers: { shop },
         allowedTools: ["mcp__shop__get_price", "mcp__shop__multiply"],
-        maxTurns: 40,
+        maxTurns: 80,
         abortController,
         settingSources: [],
         persistSession: false,
