@@ -18,6 +18,10 @@ export interface CommandLineAgent {
   /** Run by Node, instead of a native program. */
   readonly isNode: boolean;
   readonly options: (options: ToolOptions) => CommandAgentOptions;
+  /** Calls of its shell in a rollout, where 64 take too long. @default 64 */
+  readonly toolCalls?: number;
+  /** Why there are fewer calls. */
+  readonly note?: string;
   /** The call of its shell with a command. */
   readonly shell: (command: string) => { readonly name: string; readonly arguments: object };
 }
@@ -48,6 +52,8 @@ export const commandLineAgents: readonly CommandLineAgent[] = [
     protocol: "Chat Completions",
     isNode: false,
     options: opencode,
+    toolCalls: 15,
+    note: "fewer calls: a start takes 8 s of a processor, and calls much of one",
     shell: (command) => ({ name: "bash", arguments: { command, description: "Reads a price" } }),
   },
   {

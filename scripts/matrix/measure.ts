@@ -72,6 +72,7 @@ export async function measureCommandLine(agent: CommandLineAgent): Promise<Row> 
   const { error, ...capture }: Capture = await measureCapture({
     flow: commandAgent(agent.options({ program, timeoutMs: long.timeoutMs })),
     ...long,
+    toolCalls: agent.toolCalls ?? long.toolCalls,
     call: (i) => agent.shell(`printf 'PRICE%s' -${i}`),
   });
   return {
@@ -83,6 +84,6 @@ export async function measureCommandLine(agent: CommandLineAgent): Promise<Row> 
     ...capture,
     ...untrained,
     seconds: (performance.now() - startedAt) / 1000,
-    ...notesOf(error),
+    ...notesOf(agent.note, error),
   };
 }
