@@ -1,7 +1,9 @@
 /**
  * Runs the cookbooks and writes their curves: docs/cookbooks.json and docs/images/cookbook-NAME.svg.
  *
- *   node scripts/cookbook-curves.mjs [NAME=FILE ...]     a file has what a cookbook printed in an earlier run
+ *   node scripts/cookbook-curves.mjs                  all of them
+ *   node scripts/cookbook-curves.mjs sql judge        some of them; the curves of the others stay
+ *   node scripts/cookbook-curves.mjs sql=FILE         a file has what a cookbook printed in an earlier run
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -22,12 +24,18 @@ const pictures = {
   "group-judge": ["judge", "labels"],
 };
 const given = new Map(process.argv.slice(2).map((pair) => pair.split("=")));
+const unknown = [...given.keys()].find((name) => cookbooks[name] === undefined);
+if (unknown !== undefined) {
+  console.error(`There is no curve "${unknown}"; there are ${Object.keys(cookbooks).join(", ")}.`);
+  process.exit(2);
+}
 
 function printedBy(name) {
-  if (given.has(name)) return readFileSync(given.get(name), "utf8");
-  if (given.size > 0) return "";
+  if (given.size > 0 && !given.has(name)) return "";
+  const printed = given.get(name);
+  if (printed !== undefined) return readFileSync(printed, "utf8");
   const [file, ...args] = cookbooks[name];
-  const { stdout } = spawnSync(
+  const { stdout, status } = spawnSync(
     process.execPath,
     [
       "--import",
@@ -39,6 +47,7 @@ function printedBy(name) {
     ],
     { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] },
   );
+  if (status !== 0) throw new Error(`${file} ended with exit status ${status}.`);
   return stdout;
 }
 

@@ -9,7 +9,7 @@
 import { AgentTrainer, type Episode, loadConfig, type Task } from "agent-trainer";
 import { agent } from "../shop/agent.ts";
 import { evaluator } from "../shop/evaluator.ts";
-import { type ShopTask, makeTasks } from "../shop/tasks.ts";
+import { makeTasks } from "../shop/tasks.ts";
 
 const [first, ...rest] = process.argv.slice(2);
 const hasLabels = first === "labels";
@@ -61,13 +61,13 @@ const train = makeTasks("train", 512).map((task) =>
   hasLabels ? task : { ...task, metadata: { ...task.metadata, answer: Number.NaN } },
 );
 
-const trainer = new AgentTrainer<ShopTask>({
+const trainer = new AgentTrainer({
   agentFlow: agent,
   evaluator,
   ...(hasLabels ? {} : { groupEvaluator: rank }),
   config,
-  trainDataset: train as never,
-  valDataset: makeTasks("val", 50) as never,
+  trainDataset: train,
+  valDataset: makeTasks("val", 50),
 });
 for await (const event of trainer.events()) {
   if (event.type === "validation-end")

@@ -1,12 +1,12 @@
 /**
  * A solver and a checker, both trained, with one set of weights. The solver answers a question of the shop; the
  * checker is shown the question and the answer, finds out for itself, and accepts the answer if it agrees. The
- * solver is paid for the right answer, the checker for the right verdict, whatever the solver did. Arguments
- * are options, such as trainer.total_batches=5.
+ * solver is paid for the right answer, the checker for the right verdict, whatever the solver did, if it has
+ * looked the price up. Arguments are options, such as trainer.total_batches=5.
  */
 import { AgentTrainer, defineTrajectory, loadConfig } from "agent-trainer";
 import { agent } from "../shop/agent.ts";
-import { type ShopTask, makeTasks } from "../shop/tasks.ts";
+import { makeTasks } from "../shop/tasks.ts";
 
 const { config } = loadConfig({
   overrides: [
@@ -22,9 +22,9 @@ const { config } = loadConfig({
 
 const numberOf = (text: string): number => Number(text.match(/\d+/g)?.at(-1));
 
-const trainer = new AgentTrainer<ShopTask>({
+const trainer = new AgentTrainer({
   config,
-  trainDataset: makeTasks("train", 512) as never,
+  trainDataset: makeTasks("train", 512),
   agentRunFunc: async (task, endpoint) => {
     const solver = endpoint.trajectory("solver");
     const said = numberOf(await agent(task, { ...endpoint, baseUrl: solver.baseUrl }));
@@ -34,12 +34,14 @@ const trainer = new AgentTrainer<ShopTask>({
 
     const isRight = said === task.metadata.answer;
     const isAccepted = found === said;
+    // "No" without a look at the price is right as long as most answers are wrong: it is not paid.
+    const hasLooked = found > 0 && found % task.metadata.price === 0;
     return [
       defineTrajectory({ name: "solver", uid: solver.uid, reward: isRight ? 1 : 0 }),
       defineTrajectory({
         name: "checker",
         uid: checker.uid,
-        reward: isAccepted === isRight ? 1 : 0,
+        reward: hasLooked && isAccepted === isRight ? 1 : 0,
       }),
     ];
   },

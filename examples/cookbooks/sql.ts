@@ -73,14 +73,14 @@ const { config } = loadConfig({
     ...process.argv.slice(2),
   ],
 });
-const trainer = new AgentTrainer<ShopTask>({
+const trainer = new AgentTrainer({
   agentFlow: agent,
   evaluator: ({ metadata: { item, count } }, { output }) => {
     const { value } = statements.total.get(count, item) as Row;
     return Number(output) === value;
   },
   config,
-  trainDataset: makeTasks("train", 512) as never,
+  trainDataset: makeTasks("train", 512),
 });
 for await (const event of trainer.events()) {
   if (event.type === "step-end")

@@ -40,15 +40,15 @@ const flow = (timeoutMs: number) =>
 async function record(): Promise<readonly Recording[]> {
   const tasks = Array.from({ length: 4 }, (_, i) => shellTask(i));
   const byId = new Map(tasks.map((task) => [task.id, task]));
-  const call = JSON.stringify({
-    name: tool!.call.name,
-    arguments: { [tool!.call.argument]: "cat given.txt > out.txt" },
-  });
+  const { call, finish } = tool!;
+  const run = (command: string): string =>
+    `<tool_call>\n${JSON.stringify({ name: call.name, arguments: { [call.argument]: command } })}\n</tool_call>`;
+  const done = finish === undefined ? "Done." : run(finish);
   const agent = flow(120_000);
   const { episodes } = await runThroughGateway({
     tasks: tasks.map(({ id }) => id),
     flow: (task, config) => agent.run(byId.get(task.id)!, config),
-    script: ({ index }) => (seen(index) ? "Done." : `<tool_call>\n${call}\n</tool_call>`),
+    script: ({ index }) => (seen(index) ? done : run("cat given.txt > out.txt")),
     limits: { concurrency: 1, timeoutMs: 150_000 },
     callTimeoutMs: 60_000,
     contextLength: 1_000_000,
@@ -75,7 +75,7 @@ const bytes = recordings[0]!.messages.reduce((sum, one) => sum + Buffer.byteLeng
 say(`${name}: prompts of ${bytes} bytes, ${offered!.length} tools, recorded after ${since()}`);
 
 const show = (random: () => number) =>
-  demonstrate(recordings[Math.floor(random() * recordings.length)]!, tool.call, random);
+  demonstrate(recordings[Math.floor(random() * recordings.length)]!, tool, random);
 const random = createRandom(deriveSeed(1, "tokenizer"));
 const texts = Array.from({ length: 100 }, () => show(random)).flatMap((messages) =>
   messages.flatMap((message) => [
@@ -108,12 +108,12 @@ const curve: { step: number; reward: number; seconds: number }[] = [];
 if (minutes === "0") process.exit(0);
 const trainingAt = performance.now();
 const deadline = new AbortController();
-const trainer = new AgentTrainer<ShellTask>({
+const trainer = new AgentTrainer({
   agentFlow: flow(120_000),
   evaluator: (task, episode) =>
     (episode.metadata["files"] as Record<string, string> | undefined)?.["out.txt"] ===
     task.metadata.wanted,
-  trainDataset: Array.from({ length: 64 }, (_, i) => shellTask(1000 + i)) as never,
+  trainDataset: Array.from({ length: 64 }, (_, i) => shellTask(1000 + i)),
   signal: deadline.signal,
   config: {
     model: { name: model, loraRank: 0 },

@@ -10,6 +10,14 @@ export interface ShellTask {
   readonly wanted: string;
 }
 
+/** How a tool is spoken to. */
+export interface Interface {
+  /** Its shell, and the argument that has the command. */
+  readonly call: { readonly name: string; readonly argument: string };
+  /** The command that ends its work. @default none: it ends with a response without a call */
+  readonly finish?: string;
+}
+
 /** What is asked, the command that does it, and what comes out. */
 const jobs = [
   { verb: "Sort", command: "sort", of: (lines: readonly string[]) => lines.toSorted() },
@@ -42,7 +50,7 @@ const shares = { right: 0.25, atOnce: 0.25 };
 /** The conversation of a recording about another task, in one of three ways. */
 export function demonstrate(
   recording: Recording,
-  tool: { readonly name: string; readonly argument: string },
+  { call: tool, finish }: Interface,
   random: () => number,
 ): readonly ChatMessage[] {
   const i = Math.floor(random() * 10_000);
@@ -52,12 +60,18 @@ export function demonstrate(
     content: textOf(message).replaceAll(recording.task.instruction, instruction),
   }));
   const way = random();
-  const done: ChatMessage = { role: "assistant", content: "Done." };
+  const run = (command: string): ChatMessage => ({
+    role: "assistant",
+    content: "",
+    toolCalls: [
+      { id: "", name: tool.name, arguments: JSON.stringify({ [tool.argument]: command }) },
+    ],
+  });
+  const done =
+    finish === undefined ? ({ role: "assistant", content: "Done." } as const) : run(finish);
   if (way < shares.atOnce) return [...before, done];
   const command = way < shares.atOnce + shares.right ? jobs[i % jobs.length]!.command : "cat";
-  const input = { [tool.argument]: `${command} given.txt > out.txt` };
-  const call = { id: "", name: tool.name, arguments: JSON.stringify(input) };
-  return [...before, { role: "assistant", content: "", toolCalls: [call] }, recording.result, done];
+  return [...before, run(`${command} given.txt > out.txt`), recording.result, done];
 }
 
 export const textOf = ({ content }: ChatMessage): string =>

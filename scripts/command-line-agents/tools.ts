@@ -10,17 +10,56 @@ import {
   pi,
 } from "../../src/agents/index.ts";
 import { root } from "../../test/integration/root.ts";
-import type { ShellTask } from "./shell-tasks.ts";
+import type { Interface, ShellTask } from "./shell-tasks.ts";
 
 const program = (name: string): string =>
   join(root, ".cache/command-line-agents/node_modules/.bin", name);
 const systemPrompt = "You work with files in a shell.";
 
-export interface Tool {
+export interface Tool extends Interface {
   readonly options: () => CommandAgentOptions<ShellTask>;
-  /** Its shell, and the argument that has the command. */
-  readonly call: { readonly name: string; readonly argument: string };
 }
+
+/** A model class of mini-swe-agent without litellm, whose import takes seconds at each start. */
+const plainModel = `import os
+from minisweagent.models.openrouter_model import OpenRouterModel
+
+class Plain(OpenRouterModel):
+    def __init__(self, **options):
+        super().__init__(**options)
+        self._api_url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+        self._api_key = os.environ["OPENAI_API_KEY"]
+`;
+
+/** mini-swe-agent (PyPI), with templates of one line in place of its own; JSON is YAML. */
+const miniSweAgent = (): CommandAgentOptions<ShellTask> => ({
+  command: ({ task, config, folders }) => [
+    join(root, ".cache/command-line-agents/venv/bin/mini"),
+    ...["--yolo", "--exit-immediately", "--cost-limit", "0"],
+    ...["--model", config.model, "--model-class", "plain_model.Plain", "--task", task.instruction],
+    ...["--config", join(folders.home, "mini.yaml"), "--output", join(folders.home, "run.json")],
+  ],
+  env: ({ folders }) => ({
+    MSWEA_CONFIGURED: "true",
+    MSWEA_SILENT_STARTUP: "1",
+    MSWEA_GLOBAL_CONFIG_DIR: folders.home,
+    MSWEA_COST_TRACKING: "ignore_errors",
+    MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT: "1",
+    PYTHONPATH: folders.home,
+  }),
+  homeFiles: {
+    "plain_model.py": plainModel,
+    "mini.yaml": JSON.stringify({
+      agent: {
+        system_template: systemPrompt,
+        instance_template: "{{task}}",
+        step_limit: 4,
+        max_consecutive_format_errors: 1,
+      },
+      model: { observation_template: "{{output.output}}" },
+    }),
+  },
+});
 
 export const tools: Readonly<Record<string, Tool>> = {
   pi: {
@@ -30,6 +69,11 @@ export const tools: Readonly<Record<string, Tool>> = {
         args: ["--system-prompt", systemPrompt, "--tools", "bash", "--no-context-files"],
       }),
     call: { name: "bash", argument: "command" },
+  },
+  "mini-swe-agent": {
+    options: miniSweAgent,
+    call: { name: "bash", argument: "command" },
+    finish: "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT",
   },
   codex: {
     options: () => {

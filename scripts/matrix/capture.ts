@@ -1,10 +1,11 @@
-/** Calls that a framework made under load, and those that were captured. */
-import { httpAgent } from "../../src/agents/index.ts";
+/** Calls that an agent made under load, and those that were captured. */
+import type { AgentFlowObject } from "../../src/core/agent.ts";
 import { createGateway } from "../../src/gateway/index.ts";
 import { flowProgram } from "../../src/rollout/programs/function-programs.ts";
 import { defaultRolloutLimits } from "../../src/rollout/rollout-request.ts";
 import { createRolloutRunner } from "../../src/rollout/runner.ts";
 import { createScriptedTarget } from "../../src/testing/index.ts";
+import { startCallCounter } from "./call-counter.ts";
 
 const concurrency = 16;
 
@@ -16,33 +17,55 @@ export interface Capture {
   readonly error: string | null;
 }
 
-/** `tool`: what the model calls. */
-function script(tool: string): (call: { readonly text: string }) => string {
-  const call = `<tool_call>\n${JSON.stringify({ name: tool, arguments: { item: "lamp" } })}\n</tool_call>`;
-  return ({ text }) => (text.includes("PRICE-") ? "It costs what the tool said." : call);
+/** What is run, and what the model says. */
+export interface Load {
+  readonly flow: AgentFlowObject;
+  readonly rollouts: number;
+  /** Calls of its tool that the model makes in a rollout before it answers. @default 1 */
+  readonly toolCalls?: number;
+  /** The model's call number `i` of a rollout; its result is to have `PRICE-` in it. @default that of the shop */
+  readonly call?: (i: number) => { readonly name: string; readonly arguments: object };
+  /** Model calls that were made so far. @default what arrives between the agent and the gateway */
+  readonly made?: () => Promise<number>;
+  /** Limit of a rollout. @default 120_000 */
+  readonly timeoutMs?: number;
 }
 
-/** Rollouts of two calls each, 16 at a time, in one process of the framework. */
-export async function measureCapture(
-  url: string,
-  rollouts: number,
-  tool: string,
-): Promise<Capture> {
-  const made = async (): Promise<number> => {
-    const response = await fetch(new URL("/calls", url));
-    return ((await response.json()) as { calls: number }).calls;
+const shopCall = { name: "get_price", arguments: { item: "lamp" } };
+
+/** The calls of a framework in `examples/frameworks/serve.mjs`, counted at its sockets. */
+export async function madeBy(url: string): Promise<number> {
+  const response = await fetch(new URL("/calls", url));
+  return ((await response.json()) as { calls: number }).calls;
+}
+
+/** Rollouts of `toolCalls` + 1 calls each, 16 at a time. */
+export async function measureCapture(load: Load): Promise<Capture> {
+  const { flow, rollouts, toolCalls = 1, call = () => shopCall, timeoutMs = 120_000 } = load;
+  await using counter = await startCallCounter();
+  const made = load.made ?? (async () => counter.calls);
+  const script = ({ text }: { readonly text: string }): string => {
+    // A side call, such as one for a title.
+    if (!text.startsWith("tools\n")) return "Prices";
+    const results = text.split("PRICE-").length - 1;
+    return results < toolCalls
+      ? `<tool_call>\n${JSON.stringify(call(results))}\n</tool_call>`
+      : "It costs what the tool said.";
   };
   await using gateway = createGateway({
-    target: createScriptedTarget(script(tool), { keepRequests: false, contextLength: 1_000_000 }),
+    target: createScriptedTarget(script, { keepRequests: false, contextLength: 1_000_000 }),
     model: "scripted",
   });
-  await gateway.listen();
+  const { port } = await gateway.listen(
+    load.made === undefined ? { publicUrl: counter.url } : undefined,
+  );
+  counter.target = `http://127.0.0.1:${port}`;
   const runner = createRolloutRunner({
     host: gateway.sessions,
-    program: flowProgram(httpAgent({ url })),
+    program: flowProgram(flow),
     evaluator: () => true,
     untrainedRoles: [],
-    limits: { ...defaultRolloutLimits, concurrency, timeoutMs: 120_000, retries: 0 },
+    limits: { ...defaultRolloutLimits, concurrency, timeoutMs, retries: 0 },
   });
   const before = await made();
   const requests = Array.from({ length: rollouts }, (_, i) => ({

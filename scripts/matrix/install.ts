@@ -1,8 +1,9 @@
-/** Frameworks and versions of Node, installed into .cache/matrix/. */
+/** Frameworks, versions of Node, and command-line agents, installed into .cache/. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../test/integration/root.ts";
+import type { CommandLineAgent } from "./command-line.ts";
 import type { Framework } from "./rows.ts";
 
 const cache = join(root, ".cache", "matrix");
@@ -46,17 +47,17 @@ export interface Installed {
 
 /** One version of a framework, next to what its agent imports. */
 export function installFramework(
-  { name, isPython = false }: Framework,
+  { name, folder: source = name, file, isPython = false }: Framework,
   packages: Readonly<Record<string, string>>,
 ): Installed {
-  const label = [name, ...Object.values(packages).slice(0, 1)].join("-");
+  const label = [source, ...Object.values(packages).slice(0, 1)].join("-");
   const world = join(cache, label);
-  const folder = join(world, name);
+  const folder = join(world, source);
   mkdirSync(world, { recursive: true });
-  for (const file of ["serve.mjs", "shop.mjs", name]) {
-    cpSync(join(sources, file), join(world, file), { recursive: true });
+  for (const copied of ["serve.mjs", "shop.mjs", source]) {
+    cpSync(join(sources, copied), join(world, copied), { recursive: true });
   }
-  const agent = join(folder, isPython ? "agent.py" : "agent.mjs");
+  const agent = join(folder, file ?? (isPython ? "agent.py" : "agent.mjs"));
   const lines = readFileSync(agent, "utf8").match(/(?:#|\/\/) changed/gu)?.length ?? 0;
   if (isPython) {
     const python = join(folder, "venv", "bin", "python");
@@ -76,4 +77,20 @@ export function installFramework(
   }
   const version = first === undefined ? "–" : versionOf(folder, first);
   return { folder, version, args: [join(world, "serve.mjs"), agent], interpreter: null, lines };
+}
+
+/** The newest version of a command-line agent; all of them in one folder. */
+export function installCommandLineAgent(agent: CommandLineAgent): {
+  readonly program: string;
+  readonly version: string;
+} {
+  const folder = join(root, ".cache", "command-line-agents");
+  const program = join(folder, "node_modules", ".bin", agent.program);
+  if (!existsSync(program)) {
+    mkdirSync(folder, { recursive: true });
+    if (!existsSync(join(folder, "package.json")))
+      writeFileSync(join(folder, "package.json"), "{}");
+    npm(folder, agent.package);
+  }
+  return { program, version: versionOf(folder, agent.package) };
 }

@@ -1,14 +1,12 @@
 /**
- * `npm run matrix`: every framework in examples/frameworks/, on several versions of Node, through the real
- * gateway: calls that it made, calls that were captured, and the reward of a short training. Writes the table
- * of docs/frameworks.md.
+ * `npm run matrix`: every framework in examples/frameworks/, on several versions of Node, and command-line
+ * agents, through the real gateway: calls that were made, calls that were captured, and the reward of a short
+ * training. Writes the table of docs/frameworks.md; rows that were not run now stay as they are.
  */
 import { parseArgs } from "node:util";
-import { startServer } from "../../src/agents/http/agent-server.ts";
-import { installFramework, installNode } from "./install.ts";
-import { measureCapture } from "./capture.ts";
-import { measureTraining } from "./training.ts";
-import { type Framework, frameworks, type Row } from "./rows.ts";
+import { commandLineAgents } from "./command-line.ts";
+import { measureCommandLine, measureFramework } from "./measure.ts";
+import { frameworks, nodeMajors, oldestNode, type Row } from "./rows.ts";
 import { writeTable } from "./table.ts";
 
 const { values: flags } = parseArgs({
@@ -22,84 +20,68 @@ const { values: flags } = parseArgs({
   },
 });
 const isQuick = flags.quick === true;
-const nodes = (flags.node ?? (isQuick ? [] : ["20", "22", "24"])).map(Number);
-const steps = isQuick ? 6 : 18;
+const nodes = flags.node?.map(Number);
+const steps = flags["no-training"] === true ? 0 : isQuick ? 6 : 18;
 
-async function measureRow(
-  framework: Framework,
-  packages: Readonly<Record<string, string>>,
-  node: number,
-): Promise<Row> {
-  const startedAt = performance.now();
-  const { folder, version, args, interpreter, lines } = installFramework(framework, packages);
-  const program = installNode(node);
-  const server = await startServer({
-    command: [interpreter ?? program, ...args],
-    folder,
-    env: {},
-    passEnv: [],
-    memoryMb: undefined,
-    readyMs: 60_000,
-  });
-  try {
-    const url = `http://127.0.0.1:${server.port}/rollout`;
-    const tool = framework.name === "claude-agent-sdk" ? "mcp__shop__get_price" : "get_price";
-    const rollouts = framework.rollouts ?? 512;
-    const { error, ...capture } = await measureCapture(url, rollouts, tool);
-    const skips = framework.untrained !== undefined || flags["no-training"] === true;
-    const trained = skips
-      ? { rewardFirst: null, rewardLast: null }
-      : await measureTraining(url, steps);
-    const notes = [
-      framework.untrained,
-      flags["no-training"] === true ? "not trained in this run" : undefined,
-      error?.split("\n").slice(0, 3).join(" ").slice(0, 200),
-    ].filter((note) => note !== undefined);
-    return {
-      framework: framework.name,
-      version,
-      node: interpreter === null ? String(node) : "Python",
-      protocol: framework.protocol,
-      lines,
-      ...capture,
-      ...trained,
-      seconds: (performance.now() - startedAt) / 1000,
-      ...(notes.length === 0 ? {} : { note: notes.join("; ") }),
-    };
-  } finally {
-    await server.stop();
-  }
+/** Names, and majors after an `@`. */
+const only = flags.only?.map((text) => text.split("@"));
+const isWanted = (names: readonly string[], major?: string): boolean =>
+  only === undefined ||
+  only.some(([name, wanted]) => names.includes(name!) && (wanted ?? major) === major);
+
+const isNamed = (major: string): boolean => only?.some((one) => one[1] === major) === true;
+
+const known = [...frameworks, ...commandLineAgents].map(({ name }) => name);
+const unknown = only?.find(([name]) => !isKnown(name!))?.[0];
+if (unknown !== undefined) {
+  console.error(`The matrix has no "${unknown}"; it has ${known.join(", ")}.`);
+  process.exit(2);
+}
+function isKnown(name: string): boolean {
+  return known.includes(name) || frameworks.some(({ folder }) => folder === name);
 }
 
 const rows: Row[] = [];
+
+async function add(
+  of: Pick<Row, "framework" | "version" | "node" | "protocol">,
+  measure: () => Promise<Row>,
+): Promise<void> {
+  try {
+    rows.push(await measure());
+  } catch (error) {
+    const text = (error instanceof Error ? error.message : String(error)).slice(0, 300);
+    const note = text.replaceAll("\n", " ");
+    const none = { lines: 0, calls: 0, captured: 0, misattributed: 0, seconds: 0 };
+    rows.push({ ...of, ...none, rewardFirst: null, rewardLast: null, steps: null, note });
+  }
+  process.stderr.write(`${JSON.stringify(rows.at(-1))}\n`);
+  if (flags["no-table"] !== true) writeTable(rows);
+}
+
 for (const framework of frameworks) {
-  if (flags.only !== undefined && !flags.only.includes(framework.name)) continue;
-  for (const packages of isQuick ? framework.versions.slice(0, 1) : framework.versions) {
-    const wanted =
-      framework.isPython === true ? [20] : nodes.length === 0 ? [framework.node] : nodes;
-    // Older majors run on older Node.
-    const oldest = packages === framework.versions[0] ? framework.node : 20;
+  const { name, folder, protocol, isPython = false } = framework;
+  for (const packages of framework.versions) {
+    const [version = "–"] = Object.values(packages);
+    if (!isWanted([name, folder ?? name], version)) continue;
+    if (isQuick && packages !== framework.versions[0] && !isNamed(version)) continue;
+    const oldest = oldestNode(framework, packages);
+    const wanted = isPython || isQuick ? (nodes ?? [oldest]) : (nodes ?? nodeMajors);
     for (const node of wanted.filter((one) => one >= oldest)) {
-      try {
-        rows.push(await measureRow(framework, packages, node));
-      } catch (error) {
-        const note = (error instanceof Error ? error.message : String(error)).slice(0, 300);
-        const [version = "–"] = Object.values(packages);
-        const none = { lines: 0, calls: 0, captured: 0, misattributed: 0, seconds: 0 };
-        const { name, protocol } = framework;
-        const of = { framework: name, version, node: String(node), protocol };
-        rows.push({
-          ...of,
-          ...none,
-          rewardFirst: null,
-          rewardLast: null,
-          note: note.replaceAll("\n", " "),
-        });
-      }
-      process.stderr.write(`${JSON.stringify(rows.at(-1))}\n`);
-      if (flags["no-table"] !== true) writeTable(rows);
+      await add(
+        { framework: name, version, node: isPython ? "Python" : String(node), protocol },
+        () => measureFramework(framework, packages, node, steps),
+      );
+      if (isPython) break;
     }
   }
+}
+for (const agent of commandLineAgents) {
+  const { name, protocol } = agent;
+  if (nodes !== undefined || !isWanted([name])) continue;
+  await add({ framework: name, version: "–", node: "–", protocol }, () =>
+    measureCommandLine(agent),
+  );
 }
 if (flags.json === true) process.stdout.write(`${JSON.stringify({ rows })}\n`);
 const isComplete = rows.every(

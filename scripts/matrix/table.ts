@@ -2,19 +2,39 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../test/integration/root.ts";
-import type { Row } from "./rows.ts";
+import { commandLineAgents } from "./command-line.ts";
+import { frameworks, type Row } from "./rows.ts";
 
 const page = join(root, "docs", "frameworks.md");
 const data = join(root, "docs", "frameworks.json");
 const [begin, end] = ["<!-- matrix: begin -->", "<!-- matrix: end -->"];
 
+/** In the order of the rows' definitions, newer versions first, then by Node. */
+const names = [...frameworks, ...commandLineAgents].map(({ name }) => name);
+const major = (text: string): number => Number(text.split(".")[0]) || 0;
+const inOrder = (a: Row, b: Row): number =>
+  names.indexOf(a.framework) - names.indexOf(b.framework) ||
+  major(b.version) - major(a.version) ||
+  major(a.node) - major(b.node);
+
+/** A row without a training keeps that of the same version before. */
+const withTraining = (row: Row, before: Row | undefined): Row =>
+  row.steps === null && before !== undefined && before.version === row.version
+    ? {
+        ...row,
+        rewardFirst: before.rewardFirst,
+        rewardLast: before.rewardLast,
+        steps: before.steps,
+      }
+    : row;
+
 const keyOf = ({ framework, version, node }: Row): string =>
   [framework, version.split(".")[0], node.split(".")[0]].join(" ");
 
-const reward = ({ rewardFirst, rewardLast }: Row): string =>
+const reward = ({ rewardFirst, rewardLast, steps }: Row): string =>
   rewardFirst === null || rewardLast === null
     ? "–"
-    : `${rewardFirst.toFixed(2)} → ${rewardLast.toFixed(2)}`;
+    : `${rewardFirst.toFixed(2)} → ${rewardLast.toFixed(2)} (${steps} steps)`;
 
 const line = (row: Row): string =>
   `| ${[
@@ -34,8 +54,9 @@ const line = (row: Row): string =>
 /** All rows, those of before included. */
 export function writeTable(rows: readonly Row[]): readonly Row[] {
   const before = existsSync(data) ? (JSON.parse(readFileSync(data, "utf8")) as Row[]) : [];
-  const merged = new Map([...before, ...rows].map((row) => [keyOf(row), row]));
-  const all = [...merged.values()];
+  const merged = new Map(before.map((row) => [keyOf(row), row]));
+  for (const row of rows) merged.set(keyOf(row), withTraining(row, merged.get(keyOf(row))));
+  const all = [...merged.values()].toSorted(inOrder);
   writeFileSync(data, `${JSON.stringify(all, null, 2)}\n`);
   const table = [
     "| framework | version | Node | protocol | lines changed | calls made | captured | in a wrong rollout | reward | seconds | note |",

@@ -3,7 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { evaluator } from "../../examples/shop/evaluator.ts";
-import { makeTasks } from "../../examples/shop/tasks.ts";
+import { makeTasks, type ShopTask } from "../../examples/shop/tasks.ts";
 import { httpAgent } from "../../src/agents/index.ts";
 import { AgentTrainer } from "../../src/index.ts";
 
@@ -16,9 +16,9 @@ export async function measureTraining(
 ): Promise<{ readonly rewardFirst: number; readonly rewardLast: number }> {
   const rewards: number[] = [];
   const trainer = new AgentTrainer({
-    agentFlow: httpAgent({ url }),
-    evaluator: evaluator as never,
-    trainDataset: makeTasks("train", 512) as never,
+    agentFlow: httpAgent<ShopTask>({ url }),
+    evaluator: evaluator,
+    trainDataset: makeTasks("train", 512),
     config: {
       model: { name: "builtin:shop-tiny", loraRank: 0 },
       data: { trainBatchSize: 8 },

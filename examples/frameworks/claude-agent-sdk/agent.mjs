@@ -6,7 +6,9 @@ import { createSdkMcpServer, query, tool } from "@anthropic-ai/claude-agent-sdk"
 import { z } from "zod";
 import { getPrice, multiply, systemPrompt } from "../shop.mjs";
 
-export async function agent(task, { anthropicBaseUrl, apiKey, model }) {
+export async function agent(task, { anthropicBaseUrl, apiKey, model, signal }) {
+  const abortController = new AbortController();
+  signal.addEventListener("abort", () => abortController.abort());
   const home = await mkdtemp(join(tmpdir(), "claude-"));
   const text = (value) => ({ content: [{ type: "text", text: value }] });
   const shop = createSdkMcpServer({
@@ -29,7 +31,8 @@ export async function agent(task, { anthropicBaseUrl, apiKey, model }) {
         tools: [],
         mcpServers: { shop },
         allowedTools: ["mcp__shop__get_price", "mcp__shop__multiply"],
-        maxTurns: 4,
+        maxTurns: 80,
+        abortController,
         settingSources: [],
         persistSession: false,
         cwd: home,
