@@ -1,12 +1,11 @@
 /** Rows of one file, by its ending. */
-import { existsSync } from "node:fs";
 import { extname } from "node:path";
-import { ConfigError } from "../../core/errors.ts";
 import { parseJson, requireArray, sourceRow, type SourceRow } from "../source-row.ts";
 import { readLines } from "./json-lines-file.ts";
 import { readParquet } from "./read-parquet.ts";
 import { readTable, type Table } from "./read-table.ts";
 import { isUtf16, readText } from "./read-text.ts";
+import { requireFile } from "./require-file.ts";
 
 type Rows = Iterable<SourceRow> | AsyncIterable<SourceRow>;
 
@@ -68,12 +67,6 @@ export const endingOf = (path: string): string => extname(path).toLowerCase();
  * @param option names the file, for the message of one that does not exist.
  */
 export async function* readFileRows(file: string, option: string): AsyncGenerator<SourceRow> {
-  if (!existsSync(file)) {
-    throw new ConfigError({
-      message: `${option} names ${file}, which does not exist.`,
-      hint: "Paths are relative to the configuration file.",
-      fields: { option, file },
-    });
-  }
+  requireFile(file, option);
   yield* (readers.get(endingOf(file)) as (file: string) => Rows)(file);
 }

@@ -4,10 +4,10 @@ import { resolve } from "node:path";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { Renderer } from "../../core/policy.ts";
-import { type DatasetSource, openSource } from "../../launch/load-dataset.ts";
+import { checkSource, type DatasetSource, openSource } from "../../launch/load-dataset.ts";
 import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
 import { parseConversation, parsePreference } from "./conversation.ts";
-import { episodeExamples } from "./episode-examples.ts";
+import { episodeExamples, trainingFiles } from "./episode-examples.ts";
 import { renderConversation } from "./render-conversation.ts";
 import { RowError } from "./row-error.ts";
 import { type Example, rowsOfExample } from "./token-row.ts";
@@ -116,29 +116,57 @@ async function readSource(
   }
 }
 
-/** Training and validation examples. @throws ConfigError naming the file and line of a bad row. */
-export async function loadExamples(options: ExampleOptions): Promise<LoadedExamples> {
-  const { config, folder, renderer, contextLength } = options;
-  const { fromRun, minReward, loss, maxLength, val: valFile, valFraction } = config.fineTuning;
-  const longest = Math.min(maxLength ?? contextLength, contextLength);
-  const source = options.train ?? config.fineTuning.train;
+/** null: those of `fine_tuning.from_run`. @throws ConfigError where there is none, or two. */
+function trainSource(
+  { fineTuning: { train, fromRun } }: TrainConfig,
+  given: ExampleSource | null | undefined,
+): ExampleSource | null {
+  const source = given ?? train;
   if (source !== null && fromRun !== null) {
     throw new ConfigError({
       message: "fine_tuning.train and fine_tuning.from_run both name examples.",
       hint: "Set one of them to null.",
     });
   }
+  if (source !== null || fromRun !== null) return source;
+  throw new ConfigError({
+    message: "There are no examples to fine-tune on.",
+    hint: "Name a file in fine_tuning.train, or a run in fine_tuning.from_run.",
+    fields: { option: "fine_tuning.train" },
+  });
+}
+
+/**
+ * Looks for the examples without reading them, so that a wrong name is found before a model is loaded.
+ * @throws ConfigError for a file that does not exist, or a folder without recorded episodes.
+ */
+export function checkExamples({
+  config,
+  folder,
+  train,
+  val,
+}: Pick<ExampleOptions, "config" | "folder" | "train" | "val">): void {
+  const { fromRun, val: valFile } = config.fineTuning;
+  const sources = {
+    "fine_tuning.train": trainSource(config, train),
+    "fine_tuning.val": val ?? valFile,
+  };
+  for (const [option, source] of Object.entries(sources))
+    if (typeof source === "string") checkSource(source, { folder, option });
+  if (fromRun !== null) trainingFiles(resolve(folder, fromRun));
+}
+
+/** Training and validation examples. @throws ConfigError naming the file and line of a bad row. */
+export async function loadExamples(options: ExampleOptions): Promise<LoadedExamples> {
+  const { config, folder, renderer, contextLength } = options;
+  const { fromRun, minReward, loss, maxLength, val: valFile, valFraction } = config.fineTuning;
+  const longest = Math.min(maxLength ?? contextLength, contextLength);
+  const source = trainSource(config, options.train);
   const train = new Collected(longest);
   if (fromRun !== null) {
     const choice = { folder: resolve(folder, fromRun), minReward, loss };
     for (const example of episodeExamples(choice, renderer)) train.add(example);
-  } else if (source === null) {
-    throw new ConfigError({
-      message: "There are no examples to fine-tune on.",
-      hint: "Name a file in fine_tuning.train, or a run in fine_tuning.from_run.",
-      fields: { option: "fine_tuning.train" },
-    });
-  } else await readSource(source, "fine_tuning.train", train, options);
+  } else if (source !== null) await readSource(source, "fine_tuning.train", train, options);
   const warnings = [...train.warnings("training examples")];
   const valSource = options.val ?? valFile;
   if (valSource !== null) {
