@@ -1,11 +1,12 @@
 /**
  * Fine-tuning on a few demonstrations and then reinforcement learning, against reinforcement learning alone:
  * the shop example, the two alternating, several seeds. Writes the curves, OUT.json and OUT.svg, after each
- * run; what OUT.json has already is not measured again.
+ * validation; what OUT.json has already is not measured again. --alone measures only the second of the two,
+ * --no-alone only the first.
  *
  *   npx tsx --conditions=agent-trainer-source scripts/sft-then-rl/main.ts OUT [--seeds 2] [--at-most RUNS]
  *     [--model builtin:shop-tiny] [--minutes 8] [--tasks 100] [--every 2] [--demonstration-steps 4]
- *     [--batch 8]
+ *     [--demonstration-batch 8] [--demonstration-rate RATE] [--batch 8] [--alone | --no-alone]
  *
  * With --minutes, both train for as long, validations not counted; else they make 6 and 10 steps. Models
  * other than the built-in one are trained with the defaults of LoRA and a graded reward.
@@ -25,6 +26,7 @@ import { gradedEvaluator } from "./graded-evaluator.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
+  allowNegative: true,
   options: {
     seeds: { type: "string", default: "2" },
     model: { type: "string", default: "builtin:shop-tiny" },
@@ -32,8 +34,11 @@ const { values, positionals } = parseArgs({
     tasks: { type: "string", default: "100" },
     every: { type: "string", default: "2" },
     "demonstration-steps": { type: "string", default: "4" },
+    "demonstration-batch": { type: "string", default: "8" },
+    "demonstration-rate": { type: "string" },
     batch: { type: "string", default: "8" },
     "at-most": { type: "string", default: "Infinity" },
+    alone: { type: "boolean" },
   },
 });
 const [out] = positionals;
@@ -42,6 +47,9 @@ const [seeds, minutes, tasks, every, batch, atMost] = (
   ["seeds", "minutes", "tasks", "every", "batch", "at-most"] as const
 ).map((name) => Number(values[name])) as [number, number, number, number, number, number];
 const demonstrationSteps = Number(values["demonstration-steps"]);
+const demonstrationBatch = Number(values["demonstration-batch"]);
+const rate = values["demonstration-rate"];
+const demonstrationRate = rate === undefined ? {} : { learningRate: Number(rate) };
 if (out === undefined || !(seeds >= 1 && minutes > 0 && tasks >= 1)) {
   throw new Error("Usage: main.ts OUT [--seeds 2] [--model NAME] [--minutes 8] [--tasks 100] ...");
 }
@@ -74,8 +82,8 @@ async function warmUp(seed: number, spent: Spent): Promise<string> {
   const { runDir } = await fineTune({
     config: {
       model: { name: model },
-      data: { trainBatchSize: 8 },
-      training,
+      data: { trainBatchSize: demonstrationBatch },
+      training: { ...training, ...demonstrationRate },
       trainer: { outputDir, totalBatches: demonstrationSteps, seed },
     },
     train: demonstrations,
@@ -84,9 +92,17 @@ async function warmUp(seed: number, spent: Spent): Promise<string> {
   return runDir;
 }
 
-async function reinforce(from: string, steps: number, seed: number, spent: Spent) {
+interface Reinforcement {
+  readonly from: string;
+  readonly steps: number;
+  readonly seed: number;
+  /** Before and in it. */
+  readonly spent: Spent;
+  readonly onPoint: (point: Point) => void;
+}
+
+async function reinforce({ from, steps, seed, spent, onPoint }: Reinforcement): Promise<void> {
   const enough = new AbortController();
-  const points: Point[] = [];
   const isTimed = minutes !== Infinity;
   const { config } = loadConfig({
     overrides: {
@@ -109,13 +125,11 @@ async function reinforce(from: string, steps: number, seed: number, spent: Spent
       if (event.type !== "validation-end") return;
       const { steps: done, tokens, seconds } = spent;
       const { "val/pass@1": right = 0, "val/reward/mean": reward = 0 } = event.metrics;
-      points.push({ seed, steps: done, tokens, seconds, reward, right });
-      console.error(JSON.stringify(points.at(-1)));
+      onPoint({ seed, steps: done, tokens, seconds, reward, right });
       if (seconds >= 60 * minutes) enough.abort();
     },
   });
   await trainer.train();
-  return points;
 }
 
 const [withDemonstrations, alone] = ["demonstrations, then rollouts", "rollouts alone"] as const;
@@ -125,6 +139,8 @@ const settings = {
   batch,
   ...(minutes === Infinity ? {} : { minutes }),
   demonstrationSteps,
+  demonstrationBatch,
+  ...(rate === undefined ? {} : { demonstrationRate: Number(rate) }),
   tasks,
 };
 const earlier = existsSync(`${out}.json`)
@@ -138,19 +154,32 @@ if (earlier !== null && JSON.stringify(earlier.settings) !== JSON.stringify(sett
 const arms: Record<string, readonly Point[]> = {
   ...(earlier?.arms ?? { [withDemonstrations]: [], [alone]: [] }),
 };
+
+function save(): void {
+  const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism() };
+  const result = { machine, date: new Date().toISOString(), settings, arms };
+  writeFileSync(`${out}.json`, `${JSON.stringify(result, null, 2)}\n`);
+  writeFileSync(`${out}.svg`, chart(arms, minutes === Infinity ? "tokens" : "seconds"));
+}
+
 let left = atMost;
 for (let seed = 0; seed < seeds; seed++) {
   for (const arm of [withDemonstrations, alone]) {
-    const known = arms[arm] ?? [];
-    if (left === 0 || known.some((point) => point.seed === seed)) continue;
+    if ((values.alone ?? arm === alone) !== (arm === alone)) continue;
+    if (left === 0 || (arms[arm] ?? []).some((point) => point.seed === seed)) continue;
     left--;
     const spent = new Spent();
     const from = arm === alone ? model : await warmUp(seed, spent);
-    const points = await reinforce(from, arm === alone ? 10 : 6, seed, spent);
-    arms[arm] = [...known, ...points];
-    const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism() };
-    const result = { machine, date: new Date().toISOString(), settings, arms };
-    writeFileSync(`${out}.json`, `${JSON.stringify(result, null, 2)}\n`);
-    writeFileSync(`${out}.svg`, chart(arms, minutes === Infinity ? "tokens" : "seconds"));
+    await reinforce({
+      from,
+      steps: arm === alone ? 10 : 6,
+      seed,
+      spent,
+      onPoint(point) {
+        console.error(JSON.stringify(point));
+        arms[arm] = [...(arms[arm] ?? []), point];
+        save();
+      },
+    });
   }
 }

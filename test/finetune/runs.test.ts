@@ -12,6 +12,8 @@ import { fakeBackend } from "./fake-backend.ts";
 import { shopConversations, shopPairs } from "./trl-examples.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "fine-tune-"));
+const emptyFile = join(newFolder(), "empty.jsonl");
+writeFileSync(emptyFile, "\n");
 const rows = Array.from({ length: 6 }, (_, i) => ({ prompt: `Q${i}`, completion: `A${i}` }));
 
 /** Metrics without what depends on the clock. */
@@ -154,6 +156,20 @@ describe("what is refused", () => {
   it.each([
     ["no examples", {}, {}, {}, /no examples to fine-tune on/u],
     ["a missing file", { train: "nowhere.jsonl" }, {}, {}, /nowhere\.jsonl, which does not exist/u],
+    [
+      "an empty file",
+      { train: emptyFile },
+      {},
+      {},
+      /no training examples .* empty\.jsonl is empty/u,
+    ],
+    [
+      "only long ones",
+      { train: rows },
+      { fineTuning: { maxLength: 2 } },
+      {},
+      /6 of .* longer than 2/u,
+    ],
     ["two sources", { train: rows }, { fineTuning: { fromRun: "x" } }, {}, /both name examples/u],
     ["patience alone", { train: rows }, { fineTuning: { patience: 1 } }, {}, /held-out examples/u],
     [

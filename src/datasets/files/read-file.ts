@@ -1,5 +1,6 @@
 /** Rows of one file, by its ending. */
-import { extname } from "node:path";
+import { basename, extname } from "node:path";
+import { ConfigError } from "../../core/errors.ts";
 import { parseJson, requireArray, sourceRow, type SourceRow } from "../source-row.ts";
 import { readLines } from "./json-lines-file.ts";
 import { readParquet } from "./read-parquet.ts";
@@ -22,8 +23,23 @@ function* readJsonLines(file: string): Generator<SourceRow> {
   }
 }
 
+/** @throws ConfigError, which says so of a file with an object on each line. */
+function parseList(text: string, file: string): unknown {
+  try {
+    return parseJson(text, file);
+  } catch (error) {
+    if (!/^\s*\{.*\}\s*\n\s*\{/u.test(text)) throw error;
+    throw new ConfigError({
+      message: `${file} holds a JSON object on each line, but a .json file must hold one list.`,
+      hint: `Rename it to ${basename(file, extname(file))}.jsonl.`,
+      cause: error,
+      fields: { file },
+    });
+  }
+}
+
 function* readJsonList(file: string): Generator<SourceRow> {
-  const rows = requireArray(parseJson(readText(file), file), file);
+  const rows = requireArray(parseList(readText(file), file), file);
   for (const [index, value] of rows.entries()) yield { at: `${file}, row ${index + 1}`, value };
 }
 

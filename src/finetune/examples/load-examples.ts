@@ -9,6 +9,7 @@ import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
 import { parseConversation, parsePreference } from "./conversation.ts";
 import { episodeExamples, trainingFiles } from "./episode-examples.ts";
 import { renderConversation } from "./render-conversation.ts";
+import type { SourceRow } from "../../datasets/source-row.ts";
 import { RowError } from "./row-error.ts";
 import { type Example, rowsOfExample } from "./token-row.ts";
 
@@ -52,6 +53,9 @@ export function encodeExample(
 const longestOf = (example: Example): number =>
   Math.max(...rowsOfExample(example).map(({ tokens }) => tokens.length));
 
+const describe = (source: ExampleSource | null): string =>
+  typeof source === "string" ? source : "the dataset";
+
 class Collected {
   readonly examples: Example[] = [];
   readonly #maxLength: number;
@@ -72,26 +76,37 @@ class Collected {
   }
 
   /** @throws ConfigError when nothing is left. */
-  warnings(name: string): readonly string[] {
+  warnings(name: string, source: string): readonly string[] {
     const warnings: string[] = [];
-    if (this.#bad.length > 0) {
+    const [bad, long] = [this.#bad.length, this.#long];
+    if (bad > 0) {
       const [first] = this.#bad;
       warnings.push(
-        `${this.#bad.length} rows of the ${name} cannot be used and were skipped; the first: ${(first as Error).message}`,
+        `${bad} ${bad === 1 ? "row" : "rows"} of the ${name} cannot be used and ${bad === 1 ? "was" : "were"} skipped; the first: ${(first as Error).message}`,
       );
     }
-    if (this.#long > 0) {
+    if (long > 0) {
+      const are = long === 1 ? "example is" : "examples are";
       warnings.push(
-        `${this.#long} examples of the ${name} are longer than ${this.#maxLength} tokens and were left out (fine_tuning.max_length).`,
+        `${long} of the ${name}: ${are} longer than ${this.#maxLength} tokens and left out (fine_tuning.max_length, at most the context of the model).`,
       );
     }
     if (this.examples.length > 0) return warnings;
     throw new ConfigError({
-      message: `The ${name} has no example that can be used.${warnings.length === 0 ? "" : ` ${warnings.join(" ")}`}`,
-      hint: 'Each row of a .jsonl file is one conversation: {"messages": [{"role": "user", ...}, {"role": "assistant", ...}]}.',
-      fields: { name },
+      message: `There are no ${name} that can be used${bad + long === 0 ? `: ${source} is empty` : ""}.${warnings.length === 0 ? "" : ` ${warnings.join(" ")}`}`,
+      hint:
+        long > 0
+          ? "Shorten the conversations, or take a model with a longer context."
+          : 'Each row of a .jsonl file is one conversation: {"messages": [{"role": "user", ...}, {"role": "assistant", ...}]}.',
+      fields: { name, source },
     });
   }
+}
+
+/** A row of which not even the JSON can be read. */
+function unreadable({ at, problem }: Extract<SourceRow, { problem: unknown }>): RowError {
+  const what = problem.message.replace(`${at}: `, "");
+  return new RowError(at, what, undefined, problem);
 }
 
 async function readSource(
@@ -106,11 +121,10 @@ async function readSource(
   for await (const row of opened.rows) {
     signal.throwIfAborted();
     try {
-      if ("problem" in row) throw row.problem;
+      if ("problem" in row) throw unreadable(row);
       collected.add(encodeExample(row.value, row.at, config, renderer));
     } catch (error) {
-      const isBadRow = error instanceof RowError || "problem" in row;
-      if (!isBadRow || !config.fineTuning.skipBadRows) throw error;
+      if (!(error instanceof RowError) || !config.fineTuning.skipBadRows) throw error;
       collected.skip(error);
     }
   }
@@ -167,12 +181,12 @@ export async function loadExamples(options: ExampleOptions): Promise<LoadedExamp
     const choice = { folder: resolve(folder, fromRun), minReward, loss };
     for (const example of episodeExamples(choice, renderer)) train.add(example);
   } else if (source !== null) await readSource(source, "fine_tuning.train", train, options);
-  const warnings = [...train.warnings("training examples")];
+  const warnings = [...train.warnings("training examples", describe(source ?? fromRun))];
   const valSource = options.val ?? valFile;
   if (valSource !== null) {
     const val = new Collected(longest);
     await readSource(valSource, "fine_tuning.val", val, options);
-    warnings.push(...val.warnings("validation examples"));
+    warnings.push(...val.warnings("validation examples", describe(valSource)));
     return { train: train.examples, val: val.examples, warnings };
   }
   const seed = config.data.seed ?? config.trainer.seed;
