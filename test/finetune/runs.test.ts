@@ -161,7 +161,7 @@ describe("what is refused", () => {
       { train: emptyFile },
       {},
       {},
-      /no training examples .* empty\.jsonl is empty/u,
+      /no training examples that can be used: .*empty\.jsonl is empty/u,
     ],
     [
       "only long ones",
