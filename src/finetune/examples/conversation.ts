@@ -55,7 +55,12 @@ function checkMessages(list: readonly unknown[], at: string): void {
     const { role, content, tool_calls: toolCalls, tool_call_id: answered } = message;
     const made = Array.isArray(toolCalls) ? toolCalls.filter(isJsonObject) : [];
     if (role === "assistant") {
-      const says = [content, message["refusal"], message["reasoning_content"], message["reasoning"]];
+      const says = [
+        content,
+        message["refusal"],
+        message["reasoning_content"],
+        message["reasoning"],
+      ];
       const isEmpty = says.every((text) => (text ?? null) === null);
       if (isEmpty && made.length === 0)
         throw new RowError(at, `messages[${i}] has neither content nor tool_calls.`);
