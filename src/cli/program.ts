@@ -115,7 +115,10 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
       "--env <name>",
       "environment that gives tasks, tools and rewards, as in ors:URL; the same as env=NAME, and the file may be omitted",
     )
-    .option("--dry-run", "print the resolved options and the source of each, then exit")
+    .option(
+      "--dry-run",
+      "print the resolved options and the source of each, look for the files they name, then exit",
+    )
     .option("--explain <key>", "explain an option and list the backends that support it, then exit")
     .option("--seed <n>", "random seed of the run; the same as trainer.seed=n", wholeNumber(0))
     .option("--command <command>", commandHelp)

@@ -77,7 +77,9 @@ async function locateEndpoint(endpoint: ModelEndpoint): Promise<LocatedModel> {
       fields: { option: "model" },
     });
   }
-  const target: InferenceTarget = { kind: "http", workers: [{ ...worker, modelName: name }] };
+  // Errors name what the user gave.
+  const id = redact(url);
+  const target: InferenceTarget = { kind: "http", workers: [{ ...worker, id, modelName: name }] };
   return { kind: "target", target, name, label: `${name} at ${redact(url)}` };
 }
 

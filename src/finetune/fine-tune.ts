@@ -8,7 +8,8 @@ import { checkBackendName } from "../launch/create-backend.ts";
 import { holdBackend } from "../launch/hold-backend.ts";
 import type { EventListener } from "../trainer/events.ts";
 import type { ResumeMode } from "../trainer/run-folder/run-directory.ts";
-import { type ExampleSource, loadExamples } from "./examples/load-examples.ts";
+import { checkExamples, type ExampleSource, loadExamples } from "./examples/load-examples.ts";
+import { defined } from "../util/defined.ts";
 import { factsOf } from "./target-facts.ts";
 import { checkFineTuning, executeFineTuning, type FineTuneResult } from "./run.ts";
 
@@ -77,6 +78,8 @@ export async function fineTune(options: FineTuneOptions): Promise<FineTuneResult
   const folder = folderOf(config);
   const signal = options.signal ?? new AbortController().signal;
   if (object === null) checkBackendName(config.backend);
+  const examples = { config, folder, ...defined({ train, val }) };
+  checkExamples(examples);
   const listeners = onEvent === undefined ? [] : [onEvent];
   await using held = await holdBackend(config, folder, {
     backend: object,
@@ -88,15 +91,7 @@ export async function fineTune(options: FineTuneOptions): Promise<FineTuneResult
   return await executeFineTuning({
     config,
     backend,
-    examples: (target) =>
-      loadExamples({
-        config,
-        folder,
-        ...factsOf(target, backend.name),
-        signal,
-        ...(train === undefined ? {} : { train }),
-        ...(val === undefined ? {} : { val }),
-      }),
+    examples: (target) => loadExamples({ ...examples, ...factsOf(target, backend.name), signal }),
     resume: resume ?? false,
     allowChanges: allowChanges === true,
     signal,

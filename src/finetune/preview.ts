@@ -1,8 +1,10 @@
 /** Examples as text, with the parts that are trained on: what `--preview` shows. Trains nothing. */
 import { folderOf, resolveConfig } from "../config/load.ts";
+import { modelSpecOf } from "../config/model-spec.ts";
 import type { Renderer } from "../core/policy.ts";
 import { createBackend } from "../launch/create-backend.ts";
-import { type LoadedExamples, loadExamples } from "./examples/load-examples.ts";
+import { defined } from "../util/defined.ts";
+import { checkExamples, type LoadedExamples, loadExamples } from "./examples/load-examples.ts";
 import { countTrained, type Example, type TokenRow } from "./examples/token-row.ts";
 import type { FineTuneOptions } from "./fine-tune.ts";
 import { factsOf, type TargetFacts } from "./target-facts.ts";
@@ -103,21 +105,15 @@ export async function previewFineTune(
   const config = resolveConfig(options.config);
   const folder = folderOf(config);
   const signal = options.signal ?? new AbortController().signal;
+  const examples = { config, folder, ...defined({ train, val }) };
+  checkExamples(examples);
   await using backend = await createBackend(config, folder);
-  const { loraRank, loraAlpha, name } = config.model;
   const target = await backend.start({
     seed: config.trainer.seed,
-    model: { name, lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha } },
+    model: modelSpecOf(config.model),
     signal,
   });
   const facts = factsOf(target, backend.name);
-  const loaded = await loadExamples({
-    config,
-    folder,
-    ...facts,
-    signal,
-    ...(train === undefined ? {} : { train }),
-    ...(val === undefined ? {} : { val }),
-  });
+  const loaded = await loadExamples({ ...examples, ...facts, signal });
   return summarize(loaded, facts, count);
 }

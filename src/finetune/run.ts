@@ -1,5 +1,6 @@
 /** One fine-tuning run from folder to result: the same folder, checkpoints and record as a run of the trainer. */
 import { join } from "node:path";
+import { modelSpecOf } from "../config/model-spec.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { InferenceTarget, TrainingBackend } from "../core/backend.ts";
 import { backendsThat } from "../core/capabilities.ts";
@@ -143,10 +144,9 @@ export async function executeFineTuning(plan: FineTunePlan): Promise<FineTuneRes
   const { config, backend, resume, allowChanges, listeners } = plan;
   if (resume !== false) checkResume(backend);
   plan.signal.throwIfAborted();
-  const { loraRank, loraAlpha, name } = config.model;
   const target = await backend.start({
     seed: config.trainer.seed,
-    model: { name, lora: loraRank === 0 ? null : { rank: loraRank, alpha: loraAlpha } },
+    model: modelSpecOf(config.model),
     signal: plan.signal,
   });
   // Some backends know what they support only after a request to their server.

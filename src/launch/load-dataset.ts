@@ -5,6 +5,7 @@ import { ConfigError } from "../core/errors.ts";
 import type { Dataset, MetadataOf, Task, TaskRow } from "../core/task.ts";
 import type { PullProgress } from "../backends/local/index.ts";
 import { endingOf, fileEndings, readFileRows } from "../datasets/files/read-file.ts";
+import { requireFile } from "../datasets/files/require-file.ts";
 import {
   formatHubName,
   isHubName,
@@ -24,7 +25,7 @@ import { StoredTasks } from "../datasets/tasks/task-file.ts";
 import { select, type SelectOptions } from "../datasets/tasks/select.ts";
 import type { DatasetInput } from "../datasets/tasks/task.ts";
 import { defined } from "../util/defined.ts";
-import { loadExport, splitSpec } from "./load-module.ts";
+import { loadExport, requireModule, splitSpec } from "./load-module.ts";
 
 /**
  * Where tasks come from: a file (`train.jsonl`, `.json`, `.csv`, `.tsv`, `.parquet`), an export of a
@@ -69,9 +70,13 @@ export interface OpenedSource {
   readonly rows: AsyncIterable<SourceRow>;
 }
 
+/** What paths are relative to, and the option that names the source. */
+type Where = Required<Pick<LoadDatasetOptions, "folder" | "option">>;
+
 interface OpenOptions
   extends
-    Required<Pick<LoadDatasetOptions, "folder" | "option" | "signal">>,
+    Where,
+    Required<Pick<LoadDatasetOptions, "signal">>,
     Pick<LoadDatasetOptions, "onDownload"> {
   /** What rows that code passes are called. */
   readonly name?: string;
@@ -108,24 +113,22 @@ function openHub(id: HubDataset, { signal, onDownload }: OpenOptions): OpenedSou
   return { name: `dataset ${formatHubName(id)}`, rows: readHubRows(id, options) };
 }
 
-/** @throws ConfigError for a source that does not exist or has an unknown format. */
-export async function openSource(
-  source: DatasetSource<unknown>,
-  options: OpenOptions,
-): Promise<OpenedSource> {
-  const { folder, option, name = "dataset" } = options;
-  if (typeof source === "string" && isHubName(source)) {
-    return openHub(parseHubName(source, option), options);
-  }
-  if (typeof source !== "string") {
-    return isHubDataset(source) ? openHub(source, options) : { name, rows: numbered(source, name) };
+/**
+ * The file that a text names, and whether it holds rows or is a module; null for a dataset on a hub.
+ * @throws ConfigError for a file of an unknown format, or another name than a hub's after "hf:".
+ */
+function locateFile(
+  source: string,
+  { folder, option }: Where,
+): { readonly file: string; readonly hasRows: boolean } | null {
+  if (isHubName(source)) {
+    parseHubName(source, option);
+    return null;
   }
   const { path } = splitSpec(source, folder);
   const file = resolve(folder, path);
   const ending = endingOf(path);
-  if (fileEndings.includes(ending)) {
-    return { name: `dataset ${source}`, rows: readFileRows(file, option) };
-  }
+  if (fileEndings.includes(ending)) return { file, hasRows: true };
   if (existsSync(file) && ending !== "" && !/^\.[cm]?[jt]sx?$/u.test(ending)) {
     throw new ConfigError({
       message: `${option} names ${file}, but ${ending} files are not supported.`,
@@ -133,7 +136,33 @@ export async function openSource(
       fields: { option, file },
     });
   }
-  return await openModule(source, options);
+  return { file, hasRows: false };
+}
+
+/**
+ * Looks for what a text names, without reading it; a hub is not contacted.
+ * @throws ConfigError for a file that does not exist or has an unknown format.
+ */
+export function checkSource(source: string, where: Where): void {
+  const located = locateFile(source, where);
+  if (located === null) return;
+  if (located.hasRows) requireFile(located.file, where.option);
+  else requireModule(located.file, where.option);
+}
+
+/** @throws ConfigError for a source that does not exist or has an unknown format. */
+export async function openSource(
+  source: DatasetSource<unknown>,
+  options: OpenOptions,
+): Promise<OpenedSource> {
+  const { option, name = "dataset" } = options;
+  if (typeof source !== "string") {
+    return isHubDataset(source) ? openHub(source, options) : { name, rows: numbered(source, name) };
+  }
+  const located = locateFile(source, options);
+  if (located === null) return openHub(parseHubName(source, option), options);
+  if (!located.hasRows) return await openModule(source, options);
+  return { name: `dataset ${source}`, rows: readFileRows(located.file, option) };
 }
 
 const rowsWord = (count: number): string => `${count} ${count === 1 ? "row" : "rows"}`;

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ConfigError } from "../core/errors.ts";
+import { requireFile } from "../datasets/files/require-file.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import { importJavaScript, importTypeScript, isTypeScript } from "./load-typescript.ts";
 import { missingPackage } from "./missing-package.ts";
@@ -31,17 +32,18 @@ export function splitSpec(
   return { path: spec.slice(0, at), name: spec.slice(at + 1) };
 }
 
+/** @throws ConfigError when the file of a module does not exist. */
+export function requireModule(file: string, option: string): void {
+  const hint =
+    "Paths are relative to the configuration file; write path#export to choose an export.";
+  requireFile(file, option, hint);
+}
+
 /** @throws ConfigError when the file or the export does not exist. */
 export async function loadExport(request: ExportRequest): Promise<unknown> {
   const { path, name } = splitSpec(request.spec, request.folder);
   const file = resolve(request.folder, path);
-  if (!existsSync(file)) {
-    throw new ConfigError({
-      message: `${request.option} names ${file}, which does not exist.`,
-      hint: "Paths are relative to the configuration file; write path#export to choose an export.",
-      fields: { option: request.option, file },
-    });
-  }
+  requireModule(file, request.option);
   const exports = await importFile(file, request.option);
   const wanted = name === undefined || name === "" ? request.defaults : [name];
   const found = wanted.find((candidate) => exports[candidate] !== undefined);

@@ -69,3 +69,36 @@ it("names the file and the line of a bad row, with exit status 2", async () => {
   expect(err).toContain(`${train}:2: messages must be a list`);
   expect(err).toContain("fine_tuning.skip_bad_rows=true");
 });
+
+it.each([
+  [
+    ["sft", config, "--train", join(folder, "nowhere.jsonl")],
+    /fine_tuning\.train names .*nowhere\.jsonl, which does not exist/u,
+  ],
+  [
+    ["dpo", config, "--train", join(folder, "pairs.docx")],
+    /fine_tuning\.train names .*pairs\.docx/u,
+  ],
+  [["sft", config, "--from-run", folder], /holds no recorded episodes/u],
+  [["dpo", config], /no examples to fine-tune on/u],
+  [
+    ["train", config, "dataset.train=nowhere.jsonl"],
+    /dataset\.train names .*nowhere\.jsonl, which does not exist/u,
+  ],
+  [["train", config, "dataset.val=hf:x"], /not the name of a dataset on a hub/u],
+  [["train", config, "agent=nowhere.ts#agent"], /agent names .*nowhere\.ts, which does not exist/u],
+] as const)("%j with --dry-run looks for files", async (args, message) => {
+  const { code, out, err } = await run(...args, "--dry-run");
+  expect(err).toMatch(message);
+  expect([code, out]).toEqual([2, ""]);
+});
+
+it("--dry-run prints the options, and reads no rows", async () => {
+  const train = write("unread.jsonl", "not JSON\n");
+  const { code, out, err } = await run("sft", config, "--train", train, "--dry-run");
+  expect([code, err]).toEqual([0, ""]);
+  expect(out).toMatch(/train: .*unread\.jsonl +# override/u);
+  const json = await run("sft", config, "--train", train, "--dry-run", "--json");
+  expect(JSON.parse(json.out)).toMatchObject({ config: { fine_tuning: { train } } });
+  expect(JSON.parse(json.out), "that of rollouts").not.toHaveProperty("estimate");
+});

@@ -1,12 +1,11 @@
-import { text as readBody } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import type { Task } from "../../src/core/task.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
 import { evaluate } from "../../src/evaluate/evaluate.ts";
 import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
 import { createModelServer } from "../../src/serve/index.ts";
-import { serveHttp, type TestServer } from "../gateway/http-world.ts";
 import { coinAgent, coinTasks, newFolder, readLines } from "../trainer/coin-run.ts";
+import { type Recorded, replay } from "./replay-server.ts";
 
 const withoutClock = (metrics: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
@@ -65,40 +64,6 @@ it.each([0, 4])(
   },
   120_000,
 );
-
-interface Recorded {
-  readonly task: Task;
-  readonly trajectories: readonly {
-    readonly steps: readonly { readonly trace: { readonly response: { content: string } } }[];
-  }[];
-}
-
-/** A server of OpenAI's protocol without a model, which says what was said in these episodes. */
-function replay(episodes: readonly Recorded[]): Promise<TestServer> {
-  const said = new Map(
-    episodes.map(({ task, trajectories }) => [
-      task.instruction,
-      trajectories[0]!.steps[0]!.trace.response.content,
-    ]),
-  );
-  return serveHttp((request, response) => {
-    void readBody(request).then((text) => {
-      const send = (status: number, body: object): void => {
-        response.writeHead(status, { "content-type": "application/json" });
-        response.end(JSON.stringify(body));
-      };
-      if (request.url === "/v1/models") return send(200, { data: [{ id: "replayed" }] });
-      if (request.url !== "/v1/chat/completions") return send(404, {});
-      const { messages } = JSON.parse(text) as { messages: { content: string }[] };
-      const content = said.get(messages.at(-1)!.content)!;
-      const choices = [
-        { index: 0, message: { role: "assistant", content }, finish_reason: "stop" },
-      ];
-      const usage = { prompt_tokens: 9, completion_tokens: 6, total_tokens: 15 };
-      return send(200, { id: "1", object: "chat.completion", choices, usage });
-    });
-  });
-}
 
 it("gives the same scores over HTTP: from a server of the checkpoint, and one that says the same", async () => {
   const config = {

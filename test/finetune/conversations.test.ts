@@ -2,7 +2,10 @@
 import { describe, expect, it } from "vitest";
 import type { Renderer } from "../../src/core/policy.ts";
 import { parseConversation, parsePreference } from "../../src/finetune/examples/conversation.ts";
-import { renderConversation } from "../../src/finetune/examples/render-conversation.ts";
+import {
+  renderConversation,
+  responseTokens,
+} from "../../src/finetune/examples/render-conversation.ts";
 import type { TokenRow } from "../../src/finetune/examples/token-row.ts";
 import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
 import { loadReal, type RealModel } from "../renderers/real-tokenizers.ts";
@@ -123,6 +126,17 @@ describe("what is trained on", () => {
   });
 });
 
+const result = (id: string): object => ({ role: "tool", tool_call_id: id, content: "4" });
+const called = (given: string, id = "1"): readonly object[] => [
+  say("user", "a"),
+  {
+    role: "assistant",
+    tool_calls: [{ id: "1", type: "function", function: { name: "f", arguments: given } }],
+  },
+  result(id),
+  say("assistant", "b"),
+];
+
 describe("a row that cannot be used names its file and line", () => {
   const bad: readonly (readonly [string, unknown, RegExp])[] = [
     ["a list", [], /must be a JSON object/u],
@@ -142,6 +156,11 @@ describe("a row that cannot be used names its file and line", () => {
       },
       /text only/u,
     ],
+    ["neither text nor calls", { messages: [say("user", "a"), { role: "assistant" }] }, /neither/u],
+    ["arguments that are no JSON", { messages: called("{a:") }, /arguments is not a JSON object/u],
+    ["arguments that are a list", { messages: called("[1]") }, /\[1\]\.tool_calls\[0\]\.function/u],
+    ["a result of no call", { messages: [say("user", "a"), result("1")] }, /no tool was called/u],
+    ["the result of another call", { messages: called("{}", "2") }, /tool_call_id is "2"/u],
     ["an opening by the assistant", { messages: [say("assistant", "a")] }, /follows no other/u],
   ];
   const renderer = rendererOf("qwen2_5");
@@ -149,6 +168,15 @@ describe("a row that cannot be used names its file and line", () => {
     expect(() => render(renderer, row)).toThrow(message);
     expect(() => render(renderer, row)).toThrow(/^data\.jsonl:7: /u);
   });
+});
+
+it("has responses of any length", () => {
+  const renderer = rendererOf("qwen2_5");
+  // A template that does not write the message, so that its text is encoded.
+  const prompt = renderer.render([{ role: "user", content: "Q" }]);
+  const message = { role: "assistant", content: " a".repeat(150_000) } as const;
+  const tokens = responseTokens({ ...renderer, render: () => prompt }, message, [], "here");
+  expect(tokens.length).toBeGreaterThan(150_000);
 });
 
 describe("pairs", () => {
@@ -170,6 +198,7 @@ describe("pairs", () => {
     [{ chosen: "a", rejected: "b" }, /needs a prompt/u],
     [{ prompt: "a", chosen: "b" }, /needs prompt, chosen and rejected/u],
     [{ chosen: prompt, rejected: prompt }, /must differ/u],
+    [{ prompt: "a", chosen: "b", rejected: "b" }, /chosen and rejected are the same/u],
   ])("%j are refused", (row, message) => {
     expect(() => parsePreference(row, "pairs.jsonl:3")).toThrow(message);
   });

@@ -2,7 +2,8 @@
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import type { TrainingBackend } from "../../src/core/backend.ts";
 import type { TrainerEvent } from "../../src/core/events.ts";
 import { fineTune, type FineTuneOptions } from "../../src/finetune/index.ts";
 import { readRun } from "../../src/trainer/run-folder/run-summary.ts";
@@ -11,6 +12,8 @@ import { fakeBackend } from "./fake-backend.ts";
 import { shopConversations, shopPairs } from "./trl-examples.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "fine-tune-"));
+const emptyFile = join(newFolder(), "empty.jsonl");
+writeFileSync(emptyFile, "\n");
 const rows = Array.from({ length: 6 }, (_, i) => ({ prompt: `Q${i}`, completion: `A${i}` }));
 
 /** Metrics without what depends on the clock. */
@@ -153,6 +156,20 @@ describe("what is refused", () => {
   it.each([
     ["no examples", {}, {}, {}, /no examples to fine-tune on/u],
     ["a missing file", { train: "nowhere.jsonl" }, {}, {}, /nowhere\.jsonl, which does not exist/u],
+    [
+      "an empty file",
+      { train: emptyFile },
+      {},
+      {},
+      /no training examples that can be used: .*empty\.jsonl is empty/u,
+    ],
+    [
+      "only long ones",
+      { train: rows },
+      { fineTuning: { maxLength: 2 } },
+      {},
+      /6 of .* longer than 2/u,
+    ],
     ["two sources", { train: rows }, { fineTuning: { fromRun: "x" } }, {}, /both name examples/u],
     ["patience alone", { train: rows }, { fineTuning: { patience: 1 } }, {}, /held-out examples/u],
     [
@@ -194,6 +211,27 @@ describe("what is refused", () => {
     await expect(run(options as Partial<FineTuneOptions>, set, capabilities)).rejects.toThrow(
       message,
     );
+  });
+
+  it("a missing file before a model is loaded", async () => {
+    const start = vi.fn<TrainingBackend["start"]>();
+    const backend = { ...fakeBackend([1]), start };
+    await expect(run({ backend, train: "nowhere.jsonl" })).rejects.toThrow("does not exist");
+    expect(start).not.toHaveBeenCalled();
+  });
+
+  it("nothing of the adapter's options: a backend gets them", async () => {
+    const { start: open, ...rest } = fakeBackend([1], {
+      loraTargets: "layers",
+      quantizations: ["int8"],
+    });
+    const start = vi.fn<TrainingBackend["start"]>(open);
+    const model = { name: "fake", loraRank: 4, loraTargets: "attention", quantization: "int8" };
+    await run({ backend: { ...rest, start }, train: rows }, { model });
+    expect(start.mock.calls[0]![0].model).toMatchObject({
+      lora: { rank: 4, targets: ["q_proj", "k_proj", "v_proj", "o_proj"] },
+      quantization: "int8",
+    });
   });
 
   it("warns of options that only rollouts read", async () => {

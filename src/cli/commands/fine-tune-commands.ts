@@ -58,6 +58,10 @@ function withFlags(command: Command): Command {
       wholeNumber(1),
     )
     .option(
+      "--dry-run",
+      "print the resolved options and the source of each, look for the files they name, then exit",
+    )
+    .option(
       "--resume [runDir]",
       "resume the run in this folder; without a folder, resume the latest run",
     )

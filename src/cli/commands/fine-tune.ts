@@ -1,10 +1,12 @@
 /** `agent-trainer sft` and `agent-trainer dpo`: a model learns from examples. */
 import { resolve } from "node:path";
-import { loadConfig } from "../../config/load.ts";
+import { folderOf, loadConfig } from "../../config/load.ts";
 import type { BackendCapabilities } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
+import { checkExamples } from "../../finetune/examples/load-examples.ts";
 import { fineTune } from "../../finetune/fine-tune.ts";
 import { previewFineTune } from "../../finetune/preview.ts";
+import { formatResolved, resolvedAsJson } from "../report/dry-run.ts";
 import { formatPreview } from "../report/fine-tune-preview.ts";
 import { createPullProgress } from "../terminal/byte-progress.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
@@ -65,7 +67,17 @@ export async function fineTuneCommand(
   const { configFile, overrides, resume } = readArguments(positional, rest);
   const all = [...overrides, ...flagOverrides(loss, flags)];
   const file = configFile === null ? {} : { file: configFile };
-  const { config } = loadConfig({ ...file, overrides: all });
+  const loaded = loadConfig({ ...file, overrides: all });
+  const { config } = loaded;
+  if (flags.dryRun === true) {
+    checkExamples({ config, folder: folderOf(config) });
+    io.stdout.write(
+      flags.json === true
+        ? `${JSON.stringify(resolvedAsJson(loaded, "fine-tune"))}\n`
+        : formatResolved(loaded, "fine-tune"),
+    );
+    return exitCodes.done;
+  }
   if (flags.preview !== undefined && flags.preview !== false) {
     const preview = await previewFineTune({ config }, flags.preview === true ? 3 : flags.preview);
     io.stdout.write(

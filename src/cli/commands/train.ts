@@ -3,7 +3,8 @@ import type { BackendCapabilities } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { AgentTrainer } from "../../launch/agent-trainer.ts";
-import { type LoadedConfig, loadConfig } from "../../config/load.ts";
+import { checkFiles } from "../../launch/check-files.ts";
+import { folderOf, type LoadedConfig, loadConfig } from "../../config/load.ts";
 import { checkPrices } from "../../trainer/budget/run-prices.ts";
 import { resolvedAsJson, formatResolved } from "../report/dry-run.ts";
 import { commandOverrides } from "../terminal/command-overrides.ts";
@@ -101,8 +102,11 @@ export async function trainCommand(
   if (flags.explain !== undefined) return explainCommand(flags.explain, loaded, flags, io);
   if (flags.dryRun === true) {
     checkPrices(loaded.config, loaded.config.backend);
+    checkFiles(loaded.config, folderOf(loaded.config));
     io.stdout.write(
-      flags.json === true ? `${JSON.stringify(resolvedAsJson(loaded))}\n` : formatResolved(loaded),
+      flags.json === true
+        ? `${JSON.stringify(resolvedAsJson(loaded, "train"))}\n`
+        : formatResolved(loaded, "train"),
     );
     return exitCodes.done;
   }

@@ -15,8 +15,8 @@ function estimateOf({ config }: LoadedConfig): RunEstimate {
   return estimateRun(config, { backend: config.backend, steps });
 }
 
-/** The tree as YAML with a comment on each line, and what the run is expected to cost. */
-export function formatResolved(loaded: LoadedConfig): string {
+/** The tree as YAML with a comment on each line, and what a run of `train` is expected to cost. */
+export function formatResolved(loaded: LoadedConfig, command: "train" | "fine-tune"): string {
   const { tree, origins, warnings } = loaded;
   const lines: { text: string; source: string }[] = [];
   let open: readonly string[] = [];
@@ -37,17 +37,18 @@ export function formatResolved(loaded: LoadedConfig): string {
   const values = lines
     .map(({ text, source }) => (source === "" ? text : `${text.padEnd(width)}  # ${source}`))
     .map((line) => `${line}\n`);
-  return [...values, ...remarks, `# ${formatEstimate(estimateOf(loaded))}\n`].join("");
+  const cost = command === "train" ? [`# ${formatEstimate(estimateOf(loaded))}\n`] : [];
+  return [...values, ...remarks, ...cost].join("");
 }
 
 /** The same as one JSON value. */
-export function resolvedAsJson(loaded: LoadedConfig): unknown {
+export function resolvedAsJson(loaded: LoadedConfig, command: "train" | "fine-tune"): unknown {
   const { tree, sources, origins, warnings } = loaded;
   return {
     config: tree,
     sources: Object.fromEntries(sources),
     origins: Object.fromEntries(origins),
     notices: warnings,
-    estimate: estimateOf(loaded),
+    ...(command === "train" ? { estimate: estimateOf(loaded) } : {}),
   };
 }

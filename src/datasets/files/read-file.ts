@@ -1,12 +1,12 @@
 /** Rows of one file, by its ending. */
-import { existsSync } from "node:fs";
-import { extname } from "node:path";
+import { basename, extname } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 import { parseJson, requireArray, sourceRow, type SourceRow } from "../source-row.ts";
 import { readLines } from "./json-lines-file.ts";
 import { readParquet } from "./read-parquet.ts";
 import { readTable, type Table } from "./read-table.ts";
 import { isUtf16, readText } from "./read-text.ts";
+import { requireFile } from "./require-file.ts";
 
 type Rows = Iterable<SourceRow> | AsyncIterable<SourceRow>;
 
@@ -23,8 +23,23 @@ function* readJsonLines(file: string): Generator<SourceRow> {
   }
 }
 
+/** @throws ConfigError, which says so of a file with an object on each line. */
+function parseList(text: string, file: string): unknown {
+  try {
+    return parseJson(text, file);
+  } catch (error) {
+    if (!/^\s*\{.*\}\s*\n\s*\{/u.test(text)) throw error;
+    throw new ConfigError({
+      message: `${file} holds a JSON object on each line, but a .json file must hold one list.`,
+      hint: `Rename it to ${basename(file, extname(file))}.jsonl.`,
+      cause: error,
+      fields: { file },
+    });
+  }
+}
+
 function* readJsonList(file: string): Generator<SourceRow> {
-  const rows = requireArray(parseJson(readText(file), file), file);
+  const rows = requireArray(parseList(readText(file), file), file);
   for (const [index, value] of rows.entries()) yield { at: `${file}, row ${index + 1}`, value };
 }
 
@@ -68,12 +83,6 @@ export const endingOf = (path: string): string => extname(path).toLowerCase();
  * @param option names the file, for the message of one that does not exist.
  */
 export async function* readFileRows(file: string, option: string): AsyncGenerator<SourceRow> {
-  if (!existsSync(file)) {
-    throw new ConfigError({
-      message: `${option} names ${file}, which does not exist.`,
-      hint: "Paths are relative to the configuration file.",
-      fields: { option, file },
-    });
-  }
+  requireFile(file, option);
   yield* (readers.get(endingOf(file)) as (file: string) => Rows)(file);
 }

@@ -47,6 +47,53 @@ function isWeighted(message: unknown, at: string): boolean {
   throw new RowError(at, `weight must be 0 or 1, but it is ${show(weight)}.`);
 }
 
+/** What `parseMessages` lets pass, since servers do, but what no example should teach. */
+function checkMessages(list: readonly unknown[], at: string): void {
+  let calls = new Set<unknown>();
+  for (const [i, message] of list.entries()) {
+    if (!isJsonObject(message)) continue;
+    const { role, content, tool_calls: toolCalls, tool_call_id: answered } = message;
+    const made = Array.isArray(toolCalls) ? toolCalls.filter(isJsonObject) : [];
+    if (role === "assistant") {
+      const says = [
+        content,
+        message["refusal"],
+        message["reasoning_content"],
+        message["reasoning"],
+      ];
+      const isEmpty = says.every((text) => (text ?? null) === null);
+      if (isEmpty && made.length === 0)
+        throw new RowError(at, `messages[${i}] has neither content nor tool_calls.`);
+      for (const [k, call] of made.entries())
+        checkArguments(call, `messages[${i}].tool_calls[${k}]`, at);
+      calls = new Set(made.map(({ id }) => id));
+    }
+    if (role !== "tool") continue;
+    if (calls.size === 0)
+      throw new RowError(at, `messages[${i}] is the result of a tool, but no tool was called.`);
+    if (answered !== undefined && !calls.has(undefined) && !calls.has(answered)) {
+      throw new RowError(
+        at,
+        `messages[${i}].tool_call_id is ${show(answered)}, but the calls before it are ${[...calls].map(show).join(", ")}.`,
+      );
+    }
+  }
+}
+
+/** A model that learned other arguments would make calls that nothing can execute. */
+function checkArguments(call: JsonFields, name: string, at: string): void {
+  const given = isJsonObject(call["function"]) ? call["function"]["arguments"] : undefined;
+  if (typeof given !== "string") return;
+  let value: unknown;
+  try {
+    value = JSON.parse(given);
+  } catch {
+    value = undefined;
+  }
+  if (!isJsonObject(value))
+    throw new RowError(at, `${name}.function.arguments is not a JSON object: ${show(given)}.`);
+}
+
 interface MessageList {
   readonly list: readonly unknown[];
   /** The first message that may be trained on. */
@@ -60,6 +107,7 @@ function readConversation(
   at: string,
 ): Conversation {
   const messages = parseMessages({ messages: list.map(withCallIds) }, textOnly);
+  checkMessages(list, at);
   const weights = list.map((message) => isWeighted(message, at));
   const isMerged = messages.length !== list.length;
   if (isMerged && (weights.includes(false) || from > 0)) {
@@ -163,6 +211,8 @@ export function parsePreference(row: unknown, at: string): Preference {
     if (given === undefined && shared === Math.min(chosen.length, rejected.length)) {
       throw new RowError(at, "chosen and rejected must differ in their last messages.");
     }
+    if (JSON.stringify(chosen) === JSON.stringify(rejected))
+      throw new RowError(at, `${chosenName} and ${rejectedName} are the same.`);
     const conversation = (response: readonly unknown[]): Conversation =>
       readConversation({ list: [...prompt, ...response], from: shared }, tools, "all", at);
     return { chosen: conversation(chosen), rejected: conversation(rejected) };

@@ -4,11 +4,12 @@ import { resolve } from "node:path";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { Renderer } from "../../core/policy.ts";
-import { type DatasetSource, openSource } from "../../launch/load-dataset.ts";
+import { checkSource, type DatasetSource, openSource } from "../../launch/load-dataset.ts";
 import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
 import { parseConversation, parsePreference } from "./conversation.ts";
-import { episodeExamples } from "./episode-examples.ts";
+import { episodeExamples, trainingFiles } from "./episode-examples.ts";
 import { renderConversation } from "./render-conversation.ts";
+import type { SourceRow } from "../../datasets/source-row.ts";
 import { RowError } from "./row-error.ts";
 import { type Example, rowsOfExample } from "./token-row.ts";
 
@@ -52,6 +53,9 @@ export function encodeExample(
 const longestOf = (example: Example): number =>
   Math.max(...rowsOfExample(example).map(({ tokens }) => tokens.length));
 
+const describe = (source: ExampleSource | null): string =>
+  typeof source === "string" ? source : "the dataset";
+
 class Collected {
   readonly examples: Example[] = [];
   readonly #maxLength: number;
@@ -72,26 +76,36 @@ class Collected {
   }
 
   /** @throws ConfigError when nothing is left. */
-  warnings(name: string): readonly string[] {
+  warnings(name: string, source: string): readonly string[] {
     const warnings: string[] = [];
-    if (this.#bad.length > 0) {
+    const [bad, long] = [this.#bad.length, this.#long];
+    if (bad > 0) {
       const [first] = this.#bad;
       warnings.push(
-        `${this.#bad.length} rows of the ${name} cannot be used and were skipped; the first: ${(first as Error).message}`,
+        `${bad} ${bad === 1 ? "row" : "rows"} of the ${name} cannot be used and ${bad === 1 ? "was" : "were"} skipped; the first: ${(first as Error).message}`,
       );
     }
-    if (this.#long > 0) {
+    if (long > 0) {
       warnings.push(
-        `${this.#long} examples of the ${name} are longer than ${this.#maxLength} tokens and were left out (fine_tuning.max_length).`,
+        `${long} of the ${name} ${long === 1 ? "is" : "are"} longer than ${this.#maxLength} tokens and left out (fine_tuning.max_length, at most the context of the model).`,
       );
     }
     if (this.examples.length > 0) return warnings;
     throw new ConfigError({
-      message: `The ${name} has no example that can be used.${warnings.length === 0 ? "" : ` ${warnings.join(" ")}`}`,
-      hint: 'Each row of a .jsonl file is one conversation: {"messages": [{"role": "user", ...}, {"role": "assistant", ...}]}.',
-      fields: { name },
+      message: `There are no ${name} that can be used${bad + long === 0 ? `: ${source} is empty` : ""}.${warnings.length === 0 ? "" : ` ${warnings.join(" ")}`}`,
+      hint:
+        long > 0
+          ? "Shorten the conversations, or take a model with a longer context."
+          : 'Each row of a .jsonl file is one conversation: {"messages": [{"role": "user", ...}, {"role": "assistant", ...}]}.',
+      fields: { name, source },
     });
   }
+}
+
+/** A row of which not even the JSON can be read. */
+function unreadable({ at, problem }: Extract<SourceRow, { problem: unknown }>): RowError {
+  const what = problem.message.replace(`${at}: `, "");
+  return new RowError(at, what, undefined, problem);
 }
 
 async function readSource(
@@ -106,14 +120,53 @@ async function readSource(
   for await (const row of opened.rows) {
     signal.throwIfAborted();
     try {
-      if ("problem" in row) throw row.problem;
+      if ("problem" in row) throw unreadable(row);
       collected.add(encodeExample(row.value, row.at, config, renderer));
     } catch (error) {
-      const isBadRow = error instanceof RowError || "problem" in row;
-      if (!isBadRow || !config.fineTuning.skipBadRows) throw error;
+      if (!(error instanceof RowError) || !config.fineTuning.skipBadRows) throw error;
       collected.skip(error);
     }
   }
+}
+
+/** null: those of `fine_tuning.from_run`. @throws ConfigError where there is none, or two. */
+function trainSource(
+  { fineTuning: { train, fromRun } }: TrainConfig,
+  given: ExampleSource | null | undefined,
+): ExampleSource | null {
+  const source = given ?? train;
+  if (source !== null && fromRun !== null) {
+    throw new ConfigError({
+      message: "fine_tuning.train and fine_tuning.from_run both name examples.",
+      hint: "Set one of them to null.",
+    });
+  }
+  if (source !== null || fromRun !== null) return source;
+  throw new ConfigError({
+    message: "There are no examples to fine-tune on.",
+    hint: "Name a file in fine_tuning.train, or a run in fine_tuning.from_run.",
+    fields: { option: "fine_tuning.train" },
+  });
+}
+
+/**
+ * Looks for the examples without reading them, so that a wrong name is found before a model is loaded.
+ * @throws ConfigError for a file that does not exist, or a folder without recorded episodes.
+ */
+export function checkExamples({
+  config,
+  folder,
+  train,
+  val,
+}: Pick<ExampleOptions, "config" | "folder" | "train" | "val">): void {
+  const { fromRun, val: valFile } = config.fineTuning;
+  const sources = {
+    "fine_tuning.train": trainSource(config, train),
+    "fine_tuning.val": val ?? valFile,
+  };
+  for (const [option, source] of Object.entries(sources))
+    if (typeof source === "string") checkSource(source, { folder, option });
+  if (fromRun !== null) trainingFiles(resolve(folder, fromRun));
 }
 
 /** Training and validation examples. @throws ConfigError naming the file and line of a bad row. */
@@ -121,30 +174,18 @@ export async function loadExamples(options: ExampleOptions): Promise<LoadedExamp
   const { config, folder, renderer, contextLength } = options;
   const { fromRun, minReward, loss, maxLength, val: valFile, valFraction } = config.fineTuning;
   const longest = Math.min(maxLength ?? contextLength, contextLength);
-  const source = options.train ?? config.fineTuning.train;
-  if (source !== null && fromRun !== null) {
-    throw new ConfigError({
-      message: "fine_tuning.train and fine_tuning.from_run both name examples.",
-      hint: "Set one of them to null.",
-    });
-  }
+  const source = trainSource(config, options.train);
   const train = new Collected(longest);
   if (fromRun !== null) {
     const choice = { folder: resolve(folder, fromRun), minReward, loss };
     for (const example of episodeExamples(choice, renderer)) train.add(example);
-  } else if (source === null) {
-    throw new ConfigError({
-      message: "There are no examples to fine-tune on.",
-      hint: "Name a file in fine_tuning.train, or a run in fine_tuning.from_run.",
-      fields: { option: "fine_tuning.train" },
-    });
-  } else await readSource(source, "fine_tuning.train", train, options);
-  const warnings = [...train.warnings("training examples")];
+  } else if (source !== null) await readSource(source, "fine_tuning.train", train, options);
+  const warnings = [...train.warnings("training examples", describe(source ?? fromRun))];
   const valSource = options.val ?? valFile;
   if (valSource !== null) {
     const val = new Collected(longest);
     await readSource(valSource, "fine_tuning.val", val, options);
-    warnings.push(...val.warnings("validation examples"));
+    warnings.push(...val.warnings("validation examples", describe(valSource)));
     return { train: train.examples, val: val.examples, warnings };
   }
   const seed = config.data.seed ?? config.trainer.seed;

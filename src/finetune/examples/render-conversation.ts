@@ -42,7 +42,13 @@ function* fromText(renderer: Renderer, message: ChatMessage): Generator<Int32Arr
     message.reasoning === undefined
       ? [text]
       : ["", "<think>\n"].map((open) => `${open}${message.reasoning}\n</think>\n\n${text}`);
-  for (const each of texts) yield Int32Array.of(...renderer.encode(each), stop);
+  for (const each of texts) {
+    const ids = renderer.encode(each);
+    const tokens = new Int32Array(ids.length + 1);
+    tokens.set(ids);
+    tokens[ids.length] = stop;
+    yield tokens;
+  }
 }
 
 /** Whether the tokens, read back, are the message: nothing of it may be lost. */
@@ -64,9 +70,9 @@ export function responseTokens(
   at: string,
 ): Int32Array {
   const written = fromTemplate(renderer, message, tools);
-  for (const tokens of [...(written === null ? [] : [written]), ...fromText(renderer, message)]) {
+  if (written !== null && isFaithful(renderer, message, written)) return written;
+  for (const tokens of fromText(renderer, message))
     if (isFaithful(renderer, message, tokens)) return tokens;
-  }
   const has = [
     ...(message.reasoning === undefined ? [] : ["reasoning"]),
     ...(message.toolCalls ? ["tool calls"] : []),
