@@ -42,9 +42,9 @@ export const setup = {
   model: "builtin:shop-tiny",
   /** The one that the built-in model was made with. */
   system: "You are a shop assistant.",
-  examples: { steps: 24, batch: 32, learningRate: 1e-3 },
-  rollouts: { steps: 40, tasks: 16, n: 8, learningRate: 1e-3, maxTokens: 16 },
-  heldOut: { tasks: 128, n: 4 },
+  examples: { steps: 16, batch: 16, learningRate: 1e-3 },
+  rollouts: { steps: 30, tasks: 8, n: 8, learningRate: 2e-3, maxTokens: 16 },
+  heldOut: { tasks: 128, n: 2 },
   constants: 3,
   seed: 0,
 } as const;
