@@ -1,133 +1,58 @@
 /**
- * Trains the built-in model on families of reasoning-gym, one run after the other, and writes what each run's
- * mean reward did: a table for docs/environments.md and all numbers as JSON.
+ * Trains the built-in model on families of reasoning-gym, one after the other: first on examples, then on
+ * rollouts. Prints a JSON line for each, and writes the table and the curves of docs/environments.md.
  *
- *   PYTHON=.../python npx tsx --conditions=agent-trainer-source scripts/reasoning-gym/main.ts OUT [FAMILY ...]
+ *   npx tsx --conditions=agent-trainer-source scripts/reasoning-gym/main.ts [FAMILY ...]
  *
- * PYTHON needs openreward and reasoning-gym.
+ * Without names, all families of families.ts that were not measured yet.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { availableParallelism, cpus } from "node:os";
 import { join } from "node:path";
-import { cpus, tmpdir } from "node:os";
-import { type AgentFlow, AgentTrainer } from "agent-trainer";
+import { freePort } from "../../test/free-port.ts";
+import { environmentsPython } from "../../test/integration/environments/python.ts";
+import { root } from "../../test/integration/root.ts";
+import { startServer } from "../../test/integration/server-process.ts";
+import { families } from "./families.ts";
+import { type Example, measure, setup } from "./measure.ts";
+import { isLearned, record, recorded } from "./report.ts";
 
-const [out, ...named] = process.argv.slice(2);
-if (out === undefined) {
-  console.error("Usage: main.ts OUT [FAMILY ...]");
-  process.exit(2);
+const done = new Set(recorded().map(({ family }) => family));
+const named = process.argv.slice(2);
+const chosen = named.length > 0 ? named : Object.keys(families).filter((name) => !done.has(name));
+const unknown = chosen.filter((name) => !Object.hasOwn(families, name));
+if (unknown.length > 0) throw new Error(`Not in families.ts: ${unknown.join(", ")}`);
+
+const python = environmentsPython();
+const script = join(root, "examples", "environments", "reasoning_gym_server.py");
+const common = [script, "--size", "256", "--config", JSON.stringify(families)];
+
+function examplesOf(family: string): readonly Example[] {
+  const lines = execFileSync(python, ["-W", "ignore", ...common, "--examples", family], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const rows = lines.split("\n").filter((line) => line.startsWith("{"));
+  return rows.map((line) => JSON.parse(line) as Example);
 }
-/** Short prompts, and answers that a model of a million parameters can write. */
-const families =
-  named.length > 0
-    ? named
-    : "gcd letter_counting maze binary_alternation self_reference calendar_arithmetic number_sequence count_bits power_function coin_flip simple_equations products count_primes gsm_symbolic".split(
-        " ",
-      );
-const port = 18_765;
-const steps = Number(process.env["STEPS"] ?? 12);
-const averaged = 4;
 
-const server = spawn(
-  process.env["PYTHON"] ?? "python3",
-  [
-    join(import.meta.dirname, "../../examples/environments/reasoning_gym_server.py"),
-    "--port",
-    String(port),
-    ...families.flatMap((family) => ["--family", family]),
-  ],
-  { stdio: "ignore" },
-);
+const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
-const isUp = async () => (await fetch(`${url}/health`).catch(() => null))?.ok === true;
-while (!(await isUp())) {
-  if (server.exitCode !== null) throw new Error("The server of the families ended.");
-  await new Promise((resolve) => setTimeout(resolve, 500));
-}
-
-/** The first line of one response. The system message is the one that the model was made with. */
-const agentFlow: AgentFlow = async (_task, { baseUrl, apiKey, model, signal, environment }) => {
-  const system = { role: "system", content: "You are a shop assistant." };
-  const messages = [system, ...(environment?.prompt ?? [])];
-  const response = await fetch(`${baseUrl}/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
-    body: JSON.stringify({ model, messages, stop: ["\n"] }),
-    signal,
-  });
-  const { choices } = (await response.json()) as {
-    choices: [{ message: { content: string | null } }];
-  };
-  await environment?.respond?.(choices[0].message.content ?? "", signal);
-};
-
-async function train(family: string) {
-  const rewards: number[] = [];
-  const errors: number[] = [];
-  const begun = performance.now();
-  const trainer = new AgentTrainer({
-    env: `ors:${url}#${family}`,
-    agentFlow,
-    config: {
-      model: { name: "builtin:shop-tiny" },
-      data: { trainBatchSize: 8 },
-      rollout: { n: 8, train: { maxTokens: 12 } },
-      training: { learningRate: 3e-3 },
-      trainer: {
-        totalBatches: steps,
-        outputDir: join(tmpdir(), `reasoning-gym-${family}-${Date.now()}`),
-      },
-    },
-  });
-  for await (const event of trainer.events()) {
-    if (event.type !== "step-end") continue;
-    rewards.push(event.metrics["reward/mean"] ?? 0);
-    errors.push((event.metrics["reward/std"] ?? 0) / 8);
-  }
-  const mean = (values: readonly number[]) =>
-    values.reduce((sum, one) => sum + one, 0) / values.length;
-  const [first, last] = [rewards.slice(0, averaged), rewards.slice(-averaged)].map(mean) as [
-    number,
-    number,
-  ];
-  // Standard error of a mean over as many steps, from the spread within steps.
-  const error = Math.sqrt(2) * (mean(errors) / Math.sqrt(averaged));
-  const seconds = Math.round((performance.now() - begun) / 1000);
-  const learned = last - first > Math.max(0.03, 3 * error);
-  return { family, first, last, error, learned, seconds, rewards };
-}
-
-const bars = "▁▂▃▄▅▆▇█";
-const spark = (rewards: readonly number[]): string => {
-  const most = Math.max(...rewards, 1e-9);
-  return rewards.map((one) => bars[Math.min(7, Math.floor((8 * one) / most))]).join("");
-};
-
-const rows: Awaited<ReturnType<typeof train>>[] = [];
+const server = await startServer({
+  command: python,
+  args: [...common, "--port", String(port), ...chosen.flatMap((name) => ["--family", name])],
+  healthUrl: `${url}/health`,
+  limitMs: 180_000,
+});
+const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism() };
 try {
-  console.log("| family | first steps | last steps | learned | curve | seconds |");
-  console.log("| --- | --- | --- | --- | --- | --- |");
-  for (const family of families) {
-    const row = await train(family);
-    rows.push(row);
-    const { first, last, learned, seconds, rewards } = row;
-    const cells = [
-      family,
-      first.toFixed(2),
-      last.toFixed(2),
-      learned ? "yes" : "no",
-      spark(rewards),
-      seconds,
-    ];
-    console.log(`| ${cells.join(" | ")} |`);
-    const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length };
-    writeFileSync(
-      out,
-      `${JSON.stringify({ machine, steps, averaged, families: rows }, null, 1)}\n`,
-    );
+  for (const family of chosen) {
+    // One after the other, so that their seconds mean something.
+    // oxlint-disable-next-line no-await-in-loop
+    const row = await measure(family, `ors:${url}#${family}`, examplesOf(family));
+    record(row, { setup, machine });
+    console.log(JSON.stringify({ ...row, learned: isLearned(row) }));
   }
 } finally {
-  server.kill();
-  await once(server, "exit");
+  await server[Symbol.asyncDispose]();
 }

@@ -97,7 +97,12 @@ export async function request(wanted: HttpRequest): Promise<HttpResponse> {
     return { status: response.status, text: await readLimited(response, url, maxBytes) };
   } catch (error) {
     signal?.throwIfAborted();
-    throw connectionError(url, deadline.hasPassed() ? deadline.signal.reason : error);
+    if (!deadline.hasPassed()) throw connectionError(url, error);
+    throw environmentError(`${url} did not respond within ${timeoutMs} ms.`, {
+      cause: error,
+      hint: "The server of the environment is stuck, or makes many tasks; its log may say which.",
+      fields: { url, timeoutMs },
+    });
   } finally {
     deadline.dispose();
   }

@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { plainText } from "../../src/environments/episode/plain-text.ts";
 import { TrackedEpisode } from "../../src/environments/episode/tracked-episode.ts";
+import { request } from "../../src/environments/http.ts";
 import { OrsSource } from "../../src/environments/ors/ors-source.ts";
 import { startWireServer, type WireServer } from "./ors-wire-server.ts";
 
@@ -82,6 +83,14 @@ it.each([
 function wire(reward: string): string {
   return `event: end\ndata: {"ok":true,"output":{"blocks":[],"reward":${reward},"finished":false}}\n\n`;
 }
+
+it("a server that says nothing is named, with the limit", async () => {
+  server = await startWireServer({ handle: () => true });
+  await expect(request({ url: `${server.url}/x/tasks`, timeoutMs: 100 })).rejects.toMatchObject({
+    ...failed,
+    message: `${server.url}/x/tasks did not respond within 100 ms.`,
+  });
+});
 
 it("slow bytes within the limit are read", async () => {
   const text = wire("0.5");

@@ -1,6 +1,6 @@
 /** A server of OpenEnv as recorded from openenv 0.10: one environment per socket, one message in flight. */
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { WebSocketServer, type WebSocket } from "ws";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -14,9 +14,15 @@ export interface OpenEnvWireOptions {
   readonly tools?: readonly Fields[];
   /** What a step responds; null closes the socket. @default echoes, with reward 1 and the end */
   readonly step?: (data: Fields, count: number) => object | null;
+  /** Takes over a message; true when it did. */
+  readonly handle?: (
+    message: { readonly type: string; readonly data: Fields },
+    socket: WebSocket,
+    bytes: Socket,
+  ) => boolean;
 }
 
-export interface OpenEnvWireServer {
+export interface OpenEnvWireServer extends AsyncDisposable {
   readonly url: string;
   readonly received: readonly Fields[];
   /** Most environments at a time. */
@@ -41,7 +47,7 @@ export async function startOpenEnvServer(
   const sockets = new WebSocketServer({ server: http, path: "/ws" });
   const error = (socket: WebSocket, code: string, message: string): void =>
     socket.send(JSON.stringify({ type: "error", data: { code, message } }));
-  sockets.on("connection", (socket) => {
+  sockets.on("connection", (socket, request) => {
     if (running >= capacity) {
       error(socket, "CAPACITY_REACHED", "Server at capacity");
       socket.close();
@@ -53,6 +59,7 @@ export async function startOpenEnvServer(
     socket.on("message", (bytes) => {
       const message = JSON.parse((bytes as Buffer).toString()) as { type: string; data: Fields };
       received.push(message);
+      if (options.handle?.(message, socket, request.socket) === true) return;
       const observe = (data: object): void =>
         socket.send(JSON.stringify({ type: "observation", data }));
       const { type, data } = message;
@@ -80,15 +87,17 @@ export async function startOpenEnvServer(
   });
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   const { port } = http.address() as AddressInfo;
+  const close = async (): Promise<void> => {
+    for (const socket of sockets.clients) socket.terminate();
+    const closed = new Promise((resolve) => http.close(resolve));
+    http.closeAllConnections();
+    await closed;
+  };
   return {
     url: `http://127.0.0.1:${port}`,
     received,
     peak: () => peak,
-    close: async () => {
-      for (const socket of sockets.clients) socket.terminate();
-      const closed = new Promise((resolve) => http.close(resolve));
-      http.closeAllConnections();
-      await closed;
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }

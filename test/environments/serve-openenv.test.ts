@@ -1,4 +1,5 @@
 /** An environment class behind OpenEnv's WebSocket, played by our own client and by hand. */
+import { on } from "node:events";
 import { afterEach, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import type { Task } from "../../src/core/task.ts";
@@ -79,16 +80,20 @@ it.each([
 });
 
 /** Sends messages, each after the response to the one before. */
-async function talk(url: string, messages: readonly (object | string)[]): Promise<unknown[]> {
-  const socket = new WebSocket(`${url.replace("http", "ws")}/ws`);
+async function talk(
+  url: string,
+  messages: readonly (object | string)[],
+  query = "",
+): Promise<unknown[]> {
+  const socket = new WebSocket(`${url.replace("http", "ws")}/ws${query}`);
+  // From the beginning: a refusal comes before the first message.
+  const received = on(socket, "message");
   await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
   const responses: unknown[] = [];
   for (const message of messages) {
-    const next = new Promise<Buffer>((resolve) =>
-      socket.once("message", (data) => resolve(data as Buffer)),
-    );
     socket.send(typeof message === "string" ? message : JSON.stringify(message));
-    const { type, data } = JSON.parse((await next).toString()) as {
+    const { value } = (await received.next()) as { readonly value: readonly [Buffer] };
+    const { type, data } = JSON.parse(value[0].toString()) as {
       type: string;
       data: Record<string, unknown>;
     };
@@ -142,4 +147,42 @@ it("errors have their codes, and the socket survives them", async () => {
 it("a socket needs the key", async () => {
   server = await serveEnvironment(texts, { port: 0, apiKey: "key" });
   await expect(talk(server.url, [])).rejects.toThrow(/401/u);
+});
+
+it("/mcp: a session over HTTP that a socket takes part in", async () => {
+  server = await serveEnvironment(tools, { port: 0 });
+  const { url } = server;
+  const post = async (body: string): Promise<Record<string, unknown>> =>
+    (await (await fetch(`${url}/mcp`, { method: "POST", body })).json()) as Record<string, unknown>;
+  const rpc = (method: string, params: object = {}) =>
+    post(JSON.stringify({ jsonrpc: "2.0", id: 7, method, params }));
+  const { result } = await rpc("openenv/session/create");
+  const { session_id } = result as { session_id: string };
+  const call = (value: number) =>
+    rpc("tools/call", { session_id, name: "guess", arguments: { value } });
+  expect(await call(1)).toMatchObject({ id: 7, error: { message: "Send reset before step." } });
+  const query = `?session_id=${session_id}`;
+  expect(await talk(url, [{ type: "reset", data: { seed: 1 } }], query)).toEqual([
+    { message: "A number up to 4?" },
+  ]);
+  expect(await call(1)).toMatchObject({ result: { data: "wrong" } });
+  expect(await call(13)).toMatchObject({ error: { code: -32_603, message: "unlucky" } });
+  expect(await call(2)).toMatchObject({ result: { data: "right", is_error: false } });
+  await expect
+    .poll(() => talk(url, [{ type: "state" }], query))
+    .toEqual([{ episode_id: expect.any(String) as unknown, step_count: 2 }]);
+  expect(await rpc("tools/list")).toMatchObject({ result: { tools: [{ name: "guess" }] } });
+  const close = () => rpc("openenv/session/close", { session_id });
+  expect(await close()).toMatchObject({ result: { session_id, closed: true } });
+  expect(closed).toBe(1);
+  for (const [response, code] of [
+    [await close(), -32_602],
+    [await call(2), -32_602],
+    [await rpc("dance", {}), -32_602],
+    [await post("{}"), -32_600],
+    [await post("{"), -32_700],
+  ] as const) {
+    expect(response).toMatchObject({ jsonrpc: "2.0", error: { code } });
+  }
+  expect(await talk(url, [{ type: "state" }], query)).toEqual(["SESSION_ERROR"]);
 });

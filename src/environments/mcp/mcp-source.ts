@@ -4,6 +4,7 @@ import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
 import { withTimeout } from "../../util/abort.ts";
 import { environmentError } from "../episode/environment-error.ts";
+import { failCutStreams, fetchLimited } from "./mcp-http.ts";
 import { McpEpisode, type McpClient } from "./mcp-episode.ts";
 
 /** Options of an MCP server. */
@@ -73,7 +74,9 @@ export class McpSource implements EnvironmentSource {
     );
     const client = new Client({ name: "agent-trainer", version: "1" });
     if (/^https?:\/\//u.test(server)) {
-      await client.connect(new StreamableHTTPClientTransport(new URL(server)), { signal });
+      const transport = new StreamableHTTPClientTransport(new URL(server), { fetch: fetchLimited });
+      failCutStreams(transport);
+      await client.connect(transport, { signal });
       return client;
     }
     const { StdioClientTransport } = await load(() => import("@modelcontextprotocol/client/stdio"));

@@ -83,12 +83,13 @@ export class OpenEnvEpisode implements EnvironmentEpisode {
     if (message.type === "error" && refusals.has(codeOf(message.data))) {
       return { text: describe(message.data), isError: true, done: false };
     }
-    const { observation, reward, done } = requireObservation(message);
+    const { observation, reward: given, done } = requireObservation(message);
+    const reward = readReward(given);
     const error = (observation as Fields | null)?.["error"];
     return {
       text: textOf(observation),
       done: done === true,
-      ...(typeof reward === "number" ? { reward } : {}),
+      ...(reward === null ? {} : { reward }),
       ...(typeof error === "object" && error !== null ? { isError: true } : {}),
     };
   }
@@ -102,6 +103,16 @@ function requireObservation({ type, data }: OpenEnvMessage): Fields {
     isFinal: code === "VALIDATION_ERROR" || code === "UNKNOWN_TYPE",
     fields: { code },
   });
+}
+
+/** OpenEnv's rewards are numbers, true and false, or null. @throws AgentTrainerError for anything else. */
+function readReward(given: unknown): number | null {
+  if (given === null || given === undefined) return null;
+  if (typeof given === "number" || typeof given === "boolean") return Number(given);
+  throw environmentError(
+    `The environment gave the reward ${JSON.stringify(given).slice(0, 200)}, which is no number.`,
+    { isFinal: true },
+  );
 }
 
 const codeOf = ({ code }: Fields): string => (typeof code === "string" ? code : "");

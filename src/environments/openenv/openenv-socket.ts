@@ -22,11 +22,18 @@ export class OpenEnvSocket {
   readonly #received: string[] = [];
   #wake: () => void = () => {};
   #failure: Error | null = null;
+  #asked = 0;
 
   constructor(url: string) {
     this.#url = url;
     this.#socket = new WebSocket(url, { maxPayload: maxBytes, handshakeTimeout: 60_000 });
     this.#socket.on("message", (data) => {
+      // Messages have no ids: one too many would be taken for the response to the next one.
+      if (this.#received.length > 0) {
+        fail("it sent more than one message for one of ours");
+        this.#socket.terminate();
+        return;
+      }
       this.#received.push((data as Buffer).toString("utf8"));
       this.#wake();
     });
@@ -49,6 +56,8 @@ export class OpenEnvSocket {
     const limited = withTimeout(signal, timeoutMs);
     try {
       await this.#opened(limited);
+      // Before the first message, a server may say that it has no room.
+      if (this.#asked++ > 0 && this.#received.length > 0) throw this.#outOfTurn();
       this.#socket.send(JSON.stringify(message));
       return this.#read(await this.#next(limited));
     } catch (error) {
@@ -96,6 +105,10 @@ export class OpenEnvSocket {
       // oxlint-disable-next-line no-await-in-loop
       await raceAbort(woken, signal);
     }
+  }
+
+  #outOfTurn(): Error {
+    return environmentError(`${this.#url} sent a message out of turn.`, { isFinal: true });
   }
 
   #read(text: string): OpenEnvMessage {

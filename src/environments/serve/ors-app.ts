@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { EnvironmentResult, EnvironmentTool } from "../../core/environment.ts";
 import type { Task } from "../../core/task.ts";
 import { raceAbort } from "../../util/abort.ts";
-import { actionSchema } from "./openenv-sockets.ts";
+import { actionSchema } from "./openenv-session.ts";
 import { type ServedSource, specOfTask, taskOfSpec } from "./served-source.ts";
 import { ServedSession, type ServedResult } from "./served-session.ts";
 

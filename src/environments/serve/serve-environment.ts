@@ -5,6 +5,7 @@ import type { Server } from "node:http";
 import type { Hono } from "hono";
 import { ConfigError } from "../../core/errors.ts";
 import { attachOpenEnv } from "./openenv-sockets.ts";
+import { OpenEnvSessions } from "./openenv-mcp.ts";
 import { createOrsApp } from "./ors-app.ts";
 import type { ServedSource } from "./served-source.ts";
 
@@ -31,7 +32,8 @@ const loopback = new Set(["127.0.0.1", "::1", "localhost"]);
 
 /**
  * Serves an environment over the Open Reward Standard (HTTP and server-sent events) and over OpenEnv
- * (WebSocket): for `env: "ors:URL"` or `"openenv:URL"`, and for other trainers that speak one of them.
+ * (WebSocket, and tools in JSON-RPC at `/mcp`): for `env: "ors:URL"` or `"openenv:URL"`, and for other
+ * trainers that speak one of them.
  *
  * @throws ConfigError when the port is in use, or an address beyond this machine has no `apiKey`.
  */
@@ -47,13 +49,18 @@ export async function serveEnvironment(
     });
   }
   const ors = createOrsApp(source);
+  const sessions = new OpenEnvSessions(source);
+  ors.app.post("/mcp", async (c) =>
+    c.json(await sessions.answer(await c.req.json().catch(() => undefined))),
+  );
   const isAllowed = keyCheck(apiKey);
   const server = await listen(withKey(ors.app, isAllowed), port, host);
-  const sockets = attachOpenEnv(server as Server, source, isAllowed);
+  const sockets = attachOpenEnv(server as Server, source, isAllowed, sessions);
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;
   const close = async (): Promise<void> => {
     sockets.close();
+    await sessions.close();
     await ors.close();
     const closed = new Promise((resolve) => server.close(resolve));
     if ("closeAllConnections" in server) server.closeAllConnections();

@@ -73,5 +73,6 @@ it("the official client plays an episode on our server", { timeout: 120_000 }, a
     result: "7 euros",
     ended: [1, true],
     steps: 1,
+    direct: { tools: ["get_price"], result: "7 euros", steps: 1 },
   });
 });

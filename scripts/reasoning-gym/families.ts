@@ -1,0 +1,47 @@
+/** Families with short questions and short answers, and the options that make their tasks small. */
+
+/** Options of reasoning-gym by family, those that are most likely learned first. */
+export const families: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  gcd: { max_value: 30 },
+  letter_counting: { min_words: 1, max_words: 3 },
+  calendar_arithmetic: { tasks: ["is_leap_year"] },
+  leg_counting: { min_animals: 1, max_animals: 1, max_instances: 9 },
+  count_bits: { max_n: 1000 },
+  simple_equations: { max_terms: 2, max_value: 9 },
+  syllogism: {},
+  basic_arithmetic: {
+    max_terms: 3,
+    max_digits: 1,
+    operators: ["+", "-"],
+    allow_parentheses: false,
+    allow_negation: false,
+  },
+  chain_sum: { max_terms: 3, max_digits: 1 },
+  count_primes: { max_n: 50 },
+  family_relationships: { min_family_size: 3, max_family_size: 3 },
+  ransom_note: { max_note_length: 3, max_magazine_length: 8 },
+  coin_flip: {},
+  lcm: { max_value: 20 },
+  spell_backward: { max_word_len: 4 },
+  complex_arithmetic: {
+    min_real: -3,
+    max_real: 3,
+    min_imag: -3,
+    max_imag: 3,
+    operations: ["+", "-"],
+    operations_weights: [0.5, 0.5],
+  },
+  number_sequence: { max_complexity: 1 },
+  isomorphic_strings: { max_string_length: 3 },
+  products: { max_digits: 2 },
+  color_cube_rotation: { max_rotations: 1 },
+  maze: {},
+  course_schedule: { min_num_courses: 3, max_num_courses: 4, max_cycle_length: 3 },
+  number_filtering: {
+    max_numbers: 3,
+    max_decimals: 0,
+    min_value: -9,
+    max_value: 9,
+  },
+  fraction_simplification: { max_value: 20, max_factor: 5, styles: ["plain"] },
+};

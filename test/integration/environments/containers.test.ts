@@ -1,0 +1,145 @@
+/** Real containers, where docker or podman can start one: Harbor's tasks and `dockerAgent`, in an image of busybox. */
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dockerAgent } from "../../../src/agents/docker/docker-agent.ts";
+import type { EnvironmentEpisode } from "../../../src/core/environment.ts";
+import { environment } from "../../../src/environments/index.ts";
+import { evaluate } from "../../../src/evaluate/index.ts";
+import { createScriptedTarget } from "../../../src/testing/index.ts";
+import { greeting, twoSteps, writeFiles } from "../../environments/harbor-tasks.ts";
+
+const { signal } = new AbortController();
+const busybox = "/bin/busybox";
+const image = "localhost/agent-trainer-test-busybox:1";
+
+function run(program: string, ...args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${program} ${args.join(" ")}: ${stderr}`);
+  return stdout;
+}
+
+/** Makes the image, and starts a container of it. */
+function canRun(program: string): boolean {
+  const folder = mkdtempSync(join(tmpdir(), "busybox-"));
+  for (const name of ["bin", "etc", "tmp", "root"])
+    mkdirSync(join(folder, "rootfs", name), { recursive: true });
+  const bin = join(folder, "rootfs", "bin");
+  copyFileSync(busybox, join(bin, "busybox"));
+  for (const name of run(busybox, "--list").trim().split("\n")) {
+    if (name !== "busybox") symlinkSync("busybox", join(bin, name));
+  }
+  writeFileSync(join(folder, "rootfs", "etc", "passwd"), "root:x:0:0:root:/root:/bin/sh\n");
+  run("tar", "-C", join(folder, "rootfs"), "-cf", join(folder, "image.tar"), ".");
+  try {
+    run(program, "import", join(folder, "image.tar"), image);
+    return run(program, "run", "--rm", "--init", image, "echo", "hello").trim() === "hello";
+  } catch {
+    return false;
+  }
+}
+
+const program = existsSync(busybox) ? ["podman", "docker"].find(canRun) : undefined;
+
+/** As the other tests' tasks, with this image and the only shell that it has. */
+const inImage = (files: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(files).map(([path, text]) => [
+      path,
+      text.replace(/^FROM .*$/mu, `FROM ${image}`).replace("#!/bin/bash", "#!/bin/sh"),
+    ]),
+  );
+
+async function open(folder: string): Promise<EnvironmentEpisode> {
+  const source = environment(`harbor:${folder}?runner=${program}`);
+  const { value } = await source.tasks("train")[Symbol.asyncIterator]().next();
+  return await source.open(value, { signal });
+}
+
+const containers = (): string => run(program ?? "", "ps", "--all", "--format", "{{.Names}}");
+
+describe.runIf(program !== undefined)(`with ${program}`, () => {
+  let folder = "";
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "harbor-"));
+    await writeFiles(join(folder, "greeting"), inImage(greeting));
+    await writeFiles(join(folder, "steps"), inImage(twoSteps("mean", 1)));
+  });
+  afterAll(() => {
+    expect(containers()).not.toContain("agent-trainer-");
+  });
+
+  it("a task: image, files, variables, limits, tests", { timeout: 300_000 }, async () => {
+    const episode = await open(join(folder, "greeting"));
+    const bash = async (command: string) => (await episode.call("bash", { command }, signal)).text;
+    expect(await bash("pwd; cat notes.txt; echo $COLOR $LANGUAGE_OF_TASK")).toMatch(
+      /^\/app\nBe kind\.\nblue en/u,
+    );
+    expect(await bash("exit 3")).toMatch(/3/u);
+    expect(await bash("cat /tests/test.sh")).toMatch(/No such file/u);
+    await bash("echo hello > greeting.txt");
+    expect(await episode.respond?.("Done.", signal)).toMatchObject({ reward: 1, done: true });
+    await episode.close();
+  });
+
+  it("steps: files, tests and instructions of each", { timeout: 300_000 }, async () => {
+    const episode = await open(join(folder, "steps"));
+    await episode.call("bash", { command: "touch first.txt" }, signal);
+    const next = await episode.respond?.("Done.", signal);
+    expect(next).toEqual({ text: "Make second.txt.\n", done: false });
+    const { text } = await episode.call("bash", { command: "cat second-hint.txt" }, signal);
+    expect(text).toBe("hint of second");
+    expect(await episode.respond?.("Done.", signal)).toMatchObject({ reward: 0.5, done: true });
+    await episode.close();
+  });
+
+  it("dockerAgent: an agent in a container calls the model", { timeout: 300_000 }, async () => {
+    const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "hello" }] });
+    const call = `wget -qO- --header "authorization: Bearer $OPENAI_API_KEY" --header "content-type: application/json" --post-data '${body}' "$OPENAI_BASE_URL/chat/completions"`;
+    const { items } = await evaluate({
+      agentFlow: dockerAgent({
+        program: program ?? "",
+        image,
+        network: "host",
+        memoryMb: 256,
+        command: ["sh", "-c", call],
+      }),
+      evaluator: (_task, { output }) => JSON.stringify(output).includes("from the model"),
+      dataset: [{ instruction: "Call the model." }],
+      model: createScriptedTarget(() => "from the model"),
+      config: {},
+    });
+    expect(items).toMatchObject([{ reward: 1, usage: { calls: 1 } }]);
+  });
+
+  it(
+    "dockerAgent: nothing is left of an agent that takes too long",
+    { timeout: 300_000 },
+    async () => {
+      const { items } = await evaluate({
+        agentFlow: dockerAgent({
+          program: program ?? "",
+          image,
+          network: "host",
+          timeoutMs: 3000,
+          command: ["sleep", "1000"],
+        }),
+        evaluator: () => 0,
+        dataset: [{ instruction: "Sleep." }],
+        model: createScriptedTarget(() => "x"),
+        config: { workflow: { retryLimit: 1 } },
+      });
+      expect(items[0]?.error?.message ?? "").toMatch(/3000|3 s|time/u);
+      expect(containers()).not.toContain("agent-trainer-");
+    },
+  );
+});
