@@ -141,6 +141,20 @@ export interface ViewEpisode {
   readonly following: number | null;
 }
 
+/** Numbers of a call's sampled tokens in the step that trained on them; lists are as long as the response. */
+export interface TrainedTokens {
+  readonly step: number;
+  /** Numbers refer to softmax(logits / temperature). */
+  readonly temperature: number;
+  /** 0 where rollout correction rejected the token. */
+  readonly mask: readonly number[];
+  readonly logprobs: readonly number[];
+  readonly reference: readonly number[] | null;
+  readonly entropy: readonly number[] | null;
+  readonly advantages: readonly number[];
+  readonly weights: readonly number[] | null;
+}
+
 export interface TokenView {
   readonly promptIds: readonly number[];
   readonly responseIds: readonly number[];
@@ -152,7 +166,9 @@ export interface TokenView {
   readonly responseTexts: readonly string[] | null;
   /** Why no token of the call is trained; empty where nothing recorded speaks against it. */
   readonly untrained: readonly string[];
-  /** What the run does not record for tokens. */
+  /** Null where the run kept none of this call. */
+  readonly trained: TrainedTokens | null;
+  /** What the run did not record of these tokens and why, as sentences. */
   readonly notRecorded: readonly string[];
 }
 

@@ -1,11 +1,20 @@
 /**
- * The log of a run inside its folder: `events.jsonl`, `metrics.jsonl` and `episodes/`. Every line has
- * its step, so the log can be truncated to a checkpoint.
+ * The log of a run inside its folder: `events.jsonl`, `metrics.jsonl`, `episodes/` and `tokens/`. Every line
+ * or file has its step, so the log can be truncated to a checkpoint.
  */
-import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { namingFile } from "../../core/file-error.ts";
 import type { TrainerEvent } from "../../core/events.ts";
+import type { TokenRecord } from "../../core/token-record.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import { appendLines, cutLines, toLine } from "./json-lines.ts";
 
@@ -16,6 +25,8 @@ export interface RunLog {
   /** One line: `{ step, phase, ...metrics }`. */
   metrics(step: number, phase: Phase, metrics: Readonly<Record<string, number>>): void;
   episodes(step: number, phase: Phase, episodes: readonly Episode[]): void;
+  /** Replaces the file of the step. */
+  tokens(step: number, records: readonly TokenRecord[]): void;
   sync(): void;
   close(): void;
 }
@@ -27,6 +38,22 @@ export function stepName(step: number): string {
 
 const episodeFile = (step: number, phase: Phase): string =>
   `${phase === "train" ? "" : "val-"}${stepName(step)}.jsonl`;
+
+/** Folder of the numbers of single tokens (`record.token_rows`); absent where none were recorded. */
+export function tokenFolder(run: string): string {
+  return join(run, "tokens");
+}
+
+function writeLines(path: string, values: readonly object[]): void {
+  namingFile({ path }, () => {
+    const file = openSync(path, "w");
+    try {
+      for (const value of values) writeFileSync(file, toLine(value));
+    } finally {
+      closeSync(file);
+    }
+  });
+}
 
 /** Opens the log of a run folder for appending. */
 export function openRunLog(folder: string): RunLog {
@@ -50,15 +77,11 @@ export function openRunLog(folder: string): RunLog {
       metrics.write({ step, phase, ...values });
     },
     episodes(step, phase, list) {
-      const path = join(episodeFolder, episodeFile(step, phase));
-      namingFile({ path }, () => {
-        const file = openSync(path, "w");
-        try {
-          for (const episode of list) writeFileSync(file, toLine(episode));
-        } finally {
-          closeSync(file);
-        }
-      });
+      writeLines(join(episodeFolder, episodeFile(step, phase)), list);
+    },
+    tokens(step, records) {
+      mkdirSync(tokenFolder(folder), { recursive: true });
+      writeLines(join(tokenFolder(folder), `${stepName(step)}.jsonl`), records);
     },
     sync() {
       events.sync();
@@ -92,6 +115,11 @@ export function cutRunLog(folder: string, step: number): readonly string[] {
   for (const name of readdirSync(episodeFolder)) {
     const number = /^(?:val-)?(\d+)\.jsonl$/u.exec(name)?.[1];
     if (number !== undefined && Number(number) > step) rmSync(join(episodeFolder, name));
+  }
+  const tokens = tokenFolder(folder);
+  for (const name of existsSync(tokens) ? readdirSync(tokens) : []) {
+    const number = /^(\d+)\.jsonl$/u.exec(name)?.[1];
+    if (number !== undefined && Number(number) > step) rmSync(join(tokens, name));
   }
   return warnings;
 }

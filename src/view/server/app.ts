@@ -95,7 +95,8 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
     if (what === "tokens") {
       const group = groupRows(index.db, row.step, row.phase, row.task).map(({ reward }) => reward);
       const decode = await context.var.run.decoder();
-      const tokens = tokenView(episode, Number(call), row.phase, group, decode);
+      const kept = context.var.run.kept(row);
+      const tokens = tokenView(episode, Number(call), { phase: row.phase, group, decode, kept });
       return tokens === null
         ? context.json({ error: "There is no such call." }, 404)
         : context.json(tokens);
