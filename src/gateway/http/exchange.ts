@@ -34,7 +34,8 @@ export interface ExchangeListener {
   readonly take: (exchange: HttpExchange) => void;
 }
 
-const shownHeaders = /^(?:content-type|user-agent|anthropic-(?:beta|version)|openai-beta|x-stainless-.+)$/u;
+const shownHeaders =
+  /^(?:content-type|user-agent|anthropic-(?:beta|version)|openai-beta|x-stainless-.+)$/u;
 
 /** Cut before it is searched for keys: a body may be megabytes. */
 function keptBody(text: string, limit: number, length: number = text.length): KeptBody {

@@ -65,8 +65,7 @@ export class ViewedRun implements Disposable {
   kept({ id, step }: EpisodeRow): KeptTokens {
     return {
       isOn: hasTokenRecords(this.folder),
-      find: (trace, tokens) =>
-        readTrainedTokens(this.folder, { episode: id, trace, step, tokens }),
+      find: (trace, tokens) => readTrainedTokens(this.folder, { episode: id, trace, step, tokens }),
     };
   }
 
