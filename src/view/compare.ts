@@ -30,7 +30,7 @@ interface Side {
 
 function sideOf({ index }: ComparedRun, phase: EpisodePhase): Side {
   const last = lastStepOf(index.db, phase) ?? 0;
-  const fromStep = phase === "train" ? Math.max(0, last - trainedSteps + 1) : last;
+  const fromStep = phase === "train" ? Math.max(1, last - trainedSteps + 1) : last;
   const rows = rowsOfPhase(index.db, phase, { fromStep, limit: mostEpisodes });
   const labels: Readonly<Record<EpisodePhase, string>> = {
     validation: `validation after step ${last}`,

@@ -32,11 +32,11 @@ it("ends with status 1 and says what to do, and is resumed once that is done", a
   const saved = readdirSync(join(folder, "runs", "coin", "checkpoints"));
   expect(saved).toEqual([String(step).padStart(6, "0")]);
   const shown = await start(["runs", "list", join(folder, "runs"), "--json"]);
-  expect(JSON.parse(shown.out)).toMatchObject({ runs: [{ status: "failed", steps: step }] });
+  expect(JSON.parse(shown.out)).toMatchObject([{ status: "failed", steps: step }]);
 
   writeFileSync(join(folder, "mended"), "");
   const resumed = await start([...args, "--resume", "health.stop=[]"]);
   expect([resumed.code, resumed.err.includes("ends the run")]).toEqual([0, false]);
   const last = await start(["runs", "list", join(folder, "runs"), "--json"]);
-  expect(JSON.parse(last.out)).toMatchObject({ runs: [{ status: "completed", steps: 12 }] });
+  expect(JSON.parse(last.out)).toMatchObject([{ status: "completed", steps: 12 }]);
 }, 60_000);

@@ -19,7 +19,7 @@ it("hands on both bodies as they were sent, with the id of the trace's response"
   const { taken, open } = listening(10_000);
   const session = await open();
   const body = { messages: [userSays("q")], temperature: 0.5, unknown_field: [1] };
-  const response = await session.post(body, { headers: { "user-agent": "an agent" } });
+  const response = await session.post(body);
   const text = await response.text();
   const [trace] = await session.traces();
   expect(taken).toHaveLength(1);
