@@ -13,6 +13,7 @@ import { ViewedRun } from "../../view/server/viewed-run.ts";
 import { findTokenDecoder } from "../load/token-decoder.ts";
 import { formatEpisodeReport } from "../report/episode-report.ts";
 import { formatTable } from "../report/evaluation-table.ts";
+import { replayEpisode } from "./replay.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import type { CliIo } from "../terminal/io.ts";
 import { colorsFor, safeText } from "../terminal/terminal.ts";
@@ -21,6 +22,7 @@ export interface TraceFlags {
   readonly run?: string;
   readonly tokens?: boolean;
   readonly markdown?: boolean;
+  readonly replay?: boolean;
   readonly json?: boolean;
   readonly verbose?: boolean;
 }
@@ -110,6 +112,7 @@ export async function traceCommand(
     });
   }
   const view = viewEpisode(episode, row);
+  if (flags.replay === true) return replayEpisode(view, io);
   const group = groupRows(index.db, row.step, row.phase, row.task).map(({ reward }) => reward);
   const decode = flags.tokens === true ? await run.decoder() : null;
   const tokens =
