@@ -21,7 +21,7 @@ export interface GatewayContext extends BodyLimits {
   readonly metrics: GatewayMetrics;
   /** Fields of requests without an effect. */
   readonly ignored: IgnoredFields;
-  /** Absent where nobody looks at bodies. */
+  /** Absent without a listener for bodies. */
   readonly exchanges?: ExchangeRecorder;
   /** Absent where the target has no workers. */
   readonly workers?: WorkerAdmin;
