@@ -2,9 +2,11 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import type { AgentConfig } from "../../src/core/agent.ts";
+import type { Task } from "../../src/core/task.ts";
 import type { TokenRecord } from "../../src/core/token-record.ts";
 import { coinBackend, type CoinUpdate } from "./coin-backend.ts";
-import { coinTrainer, newFolder, readLines } from "./coin-run.ts";
+import { coinAgent, coinTrainer, newFolder, readLines } from "./coin-run.ts";
 
 interface Ran {
   readonly runDir: string;
@@ -80,6 +82,29 @@ it("keeps rows of whole tasks up to the limit, the same in every run, and nothin
   const off = await run({});
   expect(existsSync(join(off.runDir, "tokens"))).toBe(false);
   expect(off.passes).toEqual([]);
+});
+
+it("keeps the episodes of the same tasks, and those that failed, where record.episodes says so", async () => {
+  const { runDir } = await run({ "record.token_rows": 4, "record.episodes": 4 });
+  const ids = (name: string): unknown[] => readLines(runDir, "episodes", name).map(({ id }) => id);
+  expect(ids("000001.jsonl")).toHaveLength(4);
+  expect(new Set(ids("000001.jsonl"))).toEqual(
+    new Set(recordsOf(runDir, "000001").map(({ episode }) => episode)),
+  );
+  const outputDir = newFolder();
+  let calls = 0;
+  const { trainer } = coinTrainer({
+    outputDir,
+    agentFlow: (task: Task, config: AgentConfig) => {
+      const text = coinAgent(task, config);
+      return ++calls === 3 ? text.then(() => Promise.reject(new Error("broken"))) : text;
+    },
+    set: { "trainer.total_batches": 1, "record.episodes": 0 },
+  });
+  await trainer.train();
+  const kept = readLines(outputDir, "coin", "episodes", "000001.jsonl");
+  expect(kept).toMatchObject([{ error: { message: "broken" } }]);
+  expect(readLines(outputDir, "coin", "metrics.jsonl")[0]).toMatchObject({ "rollout/episodes": 8 });
 });
 
 it("shares its pass with rollout correction, and has its weights", async () => {

@@ -5,6 +5,12 @@ import { free, needsBackend } from "./option-meta.ts";
 
 export const recordOptions: Section<"record"> = z
   .strictObject({
+    episodes: integer(-1)
+      .default(-1)
+      .describe(
+        "Training rollouts of each step that are kept in the run folder, with all messages and tokens: those of a few tasks, chosen by the seed, and in addition all that failed; -1 keeps all. Validations are kept whole, and metrics are those of all rollouts.",
+      )
+      .meta({ ...free, allowed: "-1, 0, or a whole number of rollouts", exampleValues: [64] }),
     token_rows: integer(-1)
       .default(0)
       .describe(

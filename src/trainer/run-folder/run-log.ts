@@ -14,9 +14,11 @@ import {
 import { basename, join } from "node:path";
 import { namingFile } from "../../core/file-error.ts";
 import type { TrainerEvent } from "../../core/events.ts";
+import { isFailed } from "../../core/outcome.ts";
 import type { TokenRecord } from "../../core/token-record.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import { appendLines, cutLines, toLine } from "./json-lines.ts";
+import { keptPart } from "./kept-part.ts";
 
 export type Phase = "train" | "validation";
 
@@ -55,8 +57,15 @@ function writeLines(path: string, values: readonly object[]): void {
   });
 }
 
+export interface RunLogOptions {
+  /** Training episodes of a step to keep, in addition to those that failed; -1 keeps all. */
+  readonly episodes: number;
+  /** Of the run. */
+  readonly seed: number;
+}
+
 /** Opens the log of a run folder for appending. */
-export function openRunLog(folder: string): RunLog {
+export function openRunLog(folder: string, { episodes: limit, seed }: RunLogOptions): RunLog {
   const episodeFolder = join(folder, "episodes");
   mkdirSync(episodeFolder, { recursive: true });
   const events = appendLines(join(folder, "events.jsonl"));
@@ -77,7 +86,16 @@ export function openRunLog(folder: string): RunLog {
       metrics.write({ step, phase, ...values });
     },
     episodes(step, phase, list) {
-      writeLines(join(episodeFolder, episodeFile(step, phase)), list);
+      const kept = new Set(
+        keptPart(list, {
+          taskOf: ({ task }) => task.id,
+          limit: phase === "train" ? limit : -1,
+          seed,
+          step,
+        }),
+      );
+      const written = list.filter((episode) => kept.has(episode) || isFailed(episode));
+      writeLines(join(episodeFolder, episodeFile(step, phase)), written);
     },
     tokens(step, records) {
       mkdirSync(tokenFolder(folder), { recursive: true });

@@ -2,25 +2,13 @@
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { TokenRecord } from "../../core/token-record.ts";
-import { groupBy } from "../../util/group-by.ts";
-import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
 import type { LoopContext } from "../loop-context.ts";
+import { keptPart } from "../run-folder/kept-part.ts";
 import type { UpdateBackend } from "./shared-forward.ts";
 
 type RecordContext = Pick<LoopContext, "config" | "emit" | "journal" | "signal"> & {
   readonly backend: UpdateBackend;
 };
-
-/** Rows of whole tasks, as far as there is room: rollouts of a task are looked at together. */
-function chosenRows(
-  rows: readonly TrainingRow[],
-  limit: number,
-  seed: number,
-): readonly TrainingRow[] {
-  if (limit === -1 || rows.length <= limit) return rows;
-  const tasks = [...groupBy(rows, ({ provenance }) => provenance.taskId).values()];
-  return shuffled(tasks, createRandom(seed)).flat().slice(0, limit);
-}
 
 /** Six digits: half of the text of a float, and more than any picture shows. */
 const rounded = (value: number): number => Number(value.toPrecision(6));
@@ -81,7 +69,12 @@ export async function recordTokens(
 ): Promise<void> {
   const { tokenRows } = config.record;
   if (tokenRows === 0 || rows.length === 0 || backend.forward === undefined) return;
-  const chosen = chosenRows(rows, tokenRows, deriveSeed(config.trainer.seed, "token-rows", step));
+  const chosen = keptPart(rows, {
+    taskOf: ({ provenance }) => provenance.taskId,
+    limit: tokenRows,
+    seed: config.trainer.seed,
+    step,
+  });
   try {
     const logprobs = await backend.forward(chosen, "current", signal);
     const isMeasured = hasReference(config) && backend.capabilities.reference === true;
