@@ -68,7 +68,7 @@ it.each(["atif", "training-trace"])(
       "--json",
     );
     expect(code).toBe(0);
-    expect(JSON.parse(out)).toEqual({ format, output, documents: 2, episodes: 2 });
+    expect(JSON.parse(out)).toEqual({ format, output, trajectories: 2, episodes: 2 });
     await cli("export", output, "--format", format, "--output", again!);
     const lines = (file: string): unknown[] =>
       readFileSync(file, "utf8")
@@ -87,6 +87,80 @@ it.each(["atif", "training-trace"])(
     expect(JSON.parse(shown.out)).toMatchObject({ row: { calls: 2, toolCalls: 1, reward: 0.5 } });
   },
 );
+
+it("otel: conversations, tools and rewards come back without tokens", async () => {
+  const [file, output] = [join(temporary, "otel.jsonl"), join(temporary, "otel")];
+  await cli("export", recorded(), "--format", "otel", "--output", file);
+  expect((await cli("import", file, "--format", "otel", "--output", output)).code).toBe(0);
+  const [one, two] = [...readEpisodes(output)];
+  expect(one).toMatchObject({ id: "1/a/0", reward: 0.5, task: { id: "a" }, rolloutIndex: 0 });
+  expect(one!.trajectories[0]!.steps.map(({ trace }) => trace.messages.length)).toEqual([2, 4]);
+  expect(one!.trajectories[0]!.steps[0]!.trace.response.toolCalls).toMatchObject([
+    { name: "look" },
+  ]);
+  expect(two).toMatchObject({ reward: 1, rolloutIndex: 1, metrics: { turns: 2 } });
+});
+
+it("otel: reads messages in parts, as the conventions have them", async () => {
+  const [file, output] = [join(temporary, "spans.json"), join(temporary, "spans")];
+  const said = (value: unknown) => ({ stringValue: JSON.stringify(value) });
+  const span = (id: string, start: number, attributes: Record<string, object>) => ({
+    traceId: "5b8efff798038103d269b633813fc60c",
+    spanId: id,
+    name: "chat gpt-4",
+    startTimeUnixNano: String(start),
+    endTimeUnixNano: String(start + 1_000_000),
+    attributes: Object.entries({
+      "gen_ai.operation.name": { stringValue: "chat" },
+      "gen_ai.request.model": { stringValue: "gpt-4" },
+      ...attributes,
+    }).map(([key, value]) => ({ key, value })),
+  });
+  // The example of the conventions: a tool call, then the answer to its result.
+  const user = { role: "user", parts: [{ type: "text", content: "Weather in Paris?" }] };
+  const call = {
+    type: "tool_call",
+    id: "call_V",
+    name: "get_weather",
+    arguments: { location: "Paris" },
+  };
+  const result = { type: "tool_call_response", id: "call_V", response: "rainy, 57°F" };
+  const spans = [
+    span("b", 5_000_000_000, {
+      "gen_ai.input.messages": said([
+        user,
+        { role: "assistant", parts: [call] },
+        { role: "tool", parts: [result] },
+      ]),
+      "gen_ai.output.messages": said([
+        {
+          role: "assistant",
+          parts: [{ type: "text", content: "It is rainy." }],
+          finish_reason: "stop",
+        },
+      ]),
+      "gen_ai.usage.output_tokens": { intValue: "52" },
+    }),
+    span("a", 1_000_000_000, {
+      "gen_ai.input.messages": said([user]),
+      "gen_ai.output.messages": said([{ role: "assistant", parts: [call] }]),
+    }),
+  ];
+  writeFileSync(file, JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }));
+  expect((await cli("import", file, "--format", "otel", "--output", output)).code).toBe(0);
+  const [episode] = [...readEpisodes(output)];
+  const [first, second] = episode!.trajectories[0]!.steps;
+  expect(first!.trace.response.toolCalls).toEqual([
+    { id: "call_V", name: "get_weather", arguments: '{"location":"Paris"}' },
+  ]);
+  expect(second!.trace.messages[2]).toEqual({
+    role: "tool",
+    content: "rainy, 57°F",
+    toolCallId: "call_V",
+  });
+  expect(second!.trace).toMatchObject({ usage: { completionTokens: 52 }, finishedAt: 5001 });
+  expect(episode!.task.instruction).toBe("Weather in Paris?");
+});
 
 it("reads a document as Harbor's agents write it, without tokens and without our fields", async () => {
   const file = join(temporary, "trajectory.json");

@@ -23,11 +23,12 @@ Examples:
   $ agent-trainer export evals/before --format chat --min-reward 0.8 --output good.jsonl
 `;
 
-const readFormats: readonly ImportFormat[] = ["atif", "training-trace"];
+const readFormats: readonly ImportFormat[] = ["atif", "otel", "training-trace"];
 
 const importHelp = `
 Formats, one document per line, or a .json file with one:
   atif            Harbor's Agent Trajectory Interchange Format v1; documents of one session_id are one episode
+  otel            OpenTelemetry's GenAI spans as OTLP JSON, an episode per trace; what was said must be in them
   training-trace  OpenEnv's TrainingTrace
 Conversations and pairs need no import: agent-trainer sft and dpo read them.
 

@@ -8,6 +8,7 @@ import { openEvaluationFolder } from "../../evaluate/evaluation-folder.ts";
 import { itemOf } from "../../evaluate/evaluation-item.ts";
 import { type DraftedTrajectory, episodesOfDrafts } from "../import/drafted-episode.ts";
 import { readAtif } from "../import/read-atif.ts";
+import { readOtel } from "../import/read-otel.ts";
 import { readTrainingTrace } from "../import/read-training-trace.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import type { CliIo } from "../terminal/io.ts";
@@ -20,11 +21,14 @@ export interface ImportFlags {
 }
 
 /** Name of a format that is read. */
-export type ImportFormat = "atif" | "training-trace";
+export type ImportFormat = "atif" | "otel" | "training-trace";
 
-const readers: Readonly<Record<ImportFormat, (value: unknown, at: string) => DraftedTrajectory>> = {
-  atif: readAtif,
-  "training-trace": readTrainingTrace,
+type Reader = (value: unknown, at: string) => readonly DraftedTrajectory[];
+
+const readers: Readonly<Record<ImportFormat, Reader>> = {
+  atif: (value, at) => [readAtif(value, at)],
+  otel: readOtel,
+  "training-trace": (value, at) => [readTrainingTrace(value, at)],
 };
 
 function parsed(text: string, at: string): unknown {
@@ -52,14 +56,16 @@ function* documents(file: string): Generator<readonly [value: unknown, at: strin
   }
 }
 
-function draftOf(value: unknown, at: string, format: ImportFormat): DraftedTrajectory {
+function draftsOf(value: unknown, at: string, format: ImportFormat): readonly DraftedTrajectory[] {
   try {
     return readers[format](value, at);
   } catch (error) {
-    if (!(error instanceof z.ZodError)) throw error;
-    const [first] = error.issues;
+    const [first] = error instanceof z.ZodError ? error.issues : [];
+    if (first === undefined && !(error instanceof SyntaxError)) throw error;
+    const reason =
+      first === undefined ? String(error) : `${first.path.join(".")}: ${first.message}`;
     throw new ConfigError({
-      message: `${at} is no document of the format ${format}: ${first?.path.join(".") ?? ""}: ${first?.message ?? ""}.`,
+      message: `${at} is no document of the format ${format}: ${reason}.`,
       hint: "Name the format that the file has with --format.",
       cause: error,
       fields: { at, format },
@@ -74,7 +80,7 @@ export function importCommand(
   io: CliIo,
 ): number {
   const drafts = files.flatMap((file) =>
-    [...documents(file)].map(([value, at]) => draftOf(value, at, format)),
+    [...documents(file)].flatMap(([value, at]) => draftsOf(value, at, format)),
   );
   const episodes = episodesOfDrafts(drafts);
   const tasks = new Set(episodes.map(({ task }) => task.id));
@@ -92,7 +98,7 @@ export function importCommand(
   };
   using folder = openEvaluationFolder(output, settings, false);
   for (const episode of episodes) folder.add(itemOf(episode, 0), episode);
-  const result = { format, output, documents: drafts.length, episodes: episodes.length };
+  const result = { format, output, trajectories: drafts.length, episodes: episodes.length };
   if (json) io.stdout.write(`${JSON.stringify(result)}\n`);
   else if (!quiet)
     io.stdout.write(
