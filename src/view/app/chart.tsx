@@ -21,6 +21,12 @@ const strokes = ["--line1", "--line2", "--line3", "--line4"];
 /** The second four lines have the same colors and are dashed. */
 const dashOf = (i: number): number[] => (i < strokes.length ? [] : [6, 4]);
 
+/** Distances of labels: 1, 2, 5, 10 ... */
+const wholeSteps = Array.from(
+  { length: 24 },
+  (_, i) => [1, 2, 5][i % 3]! * 10 ** Math.floor(i / 3),
+);
+
 function summary({ title, steps, lines }: ChartProps): string {
   const parts = lines.map(({ name, values }) => {
     const known = values.filter((value) => value !== null);
@@ -50,7 +56,11 @@ export function Chart(props: ChartProps) {
         legend: { show: lines.length > 1 },
         scales: { x: { time: false }, y: { range: (_plot, low, high) => paddedRange(low, high) } },
         cursor: { y: false, points: { size: 5 } },
-        axes: [axis, { ...axis, size: 52, values: (_plot, ticks) => ticks.map(shortNumber) }],
+        // There is nothing between two steps.
+        axes: [
+          { ...axis, incrs: wholeSteps },
+          { ...axis, size: 52, values: (_plot, ticks) => ticks.map(shortNumber) },
+        ],
         series: [
           { label: "step" },
           ...lines.map(({ name }, i) => ({

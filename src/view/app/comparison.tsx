@@ -4,7 +4,7 @@ import type { Difference, MetricTable, RunEntry, RunsCompared } from "../api.ts"
 import { visibleText } from "../episode/visible-text.ts";
 import { Chart } from "./chart.tsx";
 import { diffLink } from "./diff-page.tsx";
-import { reward, shortNumber, signed, whole } from "./format.ts";
+import { counted, reward, shortNumber, signed, whole } from "./format.ts";
 import { useRead } from "./read.ts";
 import { linkTo } from "./route.ts";
 
@@ -101,7 +101,8 @@ function Against({ base, run, isOpen, onToggle }: AgainstProps) {
             <Interval of={compared.pass} />
             <td>
               <button type="button" aria-expanded={isOpen} onClick={onToggle}>
-                {compared.changed.length} tasks, {Object.keys(compared.options).length} options
+                {counted(compared.changed.length, "task")},{" "}
+                {counted(Object.keys(compared.options).length, "option")}
               </button>
             </td>
           </>

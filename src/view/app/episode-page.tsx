@@ -5,7 +5,7 @@ import { visibleText } from "../episode/visible-text.ts";
 import { CallTree } from "./call-tree.tsx";
 import { Call } from "./call-view.tsx";
 import { diffLink } from "./diff-page.tsx";
-import { shortNumber, whole } from "./format.ts";
+import { counted, shortNumber, whole } from "./format.ts";
 import { type KeyHandlers, useKeys } from "./keys.ts";
 import { LongText } from "./message.tsx";
 import { useRead } from "./read.ts";
@@ -202,8 +202,8 @@ export function EpisodePageView({ run, route }: { run: RunEntry; route: Route })
     <article>
       <h1>{visibleText(row.id)}</h1>
       <p class="dim">
-        task {visibleText(row.task)} · step {row.step} · {row.phase} · {row.calls} calls ·{" "}
-        {whole(row.responseTokens)} tokens sampled
+        task {visibleText(row.task)} · step {row.step} · {row.phase} · {counted(row.calls, "call")}{" "}
+        · {whole(row.responseTokens)} tokens sampled
       </p>
       <p class={`banner ${isBad ? "bad" : "good"}`} role="status">
         {visibleText(ending)}

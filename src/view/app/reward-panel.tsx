@@ -52,7 +52,7 @@ function Matrix({ run, parts }: { run: RunEntry; parts: RewardParts }) {
         reward, of steps {fromStep} to {toStep}, with 95 % intervals that take episodes for
         independent. Coloured where the interval leaves out 0.
       </p>
-      <div class="scroll">
+      <div class="scroll" tabIndex={0} role="region" aria-label="Correlations">
         <table class="matrix">
           <thead>
             <tr>
