@@ -1,50 +1,113 @@
 /**
- * Pictures of the viewer for the documentation, in Debian's Chromium or the one that CHROMIUM names.
+ * Pictures of the viewer for the documentation, in Debian's Chromium or the one that CHROMIUM names. The first
+ * run should have `record.token_rows` and signals of its evaluator; several runs are compared.
  *
- *   npx tsx --conditions=agent-trainer-source scripts/view-screenshots.ts RUN [OUT]
+ *   npx tsx --conditions=agent-trainer-source scripts/view-screenshots.ts OUT RUN...
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
+import { chromium, type Page } from "playwright-core";
+import { findTokenDecoder } from "../src/cli/load/token-decoder.ts";
 import { startViewServer } from "../src/view/server/view-server.ts";
 
-const [run, out = join(import.meta.dirname, "../docs/images")] = process.argv.slice(2);
-if (run === undefined) {
-  console.error("Usage: view-screenshots.ts RUN [OUT]");
+const [out, ...folders] = process.argv.slice(2);
+if (out === undefined || folders.length === 0) {
+  console.error("Usage: view-screenshots.ts OUT RUN...");
   process.exit(2);
 }
 const assets = mkdtempSync(join(tmpdir(), "agent-trainer-assets-"));
 execFileSync(process.execPath, [join(import.meta.dirname, "build-view.mjs"), assets]);
 const server = await startViewServer({
-  folders: [run],
+  folders,
   host: "127.0.0.1",
   port: 0,
   token: "a-token",
   assets,
-  findDecoder: () => Promise.resolve(null),
+  findDecoder: findTokenDecoder,
 });
 await server.ready;
 const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-const wide = { width: 1200, height: 800 };
+
+/** An episode whose tokens were recorded in training, and the most distant other rollout of its task. */
+async function recordedEpisode(page: Page): Promise<readonly [number, number]> {
+  const read = async (path: string): Promise<unknown> =>
+    (await page.request.get(`${server.url}/api/runs/0/${path}`)).json();
+  const { rows } = (await read("episodes?phase=train")) as { rows: { n: number }[] };
+  for (const { n } of rows) {
+    const { trained } = (await read(`episodes/${n}/tokens?call=0`)) as {
+      trained: { advantages: number[] } | null;
+    };
+    if (trained === null || trained.advantages.every((value) => value === 0)) continue;
+    const group = (await read(`groups/${n}`)) as { row: { n: number; reward: number } }[];
+    const own = group.find(({ row }) => row.n === n)?.row.reward ?? 0;
+    const other = group.toSorted(
+      (a, b) => Math.abs(b.row.reward - own) - Math.abs(a.row.reward - own),
+    )[0];
+    return [n, other?.row.n ?? n];
+  }
+  return [rows[0]?.n ?? 1, rows[1]?.n ?? 1];
+}
+
+interface Picture {
+  readonly name: string;
+  readonly hash: string;
+  readonly wait: string;
+  /** Only this part of the page. @default what is on the screen */
+  readonly part?: string;
+  readonly prepare?: (page: Page) => Promise<unknown>;
+}
+
+const colored = (page: Page): Promise<unknown> =>
+  page
+    .locator(".tokens select")
+    .selectOption("importance ratio")
+    .catch(() => undefined);
+
+function pictures([n, other]: readonly [number, number]): readonly Picture[] {
+  const episode = { hash: `#/episode/0/${n}?tokens=0`, wait: "button.token", prepare: colored };
+  return [
+    { name: "view-run", hash: "#/run/0", wait: "canvas" },
+    { name: "view-episode", ...episode },
+    {
+      name: "view-reward",
+      hash: "#/run/0",
+      wait: ".matrix",
+      part: "section[aria-label=Reward]",
+    },
+    { name: "view-diff", hash: `#/diff/0/${n}?with=${other}`, wait: ".sides pre" },
+    ...(folders.length > 1
+      ? [
+          {
+            name: "view-compare",
+            hash: "#/runs",
+            wait: "section[aria-label=Differences] tbody button",
+          },
+        ]
+      : []),
+  ];
+}
+
 try {
-  for (const [name, colorScheme, viewport] of [
-    ["view-run", "light", wide],
-    ["view-run-dark", "dark", wide],
-    ["view-run-phone", "light", { width: 390, height: 800 }],
+  for (const [end, colorScheme, viewport] of [
+    ["", "light", { width: 1200, height: 800 }],
+    ["-dark", "dark", { width: 1200, height: 800 }],
+    ["-phone", "light", { width: 390, height: 800 }],
   ] as const) {
     const context = await browser.newContext({ colorScheme, viewport });
     const page = await context.newPage();
     await page.goto(`${server.url}/?token=a-token`);
-    await page
-      .locator("a", { hasText: run.split("/").at(-1)! })
-      .first()
-      .click();
-    await page.locator("canvas").first().waitFor();
-    await page.waitForTimeout(500);
-    await page.screenshot({ path: join(out, `${name}.png`) });
+    for (const { name, hash, wait, part, prepare } of pictures(await recordedEpisode(page))) {
+      await page.goto(`${server.url}/${hash}`);
+      await page.locator(wait).first().waitFor();
+      await prepare?.(page);
+      await page.waitForTimeout(500);
+      const path = join(out, `${name}${end}.png`);
+      if (part === undefined) await page.screenshot({ path });
+      else await page.locator(part).screenshot({ path });
+    }
     await context.close();
   }
 } finally {

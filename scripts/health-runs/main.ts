@@ -9,27 +9,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createLocalBackend } from "../../src/backends/local/index.ts";
-import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
 import { diseasedRuns, type DiseasedRun } from "./diseased.ts";
 import { healthyRuns, type RunCase } from "./healthy.ts";
-import { trainTasks, valTasks } from "./tasks.ts";
+import { trainCase } from "./train-case.ts";
 
 const out = fileURLToPath(new URL("../../test/fixtures/health-runs", import.meta.url));
-
-const common = {
-  "model.name": "builtin:shop-tiny",
-  "model.lora_rank": 0,
-  "data.train_batch_size": 8,
-  "rollout.n": 8,
-  "rollout.train.max_tokens": 64,
-  "rollout.val.max_tokens": 64,
-  "training.learning_rate": 7e-4,
-  "trainer.total_batches": 24,
-  "trainer.save_freq": 0,
-  "trainer.test_freq": 0,
-  "trainer.val_before_train": false,
-};
 
 type Line = Record<string, number | string>;
 
@@ -53,23 +37,12 @@ function columns(lines: readonly Line[]): Record<string, unknown> {
 
 async function record(name: string, run: RunCase | DiseasedRun, kind: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "health-run-"));
-  const backend = createLocalBackend({ threads: 1 });
-  const config = { ...common, ...run.config };
   const begin = performance.now();
   try {
-    const trainer = new AgentTrainer({
-      backend: "spoil" in run && run.spoil !== undefined ? run.spoil(backend) : backend,
-      agentFlow: run.task.agent as never,
-      evaluator: run.task.evaluator as never,
-      trainDataset: trainTasks,
-      ...(config["trainer.test_freq"] === 0 ? {} : { valDataset: valTasks }),
-      config: {
-        ...config,
-        "trainer.output_dir": folder,
-        "trainer.experiment_name": "run",
-      } as never,
+    const result = await trainCase(run, {
+      "trainer.output_dir": folder,
+      "trainer.experiment_name": "run",
     });
-    const result = await trainer.train();
     const text = readFileSync(join(result.runDir, "metrics.jsonl"), "utf8").trimEnd();
     const lines = text.split("\n").map((line) => JSON.parse(line) as Line);
     const { model: _model, ...options } = { model: "", ...run.config };
@@ -89,7 +62,6 @@ async function record(name: string, run: RunCase | DiseasedRun, kind: string): P
       `${kind} ${name}: ${result.status}, reward ${rewards[0]} -> ${rewards.at(-1)}, ${seconds} s`,
     );
   } finally {
-    await backend[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -23,6 +23,7 @@ import { guardOptions } from "./schema/guards.ts";
 import { healthOptions } from "./schema/health.ts";
 import { fireworksOptions, localOptions, tinkerOptions, verlOptions } from "./schema/backends.ts";
 import { modelOptions, trainingOptions } from "./schema/training.ts";
+import { recordOptions } from "./schema/record.ts";
 import { rolloutOptions } from "./schema/rollout.ts";
 import { stepwiseAdvantageOptions } from "./schema/stepwise-advantage.ts";
 import { trackingOptions } from "./schema/tracking.ts";
@@ -48,6 +49,7 @@ const schema = z.strictObject({
   async_training: asyncTrainingOptions,
   trainer: trainerOptions,
   tracking: trackingOptions,
+  record: recordOptions,
   workflow: workflowOptions,
   gateway: gatewayOptions,
   backend: nonEmptyString()

@@ -798,6 +798,32 @@ export interface Sections {
       readonly content?: boolean;
     };
   };
+  readonly record?: {
+    /**
+     * Training rollouts of each step that are kept in the run folder, with all messages and tokens:
+     * those of a few tasks, chosen by the seed, and in addition all that failed; -1 keeps all.
+     * Validations are kept whole, and metrics are those of all rollouts.
+     * Allowed: -1, 0, or a whole number of rollouts.
+     * @default -1
+     */
+    readonly episodes?: number;
+    /**
+     * Training rows of each step whose per-token numbers are kept for the viewer: log-probabilities
+     * at training and, where the run measures against a reference, of that, entropy (with local),
+     * advantages and masks. Rows of a few tasks, chosen by the seed; -1 keeps all, 0 none. Costs a
+     * forward pass over these rows, and with local another for entropy.
+     * Allowed: -1, 0, or a whole number of rows.
+     * @default 0
+     */
+    readonly tokenRows?: number;
+    /**
+     * Kilobytes kept for the viewer of each HTTP request body and each response body of the agents'
+     * model calls, with keys redacted; longer ones are cut, and 0 keeps none.
+     * Allowed: a whole number of at least 0 and at most 65536.
+     * @default 0
+     */
+    readonly httpBodyKb?: number;
+  };
   readonly workflow?: {
     /**
      * Maximum rollouts that run at the same time.

@@ -225,6 +225,11 @@ export interface TrainingBackend extends AsyncDisposable {
     which: "current" | "reference",
     signal?: AbortSignal,
   ): Promise<readonly Float32Array[]>;
+  /**
+   * [row][length] entropy in nats of the distribution that each token is sampled from, at the row's
+   * `temperature`, under the weights being trained; 0 outside `targetMask`. For records only.
+   */
+  entropies?(rows: readonly TrainingRow[], signal?: AbortSignal): Promise<readonly Float32Array[]>;
   /** Serves the trained weights; resolves with their version (from 0, incremented each time). */
   publishWeights(): Promise<number>;
   /** Writes weights, optimizer moments and step count into an existing empty folder. */

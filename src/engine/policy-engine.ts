@@ -153,6 +153,11 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     return this.#timed(() => this.#trainer.forward(rows, which));
   }
 
+  /** @see PolicyTrainer.entropies */
+  entropies(rows: readonly TrainingRow[]): Promise<Float32Array[]> {
+    return this.#timed(() => this.#trainer.entropies(rows));
+  }
+
   forwardBackward(rows: readonly TrainingRow[], loss: LossSpec): Promise<Record<string, number>> {
     return this.#timed(() => this.#trainer.forwardBackward(rows, loss));
   }

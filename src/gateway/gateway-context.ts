@@ -1,5 +1,6 @@
 /** The parts of a gateway that its routes share. */
 import type { BodyLimits } from "./http/body.ts";
+import type { ExchangeRecorder } from "./http/exchange.ts";
 import type { BodyBudget } from "./http/body-budget.ts";
 import type { CallGate } from "./call/call-gate.ts";
 import type { IgnoredFields } from "./routes/fields/ignored-fields.ts";
@@ -20,6 +21,8 @@ export interface GatewayContext extends BodyLimits {
   readonly metrics: GatewayMetrics;
   /** Fields of requests without an effect. */
   readonly ignored: IgnoredFields;
+  /** Absent without a listener for bodies. */
+  readonly exchanges?: ExchangeRecorder;
   /** Absent where the target has no workers. */
   readonly workers?: WorkerAdmin;
   readonly adminDigest: Buffer;

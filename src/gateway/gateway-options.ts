@@ -2,6 +2,7 @@
 import type { InferenceTarget } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
 import { defaultBytesInFlight } from "./http/body-budget.ts";
+import type { ExchangeListener } from "./http/exchange.ts";
 import type { TraceStore } from "./store/trace-store.ts";
 import type { WorkerAdmin } from "./worker-admin.ts";
 
@@ -65,6 +66,8 @@ export interface GatewayOptions {
   readonly onError?: (error: unknown) => void;
   /** Receives, once each, a warning for what clients request without effect. @default none */
   readonly onWarning?: (message: string) => void;
+  /** Receives the bodies of every model call over HTTP, with keys redacted. @default none */
+  readonly exchanges?: ExchangeListener;
 }
 
 // setTimeout's own bound: beyond it a timer fires at once.

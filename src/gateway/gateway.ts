@@ -15,6 +15,7 @@ import {
 import { IgnoredFields } from "./routes/fields/ignored-fields.ts";
 import { createMemoryTraceStore } from "./store/memory-trace-store.ts";
 import { GatewayMetrics } from "./metrics.ts";
+import { ExchangeRecorder } from "./http/exchange.ts";
 import { toResponse } from "./http/reply.ts";
 import { serve, type HttpServer } from "./http/serve.ts";
 import { createSessionHost } from "./session/session-host.ts";
@@ -138,6 +139,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     callsWaiting: () => gate.held,
     storeStats: () => store.stats?.() ?? { commits: 0, commitSeconds: 0 },
   });
+  const exchanges =
+    options.exchanges === undefined ? undefined : new ExchangeRecorder(options.exchanges);
   const { maxConcurrentCalls, maxSessions } = limits;
   const callLimits = { maxConcurrentCalls, maxCallsPerSecond };
   const services = { store, metrics, callLimits, maxSessions, sessionIdleMs, report };
@@ -153,6 +156,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     metrics,
     ignored: new IgnoredFields(metrics, warn),
     ...(workers ? { workers } : {}),
+    ...(exchanges ? { exchanges, onBody: exchanges.onBody } : {}),
     adminDigest: tokenDigest(adminToken),
     isOpen: options.open === true,
     report,

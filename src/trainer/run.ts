@@ -36,6 +36,7 @@ import { temperatureWarnings } from "./update/logprob-temperature.ts";
 import { followRun } from "../trackers/follow-run.ts";
 import { createRolloutService } from "./rollouts/gateway-service.ts";
 import { guardRun, type RunExit } from "./run-exit.ts";
+import { ExchangeLog } from "./run-folder/exchange-log.ts";
 import {
   openRunDirectory,
   type ResumeMode,
@@ -80,6 +81,8 @@ interface OpenedRun {
   readonly directory: RunDirectory;
   readonly state: RunState;
   readonly emit: Emit;
+  /** Emits a warning in the step that the run is in. */
+  readonly warn: (message: string) => void;
 }
 
 function totalStepsOf({ config, trainTasks }: RunPlan): number {
@@ -168,9 +171,10 @@ export async function executeRun(plan: RunPlan): Promise<TrainResult> {
   const { resume, allowChanges } = plan;
   const { dataHash } = fresh;
   using directory = await openRunDirectory({ config, resume, allowChanges, dataHash });
+  const warn = (message: string): void => emit(lastStep, { type: "warning", message });
   const followers = followRun(plan.trackers, {
     timeoutMs: config.tracking.timeoutS * 1000,
-    warn: (message) => emit(lastStep, { type: "warning", message }),
+    warn,
   });
   const write = createEmitter(
     (event) => directory.journal.event(event),
@@ -198,7 +202,7 @@ export async function executeRun(plan: RunPlan): Promise<TrainResult> {
   using guard = guardRun((exit) => leave(directory, () => end(exit.status, exit.message), exit));
   try {
     const signal = AbortSignal.any([plan.signal, guard.signal]);
-    const opened = { plan: { ...plan, signal }, directory, state, emit };
+    const opened = { plan: { ...plan, signal }, directory, state, emit, warn };
     announce(opened, run);
     const result = await runWithServices(opened, run.totalSteps);
     lastStep = result.steps;
@@ -228,7 +232,7 @@ export async function executeRun(plan: RunPlan): Promise<TrainResult> {
 
 /** Starts the backend and the gateway, and runs the loop on them. */
 async function runWithServices(
-  { plan, directory, state, emit }: OpenedRun,
+  { plan, directory, state, emit, warn }: OpenedRun,
   totalSteps: number,
 ): Promise<LoopResult> {
   const { config } = plan;
@@ -256,12 +260,14 @@ async function runWithServices(
   await plan.teacher?.start(target.renderer ?? null, signal);
   const { weightVersion } = state;
   const meter = meterEpisodes(target, budget);
+  await using exchanges = new ExchangeLog(directory.path, config.record.httpBodyKb, warn);
   const service = await createRolloutService({
     target: meteredTarget(target, budget),
     rollouts: plan.rollouts,
     config,
     weightVersion,
     isScoredLater: plan.groupEvaluator !== undefined,
+    ...defined({ exchanges: exchanges.listener }),
   });
   const health = await watchHealth(config.health, directory.path, emit);
   try {

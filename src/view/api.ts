@@ -119,12 +119,46 @@ export interface ViewCall {
   readonly tools: readonly string[];
   readonly notes: readonly string[];
   readonly hasTokens: boolean;
+  /** Index of its conversation among those of the trajectory. */
+  readonly thread: number;
+}
+
+/** Calls of a trajectory that continue each other. */
+export interface ViewThread {
+  /** `main`, the rule that names a side call, or how its first request begins. */
+  readonly name: string;
+  /** Numbers within the episode. */
+  readonly calls: readonly number[];
+  /** Call that had begun it, as far as times and tools tell; null for the first. */
+  readonly parent: number | null;
+  /** 0 for those without a parent. */
+  readonly depth: number;
 }
 
 export interface ViewTrajectory {
   readonly name: string;
   readonly reward: number | null;
   readonly calls: readonly ViewCall[];
+  /** More than one where it has sub-agents, side calls or calls at the same time. */
+  readonly threads: readonly ViewThread[];
+}
+
+/** Bodies of one call over HTTP; keys are redacted, and long ones cut. */
+export interface HttpBodies {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly request: { readonly text: string; readonly length: number };
+  readonly reply: { readonly text: string; readonly length: number };
+}
+
+/** A call as the agent sent it. */
+export interface CallHttp {
+  /** What the gateway captures of every request. */
+  readonly captured: Readonly<Record<string, unknown>>;
+  /** Null where the run kept none. */
+  readonly bodies: HttpBodies | null;
+  /** Why there are none. */
+  readonly note: string;
 }
 
 export interface ViewEpisode {
@@ -141,6 +175,20 @@ export interface ViewEpisode {
   readonly following: number | null;
 }
 
+/** Numbers of a call's sampled tokens in the step that trained on them; lists are as long as the response. */
+export interface TrainedTokens {
+  readonly step: number;
+  /** Numbers refer to softmax(logits / temperature). */
+  readonly temperature: number;
+  /** 0 where rollout correction rejected the token. */
+  readonly mask: readonly number[];
+  readonly logprobs: readonly number[];
+  readonly reference: readonly number[] | null;
+  readonly entropy: readonly number[] | null;
+  readonly advantages: readonly number[];
+  readonly weights: readonly number[] | null;
+}
+
 export interface TokenView {
   readonly promptIds: readonly number[];
   readonly responseIds: readonly number[];
@@ -152,7 +200,9 @@ export interface TokenView {
   readonly responseTexts: readonly string[] | null;
   /** Why no token of the call is trained; empty where nothing recorded speaks against it. */
   readonly untrained: readonly string[];
-  /** What the run does not record for tokens. */
+  /** Null where the run kept none of this call. */
+  readonly trained: TrainedTokens | null;
+  /** What the run did not record of these tokens and why, as sentences. */
   readonly notRecorded: readonly string[];
 }
 
@@ -168,6 +218,60 @@ export interface GroupMember {
   }[];
   /** First sampled token that is another than in the first rollout; null where all are equal. */
   readonly firstDifference: { readonly call: number; readonly token: number } | null;
+}
+
+/** One rollout with its responses, to be compared with another. */
+export interface RolloutView {
+  readonly row: EpisodeRow;
+  readonly calls: GroupMember["calls"];
+}
+
+/** Correlation of two numbers over episodes, with its 95 % interval by Fisher's transformation. */
+export interface Correlation {
+  readonly r: number;
+  readonly low: number;
+  readonly high: number;
+  readonly episodes: number;
+}
+
+/** The reward, its parts and what else is known of episodes, and how they go together. */
+export interface RewardParts {
+  readonly names: readonly string[];
+  readonly episodes: number;
+  readonly fromStep: number;
+  readonly toStep: number;
+  /** [name][name]; null where one of the two never varies. */
+  readonly cells: readonly (readonly (Correlation | null)[])[];
+}
+
+/** A mean on both sides, and the difference with its 95 % interval over tasks. */
+export interface Difference {
+  readonly a: number;
+  readonly b: number;
+  readonly difference: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** One run against another on the tasks that both have. */
+export interface RunsCompared {
+  /** What was compared of each: `validation after step 8`. */
+  readonly a: string;
+  readonly b: string;
+  /** Tasks that both have; 0 where they have none in common. */
+  readonly tasks: number;
+  readonly reward: Difference | null;
+  readonly pass: Difference | null;
+  /** Tasks that differ, largest difference first, with an episode of each side. */
+  readonly changed: readonly {
+    readonly task: string;
+    readonly a: number | null;
+    readonly b: number | null;
+    readonly episodeA: number | null;
+    readonly episodeB: number | null;
+  }[];
+  /** Options that differ, as JSON. */
+  readonly options: Readonly<Record<string, readonly [string | null, string | null]>>;
 }
 
 /** A disease of the run. */

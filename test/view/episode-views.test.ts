@@ -51,7 +51,7 @@ it("knows a tool's error by its form", () => {
 it("says in words why a call is not trained", () => {
   const episode = madeEpisode({ id: "1/a/0", responses: ["x"] });
   const reasons = (phase: "train" | "validation", group: readonly number[], of = episode) =>
-    tokenView(of, 0, phase, group, null)!.untrained;
+    tokenView(of, 0, { phase, group, decode: null })!.untrained;
   expect(reasons("train", [1, 0])).toEqual([]);
   expect(reasons("train", [1, 1, 1])[0]).toContain("All 3 rollouts of the task have the reward 1");
   expect(reasons("validation", [1, 0])[0]).toContain("from a validation");

@@ -1,21 +1,31 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { compareEvaluations } from "../../src/evaluate/compare.ts";
+import type { EvaluationItem } from "../../src/evaluate/evaluation-item.ts";
 import type {
+  CallHttp,
   EpisodePage,
   GroupMember,
   MetricTable,
+  RewardParts,
+  RolloutView,
   RunEntry,
+  RunsCompared,
   TokenView,
   ViewEpisode,
 } from "../../src/view/api.ts";
 import { startViewServer, type ViewServer } from "../../src/view/server/view-server.ts";
+import { coinBackend } from "../trainer/coin-backend.ts";
 import { coinTrainer, newFolder } from "../trainer/coin-run.ts";
 import { addEpisodes, newRunFolder } from "./view-run.ts";
 
 const token = "a-token";
 const made = newRunFolder();
+const other = newRunFolder();
+const xy = { responses: ["x", "y"] };
+const format = (value: number) => ({ metrics: { "signal/format": value } });
 let server: ViewServer;
 
 const get = (path: string, init: RequestInit = {}): Promise<Response> =>
@@ -33,17 +43,33 @@ async function read<T>(path: string): Promise<T> {
 
 beforeAll(async () => {
   const outputDir = newFolder();
-  await coinTrainer({ outputDir, set: { "trainer.total_batches": 2 } }).trainer.train();
+  const backend = coinBackend({ capabilities: { forward: true }, onForward: () => undefined });
+  const set = {
+    "trainer.total_batches": 2,
+    "algorithm.filter_uniform_groups": false,
+    "record.token_rows": 4,
+    "record.http_body_kb": 8,
+  };
+  await coinTrainer({ outputDir, backend, set }).trainer.train();
   const assets = mkdtempSync(join(tmpdir(), "agent-trainer-assets-"));
   writeFileSync(join(assets, "index.html"), "<!doctype html>the page");
   writeFileSync(join(assets, "app.js"), "1;");
   addEpisodes(made, "000001.jsonl", [
-    { id: "1/a/0", reward: 0, responses: ["x", "y"], ids: [1, 2, 3] },
-    { id: "1/a/1", rollout: 1, reward: 1, responses: ["x", "y"], ids: [1, 2, 4] },
-    { id: "1/a/2", rollout: 2, reward: 0.5, responses: ["x", "y"], ids: [1, 2, 3] },
+    { id: "1/a/0", reward: 0, ...xy, ids: [1, 2, 3], extra: format(1) },
+    { id: "1/a/1", rollout: 1, reward: 1, ...xy, ids: [1, 2, 4], extra: format(0) },
+    { id: "1/a/2", rollout: 2, reward: 0.5, ...xy, ids: [1, 2, 3], extra: format(0.5) },
+    { id: "1/b/0", task: "b", reward: 0.5, responses: ["x"], extra: format(0.5) },
   ]);
+  addEpisodes(other, "000001.jsonl", [
+    { id: "1/a/0", reward: 1, responses: ["z"] },
+    { id: "1/b/0", task: "b", reward: 1, responses: ["z"] },
+  ]);
+  const config = join(other, "config.resolved.yaml");
+  writeFileSync(config, `${readFileSync(config, "utf8")}rollout:\n  n: 8\n`);
+  const before = join(made, "config.resolved.yaml");
+  writeFileSync(before, `${readFileSync(before, "utf8")}rollout:\n  n: 4\n`);
   server = await startViewServer({
-    folders: [join(outputDir, "coin"), made],
+    folders: [join(outputDir, "coin"), made, other],
     host: "127.0.0.1",
     port: 0,
     token,
@@ -132,6 +158,89 @@ it("puts the rollouts of a task side by side, with the first token that differs"
   ]);
 });
 
+it("returns the responses of any rollout, to be compared with another", async () => {
+  const one = await read<RolloutView>("/api/runs/1/episodes/1/responses");
+  expect(one.row.id).toBe("1/a/0");
+  expect(one.calls.map(({ text, ids }) => [text, ids])).toEqual([
+    ["x", [1, 2, 3]],
+    ["y", [1, 2, 3]],
+  ]);
+  expect((await get("/api/runs/1/episodes/999/responses")).status).toBe(404);
+});
+
+it("has the numbers of training of a call, and says where there are none and why", async () => {
+  const { rows } = await read<EpisodePage>("/api/runs/0/episodes?step=1&phase=train");
+  const all = await Promise.all(
+    rows.map(({ n }) => read<TokenView>(`/api/runs/0/episodes/${n}/tokens?call=0`)),
+  );
+  const kept = all.filter(({ trained }) => trained !== null);
+  expect(kept).toHaveLength(4);
+  for (const { trained, responseIds, notRecorded } of kept) {
+    expect(trained!.logprobs).toHaveLength(responseIds.length);
+    expect(trained).toMatchObject({ step: 1, temperature: 1, reference: null, entropy: null });
+    expect(notRecorded.join(" ")).toMatch(/no reference model.*no entropy per token/u);
+  }
+  expect(all.find(({ trained }) => trained === null)!.notRecorded[0]).toContain("keeps a part");
+  const off = await read<TokenView>("/api/runs/1/episodes/1/tokens?call=0");
+  expect(off.notRecorded[0]).toContain("set record.token_rows");
+});
+
+it("shows the HTTP bodies of a call where the run kept them, and else what was captured", async () => {
+  const http = await read<CallHttp>("/api/runs/0/episodes/1/http?call=0");
+  expect(JSON.parse(http.bodies!.request.text)).toMatchObject({ model: "coin" });
+  const reply = JSON.parse(http.bodies!.reply.text) as { id: string };
+  expect(reply.id).toBe(http.captured["responseId"]);
+  expect(http.bodies!.path).toBe("/v1/chat/completions");
+  const none = await read<CallHttp>("/api/runs/1/episodes/1/http?call=0");
+  expect(none.bodies).toBeNull();
+  expect(none.note).toContain("set record.http_body_kb");
+  expect(none.captured).toMatchObject({ protocol: "openai-chat", messages: 2 });
+  expect((await get("/api/runs/1/episodes/1/http?call=9")).status).toBe(404);
+});
+
+it("correlates the reward with its parts", async () => {
+  const parts = await read<RewardParts>("/api/runs/1/parts");
+  expect(parts.names).toEqual(["reward", "format", "response tokens", "calls", "tool calls"]);
+  expect(parts.episodes).toBe(4);
+  // Rewards 0, 1, 0.5, 0.5 and parts 1, 0, 0.5, 0.5.
+  expect(parts.cells[0]![1]!.r).toBeCloseTo(-1, 9);
+  expect(await read<RewardParts | null>("/api/runs/1/parts?step=0")).toBeNull();
+  expect((await get("/api/runs/1/parts?step=x")).status).toBe(400);
+});
+
+it("compares runs as agent-trainer compare does, with an episode of each side", async () => {
+  const compared = await read<RunsCompared>("/api/runs/2/against/1");
+  expect(compared).toMatchObject({ a: "training in steps 1 to 1", tasks: 2 });
+  const item = (id: string, attempt: number, reward: number): EvaluationItem =>
+    ({ id, attempt, reward, isCorrect: reward > 0.5, terminationReason: "completed" }) as never;
+  const expected = compareEvaluations(
+    {
+      items: [item("a", 1, 0), item("a", 2, 1), item("a", 3, 0.5), item("b", 1, 0.5)],
+      summary: { failureReward: 0 },
+    },
+    { items: [item("a", 1, 1), item("b", 1, 1)], summary: { failureReward: 0 } },
+  );
+  expect(compared.reward).toEqual(expected.reward);
+  expect(compared.pass).toEqual(expected.pass);
+  expect(compared.changed.map(({ task, a, b }) => [task, a, b])).toEqual([
+    ["b", 0.5, 1],
+    ["a", 0.5, 1],
+  ]);
+  const [first] = compared.changed;
+  const ids = await Promise.all(
+    [`/api/runs/1/episodes/${first!.episodeA}`, `/api/runs/2/episodes/${first!.episodeB}`].map(
+      async (path) => (await read<ViewEpisode>(path)).row.task,
+    ),
+  );
+  expect(ids).toEqual(["b", "b"]);
+  expect(compared.options).toEqual({ "rollout.n": ["4", "8"] });
+  expect(await read<RunsCompared>("/api/runs/0/against/1")).toMatchObject({
+    tasks: 0,
+    reward: null,
+  });
+  expect((await get("/api/runs/0/against/7")).status).toBe(404);
+});
+
 it("reports what is written while it runs", async () => {
   const controller = new AbortController();
   const live = await get("/api/live", { signal: controller.signal });
@@ -139,7 +248,7 @@ it("reports what is written while it runs", async () => {
   addEpisodes(made, "000002.jsonl", [{ id: "2/a/0", responses: ["new"] }]);
   let text = "";
   // Episodes, and bytes of the index: each ends in the number of episodes that are in it.
-  while (!/"key":1,"stamp":"0\/0\/4\//u.test(text)) text += (await reader.read()).value ?? "";
+  while (!/"key":1,"stamp":"0\/0\/5\//u.test(text)) text += (await reader.read()).value ?? "";
   controller.abort();
   const { rows } = await read<EpisodePage>("/api/runs/1/episodes?text=new");
   expect(rows.map(({ id }) => id)).toEqual(["2/a/0"]);

@@ -148,6 +148,11 @@ export class LocalBackend implements TrainingBackend {
     return this.#client.call("forward", { rows: message, which }, { moved: [message.numbers] });
   }
 
+  entropies(rows: readonly TrainingRow[]): Promise<readonly Float32Array[]> {
+    const message = messageOfRows(rows);
+    return this.#client.call("entropies", { rows: message }, { moved: [message.numbers] });
+  }
+
   publishWeights(): Promise<number> {
     return this.#client.call("publish", null);
   }

@@ -51,6 +51,7 @@ export interface WorkerCalls {
     rows: RowMessage;
     which: "current" | "reference";
   }) => readonly Float32Array[];
+  entropies: (request: { rows: RowMessage }) => readonly Float32Array[];
   update: (request: {
     rows: RowMessage;
     loss: LossSpec;

@@ -78,6 +78,9 @@ const handlers: Handlers = {
   async forward({ rows, which }) {
     return (await loadedFor(rows.shapes)).forward(rowsOfMessage(rows), which);
   },
+  async entropies({ rows }) {
+    return (await loadedFor(rows.shapes)).entropies(rowsOfMessage(rows));
+  },
   async update({ rows, loss, optim, limits }) {
     const metrics = await (await loadedFor(rows.shapes)).forwardBackward(rowsOfMessage(rows), loss);
     const check = (measured: UpdateMetrics): void =>

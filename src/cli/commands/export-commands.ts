@@ -1,8 +1,9 @@
-/** Flags and help of `agent-trainer export`; the command is in `export.ts`, loaded on demand. */
+/** Flags and help of `agent-trainer export` and `import`; the commands are loaded on demand. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ExportFormat } from "../export/formats.ts";
 import type { CliIo } from "../terminal/io.ts";
 import type { ExportFlags } from "./export.ts";
+import type { ImportFlags, ImportFormat } from "./import.ts";
 import type { MakeCommand } from "./model-commands.ts";
 
 const formats: readonly ExportFormat[] = ["atif", "training-trace", "otel", "chat", "pairs"];
@@ -20,6 +21,21 @@ Examples:
   $ agent-trainer export runs/shop --format atif --output shop.atif.jsonl
   $ agent-trainer export runs/shop --format training-trace --episode 3
   $ agent-trainer export evals/before --format chat --min-reward 0.8 --output good.jsonl
+`;
+
+const readFormats: readonly ImportFormat[] = ["atif", "otel", "training-trace"];
+
+const importHelp = `
+Formats, one document per line, or a .json file with one:
+  atif            Harbor's Agent Trajectory Interchange Format v1; documents of one session_id are one episode
+  otel            OpenTelemetry's GenAI spans as OTLP JSON, an episode per trace; what was said must be in them
+  training-trace  OpenEnv's TrainingTrace
+Conversations and pairs need no import: agent-trainer sft and dpo read them.
+
+Examples:
+  $ agent-trainer import jobs/*/trajectory.json --format atif --output evals/harbor
+  $ agent-trainer import traces.jsonl --format training-trace --output evals/openenv
+  $ agent-trainer view evals/harbor
 `;
 
 function reward(text: string): number {
@@ -47,5 +63,18 @@ export function addExportCommand(
     .action(async (folder: string, flags: ExportFlags) => {
       const { exportCommand } = await import("./export.ts");
       onExit(await exportCommand(folder, flags, version, io));
+    });
+  command(program, "import", "read what other programs recorded, to look at it here")
+    .argument("<files...>", "files of documents")
+    .addOption(
+      new Option("--format <name>", "format of the files")
+        .choices(readFormats)
+        .makeOptionMandatory(),
+    )
+    .requiredOption("--output <folder>", "folder to create, as that of an evaluation")
+    .addHelpText("after", importHelp)
+    .action(async (files: string[], flags: ImportFlags) => {
+      const { importCommand } = await import("./import.ts");
+      onExit(importCommand(files, flags, io));
     });
 }

@@ -13,6 +13,7 @@ import { ViewedRun } from "../../view/server/viewed-run.ts";
 import { findTokenDecoder } from "../load/token-decoder.ts";
 import { formatEpisodeReport } from "../report/episode-report.ts";
 import { formatTable } from "../report/evaluation-table.ts";
+import { replayEpisode } from "./replay.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import type { CliIo } from "../terminal/io.ts";
 import { colorsFor, safeText } from "../terminal/terminal.ts";
@@ -21,6 +22,7 @@ export interface TraceFlags {
   readonly run?: string;
   readonly tokens?: boolean;
   readonly markdown?: boolean;
+  readonly replay?: boolean;
   readonly json?: boolean;
   readonly verbose?: boolean;
 }
@@ -46,18 +48,36 @@ function formatRows(rows: readonly EpisodeRow[]): string {
   return formatTable([["", "episode", "reward", "ended", "calls", "last response"], ...cells]);
 }
 
-function formatTokens(
-  { responseIds, responseTexts, logprobs, untrained }: TokenView,
-  k: number,
-): string {
+/** Columns of what was recorded while the call was trained on. */
+function trainedColumns({ trained }: TokenView): (readonly [string, readonly number[]])[] {
+  if (trained === null) return [];
+  const { logprobs, reference, entropy, advantages, mask } = trained;
+  const all = [
+    ["trained", logprobs],
+    ["reference", reference],
+    ["entropy", entropy],
+    ["advantage", advantages],
+    ["mask", mask],
+  ] as const;
+  return all.flatMap(([name, values]) => (values === null ? [] : [[name, values] as const]));
+}
+
+function formatTokens(tokens: TokenView, k: number): string {
+  const { responseIds, responseTexts, logprobs, untrained, notRecorded } = tokens;
+  const columns = trainedColumns(tokens);
   const rows = responseIds.map((id, i) => [
     String(i),
     String(id),
     logprobs[i]?.toFixed(4) ?? "-",
+    ...columns.map(([name, values]) => (values[i] ?? 0).toFixed(name === "mask" ? 0 : 4)),
     responseTexts === null ? "" : JSON.stringify(visibleText(responseTexts[i] ?? "")),
   ]);
-  const reasons = untrained.map((reason) => `  not trained: ${safeText(reason)}\n`);
-  return `\ncall ${k + 1}\n${reasons.join("")}${formatTable([["", "id", "logprob", "text"], ...rows])}`;
+  const notes = [
+    ...untrained.map((reason) => `  not trained: ${safeText(reason)}\n`),
+    ...notRecorded.map((reason) => `  ${safeText(reason)}\n`),
+  ];
+  const head = ["", "id", "logprob", ...columns.map(([name]) => name), "text"];
+  return `\ncall ${k + 1}\n${notes.join("")}${formatTable([head, ...rows])}`;
 }
 
 /** Returns the exit status. @throws ConfigError when there is no such run or episode. */
@@ -92,12 +112,16 @@ export async function traceCommand(
     });
   }
   const view = viewEpisode(episode, row);
+  if (flags.replay === true) return replayEpisode(view, io);
   const group = groupRows(index.db, row.step, row.phase, row.task).map(({ reward }) => reward);
   const decode = flags.tokens === true ? await run.decoder() : null;
   const tokens =
     flags.tokens === true
       ? view.trajectories.flatMap(({ calls }) =>
-          calls.flatMap(({ k }) => tokenView(episode, k, row.phase, group, decode) ?? []),
+          calls.flatMap(
+            ({ k }) =>
+              tokenView(episode, k, { phase: row.phase, group, decode, kept: run.kept(row) }) ?? [],
+          ),
         )
       : [];
   if (flags.json === true) {

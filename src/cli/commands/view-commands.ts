@@ -26,6 +26,7 @@ Examples:
   $ agent-trainer trace 3/tea-and-milk/0 --tokens
   $ agent-trainer trace 12 --json
   $ agent-trainer trace 12 --markdown
+  $ agent-trainer trace 12 --replay
 `;
 
 export function addViewCommands(
@@ -55,8 +56,12 @@ export function addViewCommands(
       "--run <folder>",
       "folder of the run or the evaluation (default: the latest run in runs)",
     )
-    .option("--tokens", "list the sampled tokens with their log-probabilities")
+    .option(
+      "--tokens",
+      "list the sampled tokens with their log-probabilities, and what record.token_rows kept of them",
+    )
     .option("--markdown", "print the episode as Markdown")
+    .option("--replay", "show one message after the other, the next one at Enter")
     .addHelpText("after", traceHelp)
     .action(async (id: string | undefined, flags: TraceFlags) => {
       const { traceCommand } = await import("./trace.ts");

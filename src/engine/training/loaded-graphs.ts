@@ -1,6 +1,7 @@
 /** The graphs of one policy that are loaded in the runtime, each with the weights that it runs with. */
 import { ConfigError } from "../../core/errors.ts";
 import type { LossSpec } from "../../core/loss/loss.ts";
+import type { HeadQuantity } from "../graph/chunked-head.ts";
 import { objectiveKey } from "../loss/objective.ts";
 import { feedParameters, type PolicyModel } from "../model/policy-model.ts";
 import { operatorsFor, type Provider } from "../provider.ts";
@@ -44,17 +45,18 @@ export class LoadedGraphs {
     this.#options = options;
   }
 
-  /** Log-probabilities only. */
+  /** Log-probabilities only, or entropies only. */
   async forward(
     which: WhichWeights,
     { tempered = false, biased = false }: Pick<TrainingGraphOptions, "tempered" | "biased">,
+    quantity: HeadQuantity = "logprob",
   ): Promise<RunGraph> {
     if (which === "reference") {
       this.#reference ??= referenceOf(this.#policy, this.#options.loadReference);
     }
     const policy = which === "reference" ? await this.#reference! : this.#policy;
-    const key = `${which} ${tempered} ${biased}`;
-    const options = { loss: null, checkpointed: false, tempered, biased };
+    const key = `${which} ${quantity} ${tempered} ${biased}`;
+    const options = { loss: null, quantity, checkpointed: false, tempered, biased };
     return (await this.#graph(key, policy, options)).run;
   }
 

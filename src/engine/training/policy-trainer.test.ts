@@ -50,6 +50,26 @@ async function lossByHand(
 }
 
 describe("PolicyTrainer", () => {
+  it("entropies are those of the whole vocabulary, also at another temperature", async () => {
+    const policy = smallModel();
+    const trainer = new PolicyTrainer(policy, options);
+    const start = randomTokens(3, 7);
+    for (const temperature of [1, 0.5]) {
+      const every = Array.from({ length: smallConfig.vocabSize }, (_, id) => ({
+        ...rowOf(Int32Array.of(...start, id), 7),
+        temperature,
+      }));
+      const logprobs = (await trainer.forward(every)).map((row) => row[7]!);
+      const entropy = -logprobs.reduce((sum, value) => sum + Math.exp(value) * value, 0);
+      const row = { ...rowOf(Int32Array.of(...start, 5, 6), 7), temperature };
+      const [found] = await trainer.entropies([row]);
+      expect(found![7]).toBeCloseTo(entropy, 4);
+      expect([...found!.subarray(0, 7)]).toEqual([0, 0, 0, 0, 0, 0, 0]);
+      expect(found![8]).toBeGreaterThan(0);
+    }
+    await trainer.close();
+  });
+
   for (const name of ["cross_entropy", "importance_sampling", "ppo"] as const) {
     for (const lora of [null, { rank: 3, alpha: 6 }]) {
       it(`${name}: loss equals its formula, gradients equal finite differences (${lora === null ? "all weights" : "LoRA"})`, async () => {

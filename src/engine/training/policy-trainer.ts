@@ -5,6 +5,7 @@
 import { NumericsError } from "../../core/errors.ts";
 import { defaultLoss, type LossSpec, type OptimSpec } from "../../core/loss/loss.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
+import type { HeadQuantity } from "../graph/chunked-head.ts";
 import { objectiveSums, type ObjectiveSum } from "../loss/objective.ts";
 import { lossParameterTensors } from "../loss/parameters.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
@@ -63,14 +64,32 @@ export class PolicyTrainer {
     rows: readonly TrainingRow[],
     which: WhichWeights = "current",
   ): Promise<Float32Array[]> {
+    return this.#perToken(rows, which, "logprob");
+  }
+
+  /**
+   * [row][length] entropy in nats of the distribution that each trained token is sampled from, under the
+   * weights being trained; 0 outside the target mask.
+   * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have.
+   */
+  async entropies(rows: readonly TrainingRow[]): Promise<Float32Array[]> {
+    return this.#perToken(rows, "current", "entropy");
+  }
+
+  async #perToken(
+    rows: readonly TrainingRow[],
+    which: WhichWeights,
+    quantity: HeadQuantity,
+  ): Promise<Float32Array[]> {
     checkRowIds(rows, this.#policy.config.vocabSize);
     const result = rows.map((row) => new Float32Array(row.tokens.length));
     const biases = findRowBiases(rows, this.#rules);
     for (const batch of makeMicroBatches(rows, defaultLoss, this.#limits, biases)) {
-      const run = await this.#graphs.forward(which, shapeOf(batch));
-      const { logprobs } = await run(modelInputs(batch));
+      const run = await this.#graphs.forward(which, shapeOf(batch), quantity);
+      const { logprobs, entropies } = await run(modelInputs(batch));
+      const values = quantity === "logprob" ? logprobs : entropies;
       for (const [i, { row, position }] of batch.origins.entries())
-        result[row]![position] = logprobs![i]!;
+        result[row]![position] = values![i]!;
     }
     return result;
   }

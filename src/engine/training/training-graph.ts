@@ -1,7 +1,7 @@
 /** The graphs of training: a loss with its gradients, or log-probabilities only. */
 import type { LossSpec } from "../../core/loss/loss.ts";
 import { gradients } from "../graph/autodiff.ts";
-import { headValues, type HeadInputs } from "../graph/chunked-head.ts";
+import { headValues, type HeadInputs, type HeadQuantity } from "../graph/chunked-head.ts";
 import { Graph, type Operators } from "../graph/graph.ts";
 import { takeRows } from "../graph/model-ops.ts";
 import { multiply } from "../graph/ops.ts";
@@ -29,8 +29,10 @@ export function sumName(sum: string): string {
 }
 
 export interface TrainingGraphOptions {
-  /** null: log-probabilities only. */
+  /** null: numbers of tokens only. */
   readonly loss: LossSpec | null;
+  /** What is computed of each trained token without a loss. @default "logprob" */
+  readonly quantity?: HeadQuantity;
   /** Keep only the layers' inputs, and recompute layers for their gradients. */
   readonly checkpointed: boolean;
   /** Logits of each trained token are multiplied by a further input, `inverse_temperatures` [R, 1]. @default false */
@@ -42,13 +44,15 @@ export interface TrainingGraphOptions {
 }
 
 /**
- * Inputs as in `MicroBatch`. Outputs: `logprobs` [R]; with a loss also `loss` (a scalar), its sums and
- * one gradient per trained parameter. The head runs on the R trained tokens only, chunk by chunk.
+ * Inputs as in `MicroBatch`. Outputs: `logprobs` [R], or `entropies` [R] where that is the quantity; with a
+ * loss also `loss` (a scalar), its sums and one gradient per trained parameter. The head runs on the R
+ * trained tokens only, chunk by chunk.
  */
 export function buildTrainingGraph(
   policy: PolicyModel,
   {
     loss,
+    quantity = "logprob",
     checkpointed,
     tempered = false,
     biased = false,
@@ -89,6 +93,10 @@ export function buildTrainingGraph(
     chunks: graph.input("chunks", "int64", []),
     chunk: graph.input("chunk", "int64", [1]),
   };
+  if (loss === null && quantity === "entropy") {
+    graph.output("entropies", headValues(head, "entropy"));
+    return { model: graph.encode(), fed: weights.fed };
+  }
   const logprobs = headValues(head, "logprob");
   graph.output("logprobs", logprobs);
   if (loss !== null) {

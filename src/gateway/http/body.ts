@@ -42,6 +42,8 @@ async function readStream(
 export interface BodyLimits {
   readonly maxBodyBytes: number;
   readonly bodyTimeoutMs: number;
+  /** Sees each body that was read. Must not throw. */
+  readonly onBody?: (request: Request, text: string) => void;
 }
 
 async function readText(request: Request, limit: number): Promise<string> {
@@ -83,7 +85,9 @@ export async function readBodyText(request: Request, limits: BodyLimits): Promis
     }, bodyTimeoutMs);
   });
   try {
-    return await Promise.race([readText(request, maxBodyBytes), late]);
+    const text = await Promise.race([readText(request, maxBodyBytes), late]);
+    limits.onBody?.(request, text);
+    return text;
   } finally {
     clearTimeout(timer);
   }

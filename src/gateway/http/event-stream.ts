@@ -26,6 +26,7 @@ export class EventStream {
   #isScheduled = false;
   #isOver = false;
   #pings: NodeJS.Timeout | undefined;
+  #watcher: { readonly text: (part: string) => void; readonly end: () => void } | undefined;
   /** Nothing was written since the last ping was due. */
   #isQuiet = true;
 
@@ -39,11 +40,20 @@ export class EventStream {
     return this.#waiting !== "";
   }
 
+  /** Reports every event, sent or not, and once the end. Comments between events are left out. */
+  watch(text: (part: string) => void, end: () => void): void {
+    if (this.#waiting !== "") text(this.#waiting);
+    if (this.#isOver) end();
+    else this.#watcher = { text, end };
+  }
+
   /** `data` must be one line, as JSON is. */
   write(data: string, event?: string): void {
     if (this.#isOver) return;
     const name = event === undefined ? "" : `event: ${event}\n`;
-    this.#waiting += `${name}data: ${data}\n\n`;
+    const text = `${name}data: ${data}\n\n`;
+    this.#waiting += text;
+    this.#watcher?.text(text);
     this.#schedule();
   }
 
@@ -117,6 +127,8 @@ export class EventStream {
   #stop(): void {
     this.#isOver = true;
     clearInterval(this.#pings);
+    this.#watcher?.end();
+    this.#watcher = undefined;
   }
 
   #schedule(): void {

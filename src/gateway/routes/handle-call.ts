@@ -121,7 +121,15 @@ async function responseStream(
 }
 
 /** @throws what the call throws before anything was sent. */
-export async function handleCall(
+export async function handleCall(context: RouteContext, call: ProtocolCall): Promise<Reply> {
+  const { gateway, request, session } = context;
+  const reply = await replyTo(context, call);
+  const about = { session: session.uid, response: call.responseId };
+  gateway.exchanges?.follow(request, about, reply);
+  return reply;
+}
+
+async function replyTo(
   context: RouteContext,
   { call: request, responseId, lost, stream, whole }: ProtocolCall,
 ): Promise<Reply> {

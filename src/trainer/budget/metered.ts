@@ -64,6 +64,15 @@ export function meteredBackend(backend: TrainingBackend, budget: Budget): Traini
             return logprobs;
           },
         }),
+    ...(backend.entropies === undefined
+      ? {}
+      : {
+          async entropies(rows: readonly TrainingRow[], signal) {
+            const entropies = await backend.entropies!(rows, signal);
+            budget.add({ trained: lengthOf(rows) });
+            return entropies;
+          },
+        }),
     publishWeights: () => backend.publishWeights(),
     saveState: (folder) => backend.saveState(folder),
     loadState: (folder, weightVersion) => backend.loadState(folder, weightVersion),

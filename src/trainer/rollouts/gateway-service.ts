@@ -3,10 +3,11 @@
  * gateway. The only place where the trainer uses both.
  */
 import type { InferenceTarget } from "../../core/backend.ts";
-import { createGateway } from "../../gateway/index.ts";
+import { createGateway, type ExchangeListener } from "../../gateway/index.ts";
 import { createToken } from "../../gateway/http/auth.ts";
 import { defaultRolloutLimits } from "../../rollout/rollout-request.ts";
 import { createRolloutRunner } from "../../rollout/runner.ts";
+import { defined } from "../../util/defined.ts";
 import { shortModelName } from "../../util/model-name.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { RolloutOptions, RunRollouts } from "../loop-context.ts";
@@ -30,6 +31,8 @@ export interface RolloutServiceOptions {
   readonly keepsUntrainable?: boolean;
   /** @see ScorePolicy.isScoredLater */
   readonly isScoredLater?: boolean;
+  /** Receives the HTTP bodies of calls. @default none */
+  readonly exchanges?: ExchangeListener;
 }
 
 /** Warnings of the gateway while rollouts run, as events of the run. */
@@ -69,6 +72,7 @@ export async function createRolloutService(
     // Agents need the tokens of their sessions only: this one stays here.
     adminToken: createToken("admin"),
     onWarning: (message) => warnings.tell(message),
+    ...defined({ exchanges: options.exchanges }),
   });
   gateway.setWeightVersion(weightVersion);
   const runner = createRolloutRunner({

@@ -226,7 +226,8 @@ export async function openRunDirectory(options: OpenRunOptions): Promise<RunDire
     }
     warnings.push(...cutRunLog(path, checkpoint?.state.step ?? -1));
     writeConfig(path, options.config);
-    const journal = openRunLog(path);
+    const { record, trainer } = options.config;
+    const journal = openRunLog(path, { episodes: record.episodes, seed: trainer.seed });
     return {
       path,
       checkpoints,

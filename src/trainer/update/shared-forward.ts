@@ -8,7 +8,7 @@ import type { TrainingRow } from "../../core/loss/training-row.ts";
 /** What an update needs of a backend. */
 export type UpdateBackend = Pick<
   TrainingBackend,
-  "name" | "capabilities" | "forward" | "updatePolicy"
+  "name" | "capabilities" | "forward" | "entropies" | "updatePolicy"
 >;
 
 interface Scored {
@@ -50,6 +50,11 @@ export function withSharedForward(backend: UpdateBackend): UpdateBackend {
             }
             return rows.map((row) => find(row)!);
           },
+        }),
+    ...(backend.entropies === undefined
+      ? {}
+      : {
+          entropies: (rows: readonly TrainingRow[], signal) => backend.entropies!(rows, signal),
         }),
     updatePolicy(...update) {
       known = new Map();

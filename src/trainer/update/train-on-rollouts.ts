@@ -8,6 +8,7 @@ import type { LoopContext } from "../loop-context.ts";
 import { episodesOf, type TaskRollouts } from "../rollouts/task-rollouts.ts";
 import type { UpdateGuard } from "../stepper.ts";
 import { withSharedForward } from "./shared-forward.ts";
+import { recordTokens } from "./token-records.ts";
 import { trainingRows } from "./training-rows.ts";
 
 const nothingCaptured =
@@ -72,6 +73,7 @@ export async function trainOnRollouts(
     context.emit(step, { type: "warning", message: nothingCaptured });
   }
   check?.(rows);
+  await recordTokens(shared, step, rows);
   const updates = await applyUpdates(shared, step, rows, guard, skippedUpdates);
   const { hasChanged } = updates;
   return {

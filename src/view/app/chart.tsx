@@ -1,6 +1,7 @@
 /** A chart of numbers by step. */
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
+import { paddedRange } from "./chart-range.ts";
 import { shortNumber } from "./format.ts";
 
 export interface ChartLine {
@@ -17,6 +18,14 @@ interface ChartProps {
 }
 
 const strokes = ["--line1", "--line2", "--line3", "--line4"];
+/** The second four lines have the same colors and are dashed. */
+const dashOf = (i: number): number[] => (i < strokes.length ? [] : [6, 4]);
+
+/** Distances of labels: 1, 2, 5, 10 ... */
+const wholeSteps = Array.from(
+  { length: 24 },
+  (_, i) => [1, 2, 5][i % 3]! * 10 ** Math.floor(i / 3),
+);
 
 function summary({ title, steps, lines }: ChartProps): string {
   const parts = lines.map(({ name, values }) => {
@@ -24,13 +33,6 @@ function summary({ title, steps, lines }: ChartProps): string {
     return `${name} from ${shortNumber(known[0])} to ${shortNumber(known.at(-1))}`;
   });
   return `${title}, ${steps.length} steps: ${parts.join("; ")}`;
-}
-
-/** A line that is constant lies in the middle of a small range. */
-function padded(_plot: uPlot, low: number | null, high: number | null): [number, number] {
-  const [from, to] = [low ?? 0, high ?? 1];
-  const margin = from === to ? Math.max(Math.abs(from) * 0.1, 1e-6) : (to - from) * 0.08;
-  return [from - margin, to + margin];
 }
 
 export function Chart(props: ChartProps) {
@@ -52,15 +54,20 @@ export function Chart(props: ChartProps) {
         width: Math.max(200, element.clientWidth),
         height,
         legend: { show: lines.length > 1 },
-        scales: { x: { time: false }, y: { range: padded } },
+        scales: { x: { time: false }, y: { range: (_plot, low, high) => paddedRange(low, high) } },
         cursor: { y: false, points: { size: 5 } },
-        axes: [axis, { ...axis, size: 52, values: (_plot, ticks) => ticks.map(shortNumber) }],
+        // There is nothing between two steps.
+        axes: [
+          { ...axis, incrs: wholeSteps },
+          { ...axis, size: 52, values: (_plot, ticks) => ticks.map(shortNumber) },
+        ],
         series: [
           { label: "step" },
           ...lines.map(({ name }, i) => ({
             label: name,
             stroke: color(strokes[i % strokes.length] ?? "--line1"),
             width: 1.5,
+            dash: dashOf(i),
             spanGaps: true,
             points: { show: steps.length < 40, size: 4 },
           })),

@@ -11,3 +11,7 @@ export const whole = (value: number): string => value.toLocaleString("en");
 /** With a sign, for differences. */
 export const signed = (value: number): string =>
   `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(3)}`;
+
+/** `1 task`, `2 tasks`. */
+export const counted = (count: number, one: string): string =>
+  `${whole(count)} ${one}${count === 1 ? "" : "s"}`;

@@ -1,6 +1,8 @@
 /** The rollouts of one task in one step, side by side. */
+import { useState } from "preact/hooks";
 import type { GroupMember, RunEntry } from "../api.ts";
 import { visibleText } from "../episode/visible-text.ts";
+import { diffLink } from "./diff-page.tsx";
 import { reward, signed } from "./format.ts";
 import { useKeys } from "./keys.ts";
 import { useRead } from "./read.ts";
@@ -33,11 +35,60 @@ function Calls({ member }: { member: GroupMember }) {
   );
 }
 
+interface PairProps {
+  readonly members: readonly GroupMember[];
+  readonly pair: readonly [number, number];
+  readonly onChoose: (pair: readonly [number, number]) => void;
+  readonly onOpen: () => void;
+}
+
+/** Which two are compared: indices of members. */
+function Pair({ members, pair, onChoose, onOpen }: PairProps) {
+  const choice = (place: 0 | 1) => (
+    <select
+      aria-label={place === 0 ? "First rollout" : "Second rollout"}
+      value={String(pair[place])}
+      onChange={(event) => {
+        const chosen = Number(event.currentTarget.value);
+        onChoose(place === 0 ? [chosen, pair[1]] : [pair[0], chosen]);
+      }}
+    >
+      {members.map(({ row }, i) => (
+        <option key={row.n} value={String(i)}>
+          rollout {row.rollout}, reward {reward(row.reward)}
+        </option>
+      ))}
+    </select>
+  );
+  return (
+    <p class="row">
+      {choice(0)} {choice(1)}
+      <button type="button" onClick={onOpen}>
+        Diff
+      </button>
+    </p>
+  );
+}
+
+/** The best and the worst, which differ most likely. */
+function farthest(members: readonly GroupMember[]): readonly [number, number] {
+  const rewards = members.map(({ row }) => row.reward ?? 0);
+  const worst = rewards.indexOf(Math.min(...rewards));
+  const best = rewards.indexOf(Math.max(...rewards));
+  return worst === best ? [0, Math.min(1, members.length - 1)] : [worst, best];
+}
+
 export function GroupPage({ run, id }: { run: RunEntry; id: string }) {
   const { value: members, error } = useRead<readonly GroupMember[]>(
     `/api/runs/${run.key}/groups/${encodeURIComponent(id)}`,
   );
-  useKeys({ Escape: () => history.back() });
+  const [chosen, setChosen] = useState<readonly [number, number] | null>(null);
+  const pair = chosen ?? farthest(members ?? []);
+  const openDiff = (): void => {
+    const [a, b] = [members?.[pair[0]], members?.[pair[1]]];
+    if (a !== undefined && b !== undefined) go(diffLink(run.key, a.row.n, b.row.n));
+  };
+  useKeys({ Escape: () => history.back(), d: openDiff });
   if (error !== null) return <p role="alert">{error}</p>;
   const [first] = members ?? [];
   if (members === null || first === undefined) return <p class="dim">Loading …</p>;
@@ -50,6 +101,9 @@ export function GroupPage({ run, id }: { run: RunEntry; id: string }) {
         {members.length} rollouts. The number after a reward is its difference to the mean of the
         group. The first token that is another than in the first rollout is marked.
       </p>
+      {members.length > 1 && (
+        <Pair members={members} pair={pair} onChoose={setChosen} onOpen={openDiff} />
+      )}
       <div class="members">
         {members.map((member) => (
           <section key={member.row.n} class="member" aria-label={`Rollout ${member.row.rollout}`}>

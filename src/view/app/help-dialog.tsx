@@ -10,6 +10,9 @@ const keys: readonly (readonly [string, string])[] = [
   ["c", "copy the episode as Markdown"],
   ["g", "the other rollouts of the task"],
   ["t", "tokens of the first call"],
+  ["h", "HTTP request and response of the first call"],
+  ["r", "replay the episode, message by message: → and ←"],
+  ["d", "in a group: the two rollouts chosen, side by side"],
   ["?", "this list"],
 ];
 

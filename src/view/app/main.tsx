@@ -1,6 +1,7 @@
 /** The page: a header with where one is, and the view that the address names. */
 import { render } from "preact";
 import type { RunEntry } from "../api.ts";
+import { DiffPage } from "./diff-page.tsx";
 import { EpisodePageView } from "./episode-page.tsx";
 import { EpisodesView } from "./episodes-view.tsx";
 import { GroupPage } from "./group-page.tsx";
@@ -15,6 +16,7 @@ import "uplot/dist/uPlot.min.css";
 function View({ route, runs, stamp }: { route: Route; runs: readonly RunEntry[]; stamp: string }) {
   const run = runs.find(({ key }) => key === route.run);
   if (route.page === "runs") return <RunsPage runs={runs} />;
+  if (route.page === "diff") return <DiffPage runs={runs} route={route} />;
   if (run === undefined) return <p role="alert">There is no such run.</p>;
   switch (route.page) {
     case "run":

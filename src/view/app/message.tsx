@@ -24,7 +24,7 @@ export function LongText({ text, kind }: { text: string; kind: string }) {
 }
 
 /** JSON with line breaks, where it is JSON of a size that is worth it. */
-function readable(text: string): string {
+export function readableJson(text: string): string {
   if (text.length > 50_000) return text;
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
@@ -66,7 +66,7 @@ export function Message({ message }: { message: ViewMessage }) {
           <summary>
             → <strong>{visibleText(call.name)}</strong> {firstLine(call.arguments)}
           </summary>
-          <LongText text={readable(call.arguments)} kind="assistant" />
+          <LongText text={readableJson(call.arguments)} kind="assistant" />
         </details>
       ))}
       {body === null && toolCalls.length === 0 && reasoning === undefined && (

@@ -4,6 +4,7 @@ import type { Facets, Finding, MetricTable, RunCost, RunEntry } from "../api.ts"
 import { Chart } from "./chart.tsx";
 import { whole } from "./format.ts";
 import { useRead } from "./read.ts";
+import { RewardPanel } from "./reward-panel.tsx";
 import { go, linkTo } from "./route.ts";
 
 const first = [
@@ -134,7 +135,12 @@ export function RunPage({ run, stamp }: { run: RunEntry; stamp: string }) {
       {error !== null && <p role="alert">{error}</p>}
       <Health run={run} stamp={stamp} />
       {facets !== null && <StepSlider key={facets.steps.length} run={run} steps={facets.steps} />}
-      {table !== null && table.steps.length > 0 && <Charts run={run} table={table} />}
+      {table !== null && table.steps.length > 0 && (
+        <>
+          <Charts run={run} table={table} />
+          <RewardPanel run={run} table={table} stamp={stamp} />
+        </>
+      )}
     </>
   );
 }

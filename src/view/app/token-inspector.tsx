@@ -1,17 +1,13 @@
-/** The sampled tokens of one call as a heat-map of their log-probabilities, with one token in detail. */
+/** The sampled tokens of one call, coloured by what is known of them, with one token in detail. */
 import { useState } from "preact/hooks";
 import type { TokenView } from "../api.ts";
 import { visibleText } from "../episode/visible-text.ts";
 import { shortNumber, whole } from "./format.ts";
 import { useRead } from "./read.ts";
+import { largest, logRatios, quantitiesOf } from "./token-quantities.ts";
 
 /** Tokens that are shown; more would make the page slow. */
 const mostTokens = 4000;
-const levels = 6;
-
-/** From 0 (certain) to `levels` - 1 (below 0.4 %). */
-const level = (logprob: number | undefined): number =>
-  logprob === undefined ? 0 : Math.min(levels - 1, Math.floor(-logprob));
 
 const label = (texts: readonly string[] | null, ids: readonly number[], at: number): string => {
   const text = texts?.[at];
@@ -20,10 +16,41 @@ const label = (texts: readonly string[] | null, ids: readonly number[], at: numb
     : visibleText(text).replaceAll("\n", "⏎");
 };
 
+const logprobText = (value: number | undefined): string =>
+  value === undefined ? "–" : `${value.toFixed(5)} (${shortNumber(100 * Math.exp(value))} %)`;
+
+type Rows = readonly (readonly [string, string])[];
+
+function trainedRows(tokens: TokenView, at: number): Rows {
+  const { trained } = tokens;
+  if (trained === null) return [];
+  const ratio = logRatios(tokens)?.[at];
+  const { step, temperature, logprobs, reference, entropy, advantages, weights } = trained;
+  return [
+    [`logprob at training (step ${step}, temperature ${temperature})`, logprobText(logprobs[at])],
+    ...(ratio === undefined
+      ? []
+      : [["importance ratio, training / sampling", shortNumber(Math.exp(ratio))] as const]),
+    ...(reference === null
+      ? []
+      : [["logprob under the reference", logprobText(reference[at])] as const]),
+    ...(entropy === null ? [] : [["entropy", `${shortNumber(entropy[at])} nats`] as const]),
+    ["advantage", shortNumber(advantages[at])],
+    ...(weights === null ? [] : [["weight", shortNumber(weights[at])] as const]),
+  ];
+}
+
+function maskText({ trained, untrained }: TokenView, at: number): string {
+  if (trained !== null)
+    return trained.mask[at] === 0
+      ? `0: rejected by rollout correction in step ${trained.step}`
+      : `1: trained in step ${trained.step}${trained.advantages[at] === 0 ? ", with the advantage 0" : ""}`;
+  return untrained.length === 0 ? "1: nothing recorded excludes it" : "0: not trained";
+}
+
 function Detail({ tokens, at }: { tokens: TokenView; at: number }) {
-  const { responseIds, responseTexts, logprobs, temperedLogprobs, logprobKind, untrained } = tokens;
-  const logprob = logprobs[at];
-  const rows: readonly (readonly [string, string])[] = [
+  const { responseIds, responseTexts, logprobs, temperedLogprobs, logprobKind } = tokens;
+  const rows: Rows = [
     ["position", `${at + 1} of ${responseIds.length}`],
     ["id", String(responseIds[at])],
     [
@@ -32,16 +59,12 @@ function Detail({ tokens, at }: { tokens: TokenView; at: number }) {
         ? "the model's tokenizer is not on this machine"
         : JSON.stringify(visibleText(responseTexts[at] ?? "")),
     ],
-    [
-      `logprob at sampling (${logprobKind})`,
-      logprob === undefined
-        ? "–"
-        : `${logprob.toFixed(5)} (${shortNumber(100 * Math.exp(logprob))} %)`,
-    ],
+    [`logprob at sampling (${logprobKind})`, logprobText(logprobs[at])],
     ...(temperedLogprobs === null
       ? []
       : [["logprob at the sampling temperature", shortNumber(temperedLogprobs[at])] as const]),
-    ["mask", untrained.length === 0 ? "1: nothing recorded excludes it" : "0: not trained"],
+    ...trainedRows(tokens, at),
+    ["mask", maskText(tokens, at)],
   ];
   return (
     <table aria-live="polite">
@@ -57,8 +80,68 @@ function Detail({ tokens, at }: { tokens: TokenView; at: number }) {
   );
 }
 
-function leastLikely(logprobs: readonly number[]): number {
-  return logprobs.reduce((least, value, at) => (value < (logprobs[least] ?? 0) ? at : least), 0);
+interface SampledProps {
+  readonly tokens: TokenView;
+  readonly chosen: number;
+  readonly onChoose: (at: number) => void;
+}
+
+/** The sampled tokens with what they are coloured by. */
+function Sampled({ tokens, chosen, onChoose }: SampledProps) {
+  const [wanted, setWanted] = useState("");
+  const { responseIds, responseTexts } = tokens;
+  const quantities = quantitiesOf(tokens);
+  const shown = quantities.find(({ name }) => name === wanted) ?? quantities[0];
+  const ratios = logRatios(tokens);
+  if (shown === undefined) return null;
+  return (
+    <>
+      <p class="token-list">
+        {responseIds.slice(0, mostTokens).map((id, at) => (
+          <button
+            key={at}
+            type="button"
+            class={`token ${shown.heat(shown.values[at] ?? 0)}${at === chosen ? " selected" : ""}`}
+            aria-pressed={at === chosen}
+            title={`id ${id}, ${shown.name} ${shortNumber(shown.values[at])}`}
+            onClick={() => onChoose(at)}
+          >
+            {label(responseTexts, responseIds, at)}
+          </button>
+        ))}
+      </p>
+      {responseIds.length > mostTokens && (
+        <p class="dim">
+          The first {whole(mostTokens)} of {whole(responseIds.length)} tokens are shown.
+        </p>
+      )}
+      <p class="row">
+        <label>
+          Coloured by{" "}
+          <select value={shown.name} onChange={(event) => setWanted(event.currentTarget.value)}>
+            {quantities.map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <span class="legend" aria-hidden="true">
+          {shown.legend.map(([heat, text]) => (
+            <span key={heat} class={`token ${heat}`}>
+              {text}
+            </span>
+          ))}
+        </span>
+        <button type="button" onClick={() => onChoose(largest(tokens.logprobs, (one) => -one))}>
+          Least likely token
+        </button>
+        {ratios !== null && (
+          <button type="button" onClick={() => onChoose(largest(ratios, Math.abs))}>
+            Largest gap between sampling and training
+          </button>
+        )}
+      </p>
+    </>
+  );
 }
 
 export function TokenInspector({ run, n, call }: { run: number; n: number; call: number }) {
@@ -68,7 +151,7 @@ export function TokenInspector({ run, n, call }: { run: number; n: number; call:
   );
   if (error !== null) return <p role="alert">{error}</p>;
   if (tokens === null) return <p class="dim">Loading tokens …</p>;
-  const { promptIds, promptTexts, responseIds, responseTexts, logprobs, untrained } = tokens;
+  const { promptIds, promptTexts, responseIds, untrained } = tokens;
   return (
     <section class="tokens" aria-label={`Tokens of call ${call + 1}`}>
       {untrained.map((reason) => (
@@ -89,41 +172,15 @@ export function TokenInspector({ run, n, call }: { run: number; n: number; call:
           ))}
         </p>
       </details>
-      <p class="token-list">
-        {responseIds.slice(0, mostTokens).map((id, at) => (
-          <button
-            key={at}
-            type="button"
-            class={`token heat${level(logprobs[at])}${at === chosen ? " selected" : ""}`}
-            aria-pressed={at === chosen}
-            title={`id ${id}, logprob ${shortNumber(logprobs[at])}`}
-            onClick={() => setChosen(at)}
-          >
-            {label(responseTexts, responseIds, at)}
-          </button>
-        ))}
-      </p>
-      {responseIds.length > mostTokens && (
-        <p class="dim">
-          The first {whole(mostTokens)} of {whole(responseIds.length)} tokens are shown.
-        </p>
-      )}
-      <p class="row">
-        <span class="legend" aria-hidden="true">
-          {Array.from({ length: levels }, (_, i) => (
-            <span key={i} class={`token heat${i}`}>
-              {i === 0 ? "likely" : `≤ e⁻${"⁰¹²³⁴⁵"[i]}`}
-            </span>
-          ))}
-        </span>
-        <button type="button" onClick={() => setChosen(leastLikely(logprobs))}>
-          Least likely token
-        </button>
-      </p>
+      <Sampled tokens={tokens} chosen={chosen} onChoose={setChosen} />
       {responseIds.length > 0 && (
         <Detail tokens={tokens} at={Math.min(chosen, responseIds.length - 1)} />
       )}
-      <p class="dim">The run records no {tokens.notRecorded.join(", no ")}.</p>
+      {tokens.notRecorded.map((reason) => (
+        <p key={reason} class="dim">
+          {reason}
+        </p>
+      ))}
     </section>
   );
 }

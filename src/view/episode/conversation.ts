@@ -2,6 +2,7 @@
 import type { ChatMessage } from "../../core/message.ts";
 import type { Episode, Step } from "../../core/trajectory.ts";
 import type { ViewCall, ViewMessage, ViewTrajectory } from "../api.ts";
+import { findThreads } from "./threads.ts";
 import { isToolError, messageText } from "../../core/message-text.ts";
 
 export function viewMessage(message: ChatMessage): ViewMessage {
@@ -85,7 +86,14 @@ function notesOf({ trace }: Step): string[] {
   ];
 }
 
-function viewCall(step: Step, before: Step | undefined, k: number): ViewCall {
+interface CallPlace {
+  /** Of the same conversation. */
+  readonly before: Step | undefined;
+  readonly k: number;
+  readonly thread: number;
+}
+
+function viewCall(step: Step, { before, k, thread }: CallPlace): ViewCall {
   const { trace } = step;
   const { messages, break: why } = newMessages(step, before);
   return {
@@ -101,15 +109,23 @@ function viewCall(step: Step, before: Step | undefined, k: number): ViewCall {
     tools: (trace.tools ?? []).map(({ name }) => name),
     notes: notesOf(step),
     hasTokens: length(trace.responseIds) > 0,
+    thread,
   };
 }
 
 /** All calls, numbered through the episode. */
 export function viewTrajectories({ trajectories }: Episode): ViewTrajectory[] {
-  let k = 0;
-  return trajectories.map(({ name, reward, steps }) => ({
-    name,
-    reward: typeof reward === "number" ? reward : null,
-    calls: steps.map((step, i) => viewCall(step, steps[i - 1], k++)),
-  }));
+  let first = 0;
+  return trajectories.map(({ name, reward, steps }) => {
+    const { of, threads } = findThreads(steps, first);
+    const last: (Step | undefined)[] = [];
+    const calls = steps.map((step, i) => {
+      const thread = of[i] ?? 0;
+      const call = viewCall(step, { before: last[thread], k: first + i, thread });
+      last[thread] = step;
+      return call;
+    });
+    first += steps.length;
+    return { name, reward: typeof reward === "number" ? reward : null, calls, threads };
+  });
 }

@@ -1,6 +1,6 @@
 /** The rollouts of a task side by side, and the token at which each parts from the first. */
 import type { Episode } from "../../core/trajectory.ts";
-import type { EpisodeRow, GroupMember } from "../api.ts";
+import type { EpisodeRow, GroupMember, RolloutView } from "../api.ts";
 import { messageText } from "../../core/message-text.ts";
 import { type DecodeTokens, tokenTexts } from "./token-view.ts";
 
@@ -39,6 +39,15 @@ function callsOf(episode: Episode | null, decode: DecodeTokens | null): Call[] {
       };
     }),
   );
+}
+
+/** One rollout alone. */
+export function rolloutView(
+  row: EpisodeRow,
+  episode: Episode,
+  decode: DecodeTokens | null,
+): RolloutView {
+  return { row, calls: callsOf(episode, decode) };
 }
 
 /** @param episodes in the order of the rows; null where one can no longer be read */

@@ -1,7 +1,7 @@
 /** The tokens of one call, and why they are not trained where something recorded says so. */
 import { isCutOff, isFailed } from "../../core/outcome.ts";
 import type { Episode, Step, Trajectory } from "../../core/trajectory.ts";
-import type { EpisodePhase, TokenView } from "../api.ts";
+import type { EpisodePhase, TokenView, TrainedTokens } from "../api.ts";
 
 /** Text of tokens; special tokens in their own spelling. */
 export type DecodeTokens = (ids: Int32Array) => string;
@@ -66,13 +66,48 @@ function stepReasons({ trace }: Step, trajectory: Trajectory): string[] {
   ];
 }
 
+/** What the run kept of training on a call, and whether it kept any of other calls. */
+export interface KeptTokens {
+  readonly find: (trace: string, tokens: number) => TrainedTokens | null;
+  readonly isOn: boolean;
+}
+
+/** For what has no run folder. */
+export const nothingKept: KeptTokens = { find: () => null, isOn: false };
+
+function lacks(phase: EpisodePhase, isOn: boolean, trained: TrainedTokens | null): string[] {
+  if (trained === null) {
+    if (phase !== "train") return [];
+    return [
+      isOn
+        ? "No numbers of training are kept for this call: record.token_rows keeps a part of the rows, and only of calls that are trained on."
+        : "No numbers of training are kept for tokens: set record.token_rows.",
+    ];
+  }
+  return [
+    ...(trained.reference === null
+      ? ["The run measures against no reference model, so it has no log-probabilities of one."]
+      : []),
+    ...(trained.entropy === null
+      ? ["The backend of the run returns no entropy per token; local does."]
+      : []),
+  ];
+}
+
+export interface TokenViewOptions {
+  readonly phase: EpisodePhase;
+  readonly group: GroupRewards;
+  /** Null where the model's tokenizer is not at hand. */
+  readonly decode: DecodeTokens | null;
+  /** @default nothing */
+  readonly kept?: KeptTokens;
+}
+
 /** Null where the episode has no call `k`. */
 export function tokenView(
   episode: Episode,
   k: number,
-  phase: EpisodePhase,
-  group: GroupRewards,
-  decode: DecodeTokens | null,
+  { phase, group, decode, kept = nothingKept }: TokenViewOptions,
 ): TokenView | null {
   const steps = episode.trajectories.flatMap((trajectory) =>
     trajectory.steps.map((step) => ({ step, trajectory })),
@@ -81,6 +116,7 @@ export function tokenView(
   if (found === undefined) return null;
   const { trace } = found.step;
   const [promptIds, responseIds] = [list(trace.promptIds), list(trace.responseIds)];
+  const trained = kept.find(trace.id, responseIds.length);
   return {
     promptIds,
     responseIds,
@@ -93,10 +129,7 @@ export function tokenView(
       ...episodeReasons(episode, phase, group),
       ...stepReasons(found.step, found.trajectory),
     ],
-    notRecorded: [
-      "log-probabilities at training",
-      "log-probabilities of the reference model",
-      "entropy per token",
-    ],
+    trained,
+    notRecorded: lacks(phase, kept.isOn, trained),
   };
 }

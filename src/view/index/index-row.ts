@@ -7,6 +7,8 @@ import { viewTrajectories } from "../episode/conversation.ts";
 /** Text of an episode that is searched; the rest is not. */
 const searchedCharacters = 2 ** 18;
 const previewCharacters = 160;
+/** Of the numbers that an evaluator reports, among an episode's metrics. */
+const signalPrefix = "signal/";
 
 /** Values in the order of the columns of `episodes` after `bytes`. */
 export interface IndexRow {
@@ -17,7 +19,7 @@ export interface IndexRow {
 }
 
 export const indexColumns =
-  "id, step, phase, task, rollout, reward, correct, ended, error, calls, prompt_tokens, response_tokens, tool_calls, tool_errors, truncated, malformed, seconds, weight_version, preview";
+  "id, step, phase, task, rollout, reward, correct, ended, error, calls, prompt_tokens, response_tokens, tool_calls, tool_errors, truncated, malformed, seconds, weight_version, preview, signals";
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
@@ -42,6 +44,16 @@ const numberOr = (value: unknown, other: number): number =>
   typeof value === "number" && Number.isFinite(value) ? value : other;
 
 const asText = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** Parts of the reward as JSON; null where there are none. */
+function signalsOf({ metrics }: Episode): string | null {
+  const found = Object.entries(metrics ?? {}).flatMap(([name, value]) =>
+    name.startsWith(signalPrefix) && Number.isFinite(value)
+      ? [[name.slice(signalPrefix.length), value] as const]
+      : [],
+  );
+  return found.length === 0 ? null : JSON.stringify(Object.fromEntries(found));
+}
 
 export function indexRow(episode: Episode, step: number, phase: EpisodePhase): IndexRow {
   const texts: string[] = [asText(episode.task.instruction)];
@@ -98,6 +110,7 @@ export function indexRow(episode: Episode, step: number, phase: EpisodePhase): I
       seconds,
       version,
       shown.slice(0, previewCharacters).replaceAll(/\s+/gu, " "),
+      signalsOf(episode),
     ],
     calls,
     ended,

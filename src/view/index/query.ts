@@ -194,3 +194,60 @@ export function facets(db: Database): Facets {
     steps: steps.map(({ step }) => step),
   };
 }
+
+/** What the correlations of rewards are computed from. */
+export interface ScoredRow {
+  readonly step: number;
+  readonly reward: number | null;
+  readonly calls: number;
+  readonly toolCalls: number;
+  readonly responseTokens: number;
+  readonly signals: Readonly<Record<string, number>>;
+}
+
+/** The newest `limit` training episodes that have a reward, up to `untilStep`. */
+export function scoredRows(
+  db: Database,
+  untilStep: number | null,
+  limit: number,
+): readonly ScoredRow[] {
+  const rows = db
+    .prepare(
+      `SELECT step, reward, calls, tool_calls, response_tokens, signals FROM episodes
+       WHERE phase <> 'validation' AND reward IS NOT NULL AND step <= ? ORDER BY n DESC LIMIT ?`,
+    )
+    .all(untilStep ?? Number.MAX_SAFE_INTEGER, limit) as (Pick<
+    Row,
+    "step" | "reward" | "calls" | "tool_calls" | "response_tokens"
+  > & { readonly signals: string | null })[];
+  return rows.map(({ step, reward, calls, signals, ...row }) => ({
+    step,
+    reward,
+    calls,
+    toolCalls: row.tool_calls,
+    responseTokens: row.response_tokens,
+    signals: signals === null ? {} : (JSON.parse(signals) as Record<string, number>),
+  }));
+}
+
+/** The newest step that has episodes of the phase; null where there is none. */
+export function lastStepOf(db: Database, phase: EpisodePhase): number | null {
+  const row = db.prepare("SELECT max(step) AS step FROM totals WHERE phase = ?").get(phase) as
+    | { step: number | null }
+    | undefined;
+  return row?.step ?? null;
+}
+
+/** Episodes of a phase from a step on, in the order of their tasks; at most `limit`. */
+export function rowsOfPhase(
+  db: Database,
+  phase: EpisodePhase,
+  { fromStep, limit }: { readonly fromStep: number; readonly limit: number },
+): readonly EpisodeRow[] {
+  const rows = db
+    .prepare(
+      "SELECT * FROM episodes WHERE phase = ? AND step >= ? ORDER BY step, task, rollout LIMIT ?",
+    )
+    .all(phase, fromStep, limit) as Row[];
+  return rows.map(toRow);
+}

@@ -8,7 +8,7 @@ import type Libsql from "libsql";
 import type { Database } from "libsql";
 
 /** Raise it with every change of the tables or of what is in them: older files are rebuilt. */
-const version = 1;
+const version = 2;
 
 const tables = `
 CREATE TABLE files (
@@ -42,7 +42,8 @@ CREATE TABLE episodes (
   malformed INTEGER NOT NULL,
   seconds REAL NOT NULL,
   weight_version INTEGER,
-  preview TEXT NOT NULL
+  preview TEXT NOT NULL,
+  signals TEXT
 );
 CREATE INDEX by_id ON episodes (id);
 CREATE INDEX by_file ON episodes (file);

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { Hono } from "hono";
 import { streamSSE } from "hono/streaming";
 import { viewEpisode } from "../episode/view-episode.ts";
-import { groupView } from "../episode/group-view.ts";
+import { callHttp } from "../episode/exchange.ts";
+import { groupView, rolloutView } from "../episode/group-view.ts";
 import { episodeMarkdown } from "../episode/markdown.ts";
 import { tokenView } from "../episode/token-view.ts";
 import { readMetricLines } from "../../trainer/run-folder/metric-lines.ts";
@@ -16,8 +17,11 @@ import {
   groupRows,
   listEpisodes,
   neighbours,
+  scoredRows,
   taskHistory,
 } from "../index/query.ts";
+import { compareInView } from "../compare.ts";
+import { rewardParts } from "../reward-parts.ts";
 import { metricTable } from "../metric-table.ts";
 import { requireToken } from "./access.ts";
 import { parseFilter } from "./query-filter.ts";
@@ -32,6 +36,9 @@ export interface ViewAppOptions {
   /** How often news is looked for. @default 1000 */
   readonly pollMs?: number;
 }
+
+/** Newest episodes that correlations are computed from. */
+const partRows = 2000;
 
 const assetTypes: Readonly<Record<string, string>> = {
   "app.js": "text/javascript; charset=utf-8",
@@ -95,10 +102,19 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
     if (what === "tokens") {
       const group = groupRows(index.db, row.step, row.phase, row.task).map(({ reward }) => reward);
       const decode = await context.var.run.decoder();
-      const tokens = tokenView(episode, Number(call), row.phase, group, decode);
+      const kept = context.var.run.kept(row);
+      const tokens = tokenView(episode, Number(call), { phase: row.phase, group, decode, kept });
       return tokens === null
         ? context.json({ error: "There is no such call." }, 404)
         : context.json(tokens);
+    }
+    if (what === "responses")
+      return context.json(rolloutView(row, episode, await context.var.run.decoder()));
+    if (what === "http") {
+      const http = callHttp(context.var.run.folder, episode, Number(call));
+      return http === null
+        ? context.json({ error: "There is no such call." }, 404)
+        : context.json(http);
     }
     const near = neighbours(index.db, row.n, parsed.filter);
     const view = viewEpisode(episode, row, near);
@@ -120,6 +136,17 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
     const { db } = context.var.run.index;
     const row = findByName(db, context.req.param("n"));
     return context.json(row === null ? [] : taskHistory(db, row.task, row.phase));
+  });
+  inRun.get("/:run/parts", (context) => {
+    const until = context.req.query("step") ?? "";
+    if (!/^\d{0,15}$/u.test(until)) return context.json({ error: "step: not a step" }, 400);
+    const step = until === "" ? null : Number(until);
+    return context.json(rewardParts(scoredRows(context.var.run.index.db, step, partRows)));
+  });
+  inRun.get("/:run/against/:other", (context) => {
+    const other = runs[Number(context.req.param("other"))];
+    if (other === undefined) return context.json({ error: "There is no such run." }, 404);
+    return context.json(compareInView(other, context.var.run));
   });
   app.route("/api/runs", inRun);
 

@@ -4,8 +4,9 @@ import { basename, join, resolve } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 import { isEvaluation } from "../../evaluate/evaluation-folder.ts";
 import { readRun } from "../../trainer/run-folder/run-summary.ts";
-import type { RunEntry } from "../api.ts";
-import type { DecodeTokens } from "../episode/token-view.ts";
+import type { EpisodeRow, RunEntry } from "../api.ts";
+import { hasTokenRecords, readTrainedTokens } from "../episode/token-records.ts";
+import type { DecodeTokens, KeptTokens } from "../episode/token-view.ts";
 import { RunIndex } from "../index/run-index.ts";
 
 /** Finds the text of tokens of a model; null where its tokenizer is not at hand. */
@@ -58,6 +59,14 @@ export class ViewedRun implements Disposable {
       .then(({ model }) => (model === "" ? null : this.#findDecoder(model)))
       .catch(() => null);
     return this.#decoder;
+  }
+
+  /** What was kept of training on the calls of an episode. */
+  kept({ id, step }: EpisodeRow): KeptTokens {
+    return {
+      isOn: hasTokenRecords(this.folder),
+      find: (trace, tokens) => readTrainedTokens(this.folder, { episode: id, trace, step, tokens }),
+    };
   }
 
   /** Changes when the run writes something. */

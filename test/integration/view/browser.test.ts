@@ -1,18 +1,25 @@
 /** The page in a real Chromium: Debian's `chromium`, or the one that CHROMIUM names. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import type { Task } from "../../../src/core/task.ts";
+import type { Episode } from "../../../src/core/trajectory.ts";
 import { exportHtml } from "../../../src/view/html/export-html.ts";
 import { RunIndex } from "../../../src/view/index/run-index.ts";
 import { startViewServer, type ViewServer } from "../../../src/view/server/view-server.ts";
+import { coinBackend } from "../../trainer/coin-backend.ts";
+import { coinTrainer, newFolder } from "../../trainer/coin-run.ts";
 import { addEpisodes, newRunFolder } from "../../view/view-run.ts";
 import { root } from "../root.ts";
 
 const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const token = "a-token";
+/** axe-core, the checker of accessibility; evaluated as text, since the page's policy loads no other script. */
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core"), "utf8");
 const hostile = `</pre><script>window.owned=1</script><img src=x onerror="window.owned=1">\u202E\u001B[31m`;
 const folder = newRunFolder();
 const problems: string[] = [];
@@ -35,8 +42,24 @@ beforeAll(async () => {
     JSON.stringify({ step, phase: "train", "reward/mean": step / 3, "reward/std": 0 }),
   );
   writeFileSync(join(folder, "metrics.jsonl"), `${metrics.join("\n")}\n`);
+  const outputDir = newFolder();
+  const backend = coinBackend({ capabilities: { forward: true }, onForward: () => undefined });
+  await coinTrainer({
+    outputDir,
+    backend,
+    evaluator: (_task: Task, episode: Episode) => {
+      const value = episode.output === "yes" ? 1 : 0;
+      return { reward: value, isCorrect: value === 1, signals: [{ name: "sure", value }] };
+    },
+    set: {
+      "trainer.total_batches": 4,
+      "algorithm.filter_uniform_groups": false,
+      "record.token_rows": -1,
+      "record.http_body_kb": 8,
+    },
+  }).trainer.train();
   server = await startViewServer({
-    folders: [folder],
+    folders: [folder, join(outputDir, "coin")],
     host: "127.0.0.1",
     port: 0,
     token,
@@ -134,6 +157,85 @@ it("fits a phone, in the dark too", async () => {
   const color = await page.evaluate("getComputedStyle(document.body).backgroundColor");
   expect(color).toBe("rgb(13, 17, 23)");
   await page.setViewportSize({ width: 1200, height: 800 });
+});
+
+it("puts any two rollouts side by side", async () => {
+  await open("#/group/0/1", "main select");
+  await page.keyboard.press("d");
+  await page.locator("ins").first().waitFor();
+  expect(await page.locator("main h1").innerText()).toBe("Two rollouts");
+  const notes = await page.locator("main h2").allInnerTexts();
+  expect(notes[0]).toContain("first token that differs: 3, ids 67 and 68");
+  expect(await page.locator("del").first().innerText()).toBe("C");
+  expect(await page.locator("ins").first().innerText()).toBe("D");
+  await page.getByLabel("Id or number of the second episode").fill("1/long/0");
+  await page.keyboard.press("Tab");
+  await expect.poll(() => page.locator("main").innerText()).toContain("1/long/0");
+  expect(problems).toEqual([]);
+});
+
+it("replays an episode message by message", async () => {
+  await open("#/episode/0/1", "pre.assistant");
+  await page.keyboard.press("r");
+  await expect.poll(() => page.locator(".message").count()).toBe(1);
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await expect.poll(() => page.locator(".message").count()).toBe(3);
+  expect(await page.locator(".replay").innerText()).toContain("message 3 of 5");
+  await page.keyboard.press("End");
+  await expect.poll(() => page.locator(".message").count()).toBe(5);
+  await page.keyboard.press("Escape");
+  await expect.poll(() => page.locator(".replay").count()).toBe(0);
+  expect(await page.locator("article h1").innerText()).toBe("1/a/0");
+  expect(problems).toEqual([]);
+});
+
+it("shows a call's tokens as they were trained, and its HTTP bodies", async () => {
+  await open("#/episode/1/1?tokens=0", "button.token");
+  const inspector = page.locator(".tokens");
+  expect(await inspector.innerText()).toContain("importance ratio, training / sampling");
+  await inspector.locator("select").selectOption("advantage");
+  await expect.poll(() => inspector.locator(".more3, .less3").count()).toBeGreaterThan(0);
+  await inspector.getByRole("button", { name: "Largest gap" }).click();
+  await open("#/episode/1/1?http=0", "pre.raw");
+  const http = await page.locator(".tokens").innerText();
+  expect(http).toContain("POST /v1/chat/completions");
+  expect(http).toContain('"messages"');
+  expect(problems).toEqual([]);
+});
+
+it("correlates the parts of a reward, and compares runs with intervals", async () => {
+  await open("#/run/1", ".matrix");
+  expect(await page.locator(".matrix").innerText()).toMatch(/sure\s+1\.00/u);
+  await open("#/runs", "section[aria-label=Differences] tbody tr");
+  const differences = page.locator("section[aria-label=Differences]");
+  await expect.poll(() => differences.innerText()).toMatch(/\d+ tasks?, \d+ options?/u);
+  await differences.getByRole("button", { name: /option/u }).click();
+  await expect.poll(() => differences.innerText()).toContain("record.token_rows");
+  expect(problems).toEqual([]);
+});
+
+it("has no contrast below WCAG AA and no missing label, in the light and in the dark", async () => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const hash of [
+      "#/runs",
+      "#/run/1",
+      "#/episodes/0",
+      "#/episode/1/1?tokens=0",
+      "#/episode/1/1?http=0",
+      "#/group/0/1",
+      "#/diff/0/1?with=2",
+    ]) {
+      await open(hash, "main h1");
+      await page.waitForLoadState("networkidle").catch(() => undefined);
+      await page.evaluate(axeSource);
+      const found = (await page.evaluate(
+        "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa'] }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html).join(' ')}`))",
+      )) as string[];
+      expect(found, `${colorScheme} ${hash}`).toEqual([]);
+    }
+  }
 });
 
 it("writes a file that is readable without JavaScript", async () => {

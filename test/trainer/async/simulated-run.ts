@@ -220,6 +220,7 @@ export class Simulation {
         event() {},
         metrics: (_step, _phase, values) => void this.metrics.push(values),
         episodes() {},
+        tokens() {},
         sync: () => this.clock.stop(),
         close() {},
       },

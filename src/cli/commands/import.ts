@@ -1,0 +1,108 @@
+/** `agent-trainer import`: what other programs recorded, as a folder that view, trace, show and export read. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { ConfigError } from "../../core/errors.ts";
+import { readLines } from "../../datasets/files/json-lines-file.ts";
+import { openEvaluationFolder } from "../../evaluate/evaluation-folder.ts";
+import { itemOf } from "../../evaluate/evaluation-item.ts";
+import { type DraftedTrajectory, episodesOfDrafts } from "../import/drafted-episode.ts";
+import { readAtif } from "../import/read-atif.ts";
+import { readOtel } from "../import/read-otel.ts";
+import { readTrainingTrace } from "../import/read-training-trace.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import type { CliIo } from "../terminal/io.ts";
+
+export interface ImportFlags {
+  readonly format: ImportFormat;
+  readonly output: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Name of a format that is read. */
+export type ImportFormat = "atif" | "otel" | "training-trace";
+
+type Reader = (value: unknown, at: string) => readonly DraftedTrajectory[];
+
+const readers: Readonly<Record<ImportFormat, Reader>> = {
+  atif: (value, at) => [readAtif(value, at)],
+  otel: readOtel,
+  "training-trace": (value, at) => [readTrainingTrace(value, at)],
+};
+
+function parsed(text: string, at: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ConfigError({
+      message: `${at} is not valid JSON.`,
+      hint: "A file ends in .json and holds one document, or has one in each line.",
+      cause,
+      fields: { at },
+    });
+  }
+}
+
+/** One document of a `.json` file, or one per line. */
+function* documents(file: string): Generator<readonly [value: unknown, at: string]> {
+  if (file.endsWith(".json")) {
+    yield [parsed(readFileSync(file, "utf8"), file), file];
+    return;
+  }
+  for (const { text, number } of readLines(file)) {
+    const at = `${file}:${number}`;
+    if (text.trim() !== "") yield [parsed(text, at), at];
+  }
+}
+
+function draftsOf(value: unknown, at: string, format: ImportFormat): readonly DraftedTrajectory[] {
+  try {
+    return readers[format](value, at);
+  } catch (error) {
+    const [first] = error instanceof z.ZodError ? error.issues : [];
+    if (first === undefined && !(error instanceof SyntaxError)) throw error;
+    const reason =
+      first === undefined ? String(error) : `${first.path.join(".")}: ${first.message}`;
+    throw new ConfigError({
+      message: `${at} is no document of the format ${format}: ${reason}.`,
+      hint: "Name the format that the file has with --format.",
+      cause: error,
+      fields: { at, format },
+    });
+  }
+}
+
+/** Returns the exit status. @throws ConfigError for what is not of the format, or a folder in use. */
+export function importCommand(
+  files: readonly string[],
+  { format, output, json = false, quiet = false }: ImportFlags,
+  io: CliIo,
+): number {
+  const drafts = files.flatMap((file) =>
+    [...documents(file)].flatMap(([value, at]) => draftsOf(value, at, format)),
+  );
+  const episodes = episodesOfDrafts(drafts);
+  const tasks = new Set(episodes.map(({ task }) => task.id));
+  const settings = {
+    model: drafts.flatMap(({ calls }) => calls.map(({ model }) => model))[0] ?? "",
+    n: Math.max(1, ...episodes.map(({ rolloutIndex }) => rolloutIndex + 1)),
+    seed: 0,
+    sampling: {},
+    failureReward: 0,
+    solvedReward: null,
+    tasks: tasks.size,
+    dataHash: createHash("sha256")
+      .update(JSON.stringify([...tasks]))
+      .digest("hex"),
+  };
+  using folder = openEvaluationFolder(output, settings, false);
+  for (const episode of episodes) folder.add(itemOf(episode, 0), episode);
+  const result = { format, output, trajectories: drafts.length, episodes: episodes.length };
+  if (json) io.stdout.write(`${JSON.stringify(result)}\n`);
+  else if (!quiet)
+    io.stdout.write(
+      `${output}: ${episodes.length} episodes of ${tasks.size} tasks. To look at them: agent-trainer view ${output}\n`,
+    );
+  return exitCodes.done;
+}

@@ -1,0 +1,201 @@
+/** Documents of Harbor's Agent Trajectory Interchange Format, ATIF-v1, as drafts of episodes. */
+import { z } from "zod";
+import type { ChatMessage, ContentPart, ToolDefinition } from "../../core/message.ts";
+import type { DraftedCall, DraftedTrajectory } from "./drafted-episode.ts";
+
+const part = z.looseObject({
+  type: z.string(),
+  text: z.string().optional(),
+  source: z.looseObject({ path: z.string() }).optional(),
+});
+const content = z.union([z.string(), z.array(part), z.null()]);
+const ids = z.array(z.int()).optional();
+
+const step = z.looseObject({
+  source: z.enum(["system", "user", "agent"]),
+  message: content.optional(),
+  timestamp: z.string().nullish(),
+  model_name: z.string().nullish(),
+  reasoning_content: z.string().nullish(),
+  is_copied_context: z.boolean().nullish(),
+  tool_calls: z
+    .array(
+      z.looseObject({
+        tool_call_id: z.string(),
+        function_name: z.string(),
+        arguments: z.unknown(),
+      }),
+    )
+    .nullish(),
+  observation: z
+    .looseObject({
+      results: z.array(
+        z.looseObject({ source_call_id: z.string().nullish(), content: content.optional() }),
+      ),
+    })
+    .nullish(),
+  metrics: z
+    .looseObject({
+      prompt_tokens: z.number().optional(),
+      completion_tokens: z.number().optional(),
+      prompt_token_ids: ids,
+      completion_token_ids: ids,
+      logprobs: z.array(z.number()).optional(),
+      extra: z.looseObject({ weight_version: z.int().nullish() }).nullish(),
+    })
+    .nullish(),
+  extra: z
+    .looseObject({
+      trace_id: z.string().optional(),
+      stop_reason: z.string().optional(),
+      reward: z.number().nullish(),
+    })
+    .nullish(),
+});
+
+const document = z.looseObject({
+  schema_version: z.string().startsWith("ATIF-v1"),
+  session_id: z.string().nullish(),
+  trajectory_id: z.string().nullish(),
+  agent: z
+    .looseObject({
+      name: z.string(),
+      model_name: z.string().nullish(),
+      tool_definitions: z
+        .array(
+          z.looseObject({
+            function: z.looseObject({
+              name: z.string(),
+              description: z.string().optional(),
+              parameters: z.record(z.string(), z.unknown()).optional(),
+            }),
+          }),
+        )
+        .nullish(),
+    })
+    .nullish(),
+  steps: z.array(step),
+  final_metrics: z
+    .looseObject({ extra: z.looseObject({ reward: z.number().nullish() }).nullish() })
+    .nullish(),
+  extra: z
+    .looseObject({
+      task: z.looseObject({ id: z.string(), instruction: z.string() }).nullish(),
+      is_correct: z.boolean().nullish(),
+    })
+    .nullish(),
+});
+
+type AtifStep = z.output<typeof step>;
+
+function contentOf(given: z.output<typeof content> | undefined): ChatMessage["content"] {
+  if (typeof given === "string") return given;
+  return (given ?? []).map(({ text, source }): ContentPart =>
+    source === undefined ? { type: "text", text: text ?? "" } : { type: "image", url: source.path },
+  );
+}
+
+function messageOf(given: AtifStep): ChatMessage {
+  const calls = given.tool_calls ?? [];
+  return {
+    role: given.source === "agent" ? "assistant" : given.source,
+    content: contentOf(given.message),
+    ...(given.reasoning_content == null ? {} : { reasoning: given.reasoning_content }),
+    ...(calls.length === 0
+      ? {}
+      : {
+          toolCalls: calls.map((call) => ({
+            id: call.tool_call_id,
+            name: call.function_name,
+            arguments:
+              typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments),
+          })),
+        }),
+  };
+}
+
+const results = ({ observation }: AtifStep): ChatMessage[] =>
+  (observation?.results ?? []).map((result) => ({
+    role: "tool",
+    content: contentOf(result.content),
+    ...(result.source_call_id == null ? {} : { toolCallId: result.source_call_id }),
+  }));
+
+function callOf(
+  given: AtifStep,
+  messages: readonly ChatMessage[],
+  about: { readonly id: string; readonly model: string; readonly tools: readonly ToolDefinition[] },
+): DraftedCall {
+  const { metrics, extra, timestamp } = given;
+  const [promptIds, responseIds] = [
+    metrics?.prompt_token_ids ?? [],
+    metrics?.completion_token_ids ?? [],
+  ];
+  const logprobs = metrics?.logprobs ?? [];
+  const time = Date.parse(timestamp ?? "");
+  return {
+    id: extra?.trace_id ?? about.id,
+    messages,
+    tools: about.tools,
+    response: messageOf(given),
+    model: given.model_name ?? about.model,
+    promptIds,
+    responseIds,
+    logprobs: logprobs.length === responseIds.length ? logprobs : [],
+    ...(responseIds.length > 0
+      ? {}
+      : {
+          usage: {
+            promptTokens: metrics?.prompt_tokens ?? 0,
+            completionTokens: metrics?.completion_tokens ?? 0,
+          },
+        }),
+    stopReason: extra?.stop_reason === "length" ? "length" : "stop",
+    weightVersion: metrics?.extra?.weight_version ?? null,
+    reward: extra?.reward ?? 0,
+    finishedAt: Number.isNaN(time) ? 0 : time,
+  };
+}
+
+/** @param at names the document in what is thrown, and in ids where it has none. @throws z.ZodError */
+export function readAtif(value: unknown, at: string): DraftedTrajectory {
+  const {
+    session_id: session,
+    agent,
+    steps,
+    final_metrics: final,
+    extra,
+    ...rest
+  } = document.parse(value);
+  const model = agent?.model_name ?? "";
+  const tools = (agent?.tool_definitions ?? []).map(
+    ({ function: tool }) => tool as unknown as ToolDefinition,
+  );
+  const episode = session ?? at;
+  let history: ChatMessage[] = [];
+  let wasCopied = false;
+  const calls: DraftedCall[] = [];
+  for (const [i, given] of steps.entries()) {
+    const isCopied = given.is_copied_context === true;
+    // A conversation that begins anew repeats what it keeps.
+    if (isCopied && !wasCopied) history = [];
+    wasCopied = isCopied;
+    if (given.source === "agent" && !isCopied)
+      calls.push(callOf(given, [...history], { id: `${episode}/${i}`, model, tools }));
+    history.push(messageOf(given), ...results(given));
+  }
+  const first = steps.find(({ source }) => source === "user");
+  const instruction = contentOf(first?.message);
+  return {
+    episode,
+    uid: rest.trajectory_id ?? episode,
+    name: agent?.name ?? "agent",
+    task: extra?.task ?? {
+      id: episode,
+      instruction: typeof instruction === "string" ? instruction : "",
+    },
+    reward: final?.extra?.reward ?? null,
+    isCorrect: extra?.is_correct ?? null,
+    calls,
+  };
+}

@@ -1,0 +1,88 @@
+/** One call of an episode: what is new in its prompt, the response, and what is known of it on demand. */
+import { useEffect, useRef } from "preact/hooks";
+import type { ViewCall } from "../api.ts";
+import { visibleText } from "../episode/visible-text.ts";
+import { CallHttpView } from "./call-http.tsx";
+import { shortNumber, whole } from "./format.ts";
+import { Message } from "./message.tsx";
+import { TokenInspector } from "./token-inspector.tsx";
+
+export interface CallProps {
+  readonly run: number;
+  readonly n: number;
+  readonly call: ViewCall;
+  /** How deep its conversation lies below the first one. */
+  readonly depth: number;
+  readonly threadName: string | null;
+  readonly isOpen: boolean;
+  readonly isHttpOpen: boolean;
+  readonly onToggle: () => void;
+  readonly onToggleHttp: () => void;
+  /** In a replay, what has been said so far. */
+  readonly said: { readonly messages: number; readonly isWhole: boolean } | null;
+  /** Scrolls to its end. */
+  readonly isNewest: boolean;
+}
+
+function Facts({ run, n, call, isOpen, isHttpOpen, onToggle, onToggleHttp }: CallProps) {
+  const facts = [
+    `call ${call.k + 1}`,
+    `${whole(call.promptTokens)} prompt`,
+    `${whole(call.responseTokens)} response tokens`,
+    `${shortNumber(call.seconds)} s`,
+    `stop: ${call.stopReason}`,
+    ...(call.weightVersion === null ? [] : [`weights ${call.weightVersion}`]),
+  ];
+  return (
+    <>
+      <div class="facts">
+        <span class={call.stopReason === "length" ? "bad" : "dim"}>{facts.join(" · ")}</span>
+        {call.hasTokens && (
+          <button type="button" aria-expanded={isOpen} onClick={onToggle}>
+            Tokens
+          </button>
+        )}
+        <button type="button" aria-expanded={isHttpOpen} onClick={onToggleHttp}>
+          HTTP
+        </button>
+        {call.notes.map((note) => (
+          <span key={note} class="bad">
+            {visibleText(note)}
+          </span>
+        ))}
+      </div>
+      {isOpen && <TokenInspector run={run} n={n} call={call.k} />}
+      {isHttpOpen && <CallHttpView run={run} n={n} call={call.k} />}
+    </>
+  );
+}
+
+export function Call(props: CallProps) {
+  const { call, depth, threadName, said, isNewest } = props;
+  const end = useRef<HTMLDivElement>(null);
+  const shown = said?.messages ?? 0;
+  useEffect(() => {
+    if (isNewest) end.current?.scrollIntoView({ block: "nearest" });
+  }, [isNewest, shown, said?.isWhole]);
+  if (said === null) return null;
+  return (
+    <div id={`call-${call.k}`} class={depth === 0 ? "call" : "call sub"}>
+      {threadName !== null && <p class="thread">{visibleText(threadName)}</p>}
+      {call.break !== undefined && (
+        <p class="break">
+          <strong>Prefix break.</strong> {visibleText(call.break)}
+        </p>
+      )}
+      {call.newMessages.slice(0, said.messages).map((message, i) => (
+        <Message key={i} message={message} />
+      ))}
+      {said.isWhole && (
+        <>
+          <Message message={call.response} />
+          <Facts {...props} />
+        </>
+      )}
+      <div ref={end} />
+    </div>
+  );
+}

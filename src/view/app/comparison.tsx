@@ -1,0 +1,212 @@
+/** Runs against one of them: curves of a metric, differences with intervals, and the tasks that changed. */
+import { useState } from "preact/hooks";
+import type { Difference, MetricTable, RunEntry, RunsCompared } from "../api.ts";
+import { visibleText } from "../episode/visible-text.ts";
+import { Chart } from "./chart.tsx";
+import { diffLink } from "./diff-page.tsx";
+import { counted, reward, shortNumber, signed, whole } from "./format.ts";
+import { useRead } from "./read.ts";
+import { linkTo } from "./route.ts";
+
+/** Hooks need a fixed number of calls: at most these curves are drawn. */
+const places = [0, 1, 2, 3, 4, 5, 6, 7] as const;
+
+function useMetrics(runs: readonly RunEntry[]): readonly (MetricTable | null)[] {
+  return places.map((i) => {
+    const run = runs[i];
+    const { value } = useRead<MetricTable>(
+      run === undefined ? null : `/api/runs/${run.key}/metrics`,
+      run?.steps ?? 0,
+    );
+    return value;
+  });
+}
+
+export function Curves({ runs }: { runs: readonly RunEntry[] }) {
+  const [metric, setMetric] = useState("reward/mean");
+  const tables = useMetrics(runs);
+  const names = [
+    ...new Set(tables.flatMap((table) => Object.keys(table?.series ?? {}))),
+  ].toSorted();
+  const steps = [...new Set(tables.flatMap((table) => table?.steps ?? []))].toSorted(
+    (a, b) => a - b,
+  );
+  const lines = runs.slice(0, tables.length).flatMap(({ name }, i) => {
+    const table = tables[i];
+    if (table === null || table === undefined) return [];
+    const at = new Map(table.steps.map((step, place) => [step, place]));
+    return [
+      { name, values: steps.map((step) => table.series[metric]?.[at.get(step) ?? -1] ?? null) },
+    ];
+  });
+  if (names.length === 0) return null;
+  return (
+    <section aria-label="Curves">
+      <h2>Curves</h2>
+      <label>
+        Metric{" "}
+        <select value={metric} onChange={(event) => setMetric(event.currentTarget.value)}>
+          {names.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <Chart title={metric} steps={steps} lines={lines} height={260} />
+      {runs.length > tables.length && <p class="dim">The first {tables.length} runs are shown.</p>}
+    </section>
+  );
+}
+
+function Interval({ of }: { of: Difference | null }) {
+  if (of === null) return <td class="dim">–</td>;
+  const { a, b, difference, low, high } = of;
+  const verdict = low > 0 ? "good" : high < 0 ? "bad" : "dim";
+  return (
+    <td>
+      {shortNumber(a)} → {shortNumber(b)}{" "}
+      <span class={verdict}>
+        {signed(difference)} ({signed(low)} to {signed(high)})
+      </span>
+    </td>
+  );
+}
+
+interface AgainstProps {
+  readonly base: RunEntry;
+  readonly run: RunEntry;
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+}
+
+function Against({ base, run, isOpen, onToggle }: AgainstProps) {
+  const { value: compared, error } = useRead<RunsCompared>(
+    `/api/runs/${run.key}/against/${base.key}`,
+    `${base.index.episodes}/${run.index.episodes}`,
+  );
+  return (
+    <>
+      <tr>
+        <th scope="row">
+          <a href={linkTo("run", run.key)}>{run.name}</a>
+        </th>
+        {error !== null && <td colSpan={4}>{error}</td>}
+        {compared === null && error === null && <td colSpan={4}>comparing …</td>}
+        {compared !== null && (
+          <>
+            <td>
+              {compared.b} <span class="dim">against {compared.a}</span>
+            </td>
+            <td>{whole(compared.tasks)}</td>
+            <Interval of={compared.reward} />
+            <Interval of={compared.pass} />
+            <td>
+              <button type="button" aria-expanded={isOpen} onClick={onToggle}>
+                {counted(compared.changed.length, "task")},{" "}
+                {counted(Object.keys(compared.options).length, "option")}
+              </button>
+            </td>
+          </>
+        )}
+      </tr>
+      {isOpen && compared !== null && (
+        <tr>
+          <td colSpan={6}>
+            <Details base={base} run={run} compared={compared} />
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+interface DetailsProps {
+  readonly base: RunEntry;
+  readonly run: RunEntry;
+  readonly compared: RunsCompared;
+}
+
+/** Either side of a task that changed can be opened, and both together. */
+function Details({ base, run, compared }: DetailsProps) {
+  const { options, changed, tasks } = compared;
+  return (
+    <>
+      {tasks === 0 && <p class="dim">The two have no task in common.</p>}
+      {Object.entries(options).map(([name, [a, b]]) => (
+        <p key={name}>
+          <code>{name}</code> {visibleText(a ?? "–")} → {visibleText(b ?? "–")}
+        </p>
+      ))}
+      <ul>
+        {changed.map(({ task, a, b, episodeA, episodeB }) => (
+          <li key={task}>
+            {visibleText(task)}: {reward(a)} → {reward(b)}{" "}
+            {episodeA !== null && (
+              <a href={linkTo("episode", base.key, episodeA)}>open {base.name}</a>
+            )}{" "}
+            {episodeB !== null && (
+              <a href={linkTo("episode", run.key, episodeB)}>open {run.name}</a>
+            )}{" "}
+            {episodeA !== null && episodeB !== null && (
+              <a href={diffLink(base.key, episodeA, episodeB, run.key)}>side by side</a>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+export function Differences({ runs }: { runs: readonly RunEntry[] }) {
+  const [baseKey, setBase] = useState(0);
+  const [open, setOpen] = useState<number | null>(null);
+  const base = runs.find(({ key }) => key === baseKey) ?? runs[0];
+  const others = runs.filter(({ key }) => key !== base?.key);
+  if (base === undefined || others.length === 0) return null;
+  return (
+    <section aria-label="Differences">
+      <h2>Differences</h2>
+      <label>
+        Against{" "}
+        <select
+          value={String(base.key)}
+          onChange={(event) => setBase(Number(event.currentTarget.value))}
+        >
+          {runs.map(({ key, name }) => (
+            <option key={key} value={String(key)}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <p class="dim">
+        On tasks that both have: evaluations or last validations where both runs have some, else the
+        newest training steps. Intervals are those of agent-trainer compare: 95 %, a paired
+        bootstrap over tasks.
+      </p>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              {["run", "compared", "tasks", "reward", "correct", "what differs"].map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {others.slice(0, 20).map((run) => (
+              <Against
+                key={`${base.key}/${run.key}`}
+                base={base}
+                run={run}
+                isOpen={open === run.key}
+                onToggle={() => setOpen(open === run.key ? null : run.key)}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,137 @@
+/** The reward and its parts: over time, and how they go together over episodes. */
+import type { Correlation, MetricTable, RewardParts, RunEntry } from "../api.ts";
+import { visibleText } from "../episode/visible-text.ts";
+import { Chart } from "./chart.tsx";
+import { shortNumber, whole } from "./format.ts";
+import { useRead } from "./read.ts";
+import { linkTo } from "./route.ts";
+
+const prefix = "episode/signal/";
+
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Means of the first and of the last third; null for fewer than three values. */
+function trend(values: readonly (number | null)[]): readonly [number, number] | null {
+  const known = values.filter((value) => value !== null);
+  const third = Math.floor(known.length / 3);
+  return third === 0 ? null : [mean(known.slice(0, third)), mean(known.slice(-third))];
+}
+
+/** Class by strength and sign, where the interval leaves 0 out. */
+function strength({ r, low, high }: Correlation): string {
+  if (low <= 0 && high >= 0) return "";
+  const level = Math.abs(r) > 0.7 ? 3 : Math.abs(r) > 0.4 ? 2 : 1;
+  return `${r > 0 ? "more" : "less"}${level}`;
+}
+
+function Cell({ cell, isSame }: { cell: Correlation | null; isSame: boolean }) {
+  if (isSame) return <td class="dim">·</td>;
+  if (cell === null)
+    return (
+      <td class="dim" title="One of the two never varies, or there are fewer than 4 episodes.">
+        –
+      </td>
+    );
+  const interval = `${cell.low.toFixed(2)} to ${cell.high.toFixed(2)}`;
+  return (
+    <td class={strength(cell)} title={`95 % interval ${interval}, ${cell.episodes} episodes`}>
+      {cell.r.toFixed(2)}
+      <span class="interval">{interval}</span>
+    </td>
+  );
+}
+
+function Matrix({ run, parts }: { run: RunEntry; parts: RewardParts }) {
+  const { names, cells, episodes, fromStep, toStep } = parts;
+  return (
+    <>
+      <p class="dim">
+        Correlations over the newest {whole(episodes)}{" "}
+        <a href={linkTo("episodes", run.key, "", { phase: "train" })}>training episodes</a> with a
+        reward, of steps {fromStep} to {toStep}, with 95 % intervals that take episodes for
+        independent. Coloured where the interval leaves out 0.
+      </p>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Correlations">
+        <table class="matrix">
+          <thead>
+            <tr>
+              <th scope="col">
+                <span class="dim">with</span>
+              </th>
+              {names.map((name) => (
+                <th key={name} scope="col">
+                  {visibleText(name)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {names.map((name, i) => (
+              <tr key={name}>
+                <th scope="row">{visibleText(name)}</th>
+                {names.map((other, j) => (
+                  <Cell key={other} cell={cells[i]?.[j] ?? null} isSame={i === j} />
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+export function RewardPanel({
+  run,
+  table,
+  stamp,
+}: {
+  run: RunEntry;
+  table: MetricTable;
+  stamp: string;
+}) {
+  const { value: parts } = useRead<RewardParts | null>(`/api/runs/${run.key}/parts`, stamp);
+  const signals = Object.keys(table.series).filter((name) => name.startsWith(prefix));
+  const shown = ["reward/mean", ...signals].filter((name) => table.series[name] !== undefined);
+  const trends = shown.flatMap((name) => {
+    const found = trend(table.series[name] ?? []);
+    return found === null ? [] : [{ name: name.replace(prefix, ""), found }];
+  });
+  if (parts === null) return null;
+  return (
+    <section aria-label="Reward">
+      <h2>Reward and its parts</h2>
+      {signals.length === 0 && (
+        <p class="dim">
+          The evaluator reports no parts of the reward: it may return signals, one number for each.
+        </p>
+      )}
+      {signals.length > 0 && (
+        <Chart
+          title="reward and its parts"
+          steps={table.steps}
+          lines={shown.slice(0, 8).map((name) => ({
+            name: name.replace(prefix, ""),
+            values: table.series[name] ?? [],
+          }))}
+          height={220}
+        />
+      )}
+      {signals.length > 0 && trends.length > 0 && (
+        <p>
+          From the first third of the run to the last:{" "}
+          {trends.map(({ name, found: [from, to] }) => (
+            <span key={name} class="chip">
+              {visibleText(name)} {shortNumber(from)} → {shortNumber(to)}{" "}
+              <span class={to < from ? "bad" : "good"}>
+                {to > from ? "rises" : to < from ? "falls" : "stays"}
+              </span>
+            </span>
+          ))}
+        </p>
+      )}
+      <Matrix run={run} parts={parts} />
+    </section>
+  );
+}
