@@ -154,12 +154,17 @@ async function timed<T>(run: () => Promise<T>): Promise<{ value: T; seconds: num
 export async function measure(family: string, env: string, rows: readonly Example[]): Promise<Row> {
   const folder = mkdtempSync(join(tmpdir(), `reasoning-gym-${family}-`));
   try {
+    const log = (what: string, rewards: readonly number[]) =>
+      console.error(`${family} ${what}: ${meanOf(rewards).mean.toFixed(3)}`);
     const constant = await bestConstant(env, rows);
     const untrained = await heldOutRewards(env, setup.model);
+    log("untrained", untrained);
     const taught = await timed(() => fromExamples(rows, join(folder, "examples")));
     const before = await heldOutRewards(env, taught.value);
+    log("after examples", before);
     const trained = await timed(() => fromRollouts(env, taught.value, join(folder, "rollouts")));
     const after = await heldOutRewards(env, trained.value.runDir);
+    log("after rollouts", after);
     return {
       family,
       heldOut: after.length,
