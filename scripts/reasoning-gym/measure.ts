@@ -42,7 +42,7 @@ export const setup = {
   model: "builtin:shop-tiny",
   /** The one that the built-in model was made with. */
   system: "You are a shop assistant.",
-  examples: { steps: 16, batch: 16, learningRate: 1e-3 },
+  examples: { steps: 32, batch: 16, learningRate: 3e-3 },
   rollouts: { steps: 30, tasks: 8, n: 8, learningRate: 2e-3, maxTokens: 16 },
   heldOut: { tasks: 128, n: 2 },
   constants: 3,
