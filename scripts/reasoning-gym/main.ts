@@ -44,6 +44,9 @@ const server = await startServer({
   healthUrl: `${url}/health`,
   limitMs: 180_000,
 });
+for (const name of ["SIGINT", "SIGTERM"] as const) {
+  process.once(name, () => void server[Symbol.asyncDispose]().then(() => process.exit(130)));
+}
 const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism() };
 try {
   for (const family of chosen) {
