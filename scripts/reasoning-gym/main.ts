@@ -44,14 +44,22 @@ const server = await startServer({
   healthUrl: `${url}/health`,
   limitMs: 180_000,
 });
+for (const name of ["SIGINT", "SIGTERM"] as const) {
+  process.once(name, () => void server[Symbol.asyncDispose]().then(() => process.exit(130)));
+}
 const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism() };
 try {
   for (const family of chosen) {
-    // One after the other, so that their seconds mean something.
-    // oxlint-disable-next-line no-await-in-loop
-    const row = await measure(family, `ors:${url}#${family}`, examplesOf(family));
-    record(row, { setup, machine });
-    console.log(JSON.stringify({ ...row, learned: isLearned(row) }));
+    try {
+      // One after the other, so that their seconds mean something.
+      // oxlint-disable-next-line no-await-in-loop
+      const row = await measure(family, `ors:${url}#${family}`, examplesOf(family));
+      record(row, { setup, machine });
+      console.log(JSON.stringify({ ...row, learned: isLearned(row) }));
+    } catch (error) {
+      process.exitCode = 1;
+      console.error(`${family}:`, error);
+    }
   }
 } finally {
   await server[Symbol.asyncDispose]();

@@ -42,7 +42,7 @@ export const setup = {
   model: "builtin:shop-tiny",
   /** The one that the built-in model was made with. */
   system: "You are a shop assistant.",
-  examples: { steps: 16, batch: 16, learningRate: 1e-3 },
+  examples: { steps: 32, batch: 16, learningRate: 3e-3 },
   rollouts: { steps: 30, tasks: 8, n: 8, learningRate: 2e-3, maxTokens: 16 },
   heldOut: { tasks: 128, n: 2 },
   constants: 3,
@@ -154,12 +154,17 @@ async function timed<T>(run: () => Promise<T>): Promise<{ value: T; seconds: num
 export async function measure(family: string, env: string, rows: readonly Example[]): Promise<Row> {
   const folder = mkdtempSync(join(tmpdir(), `reasoning-gym-${family}-`));
   try {
+    const log = (what: string, rewards: readonly number[]) =>
+      console.error(`${family} ${what}: ${meanOf(rewards).mean.toFixed(3)}`);
     const constant = await bestConstant(env, rows);
     const untrained = await heldOutRewards(env, setup.model);
+    log("untrained", untrained);
     const taught = await timed(() => fromExamples(rows, join(folder, "examples")));
     const before = await heldOutRewards(env, taught.value);
+    log("after examples", before);
     const trained = await timed(() => fromRollouts(env, taught.value, join(folder, "rollouts")));
     const after = await heldOutRewards(env, trained.value.runDir);
+    log("after rollouts", after);
     return {
       family,
       heldOut: after.length,

@@ -1,8 +1,9 @@
 /** Agents in containers: `docker run` for each rollout, and nothing of it left afterwards. */
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import type { AgentConfig, AgentFlowObject } from "../../core/agent.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
@@ -83,8 +84,10 @@ export function dockerAgent<Metadata = Record<string, unknown>>(
         "/work",
         "--pids-limit",
         String(maxProcesses),
-        "--add-host",
-        "host.docker.internal:host-gateway",
+        // podman has this name in every container, and before 4.7 does not know host-gateway.
+        ...(basename(program).startsWith("podman")
+          ? []
+          : ["--add-host", "host.docker.internal:host-gateway"]),
         ...(network === undefined ? [] : ["--network", network]),
         ...(memoryMb === undefined ? [] : ["--memory", `${memoryMb}m`]),
         ...(cpus === undefined ? [] : ["--cpus", String(cpus)]),
@@ -96,7 +99,7 @@ export function dockerAgent<Metadata = Record<string, unknown>>(
       const inner = commandAgent<Metadata>({
         ...(present as Partial<CommandAgentOptions<Metadata>>),
         command: run,
-        env: { DOCKER_CONFIG: process.env["DOCKER_CONFIG"] ?? join(homedir(), ".docker"), ...env },
+        env: { ...clientConfig(), ...env },
         passEnv: ofDocker.split(" "),
       });
       try {
@@ -110,6 +113,12 @@ export function dockerAgent<Metadata = Record<string, unknown>>(
       }
     },
   };
+}
+
+/** Credentials of the user, whose home folder an agent does not have; podman fails where there are none. */
+function clientConfig(): Readonly<Record<string, string>> {
+  const folder = process.env["DOCKER_CONFIG"] ?? join(homedir(), ".docker");
+  return existsSync(join(folder, "config.json")) ? { DOCKER_CONFIG: folder } : {};
 }
 
 const variableNames = (config: AgentConfig, env: object): readonly string[] => [

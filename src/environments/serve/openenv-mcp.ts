@@ -46,7 +46,7 @@ export class OpenEnvSessions {
     const session = typeof named === "string" ? this.#sessions.get(named) : undefined;
     if (method === "openenv/session/close") {
       if (session === undefined) return unknownSession(id, named);
-      await this.#end(String(named));
+      await this.#end(named as string);
       return rpcResult(id, { session_id: named, closed: true });
     }
     // Tools are the same in all sessions; calls need one.
@@ -84,5 +84,5 @@ const unknownSession = (id: unknown, named: unknown): object =>
     -32_602,
     named === undefined
       ? "Invalid params - 'session_id' is required"
-      : `Unknown session_id: ${String(named)}`,
+      : `Unknown session_id: ${JSON.stringify(named)}`,
   );

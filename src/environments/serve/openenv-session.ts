@@ -40,10 +40,10 @@ export function actionSchema({ tools }: ServedSource): Fields {
 
 /** A response in JSON-RPC. */
 export const rpcResult = (id: unknown, result: object): object => ({ jsonrpc: "2.0", id, result });
-export const rpcError = (id: unknown, code: number, message: string): object => ({
+export const rpcError = (id: unknown, code: number, text: string): object => ({
   jsonrpc: "2.0",
   id,
-  error: { code, message },
+  error: { code, message: text },
 });
 
 /** What a socket, or a client of the route `/mcp`, plays with. */
