@@ -64,11 +64,10 @@ interface Picture {
   readonly prepare?: (page: Page) => Promise<unknown>;
 }
 
-const colored = (page: Page): Promise<unknown> =>
-  page
-    .locator(".tokens select")
-    .selectOption("importance ratio")
-    .catch(() => undefined);
+async function colored(page: Page): Promise<void> {
+  const by = page.locator(".tokens select");
+  await by.selectOption("entropy", { timeout: 2000 }).catch(() => undefined);
+}
 
 function pictures([n, other]: readonly [number, number]): readonly Picture[] {
   const episode = { hash: `#/episode/0/${n}?tokens=0`, wait: "button.token", prepare: colored };
