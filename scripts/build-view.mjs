@@ -4,13 +4,17 @@
  *
  *   node scripts/build-view.mjs [OUT]
  */
-import { copyFileSync, mkdirSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const app = join(root, "src", "view", "app");
+const diffLicence = readFileSync(join(root, "node_modules", "diff", "LICENSE"), "utf8").replaceAll(
+  "*/",
+  "* /",
+);
 const out = resolve(process.argv[2] ?? join(root, "dist", "view", "assets"));
 
 mkdirSync(out, { recursive: true });
@@ -23,9 +27,9 @@ await build({
   target: "es2022",
   jsx: "automatic",
   jsxImportSource: "preact",
-  // Both libraries are under the MIT licence, which asks for this.
+  // The libraries are under the MIT licence and the BSD licence, which ask for this.
   banner: {
-    js: "/* With Preact, (c) 2015-present Jason Miller, and uPlot, (c) 2022 Leon Sorokin; MIT License. */",
+    js: `/* With Preact, (c) 2015-present Jason Miller, and uPlot, (c) 2022 Leon Sorokin; MIT License. With jsdiff:\n${diffLicence} */`,
   },
   logLevel: "warning",
 });

@@ -35,7 +35,11 @@ const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] }
 async function recordedEpisode(page: Page): Promise<readonly [number, number]> {
   const read = async (path: string): Promise<unknown> =>
     (await page.request.get(`${server.url}/api/runs/0/${path}`)).json();
-  const { rows } = (await read("episodes?phase=train")) as { rows: { n: number }[] };
+  const { steps } = (await read("facets")) as { steps: number[] };
+  const lists = await Promise.all(
+    steps.slice(0, 8).map((step) => read(`episodes?phase=train&step=${step}`)),
+  );
+  const rows = (lists as { rows: { n: number }[] }[]).flatMap((list) => list.rows);
   for (const { n } of rows) {
     const { trained } = (await read(`episodes/${n}/tokens?call=0`)) as {
       trained: { advantages: number[] } | null;
@@ -60,11 +64,10 @@ interface Picture {
   readonly prepare?: (page: Page) => Promise<unknown>;
 }
 
-const colored = (page: Page): Promise<unknown> =>
-  page
-    .locator(".tokens select")
-    .selectOption("importance ratio")
-    .catch(() => undefined);
+async function colored(page: Page): Promise<void> {
+  const by = page.locator(".tokens select");
+  await by.selectOption("entropy", { timeout: 2000 }).catch(() => undefined);
+}
 
 function pictures([n, other]: readonly [number, number]): readonly Picture[] {
   const episode = { hash: `#/episode/0/${n}?tokens=0`, wait: "button.token", prepare: colored };
