@@ -1,8 +1,8 @@
 /**
  * A solver and a checker, both trained, with one set of weights. The solver answers a question of the shop; the
  * checker is shown the question and the answer, finds out for itself, and accepts the answer if it agrees. The
- * solver is paid for the right answer, the checker for the right verdict, whatever the solver did, if it has
- * looked the price up. Arguments are options, such as trainer.total_batches=5.
+ * solver is paid for the right answer, the checker for the right verdict, whatever the solver did. Arguments
+ * are options, such as trainer.total_batches=5.
  */
 import { AgentTrainer, defineTrajectory, loadConfig } from "agent-trainer";
 import { agent } from "../shop/agent.ts";
@@ -34,14 +34,12 @@ const trainer = new AgentTrainer({
 
     const isRight = said === task.metadata.answer;
     const isAccepted = found === said;
-    // "No" without a look at the price is right as long as most answers are wrong: it is not paid.
-    const hasLooked = found > 0 && found % task.metadata.price === 0;
     return [
       defineTrajectory({ name: "solver", uid: solver.uid, reward: isRight ? 1 : 0 }),
       defineTrajectory({
         name: "checker",
         uid: checker.uid,
-        reward: hasLooked && isAccepted === isRight ? 1 : 0,
+        reward: isAccepted === isRight ? 1 : 0,
       }),
     ];
   },

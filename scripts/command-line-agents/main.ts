@@ -119,7 +119,7 @@ const trainer = new AgentTrainer({
     model: { name: model, loraRank: 0 },
     data: { trainBatchSize: 2 },
     rollout: { n: 8, train: { maxTokens: 64 } },
-    training: { learningRate: 1e-3 },
+    training: { learningRate: tool.learningRate ?? 1e-3 },
     trainer: { totalBatches: 40, testFreq: 0, valBeforeTrain: false, outputDir: folder },
     workflow: { nParallelTasks: 4, timeoutS: 150 },
   },

@@ -16,6 +16,8 @@ export interface Interface {
   readonly call: { readonly name: string; readonly argument: string };
   /** The command that ends its work. @default none: it ends with a response without a call */
   readonly finish?: string;
+  /** @default 1e-3 */
+  readonly learningRate?: number;
 }
 
 /** What is asked, the command that does it, and what comes out. */

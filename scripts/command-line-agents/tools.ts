@@ -74,6 +74,8 @@ export const tools: Readonly<Record<string, Tool>> = {
     options: miniSweAgent,
     call: { name: "bash", argument: "command" },
     finish: "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT",
+    // With 1e-3 its calls, all of which are of one tool, are unlearned in four steps.
+    learningRate: 4e-4,
   },
   codex: {
     options: () => {

@@ -1,6 +1,6 @@
 /**
  * The rows of the matrix without their training: each framework of examples/frameworks/ with its newest
- * version, and each command-line agent. `-t openai` runs one of them.
+ * version, and each command-line agent. `-t "'openai'"` runs one of them.
  */
 import { expect, it } from "vitest";
 import { commandLineAgents } from "../../../scripts/matrix/command-line.ts";
