@@ -152,7 +152,9 @@ describe("--verbose", () => {
 
 describe("--dry-run", () => {
   it("prints the resolved tree with where each value came from, and starts nothing", async () => {
-    const file = configFile("model: {name: m}\nrollout: {n: 4}\nagent: gone.mjs\n");
+    const file = configFile("model: {name: m}\nrollout: {n: 4}\nagent: agent.mjs\n", {
+      "agent.mjs": "throw new Error('It was started.');",
+    });
     const { code, out, err } = await run(
       "train",
       file,

@@ -50,6 +50,7 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
     "algorithm.rollout_correction.rollout_token_veto_threshold=1e-4",
     { forward: false },
   ],
+  "record.token_rows": ["record.token_rows=4", { forward: false }],
   "model.quantization": ["model={lora_rank: 8, quantization: int8}", { quantizations: [] }],
   "model.lora_alpha": ["model={lora_rank: 8, lora_alpha: 16}", { loraAlpha: 32 }],
   "rollout.train.min_p": ["rollout={train: {min_p: 0.1}, val: {min_p: 0}}", { minP: false }],

@@ -206,6 +206,7 @@ const questions: readonly Question[] = [
     { [`${correction}.tis_mode`]: "token" },
     { [`${correction}.rollout_rs`]: "token_k1", [`${correction}.rollout_rs_threshold`]: "2" },
     { [`${correction}.rollout_token_veto_threshold`]: 1e-4 },
+    { "record.token_rows": 4 },
   ].map((set): Question => ({ option: Object.keys(set)[0]!, set, ask: knows("current") })),
   ...lossNames.flatMap((name): Question[] => {
     const of = fakeLosses.includes(name) ? {} : { of: real };
