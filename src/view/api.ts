@@ -1,6 +1,7 @@
 /** What the viewer's server sends and its page reads; types only, shared by both. */
 import type { ToolCall } from "../core/message.ts";
 import type { RunFinding } from "../core/health.ts";
+import type { TokenRecord } from "../core/token-record.ts";
 
 /** Where an episode came from. */
 export type EpisodePhase = "train" | "validation" | "evaluation";
@@ -176,18 +177,7 @@ export interface ViewEpisode {
 }
 
 /** Numbers of a call's sampled tokens in the step that trained on them; lists are as long as the response. */
-export interface TrainedTokens {
-  readonly step: number;
-  /** Numbers refer to softmax(logits / temperature). */
-  readonly temperature: number;
-  /** 0 where rollout correction rejected the token. */
-  readonly mask: readonly number[];
-  readonly logprobs: readonly number[];
-  readonly reference: readonly number[] | null;
-  readonly entropy: readonly number[] | null;
-  readonly advantages: readonly number[];
-  readonly weights: readonly number[] | null;
-}
+export type TrainedTokens = Omit<TokenRecord, "episode" | "trace">;
 
 export interface TokenView {
   readonly promptIds: readonly number[];

@@ -2,7 +2,7 @@
 import type { Correlation, RewardParts } from "./api.ts";
 import type { ScoredRow } from "./index/query.ts";
 
-/** Signals beyond it are left out: a matrix of more cannot be read. */
+/** Signals beyond it are dropped: a matrix of more cannot be read. */
 const mostSignals = 12;
 
 /** Of a two-sided interval of 95 % of a normal distribution. */

@@ -170,15 +170,13 @@ describe("rewards", () => {
 
 it("a Dockerfile is trivial without RUN", () => {
   expect(
-    readTrivialDockerfile(
-      "FROM x\n# a\nWORKDIR /work\nENV A=1 B=two\nCOPY . /work\nCOPY a.txt b/\n",
-    ),
+    readTrivialDockerfile("FROM x\n# a\nWORKDIR /app\nENV A=1 B=two\nCOPY . /app\nCOPY a.txt b/\n"),
   ).toEqual({
-    workdir: "/work",
+    workdir: "/app",
     env: { A: "1", B: "two" },
     copies: [
-      { from: ".", to: "/work/" },
-      { from: "a.txt", to: "/work/b/" },
+      { from: ".", to: "/app/" },
+      { from: "a.txt", to: "/app/b/" },
     ],
   });
   expect(readTrivialDockerfile("FROM x\nRUN a \\\n && b")).toEqual({ needs: "RUN a   && b" });

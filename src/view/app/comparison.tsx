@@ -7,6 +7,7 @@ import { diffLink } from "./diff-page.tsx";
 import { counted, reward, shortNumber, signed, whole } from "./format.ts";
 import { useRead } from "./read.ts";
 import { linkTo } from "./route.ts";
+import { TableHead } from "./table-head.tsx";
 
 /** Hooks need a fixed number of calls: at most these curves are drawn. */
 const places = [0, 1, 2, 3, 4, 5, 6, 7] as const;
@@ -185,15 +186,7 @@ export function Differences({ runs }: { runs: readonly RunEntry[] }) {
       </p>
       <div class="scroll">
         <table>
-          <thead>
-            <tr>
-              {["run", "compared", "tasks", "reward", "correct", "what differs"].map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead columns={["run", "compared", "tasks", "reward", "correct", "what differs"]} />
           <tbody>
             {others.slice(0, 20).map((run) => (
               <Against

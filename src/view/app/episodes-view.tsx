@@ -6,6 +6,7 @@ import { reward, whole } from "./format.ts";
 import { useKeys } from "./keys.ts";
 import { useRead } from "./read.ts";
 import { go, linkTo, queryOf } from "./route.ts";
+import { TableHead } from "./table-head.tsx";
 
 type Filter = Readonly<Record<string, string>>;
 
@@ -154,17 +155,17 @@ export function EpisodesView({
           </p>
           <div class="scroll">
             <table>
-              <thead>
-                <tr>
-                  {["episode", "reward", "ended", "calls", "tokens", "tools", "last response"].map(
-                    (name) => (
-                      <th key={name} scope="col">
-                        {name}
-                      </th>
-                    ),
-                  )}
-                </tr>
-              </thead>
+              <TableHead
+                columns={[
+                  "episode",
+                  "reward",
+                  "ended",
+                  "calls",
+                  "tokens",
+                  "tools",
+                  "last response",
+                ]}
+              />
               <tbody>
                 {rows.map((row, i) => (
                   <Row

@@ -3,6 +3,7 @@ import type { RunEntry } from "../api.ts";
 import { Curves, Differences } from "./comparison.tsx";
 import { reward, whole } from "./format.ts";
 import { linkTo } from "./route.ts";
+import { TableHead } from "./table-head.tsx";
 
 function progress({ index }: RunEntry): string {
   if (index.bytesTotal === 0 || index.bytesRead >= index.bytesTotal) return "";
@@ -38,15 +39,7 @@ export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
       <h1>Runs</h1>
       <div class="scroll">
         <table>
-          <thead>
-            <tr>
-              {["run", "model", "status", "steps", "reward", "episodes", "calls"].map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead columns={["run", "model", "status", "steps", "reward", "episodes", "calls"]} />
           <tbody>
             {runs.map((run) => (
               <RunRow key={run.key} run={run} />
