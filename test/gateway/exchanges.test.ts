@@ -56,6 +56,14 @@ it("cuts long bodies, says how long they were, and shows no key", async () => {
   expect(reply.text.length).toBeLessThanOrEqual(100);
 });
 
+it("shows no beginning of a key where the body is cut", async () => {
+  const prefix = JSON.stringify({ messages: [userSays("")] }).indexOf('""') + 1;
+  const { taken, open } = listening(prefix + 6);
+  const session = await open();
+  await (await session.post({ messages: [userSays("sk-abcdefghijklmnop")] })).text();
+  expect(taken[0]!.request.text).not.toContain("sk-");
+});
+
 it("hands on nothing for requests that are refused", async () => {
   const { taken, open } = listening(100);
   const session = await open();

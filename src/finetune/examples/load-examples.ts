@@ -87,7 +87,7 @@ class Collected {
     }
     if (long > 0) {
       warnings.push(
-        `${long} of the ${name} ${long === 1 ? "is" : "are"} longer than ${this.#maxLength} tokens and left out (fine_tuning.max_length, at most the context of the model).`,
+        `${long} of the ${name} ${long === 1 ? "is" : "are"} longer than ${this.#maxLength} tokens and dropped (fine_tuning.max_length, at most the context of the model).`,
       );
     }
     if (this.examples.length > 0) return warnings;

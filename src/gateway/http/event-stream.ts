@@ -40,7 +40,7 @@ export class EventStream {
     return this.#waiting !== "";
   }
 
-  /** Reports every event, sent or not, and once the end. Comments between events are left out. */
+  /** Reports every event, sent or not, and once the end. Comments between events are not reported. */
   watch(text: (part: string) => void, end: () => void): void {
     if (this.#waiting !== "") text(this.#waiting);
     if (this.#isOver) end();

@@ -37,9 +37,12 @@ export interface ExchangeListener {
 const shownHeaders =
   /^(?:content-type|user-agent|anthropic-(?:beta|version)|openai-beta|x-stainless-.+)$/u;
 
-/** Cut before it is searched for keys: a body may be megabytes. */
+/** Searched for keys in addition to what is kept: half of a key is not recognized. */
+const margin = 1024;
+
+/** Cut before it is searched for keys, since a body may be megabytes, and once more after that. */
 function keptBody(text: string, limit: number, length: number = text.length): KeptBody {
-  return { text: redact(text.slice(0, limit)), length };
+  return { text: redact(text.slice(0, limit + margin)).slice(0, limit), length };
 }
 
 /** Bodies of requests that were read, until their exchange is over. */
@@ -79,7 +82,7 @@ export class ExchangeRecorder {
       reply.watch(
         (part) => {
           length += part.length;
-          if (text.length < limit) text += part.slice(0, limit - text.length);
+          if (text.length < limit + margin) text += part.slice(0, limit + margin - text.length);
         },
         () => end(keptBody(text, limit, length)),
       );

@@ -38,7 +38,7 @@ export function optionDifferences(a: string, b: string): OptionDifferences {
   );
 }
 
-/** The last line of each phase; cut-off lines are left out. */
+/** The last line of each phase; cut-off lines are skipped. */
 function lastMetrics(run: string): Metrics {
   const file = join(run, "metrics.jsonl");
   const last = new Map<string, Metrics>();

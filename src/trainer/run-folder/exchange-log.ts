@@ -8,7 +8,7 @@ import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ExchangeListener, HttpExchange } from "../../gateway/index.ts";
 
-/** Characters that may wait for the disk; what comes on top is left out. */
+/** Characters that may wait for the disk; what comes on top is dropped. */
 const mostWaiting = 2 ** 25;
 
 /** Folder of the bodies; absent where none were kept. */
