@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cli, steadyMetrics, temporaryFolder } from "./cli-process.ts";
 
 interface DemoResult {
@@ -22,11 +22,18 @@ async function demo(cwd: string, ...args: string[]): Promise<DemoResult> {
 }
 
 const seeds = process.env["SOAK"] === undefined ? [1] : [1, 2, 3];
+const whole = new Map<number, DemoResult>();
+let shared: Awaited<ReturnType<typeof temporaryFolder>>;
+
+beforeAll(async () => {
+  shared = await temporaryFolder();
+});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 describe("agent-trainer demo", () => {
   it.each(seeds)("learns, with seed %i", async (seed) => {
-    await using folder = await temporaryFolder();
-    const result = await demo(folder.path, "--seed", String(seed));
+    const result = await demo(shared.path, "--seed", String(seed));
+    whole.set(seed, result);
     expect(result.valFirst).toBeLessThanOrEqual(0.35);
     expect(result.valLast).toBeGreaterThanOrEqual(0.9);
     expect(result.rewardLast).toBeGreaterThan(result.rewardFirst + 0.4);
@@ -38,33 +45,36 @@ describe("agent-trainer demo", () => {
       "episodes",
       "checkpoints",
     ]) {
-      expect(existsSync(resolve(folder.path, result.runDir, file)), file).toBe(true);
+      expect(existsSync(resolve(shared.path, result.runDir, file)), file).toBe(true);
     }
   });
 
   it("learns nothing with a learning rate of 0", async () => {
     await using folder = await temporaryFolder();
-    const result = await demo(folder.path, "--seed", "1", "--lr", "0", "--steps", "4");
+    const result = await demo(folder.path, "--seed", "1", "--lr", "0", "--steps", "2");
     // Validation has the same tasks and seeds: frozen weights give the same responses.
     expect(result.valLast).toBe(result.valFirst);
     expect(result.rewardLast).toBeLessThan(0.45);
   });
 
   it("gives the same numbers for the same seed, and others for another", async () => {
-    await using folder = await temporaryFolder();
-    const runs = [];
-    for (const seed of ["7", "7", "8"]) {
-      const { runDir } = await demo(folder.path, "--seed", seed, "--steps", "3");
-      runs.push(await steadyMetrics(resolve(folder.path, runDir)));
-    }
-    expect(runs[0]!.length).toBe(5);
-    expect(runs[1]).toEqual(runs[0]);
-    expect(runs[2]).not.toEqual(runs[0]);
+    const first = whole.get(1);
+    if (first === undefined) throw new Error("The first test did not end.");
+    // What a run plans to do does not change what it has done so far.
+    const linesOf = async ({ runDir }: DemoResult): Promise<unknown[]> => {
+      const lines = await steadyMetrics(resolve(shared.path, runDir));
+      return lines.slice(0, 3).map((line) => ({ ...line, "progress/done_fraction": null }));
+    };
+    const lines = await linesOf(first);
+    expect(lines).toHaveLength(3);
+    expect(await linesOf(await demo(shared.path, "--seed", "1", "--steps", "2"))).toEqual(lines);
+    const other = await linesOf(await demo(shared.path, "--seed", "8", "--steps", "1"));
+    expect(other.slice(0, 2)).not.toEqual(lines.slice(0, 2));
   });
 
   it("shows progress, transcripts before and after, and a summary to a person", async () => {
     await using folder = await temporaryFolder();
-    const { code, stdout, stderr } = await cli(["demo", "--steps", "2"], { cwd: folder.path });
+    const { code, stdout, stderr } = await cli(["demo", "--steps", "1"], { cwd: folder.path });
     expect(code).toBe(0);
     expect(stdout).toContain("Before training");
     expect(stdout).toContain("After training");
