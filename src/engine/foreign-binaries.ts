@@ -45,7 +45,7 @@ function bytesIn(folder: string): number {
  */
 export function foreignBinaries(
   runtime: string,
-  own = `${process.platform}/${process.arch}`,
+  own: string = `${process.platform}/${process.arch}`,
 ): readonly ForeignBinaries[] {
   const bin = join(runtime, "bin");
   const found = (existsSync(bin) ? foldersIn(bin) : [])

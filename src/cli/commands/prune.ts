@@ -13,7 +13,11 @@ export interface PruneFlags {
 }
 
 /** Runs the command on the installation in `folder`; returns the exit status. */
-export function pruneCommand(flags: PruneFlags, io: CliIo, folder = runtimeFolder()): number {
+export function pruneCommand(
+  flags: PruneFlags,
+  io: CliIo,
+  folder: string = runtimeFolder(),
+): number {
   const isDryRun = flags.dryRun === true;
   if (!isDryRun && flags.yes !== true) {
     throw new ConfigError({
