@@ -14,7 +14,7 @@ import { environmentsPython } from "../../test/integration/environments/python.t
 import { root } from "../../test/integration/root.ts";
 import { startServer } from "../../test/integration/server-process.ts";
 import { families } from "./families.ts";
-import { type Example, measure, setup } from "./measure.ts";
+import { measure, type Prepared, setup } from "./measure.ts";
 import { isLearned, record, recorded } from "./report.ts";
 
 const done = new Set(recorded().map(({ family }) => family));
@@ -24,23 +24,29 @@ const unknown = chosen.filter((name) => !Object.hasOwn(families, name));
 if (unknown.length > 0) throw new Error(`Not in families.ts: ${unknown.join(", ")}`);
 
 const python = environmentsPython();
-const script = join(root, "examples", "environments", "reasoning_gym_server.py");
-const common = [script, "--size", "256", "--config", JSON.stringify(families)];
+const size = String(setup.size);
 
-function examplesOf(family: string): readonly Example[] {
-  const lines = execFileSync(python, ["-W", "ignore", ...common, "--examples", family], {
+function prepare(family: string): Prepared {
+  const options = JSON.stringify(families[family]);
+  const script = join(import.meta.dirname, "prepare.py");
+  const common = ["--size", size, "--config", options, "--constants", String(setup.constants)];
+  const line = execFileSync(python, ["-W", "ignore", script, family, ...common], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "inherit"],
+    maxBuffer: 1e8,
   });
-  const rows = lines.split("\n").filter((line) => line.startsWith("{"));
-  return rows.map((line) => JSON.parse(line) as Example);
+  return JSON.parse(line.slice(line.indexOf("{"))) as Prepared;
 }
 
 const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
 const server = await startServer({
   command: python,
-  args: [...common, "--port", String(port), ...chosen.flatMap((name) => ["--family", name])],
+  args: [
+    join(root, "examples", "environments", "reasoning_gym_server.py"),
+    ...["--size", size, "--config", JSON.stringify(families), "--port", String(port)],
+    ...chosen.flatMap((name) => ["--family", name]),
+  ],
   healthUrl: `${url}/health`,
   limitMs: 180_000,
 });
@@ -53,7 +59,7 @@ try {
     try {
       // One after the other, so that their seconds mean something.
       // oxlint-disable-next-line no-await-in-loop
-      const row = await measure(family, `ors:${url}#${family}`, examplesOf(family));
+      const row = await measure(family, `ors:${url}#${family}`, prepare(family));
       record(row, { setup, machine });
       console.log(JSON.stringify({ ...row, learned: isLearned(row) }));
     } catch (error) {

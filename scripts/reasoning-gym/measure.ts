@@ -5,13 +5,18 @@ import { join } from "node:path";
 import { AgentTrainer } from "agent-trainer";
 import { evaluate, type EvaluationItem } from "agent-trainer/evaluate";
 import { fineTune } from "agent-trainer/finetune";
-import { createScriptedTarget } from "agent-trainer/testing";
 import { groupBy } from "../../src/util/group-by.ts";
 
 /** A question with its right answer. */
 export interface Example {
   readonly prompt: string;
   readonly completion: string;
+}
+
+/** What `prepare.py` says about a family. */
+export interface Prepared {
+  readonly examples: readonly Example[];
+  readonly constant: Row["constant"];
 }
 
 /** A mean reward on the held-out tasks. */
@@ -30,7 +35,7 @@ export interface Row {
   readonly rollouts: Mean;
   /** Of rollouts over examples, with the standard error of paired differences. */
   readonly gain: Mean;
-  /** The best of the most frequent answers of the examples, given to every held-out task. */
+  /** The best of the frequent answers of the examples, given to every held-out task. */
   readonly constant: Mean & { readonly answer: string };
   readonly seconds: { readonly examples: number; readonly rollouts: number };
   /** Mean reward of the rollouts of each step. */
@@ -42,23 +47,25 @@ export const setup = {
   model: "builtin:shop-tiny",
   /** The one that the built-in model was made with. */
   system: "You are a shop assistant.",
-  examples: { steps: 32, batch: 16, learningRate: 3e-3 },
-  rollouts: { steps: 30, tasks: 8, n: 8, learningRate: 2e-3, maxTokens: 16 },
-  heldOut: { tasks: 128, n: 2 },
-  constants: 3,
+  /** Tasks of each split. */
+  size: 1024,
+  examples: { steps: 64, batch: 32, learningRate: 2e-3 },
+  rollouts: { steps: 30, tasks: 8, n: 8, learningRate: 1.5e-3, maxTokens: 16 },
+  schedule: { lrSchedule: "cosine", warmupStepsRatio: 0.1 },
+  heldOut: { tasks: 128, n: 4 },
+  constants: 256,
   seed: 0,
 } as const;
 
 const environment = { valSplit: "test", systemPrompt: setup.system };
 const sampling = { maxTokens: setup.rollouts.maxTokens };
 
-async function heldOutRewards(env: string, model: Parameters<typeof evaluate>[0]["model"]) {
-  const { tasks, n } = setup.heldOut;
+async function heldOutRewards(env: string, model: string, n: number = setup.heldOut.n) {
   const { items } = await evaluate({
     env,
-    ...(model === undefined ? {} : { model }),
-    n: typeof model === "object" ? 1 : n,
-    limit: tasks,
+    model,
+    n,
+    limit: setup.heldOut.tasks,
     seed: setup.seed,
     // At the temperature of training.
     config: {
@@ -91,7 +98,7 @@ async function fromExamples(rows: readonly Example[], outputDir: string): Promis
     config: {
       model: { name: setup.model },
       data: { trainBatchSize: batch },
-      training: { learningRate },
+      training: { learningRate, ...setup.schedule },
       trainer: { totalBatches: steps, saveFreq: 0, outputDir, seed: setup.seed },
     },
     train: rows.map(({ prompt, completion }) => ({
@@ -115,7 +122,7 @@ async function fromRollouts(env: string, model: string, outputDir: string) {
       data: { trainBatchSize: tasks },
       environment: { systemPrompt: setup.system },
       rollout: { n, train: sampling },
-      training: { learningRate },
+      training: { learningRate, ...setup.schedule },
       trainer: { totalBatches: steps, saveFreq: 0, outputDir, seed: setup.seed },
     },
     onEvent(event) {
@@ -126,38 +133,23 @@ async function fromRollouts(env: string, model: string, outputDir: string) {
   return { runDir, curve };
 }
 
-/** The best constant response: what is reached without reading the question. */
-async function bestConstant(env: string, rows: readonly Example[]): Promise<Row["constant"]> {
-  const counts = groupBy(rows, ({ completion }) => completion);
-  const frequent = [...counts].toSorted(([, a], [, b]) => b.length - a.length);
-  let best: Row["constant"] = { mean: 0, error: 0, answer: "" };
-  for (const [answer] of frequent.slice(0, setup.constants)) {
-    // oxlint-disable-next-line no-await-in-loop
-    const found = meanOf(
-      await heldOutRewards(
-        env,
-        createScriptedTarget(() => answer),
-      ),
-    );
-    if (found.mean > best.mean) best = { ...found, answer };
-  }
-  return best;
-}
-
 async function timed<T>(run: () => Promise<T>): Promise<{ value: T; seconds: number }> {
   const begun = performance.now();
   const value = await run();
   return { value, seconds: Math.round((performance.now() - begun) / 1000) };
 }
 
-/** Trains on one family. `env` has its tasks; `rows` are others of the same kind. */
-export async function measure(family: string, env: string, rows: readonly Example[]): Promise<Row> {
+/** Trains on one family. `env` has its tasks. */
+export async function measure(
+  family: string,
+  env: string,
+  { examples: rows, constant }: Prepared,
+): Promise<Row> {
   const folder = mkdtempSync(join(tmpdir(), `reasoning-gym-${family}-`));
   try {
     const log = (what: string, rewards: readonly number[]) =>
       console.error(`${family} ${what}: ${meanOf(rewards).mean.toFixed(3)}`);
-    const constant = await bestConstant(env, rows);
-    const untrained = await heldOutRewards(env, setup.model);
+    const untrained = await heldOutRewards(env, setup.model, 1);
     log("untrained", untrained);
     const taught = await timed(() => fromExamples(rows, join(folder, "examples")));
     const before = await heldOutRewards(env, taught.value);

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../test/integration/root.ts";
 import { drawCurves } from "./curves.ts";
+import { families } from "./families.ts";
 import type { Mean, Row } from "./measure.ts";
 
 const page = join(root, "docs", "environments.md");
@@ -35,6 +36,10 @@ const line = (row: Row): string =>
     `${row.seconds.examples} + ${row.seconds.rollouts}`,
   ].join(" | ")} |`;
 
+/** Its mean is above that of the best constant by more than two standard errors. */
+const isAboveConstant = ({ rollouts, constant }: Row): boolean =>
+  rollouts.mean - constant.mean > 2 * rollouts.error;
+
 /** Families that were measured before. */
 export function recorded(): readonly Row[] {
   return existsSync(data) ? (JSON.parse(readFileSync(data, "utf8")) as Recorded).families : [];
@@ -47,13 +52,16 @@ export function record(row: Row | null, about: Omit<Recorded, "families">): void
   const rows = [...merged.values()].toSorted((a, b) => b.gain.mean - a.gain.mean);
   writeFileSync(data, `${JSON.stringify({ ...about, families: rows }, null, 1)}\n`);
   writeFileSync(picture, drawCurves(rows));
-  const learned = rows.filter(isLearned).length;
+  const learned = rows.filter(isLearned);
+  const above = learned.filter(isAboveConstant).length;
+  const left = Object.keys(families).filter((name) => !merged.has(name));
   const table = [
-    `${learned} of ${rows.length} families are learned:`,
+    `${learned.length} of ${rows.length} families are learned, ${above} of them to more than the best constant:`,
     "",
     "| family | untrained | after examples | after rollouts | gain | learned | best constant | seconds |",
     "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ...rows.map(line),
+    ...(left.length === 0 ? [] : ["", `Not measured yet: ${left.join(", ")}.`]),
     "",
     "![Mean reward of the rollouts of each step, a picture for each family](reasoning-gym.svg)",
   ].join("\n");

@@ -40,11 +40,6 @@ const kinds: Readonly<Record<string, Opener>> = {
   },
 };
 
-/** Whether a string names a protocol, and is no path of a module. */
-export function isEnvironmentName(text: string): boolean {
-  return kindOf(text) !== null;
-}
-
 function kindOf(text: string): string | null {
   const kind = /^([a-z][a-z-]*):/u.exec(text)?.[1];
   return kind !== undefined && Object.hasOwn(kinds, kind) ? kind : null;
@@ -66,7 +61,9 @@ export function environment(text: string, options: EnvironmentOptions = {}): Env
     const known = Object.keys(kinds).map((name) => `${name}:`);
     throw new ConfigError({
       message: `The environment ${JSON.stringify(text)} begins with no known protocol; there are ${known.join(", ")}.`,
-      hint: "Write it as in ors:http://127.0.0.1:8080.",
+      hint: text.startsWith("reasoning-gym:")
+        ? "Start examples/environments/reasoning_gym_server.py, and write ors:http://127.0.0.1:8080#FAMILY."
+        : "Write it as in ors:http://127.0.0.1:8080, or as path#export of a module.",
       fields: { value: text },
     });
   }
@@ -75,16 +72,29 @@ export function environment(text: string, options: EnvironmentOptions = {}): Env
 
 /** `a.b=1&c=x` as `{ a: { b: 1 }, c: "x" }`: values are JSON, or else text. */
 function queryTree(query: string): Record<string, unknown> {
-  const tree: Record<string, unknown> = {};
+  const tree = emptyTree();
   for (const [path, text] of new URLSearchParams(query)) {
     const keys = path.split(".");
     const last = keys.pop() ?? "";
     let at = tree;
-    for (const key of keys) at = (at[key] ??= {}) as Record<string, unknown>;
+    for (const key of keys) {
+      const inner = (at[key] ??= emptyTree());
+      if (typeof inner !== "object" || inner === null) {
+        throw new ConfigError({
+          message: `The environment's fields give ${JSON.stringify(key)} both a value and the field ${path}.`,
+          hint: `Leave one of them out of ${JSON.stringify(query)}.`,
+          fields: { value: query },
+        });
+      }
+      at = inner as Record<string, unknown>;
+    }
     at[last] = jsonOrText(text);
   }
   return tree;
 }
+
+/** Without a prototype, so that `__proto__` is a field as any other. */
+const emptyTree = (): Record<string, unknown> => Object.create(null) as Record<string, unknown>;
 
 function jsonOrText(text: string): unknown {
   try {

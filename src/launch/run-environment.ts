@@ -7,7 +7,7 @@ import type { TaskHooks } from "../core/hooks.ts";
 import type { Task } from "../core/task.ts";
 import type { EvalOutput } from "../core/trajectory.ts";
 import { runEnvironmentAgent } from "../environments/agent-loop.ts";
-import { environment, isEnvironmentName } from "../environments/environment.ts";
+import { environment, type EnvironmentOptions } from "../environments/environment.ts";
 import { type EpisodeLimits, TrackedEpisode } from "../environments/episode/tracked-episode.ts";
 import {
   type AgentSpec,
@@ -52,17 +52,27 @@ export async function holdEnvironment(
   }
   const name = given ?? config.env;
   if (name === null) return null;
-  const source = isEnvironmentName(name)
-    ? environment(name, {
-        ...defined({
-          toolset: config.environment.toolset ?? undefined,
-          python: config.environment.python ?? undefined,
-        }),
-        callTimeoutMs: config.environment.callTimeoutS * 1000,
-        secrets: secretsOf(config.environment.secrets),
-      })
-    : await loadSource(name, folder);
+  const { toolset, python, callTimeoutS, secrets } = config.environment;
+  const source = await openEnvironment(name, folder, {
+    ...defined({ toolset: toolset ?? undefined, python: python ?? undefined }),
+    callTimeoutMs: callTimeoutS * 1000,
+    secrets: secretsOf(secrets),
+  });
   return { source, [Symbol.asyncDispose]: async () => await source.close?.() };
+}
+
+/**
+ * What the option `env` names: a protocol and an address, or the export of a module.
+ * @throws ConfigError when it is neither.
+ */
+export async function openEnvironment(
+  name: string,
+  folder: string,
+  options: EnvironmentOptions = {},
+): Promise<EnvironmentSource> {
+  // Two letters or more before the colon: `c:` is a drive.
+  const isProtocol = /^[a-z][a-z-]+:/u.test(name);
+  return isProtocol ? environment(name, options) : await loadSource(name, folder);
 }
 
 async function loadSource(spec: string, folder: string): Promise<EnvironmentSource> {

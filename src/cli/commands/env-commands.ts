@@ -27,14 +27,14 @@ export function addEnvCommands(
   command(group, "show", "list the first tasks of an environment, and the prompt and tools of one")
     .argument(
       "<env>",
-      "the environment, as in the option env: ors:URL, openenv:URL, harbor:FOLDER, ...",
+      "the environment, as in the option env: ors:URL, openenv:URL, harbor:FOLDER, verifiers:NAME, mcp:COMMAND, or path#export",
     )
     .option("--split <name>", "split whose tasks are listed", "train")
     .option("--limit <n>", "number of tasks to list", wholeNumber(1), 5)
     .option("--python <path>", "Python interpreter for verifiers: (default: that of env setup)")
     .addHelpText(
       "after",
-      "\nExamples:\n  $ agent-trainer env show ors:http://127.0.0.1:8080\n  $ agent-trainer env show verifiers:gsm8k-v1 --limit 1 --json\n",
+      '\nExamples:\n  $ agent-trainer env show ors:http://127.0.0.1:8080\n  $ agent-trainer env show verifiers:gsm8k-v1 --limit 1 --json\n  $ agent-trainer env show "mcp:npx -y @modelcontextprotocol/server-everything"\n',
     )
     .action(async (name: string, flags: EnvShowFlags) => {
       const { envShowCommand } = await import("./env.ts");

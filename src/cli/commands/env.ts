@@ -1,8 +1,9 @@
 /** `agent-trainer env show` and `agent-trainer env setup`. */
 import type { EnvironmentEpisode, EnvironmentSource } from "../../core/environment.ts";
 import type { Task } from "../../core/task.ts";
-import { environment } from "../../environments/environment.ts";
 import { plainText } from "../../environments/episode/plain-text.ts";
+import { McpSource } from "../../environments/mcp/mcp-source.ts";
+import { openEnvironment } from "../../launch/run-environment.ts";
 import { pythonIn } from "../../util/process/python-in.ts";
 import { defined } from "../../util/defined.ts";
 import { formatSteps, runSteps, type SetupStep } from "../load/setup-step.ts";
@@ -81,12 +82,14 @@ export async function envShowCommand(
   flags: EnvShowFlags,
   io: CliIo,
 ): Promise<number> {
-  const source = environment(name, defined({ python: flags.python }));
+  const source = await openEnvironment(name, process.cwd(), defined({ python: flags.python }));
   using interrupt = watchInterrupt(() => void io.stderr.write("Stopping.\n"));
   const { signal } = interrupt;
   try {
-    const tasks = await firstTasks(source, flags, signal);
-    const [first] = tasks;
+    // Tools of an MCP server are the same for every task, and tasks come from elsewhere.
+    const isMcp = source instanceof McpSource;
+    const tasks = isMcp ? [] : await firstTasks(source, flags, signal);
+    const [first] = isMcp ? [{ id: "none", instruction: "", metadata: {} }] : tasks;
     const episode = first === undefined ? null : await source.open(first, { signal });
     await episode?.close();
     const prompt = episode?.prompt ?? [];
@@ -96,7 +99,7 @@ export async function envShowCommand(
       io.stdout.write(
         `${JSON.stringify({ env: source.name, split: flags.split, tasks: shown, prompt, tools })}\n`,
       );
-    } else io.stdout.write(format(source, flags.split, tasks, episode));
+    } else io.stdout.write(format(source, isMcp ? null : flags.split, tasks, episode));
     return exitCodes.done;
   } finally {
     await source.close?.();
@@ -105,7 +108,7 @@ export async function envShowCommand(
 
 function format(
   { name, bringsAgent, givesRewards }: EnvironmentSource,
-  split: string,
+  split: string | null,
   tasks: readonly Task[],
   episode: EnvironmentEpisode | null,
 ): string {
@@ -123,11 +126,10 @@ function format(
       : "any agent, or the one that agent-trainer has";
   return [
     plainText(name, 500),
-    `first tasks of ${split}:`,
+    ...(split === null ? ["tasks: none; set dataset.train"] : [`first tasks of ${split}:`]),
     ...tasks.map(({ id, instruction }) => `  ${line(id)}  ${line(instruction)}`),
-    ...(tasks.length === 0 ? ["  none"] : []),
-    "prompt of the first one:",
-    ...prompt,
+    ...(split !== null && tasks.length === 0 ? ["  none"] : []),
+    ...(tasks.length > 0 ? ["prompt of the first one:", ...prompt] : []),
     `tools: ${tools.length === 0 ? "none" : ""}`.trimEnd(),
     ...tools,
     `agent: ${agent}`,

@@ -1,0 +1,47 @@
+"""One family as a JSON line: its examples, and the best constant answer, which is reached without reading the question."""
+
+import argparse
+import asyncio
+import json
+import statistics
+import sys
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "environments"))
+import reasoning_gym_server as server  # noqa: E402
+
+
+def scores(made, answer, limit=None):
+    tasks, entries = made
+    return [server.score(tasks, entry, answer) for entry in list(entries.values())[:limit]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("family")
+    parser.add_argument("--size", type=int, required=True, help="tasks of each split")
+    parser.add_argument("--config", type=json.loads, required=True)
+    parser.add_argument("--constants", type=int, required=True, help="frequent answers to compare")
+    args = parser.parse_args()
+    server.SIZE, server.CONFIG = args.size, {args.family: args.config}
+    family = type(args.family, (server.Family,), {"family": args.family, "made": {}})
+    made = asyncio.run(family.tasks("examples"))
+    tasks, entries = made
+    right = {question: str(entry["answer"]) for question, entry in entries.items()}
+    examples = [
+        {"prompt": question, "completion": answer}
+        for question, answer in right.items()
+        if server.score(tasks, entries[question], answer) == 1
+    ]
+    # Chosen on examples, measured on the held-out split.
+    frequent = [answer for answer, _ in Counter(right.values()).most_common(args.constants)]
+    best = max(frequent, key=lambda answer: sum(scores(made, answer, 128)))
+    held_out = scores(asyncio.run(family.tasks("test")), best)
+    error = statistics.stdev(held_out) / len(held_out) ** 0.5
+    constant = {"answer": best, "mean": statistics.fmean(held_out), "error": error}
+    print(json.dumps({"examples": examples, "constant": constant}))
+
+
+if __name__ == "__main__":
+    main()
