@@ -24,6 +24,10 @@ export function episodeFiles(folder: string): readonly string[] {
   });
 }
 
+/** One of these files by its name, without listing all. */
+export const episodePath = (folder: string, name: string): string =>
+  isEvaluation(folder) ? episodesFile(folder) : join(folder, "episodes", name);
+
 const numbers = (value: unknown): readonly number[] => (Array.isArray(value) ? value : []);
 
 /** JSON has plain lists where evaluators are used to typed arrays. */

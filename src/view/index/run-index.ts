@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Database, Statement } from "libsql";
 import type { Episode } from "../../core/trajectory.ts";
-import { episodeFiles } from "../../evaluate/recorded-episodes.ts";
+import { episodeFiles, episodePath } from "../../evaluate/recorded-episodes.ts";
 import type { EpisodePhase, IndexState } from "../api.ts";
 import { fileMark, type LinePlace, readLineAt, recordLines } from "./file-lines.ts";
 import { indexColumns, indexRow, parseEpisode } from "./index-row.ts";
@@ -209,8 +209,9 @@ export class RunIndex implements Disposable {
         "SELECT at, inside, episodes.bytes AS bytes, name, id FROM (SELECT at, inside, bytes, file, id AS id FROM episodes WHERE n = ?) episodes JOIN (SELECT id AS file_id, name FROM files) ON file_id = file",
       )
       .get(n) as (LinePlace & { readonly name: string; readonly id: string }) | undefined;
-    const path = filesOf(this.#folder).find((one) => basename(one) === found?.name);
-    if (found === undefined || path === undefined) return null;
+    if (found === undefined) return null;
+    const path = episodePath(this.#folder, found.name);
+    if (!existsSync(path)) return null;
     const text = readLineAt(path, found);
     const episode = text === null ? null : parseEpisode(text);
     return episode?.id === found.id ? episode : null;
