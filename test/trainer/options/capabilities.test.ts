@@ -103,7 +103,10 @@ const knows =
 const recordsTokens: Question["ask"] = async ({ backend, rows: bare }, config) => {
   const rows = bare.map((row, r) => {
     const [start, end] = [row.targetMask.indexOf(1), row.targetMask.lastIndexOf(1) + 1];
-    return { ...row, segments: [{ kind: "response" as const, traceId: `t${r}`, start, end }] };
+    return {
+      ...row,
+      segments: [{ kind: "response" as const, traceId: `t${r}`, weightVersion: 0, start, end }],
+    };
   });
   const events: unknown[] = [];
   const records: TokenRecord[] = [];
