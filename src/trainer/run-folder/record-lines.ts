@@ -58,7 +58,7 @@ export function planLine(value: unknown): PlannedLine {
   return { text, parts };
 }
 
-/** All of it is made text by whoever writes it. @param value plain data */
+/** All of it becomes text where it is written. @param value plain data */
 export const planPlain = (value: object): PlannedLine => ({
   text: JSON.stringify(`${mark}:0`),
   parts: [value],
