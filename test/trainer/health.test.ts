@@ -91,12 +91,11 @@ it("reads what the run warned of first before what may follow from it", async ()
     step,
     finding: { disease },
   });
-  const events = (first: string, second: string) => lines([warned(3, first), warned(8, second)]);
   for (const order of [
     ["truncation", "no_reward_variance"],
     ["no_reward_variance", "truncation"],
   ] as const) {
-    writeFileSync(join(folder, "events.jsonl"), events(...order));
+    writeFileSync(join(folder, "events.jsonl"), lines([warned(3, order[0]), warned(8, order[1])]));
     const found = await readRunHealth(folder);
     expect(found.map(({ disease }) => disease)).toEqual([...order]);
   }
