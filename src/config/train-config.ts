@@ -808,6 +808,13 @@ export interface Sections {
      */
     readonly episodes?: number;
     /**
+     * How files of episodes, of tokens in training and of HTTP bodies are written: as text, or
+     * packed with gzip to less than half, which zcat and every command here read.
+     * Allowed: one of none, gzip.
+     * @default "none"
+     */
+    readonly compression?: "none" | "gzip";
+    /**
      * Training rows of each step whose per-token numbers are kept for the viewer: log-probabilities
      * at training and, where the run measures against a reference, of that, entropy (with local),
      * advantages and masks. Rows of a few tasks, chosen by the seed; -1 keeps all, 0 none. Costs a

@@ -1,9 +1,10 @@
 /** Reads the episodes that a run or an evaluation recorded, one at a time. */
-import { existsSync, readdirSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../core/errors.ts";
 import type { Episode, Step } from "../core/trajectory.ts";
-import { readLines } from "../datasets/files/json-lines-file.ts";
+import { type Line, readLines } from "../datasets/files/json-lines-file.ts";
+import { gzipBlocks } from "../util/files/gzip-blocks.ts";
 import { episodesFile, isEvaluation } from "./evaluation-folder.ts";
 
 /** Files with a line per episode; those of a run by step, training before validation. */
@@ -13,7 +14,7 @@ export function episodeFiles(folder: string): readonly string[] {
   const names = existsSync(episodes) ? readdirSync(episodes) : [];
   const stepOf = (name: string): string => name.replace("val-", "");
   const files = names
-    .filter((name) => /^(?:val-)?\d+\.jsonl$/u.test(name))
+    .filter((name) => /^(?:val-)?\d+\.jsonl(?:\.gz)?$/u.test(name))
     .sort((a, b) => stepOf(a).localeCompare(stepOf(b)) || a.localeCompare(b));
   if (files.length > 0) return files.map((name) => join(episodes, name));
   throw new ConfigError({
@@ -22,6 +23,10 @@ export function episodeFiles(folder: string): readonly string[] {
     fields: { folder },
   });
 }
+
+/** One of these files by its name, without listing all. */
+export const episodePath = (folder: string, name: string): string =>
+  isEvaluation(folder) ? episodesFile(folder) : join(folder, "episodes", name);
 
 const numbers = (value: unknown): readonly number[] => (Array.isArray(value) ? value : []);
 
@@ -68,6 +73,26 @@ function toEpisode(text: string, at: string): Episode {
   };
 }
 
+/** Lines of a file of gzip members (`record.compression`). */
+function* packedLines(file: string): Generator<Line> {
+  const handle = openSync(file, "r");
+  try {
+    let number = 1;
+    for (const { content, at } of gzipBlocks(handle)) {
+      if (content === null)
+        throw new ConfigError({
+          message: `${file} is damaged: its part from byte ${at} on cannot be unpacked.`,
+          hint: "Remove the file; episodes of other steps can be used without it.",
+          fields: { file, at },
+        });
+      for (const text of content.toString("utf8").split("\n").slice(0, -1))
+        yield { text, number: number++ };
+    }
+  } finally {
+    closeSync(handle);
+  }
+}
+
 /**
  * @param files those of `episodeFiles`, or some of them. @default all
  * @throws ConfigError with the file and line of what is not an episode.
@@ -77,7 +102,7 @@ export function* readEpisodes(
   files: readonly string[] = episodeFiles(folder),
 ): Generator<Episode> {
   for (const file of files) {
-    for (const { text, number } of readLines(file)) {
+    for (const { text, number } of file.endsWith(".gz") ? packedLines(file) : readLines(file)) {
       if (text.trim() !== "") yield toEpisode(text, `${file}:${number}`);
     }
   }

@@ -106,6 +106,7 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
   async function save(): Promise<void> {
     if (savedStep === state.step) return;
     // The record must not lag behind a checkpoint that survives a power loss.
+    await journal.flush();
     journal.sync();
     const { rollouts, ...now } = stepper.held();
     checkpoint = await saveCheckpoint(
@@ -146,6 +147,7 @@ export async function runLoop(context: LoopContext, start: LoopStart): Promise<L
       state = { ...state, ...result.state, step };
       areWeightsWhole = true;
       learning.add(metrics);
+      await journal.flush();
       journal.metrics(step, "train", metrics);
       emit(step, { type: "step-end", metrics });
       // It is saved below, as after any error between two steps.

@@ -260,7 +260,13 @@ async function runWithServices(
   await plan.teacher?.start(target.renderer ?? null, signal);
   const { weightVersion } = state;
   const meter = meterEpisodes(target, budget);
-  await using exchanges = new ExchangeLog(directory.path, config.record.httpBodyKb, warn);
+  await using exchanges = new ExchangeLog({
+    run: directory.path,
+    kilobytes: config.record.httpBodyKb,
+    compression: config.record.compression,
+    checkpoint: directory.checkpoint?.state.step ?? -1,
+    warn,
+  });
   const service = await createRolloutService({
     target: meteredTarget(target, budget),
     rollouts: plan.rollouts,
@@ -291,7 +297,10 @@ async function runWithServices(
         totalSteps,
         journal: directory.journal,
         health,
-        emit,
+        emit: (step, body) => {
+          if (body.type === "checkpoint-save") exchanges.checkpoint = step;
+          emit(step, body);
+        },
         signal,
         estimators: plan.estimators,
         losses: plan.losses,

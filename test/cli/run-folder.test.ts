@@ -19,7 +19,7 @@ const fillingAgent = `import { symlinkSync } from "node:fs";
   import { agent as ask } from "./parts.mjs";
   let isFull = false;
   export function agent(task, config) {
-    if (!isFull) symlinkSync("/dev/full", new URL("runs/coin/episodes/000002.jsonl", import.meta.url));
+    if (!isFull) symlinkSync("/dev/full", new URL("runs/coin/episodes/000002.jsonl.incomplete", import.meta.url));
     isFull = true;
     return ask(task, config);
   }`;

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readRunHealth } from "../../src/runs.ts";
@@ -72,4 +72,31 @@ it("does not look where it is switched off, and refuses names that it does not k
   expect(off.warned()).toEqual([]);
   expect(await readRunHealth(off.runDir)).toMatchObject([{ warnedAt: null, isCurrent: true }]);
   expect(() => exploding({ "health.stop": ["boredom"] })).toThrow("health.stop");
+});
+
+it("reads what the run warned of first before what may follow from it", async () => {
+  const folder = newFolder();
+  const lines = (values: readonly object[]): string =>
+    values.map((value) => `${JSON.stringify(value)}\n`).join("");
+  const metrics = Array.from({ length: 10 }, (_, i) => ({
+    step: i + 1,
+    phase: "train",
+    "reward/mean": 0.3,
+    "reward/std": 0,
+    "episode/truncated": 0.8,
+  }));
+  writeFileSync(join(folder, "metrics.jsonl"), lines(metrics));
+  const warned = (step: number, disease: string) => ({
+    type: "health",
+    step,
+    finding: { disease },
+  });
+  for (const order of [
+    ["truncation", "no_reward_variance"],
+    ["no_reward_variance", "truncation"],
+  ] as const) {
+    writeFileSync(join(folder, "events.jsonl"), lines([warned(3, order[0]), warned(8, order[1])]));
+    const found = await readRunHealth(folder);
+    expect(found.map(({ disease }) => disease)).toEqual([...order]);
+  }
 });

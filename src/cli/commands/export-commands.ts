@@ -6,13 +6,21 @@ import type { ExportFlags } from "./export.ts";
 import type { ImportFlags, ImportFormat } from "./import.ts";
 import type { MakeCommand } from "./model-commands.ts";
 
-const formats: readonly ExportFormat[] = ["atif", "training-trace", "otel", "chat", "pairs"];
+const formats: readonly ExportFormat[] = [
+  "atif",
+  "training-trace",
+  "otel",
+  "trackio",
+  "chat",
+  "pairs",
+];
 
 const help = `
 Formats, each one JSON document per line:
   atif            Harbor's Agent Trajectory Interchange Format v1.8, a document per trajectory
   training-trace  OpenEnv's TrainingTrace, with token ids, log-probabilities and masks
   otel            OpenTelemetry's GenAI spans as OTLP JSON, a document per episode
+  trackio         {step, key, trace}: Trackio's traces, for trackio.log({key: trace}, step=step)
   chat            {messages, tools} of correct episodes, or of those from --min-reward on, for SFT
   pairs           {prompt, chosen, rejected}: the best and the worst of each task of a step, for DPO
 Episodes of validations are in all of them but chat and pairs, which are for learning.

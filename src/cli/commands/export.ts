@@ -93,6 +93,7 @@ export async function exportCommand(
 const hints: Readonly<Record<ExportFormat, string>> = {
   atif: "No episode has a model call.",
   otel: "No episode has a model call.",
+  trackio: "No episode has a model call.",
   "training-trace": "No call has token ids: the model's server did not return them.",
   chat: "No episode is correct; set --min-reward to take others.",
   pairs: "No task has episodes with different rewards.",

@@ -3,6 +3,7 @@ import type { Episode } from "../../core/trajectory.ts";
 import { atifDocuments } from "./atif.ts";
 import { chatRows, preferenceRows } from "./conversations.ts";
 import { otelDocument } from "./open-telemetry.ts";
+import { trackioDocuments } from "./trackio.ts";
 import { trainingTraces } from "./training-trace.ts";
 
 export interface ExportOptions {
@@ -15,7 +16,7 @@ export interface ExportOptions {
 type Format = (episodes: Iterable<Episode>, options: ExportOptions) => Iterable<object>;
 
 /** Name of a format. */
-export type ExportFormat = "atif" | "training-trace" | "otel" | "chat" | "pairs";
+export type ExportFormat = "atif" | "training-trace" | "otel" | "trackio" | "chat" | "pairs";
 
 const each = (write: (episode: Episode, options: ExportOptions) => readonly object[]): Format =>
   function* documents(episodes, options) {
@@ -29,6 +30,7 @@ export const exportFormats: Readonly<Record<ExportFormat, Format>> = {
   atif: each((episode, { version }) => atifDocuments(episode, version)),
   "training-trace": each((episode) => trainingTraces(episode)),
   otel: each((episode, { version }) => (hasCalls(episode) ? [otelDocument(episode, version)] : [])),
+  trackio: each((episode) => trackioDocuments(episode)),
   chat: each((episode, { minReward }) => chatRows(episode, minReward)),
   pairs: (episodes) => preferenceRows(episodes),
 };

@@ -11,6 +11,13 @@ export const recordOptions: Section<"record"> = z
         "Training rollouts of each step that are kept in the run folder, with all messages and tokens: those of a few tasks, chosen by the seed, and in addition all that failed; -1 keeps all. Validations are kept whole, and metrics are those of all rollouts.",
       )
       .meta({ ...free, allowed: "-1, 0, or a whole number of rollouts", exampleValues: [64] }),
+    compression: z
+      .enum(["none", "gzip"])
+      .default("none")
+      .describe(
+        "How files of episodes, of tokens in training and of HTTP bodies are written: as text, or packed with gzip to less than half, which zcat and every command here read.",
+      )
+      .meta(free),
     token_rows: integer(-1)
       .default(0)
       .describe(

@@ -50,6 +50,7 @@ export async function runValidation(
     failed += done.filter(isFault).length;
   }
   journal.episodes(step, "validation", episodes);
+  await journal.flush();
   const where = `the validation after step ${step}`;
   checkFailures(episodes, config.trainer.maxFailedFraction, where, requests.length);
   const { nVal, failureReward } = config.rollout;

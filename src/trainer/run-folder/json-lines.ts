@@ -115,6 +115,17 @@ function parseLine(line: Buffer): Record<string, unknown> | null {
   }
 }
 
+/** The lines that `keep` accepts, each with its line feed; without those that cannot be parsed. */
+export function keptLines(
+  bytes: Buffer,
+  keep: (value: Record<string, unknown>) => boolean,
+): readonly Buffer[] {
+  return Array.from(linesOf(bytes), ({ line }) => line).flatMap((line) => {
+    const value = parseLine(line);
+    return value !== null && keep(value) ? [line, newLine] : [];
+  });
+}
+
 /**
  * Keeps the lines that `keep` accepts. Lines that cannot be parsed, or for which `keep` cannot decide
  * (null), are moved to a file next to it and returned. A last line without a line feed was cut short

@@ -227,7 +227,11 @@ export async function openRunDirectory(options: OpenRunOptions): Promise<RunDire
     warnings.push(...cutRunLog(path, checkpoint?.state.step ?? -1));
     writeConfig(path, options.config);
     const { record, trainer } = options.config;
-    const journal = openRunLog(path, { episodes: record.episodes, seed: trainer.seed });
+    const journal = openRunLog(path, {
+      episodes: record.episodes,
+      seed: trainer.seed,
+      compression: record.compression,
+    });
     return {
       path,
       checkpoints,

@@ -40,7 +40,7 @@ export async function readWarned(folder: string): Promise<Warned> {
  * what it warned of earlier.
  *
  * @param folder Folder of the run.
- * @returns the worst first; empty where no rule found anything.
+ * @returns problems before warnings, of each what the run warned of first; empty where no rule found anything.
  *
  * @example
  * for (const { name, evidence, isCurrent } of await readRunHealth("runs/shop"))
@@ -53,9 +53,12 @@ export async function readRunHealth(folder: string): Promise<readonly RunFinding
     warnedAt: warned.get(finding.disease)?.step ?? null,
     isCurrent: true,
   }));
+  // What began first is more often the cause.
+  const began = ({ severity, warnedAt }: RunFinding): number =>
+    (severity === "problem" ? 0 : 1e12) + (warnedAt ?? 1e11);
   const names = new Set(current.map(({ disease }) => disease));
   const earlier = [...warned.values()].flatMap(({ step, finding }) =>
     names.has(finding.disease) ? [] : [{ ...finding, warnedAt: step, isCurrent: false }],
   );
-  return [...current, ...earlier];
+  return [...current.toSorted((a, b) => began(a) - began(b)), ...earlier];
 }

@@ -1,5 +1,5 @@
 /** A call as it went over HTTP: what the gateway captured of it, and both bodies where the run kept them. */
-import { closeSync, existsSync, openSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { Episode } from "../../core/trajectory.ts";
 import {
   exchangeFile,
@@ -7,7 +7,7 @@ import {
   exchangeKey,
 } from "../../trainer/run-folder/exchange-log.ts";
 import type { CallHttp, HttpBodies } from "../api.ts";
-import { linesFrom } from "../index/file-lines.ts";
+import { findLine } from "../index/file-lines.ts";
 
 const isBody = (value: unknown): value is HttpBodies["request"] => {
   const { text, length } = (value ?? {}) as Partial<HttpBodies["request"]>;
@@ -25,17 +25,9 @@ function parseBodies(line: string): HttpBodies | null {
 }
 
 function readBodies(folder: string, session: string, response: string): HttpBodies | null {
-  const file = exchangeFile(folder, session);
-  if (!existsSync(file)) return null;
-  const begin = exchangeKey({ session, response });
-  const handle = openSync(file, "r");
-  try {
-    for (const { text } of linesFrom(handle, 0))
-      if (text?.startsWith(begin) === true) return parseBodies(text);
-    return null;
-  } finally {
-    closeSync(handle);
-  }
+  const files = (["none", "gzip"] as const).map((kind) => exchangeFile(folder, session, kind));
+  const line = findLine(files, exchangeKey({ session, response }));
+  return line === null ? null : parseBodies(line);
 }
 
 /** Null where the episode has no call `k`. */

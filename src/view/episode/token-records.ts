@@ -1,10 +1,10 @@
 /** Finds what a run recorded of a call's tokens when it trained on them (`record.token_rows`). */
-import { closeSync, existsSync, openSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TokenRecord } from "../../core/token-record.ts";
 import { tokenFolder } from "../../trainer/run-folder/run-log.ts";
 import type { TrainedTokens } from "../api.ts";
-import { linesFrom } from "../index/file-lines.ts";
+import { findLine } from "../index/file-lines.ts";
 
 /** Steps after that of the episode in which its rows may be trained on: replays and stale rollouts. */
 const laterSteps = 8;
@@ -32,19 +32,6 @@ function parseRecord(text: string, tokens: number): TrainedTokens | null {
   return { step, temperature, mask, logprobs, reference, entropy, advantages, weights };
 }
 
-function findLine(path: string, begin: string): string | null {
-  const handle = openSync(path, "r");
-  try {
-    for (const { text } of linesFrom(handle, 0)) {
-      // Lines are written with these keys first, so that the others need not be parsed.
-      if (text?.startsWith(begin) === true) return text;
-    }
-    return null;
-  } finally {
-    closeSync(handle);
-  }
-}
-
 /** Which call of which episode, and how many tokens it sampled. */
 export interface WantedTokens {
   readonly episode: string;
@@ -62,12 +49,15 @@ export function readTrainedTokens(folder: string, wanted: WantedTokens): Trained
   if (!hasTokenRecords(folder)) return null;
   const begin = `{"episode":${JSON.stringify(wanted.episode)},"trace":${JSON.stringify(wanted.trace)},`;
   const files = readdirSync(tokenFolder(folder))
-    .filter((name) => /^\d+\.jsonl$/u.test(name) && Number.parseInt(name, 10) >= wanted.step)
+    .filter(
+      (name) => /^\d+\.jsonl(?:\.gz)?$/u.test(name) && Number.parseInt(name, 10) >= wanted.step,
+    )
     .toSorted()
     .slice(0, laterSteps);
-  for (const name of files) {
-    const line = findLine(join(tokenFolder(folder), name), begin);
-    if (line !== null) return parseRecord(line, wanted.tokens);
-  }
-  return null;
+  // Lines are written with these keys first, so that the others need not be parsed.
+  const line = findLine(
+    files.map((name) => join(tokenFolder(folder), name)),
+    begin,
+  );
+  return line === null ? null : parseRecord(line, wanted.tokens);
 }

@@ -69,12 +69,15 @@ const onlyConditions: Readonly<Record<NonNullable<EpisodeFilter["only"]>, string
   incorrect: "correct = 0",
 };
 
-interface Where {
+/** Where numbers of episodes come from. */
+interface Source {
+  readonly table: "episodes" | "words";
+  readonly number: "n" | "rowid";
   readonly sql: string;
   readonly values: readonly (string | number)[];
 }
 
-function where(filter: EpisodeFilter): Where {
+function sourceOf(filter: EpisodeFilter): Source {
   const parts: string[] = [];
   const values: (string | number)[] = [];
   const add = (sql: string, value: string | number | undefined): void => {
@@ -90,11 +93,40 @@ function where(filter: EpisodeFilter): Where {
   add("reward <= ?", filter.maxReward);
   if (filter.only !== undefined) parts.push(onlyConditions[filter.only]);
   const words = filter.text === undefined ? null : wordsQuery(filter.text);
+  if (words !== null && parts.length === 0)
+    // Newest first by itself, so that a word of most episodes ends the search early.
+    return { table: "words", number: "rowid", sql: "words MATCH ?", values: [words] };
   if (words !== null) {
     parts.push("n IN (SELECT rowid FROM words WHERE words MATCH ?)");
     values.push(words);
   }
-  return { sql: parts.length === 0 ? "1" : parts.join(" AND "), values };
+  const sql = parts.length === 0 ? "1" : parts.join(" AND ");
+  return { table: "episodes", number: "n", sql, values };
+}
+
+interface Bound {
+  readonly limit: number;
+  readonly below?: number;
+  readonly above?: number;
+}
+
+/** Numbers of the episodes that match, newest first; oldest first from a lower bound on. */
+function numbersOf(
+  db: Database,
+  { table, number, sql, values }: Source,
+  { limit, below, above }: Bound,
+): readonly number[] {
+  const bounds = [
+    ...(below === undefined ? [] : [` AND ${number} < ?`]),
+    ...(above === undefined ? [] : [` AND ${number} > ?`]),
+  ].join("");
+  const rows = db
+    .prepare(
+      `SELECT ${number} AS n FROM ${table} WHERE ${sql}${bounds}
+       ORDER BY ${number} ${above === undefined ? "DESC" : "ASC"} LIMIT ${limit}`,
+    )
+    .all(...values, ...[below, above].filter((one) => one !== undefined)) as { n: number }[];
+  return rows.map(({ n }) => n);
 }
 
 /** A page of episodes, newest first. @param before only those with a smaller number */
@@ -104,22 +136,22 @@ export function listEpisodes(
   before: number | null = null,
   limit: number = pageRows,
 ): EpisodePage {
-  const { sql, values } = where(filter);
-  const bound = before === null ? "1" : "n < ?";
+  const source = sourceOf(filter);
+  // The first page and the count in one search.
+  const counted = numbersOf(db, source, { limit: Math.max(countLimit, limit) + 1 });
+  const found =
+    before === null ? counted : numbersOf(db, source, { limit: limit + 1, below: before });
+  const shown = found.slice(0, limit);
   const rows = db
-    .prepare(`SELECT * FROM episodes WHERE ${sql} AND ${bound} ORDER BY n DESC LIMIT ${limit + 1}`)
-    .all(...values, ...(before === null ? [] : [before])) as Row[];
-  const { c } = db
     .prepare(
-      `SELECT count(*) AS c FROM (SELECT 1 FROM episodes WHERE ${sql} LIMIT ${countLimit + 1})`,
+      `SELECT * FROM episodes WHERE n IN (${shown.map(() => "?").join(", ")}) ORDER BY n DESC`,
     )
-    .get(...values) as { c: number };
-  const shown = rows.slice(0, limit);
+    .all(...shown) as Row[];
   return {
-    rows: shown.map(toRow),
-    count: Math.min(c, countLimit),
-    isCountExact: c <= countLimit,
-    next: rows.length > limit ? (shown.at(-1)?.n ?? null) : null,
+    rows: rows.map(toRow),
+    count: Math.min(counted.length, countLimit),
+    isCountExact: counted.length <= countLimit,
+    next: found.length > limit ? (shown.at(-1) ?? null) : null,
   };
 }
 
@@ -143,14 +175,10 @@ export function neighbours(
   n: number,
   filter: EpisodeFilter,
 ): { readonly previous: number | null; readonly following: number | null } {
-  const { sql, values } = where(filter);
-  const one = (condition: string): number | null =>
-    (
-      db
-        .prepare(`SELECT n FROM episodes WHERE ${sql} AND ${condition} LIMIT 1`)
-        .get(...values, n) as { n: number } | undefined
-    )?.n ?? null;
-  return { previous: one("n > ? ORDER BY n"), following: one("n < ? ORDER BY n DESC") };
+  const source = sourceOf(filter);
+  const [previous = null] = numbersOf(db, source, { limit: 1, above: n });
+  const [following = null] = numbersOf(db, source, { limit: 1, below: n });
+  return { previous, following };
 }
 
 /** The rollouts of one task in one step. */

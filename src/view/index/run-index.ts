@@ -1,12 +1,12 @@
 /** The index of one folder: opened, extended by what was written since, and read. */
-import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Database, Statement } from "libsql";
 import type { Episode } from "../../core/trajectory.ts";
-import { episodeFiles } from "../../evaluate/recorded-episodes.ts";
+import { episodeFiles, episodePath } from "../../evaluate/recorded-episodes.ts";
 import type { EpisodePhase, IndexState } from "../api.ts";
-import { fileMark, linesFrom, longestLine } from "./file-lines.ts";
+import { fileMark, type LinePlace, readLineAt, recordLines } from "./file-lines.ts";
 import { indexColumns, indexRow, parseEpisode } from "./index-row.ts";
 import { indexPath, openIndexFile } from "./schema.ts";
 
@@ -33,7 +33,7 @@ function filesOf(folder: string): readonly string[] {
 }
 
 function origin(path: string): { step: number; phase: EpisodePhase } {
-  const match = /^(val-)?(\d+)\.jsonl$/u.exec(basename(path));
+  const match = /^(val-)?(\d+)\.jsonl(?:\.gz)?$/u.exec(basename(path));
   if (match === null) return { step: 0, phase: "evaluation" };
   return { step: Number(match[2]), phase: match[1] === undefined ? "train" : "validation" };
 }
@@ -56,7 +56,7 @@ export class RunIndex implements Disposable {
     this.db = openIndexFile(path);
     const places = indexColumns.split(",").map(() => "?");
     this.#insert = this.db.prepare(
-      `INSERT INTO episodes (file, at, bytes, ${indexColumns}) VALUES (?, ?, ?, ${places.join(", ")})`,
+      `INSERT INTO episodes (file, at, inside, bytes, ${indexColumns}) VALUES (?, ?, ?, ?, ${places.join(", ")})`,
     );
     this.#insertWords = this.db.prepare("INSERT INTO words (rowid, text) VALUES (?, ?)");
     this.#addTotals = this.db.prepare(
@@ -172,16 +172,17 @@ export class RunIndex implements Disposable {
           .run(basename(path)).lastInsertRowid,
       );
     let [until, damaged, lines] = [known?.bytes ?? 0, known?.damaged ?? 0, 0];
-    for (const { at, bytes, text } of linesFrom(handle, until)) {
-      until = at + bytes + 1;
+    for (const { at, inside, bytes, text, next } of recordLines(path, handle, until)) {
       lines++;
       const episode = text === null ? null : parseEpisode(text);
       if (episode !== null) {
         const row = indexRow(episode, step, phase);
-        const { lastInsertRowid } = this.#insert.run(id, at, bytes, ...row.values);
+        const { lastInsertRowid } = this.#insert.run(id, at, inside, bytes, ...row.values);
         this.#insertWords.run(lastInsertRowid, row.text);
         this.#addTotals.run(row.ended, phase, step, row.calls);
       } else if (bytes > 0) damaged++;
+      if (next === null) continue;
+      until = next;
       if (lines >= batchLines) break;
     }
     this.db
@@ -205,21 +206,15 @@ export class RunIndex implements Disposable {
   episode(n: number): Episode | null {
     const found = this.db
       .prepare(
-        "SELECT at, episodes.bytes AS bytes, name, id FROM (SELECT at, bytes, file, id AS id FROM episodes WHERE n = ?) episodes JOIN (SELECT id AS file_id, name FROM files) ON file_id = file",
+        "SELECT at, inside, episodes.bytes AS bytes, name, id FROM (SELECT at, inside, bytes, file, id AS id FROM episodes WHERE n = ?) episodes JOIN (SELECT id AS file_id, name FROM files) ON file_id = file",
       )
-      .get(n) as { at: number; bytes: number; name: string; id: string } | undefined;
-    if (found === undefined || found.bytes > longestLine) return null;
-    const path = filesOf(this.#folder).find((one) => basename(one) === found.name);
-    if (path === undefined) return null;
-    const handle = openSync(path, "r");
-    try {
-      const buffer = Buffer.alloc(found.bytes);
-      readSync(handle, buffer, 0, found.bytes, found.at);
-      const episode = parseEpisode(buffer.toString("utf8"));
-      return episode?.id === found.id ? episode : null;
-    } finally {
-      closeSync(handle);
-    }
+      .get(n) as (LinePlace & { readonly name: string; readonly id: string }) | undefined;
+    if (found === undefined) return null;
+    const path = episodePath(this.#folder, found.name);
+    if (!existsSync(path)) return null;
+    const text = readLineAt(path, found);
+    const episode = text === null ? null : parseEpisode(text);
+    return episode?.id === found.id ? episode : null;
   }
 
   /** Ends `extend` after the part that it is reading. */

@@ -8,7 +8,7 @@ import type Libsql from "libsql";
 import type { Database } from "libsql";
 
 /** Raise it with every change of the tables or of what is in them: older files are rebuilt. */
-const version = 2;
+const version = 3;
 
 const tables = `
 CREATE TABLE files (
@@ -23,6 +23,7 @@ CREATE TABLE episodes (
   n INTEGER PRIMARY KEY AUTOINCREMENT,
   file INTEGER NOT NULL,
   at INTEGER NOT NULL,
+  inside INTEGER,
   bytes INTEGER NOT NULL,
   id TEXT NOT NULL,
   step INTEGER NOT NULL,

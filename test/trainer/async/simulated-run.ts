@@ -221,6 +221,7 @@ export class Simulation {
         metrics: (_step, _phase, values) => void this.metrics.push(values),
         episodes() {},
         tokens() {},
+        flush: () => Promise.resolve(),
         sync: () => this.clock.stop(),
         close() {},
       },

@@ -10,10 +10,13 @@ import {
   lossNames,
   type OptimSpec,
 } from "../../../src/core/loss/loss.ts";
+import type { TokenRecord } from "../../../src/core/token-record.ts";
 import { defaultSampling } from "../../../src/core/policy.ts";
 import { capabilityRules } from "../../../src/trainer/check-capabilities.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import type { TrainConfig } from "../../../src/config/train-config.ts";
+import type { RunLog } from "../../../src/trainer/run-folder/run-log.ts";
+import { recordTokens } from "../../../src/trainer/update/token-records.ts";
 import { isBackendLoss } from "../../../src/trainer/update/loss-plan.ts";
 import { lossOf } from "../../../src/trainer/update/update-spec.ts";
 import { hasPython } from "../../verl/fake-bridge.ts";
@@ -95,6 +98,52 @@ const knows =
     const sum = logprobs.reduce((total, row) => total + row.reduce((a, b) => a + b, 0), 0);
     return Number.isFinite(sum) && sum < 0;
   };
+
+/** What the run writes of each token is what the backend's forward pass has at its place. */
+const recordsTokens: Question["ask"] = async ({ backend, rows: bare }, config) => {
+  const rows = bare.map((row, r) => {
+    const [start, end] = [row.targetMask.indexOf(1), row.targetMask.lastIndexOf(1) + 1];
+    return {
+      ...row,
+      segments: [{ kind: "response" as const, traceId: `t${r}`, weightVersion: 0, start, end }],
+    };
+  });
+  const events: unknown[] = [];
+  const records: TokenRecord[] = [];
+  const { signal } = new AbortController();
+  const journal = {
+    tokens: (_step: number, list: readonly TokenRecord[]) => records.push(...list),
+  };
+  await recordTokens(
+    {
+      config,
+      backend,
+      emit: (_step, event) => events.push(event),
+      journal: journal as unknown as RunLog,
+      signal,
+    },
+    1,
+    rows,
+  );
+  expect(events).toEqual([]);
+  const logprobs = await backend.forward!(rows, "current");
+  const expected = rows.flatMap((row, r) =>
+    row.segments
+      .filter(({ kind }) => kind === "response")
+      .map(({ start, end }) => [...logprobs[r]!.subarray(start, end)]),
+  );
+  expect(records).toHaveLength(expected.length);
+  for (const [i, record] of records.entries()) {
+    expect(record.logprobs).toHaveLength(expected[i]!.length);
+    for (const [k, value] of record.logprobs.entries())
+      expect(value).toBeCloseTo(expected[i]![k]!, 4);
+    expect(record.logprobs.every((value) => value < 0)).toBe(true);
+    expect(record.entropy !== null).toBe(backend.entropies !== undefined);
+    const isMeasured = config.algorithm.klBeta > 0 && backend.capabilities.reference === true;
+    expect(record.reference !== null).toBe(isMeasured);
+  }
+  return records.length > 0;
+};
 
 /** What two updates with the option leave is not what they leave without it. */
 function steers(field: keyof OptimSpec, value: number): Question["ask"] {
@@ -206,8 +255,10 @@ const questions: readonly Question[] = [
     { [`${correction}.tis_mode`]: "token" },
     { [`${correction}.rollout_rs`]: "token_k1", [`${correction}.rollout_rs_threshold`]: "2" },
     { [`${correction}.rollout_token_veto_threshold`]: 1e-4 },
-    { "record.token_rows": 4 },
   ].map((set): Question => ({ option: Object.keys(set)[0]!, set, ask: knows("current") })),
+  ...[{ "record.token_rows": -1 }, { "record.token_rows": -1, "algorithm.kl_beta": 0.1 }].map(
+    (set): Question => ({ option: "record.token_rows", set, ask: recordsTokens }),
+  ),
   ...lossNames.flatMap((name): Question[] => {
     const of = fakeLosses.includes(name) ? {} : { of: real };
     const loss = { "algorithm.loss_fn": name };
