@@ -130,8 +130,11 @@ export function EpisodesView({
   useEffect(() => setSelected(0), [query]);
   const rows = page?.rows ?? [];
   const { before: _, ...kept } = filter;
-  const move = (by: number): void =>
+  const move = (by: number): void => {
+    // Enter would open the link that was clicked last instead of the selected row.
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     setSelected((at) => Math.max(0, Math.min(rows.length - 1, at + by)));
+  };
   useKeys({
     j: () => move(1),
     k: () => move(-1),

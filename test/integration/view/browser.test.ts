@@ -97,6 +97,8 @@ it("leads from runs to an episode by keyboard, without a complaint of the browse
   expect(await page.locator(".findings").innerText()).toContain("no reward variance");
   expect(await page.locator("canvas").count()).toBeGreaterThan(0);
   await open("#/episodes/0", "main tbody tr.selected");
+  // The link that was clicked last has the focus.
+  await page.locator("nav a", { hasText: "Episodes" }).click();
   await page.keyboard.press("j");
   await page.keyboard.press("Enter");
   await page.locator("article h1").waitFor();
