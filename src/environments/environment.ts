@@ -6,11 +6,12 @@ import { type HarborRunner, HarborSource } from "./harbor/harbor-source.ts";
 import { McpSource } from "./mcp/mcp-source.ts";
 import { OpenEnvSource } from "./openenv/openenv-source.ts";
 import { OrsSource, type OrsOptions } from "./ors/ors-source.ts";
+import { ReasoningGymSource } from "./reasoning-gym/reasoning-gym-source.ts";
 import { VerifiersSource } from "./verifiers/verifiers-source.ts";
 
 /** Options of {@link environment}; each protocol reads those that it has. */
 export interface EnvironmentOptions extends Omit<OrsOptions, "url" | "env"> {
-  /** Python interpreter, for `verifiers:`. @default that of `agent-trainer env setup`, else python3 */
+  /** Python interpreter, for `verifiers:` and `reasoning-gym:`. @default that of `agent-trainer env setup`, else python3 */
   readonly python?: string;
 }
 
@@ -38,6 +39,16 @@ const kinds: Readonly<Record<string, Opener>> = {
     const [taskset = "", query = ""] = rest.split(/\?(.*)/su);
     return new VerifiersSource({ taskset, config: queryTree(query), ...defined({ python }) });
   },
+  "reasoning-gym": (rest, { python, callTimeoutMs }) => {
+    const [family = "", query = ""] = rest.split(/\?(.*)/su);
+    const { size, ...config } = queryTree(query);
+    return new ReasoningGymSource({
+      family,
+      config,
+      ...(size === undefined ? {} : { size: Number(size) }),
+      ...defined({ python, callTimeoutMs }),
+    });
+  },
 };
 
 function kindOf(text: string): string | null {
@@ -61,9 +72,7 @@ export function environment(text: string, options: EnvironmentOptions = {}): Env
     const known = Object.keys(kinds).map((name) => `${name}:`);
     throw new ConfigError({
       message: `The environment ${JSON.stringify(text)} begins with no known protocol; there are ${known.join(", ")}.`,
-      hint: text.startsWith("reasoning-gym:")
-        ? "Start examples/environments/reasoning_gym_server.py, and write ors:http://127.0.0.1:8080#FAMILY."
-        : "Write it as in ors:http://127.0.0.1:8080, or as path#export of a module.",
+      hint: "Write it as in ors:http://127.0.0.1:8080, or as path#export of a module.",
       fields: { value: text },
     });
   }

@@ -19,6 +19,8 @@ export { HarborSource } from "./harbor/harbor-source.ts";
 export type { HarborOptions, HarborRunner } from "./harbor/harbor-source.ts";
 export { McpSource } from "./mcp/mcp-source.ts";
 export type { McpOptions } from "./mcp/mcp-source.ts";
+export { ReasoningGymSource } from "./reasoning-gym/reasoning-gym-source.ts";
+export type { ReasoningGymOptions } from "./reasoning-gym/reasoning-gym-source.ts";
 export { VerifiersSource } from "./verifiers/verifiers-source.ts";
 export type { VerifiersOptions } from "./verifiers/verifiers-source.ts";
 export type {

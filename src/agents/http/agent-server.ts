@@ -1,9 +1,9 @@
 /** The process of an HTTP agent: started with the first rollout, and again where it has ended. */
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { delay, raceAbort } from "../../util/abort.ts";
 import { defined } from "../../util/defined.ts";
+import { freePort } from "../../util/process/free-port.ts";
 import { runLimited } from "../../util/process/limited-process.ts";
 import { cannotStart } from "../process/agent-failed.ts";
 import { commandWords } from "../process/command-words.ts";
@@ -36,15 +36,6 @@ export interface RunningServer {
 const tryMs = 50;
 const endingMs = 3000;
 const tailBytes = 65_536;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 /** Flags and help of `agent-trainer env`; the commands are in `env.ts`, loaded on demand. */
 import type { Command } from "commander";
-import { environmentsFolder } from "../../environments/verifiers/verifiers-folder.ts";
+import { environmentsFolder } from "../../environments/python-environment.ts";
 import { wholeNumber } from "../terminal/flag-values.ts";
 import type { CliIo } from "../terminal/io.ts";
 import type { EnvSetupFlags, EnvShowFlags } from "./env.ts";
@@ -22,16 +22,21 @@ export function addEnvCommands(
 ): void {
   const group = program
     .command("env")
-    .description("show what an environment offers, and install what verifiers: needs")
+    .description(
+      "show what an environment offers, and install what verifiers: and reasoning-gym: need",
+    )
     .addHelpText("after", groupHelp);
   command(group, "show", "list the first tasks of an environment, and the prompt and tools of one")
     .argument(
       "<env>",
-      "the environment, as in the option env: ors:URL, openenv:URL, harbor:FOLDER, verifiers:NAME, mcp:COMMAND, or path#export",
+      "the environment, as in the option env: ors:URL, openenv:URL, harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, mcp:COMMAND, or path#export",
     )
     .option("--split <name>", "split whose tasks are listed", "train")
     .option("--limit <n>", "number of tasks to list", wholeNumber(1), 5)
-    .option("--python <path>", "Python interpreter for verifiers: (default: that of env setup)")
+    .option(
+      "--python <path>",
+      "Python interpreter for verifiers: and reasoning-gym: (default: that of env setup)",
+    )
     .addHelpText(
       "after",
       '\nExamples:\n  $ agent-trainer env show ors:http://127.0.0.1:8080\n  $ agent-trainer env show verifiers:gsm8k-v1 --limit 1 --json\n  $ agent-trainer env show "mcp:npx -y @modelcontextprotocol/server-everything"\n',
@@ -40,7 +45,11 @@ export function addEnvCommands(
       const { envShowCommand } = await import("./env.ts");
       onExit(await envShowCommand(name, flags, io));
     });
-  command(group, "setup", "create a Python environment with verifiers, for verifiers:NAME")
+  command(
+    group,
+    "setup",
+    "create a Python environment with verifiers, for verifiers:NAME, and further packages",
+  )
     .argument("[packages...]", "further packages, such as tasksets; as pip takes them")
     .option(
       "--python <path>",
@@ -51,7 +60,7 @@ export function addEnvCommands(
     .option("--dry-run", "print the commands, then exit")
     .addHelpText(
       "after",
-      "\nExamples:\n  $ agent-trainer env setup\n  $ agent-trainer env setup ./my_taskset --dry-run\n",
+      "\nExamples:\n  $ agent-trainer env setup\n  $ agent-trainer env setup ./my_taskset --dry-run\n  $ agent-trainer env setup openreward reasoning-gym\n",
     )
     .action(async (packages: string[], flags: EnvSetupFlags) => {
       const { envSetupCommand } = await import("./env.ts");

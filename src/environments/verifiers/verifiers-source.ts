@@ -1,5 +1,4 @@
 /** Environments of the Python package verifiers: tasks from there, and episodes that their own agents play. */
-import { existsSync } from "node:fs";
 import { z } from "zod";
 import type {
   EnvironmentEpisode,
@@ -10,11 +9,10 @@ import type {
 } from "../../core/environment.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
-import { pythonIn } from "../../util/process/python-in.ts";
 import { environmentError } from "../episode/environment-error.ts";
 import { instructionOf } from "../episode/instruction.ts";
+import { environmentsPython } from "../python-environment.ts";
 import { BridgeProcess, setupHint } from "./bridge-process.ts";
-import { environmentsFolder } from "./verifiers-folder.ts";
 
 /** Options of an environment of verifiers. */
 export interface VerifiersOptions {
@@ -109,7 +107,7 @@ export class VerifiersSource implements EnvironmentSource {
     signal: AbortSignal = new AbortController().signal,
   ): Promise<T> {
     const { taskset, config = {} } = this.#options;
-    this.#bridge ??= new BridgeProcess(this.name, this.#python(), [
+    this.#bridge ??= new BridgeProcess(this.name, this.#options.python ?? environmentsPython(), [
       taskset,
       JSON.stringify(config),
     ]);
@@ -119,10 +117,5 @@ export class VerifiersSource implements EnvironmentSource {
       isFinal: true,
       hint: setupHint,
     });
-  }
-
-  #python(): string {
-    const own = pythonIn(environmentsFolder);
-    return this.#options.python ?? (existsSync(own) ? own : "python3");
   }
 }
