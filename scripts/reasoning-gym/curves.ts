@@ -6,7 +6,7 @@ const [width, height] = [180, 120];
 const [left, right, top, bottom] = [28, 10, 24, 12];
 
 function panel(row: Row, index: number): readonly string[] {
-  const { family, curve, examples, rollouts, constant } = row;
+  const { family, curve, before, after, constant } = row;
   const x0 = (index % columns) * width;
   const y0 = Math.floor(index / columns) * height;
   const last = Math.max(1, curve.length - 1);
@@ -28,8 +28,8 @@ function panel(row: Row, index: number): readonly string[] {
     text([x0 + left - 6, Number(y(1)) + 4], "1", "end"),
     text([x0 + left, y0 + 14], family, "start"),
     `<polyline points="${points}" fill="none" stroke="#2e9e5b" stroke-width="1.5"/>`,
-    dot(0, examples.mean),
-    dot(last, rollouts.mean),
+    dot(0, before.mean),
+    dot(last, after.mean),
   ];
 }
 

@@ -1,10 +1,11 @@
 /**
- * Trains the built-in model on families of reasoning-gym, one after the other: first on examples, then on
- * rollouts. Prints a JSON line for each, and writes the table and the curves of docs/environments.md.
+ * Trains SmolLM2-135M-Instruct on families of reasoning-gym, one after the other, each from the published
+ * weights. Prints a JSON line for each, and writes the table and the curves of docs/environments.md.
  *
- *   npx tsx --conditions=agent-trainer-source scripts/reasoning-gym/main.ts [FAMILY ...]
+ *   npx tsx --conditions=agent-trainer-source scripts/reasoning-gym/main.ts MODEL [FAMILY ...]
  *
- * Without names, all families of families.ts that were not measured yet.
+ * MODEL is a folder, a .gguf file, or OWNER/NAME on a hub. Without names, all families of families.ts that
+ * were not measured yet.
  */
 import { execFileSync } from "node:child_process";
 import { availableParallelism, cpus } from "node:os";
@@ -14,11 +15,12 @@ import { environmentsPython } from "../../test/integration/environments/python.t
 import { root } from "../../test/integration/root.ts";
 import { startServer } from "../../test/integration/server-process.ts";
 import { families } from "./families.ts";
-import { measure, type Prepared, setup } from "./measure.ts";
+import { measure, type Row, setup } from "./measure.ts";
 import { isLearned, record, recorded } from "./report.ts";
 
 const done = new Set(recorded().map(({ family }) => family));
-const named = process.argv.slice(2);
+const [model, ...named] = process.argv.slice(2);
+if (model === undefined) throw new Error("Usage: main.ts MODEL [FAMILY ...]");
 const chosen = named.length > 0 ? named : Object.keys(families).filter((name) => !done.has(name));
 const unknown = chosen.filter((name) => !Object.hasOwn(families, name));
 if (unknown.length > 0) throw new Error(`Not in families.ts: ${unknown.join(", ")}`);
@@ -26,7 +28,7 @@ if (unknown.length > 0) throw new Error(`Not in families.ts: ${unknown.join(", "
 const python = environmentsPython();
 const size = String(setup.size);
 
-function prepare(family: string): Prepared {
+function bestConstant(family: string): Row["constant"] {
   const options = JSON.stringify(families[family]);
   const script = join(import.meta.dirname, "prepare.py");
   const common = ["--size", size, "--config", options, "--constants", String(setup.constants)];
@@ -35,7 +37,7 @@ function prepare(family: string): Prepared {
     stdio: ["ignore", "pipe", "inherit"],
     maxBuffer: 1e8,
   });
-  return JSON.parse(line.slice(line.indexOf("{"))) as Prepared;
+  return JSON.parse(line.slice(line.indexOf("{"))) as Row["constant"];
 }
 
 const port = await freePort();
@@ -59,7 +61,7 @@ try {
     try {
       // One after the other, so that their seconds mean something.
       // oxlint-disable-next-line no-await-in-loop
-      const row = await measure(family, `ors:${url}#${family}`, prepare(family));
+      const row = await measure(family, `ors:${url}#${family}`, model, bestConstant(family));
       record(row, { setup, machine });
       console.log(JSON.stringify({ ...row, learned: isLearned(row) }));
     } catch (error) {

@@ -1,23 +1,10 @@
-/** One family: examples, then rollouts, and the same held-out tasks before, between and after. */
+/** One family: the same held-out tasks before and after training on others. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AgentTrainer } from "agent-trainer";
 import { evaluate, type EvaluationItem } from "agent-trainer/evaluate";
-import { fineTune } from "agent-trainer/finetune";
 import { groupBy } from "../../src/util/group-by.ts";
-
-/** A question with its right answer. */
-export interface Example {
-  readonly prompt: string;
-  readonly completion: string;
-}
-
-/** What `prepare.py` says about a family. */
-export interface Prepared {
-  readonly examples: readonly Example[];
-  readonly constant: Row["constant"];
-}
 
 /** A mean reward on the held-out tasks. */
 export interface Mean {
@@ -30,47 +17,45 @@ export interface Mean {
 export interface Row {
   readonly family: string;
   readonly heldOut: number;
-  readonly untrained: Mean;
-  readonly examples: Mean;
-  readonly rollouts: Mean;
-  /** Of rollouts over examples, with the standard error of paired differences. */
+  readonly before: Mean;
+  readonly after: Mean;
+  /** Of one over the other, with the standard error of paired differences. */
   readonly gain: Mean;
   /** The best of the frequent answers of the examples, given to every held-out task. */
   readonly constant: Mean & { readonly answer: string };
-  readonly seconds: { readonly examples: number; readonly rollouts: number };
+  /** Of training alone. */
+  readonly seconds: number;
   /** Mean reward of the rollouts of each step. */
   readonly curve: readonly number[];
 }
 
 /** What is the same for all families. */
 export const setup = {
-  model: "builtin:shop-tiny",
-  /** The one that the built-in model was made with. */
-  system: "You are a shop assistant.",
+  model: "SmolLM2-135M-Instruct",
+  system: "Reply with the answer alone.",
   /** Tasks of each split. */
-  size: 1024,
-  examples: { steps: 64, batch: 32, learningRate: 2e-3 },
-  rollouts: { steps: 30, tasks: 8, n: 8, learningRate: 1.5e-3, maxTokens: 16 },
-  schedule: { lrSchedule: "cosine", warmupStepsRatio: 0.1 },
-  heldOut: { tasks: 128, n: 4 },
-  constants: 256,
+  size: 256,
+  loraRank: 16,
+  rollouts: { steps: 20, tasks: 8, n: 8, learningRate: 5e-4, maxTokens: 12 },
+  heldOut: { tasks: 64, n: 2 },
+  constants: 64,
   seed: 0,
 } as const;
 
-const environment = { valSplit: "test", systemPrompt: setup.system };
+const environment = { systemPrompt: setup.system };
 const sampling = { maxTokens: setup.rollouts.maxTokens };
 
-async function heldOutRewards(env: string, model: string, n: number = setup.heldOut.n) {
+async function heldOutRewards(env: string, model: string, base: string) {
   const { items } = await evaluate({
     env,
     model,
-    n,
+    n: setup.heldOut.n,
     limit: setup.heldOut.tasks,
     seed: setup.seed,
     // At the temperature of training.
     config: {
-      model: { name: setup.model },
-      environment,
+      model: { name: base },
+      environment: { ...environment, valSplit: "test" },
       rollout: { val: { ...sampling, temperature: 1 } },
     },
   });
@@ -92,37 +77,17 @@ function meanOf(values: readonly number[]): Mean {
   return { mean, error: Math.sqrt(squares / (values.length - 1) / values.length) };
 }
 
-async function fromExamples(rows: readonly Example[], outputDir: string): Promise<string> {
-  const { steps, batch, learningRate } = setup.examples;
-  const { runDir } = await fineTune({
-    config: {
-      model: { name: setup.model },
-      data: { trainBatchSize: batch },
-      training: { learningRate, ...setup.schedule },
-      trainer: { totalBatches: steps, saveFreq: 0, outputDir, seed: setup.seed },
-    },
-    train: rows.map(({ prompt, completion }) => ({
-      messages: [
-        { role: "system", content: setup.system },
-        { role: "user", content: prompt },
-        { role: "assistant", content: completion },
-      ],
-    })),
-  });
-  return runDir;
-}
-
 async function fromRollouts(env: string, model: string, outputDir: string) {
   const { steps, tasks, n, learningRate } = setup.rollouts;
   const curve: number[] = [];
   const trainer = new AgentTrainer({
     env,
     config: {
-      model: { name: model },
+      model: { name: model, loraRank: setup.loraRank },
       data: { trainBatchSize: tasks },
-      environment: { systemPrompt: setup.system },
+      environment,
       rollout: { n, train: sampling },
-      training: { learningRate, ...setup.schedule },
+      training: { learningRate },
       trainer: { totalBatches: steps, saveFreq: 0, outputDir, seed: setup.seed },
     },
     onEvent(event) {
@@ -133,40 +98,30 @@ async function fromRollouts(env: string, model: string, outputDir: string) {
   return { runDir, curve };
 }
 
-async function timed<T>(run: () => Promise<T>): Promise<{ value: T; seconds: number }> {
-  const begun = performance.now();
-  const value = await run();
-  return { value, seconds: Math.round((performance.now() - begun) / 1000) };
-}
-
-/** Trains on one family. `env` has its tasks. */
+/** Trains `model` on one family. `env` has its tasks. */
 export async function measure(
   family: string,
   env: string,
-  { examples: rows, constant }: Prepared,
+  model: string,
+  constant: Row["constant"],
 ): Promise<Row> {
   const folder = mkdtempSync(join(tmpdir(), `reasoning-gym-${family}-`));
   try {
-    const log = (what: string, rewards: readonly number[]) =>
-      console.error(`${family} ${what}: ${meanOf(rewards).mean.toFixed(3)}`);
-    const untrained = await heldOutRewards(env, setup.model, 1);
-    log("untrained", untrained);
-    const taught = await timed(() => fromExamples(rows, join(folder, "examples")));
-    const before = await heldOutRewards(env, taught.value);
-    log("after examples", before);
-    const trained = await timed(() => fromRollouts(env, taught.value, join(folder, "rollouts")));
-    const after = await heldOutRewards(env, trained.value.runDir);
-    log("after rollouts", after);
+    const before = await heldOutRewards(env, model, model);
+    console.error(`${family} before: ${meanOf(before).mean.toFixed(3)}`);
+    const begun = performance.now();
+    const { runDir, curve } = await fromRollouts(env, model, folder);
+    const seconds = Math.round((performance.now() - begun) / 1000);
+    const after = await heldOutRewards(env, runDir, model);
     return {
       family,
       heldOut: after.length,
-      untrained: meanOf(untrained),
-      examples: meanOf(before),
-      rollouts: meanOf(after),
+      before: meanOf(before),
+      after: meanOf(after),
       gain: meanOf(after.map((reward, i) => reward - (before[i] ?? 0))),
       constant,
-      seconds: { examples: taught.seconds, rollouts: trained.seconds },
-      curve: trained.value.curve,
+      seconds,
+      curve,
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -27,18 +27,17 @@ const signed = ({ mean, error }: Mean): string =>
 const line = (row: Row): string =>
   `| ${[
     row.family,
-    number(row.untrained),
-    number(row.examples),
-    number(row.rollouts),
+    number(row.before),
+    number(row.after),
     signed(row.gain),
     isLearned(row) ? "yes" : "no",
     number(row.constant),
-    `${row.seconds.examples} + ${row.seconds.rollouts}`,
+    row.seconds,
   ].join(" | ")} |`;
 
 /** Its mean is above that of the best constant by more than two standard errors. */
-const isAboveConstant = ({ rollouts, constant }: Row): boolean =>
-  rollouts.mean - constant.mean > 2 * rollouts.error;
+const isAboveConstant = ({ after, constant }: Row): boolean =>
+  after.mean - constant.mean > 2 * after.error;
 
 /** Families that were measured before. */
 export function recorded(): readonly Row[] {
@@ -58,8 +57,8 @@ export function record(row: Row | null, about: Omit<Recorded, "families">): void
   const table = [
     `${learned.length} of ${rows.length} families are learned, ${above} of them to more than the best constant:`,
     "",
-    "| family | untrained | after examples | after rollouts | gain | learned | best constant | seconds |",
-    "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    "| family | before | after | gain | learned | best constant | seconds |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
     ...rows.map(line),
     ...(left.length === 0 ? [] : ["", `Not measured yet: ${left.join(", ")}.`]),
     "",
