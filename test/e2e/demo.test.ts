@@ -60,10 +60,11 @@ describe("agent-trainer demo", () => {
   it("gives the same numbers for the same seed, and others for another", async () => {
     const first = whole.get(1);
     if (first === undefined) throw new Error("The first test did not end.");
-    // What a run plans to do does not change what it has done so far.
+    // A run that plans fewer steps begins in the same way; only its learning rate falls faster.
+    const planned = { "progress/done_fraction": null, "progress/lr": null };
     const linesOf = async ({ runDir }: DemoResult): Promise<unknown[]> => {
       const lines = await steadyMetrics(resolve(shared.path, runDir));
-      return lines.slice(0, 3).map((line) => ({ ...line, "progress/done_fraction": null }));
+      return lines.slice(0, 3).map((line) => ({ ...line, ...planned }));
     };
     const lines = await linesOf(first);
     expect(lines).toHaveLength(3);
