@@ -17,8 +17,12 @@ interface Recorded {
   readonly families: readonly Row[];
 }
 
-/** Held-out rewards rose by more than two standard errors of the paired differences. */
-export const isLearned = ({ gain: { mean, error } }: Row): boolean => mean > 2 * error && mean > 0;
+/** A smaller gain may be real, but is no skill. */
+const leastGain = 0.05;
+
+/** Held-out rewards rose by at least that, and by more than two standard errors of the paired differences. */
+export const isLearned = ({ gain: { mean, error } }: Row): boolean =>
+  mean > 2 * error && mean >= leastGain;
 
 const number = ({ mean }: Mean): string => mean.toFixed(2);
 const signed = ({ mean, error }: Mean): string =>
