@@ -7,6 +7,7 @@ import type {
 } from "../../core/environment.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
+import { raceAbort } from "../../util/abort.ts";
 import { defined } from "../../util/defined.ts";
 import { OrsSource } from "../ors/ors-source.ts";
 import { environmentsPython } from "../python-environment.ts";
@@ -26,11 +27,18 @@ export interface ReasoningGymOptions {
   readonly callTimeoutMs?: number;
 }
 
+interface Started {
+  readonly server: GymServer;
+  readonly source: OrsSource;
+}
+
 /** The splits are `train` and `test`; a plain response is scored from 0 to 1. */
 export class ReasoningGymSource implements EnvironmentSource {
   readonly name: string;
   readonly #options: ReasoningGymOptions;
-  #started: Promise<{ readonly server: GymServer; readonly source: OrsSource }> | null = null;
+  #started: Promise<Started> | null = null;
+  /** Aborts a start that `close` does not wait for. */
+  #closing = new AbortController();
 
   /** @throws ConfigError for a family that is no name, or a size below 1. */
   constructor(options: ReasoningGymOptions) {
@@ -59,25 +67,31 @@ export class ReasoningGymSource implements EnvironmentSource {
   async close(): Promise<void> {
     const started = this.#started;
     this.#started = null;
+    this.#closing.abort();
+    this.#closing = new AbortController();
     const { server } = (await started?.catch(() => null)) ?? {};
     await server?.stop();
   }
 
   async #source(signal: AbortSignal = new AbortController().signal): Promise<OrsSource> {
-    const started = (this.#started ??= this.#start(signal));
-    try {
-      const { server, source } = await started;
-      if (!server.hasEnded()) return source;
-    } catch (error) {
-      if (this.#started === started) this.#started = null;
-      throw error;
-    }
+    const started = (this.#started ??= this.#starting());
+    const { server, source } = await raceAbort(started, signal);
+    if (!server.hasEnded()) return source;
     // It crashed, or was killed: episodes that were open fail, and are begun again.
     if (this.#started === started) this.#started = null;
     return await this.#source(signal);
   }
 
-  async #start(signal: AbortSignal) {
+  /** All callers share a start, so none of them aborts it for the others; after a failure the next tries again. */
+  #starting(): Promise<Started> {
+    const started = this.#start(this.#closing.signal);
+    started.catch(() => {
+      if (this.#started === started) this.#started = null;
+    });
+    return started;
+  }
+
+  async #start(signal: AbortSignal): Promise<Started> {
     const { family, config = {}, size, python, callTimeoutMs } = this.#options;
     const server = await startGymServer(
       { name: this.name, python: python ?? environmentsPython(), family, config, size },

@@ -75,8 +75,8 @@ export function readGzipBlock(handle: number, at: number): Buffer | null {
 }
 
 /**
- * Members from `from` on that are complete: a last one that a kill cut short, or that is being written, is left
- * out. A file that another program packed is one member, without the size.
+ * Members from `from` on that are complete: a last one that a kill cut short, or that is being written, is
+ * skipped. A file that another program packed is one member, without the size.
  */
 export function* gzipBlocks(handle: number, from = 0): Generator<GzipBlock> {
   for (let at = from; ;) {

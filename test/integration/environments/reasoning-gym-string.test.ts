@@ -40,6 +40,26 @@ it("starts a server for its family, with options, and again where it was killed"
   expect(running()).toEqual([]);
 }, 300_000);
 
+it("shares a start: a caller that gives up does not end it for the others, and close does", async () => {
+  const source = environment("reasoning-gym:chain_sum?size=7", { python: environmentsPython() });
+  const read = async (given: AbortSignal): Promise<number> => {
+    let count = 0;
+    for await (const _ of source.tasks("test", {}, given)) count++;
+    return count;
+  };
+  const impatient = new AbortController();
+  const first = read(impatient.signal);
+  const second = read(signal);
+  impatient.abort(new Error("enough"));
+  await expect(first).rejects.toThrow("enough");
+  expect(await second).toBe(7);
+  await source.close?.();
+  const late = read(signal);
+  await source.close?.();
+  await expect(late).rejects.toThrow(/abort/iu);
+  expect(running()).toEqual([]);
+}, 300_000);
+
 it("says what the server said where the family is unknown", async () => {
   const source = environment("reasoning-gym:no_such_family", { python: environmentsPython() });
   await expect(
