@@ -1,9 +1,12 @@
 /**
  * What watching a run costs: pairs of the same run on the built-in model, with TensorBoard, the health watch
- * and a viewer that indexes it, and with none of them; and the health watch alone. Prints JSON.
+ * and `agent-trainer view` in another process, and with none of them; and the health watch alone. Prints JSON.
+ * The page has to be built (npm run build).
  *
  *   npx tsx --conditions=agent-trainer-source benchmarks/everything-on/main.ts [PAIRS] [STEPS]
  */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,23 +16,28 @@ import { makeTasks } from "../../examples/shop/tasks.ts";
 import { examine } from "../../src/health/find-problems.ts";
 import { History } from "../../src/health/history.ts";
 import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
-import { startViewServer } from "../../src/view/server/view-server.ts";
 import { median } from "../../src/util/median.ts";
 
 const [pairs = 5, steps = 12] = process.argv.slice(2).map(Number);
 
 interface Measured {
-  /** Median of the steps but the first, in seconds. */
+  /** Median of the later steps, in seconds: in the first three the viewer starts. */
   readonly stepS: number;
   readonly lines: readonly Readonly<Record<string, number>>[];
+}
+
+const cli = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+
+function startViewer(folder: string): ChildProcess {
+  const args = [...process.execArgv, cli, "view", folder, "--port", "0"];
+  return spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
 }
 
 async function train(isOn: boolean): Promise<Measured> {
   const outputDir = mkdtempSync(join(tmpdir(), "agent-trainer-bench-"));
   const lines: Readonly<Record<string, number>>[] = [];
   const ends: number[] = [];
-  let viewer: Awaited<ReturnType<typeof startViewServer>> | undefined;
-  let opening: Promise<void> = Promise.resolve();
+  let viewer: ChildProcess | undefined;
   const trainer = new AgentTrainer({
     agentFlow: agent,
     evaluator,
@@ -55,25 +63,17 @@ async function train(isOn: boolean): Promise<Measured> {
       // From end to end, so that what follows a step counts, too.
       ends.push(performance.now());
       if (!isOn || viewer !== undefined || event.step > 1) return;
-      opening = startViewServer({
-        folders: [join(outputDir, "run")],
-        host: "127.0.0.1",
-        port: 0,
-        token: "bench",
-        assets: outputDir,
-        findDecoder: () => Promise.resolve(null),
-      }).then((server) => void (viewer = server));
+      viewer = startViewer(join(outputDir, "run"));
     },
   });
   try {
     await trainer.train();
-    await opening;
   } finally {
-    await viewer?.[Symbol.asyncDispose]();
+    if (viewer?.kill() === true) await once(viewer, "exit");
     rmSync(outputDir, { recursive: true, force: true });
   }
   const spans = ends.slice(1).map((end, i) => (end - (ends[i] ?? end)) / 1000);
-  return { stepS: median(spans), lines };
+  return { stepS: median(spans.slice(2)), lines };
 }
 
 const rounds: { on: number; off: number; ratio: number }[] = [];

@@ -36,12 +36,15 @@ export const deviation = (values: readonly number[]): number => {
 export class History {
   readonly #lines: MetricLine[] = [];
   readonly #names = new Set<string>();
+  /** Values by phase and metric, until the next line: rules read the same ones many times. */
+  readonly #series = new Map<string, readonly Point[]>();
 
   constructor(lines: Iterable<MetricLine> = []) {
     for (const line of lines) this.add(line);
   }
 
   add(line: MetricLine): void {
+    this.#series.clear();
     for (const name of Object.keys(line.values)) this.#names.add(name);
     this.#lines.push(line);
     if (this.#lines.length > keptFirst + keptNewest) this.#lines.splice(keptFirst, 1);
@@ -58,10 +61,16 @@ export class History {
   }
 
   #of(phase: string, metric: string): readonly Point[] {
-    return this.#lines.flatMap((line) => {
-      const value = line.values[metric];
-      return line.phase !== phase || value === undefined ? [] : [{ step: line.step, value }];
-    });
+    const key = `${phase} ${metric}`;
+    const known = this.#series.get(key);
+    if (known !== undefined) return known;
+    const points: Point[] = [];
+    for (const line of this.#lines) {
+      const value = line.phase === phase ? line.values[metric] : undefined;
+      if (value !== undefined) points.push({ step: line.step, value });
+    }
+    this.#series.set(key, points);
+    return points;
   }
 
   /** Metrics that have been seen and match, such as one for each role. */

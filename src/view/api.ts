@@ -77,6 +77,8 @@ export interface RunEntry {
   readonly totalSteps: number | null;
   readonly firstReward: number | null;
   readonly lastReward: number | null;
+  /** What is wrong with it now, problems before warnings. */
+  readonly findings: readonly Pick<RunFinding, "name" | "severity">[];
   readonly index: IndexState;
 }
 

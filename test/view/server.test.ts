@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -138,6 +138,18 @@ it("shows a real run: its episodes, metrics and tokens", async () => {
   const tokens = await read<TokenView>(`/api/runs/0/episodes/${n}/tokens?call=0`);
   expect(tokens.responseTexts!.slice(0, -1).join("")).toBe(call!.response.text);
   expect(tokens.logprobs).toHaveLength(tokens.responseIds.length);
+});
+
+it("names what is wrong with a run in the list of runs, as it is written", async () => {
+  const findings = async () => (await read<RunEntry[]>("/api/runs"))[2]!.findings;
+  expect(await findings()).toEqual([]);
+  const dropped = { "reward/mean": 0, "groups/count": 8, "groups/dropped/uniform_groups": 8 };
+  const lines = Array.from({ length: 12 }, (_, i) => ({ step: i + 1, phase: "train", ...dropped }));
+  appendFileSync(
+    join(other, "metrics.jsonl"),
+    lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
+  );
+  expect(await findings()).toEqual([{ name: "all groups filtered", severity: "problem" }]);
 });
 
 it("refuses filters that it does not know", async () => {

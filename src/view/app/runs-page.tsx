@@ -10,6 +10,18 @@ function progress({ index }: RunEntry): string {
   return ` (index ${Math.floor((100 * index.bytesRead) / index.bytesTotal)} %)`;
 }
 
+/** The first finding by name; the run's page has all of them. */
+function Findings({ run }: { run: RunEntry }) {
+  const [first, ...others] = run.findings;
+  if (first === undefined) return <></>;
+  return (
+    <a href={linkTo("run", run.key)}>
+      {first.severity}: {first.name}
+      {others.length === 0 ? "" : ` and ${others.length} more`}
+    </a>
+  );
+}
+
 function RunRow({ run }: { run: RunEntry }) {
   return (
     <tr>
@@ -23,6 +35,9 @@ function RunRow({ run }: { run: RunEntry }) {
       </td>
       <td>
         {reward(run.firstReward)} → {reward(run.lastReward)}
+      </td>
+      <td>
+        <Findings run={run} />
       </td>
       <td>
         <a href={linkTo("episodes", run.key)}>{whole(run.index.episodes)}</a>
@@ -39,7 +54,9 @@ export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
       <h1>Runs</h1>
       <div class="scroll">
         <table>
-          <TableHead columns={["run", "model", "status", "steps", "reward", "episodes", "calls"]} />
+          <TableHead
+            columns={["run", "model", "status", "steps", "reward", "health", "episodes", "calls"]}
+          />
           <tbody>
             {runs.map((run) => (
               <RunRow key={run.key} run={run} />

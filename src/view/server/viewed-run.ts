@@ -5,6 +5,7 @@ import { basename, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { ConfigError } from "../../core/errors.ts";
 import { isEvaluation } from "../../evaluate/evaluation-folder.ts";
+import { readRunHealth } from "../../trainer/run-folder/run-health.ts";
 import { readRun } from "../../trainer/run-folder/run-summary.ts";
 import type { EpisodeRow, RunEntry } from "../api.ts";
 import { hasTokenRecords, readTrainedTokens } from "../episode/token-records.ts";
@@ -20,6 +21,8 @@ export class ViewedRun implements Disposable {
   readonly index: RunIndex;
   readonly #findDecoder: FindDecoder;
   #decoder: Promise<DecodeTokens | null> | undefined;
+  /** Of the state of the files that `stamp` names. */
+  #findings: { readonly stamp: string; readonly found: Promise<RunEntry["findings"]> } | undefined;
 
   /** @throws ConfigError when the folder holds neither a run nor an evaluation. */
   constructor(folder: string, key: number, findDecoder: FindDecoder) {
@@ -48,11 +51,32 @@ export class ViewedRun implements Disposable {
         totalSteps: null,
         firstReward: null,
         lastReward: null,
+        findings: [],
       };
-    const { model, backend, status, steps, totalSteps, firstReward, lastReward } = await readRun(
-      this.folder,
-    );
-    return { ...base, model, backend, status, steps, totalSteps, firstReward, lastReward };
+    const [run, findings] = await Promise.all([readRun(this.folder), this.#readFindings()]);
+    const { model, backend, status, steps, totalSteps, firstReward, lastReward } = run;
+    return {
+      ...base,
+      ...{ model, backend, status, steps, totalSteps, firstReward, lastReward, findings },
+    };
+  }
+
+  async #readFindings(): Promise<RunEntry["findings"]> {
+    const stamp = this.stamp();
+    if (this.#findings?.stamp !== stamp) {
+      const read = async () =>
+        (await readRunHealth(this.folder)).flatMap(({ name, severity, isCurrent }) =>
+          isCurrent ? [{ name, severity }] : [],
+        );
+      this.#findings = { stamp, found: read() };
+    }
+    const known = this.#findings;
+    try {
+      return await known.found;
+    } catch (error) {
+      if (this.#findings === known) this.#findings = undefined;
+      throw error;
+    }
   }
 
   /** The tokenizer is loaded once; without it, tokens are shown as ids. */

@@ -93,6 +93,8 @@ const open = async (hash: string, wait: string): Promise<void> => {
 
 it("leads from runs to an episode by keyboard, without a complaint of the browser", async () => {
   await open("#/runs", "main tbody tr");
+  const [first] = await page.locator("main tbody tr").allInnerTexts();
+  expect(first).toContain("problem: no reward variance");
   await open("#/run/0", ".findings li");
   expect(await page.locator(".findings").innerText()).toContain("no reward variance");
   expect(await page.locator("canvas").count()).toBeGreaterThan(0);
