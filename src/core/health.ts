@@ -9,6 +9,8 @@ interface DiseaseFacts {
   readonly advice: string;
   /** Diseases that are its consequences, and are left out where it is found. @default none */
   readonly explains?: readonly string[];
+  /** Options that its advice names, or that are often its cause. @default none */
+  readonly options?: readonly string[];
   /** Which episodes to look at. @default any */
   readonly only?: "tool-errors" | "errors" | "truncated" | "malformed" | "incorrect";
 }
@@ -50,7 +52,7 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
     title: "no reward variance",
     severity: "problem",
     advice:
-      "Nothing can be learned from equal rewards: make tasks easier or harder, or grade the reward.",
+      "Nothing can be learned from equal rewards. Read an episode: does the agent do what it should, and does the evaluator see it (agent-trainer doctor reward)? If both do, choose easier or harder tasks, or grade the reward.",
     explains: [
       "few_informative_groups",
       "groups_filtered",
@@ -72,6 +74,7 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
       "updates_skipped",
       "learning_rate_low",
     ],
+    options: ["rollout.n"],
   },
   advantages_zero: {
     title: "advantages are zero",
@@ -79,22 +82,26 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
     advice:
       "Rewards differ between tasks, but not between the rollouts of one: grade the reward, or raise rollout.n.",
     explains: ["few_informative_groups", "gradient_zero", "updates_skipped", "learning_rate_low"],
+    options: ["rollout.n"],
   },
   few_informative_groups: {
     title: "few informative groups",
     severity: "warning",
     advice: "Most rollouts teach nothing. Raise rollout.n, or choose tasks of medium difficulty.",
+    options: ["rollout.n"],
   },
   reward_hacked: {
     title: "reward is hacked",
     severity: "problem",
-    advice: "Read episodes with a high reward: the reward pays for something else than the task.",
+    advice:
+      "Read episodes with a high reward of the first steps: the reward pays for something else than the task.",
   },
   validation_diverges: {
     title: "validation diverges from training",
     severity: "problem",
     advice:
       "Training tasks are memorized, or their reward is gamed: use more tasks, stop early (trainer.early_stopping_patience), or correct the evaluator.",
+    options: ["training.learning_rate", "trainer.early_stopping_patience"],
   },
   gradient_zero: {
     title: "gradient is zero",
@@ -106,6 +113,7 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
     title: "gradient explodes",
     severity: "problem",
     advice: "Lower training.learning_rate, or set training.max_grad_norm.",
+    options: ["training.learning_rate", "training.max_grad_norm"],
   },
   updates_skipped: {
     title: "updates are skipped",
@@ -125,12 +133,14 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
       "few_informative_groups",
       "updates_skipped",
     ],
+    options: ["training.learning_rate", "training.max_grad_norm", "training.ppo_epochs"],
   },
   learning_rate_low: {
     title: "learning rate is too low",
     severity: "warning",
     advice:
       "Raise training.learning_rate threefold; LoRA needs about ten times that of full fine-tuning.",
+    options: ["training.learning_rate"],
   },
   entropy_collapse: {
     title: "entropy collapse",
@@ -144,11 +154,13 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
       "few_informative_groups",
       "updates_skipped",
     ],
+    options: ["training.learning_rate", "algorithm.entropy_coef", "algorithm.kl_beta"],
   },
   entropy_explosion: {
     title: "entropy explosion",
     severity: "problem",
     advice: "The policy drifts towards noise. Lower the learning rate or algorithm.entropy_coef.",
+    options: ["training.learning_rate", "algorithm.entropy_coef"],
   },
   length_collapse: {
     title: "length collapse",
@@ -158,22 +170,26 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
   truncation: {
     title: "truncation",
     severity: "problem",
-    advice: "Raise rollout.train.max_tokens, or penalize length with algorithm.overlong_buffer.",
+    advice:
+      "Raise rollout.train.max_tokens; if responses are long for no reason, penalize length with algorithm.overlong_buffer.",
     explains: ["malformed_tool_calls"],
     only: "truncated",
+    options: ["rollout.train.max_tokens"],
   },
   garbled_output: {
     title: "garbled output",
     severity: "problem",
     advice:
-      "Check the chat template, the tokenizer and the temperature; a model that diverged also writes like this.",
+      "If the first step has it already, check the temperature, the chat template and the tokenizer; if it came later, the model diverged.",
     explains: ["repeated_text", "entropy_explosion", "malformed_tool_calls"],
+    options: ["rollout.train.temperature"],
   },
   repeated_text: {
     title: "repeated text",
     severity: "warning",
     advice:
       "Responses end in loops: raise the temperature, lower max_tokens, or give truncated responses no reward.",
+    options: ["rollout.train.temperature", "rollout.train.max_tokens"],
   },
   empty_responses: {
     title: "empty responses",
@@ -192,6 +208,7 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
     severity: "warning",
     advice: "Calls cannot be parsed: check that the renderer is that of the model.",
     only: "malformed",
+    options: ["rollout.train.max_tokens"],
   },
   failed_rollouts: {
     title: "failed rollouts",
@@ -215,6 +232,7 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
     advice:
       "Check that both sides have the same weights, precision and chat template, or set algorithm.rollout_correction.tis_mode=token.",
     explains: ["learning_rate_high"],
+    options: ["algorithm.rollout_correction.tis_mode"],
   },
   stale_weights: {
     title: "stale weights",
@@ -222,6 +240,7 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
     advice:
       "The sampler still has old weights: check the weight sync, or lower async_training.staleness_threshold.",
     explains: ["sampler_trainer_gap", "learning_rate_low"],
+    options: ["async_training.staleness_threshold"],
   },
 };
 
@@ -250,4 +269,6 @@ export interface RunFinding extends HealthFinding {
   readonly warnedAt: number | null;
   /** Whether the newest steps still show it. */
   readonly isCurrent: boolean;
+  /** What the run has for the options that its advice names or that are often its cause, as JSON. */
+  readonly options: Readonly<Record<string, string>>;
 }

@@ -94,7 +94,7 @@ function collapse(history: History): Seen | null {
   });
   if (jumps.length === 0 && (history.now("train/kl_k3") ?? 0) < 0.05) return null;
   return {
-    evidence: `reward/mean was ${short(best.value)} around step ${best.step} and is ${short(now.value)}; train/sampled_nll jumped in ${jumps.length} steps`,
+    evidence: `reward/mean was ${short(best.value)} around step ${best.step} and is ${short(now.value)}; ${jumps.length === 0 ? "train/kl_k3 is high" : `train/sampled_nll changed by more than 1.8 times in ${jumps.length === 1 ? "one step" : `${jumps.length} steps`}`}`,
     steps: jumps.map(({ step }) => step),
   };
 }

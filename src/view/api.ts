@@ -167,6 +167,8 @@ export interface CallHttp {
 export interface ViewEpisode {
   readonly row: EpisodeRow;
   readonly instruction: string;
+  /** Metadata of the task as JSON, where an expected answer often is; empty without any. */
+  readonly metadata: string;
   readonly trajectories: readonly ViewTrajectory[];
   readonly output: string;
   readonly signals: Readonly<Record<string, number>>;
@@ -268,6 +270,8 @@ export interface RunsCompared {
 
 /** A disease of the run. */
 export type Finding = RunFinding;
+
+export type { ChangedOption } from "../core/changed-option.ts";
 
 /** What the run has cost, and what a point of reward cost, in a line; null for fewer than two steps. */
 export type RunCost = { readonly text: string } | null;

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { diseaseNames, type DiseaseName } from "../../src/core/health.ts";
+import { configFields } from "../../src/config/fields.ts";
+import { diseaseFacts, diseaseNames, type DiseaseName } from "../../src/core/health.ts";
 import { findProblems } from "../../src/health/find-problems.ts";
 import type { MetricLine } from "../../src/health/history.ts";
 
@@ -44,6 +45,13 @@ const healthy = (step: number): Values => ({
   "rollout/retries": 0,
   "rollout/pass@1": 0.2 + step / 30,
   "progress/lr": 1e-5,
+});
+
+it("names options that exist", () => {
+  const keys = new Set(configFields().map(({ key }) => key));
+  const named = Object.values(diseaseFacts).flatMap(({ options = [] }) => options);
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((key) => !keys.has(key))).toEqual([]);
 });
 
 it("finds nothing in a healthy run, in one that has solved its tasks, nor in one without lines", () => {

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import type { TokenView, ViewCall } from "../../src/view/api.ts";
 import { align } from "../../src/view/app/align.ts";
 import { paddedRange } from "../../src/view/app/chart-range.ts";
+import { parseRoute } from "../../src/view/app/parse-route.ts";
 import { messageCount, messagesBefore, partOf } from "../../src/view/app/replay.ts";
 import { largest, logRatios, quantitiesOf } from "../../src/view/app/token-quantities.ts";
 
@@ -10,6 +11,20 @@ const call = (texts: readonly string[] | null, text = texts?.join("") ?? "") => 
   text,
   ids: (texts ?? []).map((_, i) => i),
   texts,
+});
+
+it("reads the address, and knows no page for a name after the list of runs", () => {
+  expect(parseRoute("#/episode/2/1%2Fa%2F0?tokens=3&step=4")).toEqual({
+    page: "episode",
+    run: 2,
+    id: "1/a/0",
+    tokens: 3,
+    http: null,
+    filter: { step: "4" },
+  });
+  expect(["", "#/", "#/runs", "#/runs/run-a"].map((hash) => parseRoute(hash).page)).toEqual([
+    ...["runs", "runs", "runs", "unknown"],
+  ]);
 });
 
 it("aligns tokens, and names the first that differs", () => {

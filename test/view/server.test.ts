@@ -6,7 +6,9 @@ import { compareEvaluations } from "../../src/evaluate/compare.ts";
 import type { EvaluationItem } from "../../src/evaluate/evaluation-item.ts";
 import type {
   CallHttp,
+  ChangedOption,
   EpisodePage,
+  Finding,
   GroupMember,
   MetricTable,
   RewardParts,
@@ -150,6 +152,20 @@ it("names what is wrong with a run in the list of runs, as it is written", async
     lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
   );
   expect(await findings()).toEqual([{ name: "all groups filtered", severity: "problem" }]);
+});
+
+it("shows what was configured, next to what is wrong and as a list", async () => {
+  const changed = await read<ChangedOption[]>("/api/runs/0/options");
+  expect(changed).toContainEqual({ key: "trainer.total_batches", value: "2", default: "-1" });
+  expect(changed.map(({ key }) => key)).not.toContain("trainer.output_dir");
+  const [found] = await read<Finding[]>("/api/runs/2/health");
+  expect(found).toMatchObject({ disease: "groups_filtered", options: { "rollout.n": "8" } });
+  const section = await read<{ text: string }>(`/api/docs/${found!.doc.split("#")[1]!}`);
+  expect(section.text).toContain("groups_filtered, a problem.");
+  expect((await get("/api/docs/nothing")).status).toBe(404);
+  const episode = await read<ViewEpisode>("/api/runs/1/episodes/1");
+  expect(JSON.parse(episode.metadata)).toEqual({ answer: "z" });
+  expect((await read<ViewEpisode>("/api/runs/0/episodes/1")).metadata).toBe("");
 });
 
 it("refuses filters that it does not know", async () => {

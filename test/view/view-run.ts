@@ -38,7 +38,7 @@ export function madeEpisode(made: MadeEpisode): Episode {
   });
   return {
     id,
-    task: { id: task, instruction: "Say something.", metadata: {} },
+    task: { id: task, instruction: "Say something.", metadata: { answer: "z" } },
     rolloutIndex: rollout,
     trajectories: [{ uid: id, name: "agent", steps, reward, signals: {}, metadata: {} }],
     output: responses.at(-1),

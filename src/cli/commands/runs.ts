@@ -86,9 +86,10 @@ export async function listCommand(folder: string, flags: RunsFlags, io: CliIo): 
 /** What is wrong, in a line each. */
 function health(findings: readonly RunFinding[]): string[] {
   if (findings.length === 0) return ["no problem found in the newest steps"];
-  return findings.map(({ name, severity, evidence, doc, isCurrent, warnedAt }) => {
+  return findings.map(({ name, severity, evidence, doc, isCurrent, warnedAt, options }) => {
     const when = isCurrent ? "" : ` (earlier, at step ${warnedAt})`;
-    return `${severity}${when}: ${name}: ${evidence}; ${doc}`;
+    const given = Object.entries(options).map(([key, value]) => `${key}=${value}; `);
+    return `${severity}${when}: ${name}: ${evidence}; ${given.join("")}${doc}`;
   });
 }
 

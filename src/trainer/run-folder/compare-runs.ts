@@ -1,38 +1,20 @@
 /** What two runs were configured with and what came of them, read from their folders. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
+import { identifying, readOptions } from "./read-options.ts";
 import { readRun, type RunSummary } from "./run-summary.ts";
 
 type Metrics = Readonly<Record<string, number>>;
-
-/** Options whose values say only which run it is. */
-const names = new Set(["trainer.experiment_name", "trainer.output_dir"]);
-
-function flatten(value: unknown, path = "", into = new Map<string, string>()): Map<string, string> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    for (const [key, own] of Object.entries(value)) {
-      flatten(own, path === "" ? key : `${path}.${key}`, into);
-    }
-  } else into.set(path, JSON.stringify(value) ?? "null");
-  return into;
-}
-
-/** Empty for a folder without a configuration, as that of an evaluation. */
-function optionsOf(run: string): Map<string, string> {
-  const file = join(run, "config.resolved.yaml");
-  return existsSync(file) ? flatten(parse(readFileSync(file, "utf8"))) : new Map();
-}
 
 /** Options that differ, as JSON; null where a run has no such option. */
 export type OptionDifferences = Readonly<Record<string, readonly [string | null, string | null]>>;
 
 /** Options that differ between two run folders; none where one of them has no configuration. */
 export function optionDifferences(a: string, b: string): OptionDifferences {
-  const [one, two] = [optionsOf(a), optionsOf(b)];
+  const [one, two] = [readOptions(a), readOptions(b)];
   if (one.size === 0 || two.size === 0) return {};
   const keys = [...new Set([...one.keys(), ...two.keys()])].sort();
-  const differ = keys.filter((key) => !names.has(key) && one.get(key) !== two.get(key));
+  const differ = keys.filter((key) => !identifying.has(key) && one.get(key) !== two.get(key));
   return Object.fromEntries(
     differ.map((key) => [key, [one.get(key) ?? null, two.get(key) ?? null]]),
   );

@@ -3,6 +3,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import {
+  diseaseFacts,
   type DiseaseName,
   diseaseNames,
   type HealthFinding,
@@ -10,6 +11,7 @@ import {
 } from "../../core/health.ts";
 import { findProblems } from "../../health/find-problems.ts";
 import { readMetricLines } from "./metric-lines.ts";
+import { readOptions } from "./read-options.ts";
 
 type Warned = ReadonlyMap<DiseaseName, { readonly step: number; readonly finding: HealthFinding }>;
 
@@ -48,17 +50,28 @@ export async function readWarned(folder: string): Promise<Warned> {
  */
 export async function readRunHealth(folder: string): Promise<readonly RunFinding[]> {
   const warned = await readWarned(folder);
+  const given = readOptions(folder);
+  const options = (disease: DiseaseName) =>
+    Object.fromEntries(
+      (diseaseFacts[disease].options ?? []).flatMap((key) => {
+        const value = given.get(key);
+        return value === undefined ? [] : [[key, value] as const];
+      }),
+    );
   const current = findProblems(await readMetricLines(folder)).map((finding) => ({
     ...finding,
     warnedAt: warned.get(finding.disease)?.step ?? null,
     isCurrent: true,
+    options: options(finding.disease),
   }));
   // What began first is more often the cause.
   const began = ({ severity, warnedAt }: RunFinding): number =>
     (severity === "problem" ? 0 : 1e12) + (warnedAt ?? 1e11);
   const names = new Set(current.map(({ disease }) => disease));
   const earlier = [...warned.values()].flatMap(({ step, finding }) =>
-    names.has(finding.disease) ? [] : [{ ...finding, warnedAt: step, isCurrent: false }],
+    names.has(finding.disease)
+      ? []
+      : [{ ...finding, warnedAt: step, isCurrent: false, options: options(finding.disease) }],
   );
   return [...current.toSorted((a, b) => began(a) - began(b)), ...earlier];
 }

@@ -17,9 +17,9 @@ interface ChartProps {
   readonly onStep?: (step: number) => void;
 }
 
-const strokes = ["--line1", "--line2", "--line3", "--line4"];
-/** The second four lines have the same colors and are dashed. */
-const dashOf = (i: number): number[] => (i < strokes.length ? [] : [6, 4]);
+/** For as many lines as the comparison of runs draws; the second half is dashed, for those who see no colors. */
+const strokes = Array.from({ length: 8 }, (_, i) => `--line${i + 1}`);
+const dashOf = (i: number): number[] => (i < strokes.length / 2 ? [] : [6, 4]);
 
 /** Distances of labels: 1, 2, 5, 10 ... */
 const wholeSteps = Array.from(

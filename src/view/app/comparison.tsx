@@ -97,7 +97,7 @@ function Against({ base, run, isOpen, onToggle }: AgainstProps) {
             <td>
               {compared.b} <span class="dim">against {compared.a}</span>
             </td>
-            <td>{whole(compared.tasks)}</td>
+            <td>{compared.tasks === 0 ? "none in common" : whole(compared.tasks)}</td>
             <Interval of={compared.reward} />
             <Interval of={compared.pass} />
             <td>

@@ -6,7 +6,8 @@ import { align, type AlignedPart } from "./align.ts";
 import { reward, signed } from "./format.ts";
 import { useKeys } from "./keys.ts";
 import { useRead } from "./read.ts";
-import { go, linkTo, type Route } from "./route.ts";
+import type { Route } from "./parse-route.ts";
+import { go, linkTo } from "./route.ts";
 
 type Call = RolloutView["calls"][number];
 const noCall: Call = { text: "", ids: [], texts: null };

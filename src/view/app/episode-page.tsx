@@ -10,7 +10,8 @@ import { type KeyHandlers, useKeys } from "./keys.ts";
 import { LongText } from "./message.tsx";
 import { useRead } from "./read.ts";
 import { messageCount, messagesBefore, partOf } from "./replay.ts";
-import { go, linkTo, queryOf, type Route } from "./route.ts";
+import type { Route } from "./parse-route.ts";
+import { go, linkTo, queryOf } from "./route.ts";
 
 /** The same task at other steps. */
 function History({ run, row, filter }: { run: number; row: EpisodeRow; filter: Route["filter"] }) {
@@ -197,7 +198,7 @@ export function EpisodePageView({ run, route }: { run: RunEntry; route: Route })
   });
   if (error !== null) return <p role="alert">{error}</p>;
   if (view === null) return <p class="dim">Loading …</p>;
-  const { row, trajectories, ending, isBad, output, signals, errorStack } = view;
+  const { row, metadata, trajectories, ending, isBad, output, signals, errorStack } = view;
   return (
     <article>
       <h1>{visibleText(row.id)}</h1>
@@ -240,6 +241,12 @@ export function EpisodePageView({ run, route }: { run: RunEntry; route: Route })
             </span>
           ))}
         </p>
+      )}
+      {metadata !== "" && (
+        <details>
+          <summary>Metadata of the task, such as its expected answer</summary>
+          <LongText text={metadata} kind="metadata" />
+        </details>
       )}
       <CallTree
         trajectories={trajectories}

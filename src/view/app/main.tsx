@@ -7,7 +7,8 @@ import { EpisodesView } from "./episodes-view.tsx";
 import { GroupPage } from "./group-page.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { useLive, useRead } from "./read.ts";
-import { linkTo, type Route, useRoute } from "./route.ts";
+import type { Route } from "./parse-route.ts";
+import { linkTo, useRoute } from "./route.ts";
 import { RunPage } from "./run-page.tsx";
 import { RunsPage } from "./runs-page.tsx";
 import "./app.css";
@@ -17,6 +18,7 @@ function View({ route, runs, stamp }: { route: Route; runs: readonly RunEntry[];
   const run = runs.find(({ key }) => key === route.run);
   if (route.page === "runs") return <RunsPage runs={runs} />;
   if (route.page === "diff") return <DiffPage runs={runs} route={route} />;
+  if (route.page === "unknown") return <p role="alert">There is no such page.</p>;
   if (run === undefined) return <p role="alert">There is no such run.</p>;
   switch (route.page) {
     case "run":

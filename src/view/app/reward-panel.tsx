@@ -49,8 +49,8 @@ function Matrix({ run, parts }: { run: RunEntry; parts: RewardParts }) {
       <p class="dim">
         Correlations over the newest {whole(episodes)}{" "}
         <a href={linkTo("episodes", run.key, "", { phase: "train" })}>training episodes</a> with a
-        reward, of steps {fromStep} to {toStep}, with 95 % intervals that take episodes for
-        independent. Coloured where the interval leaves out 0.
+        reward, of steps {fromStep} to {toStep}, with 95 % intervals that treat episodes as
+        independent. Colored where the interval excludes 0.
       </p>
       <div class="scroll" tabIndex={0} role="region" aria-label="Correlations">
         <table class="matrix">

@@ -1,34 +1,9 @@
 /** The page's address: what follows `#`, so that every view can be linked to. */
 import { useEffect, useState } from "preact/hooks";
 import type { EpisodeFilter } from "../api.ts";
+import { parseRoute, type Route } from "./parse-route.ts";
 
-export interface Route {
-  /** `runs`, `run`, `episodes`, `episode`, `group` or `diff`. */
-  readonly page: string;
-  readonly run: number;
-  readonly id: string;
-  /** Call whose tokens are open; null for none. */
-  readonly tokens: number | null;
-  /** Call whose HTTP bodies are open; null for none. */
-  readonly http: number | null;
-  readonly filter: Readonly<Record<string, string>>;
-}
-
-export function parseRoute(hash: string): Route {
-  const [path = "", query = ""] = hash.replace(/^#\/?/u, "").split("?");
-  const [page = "", run = "0", id = ""] = path.split("/");
-  const { tokens, http, ...filter } = Object.fromEntries(new URLSearchParams(query));
-  return {
-    page: page === "" ? "runs" : page,
-    run: Number(run),
-    id: decodeURIComponent(id),
-    tokens: tokens === undefined ? null : Number(tokens),
-    http: http === undefined ? null : Number(http),
-    filter,
-  };
-}
-
-/** Values that are empty are left out. */
+/** Values that are empty are skipped. */
 export function queryOf(
   values: Readonly<Record<string, string | number | null | undefined>>,
 ): string {

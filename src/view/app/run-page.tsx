@@ -1,11 +1,13 @@
 /** One run: health, charts, and a step to look at. */
 import { useState } from "preact/hooks";
-import type { Facets, Finding, MetricTable, RunCost, RunEntry } from "../api.ts";
+import type { ChangedOption, Facets, Finding, MetricTable, RunCost, RunEntry } from "../api.ts";
+import { visibleText } from "../episode/visible-text.ts";
 import { Chart } from "./chart.tsx";
 import { whole } from "./format.ts";
 import { useRead } from "./read.ts";
 import { RewardPanel } from "./reward-panel.tsx";
 import { go, linkTo } from "./route.ts";
+import { TableHead } from "./table-head.tsx";
 
 const first = [
   "reward/mean",
@@ -19,6 +21,61 @@ const first = [
   "episode/truncated",
   "time/step_s",
 ];
+
+/** A link to the episodes of each of the first and the last step that shows it. */
+function StepLinks({ run, steps }: { run: RunEntry; steps: readonly number[] }) {
+  const ends = [...new Set([steps[0], steps.at(-1)])].filter((step) => step !== undefined);
+  return (
+    <>
+      {ends.map((step) => (
+        <span key={step}>
+          <a href={linkTo("episodes", run.key, "", { step })}>step {step}</a> ·{" "}
+        </span>
+      ))}
+    </>
+  );
+}
+
+/** Its section of the documentation, read when it is opened. */
+function Meaning({ doc }: { doc: string }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const { value } = useRead<{ readonly text: string }>(
+    isOpen ? `/api/docs/${doc.slice(doc.indexOf("#") + 1)}` : null,
+  );
+  return (
+    <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary class="dim">{doc}</summary>
+      {value !== null && <p class="documentation">{value.text}</p>}
+    </details>
+  );
+}
+
+/** What was configured, as far as it is not the default. */
+function Options({ run }: { run: RunEntry }) {
+  const { value: changed } = useRead<readonly ChangedOption[]>(`/api/runs/${run.key}/options`);
+  if (changed === null || changed.length === 0) return null;
+  return (
+    <details>
+      <summary>{changed.length} options that are not the defaults</summary>
+      <div class="scroll">
+        <table>
+          <TableHead columns={["option", "value", "default"]} />
+          <tbody>
+            {changed.map(({ key, value, default: usual }) => (
+              <tr key={key}>
+                <th scope="row">
+                  <code>{key}</code>
+                </th>
+                <td>{visibleText(value)}</td>
+                <td class="dim">{usual ?? "–"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
 
 function Health({ run, stamp }: { run: RunEntry; stamp: string }) {
   const { value: found } = useRead<readonly Finding[]>(`/api/runs/${run.key}/health`, stamp);
@@ -44,17 +101,15 @@ function Health({ run, stamp }: { run: RunEntry; stamp: string }) {
                   <a href={linkTo("episodes", run.key, "", one.filter)}>Episodes</a> ·{" "}
                 </>
               )}
-              {one.steps.length > 0 && (
-                <>
-                  <a href={linkTo("episodes", run.key, "", { step: one.steps.at(-1) ?? 0 })}>
-                    step {one.steps.at(-1)}
-                  </a>{" "}
-                  ·{" "}
-                </>
-              )}
-              {one.doc}
-              {one.isCurrent && one.warnedAt !== null && ` · since step ${one.warnedAt}`}
+              <StepLinks run={run} steps={one.steps} />
+              {one.isCurrent && one.warnedAt !== null && `since step ${one.warnedAt} · `}
+              {Object.entries(one.options).map(([key, value]) => (
+                <code key={key} class="chip">
+                  {key}={visibleText(value)}
+                </code>
+              ))}
             </span>
+            <Meaning doc={one.doc} />
           </li>
         ))}
       </ul>
@@ -129,10 +184,17 @@ export function RunPage({ run, stamp }: { run: RunEntry; stamp: string }) {
         {run.model} · {run.backend} · {run.status} · {run.steps}/{run.totalSteps ?? "?"} steps ·{" "}
         <a href={linkTo("episodes", run.key)}>{whole(run.index.episodes)} episodes</a> ·{" "}
         {whole(run.index.calls)} calls
-        {run.index.damaged > 0 && ` · ${run.index.damaged} damaged lines left out`}
+        {run.index.damaged > 0 && ` · ${run.index.damaged} damaged lines skipped`}
       </p>
       {cost !== null && <p class="dim">Cost: {cost.text}</p>}
+      {run.status === "untrained" && (
+        <p role="status">
+          Untrained: in no step was there anything to learn from, so the weights are those of the
+          start.
+        </p>
+      )}
       {error !== null && <p role="alert">{error}</p>}
+      <Options run={run} />
       <Health run={run} stamp={stamp} />
       {facets !== null && <StepSlider key={facets.steps.length} run={run} steps={facets.steps} />}
       {table !== null && table.steps.length > 0 && (

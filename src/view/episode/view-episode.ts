@@ -35,6 +35,11 @@ function shown(output: unknown): string {
   return typeof output === "string" ? output : inspect(output, { depth: 6, breakLength: 100 });
 }
 
+function metadataOf({ task: { metadata } }: Episode): string {
+  const isEmpty = metadata === undefined || Object.keys(metadata).length === 0;
+  return isEmpty ? "" : JSON.stringify(metadata, null, 2);
+}
+
 export interface Neighbours {
   readonly previous: number | null;
   readonly following: number | null;
@@ -51,6 +56,7 @@ export function viewEpisode(
   return {
     row,
     instruction: episode.task.instruction,
+    metadata: metadataOf(episode),
     trajectories: viewTrajectories(episode),
     output: shown(episode.output),
     signals: Object.fromEntries(signals),

@@ -1,6 +1,6 @@
 /** What the index holds of an episode. */
 import type { Episode } from "../../core/trajectory.ts";
-import type { EpisodePhase } from "../api.ts";
+import type { EpisodePhase, ViewMessage } from "../api.ts";
 import { messageText } from "../../core/message-text.ts";
 import { viewTrajectories } from "../episode/conversation.ts";
 
@@ -55,6 +55,13 @@ function signalsOf({ metrics }: Episode): string | null {
   return found.length === 0 ? null : JSON.stringify(Object.fromEntries(found));
 }
 
+/** A response that only calls a tool shows the call. */
+function previewOf({ text, toolCalls = [] }: ViewMessage, before: string): string {
+  if (text.trim() !== "") return text;
+  const [first] = toolCalls;
+  return first === undefined ? before : `${first.name}(${first.arguments})`;
+}
+
 export function indexRow(episode: Episode, step: number, phase: EpisodePhase): IndexRow {
   const texts: string[] = [asText(episode.task.instruction)];
   let [prompt, response, toolCalls, toolErrors, truncated, malformed, seconds] = [
@@ -79,7 +86,7 @@ export function indexRow(episode: Episode, step: number, phase: EpisodePhase): I
         texts.push(name, given);
       }
       texts.push(call.response.reasoning ?? "", call.response.text);
-      preview = call.response.text === "" ? preview : call.response.text;
+      preview = previewOf(call.response, preview);
     }
   }
   for (const trajectory of episode.trajectories)

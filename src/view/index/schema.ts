@@ -8,7 +8,7 @@ import type Libsql from "libsql";
 import type { Database } from "libsql";
 
 /** Raise it with every change of the tables or of what is in them: older files are rebuilt. */
-const version = 3;
+const version = 4;
 
 const tables = `
 CREATE TABLE files (

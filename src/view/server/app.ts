@@ -10,6 +10,7 @@ import { episodeMarkdown } from "../episode/markdown.ts";
 import { tokenView } from "../episode/token-view.ts";
 import { readMetricLines } from "../../trainer/run-folder/metric-lines.ts";
 import { formatCost, readCostOfReward } from "../../trainer/run-folder/cost-of-reward.ts";
+import { readChangedOptions } from "../../trainer/run-folder/read-options.ts";
 import { readRunHealth } from "../../trainer/run-folder/run-health.ts";
 import {
   facets,
@@ -24,6 +25,7 @@ import { compareInView } from "../compare.ts";
 import { rewardParts } from "../reward-parts.ts";
 import { metricTable } from "../metric-table.ts";
 import { requireToken } from "./access.ts";
+import { healthSection } from "./documentation.ts";
 import { parseFilter } from "./query-filter.ts";
 import type { ViewedRun } from "./viewed-run.ts";
 
@@ -63,6 +65,11 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
     context.json(await Promise.all(runs.map((run) => run.entry()))),
   );
 
+  app.get("/api/docs/:anchor", (context) => {
+    const text = healthSection(context.req.param("anchor"));
+    return text === null ? context.notFound() : context.json({ text });
+  });
+
   const inRun = new Hono<{ Variables: { run: ViewedRun } }>();
   inRun.use("/:run/*", async (context, next) => {
     const run = runs[Number(context.req.param("run"))];
@@ -78,6 +85,7 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
   inRun.get("/:run/health", async (context) =>
     context.json(await readRunHealth(context.var.run.folder)),
   );
+  inRun.get("/:run/options", (context) => context.json(readChangedOptions(context.var.run.folder)));
   inRun.get("/:run/cost", async (context) => {
     const cost = await readCostOfReward(context.var.run.folder);
     return context.json(cost === null ? null : { text: formatCost(cost) });

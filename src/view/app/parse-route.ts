@@ -1,0 +1,29 @@
+/** What the page's address says. */
+
+export interface Route {
+  /** `runs`, `run`, `episodes`, `episode`, `group` or `diff`. */
+  readonly page: string;
+  readonly run: number;
+  readonly id: string;
+  /** Call whose tokens are open; null for none. */
+  readonly tokens: number | null;
+  /** Call whose HTTP bodies are open; null for none. */
+  readonly http: number | null;
+  readonly filter: Readonly<Record<string, string>>;
+}
+
+export function parseRoute(hash: string): Route {
+  const [path = "", query = ""] = hash.replace(/^#\/?/u, "").split("?");
+  const [given = "", run = "0", id = ""] = path.split("/");
+  // The list of runs has no name after it.
+  const page = given === "runs" && path !== "runs" ? "unknown" : given;
+  const { tokens, http, ...filter } = Object.fromEntries(new URLSearchParams(query));
+  return {
+    page: page === "" ? "runs" : page,
+    run: Number(run),
+    id: decodeURIComponent(id),
+    tokens: tokens === undefined ? null : Number(tokens),
+    http: http === undefined ? null : Number(http),
+    filter,
+  };
+}
