@@ -126,6 +126,7 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
     severity: "problem",
     advice: "Lower training.learning_rate, or make fewer updates per batch.",
     explains: [
+      "malformed_tool_calls",
       "no_reward_variance",
       "entropy_collapse",
       "length_collapse",
