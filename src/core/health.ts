@@ -207,7 +207,8 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
   malformed_tool_calls: {
     title: "malformed tool calls",
     severity: "warning",
-    advice: "Calls cannot be parsed: check that the renderer is that of the model.",
+    advice:
+      "Calls cannot be parsed. If the first step has it already, check that the renderer is that of the model; if it came later, the model drifted, or is rewarded for them.",
     only: "malformed",
     options: ["rollout.train.max_tokens"],
   },

@@ -269,7 +269,10 @@ export interface RunsCompared {
 }
 
 /** A disease of the run. */
-export type Finding = RunFinding;
+export interface Finding extends RunFinding {
+  /** Number of an episode that shows it; null where there is none. */
+  readonly example: number | null;
+}
 
 export type { ChangedOption } from "../core/changed-option.ts";
 

@@ -1,6 +1,8 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import type { RunFinding } from "../../src/core/health.ts";
+import { exampleEpisode } from "../../src/view/index/example-episode.ts";
 import { listEpisodes, facets, findByName, neighbours } from "../../src/view/index/query.ts";
 import { RunIndex } from "../../src/view/index/run-index.ts";
 import { addEpisodes, episodeLine, newRunFolder } from "./view-run.ts";
@@ -119,4 +121,22 @@ it("filters by all fields at once, and pages", async () => {
   expect(neighbours(index.db, 2, {})).toEqual({ previous: 3, following: 1 });
   expect(existsSync(join(folder, "index.db"))).toBe(true);
   expect(readFileSync(join(folder, "metrics.jsonl"), "utf8")).toBe("");
+});
+
+it("finds an episode that shows a problem: for most a low reward, for a hacked reward a high one", async () => {
+  const folder = newRunFolder();
+  addEpisodes(folder, "000003.jsonl", [
+    { id: "3/a/0", reward: 0.5, responses: ["x"] },
+    { id: "3/a/1", rollout: 1, reward: 0, responses: ["y"] },
+    { id: "3/a/2", rollout: 2, reward: 1, responses: ["z"] },
+  ]);
+  using index = new RunIndex(folder);
+  await index.extend();
+  const finding = { steps: [1, 3], disease: "stale_weights" } as unknown as RunFinding;
+  const idOf = (found: RunFinding): string | undefined =>
+    index.episode(exampleEpisode(index.db, found) ?? 0)?.id;
+  expect(idOf(finding)).toBe("3/a/1");
+  expect(idOf({ ...finding, disease: "reward_hacked" })).toBe("3/a/2");
+  expect(exampleEpisode(index.db, { ...finding, filter: { only: "errors" } })).toBeNull();
+  expect(exampleEpisode(index.db, { ...finding, steps: [] })).toBeNull();
 });

@@ -96,13 +96,18 @@ function Health({ run, stamp }: { run: RunEntry; stamp: string }) {
             {one.evidence}. {one.advice}
             <br />
             <span class="dim">
+              {one.example !== null && (
+                <>
+                  <a href={linkTo("episode", run.key, one.example)}>an episode</a> ·{" "}
+                </>
+              )}
               {one.filter !== undefined && (
                 <>
-                  <a href={linkTo("episodes", run.key, "", one.filter)}>Episodes</a> ·{" "}
+                  <a href={linkTo("episodes", run.key, "", one.filter)}>all of them</a> ·{" "}
                 </>
               )}
               <StepLinks run={run} steps={one.steps} />
-              {one.isCurrent && one.warnedAt !== null && `since step ${one.warnedAt} · `}
+              {one.isCurrent && one.warnedAt !== null && `warned at step ${one.warnedAt} · `}
               {Object.entries(one.options).map(([key, value]) => (
                 <code key={key} class="chip">
                   {key}={visibleText(value)}

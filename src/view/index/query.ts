@@ -61,7 +61,8 @@ function wordsQuery(text: string): string | null {
   return words.map((word) => `"${word.replaceAll('"', '""')}"*`).join(" AND ");
 }
 
-const onlyConditions: Readonly<Record<NonNullable<EpisodeFilter["only"]>, string>> = {
+/** What `only` of a filter means. */
+export const onlyConditions: Readonly<Record<NonNullable<EpisodeFilter["only"]>, string>> = {
   "tool-errors": "tool_errors > 0",
   errors: "error IS NOT NULL",
   truncated: "truncated > 0",

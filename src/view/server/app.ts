@@ -12,6 +12,7 @@ import { readMetricLines } from "../../trainer/run-folder/metric-lines.ts";
 import { formatCost, readCostOfReward } from "../../trainer/run-folder/cost-of-reward.ts";
 import { readChangedOptions } from "../../trainer/run-folder/read-options.ts";
 import { readRunHealth } from "../../trainer/run-folder/run-health.ts";
+import { exampleEpisode } from "../index/example-episode.ts";
 import {
   facets,
   findByName,
@@ -82,9 +83,11 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
   inRun.get("/:run/metrics", async (context) =>
     context.json(metricTable(await readMetricLines(context.var.run.folder))),
   );
-  inRun.get("/:run/health", async (context) =>
-    context.json(await readRunHealth(context.var.run.folder)),
-  );
+  inRun.get("/:run/health", async (context) => {
+    const { folder, index } = context.var.run;
+    const found = await readRunHealth(folder);
+    return context.json(found.map((one) => ({ ...one, example: exampleEpisode(index.db, one) })));
+  });
   inRun.get("/:run/options", (context) => context.json(readChangedOptions(context.var.run.folder)));
   inRun.get("/:run/cost", async (context) => {
     const cost = await readCostOfReward(context.var.run.folder);
