@@ -7,7 +7,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agent } from "../../examples/shop/agent.ts";
@@ -23,6 +23,8 @@ const [pairs = 5, steps = 12] = process.argv.slice(2).map(Number);
 interface Measured {
   /** Median of the later steps, in seconds: in the first three the viewer starts. */
   readonly stepS: number;
+  /** Processor time of a later step: of the run, and of the viewer where there is one. */
+  readonly cpuS: { readonly run: number; readonly viewer: number };
   readonly lines: readonly Readonly<Record<string, number>>[];
 }
 
@@ -33,10 +35,19 @@ function startViewer(folder: string): ChildProcess {
   return spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
 }
 
+/** Processor time that another process has used so far, in seconds; Linux only. */
+function processorTime(pid: number | undefined): number {
+  if (pid === undefined) return 0;
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+  // utime and stime, in hundredths of a second.
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
 async function train(isOn: boolean): Promise<Measured> {
   const outputDir = mkdtempSync(join(tmpdir(), "agent-trainer-bench-"));
   const lines: Readonly<Record<string, number>>[] = [];
   const ends: number[] = [];
+  const spent: { run: number; viewer: number }[] = [];
   let viewer: ChildProcess | undefined;
   const trainer = new AgentTrainer({
     agentFlow: agent,
@@ -62,6 +73,8 @@ async function train(isOn: boolean): Promise<Measured> {
       lines.push(event.metrics);
       // From end to end, so that what follows a step counts, too.
       ends.push(performance.now());
+      const { user, system } = process.cpuUsage();
+      spent.push({ run: (user + system) / 1e6, viewer: processorTime(viewer?.pid) });
       if (!isOn || viewer !== undefined || event.step > 1) return;
       viewer = startViewer(join(outputDir, "run"));
     },
@@ -73,10 +86,14 @@ async function train(isOn: boolean): Promise<Measured> {
     rmSync(outputDir, { recursive: true, force: true });
   }
   const spans = ends.slice(1).map((end, i) => (end - (ends[i] ?? end)) / 1000);
-  return { stepS: median(spans.slice(2)), lines };
+  const later = spent.slice(3);
+  const perStep = (of: "run" | "viewer"): number =>
+    ((later.at(-1)?.[of] ?? 0) - (later[0]?.[of] ?? 0)) / Math.max(1, later.length - 1);
+  const cpuS = { run: perStep("run"), viewer: perStep("viewer") };
+  return { stepS: median(spans.slice(3)), cpuS, lines };
 }
 
-const rounds: { on: number; off: number; ratio: number }[] = [];
+const rounds: { on: Measured; off: Measured; ratio: number }[] = [];
 let lines: Measured["lines"] = [];
 for (let i = 0; i < pairs; i++) {
   // In turn, so that a machine that gets slower treats both alike.
@@ -86,7 +103,7 @@ for (let i = 0; i < pairs; i++) {
   const [on, off] = [measured.get(true), measured.get(false)];
   if (on === undefined || off === undefined) throw new Error("A run is missing.");
   lines = on.lines;
-  rounds.push({ on: on.stepS, off: off.stepS, ratio: on.stepS / off.stepS });
+  rounds.push({ on, off, ratio: on.stepS / off.stepS });
   process.stderr.write(
     `pair ${i + 1} of ${pairs}: ${(100 * (on.stepS / off.stepS - 1)).toFixed(1)} %\n`,
   );
@@ -102,7 +119,8 @@ for (let step = 1; step <= 400; step++) {
   if (step > 200) times.push(performance.now() - start);
 }
 const healthMs = median(times);
-const offS = median(rounds.map(({ off }) => off));
+const offS = median(rounds.map(({ off }) => off.stepS));
+const cpuOffS = median(rounds.map(({ off }) => off.cpuS.run));
 process.stdout.write(
   `${JSON.stringify({
     pairs,
@@ -110,9 +128,16 @@ process.stdout.write(
     stepOffS: offS,
     slowerFraction: median(rounds.map(({ ratio }) => ratio)) - 1,
     slowerGoal: "<= 0.02",
+    cpuOffS,
+    moreCpuS: median(rounds.map(({ on, off }) => on.cpuS.run - off.cpuS.run)),
+    viewerCpuS: median(rounds.map(({ on }) => on.cpuS.viewer)),
     healthMsPerStep: healthMs,
     healthFraction: healthMs / 1000 / offS,
     healthGoal: "<= 0.01",
-    rounds,
+    rounds: rounds.map(({ on, off, ratio }) => ({
+      ratio,
+      stepS: [on.stepS, off.stepS],
+      cpuS: [on.cpuS, off.cpuS],
+    })),
   })}\n`,
 );

@@ -14,8 +14,8 @@ import { freePort } from "../../test/free-port.ts";
 import { environmentsPython } from "../../test/integration/environments/python.ts";
 import { root } from "../../test/integration/root.ts";
 import { startServer } from "../../test/integration/server-process.ts";
-import { families } from "./families.ts";
-import { measure, type Row, setup } from "./measure.ts";
+import { afterExamples, families } from "./families.ts";
+import { type Example, measure, type Row, setup } from "./measure.ts";
 import { isLearned, record, recorded } from "./report.ts";
 
 const done = new Set(recorded().map(({ family }) => family));
@@ -28,16 +28,33 @@ if (unknown.length > 0) throw new Error(`Not in families.ts: ${unknown.join(", "
 const python = environmentsPython();
 const size = String(setup.size);
 
-function bestConstant(family: string): Row["constant"] {
-  const options = JSON.stringify(families[family]);
-  const script = join(import.meta.dirname, "prepare.py");
-  const common = ["--size", size, "--config", options, "--constants", String(setup.constants)];
-  const line = execFileSync(python, ["-W", "ignore", script, family, ...common], {
+const folder = join(root, "examples", "environments");
+
+function runPython(args: readonly string[]): string {
+  return execFileSync(python, ["-W", "ignore", ...args], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "inherit"],
     maxBuffer: 1e8,
   });
+}
+
+function bestConstant(family: string): Row["constant"] {
+  const options = JSON.stringify(families[family]);
+  const script = join(import.meta.dirname, "prepare.py");
+  const common = ["--size", size, "--config", options, "--constants", String(setup.constants)];
+  const line = runPython([script, family, ...common]);
   return JSON.parse(line.slice(line.indexOf("{"))) as Row["constant"];
+}
+
+function examplesOf(family: string): readonly Example[] {
+  if (!afterExamples.has(family)) return [];
+  const options = JSON.stringify({ [family]: families[family] });
+  const script = join(folder, "reasoning_gym_server.py");
+  const lines = runPython([script, "--examples", family, "--size", size, "--config", options]);
+  return lines
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Example);
 }
 
 const port = await freePort();
@@ -45,7 +62,7 @@ const url = `http://127.0.0.1:${port}`;
 const server = await startServer({
   command: python,
   args: [
-    join(root, "examples", "environments", "reasoning_gym_server.py"),
+    join(folder, "reasoning_gym_server.py"),
     ...["--size", size, "--config", JSON.stringify(families), "--port", String(port)],
     ...chosen.flatMap((name) => ["--family", name]),
   ],
@@ -61,7 +78,10 @@ try {
     try {
       // One after the other, so that their seconds mean something.
       // oxlint-disable-next-line no-await-in-loop
-      const row = await measure(family, `ors:${url}#${family}`, model, bestConstant(family));
+      const row = await measure(family, `ors:${url}#${family}`, model, {
+        constant: bestConstant(family),
+        examples: examplesOf(family),
+      });
       record(row, { setup, machine });
       console.log(JSON.stringify({ ...row, learned: isLearned(row) }));
     } catch (error) {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AgentTrainer } from "agent-trainer";
 import { evaluate, type EvaluationItem } from "agent-trainer/evaluate";
+import { fineTune } from "agent-trainer/finetune";
 import { groupBy } from "../../src/util/group-by.ts";
 
 /** A mean reward on the held-out tasks. */
@@ -13,17 +14,28 @@ export interface Mean {
   readonly error: number;
 }
 
+/** A task of another split with its answer. */
+export interface Example {
+  readonly prompt: string;
+  readonly completion: string;
+}
+
 /** What became of one family. */
 export interface Row {
   readonly family: string;
   readonly heldOut: number;
+  /** Optimizer steps of fine-tuning on examples, before those on rollouts. */
+  readonly exampleSteps: number;
+  /** Of the published weights. */
+  readonly published: Mean;
+  /** Before the first rollout of training. */
   readonly before: Mean;
   readonly after: Mean;
   /** Of one over the other, with the standard error of paired differences. */
   readonly gain: Mean;
   /** The best of the frequent answers of the examples, given to every held-out task. */
   readonly constant: Mean & { readonly answer: string };
-  /** Of training alone. */
+  /** Of fine-tuning and training. */
   readonly seconds: number;
   /** Mean reward of the rollouts of each step. */
   readonly curve: readonly number[];
@@ -36,6 +48,8 @@ export const setup = {
   /** Tasks of each split. */
   size: 256,
   loraRank: 16,
+  /** Where right answers are rare at first. */
+  examples: { steps: 4, batch: 16, learningRate: 1e-3 },
   rollouts: { steps: 20, tasks: 8, n: 8, learningRate: 5e-4, maxTokens: 12 },
   heldOut: { tasks: 64, n: 2 },
   constants: 64,
@@ -77,6 +91,32 @@ function meanOf(values: readonly number[]): Mean {
   return { mean, error: Math.sqrt(squares / (values.length - 1) / values.length) };
 }
 
+async function fromExamples(examples: readonly Example[], model: string, outputDir: string) {
+  const { steps, batch, learningRate } = setup.examples;
+  const { runDir } = await fineTune({
+    config: {
+      model: { name: model, loraRank: setup.loraRank },
+      data: { trainBatchSize: batch },
+      training: { learningRate },
+      trainer: {
+        totalBatches: steps,
+        saveFreq: 0,
+        outputDir,
+        experimentName: "examples",
+        seed: setup.seed,
+      },
+    },
+    train: examples.map(({ prompt, completion }) => ({
+      messages: [
+        { role: "system", content: setup.system },
+        { role: "user", content: prompt },
+        { role: "assistant", content: completion },
+      ],
+    })),
+  });
+  return runDir;
+}
+
 async function fromRollouts(env: string, model: string, outputDir: string) {
   const { steps, tasks, n, learningRate } = setup.rollouts;
   const curve: number[] = [];
@@ -98,29 +138,37 @@ async function fromRollouts(env: string, model: string, outputDir: string) {
   return { runDir, curve };
 }
 
-/** Trains `model` on one family. `env` has its tasks. */
+/** Trains `model` on one family, with `examples` on those first. `env` has its tasks. */
 export async function measure(
   family: string,
   env: string,
   model: string,
-  constant: Row["constant"],
+  { constant, examples }: { constant: Row["constant"]; examples: readonly Example[] },
 ): Promise<Row> {
   const folder = mkdtempSync(join(tmpdir(), `reasoning-gym-${family}-`));
+  const hasExamples = examples.length > 0;
   try {
-    const before = await heldOutRewards(env, model, model);
-    console.error(`${family} before: ${meanOf(before).mean.toFixed(3)}`);
-    const begun = performance.now();
-    const { runDir, curve } = await fromRollouts(env, model, folder);
-    const seconds = Math.round((performance.now() - begun) / 1000);
+    const published = await heldOutRewards(env, model, model);
+    console.error(`${family}, published: ${meanOf(published).mean.toFixed(3)}`);
+    let begun = performance.now();
+    const start = hasExamples ? await fromExamples(examples, model, folder) : model;
+    let seconds = performance.now() - begun;
+    const before = hasExamples ? await heldOutRewards(env, start, model) : published;
+    if (hasExamples) console.error(`${family}, examples: ${meanOf(before).mean.toFixed(3)}`);
+    begun = performance.now();
+    const { runDir, curve } = await fromRollouts(env, start, folder);
+    seconds += performance.now() - begun;
     const after = await heldOutRewards(env, runDir, model);
     return {
       family,
       heldOut: after.length,
+      exampleSteps: hasExamples ? setup.examples.steps : 0,
+      published: meanOf(published),
       before: meanOf(before),
       after: meanOf(after),
       gain: meanOf(after.map((reward, i) => reward - (before[i] ?? 0))),
       constant,
-      seconds,
+      seconds: Math.round(seconds / 1000),
       curve,
     };
   } finally {

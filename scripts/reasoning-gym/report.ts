@@ -31,7 +31,8 @@ const signed = ({ mean, error }: Mean): string =>
 const line = (row: Row): string =>
   `| ${[
     row.family,
-    number(row.before),
+    number(row.published),
+    row.exampleSteps === 0 ? "" : number(row.before),
     number(row.after),
     signed(row.gain),
     isLearned(row) ? "yes" : "no",
@@ -61,8 +62,8 @@ export function record(row: Row | null, about: Omit<Recorded, "families">): void
   const table = [
     `${learned.length} of ${rows.length} families are learned, ${above} of them to more than the best constant:`,
     "",
-    "| family | before | after | gain | learned | best constant | seconds |",
-    "| --- | --- | --- | --- | --- | --- | --- |",
+    "| family | published | after examples | after rollouts | gain | learned | best constant | seconds |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ...rows.map(line),
     ...(left.length === 0 ? [] : ["", `Not measured yet: ${left.join(", ")}.`]),
     "",
