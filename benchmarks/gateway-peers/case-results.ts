@@ -46,11 +46,12 @@ export function labelOf({ size, stream, connections, paced }: LoadCase): string 
 export function caseResults(load: LoadCase, rounds: readonly Round[], hasGoals: boolean): Result[] {
   const label = labelOf(load);
   const { size, stream, connections, paced } = load;
-  const isHeld = hasGoals && !stream;
-  const times = size === shortCall ? 15 : 10;
-  const throughputGoal = isHeld && connections > 1 && !paced ? atLeast(times) : undefined;
-  const p50Goal = isHeld && connections === 1 && size === shortCall ? atMost(0.5) : undefined;
-  const p99Goal = isHeld && connections > 1 && size === shortCall ? atMost(15) : undefined;
+  const isShort = size === shortCall;
+  const times = stream ? (isShort ? 15 : 8) : isShort ? 25 : 12;
+  const throughputGoal = hasGoals && connections > 1 && !paced ? atLeast(times) : undefined;
+  const isHeld = hasGoals && !stream && isShort;
+  const p50Goal = isHeld && connections === 1 ? atMost(1) : undefined;
+  const p99Goal = isHeld && paced ? atMost(15) : undefined;
   const durable: Pair = { ours: "ours, SQLite", peer: "rLLM, SQLite" };
   const lighter: Pair = { ours: "ours, SQLite normal", peer: "rLLM, SQLite" };
   const volatile: Pair = { ours: "ours, memory", peer: "rLLM, memory" };
