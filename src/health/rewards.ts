@@ -118,13 +118,17 @@ const hacked: Rule = {
       name: "rollout/pass@1",
       points: history.recent("rollout/pass@1", recentTrend),
     };
-    const fallen = [...parts, correct].find(({ points }) => {
-      const fall = change(points);
+    const ends = parts
+      .concat(correct)
+      .map((one) => ({
+        ...one,
+        from: mean(firstThird(one.points)),
+        to: mean(lastThird(one.points)),
+      }));
+    const [fallen] = ends
       // A part that was hardly ever there has nothing to lose.
-      return (
-        fall !== null && fall < -clear && mean(lastThird(points)) < 0.7 * mean(firstThird(points))
-      );
-    });
+      .filter(({ points, from, to }) => (change(points) ?? 0) < -clear && to < 0.7 * from)
+      .toSorted((a, b) => (a.to - a.from) / Math.abs(a.from) - (b.to - b.from) / Math.abs(b.from));
     if (fallen === undefined) return null;
     const risen = parts.find(({ points }) => (change(points) ?? 0) > clear);
     const up = [{ name: "reward/mean", points: reward }, ...(risen === undefined ? [] : [risen])];

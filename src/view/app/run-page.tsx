@@ -1,9 +1,10 @@
 /** One run: health, charts, and a step to look at. */
 import { useState } from "preact/hooks";
-import type { ChangedOption, Facets, Finding, MetricTable, RunCost, RunEntry } from "../api.ts";
+import type { ChangedOption, Facets, MetricTable, RunCost, RunEntry } from "../api.ts";
 import { visibleText } from "../episode/visible-text.ts";
 import { Chart } from "./chart.tsx";
 import { whole } from "./format.ts";
+import { Health } from "./health-panel.tsx";
 import { useRead } from "./read.ts";
 import { RewardPanel } from "./reward-panel.tsx";
 import { go, linkTo } from "./route.ts";
@@ -21,34 +22,6 @@ const first = [
   "episode/truncated",
   "time/step_s",
 ];
-
-/** A link to the episodes of each of the first and the last step that shows it. */
-function StepLinks({ run, steps }: { run: RunEntry; steps: readonly number[] }) {
-  const ends = [...new Set([steps[0], steps.at(-1)])].filter((step) => step !== undefined);
-  return (
-    <>
-      {ends.map((step) => (
-        <span key={step}>
-          <a href={linkTo("episodes", run.key, "", { step })}>step {step}</a> ·{" "}
-        </span>
-      ))}
-    </>
-  );
-}
-
-/** Its section of the documentation, read when it is opened. */
-function Meaning({ doc }: { doc: string }) {
-  const [isOpen, setIsOpen] = useState(false);
-  const { value } = useRead<{ readonly text: string }>(
-    isOpen ? `/api/docs/${doc.slice(doc.indexOf("#") + 1)}` : null,
-  );
-  return (
-    <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-      <summary class="dim">{doc}</summary>
-      {value !== null && <p class="documentation">{value.text}</p>}
-    </details>
-  );
-}
 
 /** What was configured, as far as it is not the default. */
 function Options({ run }: { run: RunEntry }) {
@@ -74,51 +47,6 @@ function Options({ run }: { run: RunEntry }) {
         </table>
       </div>
     </details>
-  );
-}
-
-function Health({ run, stamp }: { run: RunEntry; stamp: string }) {
-  const { value: found } = useRead<readonly Finding[]>(`/api/runs/${run.key}/health`, stamp);
-  if (found === null) return null;
-  return (
-    <section aria-label="Health">
-      <h2>Health</h2>
-      {found.length === 0 && (
-        <p class="good">No rule found a problem in the metrics of the last steps.</p>
-      )}
-      <ul class="findings">
-        {found.map((one) => (
-          <li key={one.disease} class={one.isCurrent ? one.severity : "earlier"}>
-            <strong>
-              {one.isCurrent ? one.severity : `earlier, at step ${one.warnedAt ?? "?"}`}: {one.name}
-            </strong>
-            <br />
-            {one.evidence}. {one.advice}
-            <br />
-            <span class="dim">
-              {one.example !== null && (
-                <>
-                  <a href={linkTo("episode", run.key, one.example)}>an episode</a> ·{" "}
-                </>
-              )}
-              {one.filter !== undefined && (
-                <>
-                  <a href={linkTo("episodes", run.key, "", one.filter)}>all of them</a> ·{" "}
-                </>
-              )}
-              <StepLinks run={run} steps={one.steps} />
-              {one.isCurrent && one.warnedAt !== null && `warned at step ${one.warnedAt} · `}
-              {Object.entries(one.options).map(([key, value]) => (
-                <code key={key} class="chip">
-                  {key}={visibleText(value)}
-                </code>
-              ))}
-            </span>
-            <Meaning doc={one.doc} />
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }
 
