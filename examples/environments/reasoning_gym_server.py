@@ -13,8 +13,10 @@ Other tasks with their right answers, to fine-tune on before:
 import argparse
 import asyncio
 import json
+import os
 import re
 import signal
+import threading
 import time
 from contextlib import contextmanager
 
@@ -133,6 +135,13 @@ def score(tasks, entry, answer) -> float:
         return 0.0
 
 
+def end_with(parent: int) -> None:
+    """A parent that is killed cannot end its servers."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(0)
+
+
 async def write_examples(family) -> None:
     tasks, entries = await family.tasks("examples")
     for question, entry in entries.items():
@@ -147,9 +156,12 @@ def main() -> None:
     parser.add_argument("--family", action="append", help="only this one; repeat for several")
     parser.add_argument("--size", type=int, default=SIZE, help="tasks of each split")
     parser.add_argument("--config", type=json.loads, default={}, help='as {"gcd": {"max_value": 30}}')
+    parser.add_argument("--parent", type=int, metavar="PID", help="end with this process, which has to be the parent")
     parser.add_argument("--examples", metavar="FAMILY", help="write tasks with their answers, and end")
     args = parser.parse_args()
     globals().update(SIZE=args.size, CONFIG=args.config)
+    if args.parent is not None:
+        threading.Thread(target=end_with, args=(args.parent,), daemon=True).start()
     # A composite is made of the others, by options.
     names = [args.examples] if args.examples else args.family or sorted(set(DATASETS) - {"composite"})
     families = [type(name, (Family,), {"family": name, "made": {}}) for name in names]

@@ -60,6 +60,8 @@ export async function startGymServer(
       argv: [
         ...[python, "-u", script, "--port", String(port), ...options],
         ...(size === undefined ? [] : ["--size", String(size)]),
+        // Elsewhere, a process keeps the id of a parent that has ended.
+        ...(process.platform === "win32" ? [] : ["--parent", String(process.pid)]),
       ],
       cwd: process.cwd(),
       env: { ...(process.env as Record<string, string>), ...mark },

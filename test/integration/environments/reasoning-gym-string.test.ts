@@ -1,5 +1,7 @@
 /** `reasoning-gym:FAMILY`: the server is started, used and ended. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { environment } from "../../../src/environments/environment.ts";
 import { environmentsPython } from "./python.ts";
@@ -58,6 +60,16 @@ it("shares a start: a caller that gives up does not end it for the others, and c
   await source.close?.();
   await expect(late).rejects.toThrow(/abort/iu);
   expect(running()).toEqual([]);
+}, 300_000);
+
+it("leaves no server behind where the run is killed", async () => {
+  const script = join(import.meta.dirname, "open-gym.ts");
+  const args = ["--conditions=agent-trainer-source", "--import", "tsx", script];
+  const run = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  await once(run.stdout, "data");
+  expect(running()).toHaveLength(1);
+  run.kill("SIGKILL");
+  await expect.poll(running, { timeout: 10_000 }).toEqual([]);
 }, 300_000);
 
 it("says what the server said where the family is unknown", async () => {
