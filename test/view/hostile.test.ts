@@ -1,3 +1,5 @@
+import { appendFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { episodeMarkdown } from "../../src/view/episode/markdown.ts";
 import { viewEpisode } from "../../src/view/episode/view-episode.ts";
@@ -42,6 +44,23 @@ it("exports a file without scripts, network or a tag of a model", async () => {
   // oxlint-disable-next-line no-control-regex
   expect(text).not.toMatch(/[\u0000-\u0008\u000E-\u001F\u202A-\u202E\u2066-\u2069]/u);
   expect(text).not.toMatch(/(?:src|href)="(?!#)/u);
+});
+
+it("exports what is wrong with the run, and what it was configured with, as text", async () => {
+  const folder = newRunFolder();
+  const config = join(folder, "config.resolved.yaml");
+  appendFileSync(config, 'rollout:\n  n: "<script>8"\n');
+  const dropped = { "reward/mean": 0, "groups/count": 8, "groups/dropped/uniform_groups": 8 };
+  const lines = Array.from({ length: 12 }, (_, i) => ({ step: i + 1, phase: "train", ...dropped }));
+  writeFileSync(
+    join(folder, "metrics.jsonl"),
+    lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
+  );
+  using index = new RunIndex(folder);
+  await index.extend();
+  const { text } = await exportHtml(folder, index);
+  expect(text).toContain("all groups filtered</strong>: every group was dropped");
+  expect(text).toContain("<code>rollout.n=&quot;&lt;script&gt;8&quot;</code>");
 });
 
 it("keeps an export of 200 episodes of very long texts and many calls below 5 MB", async () => {

@@ -6,6 +6,7 @@ import type { EpisodeFilter, EpisodeRow, ViewEpisode } from "../api.ts";
 import { viewEpisode } from "../episode/view-episode.ts";
 import { visibleText } from "../episode/visible-text.ts";
 import { readMetricLines } from "../../trainer/run-folder/metric-lines.ts";
+import type { RunFinding } from "../../core/health.ts";
 import { readRunHealth } from "../../trainer/run-folder/run-health.ts";
 import { listEpisodes } from "../index/query.ts";
 import type { RunIndex } from "../index/run-index.ts";
@@ -103,6 +104,15 @@ function listHtml(rows: readonly EpisodeRow[]) {
   </table>`;
 }
 
+function findingHtml({ name, evidence, advice, isCurrent, warnedAt, options }: RunFinding) {
+  const when = isCurrent ? "" : `earlier, at step ${warnedAt}: `;
+  const given = Object.entries(options).map(([key, value]) => `${key}=${visibleText(value)}`);
+  return html`<li>
+    <strong class="bad">${when}${name}</strong>: ${evidence}. ${advice}
+    ${given.length === 0 ? "" : html`<code>${given.join(", ")}</code>`}
+  </li>`;
+}
+
 /** The newest `limit` episodes that match. The index must be up to date. */
 export async function exportHtml(
   folder: string,
@@ -148,7 +158,7 @@ export async function exportHtml(
             ? ""
             : html`<h2>Health</h2>
                 <ul>
-                  ${problems.map((one) => html`<li><strong class="bad">${one.isCurrent ? "" : `earlier, at step ${one.warnedAt}: `}${one.name}</strong>: ${one.evidence}. ${one.advice}</li>`)}
+                  ${problems.map(findingHtml)}
                 </ul>`
         }
         <div class="charts">${charts.map((metric) => chart(metric, table) ?? "")}</div>
