@@ -118,13 +118,11 @@ const hacked: Rule = {
       name: "rollout/pass@1",
       points: history.recent("rollout/pass@1", recentTrend),
     };
-    const ends = parts
-      .concat(correct)
-      .map((one) => ({
-        ...one,
-        from: mean(firstThird(one.points)),
-        to: mean(lastThird(one.points)),
-      }));
+    const ends = parts.concat(correct).map((one) => ({
+      ...one,
+      from: mean(firstThird(one.points)),
+      to: mean(lastThird(one.points)),
+    }));
     const [fallen] = ends
       // A part that was hardly ever there has nothing to lose.
       .filter(({ points, from, to }) => (change(points) ?? 0) < -clear && to < 0.7 * from)
