@@ -1,4 +1,4 @@
-/** `engine-llama`: sampling beside llama.cpp, and beside what memory allows. */
+/** `engine-llama`: sampling compared with llama.cpp, and with what memory allows. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,27 +40,45 @@ const peerNames: Readonly<Record<Format, string>> = {
   q8_0: "llama.cpp, Q8_0",
 };
 
-/** Of ratios, by batch. */
+/** What ours reads its weights as. */
+const precisions = { f32: "", int8: ", 8-bit weights" } as const;
+type Precision = keyof typeof precisions;
+
+/** Of ratios, by batch, in either precision. */
 const goals: Readonly<Record<Format, Readonly<Record<number, number>>>> = {
   f16: { 1: 1.2, 32: 1.2 },
   q8_0: { 1: 0.8 },
 };
 
-async function besideLlama(
-  ours: LineProcess,
-  llamas: readonly (readonly [Format, LineProcess])[],
+type Named<Name> = readonly (readonly [Name, LineProcess])[];
+
+/** Everything alternates: ours in each precision, llama.cpp in each format. */
+async function compareWithLlama(
+  ours: Named<Precision>,
+  llamas: Named<Format>,
   turn: SampleTurn,
   repetitions: number,
 ): Promise<readonly Result[]> {
-  const mine: TurnAnswer[] = [];
+  const mine = ours.map((): TurnAnswer[] => []);
   const theirs = llamas.map((): TurnAnswer[] => []);
   for (let i = 0; i < repetitions; i++) {
-    mine.push(await ours.askWarm<TurnAnswer>(turn));
+    for (const [k, [, process]] of ours.entries())
+      mine[k]!.push(await process.askWarm<TurnAnswer>(turn));
     for (const [k, [, llama]] of llamas.entries())
       theirs[k]!.push(await llama.askWarm<TurnAnswer>(turn));
   }
+  return ours.flatMap(([precision], k) => ratios(precision, mine[k]!, llamas, theirs, turn));
+}
+
+function ratios(
+  precision: Precision,
+  mine: readonly TurnAnswer[],
+  llamas: Named<Format>,
+  theirs: readonly (readonly TurnAnswer[])[],
+  turn: SampleTurn,
+): readonly Result[] {
   const sampled = turn.batch * turn.newTokens;
-  const label = `SmolLM2-135M-Instruct, batch ${turn.batch}`;
+  const label = `SmolLM2-135M-Instruct${precisions[precision]}, batch ${turn.batch}`;
   const speed = (answers: readonly TurnAnswer[]): number =>
     sampled / median(answers.map(({ seconds }) => seconds));
   const peak = (answers: readonly TurnAnswer[]): number =>
@@ -87,7 +105,7 @@ async function besideLlama(
 }
 
 /** Decoding one sequence reads every weight once per token: the time of the first token is taken off. */
-async function besideMemory(
+async function shareOfBandwidth(
   ours: LineProcess,
   model: ModelCase,
   sizes: Pick<SampleTurn, "promptTokens" | "newTokens">,
@@ -118,7 +136,7 @@ async function besideMemory(
 
 export const engineLlama: Benchmark = {
   name: "engine-llama",
-  summary: "sampling tokens/s beside llama.cpp and the memory's bandwidth",
+  summary: "sampling tokens/s compared with llama.cpp and with the memory's bandwidth",
   peerVersions: llamaVersions,
   async run({ quick, repetitions }, log) {
     if (!hasLlama()) {
@@ -141,9 +159,15 @@ export const engineLlama: Benchmark = {
       vocabSize,
     };
     using ours = startOurs();
+    using oursInt8 = startOurs();
     using halfPeer = startLlama();
     using bytePeer = startLlama();
     await ours.ask({ do: "open", model });
+    await oursInt8.ask({ do: "open", model: { ...model, precision: "int8" } });
+    const both = [
+      ["f32", ours],
+      ["int8", oursInt8],
+    ] as const;
     const llamas = [
       ["f16", halfPeer],
       ["q8_0", bytePeer],
@@ -155,10 +179,10 @@ export const engineLlama: Benchmark = {
     for (const batch of quick ? [1, 4] : [1, 8, 32]) {
       log(`batch ${batch}, in turns with llama.cpp ...`);
       const turn = { do: "sample", batch, ...sizes } as const;
-      results.push(...(await besideLlama(ours, llamas, turn, repetitions)));
+      results.push(...(await compareWithLlama(both, llamas, turn, repetitions)));
     }
-    log("batch 1 beside reading memory ...");
-    results.push(...(await besideMemory(ours, model, sizes, repetitions)));
+    log("batch 1 compared with reading memory ...");
+    results.push(...(await shareOfBandwidth(ours, model, sizes, repetitions)));
     return results;
   },
 };

@@ -1,4 +1,4 @@
-/** `grpo-step`: a whole step of GRPO, rollouts and update, beside TRL's GRPOTrainer, in turns. */
+/** `grpo-step`: a whole step of GRPO, rollouts and update, compared with TRL's GRPOTrainer, in turns. */
 import { fileURLToPath } from "node:url";
 import { defaultThreads, type ModelCase, writeSmolModel } from "../engine/models.ts";
 import { hasTorch, startPython, torchVersions } from "../engine-peers/torch-environment.ts";
@@ -133,7 +133,7 @@ async function besideTrl(
 
 export const grpoStep: Benchmark = {
   name: "grpo-step",
-  summary: "a step of GRPO with LoRA, rollouts and update, beside TRL",
+  summary: "a step of GRPO with LoRA, rollouts and update, compared with TRL",
   peerVersions: torchVersions,
   async run({ quick, repetitions }, log) {
     using folder = createTempFolder();

@@ -51,7 +51,7 @@ export function asyncResults(pairs: readonly Pair[], steps: number, isShort: boo
 
 export const trainerAsync: Benchmark = {
   name: "trainer-async",
-  summary: "steps per hour and final reward, rollouts beside training against in turns",
+  summary: "steps per hour and final reward, asynchronous rollouts compared with synchronous ones",
   async run({ quick, repetitions }, log) {
     const steps = quick ? 4 : 20;
     const pairs: Pair[] = [];

@@ -1,4 +1,4 @@
-/** `trainer-overhead`: what a step costs beside sampling and training. */
+/** `trainer-overhead`: what a step costs in addition to sampling and training. */
 import type { Benchmark } from "../harness/benchmark.ts";
 import { runChild } from "../harness/child.ts";
 import { atMost, type Result, result } from "../harness/result.ts";
@@ -33,7 +33,8 @@ export function overheadResults(
 
 export const trainerOverhead: Benchmark = {
   name: "trainer-overhead",
-  summary: "what a step of 1,000 rollouts of 4,096 tokens costs beside sampling and training",
+  summary:
+    "what a step of 1,000 rollouts of 4,096 tokens costs in addition to sampling and training",
   async run({ quick, repetitions }, log) {
     const sizes = quick ? { rollouts: 80, tokens: 512 } : { rollouts: 1000, tokens: 4096 };
     const input: OverheadInput = { ...sizes, steps: 1 + repetitions };

@@ -52,6 +52,7 @@ describe("GGUF", () => {
   it.each([
     ["llama-3-rope", "f32"],
     ["llama-tied", "f16"],
+    ["llama-untied-sharded", "q8_0"],
     ["qwen2", "bf16"],
     ["qwen3", "f16"],
   ] as const)("of %s in %s is what llama.cpp's converter writes", async (name, format) => {

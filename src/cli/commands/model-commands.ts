@@ -1,8 +1,10 @@
 /** Flags and help of `agent-trainer model`; the commands are in `model.ts`, loaded on demand. */
 import { type Command, Option } from "commander";
+import { ggufFormats } from "../../engine/checkpoint/gguf/gguf-format.ts";
 import { numberFormats } from "../../engine/checkpoint/number-format.ts";
 import type { CliIo } from "../terminal/io.ts";
-import type { ExportFlags, ModelFlags } from "./model.ts";
+import type { ModelFlags } from "./model.ts";
+import type { ExportFlags, ExportPart, MergeFlags } from "./model-export.ts";
 
 /** Creates a command with the flags that all commands share. */
 export type MakeCommand = (parent: Command, name: string, description: string) => Command;
@@ -15,15 +17,18 @@ Examples:
   $ agent-trainer model pull HuggingFaceTB/SmolLM2-135M-Instruct
   $ agent-trainer model inspect ./SmolLM2-135M-Instruct.Q4_1.gguf
   $ agent-trainer model merge runs/shop/checkpoints/000040/weights --into ./shop-model
-  $ agent-trainer model export runs/shop --format gguf --into shop.gguf
+  $ agent-trainer model export runs/shop --format gguf --dtype q8_0 --into shop.gguf
+  $ agent-trainer model export runs/shop --format gguf --part adapter --into adapter.gguf
 `;
 
-const dtype = (): Option =>
+const parts: readonly ExportPart[] = ["merged", "base", "adapter"];
+
+const dtype = (choices: readonly string[]): Option =>
   new Option("--dtype <type>", "number format of the written weights")
-    .choices([...numberFormats])
+    .choices(choices)
     .default(
       undefined,
-      "f16 for gguf; for hf the model's own format, or f16 if that is mixed or quantized",
+      "f16 for gguf, f32 for an adapter; for hf the model's own format, or f16 if that is mixed or quantized",
     );
 
 export function addModelCommands(
@@ -69,9 +74,9 @@ export function addModelCommands(
     .argument("<adapter>")
     .requiredOption("--into <folder>", "folder to write the merged model to; must not exist")
     .option("--base <model>", "base model of the adapter (default: the one the adapter names)")
-    .addOption(dtype())
-    .action(async (adapter: string, flags: ExportFlags & { readonly into: string }) => {
-      const { mergeCommand } = await import("./model.ts");
+    .addOption(dtype(numberFormats))
+    .action(async (adapter: string, flags: MergeFlags) => {
+      const { mergeCommand } = await import("./model-export.ts");
       onExit(await mergeCommand(adapter, flags, io));
     });
   command(group, "export", "write a model for vLLM (hf), or for llama.cpp and Ollama (gguf)")
@@ -86,9 +91,17 @@ export function addModelCommands(
       "file or folder to write; must not exist (default: in the current folder, named after the model)",
     )
     .option("--base <model>", "base model of an adapter (default: the one the adapter names)")
-    .addOption(dtype())
+    .addOption(
+      new Option(
+        "--part <part>",
+        "of a model with a LoRA adapter: merged, both in one; base, without the adapter, rounded as in training; adapter, alone, for llama.cpp's --lora",
+      )
+        .choices(parts)
+        .default("merged"),
+    )
+    .addOption(dtype(ggufFormats))
     .action(async (model: string, flags: ExportFlags) => {
-      const { exportCommand } = await import("./model.ts");
+      const { exportCommand } = await import("./model-export.ts");
       onExit(await exportCommand(model, flags, io));
     });
 }

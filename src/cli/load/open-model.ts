@@ -8,6 +8,7 @@ import { findModel } from "../../backends/local/find-model.ts";
 import { CheckpointError, ModelError } from "../../core/errors.ts";
 import {
   isAdapterFolder,
+  type LoraAdapter,
   mergeAdapter,
   readLoraAdapter,
 } from "../../engine/checkpoint/lora-adapter.ts";
@@ -26,6 +27,14 @@ export interface OpenedModel {
   readonly name: string;
   /** The adapter's folder; null if there is none. */
   readonly adapter: string | null;
+  /** What was merged; null if there is no adapter. */
+  readonly parts: ModelParts | null;
+}
+
+export interface ModelParts {
+  /** As published, even where a rounded one was trained on. */
+  readonly base: ModelSource;
+  readonly adapter: LoraAdapter;
 }
 
 export interface OpenModelOptions extends PullOptions {
@@ -49,7 +58,7 @@ export async function openModel(
     return openAdapter(path, options);
   const found = await findModel(spec, options);
   const source = await openModelSource(found.path);
-  return { source, basePath: found.path, name: nameOf(found.name), adapter: null };
+  return { source, basePath: found.path, name: nameOf(found.name), adapter: null, parts: null };
 }
 
 function nameOf(name: string): string {
@@ -80,6 +89,7 @@ async function openAdapter(folder: string, options: OpenModelOptions): Promise<O
   }
   const relative = resolve(folder, base);
   const found = await findModel(existsSync(relative) ? relative : base, options);
-  const source = mergeAdapter(await openModelSource(found.path), adapter);
-  return { source, basePath: found.path, name: nameOf(found.name), adapter: folder };
+  const parts = { base: await openModelSource(found.path), adapter };
+  const source = mergeAdapter(parts.base, adapter);
+  return { source, basePath: found.path, name: nameOf(found.name), adapter: folder, parts };
 }

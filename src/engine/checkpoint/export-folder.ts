@@ -10,13 +10,13 @@ import { safetensorsHeader } from "./safetensors.ts";
 import { refuseExisting } from "./refuse-existing.ts";
 
 export interface ExportOptions {
-  readonly format: NumberFormat;
   readonly signal?: AbortSignal;
   /** Called after each tensor. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
 export interface FolderExportOptions extends ExportOptions {
+  readonly format: NumberFormat;
   readonly assets: ModelAssets;
   /** @default 5e9, as Hugging Face cuts them */
   readonly maxShardBytes?: number;

@@ -125,12 +125,8 @@ function patternValue(patterns: unknown, module: string): unknown {
   return found?.[1];
 }
 
-/**
- * The base with the adapter's update added to its weights. A base that was quantized in training is rounded in
- * the same way first, so that the result is what was trained.
- * @throws ModelError when they do not fit.
- */
-export function mergeAdapter(base: ModelSource, adapter: LoraAdapter): ModelSource {
+/** @throws ModelError when the adapter changes what `base` does not have. */
+export function checkFit(base: ModelSource, adapter: LoraAdapter): void {
   for (const [name, { a, b }] of adapter.factors) {
     const shape = base.tensors.get(name)?.shape;
     if (shape !== undefined && shape[0] === b.shape[0] && shape[1] === a.shape[1]) continue;
@@ -141,7 +137,20 @@ export function mergeAdapter(base: ModelSource, adapter: LoraAdapter): ModelSour
       fields: { adapter: adapter.folder, base: base.path, name },
     });
   }
-  const trainedOn = adapter.quantization === "int8" ? int8Source(base) : base;
+}
+
+/** The base as the adapter was trained on it: rounded, if it was quantized. */
+export function trainedBase(base: ModelSource, { quantization }: LoraAdapter): ModelSource {
+  return quantization === "int8" ? int8Source(base) : base;
+}
+
+/**
+ * The base that the adapter was trained on with its update added to the weights, so that the result is what was
+ * trained. @throws ModelError when they do not fit.
+ */
+export function mergeAdapter(base: ModelSource, adapter: LoraAdapter): ModelSource {
+  checkFit(base, adapter);
+  const trainedOn = trainedBase(base, adapter);
   return {
     ...base,
     files: null,

@@ -6,33 +6,21 @@ import { ModelError } from "../../../core/errors.ts";
 import { fitSource } from "../../model/fit-source.ts";
 import type { ModelConfig } from "../../model/model-config.ts";
 import type { ExportOptions } from "../export-folder.ts";
-import { resolve } from "node:path";
-import { writeFileAtomic } from "../../../util/files/atomic-write.ts";
-import { ggufArchitectures } from "./gguf-config.ts";
-import { ggufName, hasReorderedRows, hubRow } from "./gguf-names.ts";
-import {
-  ggufHeader,
-  type GgufTensorEntry,
-  type GgufValue,
-  type GgufValues,
-} from "./gguf-writer.ts";
 import type { ModelSource } from "../model-source.ts";
-import { encodeNumbers, formatFacts, type NumberFormat } from "../number-format.ts";
-import { refuseExisting } from "../refuse-existing.ts";
+import { ggufArchitectures } from "./gguf-config.ts";
+import { type GgufFormat, tensorFormat, typeNumbers } from "./gguf-format.ts";
+import { ggufName, hasReorderedRows, hubRow } from "./gguf-names.ts";
+import type { GgufValue, GgufValues } from "./gguf-writer.ts";
+import { type GgufPart, writeGguf } from "./write-gguf.ts";
 
 export interface GgufExportOptions extends ExportOptions {
+  /** Of matrices. */
+  readonly format: GgufFormat;
   /** `general.name` */
   readonly name: string;
   /** `tokenizer.*` */
   readonly tokenizer: GgufValues;
 }
-
-/** ggml's number of a tensor type, and of a file of mostly that type. */
-const typeNumbers: Readonly<Record<NumberFormat, { tensor: number; file: number }>> = {
-  f32: { tensor: 0, file: 0 },
-  f16: { tensor: 1, file: 1 },
-  bf16: { tensor: 30, file: 32 },
-};
 
 /** @throws ConfigError when `file` exists; ModelError for what GGUF cannot represent. */
 export async function exportGguf(
@@ -43,44 +31,36 @@ export async function exportGguf(
   const { config, base } = fitSource(source);
   const architecture = architectureOf(source);
   const factors = ropeFactors(source, config);
-  const entries: GgufTensorEntry[] = base.map(({ name, shape }) => {
-    const format = formatOf(shape, options);
-    const elements = shape.reduce((product, dim) => product * dim, 1);
-    const bytes = elements * formatFacts[format].bytes;
-    return { name: ggufName(name), type: typeNumbers[format].tensor, shape, bytes };
-  });
-  if (factors !== null) {
-    const shape = [factors.length];
-    entries.push({ name: "rope_freqs.weight", type: 0, shape, bytes: factors.byteLength });
-  }
-  const header = ggufHeader(modelValues(source, config, architecture, options), entries);
-  const target = resolve(file);
-  refuseExisting(target);
-  await writeFileAtomic(target, async (handle) => {
-    await handle.truncate(header.size);
-    const put = (name: string, bytes: Uint8Array): Promise<unknown> =>
-      handle.write(bytes, 0, bytes.length, header.offsets.get(name));
-    await handle.write(header.bytes, 0, header.bytes.length, 0);
-    if (factors !== null) await put("rope_freqs.weight", encodeNumbers(factors, "f32"));
-    let done = 0;
+  const parts: GgufPart[] = base.map(({ name, shape }) => ({
+    name: ggufName(name),
+    shape,
+    format: tensorFormat(shape, options.format),
+  }));
+  const factorsPart = {
+    name: "rope_freqs.weight",
+    shape: [factors?.length ?? 0],
+    format: "f32",
+  } as const;
+  async function* read(): AsyncGenerator<readonly [string, Float32Array], void, undefined> {
+    if (factors !== null) yield [factorsPart.name, factors];
     for await (const [name, data] of source.read(base.map((spec) => spec.name))) {
-      const { shape } = source.tensors.get(name)!;
+      const rows = source.tensors.get(name)!.shape[0]!;
       const ordered = hasReorderedRows(architecture, name)
-        ? reorder(data, config.headSize, shape[0]!)
+        ? reorderRows(data, config.headSize, rows)
         : data;
-      await put(ggufName(name), encodeNumbers(ordered, formatOf(shape, options)));
-      options.signal?.throwIfAborted();
-      options.onProgress?.((done += 1), base.length);
+      yield [ggufName(name), ordered];
     }
+  }
+  await writeGguf(file, {
+    ...options,
+    values: modelValues(source, config, architecture, options),
+    parts: factors === null ? parts : [...parts, factorsPart],
+    read,
   });
 }
 
-/** Vectors are few, and llama.cpp computes with them in 32 bits. */
-function formatOf(shape: readonly number[], { format }: ExportOptions): NumberFormat {
-  return shape.length === 1 ? "f32" : format;
-}
-
-function architectureOf({ config, path }: ModelSource): string {
+/** @throws ModelError for one that GGUF does not know, or that is not supported. */
+export function architectureOf({ config, path }: ModelSource): string {
   const [hub] = config["architectures"] as readonly string[];
   const found = Object.entries(ggufArchitectures).find(([, name]) => name === hub);
   if (found !== undefined) return found[0];
@@ -90,8 +70,8 @@ function architectureOf({ config, path }: ModelSource): string {
   });
 }
 
-/** Into llama.cpp's order of rows. */
-function reorder(data: Float32Array, headSize: number, rows: number): Float32Array {
+/** Rows of queries and keys into llama.cpp's order. */
+export function reorderRows(data: Float32Array, headSize: number, rows: number): Float32Array {
   const columns = data.length / rows;
   const result = new Float32Array(data.length);
   for (let row = 0; row < rows; row++) {
@@ -155,6 +135,7 @@ function modelValues(
     ["general.type", "model"],
     ["general.name", name],
     ["general.file_type", { uint32: typeNumbers[format].file }],
+    ...(format === "q8_0" ? ([["general.quantization_version", { uint32: 2 }]] as const) : []),
     ...Object.entries(own).map(([key, value]) => [`${architecture}.${key}`, value] as const),
     ...tokenizer,
   ]);
