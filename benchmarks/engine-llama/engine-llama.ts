@@ -12,7 +12,6 @@ import { atLeast, compared, type Result, result } from "../harness/result.ts";
 import { median } from "../harness/statistics.ts";
 import { createTempFolder } from "../harness/temp-folder.ts";
 import type { BandwidthOutput } from "./bandwidth-child.ts";
-import { quantizeGguf } from "./quantize-gguf.ts";
 import { hasLlama, llamaVersions, publishedModel } from "./llama-files.ts";
 
 const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -20,11 +19,11 @@ const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta
 /** What llama.cpp reads its weights as. */
 type Format = "f16" | "q8_0";
 
-/** The published weights as 16-bit floats. */
-function writeHalves(folder: string): string {
-  const file = join(folder, "smollm2-f16.gguf");
+/** The published weights in this format. */
+function writeModel(folder: string, format: Format): string {
+  const file = join(folder, `smollm2-${format}.gguf`);
   const program = [...process.execArgv, fileOf("../../src/cli/main.ts")];
-  const command = ["model", "export", publishedModel, "--format", "gguf", "--dtype", "f16"];
+  const command = ["model", "export", publishedModel, "--format", "gguf", "--dtype", format];
   const { status } = spawnSync(process.execPath, [...program, ...command, "--into", file], {
     stdio: ["ignore", 2, 2],
   });
@@ -145,16 +144,14 @@ export const engineLlama: Benchmark = {
     }
     using folder = createTempFolder();
     log("writing SmolLM2-135M-Instruct as 16-bit floats and as Q8_0 ...");
-    const halves = writeHalves(folder.path);
     const files: Readonly<Record<Format, string>> = {
-      f16: halves,
-      q8_0: join(folder.path, "smollm2-q8_0.gguf"),
+      f16: writeModel(folder.path, "f16"),
+      q8_0: writeModel(folder.path, "q8_0"),
     };
-    await quantizeGguf(halves, files.q8_0);
     const { vocab_size: vocabSize } = smolConfig;
     const model: ModelCase = {
       name: "SmolLM2-135M-Instruct",
-      folder: halves,
+      folder: files.f16,
       loraRank: 16,
       vocabSize,
     };

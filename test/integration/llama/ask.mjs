@@ -2,10 +2,11 @@
 import { readFileSync } from "node:fs";
 import { getLlama } from "node-llama-cpp";
 
-const { prompts, maxTokens, texts } = JSON.parse(readFileSync(0, "utf8"));
+const { prompts, maxTokens, texts, adapter } = JSON.parse(readFileSync(0, "utf8"));
 const llama = await getLlama({ gpu: false, build: "never", logLevel: "error" });
 const model = await llama.loadModel({ modelPath: process.argv[2] });
-const context = await model.createContext({ contextSize: 2048, threads: 1 });
+const lora = adapter === undefined ? {} : { lora: adapter };
+const context = await model.createContext({ contextSize: 2048, threads: 1, ...lora });
 const answers = [];
 for (const prompt of prompts) {
   const sequence = context.getSequence();

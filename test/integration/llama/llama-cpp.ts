@@ -21,6 +21,8 @@ export interface LlamaQuestions {
   readonly prompts: readonly (readonly number[])[];
   readonly maxTokens: number;
   readonly texts: readonly string[];
+  /** File of a LoRA adapter. */
+  readonly adapter?: string;
 }
 
 export interface LlamaAnswers {
