@@ -3,7 +3,6 @@ import { parseArguments } from "../../benchmarks/arguments.ts";
 import { benchmarks } from "../../benchmarks/catalog.ts";
 import { demoResults } from "../../benchmarks/demo/demo.ts";
 import { outsideFraction } from "../../benchmarks/demo/run-demo.ts";
-import { encodeQ80 } from "../../benchmarks/engine-llama/quantize-gguf.ts";
 import { countTokens, demoStep, denseRows, makeRows } from "../../benchmarks/engine/rows.ts";
 import { completion, sampledTokens } from "../../benchmarks/gateway/endpoint.ts";
 import { runLoad } from "../../benchmarks/gateway/load.ts";
@@ -16,7 +15,6 @@ import { overheadResults } from "../../benchmarks/trainer-overhead/trainer-overh
 import { mean, median, percentile } from "../../benchmarks/harness/statistics.ts";
 import { formatNumber, formatTable, reportTable } from "../../benchmarks/harness/table.ts";
 import { usage } from "../../benchmarks/harness/usage.ts";
-import { ggmlTypes } from "../../src/engine/checkpoint/gguf/ggml-types.ts";
 
 describe("statistics", () => {
   it("takes the middle, whatever the order, and leaves the input alone", () => {
@@ -214,19 +212,6 @@ describe("what is measured", () => {
 });
 
 describe("peers of the engine", () => {
-  it("writes Q8_0 blocks that our own reader decodes to within half a step", () => {
-    const values = Float32Array.from({ length: 96 }, (_, i) =>
-      i < 64 ? Math.sin(i) * (1 + i) : 0,
-    );
-    const decoded = new Float32Array(96);
-    ggmlTypes.get(8)!.decode(encodeQ80(values), decoded);
-    for (const [i, value] of values.entries()) {
-      const peak = Math.max(...values.subarray(i - (i % 32), i - (i % 32) + 32).map(Math.abs));
-      // Half of a step, and the rounding of its scale to half precision.
-      expect(Math.abs(decoded[i]! - value)).toBeLessThanOrEqual(peak * (0.5 / 127 + 2 ** -11));
-    }
-  });
-
   it("reads from the system whether bf16 is computed or emulated", () => {
     const zen3 = "processor\t: 0\nflags\t\t: fpu sse2 avx avx2 fma\nbogomips\t: 1\n";
     const zen4 = "flags : fpu avx2 avx512f avx512_vnni avx512_bf16\n";

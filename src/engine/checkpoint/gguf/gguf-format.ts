@@ -1,9 +1,9 @@
 /** The formats that the matrices of a GGUF file are written in. */
-import { encodeNumbers, formatFacts, numberFormats } from "../number-format.ts";
+import { encodeNumbers, formatFacts, numberFormats, type NumberFormat } from "../number-format.ts";
 import { encodeQ8, q8Block } from "./encode-q8.ts";
 
-export const ggufFormats = [...numberFormats, "q8_0"] as const;
-export type GgufFormat = (typeof ggufFormats)[number];
+export type GgufFormat = NumberFormat | "q8_0";
+export const ggufFormats: readonly GgufFormat[] = [...numberFormats, "q8_0"];
 
 /** ggml's number of a tensor type, and of a file of mostly that type. */
 export const typeNumbers: Readonly<Record<GgufFormat, { tensor: number; file: number }>> = {
