@@ -23,13 +23,14 @@ Examples:
 
 const parts: readonly ExportPart[] = ["merged", "base", "adapter"];
 
-const dtype = (choices: readonly string[]): Option =>
-  new Option("--dtype <type>", "number format of the written weights")
-    .choices(choices)
-    .default(
-      undefined,
-      "f16 for gguf, f32 for an adapter; for hf the model's own format, or f16 if that is mixed or quantized",
-    );
+/** What `--dtype` is where it is left out, for a folder. */
+const ownFormat = "the model's own, or f16 if that is mixed or quantized";
+
+const dtype = (choices: readonly string[], byDefault: string): Option =>
+  new Option(
+    "--dtype <type>",
+    `number format of the written weights (default: ${byDefault})`,
+  ).choices(choices);
 
 export function addModelCommands(
   program: Command,
@@ -74,7 +75,7 @@ export function addModelCommands(
     .argument("<adapter>")
     .requiredOption("--into <folder>", "folder to write the merged model to; must not exist")
     .option("--base <model>", "base model of the adapter (default: the one the adapter names)")
-    .addOption(dtype(numberFormats))
+    .addOption(dtype(numberFormats, ownFormat))
     .action(async (adapter: string, flags: MergeFlags) => {
       const { mergeCommand } = await import("./model-export.ts");
       onExit(await mergeCommand(adapter, flags, io));
@@ -99,7 +100,7 @@ export function addModelCommands(
         .choices(parts)
         .default("merged"),
     )
-    .addOption(dtype(ggufFormats))
+    .addOption(dtype(ggufFormats, `f16 for gguf, f32 for an adapter; for hf ${ownFormat}`))
     .action(async (model: string, flags: ExportFlags) => {
       const { exportCommand } = await import("./model-export.ts");
       onExit(await exportCommand(model, flags, io));
