@@ -10,9 +10,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runCli } from "../../src/cli/program.ts";
-import type { TrainingRow } from "../../src/core/loss/training-row.ts";
-import { loadPolicyModel } from "../../src/engine/model/policy-model.ts";
-import { PolicyTrainer } from "../../src/engine/training/policy-trainer.ts";
+import { distanceOf, forwardPlain, rowOfSample } from "../../src/engine/quantization-distance.ts";
 
 interface RecordedCall {
   readonly promptIds: readonly number[];
@@ -41,24 +39,9 @@ const calls = recorded
   .flatMap(({ trajectories }) => trajectories.flatMap(({ steps }) => steps))
   .map(({ trace }) => trace);
 
-const rows = calls.map(({ promptIds, responseIds }, i): TrainingRow => {
-  const tokens = Int32Array.from([...promptIds, ...responseIds]);
-  const uid = String(i);
-  return {
-    tokens,
-    targetMask: new Uint8Array(tokens.length).fill(1, promptIds.length),
-    samplingLogprobs: new Float32Array(tokens.length),
-    advantages: new Float32Array(tokens.length),
-    segments: [],
-    provenance: {
-      taskId: uid,
-      episodeId: uid,
-      rolloutIndex: 0,
-      trajectoryUid: uid,
-      trajectoryName: "validation",
-    },
-  };
-});
+const rows = calls.map(({ promptIds, responseIds }, i) =>
+  rowOfSample(promptIds, responseIds, String(i)),
+);
 
 const folder = mkdtempSync(join(tmpdir(), "export-distances-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -71,32 +54,19 @@ async function write(name: string, ...flags: readonly string[]): Promise<string>
   return into;
 }
 
-/** Of the sampled tokens, with this file. */
-async function logprobsOf(path: string): Promise<readonly number[]> {
-  const policy = await loadPolicyModel(path, { lora: null, seed: 0 });
-  const trainer = new PolicyTrainer(policy, { threads: availableParallelism(), memoryMiB: 1024 });
-  try {
-    const all = await trainer.forward(rows);
-    return all.flatMap((row, i) => [...row.subarray(calls[i]!.promptIds.length)]);
-  } finally {
-    await trainer.close();
-    policy.scratch?.[Symbol.dispose]();
-  }
-}
-
 const trained = calls.flatMap(({ logprobs }) => logprobs);
-const mean = (numbers: readonly number[]): number =>
-  numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+const threads = availableParallelism();
 
 async function distance(path: string): Promise<Record<string, number>> {
-  const exported = await logprobsOf(path);
+  const all = await forwardPlain(rows, { path, threads, provider: "cpu", memoryMiB: 1024 });
+  const exported = all.flatMap((row, i) => [...row.subarray(calls[i]!.promptIds.length)]);
   const differences = exported.map((logprob, i) => logprob - trained[i]!);
-  const ratios = differences.map(Math.exp);
+  const { kl, effectiveSampleSize } = distanceOf(differences);
+  const absolute = differences.reduce((sum, difference) => sum + Math.abs(difference), 0);
   return {
-    "mean absolute difference": mean(differences.map(Math.abs)),
-    // The k3 estimate, http://joschu.net/blog/kl-approx.html
-    "KL, nats per token": mean(differences.map((difference, i) => ratios[i]! - 1 - difference)),
-    "effective sample size": mean(ratios) ** 2 / mean(ratios.map((ratio) => ratio ** 2)),
+    "mean absolute difference": absolute / differences.length,
+    "KL, nats per token": kl,
+    "effective sample size": effectiveSampleSize,
   };
 }
 

@@ -18,14 +18,17 @@ export interface QuantizationDistance {
   readonly effectiveSampleSize: number;
 }
 
-export interface DistanceOptions {
-  /** The model as published. */
+/** A model whose weights are used as they are. */
+export interface PlainModel {
   readonly path: string;
-  /** Ids of the prompts that are continued. */
-  readonly prompts: readonly Int32Array[];
   readonly threads: number;
   readonly provider: Provider;
   readonly memoryMiB: number;
+}
+
+export interface DistanceOptions extends PlainModel {
+  /** Ids of the prompts that are continued. */
+  readonly prompts: readonly Int32Array[];
 }
 
 const samplesPerPrompt = 4;
@@ -38,12 +41,22 @@ export async function quantizationDistance(
 ): Promise<QuantizationDistance> {
   const rows = await sampledRows(engine, options.prompts);
   const quantized = await engine.forward(rows);
-  const published = await forwardAsPublished(rows, options);
-  const ratios = rows.flatMap(({ targetMask }, row) =>
-    [...targetMask.keys()]
-      .filter((i) => targetMask[i] === 1)
-      .map((i) => Math.exp(published[row]![i]! - quantized[row]![i]!)),
+  const published = await forwardPlain(rows, options);
+  return distanceOf(
+    rows.flatMap(({ targetMask }, row) =>
+      [...targetMask.keys()]
+        .filter((i) => targetMask[i] === 1)
+        .map((i) => published[row]![i]! - quantized[row]![i]!),
+    ),
   );
+}
+
+/**
+ * `differences`: of each sampled token, its log-probability with the other network minus that with the one that
+ * sampled it. KL by the k3 estimate, http://joschu.net/blog/kl-approx.html
+ */
+export function distanceOf(differences: readonly number[]): QuantizationDistance {
+  const ratios = differences.map(Math.exp);
   const sum = (of: (ratio: number) => number): number =>
     ratios.reduce((total, ratio) => total + of(ratio), 0);
   return {
@@ -73,8 +86,13 @@ async function sampledRows(
   return groups.flat();
 }
 
-function rowOfSample(prompt: Int32Array, sampled: Int32Array, uid: string): TrainingRow {
-  const tokens = Int32Array.from([...prompt, ...sampled]);
+/** A row that only log-probabilities are computed of. */
+export function rowOfSample(
+  prompt: ArrayLike<number>,
+  sampled: ArrayLike<number>,
+  uid: string,
+): TrainingRow {
+  const tokens = Int32Array.from([...Array.from(prompt), ...Array.from(sampled)]);
   return {
     tokens,
     targetMask: new Uint8Array(tokens.length).fill(1, prompt.length),
@@ -91,9 +109,10 @@ function rowOfSample(prompt: Int32Array, sampled: Int32Array, uid: string): Trai
   };
 }
 
-async function forwardAsPublished(
+/** Log-probabilities of all tokens of each row. */
+export async function forwardPlain(
   rows: readonly TrainingRow[],
-  { path, threads, provider, memoryMiB }: DistanceOptions,
+  { path, threads, provider, memoryMiB }: PlainModel,
 ): Promise<readonly Float32Array[]> {
   // With an adapter, weights are mapped from a file and not held in memory.
   const model = await loadPolicyModel(path, { lora: { rank: 1, alpha: 1 }, seed: 0 });

@@ -2,7 +2,7 @@
  * Parts of a model with an adapter in GGUF: the adapter as llama.cpp's converter writes it, the base as it was
  * trained; and Q8_0, whose bytes gguf-export.test.ts compares with the converter's.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +17,7 @@ import { ggmlTypes } from "../../src/engine/checkpoint/gguf/ggml-types.ts";
 import { openGguf } from "../../src/engine/checkpoint/gguf/gguf-file.ts";
 import { int8Source } from "../../src/engine/checkpoint/int8-source.ts";
 import { mergeAdapter, readLoraAdapter } from "../../src/engine/checkpoint/lora-adapter.ts";
+import { writeQuantization } from "../../src/engine/checkpoint/quantization-file.ts";
 import { openModelSource } from "../../src/engine/checkpoint/open-model-source.ts";
 import type { ModelSource } from "../../src/engine/checkpoint/model-source.ts";
 import { isAdapted } from "../../src/engine/model/parameters.ts";
@@ -151,6 +152,21 @@ describe("a base in 8-bit integers", () => {
       }
     }
     expect(compared).toBeGreaterThan(10_000);
+  });
+
+  it("is written by `model export --part base` as it was trained", async () => {
+    const adapter = join(folder, "int8-adapter");
+    cpSync(fixture("adapters/all-layers"), adapter, { recursive: true });
+    await writeQuantization(adapter, "int8");
+    const into = join(folder, "int8-base");
+    const args = ["--format", "hf", "--part", "base", "--dtype", "f32", "--into", into];
+    const { code, err } = await cli("model", "export", adapter, ...args, "--base", baseFolder);
+    expect(err).not.toContain("rror");
+    expect(code).toBe(0);
+    const plain = await openModelSource(baseFolder);
+    const written = await readAll(await openModelSource(into));
+    expect(written).toEqual(await readAll(int8Source(plain)));
+    expect(written).not.toEqual(await readAll(plain));
   });
 
   it("has steps of its own in each block elsewhere", () => {

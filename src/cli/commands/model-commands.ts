@@ -23,7 +23,7 @@ Examples:
 
 const parts: readonly ExportPart[] = ["merged", "base", "adapter"];
 
-/** What `--dtype` is where it is left out, for a folder. */
+/** The default of `--dtype` for a folder. */
 const ownFormat = "the model's own, or f16 if that is mixed or quantized";
 
 const dtype = (choices: readonly string[], byDefault: string): Option =>
