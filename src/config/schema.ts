@@ -33,7 +33,7 @@ import { nonEmptyString } from "./schema/kinds.ts";
 import { free } from "./schema/option-meta.ts";
 import type { TrainConfig } from "./train-config.ts";
 
-const schema = z.strictObject({
+const options = z.strictObject({
   model: modelOptions,
   data: dataOptions,
   rollout: rolloutOptions,
@@ -92,6 +92,21 @@ const schema = z.strictObject({
   fine_tuning: fineTuningOptions,
   distillation: distillationOptions,
 });
+
+type Options = z.output<typeof options>;
+
+/** Seeds that are not set are filled in, so that a run's folder has them whatever another command's seed is. */
+function fillSeeds(given: Options) {
+  const seed = given.data.seed ?? given.trainer.seed;
+  const splitSeed = given.dataset.split_seed ?? seed;
+  return {
+    ...given,
+    data: { ...given.data, seed },
+    dataset: { ...given.dataset, split_seed: splitSeed },
+  };
+}
+
+const schema = options.transform(fillSeeds);
 
 /** The part of a schema library's issue that is used here. */
 export interface SchemaIssue {

@@ -82,7 +82,7 @@ export interface Sections {
      * Allowed: a whole number of at least 0, or null.
      * @default null
      */
-    readonly seed?: number | null;
+    readonly seed?: number;
     /**
      * Order of the tasks of an epoch: none shuffles them, easy_first and hard_first sort them by
      * data.difficulty_key and shuffle equal ones.
@@ -1406,15 +1406,22 @@ export interface Sections {
      */
     readonly deduplicate?: "none" | "exact" | "near";
     /**
-     * Fraction of the training tasks to hold out for validation, picked at random by data.seed; 0
-     * is none.
+     * Fraction of the training tasks to hold out for validation, picked at random by
+     * dataset.split_seed; 0 is none.
      * Allowed: a number of at least 0 and below 1.
      * @default 0
      */
     readonly valFraction?: number;
     /**
-     * Shuffle the tasks by data.seed before a shard or a limit is taken. The order within an epoch
-     * is random in either case.
+     * Seed of what dataset.val_fraction holds out and of dataset.shuffle; null is data.seed. An
+     * evaluation of a run takes the run's, whatever its own seed is.
+     * Allowed: a whole number of at least 0, or null.
+     * @default null
+     */
+    readonly splitSeed?: number;
+    /**
+     * Shuffle the tasks by dataset.split_seed before a shard or a limit is taken. The order within
+     * an epoch is random in either case.
      * Allowed: true or false.
      * @default false
      */

@@ -63,10 +63,10 @@ function prefixed(prefix: string, metrics: Metrics): Record<string, number> {
 export async function runFineTuning(loop: FineTuneLoop): Promise<FineTuneEnd> {
   const { config, backend, objective, train, val, totalSteps, earlyStop, journal, emit, signal } =
     loop;
-  const { testFreq, saveFreq, keepCheckpoints, keepBest, valBeforeTrain, seed } = config.trainer;
+  const { testFreq, saveFreq, keepCheckpoints, keepBest, valBeforeTrain } = config.trainer;
   const batches: BatchPlan<Example> = createBatchPlan(train, {
     batchSize: config.data.trainBatchSize,
-    seed: config.data.seed ?? seed,
+    seed: config.data.seed,
   });
   let { state, checkpoint } = loop;
   let savedStep = checkpoint === null ? 0 : state.step;

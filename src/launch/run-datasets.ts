@@ -75,9 +75,8 @@ export async function loadTasks(
 ): Promise<RunTasks> {
   const { signal, onPull } = passed;
   const { trainDataset, valDataset } = fromEnvironment(config, passed);
-  const { dataset, data, trainer } = config;
+  const { dataset } = config;
   const warnings: string[] = [];
-  const seed = data.seed ?? trainer.seed;
   const shared: LoadDatasetOptions = {
     fields: fieldsOf(dataset.fields),
     skipBadRows: dataset.skipBadRows,
@@ -103,7 +102,7 @@ export async function loadTasks(
       ...(isGiven(given) ? { name } : {}),
     });
   };
-  const { shuffle, limit, valLimit, valFraction } = dataset;
+  const { shuffle, limit, valLimit, valFraction, splitSeed: seed } = dataset;
   const part = { shuffle, seed, shard: shardOf(dataset.shard), limit };
   const valPart = { shuffle, seed, limit: valLimit };
   const isSplit = valFraction > 0 && !isGiven(valDataset) && dataset.val === null;

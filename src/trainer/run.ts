@@ -290,7 +290,7 @@ async function runWithServices(
         budget,
         batches: createBatchPlan(plan.trainTasks, {
           batchSize: batchSizeOf(config),
-          seed: config.data.seed ?? config.trainer.seed,
+          seed: config.data.seed,
           ...curriculumRank(config),
         }),
         valTasks: plan.valTasks,

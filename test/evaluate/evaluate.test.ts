@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
 import { AgentTrainerError } from "../../src/core/errors.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
@@ -101,6 +102,54 @@ describe("evaluate", () => {
     );
     expect(summary.sources["a"]?.passAt["2"]?.mean).toBe(trained.validation!["val/a/pass@2"]);
     expect(Object.keys(summary.passAt)).toEqual(["1", "2", "3"]);
+  });
+
+  it("evaluates what the run held out, whatever the seed of the evaluation and of its file", async () => {
+    const outputDir = newFolder();
+    const file = join(newFolder(), "tasks.jsonl");
+    const rows = Array.from({ length: 40 }, (_, i) => ({ id: `t${i}`, instruction: `${i}?` }));
+    writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    const set = {
+      "dataset.train": file,
+      "dataset.val_fraction": 0.2,
+      "dataset.shuffle": true,
+      "dataset.val_limit": 6,
+      "trainer.total_batches": 1,
+    };
+    const heldOut = (items: readonly { readonly id: string }[]) => items.map(({ id }) => id).sort();
+    const { trainer, events } = coinTrainer({
+      outputDir,
+      trainDataset: null as never,
+      set: { ...set, "trainer.seed": 3 },
+    });
+    const { runDir } = await trainer.train();
+    const validation: unknown = events.find(({ type }) => type === "validation-end");
+    const expected = heldOut((validation as { episodes: Episode[] }).episodes.map((e) => e.task));
+    expect(expected).toHaveLength(6);
+
+    const tasksOf = async (more: object) => {
+      const { agentFlow, evaluator } = coin;
+      const options = { agentFlow, evaluator, model: runDir, backend: coinBackend(), ...more };
+      return heldOut((await evaluate(options as never)).items);
+    };
+    expect(await tasksOf({ seed: 11 })).toEqual(expected);
+    // The file of the run, which was started with another seed on the command line.
+    const { config } = loadConfig({ overrides: { ...coinConfig(outputDir), ...set } });
+    expect(await tasksOf({ config, seed: 12 })).toEqual(expected);
+    // What is set is taken: these are the tasks of a run with that seed.
+    const other = loadConfig({
+      overrides: { ...coinConfig(outputDir), ...set, "dataset.split_seed": 4 },
+    });
+    expect(await tasksOf({ config: other.config })).not.toEqual(expected);
+    // A folder from before the split's seed was stored: the seed of the run.
+    const stored = join(runDir, "config.resolved.yaml");
+    const text = readFileSync(stored, "utf8");
+    expect(text).toMatch(/^ {2}split_seed: 3$/mu);
+    const old = text
+      .replace(/^ {2}split_seed: 3\n/mu, "")
+      .replace(/^ {2}seed: 3\n/mu, "  seed: null\n");
+    writeFileSync(stored, old);
+    expect(await tasksOf({ seed: 13 })).toEqual(expected);
   });
 
   it("captures text, usage and latency of an endpoint that returns no token ids", async () => {

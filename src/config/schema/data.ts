@@ -3,7 +3,7 @@ import { z } from "zod";
 import { integer, integerOrAll, nonEmptyString, type Section } from "./kinds.ts";
 import { free, freeAndNeeds, needs, validationData } from "./option-meta.ts";
 
-export const dataOptions: Section<"data"> = z
+export const dataOptions: Section<"data", "seed"> = z
   .strictObject({
     train_batch_size: integer(1)
       .default(16)
@@ -30,7 +30,8 @@ export const dataOptions: Section<"data"> = z
     seed: integer(0)
       .nullable()
       .default(null)
-      .describe("Seed of the order of the training tasks; null is trainer.seed."),
+      .describe("Seed of the order of the training tasks; null is trainer.seed.")
+      .meta({ inherits: "trainer.seed" }),
     curriculum: z
       .enum(["none", "easy_first", "hard_first"])
       .default("none")
@@ -88,7 +89,7 @@ const source = (): z.ZodType<string> =>
 
 const files = "a .jsonl, .json, .csv, .tsv or .parquet file";
 
-export const datasetOptions: Section<"dataset"> = z
+export const datasetOptions: Section<"dataset", "split_seed"> = z
   .strictObject({
     train: source()
       .nullable()
@@ -125,14 +126,21 @@ export const datasetOptions: Section<"dataset"> = z
       .lt(1)
       .default(0)
       .describe(
-        "Fraction of the training tasks to hold out for validation, picked at random by data.seed; 0 is none.",
+        "Fraction of the training tasks to hold out for validation, picked at random by dataset.split_seed; 0 is none.",
       )
       .meta(needs({ option: "dataset.val", is: [null] })),
+    split_seed: integer(0)
+      .nullable()
+      .default(null)
+      .describe(
+        "Seed of what dataset.val_fraction holds out and of dataset.shuffle; null is data.seed. An evaluation of a run takes the run's, whatever its own seed is.",
+      )
+      .meta({ inherits: "data.seed" }),
     shuffle: z
       .boolean()
       .default(false)
       .describe(
-        "Shuffle the tasks by data.seed before a shard or a limit is taken. The order within an epoch is random in either case.",
+        "Shuffle the tasks by dataset.split_seed before a shard or a limit is taken. The order within an epoch is random in either case.",
       ),
     shard: z
       .string()

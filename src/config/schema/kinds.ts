@@ -37,4 +37,10 @@ export const loraTargets = (): z.ZodType<LoraGroup | readonly LoraTarget[]> =>
   });
 
 /** Takes a tree in snake_case, or nothing, and returns it checked, with every default filled in. */
-export type Section<K extends keyof TrainConfig> = z.ZodType<SnakeKeys<TrainConfig[K]>>;
+export type Section<
+  K extends keyof TrainConfig,
+  /** Options whose default is in another section: null until the whole tree is known. */
+  Unfilled extends keyof Snake<K> = never,
+> = z.ZodType<Omit<Snake<K>, Unfilled> & { readonly [P in Unfilled]: Snake<K>[P] | null }>;
+
+type Snake<K extends keyof TrainConfig> = SnakeKeys<TrainConfig[K]>;

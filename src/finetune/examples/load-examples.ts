@@ -188,7 +188,7 @@ export async function loadExamples(options: ExampleOptions): Promise<LoadedExamp
     warnings.push(...val.warnings("validation examples", describe(valSource)));
     return { train: train.examples, val: val.examples, warnings };
   }
-  const seed = config.data.seed ?? config.trainer.seed;
+  const { seed } = config.data;
   return { ...split(train.examples, valFraction, seed), warnings };
 }
 

@@ -29,9 +29,10 @@ export function readOptions(folder: string): ReadonlyMap<string, string> {
 /** Options of a run that are not the defaults, in the order of the schema. */
 export function readChangedOptions(folder: string): readonly ChangedOption[] {
   const given = readOptions(folder);
-  return configFields().flatMap(({ key, default: usual }) => {
+  return configFields().flatMap(({ key, default: usual, inherits }) => {
     const value = given.get(key);
-    const plain = usual === undefined ? null : JSON.stringify(usual);
+    const inherited = inherits === undefined ? undefined : given.get(inherits);
+    const plain = inherited ?? (usual === undefined ? null : JSON.stringify(usual));
     const isUsual = value === undefined || value === plain || identifying.has(key);
     return isUsual ? [] : [{ key, value, default: plain }];
   });

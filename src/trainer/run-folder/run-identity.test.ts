@@ -45,6 +45,17 @@ describe("a run that is continued", () => {
     const before = without(tree(), "rollout.val.top_p");
     expect(configChanges(before, load())).toEqual([]);
   });
+  it("knows by which seed an earlier version ordered and split the tasks", () => {
+    const before = without(
+      structuredClone(configTree(load("trainer.seed=7"))),
+      "dataset.split_seed",
+    );
+    (before["data"] as Tree)["seed"] = null;
+    expect(configChanges(before, load("trainer.seed=7"))).toEqual([]);
+    expect(configChanges(before, load("trainer.seed=7", "dataset.split_seed=8"))).toEqual([
+      { option: "dataset.split_seed", before: 7, after: 8, isFixed: true },
+    ]);
+  });
 });
 
 describe("options that may change", () => {

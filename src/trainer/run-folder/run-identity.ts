@@ -42,8 +42,8 @@ export function valueBefore(
   before: Tree,
   { key, default: standard, inherits }: ConfigField,
 ): unknown {
-  const usual = inherits === undefined ? standard : valueAt(before, inherits);
-  return valueAt(before, key) ?? usual;
+  const source = configFields().find((field) => field.key === inherits);
+  return valueAt(before, key) ?? (source === undefined ? standard : valueBefore(before, source));
 }
 
 /** Every option that differs from the earlier run. */
