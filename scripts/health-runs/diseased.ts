@@ -1,5 +1,6 @@
 /** Runs with one planted fault each; the key is the name of the disease that must be found. */
 import type { TrainingBackend } from "../../src/core/backend.ts";
+import { overlay } from "../../src/core/overlay.ts";
 import type { RunCase } from "./healthy.ts";
 import { agent, graded, multiply, near400, oneCall, type RunTask } from "./tasks.ts";
 
@@ -11,48 +12,31 @@ export interface DiseasedRun extends RunCase {
   readonly spoil?: (backend: TrainingBackend) => TrainingBackend;
 }
 
-/** `backend` with some of its methods replaced. */
-function override(
-  backend: TrainingBackend,
-  methods: (own: TrainingBackend) => Partial<TrainingBackend>,
-): TrainingBackend {
-  const replaced = methods(backend) as Record<PropertyKey, unknown>;
-  return new Proxy(backend, {
-    get(own, key) {
-      if (Object.hasOwn(replaced, key)) return replaced[key];
-      const value: unknown = Reflect.get(own, key, own);
-      return typeof value === "function" ? (value.bind(own) as unknown) : value;
-    },
-  });
-}
-
 /** Says that new weights are served, and goes on serving those of the start. */
 function neverPublishes(backend: TrainingBackend): TrainingBackend {
   let version = 0;
-  return override(backend, () => ({ publishWeights: () => Promise.resolve(++version) }));
+  return overlay(backend, { publishWeights: () => Promise.resolve(++version) });
 }
 
 /** Samples as before, but reports log-probabilities as another precision or template would. */
 function differsFromTrainer(backend: TrainingBackend): TrainingBackend {
-  return override(backend, (own) => ({
+  return overlay(backend, {
     async start(context) {
-      const target = await own.start(context);
+      const target = await backend.start(context);
       if (target.kind !== "sampler") throw new Error("The local backend samples in this process.");
       const { sampler } = target;
-      const changed = Object.create(sampler, {
-        sample: {
-          value: async (request: Parameters<typeof sampler.sample>[0]) => {
-            const samples = await sampler.sample({ ...request });
-            return samples.map((sample) => ({
-              ...sample,
-              logprobs: sample.logprobs.map((value, i) => value - 0.2 - (i % 3) * 0.2),
-            }));
-          },
+      const changed = overlay(sampler, {
+        async sample(request) {
+          const samples = await sampler.sample(request);
+          return samples.map((sample) => ({
+            ...sample,
+            logprobs: sample.logprobs.map((value, i) => value - 0.2 - (i % 3) * 0.2),
+          }));
         },
-      }) as typeof sampler;
-      return { ...target, sampler: changed };
+      });
+      return overlay(target, { sampler: changed });
     },
-  }));
+  });
 }
 
 const taskNumber = (id: string): number => Number(/\d+$/u.exec(id)?.[0] ?? 0);

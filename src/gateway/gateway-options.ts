@@ -1,6 +1,7 @@
 /** Options of a gateway, with defaults and bounds. */
 import type { InferenceTarget } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
+import type { PromptLimit } from "./call/prompt-limit.ts";
 import { defaultBytesInFlight } from "./http/body-budget.ts";
 import type { ExchangeListener } from "./http/exchange.ts";
 import type { TraceStore } from "./store/trace-store.ts";
@@ -12,6 +13,8 @@ export interface GatewayOptions {
   readonly target: InferenceTarget;
   /** The name that responses carry and `GET /v1/models` lists. */
   readonly model: string;
+  /** Refuses longer prompts, whichever way they are given. @default none: the context window */
+  readonly promptLimit?: PromptLimit;
   /** The caller closes it, after the gateway. @default a store in memory */
   readonly store?: TraceStore;
   /** What `/admin/workers` works on. @default nothing */

@@ -1,6 +1,7 @@
 /** The gateway as one object: the function, its socket, its sessions and their end. */
 import { AgentTrainerError, ConfigError } from "../core/errors.ts";
 import type { SessionHost } from "../core/session.ts";
+import { defined } from "../util/defined.ts";
 import { toApiError } from "./http/api-error.ts";
 import { createApp } from "./app.ts";
 import { createToken, tokenDigest } from "./http/auth.ts";
@@ -130,6 +131,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     model,
     gate,
     requestTimeoutMs: limits.requestTimeoutMs,
+    ...defined({ promptLimit: options.promptLimit }),
     report,
   });
   const workers = options.workers ?? target.workers;

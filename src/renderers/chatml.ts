@@ -5,6 +5,7 @@
 import type { ChatMessage } from "../core/message.ts";
 import type { Renderer } from "../core/policy.ts";
 import { resultTurn, textTurn, toolsTurn, turnEnd, turnStart, withSystem } from "./chatml-turns.ts";
+import { overlay } from "../core/overlay.ts";
 import { completionGrammar } from "./completion-grammar.ts";
 import { textOf } from "./message-text.ts";
 import { plain, type Part } from "./token-builder.ts";
@@ -71,10 +72,9 @@ export function createChatmlRenderer(
   // The built-in is unchanged: only its own two tokens are special, and only when decoding.
   const [endId] = renderer.stop.tokenIds;
   const startId = tokenizer.special(turnStart);
-  return {
-    ...renderer,
+  return overlay(renderer, {
     parse: (tokens) =>
       format.parse(tokenizer.decode(tokens.at(-1) === endId ? tokens.subarray(0, -1) : tokens)),
     decode: (tokens) => tokenizer.decode(tokens.filter((id) => id !== endId && id !== startId)),
-  };
+  });
 }

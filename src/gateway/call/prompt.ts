@@ -9,6 +9,7 @@ import { chainMessages, type MessageChain } from "../session/conversation.ts";
 import { promptKey } from "../session/prompt-key.ts";
 import type { CallRequest } from "./call-request.ts";
 import { logitRules, readOutputForm, type OutputForm } from "./output-form.ts";
+import { checkPrompt, type PromptLimit } from "./prompt-limit.ts";
 import { planCall, type CallPlan, type SessionCall } from "./plan-call.ts";
 
 export interface RenderedPrompt {
@@ -30,6 +31,8 @@ export interface PromptPolicy {
   readonly contextLength: number;
   /** The sampler applies `SamplingParams.rules`. @default false */
   readonly rules?: boolean;
+  /** @default none */
+  readonly promptLimit?: PromptLimit;
 }
 
 /** Characters of text above which other calls get their turn while it is encoded. */
@@ -100,7 +103,7 @@ async function renderPrompt(
 
 /**
  * Other calls continue while a long prompt is encoded; short ones are prepared at once.
- * @throws ContextOverflowError, or what the renderer throws for messages it cannot render.
+ * @throws CONTEXT_OVERFLOW, or what the renderer throws for messages it cannot render.
  */
 export async function prepareCall(
   policy: PromptPolicy,
@@ -113,6 +116,7 @@ export async function prepareCall(
   const chain = chainMessages(request.messages, request.tools);
   const prompt = await renderPrompt(policy, call, chain, signal);
   const room = contextLength - prompt.tokens.length;
+  if (policy.promptLimit) checkPrompt(prompt.tokens.length, policy.promptLimit);
   if (room < 1) throw new ContextOverflowError(prompt.tokens.length, contextLength);
   if (
     ![room, request.sampling.maxTokens, session.options.sampling.maxTokens].some(Number.isFinite)

@@ -9,5 +9,5 @@ import { createTokenTarget } from "./token-target.ts";
 /** @throws ConfigError for a target that cannot be used. */
 export function openTarget(target: InferenceTarget, services: TargetServices): Target {
   if (target.kind === "http") return createHttpTarget(target, services);
-  return createTokenTarget(samplerSource(target.sampler), target.renderer);
+  return createTokenTarget(samplerSource(target.sampler), target.renderer, services.promptLimit);
 }

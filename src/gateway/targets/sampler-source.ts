@@ -7,7 +7,9 @@ export function samplerSource(sampler: Sampler): TokenSource {
     get contextLength() {
       return sampler.contextLength;
     },
-    appliesLogitRules: sampler.appliesLogitRules === true,
+    get appliesLogitRules() {
+      return sampler.appliesLogitRules === true;
+    },
     sample: async ({ tokens, params, n, signal, onChunk }) => ({
       samples: await sampler.sample({
         tokens,

@@ -7,6 +7,7 @@ import type { Renderer, Sample } from "../../core/policy.ts";
 import { ChoiceReader } from "../call/choice-reader.ts";
 import { readMessage } from "../call/completion.ts";
 import { unmetOf } from "../call/output-form.ts";
+import type { PromptLimit } from "../call/prompt-limit.ts";
 import { prepareCall, type PreparedCall } from "../call/prompt.ts";
 import { defined } from "../../util/defined.ts";
 import type { FinishedChoice, Target, TargetCall } from "./target.ts";
@@ -134,7 +135,11 @@ const countedContexts = 8;
 const countLimitMs = 60_000;
 
 /** What is sampled from `source`, rendered and read by `renderer`. */
-export function createTokenTarget(source: TokenSource, renderer: Renderer): Target {
+export function createTokenTarget(
+  source: TokenSource,
+  renderer: Renderer,
+  promptLimit?: PromptLimit,
+): Target {
   const rules = source.appliesLogitRules === true;
   return {
     renderer,
@@ -154,7 +159,8 @@ export function createTokenTarget(source: TokenSource, renderer: Renderer): Targ
     async run(call) {
       const { abort } = call;
       if (source.ready) await abort.wait(source.ready());
-      const policy = { renderer, contextLength: source.contextLength, rules };
+      const { contextLength } = source;
+      const policy = { renderer, contextLength, rules, ...defined({ promptLimit }) };
       const prepared = await abort.wait(prepareCall(policy, call, abort.signal));
       call.onPrompt?.(prepared.tokens.length);
       const running = new TokenCall(call, prepared, renderer);

@@ -11,7 +11,6 @@ import { defined } from "../../util/defined.ts";
 import { shortModelName } from "../../util/model-name.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { RolloutOptions, RunRollouts } from "../loop-context.ts";
-import { withPromptLimit } from "./prompt-limit.ts";
 import type { Rollouts } from "./agent-spec.ts";
 import { createWeightGate, openGate, type WeightGate } from "./weight-gate.ts";
 
@@ -60,7 +59,8 @@ export async function createRolloutService(
 ): Promise<RolloutService> {
   const { rollouts, config, weightVersion = 0, keepsUntrainable = false } = options;
   const { isScoredLater = false } = options;
-  const target = withPromptLimit(options.target, config.data.maxPromptLength);
+  const { target } = options;
+  const { maxPromptLength } = config.data;
   const { nParallelTasks, retryLimit, ...seconds } = config.workflow;
   const { failureReward, retryAgentErrors, rewardSource, solvedReward } = config.rollout;
   const requestTimeoutMs = toMs(Math.min(seconds.callTimeoutS, seconds.timeoutS));
@@ -72,6 +72,9 @@ export async function createRolloutService(
     // Agents need the tokens of their sessions only: this one stays here.
     adminToken: createToken("admin"),
     onWarning: (message) => warnings.tell(message),
+    ...(maxPromptLength === null
+      ? {}
+      : { promptLimit: { tokens: maxPromptLength, option: "data.max_prompt_length" } }),
     ...defined({ exchanges: options.exchanges }),
   });
   gateway.setWeightVersion(weightVersion);

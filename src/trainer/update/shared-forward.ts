@@ -4,6 +4,7 @@
  */
 import type { TrainingBackend } from "../../core/backend.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
+import { overlay } from "../../core/overlay.ts";
 
 /** What an update needs of a backend. */
 export type UpdateBackend = Pick<
@@ -32,33 +33,19 @@ export function withSharedForward(backend: UpdateBackend): UpdateBackend {
     const scored = known.get(row.tokens);
     return scored !== undefined && isSameQuestion(scored.row, row) ? scored.logprobs : undefined;
   };
-  return {
-    name: backend.name,
-    get capabilities() {
-      return backend.capabilities;
+  return overlay(backend, {
+    async forward(rows, which, signal) {
+      if (which !== "current") return backend.forward!(rows, which, signal);
+      const open = rows.filter((row) => find(row) === undefined);
+      if (open.length > 0) {
+        const found = await backend.forward!(open, which, signal);
+        for (const [i, row] of open.entries()) known.set(row.tokens, { row, logprobs: found[i]! });
+      }
+      return rows.map((row) => find(row)!);
     },
-    ...(backend.forward === undefined
-      ? {}
-      : {
-          async forward(rows: readonly TrainingRow[], which, signal) {
-            if (which !== "current") return backend.forward!(rows, which, signal);
-            const open = rows.filter((row) => find(row) === undefined);
-            if (open.length > 0) {
-              const found = await backend.forward!(open, which, signal);
-              for (const [i, row] of open.entries())
-                known.set(row.tokens, { row, logprobs: found[i]! });
-            }
-            return rows.map((row) => find(row)!);
-          },
-        }),
-    ...(backend.entropies === undefined
-      ? {}
-      : {
-          entropies: (rows: readonly TrainingRow[], signal) => backend.entropies!(rows, signal),
-        }),
     updatePolicy(...update) {
       known = new Map();
       return backend.updatePolicy(...update);
     },
-  };
+  });
 }

@@ -1,6 +1,7 @@
 /** Inference servers as a target: who renders, how calls are sent, and the limits of it all. */
 import type { HttpTarget } from "../../../core/backend.ts";
 import { ConfigError } from "../../../core/errors.ts";
+import { overlay } from "../../../core/overlay.ts";
 import type { TargetServices } from "../target-services.ts";
 import type { Target } from "../target.ts";
 import { createTokenTarget } from "../token-target.ts";
@@ -50,12 +51,20 @@ function withDefaults<T extends Record<string, number>>(
 /** @throws ConfigError */
 export function createHttpTarget(target: HttpTarget, services: TargetServices): Target {
   const { renderer, tokenMode = renderer ? "cumulative" : "server", contextLength } = target;
-  const { gate, model, requestTimeoutMs } = services;
+  const { gate, model, requestTimeoutMs, promptLimit } = services;
   if (tokenMode === "cumulative" && !renderer) {
     throw new ConfigError({
       message: `tokenMode is "cumulative", but there is no renderer to make token ids of messages.`,
       hint: `Give the renderer of the model's family, or set tokenMode to "server".`,
       fields: { option: "tokenMode" },
+    });
+  }
+  if (tokenMode === "server" && promptLimit !== undefined) {
+    const { option, tokens: most } = promptLimit;
+    throw new ConfigError({
+      message: `${option}=${most} is not supported by this backend: its inference server renders prompts itself.`,
+      hint: "Remove the option, or use a backend that has the model's chat template.",
+      fields: { option, most },
     });
   }
   const limits = withDefaults(defaults, target);
@@ -79,12 +88,11 @@ export function createHttpTarget(target: HttpTarget, services: TargetServices): 
     ...shared,
     ...defined({ contextLength }),
   });
-  return {
-    ...createTokenTarget(source, renderer),
+  return overlay(createTokenTarget(source, renderer, promptLimit), {
     workers: workerPool,
     [Symbol.asyncDispose]: async () => {
       workerPool.close();
       await upstream.close();
     },
-  };
+  });
 }
