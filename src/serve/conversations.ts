@@ -4,6 +4,7 @@
  */
 import { randomInt, randomUUID } from "node:crypto";
 import type { Gateway } from "../gateway/gateway.ts";
+import { referredResponses } from "../gateway/routes/responses/references.ts";
 import { endOfBody } from "./end-of-body.ts";
 
 interface OpenSession {
@@ -38,8 +39,7 @@ export class Conversations {
   async respond(request: ModelRequest): Promise<Response> {
     const { path, body, fields, headers, signal } = request;
     const isKept = path === "responses";
-    const previous = fields["previous_response_id"];
-    const known = typeof previous === "string" ? this.#kept.get(previous) : undefined;
+    const known = isKept ? this.#continued(fields) : undefined;
     const session = known ?? (await this.#open(fields["seed"]));
     const own = new Headers({
       authorization: `Bearer ${session.apiKey}`,
@@ -64,6 +64,18 @@ export class Conversations {
         if (!isContinued) void this.#close(session);
       },
     });
+  }
+
+  /** The session of the response that a request continues, by its id or by that of an item. */
+  #continued(fields: ModelRequest["fields"]): OpenSession | undefined {
+    const previous = fields["previous_response_id"];
+    const own = typeof previous === "string" ? this.#kept.get(previous) : undefined;
+    if (own !== undefined) return own;
+    for (const id of referredResponses(fields["input"])) {
+      const session = this.#kept.get(id);
+      if (session !== undefined) return session;
+    }
+    return undefined;
   }
 
   /** With a seed of the client, equal requests have equal responses. */

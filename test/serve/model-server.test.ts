@@ -98,6 +98,28 @@ describe("models over one base, and a key", () => {
     ).rejects.toThrow("Previous response");
   });
 
+  it("continues a response by its items, as the AI SDK sends them", async () => {
+    const client = openai(url, "secret");
+    const options = { model: "shop", max_output_tokens: 4, temperature: 0 } as const;
+    const one = { role: "user", content: "One" } as const;
+    const two = { role: "user", content: "Two" } as const;
+    const { output, output_text: said } = await client.responses.create({
+      ...options,
+      input: [one],
+    });
+    const referred = output.map(({ id }) => ({ type: "item_reference" as const, id: id! }));
+    const byItem = await client.responses.create({ ...options, input: [one, ...referred, two] });
+    const byText = await client.responses.create({
+      ...options,
+      input: [one, { role: "assistant", content: said }, two],
+    });
+    expect(byItem.output_text).toBe(byText.output_text);
+    expect(byItem.usage!.input_tokens).toBe(byText.usage!.input_tokens);
+    // Those of the second response are in the same conversation.
+    const again = byItem.output.map(({ id }) => ({ type: "item_reference" as const, id: id! }));
+    await client.responses.create({ ...options, input: [one, ...referred, two, ...again, one] });
+  });
+
   it("speaks Anthropic's protocol and completions", async () => {
     const anthropic = new Anthropic({ baseURL: url, apiKey: "secret", maxRetries: 0 });
     // Its types have forgotten the temperature.

@@ -5,12 +5,13 @@ import { aiSdk } from "./ai-sdk.ts";
 import { anthropic } from "./anthropic.ts";
 import { langchain } from "./langchain.ts";
 import { openAiChat } from "./openai-chat.ts";
-import { openAiResponses, openAiStoredResponses } from "./openai-responses.ts";
+import { openAiReferredItems, openAiResponses, openAiStoredResponses } from "./openai-responses.ts";
 
 export const clients: readonly Client[] = [
   openAiChat,
   openAiResponses,
   openAiStoredResponses,
+  openAiReferredItems,
   anthropic,
   aiSdk,
   langchain,

@@ -1,4 +1,4 @@
-/** `openai`, responses: with the history sent along, and with `previous_response_id`. */
+/** `openai`, responses: with the history sent along, with `previous_response_id`, and with `item_reference`. */
 import OpenAI from "openai";
 import type { Response, Client } from "../client.ts";
 
@@ -21,7 +21,33 @@ function toResponse(response: OpenAI.Responses.Response): Response {
   };
 }
 
-function responsesClient(name: string, stored: boolean): Client {
+/** How earlier responses are sent again. */
+type History = "items" | "previous" | "references";
+
+/** The response, and its items as the client saw them: in the events of a stream. */
+async function receive(
+  client: OpenAI,
+  body: OpenAI.Responses.ResponseCreateParamsNonStreaming,
+  isStream: boolean,
+): Promise<{
+  readonly response: OpenAI.Responses.Response;
+  readonly items: readonly OpenAI.Responses.ResponseOutputItem[];
+}> {
+  if (!isStream) {
+    const response = await client.responses.create(body);
+    return { response, items: response.output };
+  }
+  const items: OpenAI.Responses.ResponseOutputItem[] = [];
+  const { stream: _stream, ...rest } = body;
+  const stream = client.responses.stream(rest);
+  stream.on("response.output_item.done", ({ item }) => void items.push(item));
+  return { response: await stream.finalResponse(), items };
+}
+
+const referTo = ({ id }: OpenAI.Responses.ResponseOutputItem): OpenAI.Responses.ResponseInputItem =>
+  ({ type: "item_reference", id }) as OpenAI.Responses.ResponseInputItem;
+
+function responsesClient(name: string, history: History): Client {
   return {
     name,
     protocol: "openai-responses",
@@ -42,7 +68,7 @@ function responsesClient(name: string, stored: boolean): Client {
           const body = {
             model: "scripted",
             input,
-            store: stored,
+            store: history !== "items",
             ...(previous === undefined ? {} : { previous_response_id: previous }),
             ...(system === undefined ? {} : { instructions: system }),
             ...(maxTokens === undefined ? {} : { max_output_tokens: maxTokens }),
@@ -59,13 +85,12 @@ function responsesClient(name: string, stored: boolean): Client {
                 }
               : {}),
           };
-          const response = stream
-            ? await client.responses.stream(body).finalResponse()
-            : await client.responses.create(body);
-          if (stored) {
+          const { response, items } = await receive(client, body, stream);
+          if (history === "previous") {
             previous = response.id;
             input = [];
-          } else input = [...input, ...(response.output as OpenAI.Responses.ResponseInputItem[])];
+          } else if (history === "references") input = [...input, ...items.map(referTo)];
+          else input = [...input, ...(items as OpenAI.Responses.ResponseInputItem[])];
           return toResponse(response);
         },
       };
@@ -73,5 +98,9 @@ function responsesClient(name: string, stored: boolean): Client {
   };
 }
 
-export const openAiResponses: Client = responsesClient("openai responses", false);
-export const openAiStoredResponses: Client = responsesClient("openai responses by id", true);
+export const openAiResponses: Client = responsesClient("openai responses", "items");
+export const openAiStoredResponses: Client = responsesClient("openai responses by id", "previous");
+export const openAiReferredItems: Client = responsesClient(
+  "openai responses by item",
+  "references",
+);

@@ -66,17 +66,32 @@ it("still knows the responses that a later one names", async () => {
       body: JSON.stringify(body),
     });
     const response = await gateway.fetch(request);
-    return { status: response.status, ...((await response.json()) as { id?: string }) };
+    return {
+      status: response.status,
+      ...((await response.json()) as { id?: string; output?: { id: string }[] }),
+    };
   };
-  const { id } = await respond(first.gateway, { input: "a", instructions: "Be brief." });
+  const { id, output } = await respond(first.gateway, { input: "a", instructions: "Be brief." });
   const unstored = await respond(first.gateway, { input: "b", store: false });
   await first.gateway.close();
   await store.close();
 
   const again = createSqliteTraceStore(path);
-  const second = createTestGateway(["three"], {}, { store: again });
+  const second = createTestGateway(["three", "four"], {}, { store: again });
   const refused = await respond(second.gateway, { input: "c", previous_response_id: unstored.id });
   expect(refused.status).toBe(400);
+  const refer = (items: { id: string }[] | undefined) =>
+    items!.map((item) => ({ type: "item_reference", id: item.id }));
+  const [said] = refer(output);
+  const userItem = (content: string) => ({ role: "user", content });
+  const items = [userItem("a"), ...refer(unstored.output), userItem("c")];
+  expect((await respond(second.gateway, { input: items })).status).toBe(400);
+  await respond(second.gateway, {
+    instructions: "Be brief.",
+    input: [userItem("a"), said, userItem("b")],
+  });
+  const [before, , referred] = await again.bySession("session-0");
+  expect(referred?.parentId).toBe(before?.id);
   await respond(second.gateway, { input: "c", previous_response_id: id });
   const last = (await again.bySession("session-0")).at(-1);
   expect(last?.messages).toEqual([

@@ -8,7 +8,8 @@ import { isJsonObject, readObject, show, type JsonFields } from "../../http/json
 import { JsonReply, type Reply } from "../../http/reply.ts";
 import type { RouteContext } from "../handle-call.ts";
 import { parseInput } from "./items.ts";
-import { openConversation } from "./memory.ts";
+import { openConversation, recallResponses } from "./memory.ts";
+import { References, referredResponses } from "./references.ts";
 
 /** Opens a conversation with any first items. */
 export async function handleConversations({
@@ -18,7 +19,9 @@ export async function handleConversations({
 }: RouteContext): Promise<Reply> {
   const body = await readJsonObject(request, gateway);
   const id = `conv_${randomUUID().replaceAll("-", "")}`;
-  const items = Array.isArray(body.items) ? parseInput(body.items, gateway.target.abilities) : [];
+  const input = Array.isArray(body.items) ? body.items : [];
+  const references = new References(await recallResponses(session, referredResponses(input)));
+  const items = parseInput(input, gateway.target.abilities, references);
   openConversation(session, id, items);
   return new JsonReply({
     id,

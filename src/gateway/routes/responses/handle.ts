@@ -12,8 +12,10 @@ import {
   continueConversation,
   recallConversation,
   recallMessages,
+  recallResponses,
   rememberResponse,
 } from "./memory.ts";
+import { References, referredResponses } from "./references.ts";
 import { responsesFields, parseResponsesRequest } from "./request.ts";
 import { toResponse } from "./response.ts";
 import { ResponsesStream } from "./stream.ts";
@@ -30,7 +32,8 @@ export async function handleResponses(context: RouteContext): Promise<Reply> {
       : previousId === undefined
         ? []
         : await recallMessages(session, previousId);
-  const parsed = parseResponsesRequest(body, model, target.abilities, recalled);
+  const references = new References(await recallResponses(session, referredResponses(body.input)));
+  const parsed = parseResponsesRequest(body, model, target.abilities, recalled, references);
   gateway.ignored.note("openai-responses", ignoredFields(body, responsesFields));
   const { responseId, lost } = identifyCall(context, parsed.call, "resp_");
   const { renderer } = target;

@@ -1,5 +1,5 @@
 /** Input items of OpenAI's Responses API to core messages. Items that belong to one turn become one message. */
-import type { ChatMessage, ContentPart, ToolCall } from "../../../core/message.ts";
+import type { ChatMessage, ContentPart } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
 import {
   isJsonObject,
@@ -9,7 +9,8 @@ import {
   type JsonFields,
 } from "../../http/json-fields.ts";
 import { textOnly, toImagePart, type ContentOptions } from "../fields/request-fields.ts";
-import { defined } from "../../../util/defined.ts";
+import type { References } from "./references.ts";
+import { TurnReader } from "./turn-reader.ts";
 
 type Content = ChatMessage["content"];
 
@@ -51,49 +52,6 @@ function parseReasoning(item: JsonFields, at: string): string {
   return texts
     .map((part) => (isJsonObject(part) && typeof part.text === "string" ? part.text : ""))
     .join("");
-}
-
-/** Gathers what the assistant said, thought and called in one turn. */
-class TurnReader {
-  readonly messages: ChatMessage[] = [];
-  #content: Content | undefined;
-  #reasoning: string | undefined;
-  #calls: ToolCall[] = [];
-
-  reason(text: string): void {
-    // Thinking opens a turn.
-    if (this.#content !== undefined || this.#calls.length > 0) this.flush();
-    this.#reasoning = (this.#reasoning ?? "") + text;
-  }
-
-  say(content: Content): void {
-    if (this.#content !== undefined || this.#calls.length > 0) this.flush();
-    this.#content = content;
-  }
-
-  call(call: ToolCall): void {
-    this.#calls.push(call);
-  }
-
-  add(message: ChatMessage): void {
-    this.flush();
-    this.messages.push(message);
-  }
-
-  flush(): void {
-    const reasoning = this.#reasoning;
-    if (this.#content !== undefined || this.#calls.length > 0 || reasoning !== undefined) {
-      this.messages.push({
-        role: "assistant",
-        content: this.#content ?? "",
-        ...defined({ reasoning }),
-        ...(this.#calls.length === 0 ? {} : { toolCalls: this.#calls }),
-      });
-    }
-    this.#content = undefined;
-    this.#reasoning = undefined;
-    this.#calls = [];
-  }
 }
 
 function parseMessage(
@@ -142,7 +100,11 @@ function parseItem(item: unknown, at: string, options: ContentOptions, turns: Tu
 }
 
 /** @throws ApiError 400 naming the item. */
-export function parseInput(input: unknown, options: ContentOptions): readonly ChatMessage[] {
+export function parseInput(
+  input: unknown,
+  options: ContentOptions,
+  references: References,
+): readonly ChatMessage[] {
   if (typeof input === "string") return [{ role: "user", content: input }];
   if (!Array.isArray(input)) {
     throw badRequest(
@@ -151,7 +113,10 @@ export function parseInput(input: unknown, options: ContentOptions): readonly Ch
     );
   }
   const turns = new TurnReader();
-  for (const [i, item] of input.entries()) parseItem(item, `input[${i}]`, options, turns);
+  for (const [i, item] of input.entries()) {
+    const at = `input[${i}]`;
+    if (!references.read(item, at, turns)) parseItem(item, at, options, turns);
+  }
   turns.flush();
   return turns.messages;
 }

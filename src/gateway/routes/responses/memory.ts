@@ -21,13 +21,36 @@ function responsesOf(session: CaptureSession): Map<string, KnownResponse> {
   return responses;
 }
 
-async function findStored(session: CaptureSession, id: string): Promise<KnownResponse | undefined> {
-  const traces = await session.storedTraces();
-  const trace = traces.find(({ responseId }) => responseId === id);
-  if (trace?.recallFrom === undefined || trace.untrainable === "client disconnected")
-    return undefined;
-  const added = [...trace.messages.slice(trace.recallFrom), trace.response];
-  return { previous: undefined, added };
+/** The responses of these ids, as far as they were stored. */
+async function findResponses(
+  session: CaptureSession,
+  ids: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, KnownResponse>> {
+  const responses = responsesOf(session);
+  if ([...ids].some((id) => !responses.has(id))) {
+    for (const trace of await session.storedTraces()) {
+      const { responseId, messages, recallFrom, response } = trace;
+      if (!ids.has(responseId) || responses.has(responseId)) continue;
+      if (recallFrom === undefined || trace.untrainable === "client disconnected") continue;
+      const added = [...messages.slice(recallFrom), response];
+      responses.set(responseId, { previous: undefined, added });
+    }
+  }
+  return responses;
+}
+
+/** What was said in the responses of these ids; none for one that was not stored. */
+export async function recallResponses(
+  session: CaptureSession,
+  ids: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, ChatMessage>> {
+  const responses = await findResponses(session, ids);
+  const said = new Map<string, ChatMessage>();
+  for (const id of ids) {
+    const message = responses.get(id)?.added.at(-1);
+    if (message) said.set(id, message);
+  }
+  return said;
 }
 
 /** The messages up to the end of this response. @throws ApiError 400 when there is none of that id. */
@@ -35,8 +58,7 @@ export async function recallMessages(
   session: CaptureSession,
   id: string,
 ): Promise<readonly ChatMessage[]> {
-  const responses = responsesOf(session);
-  const found = responses.get(id) ?? (await findStored(session, id));
+  const found = (await findResponses(session, new Set([id]))).get(id);
   if (!found) {
     throw new ApiError({
       status: 400,
@@ -46,7 +68,6 @@ export async function recallMessages(
       retry: false,
     });
   }
-  responses.set(id, found);
   return messagesOf(found);
 }
 

@@ -38,6 +38,7 @@ import {
 } from "../fields/server-fields.ts";
 import { defined } from "../../../util/defined.ts";
 import { parseInput } from "./items.ts";
+import type { References } from "./references.ts";
 
 export interface ResponsesRequest {
   readonly call: CallRequest;
@@ -148,13 +149,14 @@ export function parseResponsesRequest(
   defaultModel: string,
   abilities: TargetAbilities,
   recalled: readonly ChatMessage[],
+  references: References,
 ): ResponsesRequest {
   refuseUnsupported(body, responsesFields.refused);
   const top = readTopLogprobs(body, "top_logprobs", abilities) ?? 0;
   const logprobs = readLogprobs(body);
   const instructions = readString(body, "instructions");
   const store = readBoolean(body, "store") ?? true;
-  const added = parseInput(body.input, abilities);
+  const added = parseInput(body.input, abilities, references);
   const messages: readonly ChatMessage[] = [
     ...(instructions === undefined ? [] : [{ role: "system" as const, content: instructions }]),
     ...recalled,

@@ -5,6 +5,7 @@ import { usageOf, type CallResult, type Completion } from "../../call/call-reque
 import type { JsonFields } from "../../http/json-fields.ts";
 import { textOf } from "../../session/message-text.ts";
 import { toWireLogprobs } from "../chat/response.ts";
+import { itemId } from "./item-ids.ts";
 
 export type Wire = Readonly<Record<string, unknown>>;
 
@@ -15,11 +16,6 @@ export interface ResponsesOptions {
   readonly logprobs: boolean;
   /** The request, whose settings the response repeats. */
   readonly body: JsonFields;
-}
-
-/** Ids of output items come from the response's, so that stream and end agree. */
-export function itemId(prefix: "msg" | "rs" | "fc", responseId: string, index: number): string {
-  return `${prefix}_${responseId.replace(/^resp_/, "")}${index}`;
 }
 
 type Status = "in_progress" | "completed" | "incomplete";
@@ -59,15 +55,15 @@ function toOutput(completion: Completion, options: ResponsesOptions): readonly W
   const status = completionStatus(completion);
   const items: Wire[] = [];
   if (reasoning !== "") {
-    items.push(reasoningItem(itemId("rs", responseId, items.length), reasoning, status));
+    items.push(reasoningItem(itemId({ kind: "rs", responseId, index: 0 }), reasoning, status));
   }
   // A response without any item would leave clients nothing to read.
   if (text !== "" || toolCalls.length === 0) {
     const part = outputText(text, completionLogprobs(completion, options));
-    items.push(messageItem(itemId("msg", responseId, items.length), part, status));
+    items.push(messageItem(itemId({ kind: "msg", responseId, index: 0 }), part, status));
   }
-  for (const call of toolCalls) {
-    items.push(callItem(itemId("fc", responseId, items.length), call, "completed"));
+  for (const [index, call] of toolCalls.entries()) {
+    items.push(callItem(itemId({ kind: "fc", responseId, index }), call, "completed"));
   }
   return items;
 }

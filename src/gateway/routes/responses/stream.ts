@@ -5,11 +5,11 @@ import type { FinishedCall, FinishedChoice } from "../../call/call.ts";
 import type { TextDelta } from "../../call/delta-reader.ts";
 import type { CallStream } from "../handle-call.ts";
 import type { EventStream } from "../../http/event-stream.ts";
+import { itemId, type ItemKind } from "./item-ids.ts";
 import {
   callItem,
   completionLogprobs,
   completionStatus,
-  itemId,
   messageItem,
   outputText,
   reasoningItem,
@@ -35,6 +35,7 @@ export class ResponsesStream implements CallStream {
   #sequence = 0;
   /** Index of the item that is open, or of the next one. */
   #index = 0;
+  readonly #counts: Record<ItemKind, number> = { fc: 0, msg: 0, rs: 0 };
   #open: OpenItem | null = null;
 
   constructor(options: ResponsesOptions, events: EventStream) {
@@ -91,7 +92,7 @@ export class ResponsesStream implements CallStream {
 
   #start(kind: Kind): OpenItem {
     const spoken = kind === "output_text";
-    const id = itemId(spoken ? "msg" : "rs", this.#options.responseId, this.#index);
+    const id = this.#nextId(spoken ? "msg" : "rs");
     const open: OpenItem = { kind, id, text: "" };
     this.#open = open;
     const item = spoken
@@ -121,7 +122,7 @@ export class ResponsesStream implements CallStream {
   }
 
   #call(call: ToolCall): void {
-    const id = itemId("fc", this.#options.responseId, this.#index);
+    const id = this.#nextId("fc");
     const place = { item_id: id, output_index: this.#index };
     const { arguments: text, name } = call;
     this.#item(
@@ -132,6 +133,11 @@ export class ResponsesStream implements CallStream {
     this.#write("response.function_call_arguments.done", { ...place, name, arguments: text });
     this.#item("response.output_item.done", callItem(id, call, "completed"));
     this.#index++;
+  }
+
+  #nextId(kind: ItemKind): string {
+    const { responseId } = this.#options;
+    return itemId({ kind, responseId, index: this.#counts[kind]++ });
   }
 
   #item(type: string, item: Wire): void {

@@ -1,0 +1,63 @@
+/** Items of a request that stand for items of earlier responses of its session, by their ids. */
+import type { ChatMessage } from "../../../core/message.ts";
+import { ApiError, badRequest } from "../../http/api-error.ts";
+import { isJsonObject, readString, show, type JsonFields } from "../../http/json-fields.ts";
+import { placeOf, type ItemPlace } from "./item-ids.ts";
+import type { TurnReader } from "./turn-reader.ts";
+
+/** OpenAI lets the type of a reference out. */
+function isReference(item: unknown): item is JsonFields {
+  if (!isJsonObject(item)) return false;
+  const { type, role, id } = item;
+  if (type === undefined || type === null) return role === undefined && typeof id === "string";
+  return type === "item_reference";
+}
+
+/** Ids of the responses whose items are referred to. */
+export function referredResponses(input: unknown): ReadonlySet<string> {
+  const items: readonly unknown[] = Array.isArray(input) ? input : [];
+  const places = items.map((item) =>
+    isReference(item) && typeof item.id === "string" ? placeOf(item.id) : undefined,
+  );
+  return new Set(places.flatMap((place) => place?.responseId ?? []));
+}
+
+function notFound(id: string): ApiError {
+  return new ApiError({
+    status: 400,
+    message: `Item with id '${id}' not found: this session has stored none of that id. Items are not persisted when \`store\` is set to false.`,
+    reason: "item_not_found",
+    param: "input",
+    retry: false,
+  });
+}
+
+/** Reads the references of one request. */
+export class References {
+  readonly #responses: ReadonlyMap<string, ChatMessage>;
+  readonly #seen = new Set<string>();
+
+  /** @param responses what was said in each response that is referred to and known */
+  constructor(responses: ReadonlyMap<string, ChatMessage>) {
+    this.#responses = responses;
+  }
+
+  /** Adds what an item refers to; false where it is no reference. @throws ApiError 400 */
+  read(item: unknown, at: string, turns: TurnReader): boolean {
+    if (!isReference(item)) return false;
+    const id = readString(item, "id", `${at}.id`);
+    if (id === undefined) throw badRequest(`${at}.id`, `${at}.id is missing.`);
+    // As OpenAI has it. A few bytes would stand for a long text any number of times.
+    if (this.#seen.has(id)) {
+      throw badRequest(
+        "input",
+        `Duplicate item found with id ${show(id)} at ${at}. Send each item once.`,
+      );
+    }
+    this.#seen.add(id);
+    const place: ItemPlace | undefined = placeOf(id);
+    const message = place && this.#responses.get(place.responseId);
+    if (!place || !message || !turns.refer(place, message)) throw notFound(id);
+    return true;
+  }
+}
