@@ -1,11 +1,11 @@
-/** Two evaluations of the same tasks: paired differences with confidence intervals, and what changed. */
+/** Two evaluations of the same tasks: one paired test, differences with confidence intervals, and what changed. */
 import { ConfigError } from "../core/errors.ts";
 import { haveCorrectness } from "../trainer/rollouts/episode-metrics.ts";
 import { validationReward } from "../trainer/rollouts/validation-metrics.ts";
 import { groupBy } from "../util/group-by.ts";
-import { confidenceInterval } from "./bootstrap.ts";
 import { readEvaluation } from "./evaluation-folder.ts";
 import { episodeOf, type EvaluationItem } from "./evaluation-item.ts";
+import { type TypicalInterval, typicalInterval } from "./typical-interval.ts";
 
 /** Results that can be compared: the folder of an evaluation, or what `evaluate` and `rescore` return. */
 export type ComparableEvaluation =
@@ -15,14 +15,15 @@ export type ComparableEvaluation =
       readonly summary: { readonly failureReward: number };
     };
 
-/** Means over the common tasks, and their difference with its 95 % confidence interval (paired bootstrap). */
-export interface PairedDifference {
+/**
+ * Means over the common tasks, and their difference with its 95 % confidence interval, that of the paired
+ * sign-flip test over tasks. `low` and `high` are null for fewer than 6 tasks, which allow none.
+ */
+export interface PairedDifference extends TypicalInterval {
   readonly a: number;
   readonly b: number;
   /** b - a. */
   readonly difference: number;
-  readonly low: number;
-  readonly high: number;
 }
 
 /** A task in an evaluation: means over its attempts. */
@@ -41,8 +42,9 @@ export interface EvaluationComparison {
   readonly onlyInA: readonly string[];
   /** Ids of tasks that only the second has. */
   readonly onlyInB: readonly string[];
+  /** null where no task was scored in both. */
   readonly reward: PairedDifference | null;
-  /** Of the fraction of correct attempts, which is pass@1. */
+  /** Of the fraction of correct attempts, which is pass@1. It decides only where there is no reward. */
   readonly pass: PairedDifference | null;
   /** Tasks whose mean reward or fraction of correct attempts differs, largest difference first. */
   readonly changed: readonly {
@@ -50,15 +52,15 @@ export interface EvaluationComparison {
     readonly a: TaskMeans;
     readonly b: TaskMeans;
   }[];
-  /** Whether the second is worse: the whole interval of a difference is below 0. */
+  /** Whether the second is worse: the whole interval of the difference in reward is below 0. */
   readonly isWorse: boolean;
-  /** Whether the second is better: the whole interval of a difference is above 0, and it is not worse. */
+  /** Whether the second is better: the whole interval of the difference in reward is above 0. */
   readonly isBetter: boolean;
 }
 
 /** What {@link compareEvaluations} takes in addition to the evaluations. */
 export interface CompareOptions {
-  /** Seed of the bootstrap. @default 0 */
+  /** Seed of the test, which for more than 13 tasks flips random signs. @default 0 */
   readonly seed?: number;
 }
 
@@ -103,8 +105,15 @@ function paired(pairs: readonly Pair[], seed: number): PairedDifference | null {
   if (pairs.length === 0) return null;
   const a = meanOf(pairs.map(([first]) => first));
   const b = meanOf(pairs.map(([, second]) => second));
-  const totals = pairs.map(([first, second]) => ({ sum: second - first, count: 1 }));
-  return { a, b, difference: b - a, ...confidenceInterval(totals, seed) };
+  const differences = pairs.map(([first, second]) => second - first);
+  return { a, b, difference: b - a, ...typicalInterval(differences, seed) };
+}
+
+/** Whether the whole interval of the difference is on one side of 0. */
+export function verdictOf(difference: TypicalInterval | null): "better" | "worse" | null {
+  const { low = null, high = null } = difference ?? {};
+  if (high !== null && high < 0) return "worse";
+  return low !== null && low > 0 ? "better" : null;
 }
 
 /**
@@ -142,7 +151,7 @@ export function compareEvaluations(
   const distance = ({ a: one, b: other }: (typeof common)[number]): number =>
     Math.abs((other.reward ?? 0) - (one.reward ?? 0)) +
     Math.abs((other.pass ?? 0) - (one.pass ?? 0));
-  const isWorse = [reward, pass].some((each) => each !== null && each.high < 0);
+  const verdict = verdictOf(reward ?? pass);
   return {
     tasks: common.length,
     onlyInA: [...first.keys()].filter((id) => !second.has(id)),
@@ -152,7 +161,7 @@ export function compareEvaluations(
     changed: common
       .filter(({ a: one, b: other }) => one.reward !== other.reward || one.pass !== other.pass)
       .toSorted((one, other) => distance(other) - distance(one)),
-    isWorse,
-    isBetter: !isWorse && [reward, pass].some((each) => each !== null && each.low > 0),
+    isWorse: verdict === "worse",
+    isBetter: verdict === "better",
   };
 }

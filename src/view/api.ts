@@ -243,8 +243,9 @@ export interface Difference {
   readonly a: number;
   readonly b: number;
   readonly difference: number;
-  readonly low: number;
-  readonly high: number;
+  /** null for too few tasks. */
+  readonly low: number | null;
+  readonly high: number | null;
 }
 
 /** One run against another on the tasks that both have. */
@@ -256,6 +257,8 @@ export interface RunsCompared {
   readonly tasks: number;
   readonly reward: Difference | null;
   readonly pass: Difference | null;
+  /** The second against the first, by the difference in reward; null where the test finds none. */
+  readonly verdict: "better" | "worse" | null;
   /** Tasks that differ, largest difference first, with an episode of each side. */
   readonly changed: readonly {
     readonly task: string;

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { compareEvaluations } from "../evaluate/compare.ts";
+import { compareEvaluations, verdictOf } from "../evaluate/compare.ts";
 import type { EvaluationItem } from "../evaluate/evaluation-item.ts";
 import type { TerminationReason } from "../core/trajectory.ts";
 import { optionDifferences } from "../trainer/run-folder/compare-runs.ts";
@@ -92,7 +92,7 @@ export function compareInView(a: ComparedRun, b: ComparedRun): RunsCompared {
   const [one, other] = sidesOf(a, b);
   const options = optionDifferences(a.folder, b.folder);
   const common = new Set(one.rows.map(({ task }) => task));
-  const nothing = { tasks: 0, reward: null, pass: null, changed: [] };
+  const nothing = { tasks: 0, reward: null, pass: null, verdict: null, changed: [] };
   const labels = { a: one.label, b: other.label, options };
   if (!other.rows.some(({ task }) => common.has(task))) return { ...labels, ...nothing };
   const side = ({ rows }: Side, run: ComparedRun) => ({
@@ -107,6 +107,7 @@ export function compareInView(a: ComparedRun, b: ComparedRun): RunsCompared {
     tasks,
     reward,
     pass,
+    verdict: verdictOf(reward ?? pass),
     changed: changed.slice(0, mostChanged).map(({ id, a: first, b: second }) => ({
       task: id,
       a: first.reward,

@@ -37,7 +37,7 @@ const many = <T>(count: number, value: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => value(i));
 
 describe("compareEvaluations", () => {
-  it("is a paired bootstrap: as the normal approximation of paired differences for many tasks", () => {
+  it("has the interval of the normal approximation of paired differences for many tasks", () => {
     const a = many(400, (i) => (i % 4 === 0 ? 1 : 0));
     const b = many(400, (i) => (i % 4 === 0 || i % 10 === 1 ? 1 : 0));
     const { reward, pass, tasks, changed, isBetter, isWorse } = compareEvaluations(
@@ -62,10 +62,21 @@ describe("compareEvaluations", () => {
   it("calls two equal evaluations neither, and a few changed tasks chance", () => {
     const same = compareEvaluations(made([1, 0, 1]), made([1, 0, 1]));
     expect(same).toMatchObject({ changed: [], isWorse: false, isBetter: false });
-    expect(same.reward).toEqual({ a: 2 / 3, b: 2 / 3, difference: 0, low: 0, high: 0 });
+    expect(same.reward).toEqual({ a: 2 / 3, b: 2 / 3, difference: 0, low: null, high: null });
     const chance = compareEvaluations(made([1, 0, 1, 0]), made([0, 1, 1, 0]));
     expect(chance.changed.map(({ id }) => id)).toEqual(["t0", "t1"]);
     expect(chance).toMatchObject({ isWorse: false, isBetter: false });
+  });
+
+  it("decides by one test: what pass@1 alone shows is no verdict", () => {
+    const correct = (isCorrect: boolean) => ({
+      items: many(30, (i) => ({ ...item(`t${i}`, i % 2), isCorrect })),
+      summary: { failureReward: 0 },
+    });
+    const { pass, reward, isWorse, isBetter } = compareEvaluations(correct(true), correct(false));
+    expect(pass).toMatchObject({ difference: -1, low: -1, high: -1 });
+    expect(reward).toMatchObject({ difference: 0, low: 0, high: 0 });
+    expect({ isWorse, isBetter }).toEqual({ isWorse: false, isBetter: false });
   });
 
   it("compares tasks that both have, and names the others", () => {

@@ -25,8 +25,8 @@ Sampling options are those of rollout.val; overrides as for train: rollout.val.t
 `;
 
 const compareHelp = `
-Intervals are a paired bootstrap over the tasks that both evaluations have. B is worse where the whole
-95 % interval of the difference in reward or in pass@1 is below 0.
+B is worse where the whole 95 % interval of the difference in reward is below 0. The interval is that of a
+paired sign-flip test over the tasks that both evaluations have, at 5 %.
 
 Examples:
   $ agent-trainer compare evals/before evals/after
@@ -100,7 +100,7 @@ export function addEvaluationCommands(
     .argument("<a>", "folder of the first evaluation")
     .argument("<b>", "folder of the second evaluation")
     .option("--fail-if-worse", "exit with 1 if B is worse than A")
-    .option("--seed <n>", "random seed of the bootstrap (default: 0)", wholeNumber(0))
+    .option("--seed <n>", "random seed of the test (default: 0)", wholeNumber(0))
     .addHelpText("after", compareHelp)
     .action(async (a: string, b: string, flags: CompareFlags) => {
       const { compareCommand } = await import("./compare.ts");

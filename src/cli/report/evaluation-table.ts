@@ -66,7 +66,8 @@ export function formatEvaluation(summary: EvaluationSummary): string {
 function differenceRow(metric: string, found: PairedDifference | null): string[][] {
   if (found === null) return [];
   const { a, b, difference, low, high } = found;
-  const interval = `${signed(low)} to ${signed(high)}`;
+  const interval =
+    low === null || high === null ? "too few tasks" : `${signed(low)} to ${signed(high)}`;
   return [[metric, "", digits(a), digits(b), signed(difference), interval]];
 }
 

@@ -58,15 +58,24 @@ export function Curves({ runs }: { runs: readonly RunEntry[] }) {
   );
 }
 
-function Interval({ of }: { of: Difference | null }) {
+const colors = { better: "good", worse: "bad" } as const;
+
+interface IntervalProps {
+  readonly of: Difference | null;
+  /** Only of the difference that decides. */
+  readonly verdict?: RunsCompared["verdict"];
+}
+
+function Interval({ of, verdict = null }: IntervalProps) {
   if (of === null) return <td class="dim">–</td>;
   const { a, b, difference, low, high } = of;
-  const verdict = low > 0 ? "good" : high < 0 ? "bad" : "dim";
+  const interval =
+    low === null || high === null ? "too few tasks" : `${signed(low)} to ${signed(high)}`;
   return (
     <td>
       {shortNumber(a)} → {shortNumber(b)}{" "}
-      <span class={verdict}>
-        {signed(difference)} ({signed(low)} to {signed(high)})
+      <span class={verdict === null ? "dim" : colors[verdict]}>
+        {signed(difference)} ({interval})
       </span>
     </td>
   );
@@ -98,8 +107,11 @@ function Against({ base, run, isOpen, onToggle }: AgainstProps) {
               {compared.b} <span class="dim">against {compared.a}</span>
             </td>
             <td>{compared.tasks === 0 ? "none in common" : whole(compared.tasks)}</td>
-            <Interval of={compared.reward} />
-            <Interval of={compared.pass} />
+            <Interval of={compared.reward} verdict={compared.verdict} />
+            <Interval
+              of={compared.pass}
+              verdict={compared.reward === null ? compared.verdict : null}
+            />
             <td>
               <button type="button" aria-expanded={isOpen} onClick={onToggle}>
                 {counted(compared.changed.length, "task")},{" "}
@@ -181,8 +193,8 @@ export function Differences({ runs }: { runs: readonly RunEntry[] }) {
       </label>
       <p class="dim">
         On tasks that both have: evaluations or last validations where both runs have some, else the
-        newest training steps. Intervals are those of agent-trainer compare: 95 %, a paired
-        bootstrap over tasks.
+        newest training steps. Intervals are those of agent-trainer compare: 95 %, of a paired
+        sign-flip test over tasks. The difference in reward decides.
       </p>
       <div class="scroll">
         <table>
