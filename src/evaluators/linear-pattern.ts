@@ -1,6 +1,6 @@
 /** Regular expressions with a bound on their work: RE2's engine, whose time is linear in the text. */
 import { RE2JS } from "re2js";
-import { ConfigError } from "../core/errors.ts";
+import { AgentTrainerError, ConfigError } from "../core/errors.ts";
 
 /** What a pattern found; groups from 1 on are those of the pattern, null where they matched nothing. */
 export type PatternMatch = readonly (string | null)[];
@@ -69,6 +69,56 @@ type Matcher = ReturnType<RE2JS["matcher"]>;
 const groupsOf = (matcher: Matcher): PatternMatch =>
   Array.from({ length: matcher.groupCount() + 1 }, (_, index) => matcher.group(index) ?? null);
 
+/** Reads per character of the text, over all of its matches. Patterns for answers need fewer than 10. */
+const readsPerChar = 100;
+
+/**
+ * A text that counts what is read of it. One search is linear, but a search for all matches may read
+ * to the end of the text after each of them, as `a.*b|a` does in a text of `a`.
+ */
+class MeteredText extends String {
+  readonly #text: string;
+  #left: number;
+
+  constructor(text: string) {
+    super(text);
+    this.#text = text;
+    this.#left = readsPerChar * (text.length + 100);
+  }
+
+  override charCodeAt(index: number): number {
+    if (--this.#left < 0) throw new PatternWorkError();
+    return this.#text.charCodeAt(index);
+  }
+
+  override indexOf(part: string, from?: number): number {
+    const at = this.#text.indexOf(part, from);
+    this.#left -= ((at === -1 ? this.#text.length : at) - (from ?? 0)) / nativeSpeed;
+    return at;
+  }
+}
+
+/** How much faster JavaScript's own search is than a step of the pattern. */
+const nativeSpeed = 64;
+
+/** All matches of a pattern in this text would take more than linear time. */
+export class PatternWorkError extends AgentTrainerError {
+  override readonly name = "PatternWorkError";
+  constructor() {
+    super({
+      code: "EVALUATOR_FAILED",
+      message: "the pattern reads far beyond each of its matches in this text",
+      hint: "Write .*? or [^\\n]* instead of .* before the end of the pattern.",
+    });
+  }
+}
+
+/** @yields after each match, with its groups not read yet. @throws PatternWorkError */
+function* searches(compiled: RE2JS, text: string): Generator<Matcher> {
+  const matcher = compiled.matcher(new MeteredText(text) as unknown as string);
+  while (matcher.find()) yield matcher;
+}
+
 function fromCompiled(compiled: RE2JS): LinearPattern {
   return {
     find(text) {
@@ -76,17 +126,18 @@ function fromCompiled(compiled: RE2JS): LinearPattern {
       return matcher.find() ? groupsOf(matcher) : null;
     },
     findLast(text) {
-      const matcher = compiled.matcher(text);
-      let last: PatternMatch | null = null;
-      while (matcher.find()) last = groupsOf(matcher);
-      return last;
+      let start = -1;
+      for (const matcher of searches(compiled, text)) start = matcher.start();
+      if (start === -1) return null;
+      const last = compiled.matcher(text);
+      last.find(start);
+      return groupsOf(last);
     },
-    all(text) {
-      const matcher = compiled.matcher(text);
-      const found: PlacedMatch[] = [];
-      while (matcher.find()) found.push({ groups: groupsOf(matcher), index: matcher.start() });
-      return found;
-    },
+    all: (text) =>
+      Array.from(searches(compiled, text), (matcher) => ({
+        groups: groupsOf(matcher),
+        index: matcher.start(),
+      })),
     full(text) {
       const matcher = compiled.matcher(text);
       return matcher.matches() ? groupsOf(matcher) : null;

@@ -1,7 +1,12 @@
 /** Whether a text matches a pattern. */
 import type { Task } from "../core/task.ts";
 import { asText } from "./match.ts";
-import { type LinearPattern, linearPattern } from "./linear-pattern.ts";
+import {
+  type LinearPattern,
+  type PatternMatch,
+  PatternWorkError,
+  linearPattern,
+} from "./linear-pattern.ts";
 import {
   type AnswerOptions,
   type SyncScorer,
@@ -48,7 +53,13 @@ export function regex<Metadata = unknown>(options: RegexOptions<Metadata>): Sync
     if (text === null) return tooLong();
     if (match === "part" && group === undefined)
       return scored(compiled.find(text) === null ? 0 : 1);
-    const found = match === "whole" ? compiled.full(text) : compiled.findLast(text);
+    let found: PatternMatch | null;
+    try {
+      found = match === "whole" ? compiled.full(text) : compiled.findLast(text);
+    } catch (error) {
+      if (error instanceof PatternWorkError) return scored(0, { reason: error.message });
+      throw error;
+    }
     if (found === null) return scored(0, { reason: "the pattern does not match" });
     if (group === undefined) return scored(1);
     const captured = (found[group] ?? "").trim();

@@ -54,6 +54,15 @@ function damaged({ name, url, hash }: RemoteFile, found: string): HubError {
   });
 }
 
+function tooLarge({ name, url, size }: RemoteFile): HubError {
+  return new HubError({
+    reason: "damaged",
+    message: `${name} is longer than the ${size} bytes that the hub announced; it was thrown away.`,
+    hint: "Pull again. If it happens again, something on the way changes files.",
+    fields: { url, expected: size },
+  });
+}
+
 async function sizeOf(path: string): Promise<number> {
   return stat(path).then(
     ({ size }) => size,
@@ -80,11 +89,16 @@ async function fetchRest(
     try {
       for await (const chunk of response.body ?? []) {
         silence.restart();
+        if (done + (chunk as Uint8Array).length > file.size) throw tooLarge(file);
         await handle.appendFile(chunk as Uint8Array);
         onBytes((done += (chunk as Uint8Array).length));
         noteProgress();
       }
     } catch (cause) {
+      if (cause instanceof HubError) {
+        await restart(handle);
+        throw cause;
+      }
       throw unreachable(hub, file.url, cause);
     }
     if (done < file.size)

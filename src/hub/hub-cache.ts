@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { copyFile, mkdir, readdir, symlink } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { writeFileAtomic } from "../util/files/atomic-write.ts";
+import { checkFileName } from "./file-name.ts";
 import type { ModelId, RepositoryType } from "./model-id.ts";
 
 export class HubCache {
@@ -56,13 +57,18 @@ export class HubCache {
     return join(this.#root, "agent-trainer", `${commit}.json`);
   }
 
+  /** Where a file of a commit is, if it was fetched. @throws HubError for a name that leads elsewhere. */
+  pathOf(commit: string, file: string): string {
+    return join(this.snapshot(commit), checkFileName(file));
+  }
+
   has(commit: string, file: string): boolean {
-    return existsSync(join(this.snapshot(commit), file));
+    return existsSync(this.pathOf(commit, file));
   }
 
   /** Makes a blob visible under its name in a snapshot. */
   async link(commit: string, file: string, hash: string): Promise<void> {
-    const pointer = join(this.snapshot(commit), file);
+    const pointer = this.pathOf(commit, file);
     if (existsSync(pointer)) return;
     await mkdir(dirname(pointer), { recursive: true });
     try {
@@ -95,8 +101,7 @@ export function findCached(cacheFolder: string, id: ModelId): string | null {
   const cache = new HubCache(cacheFolder, id.repository);
   const commit = cache.commitOf(id.revision);
   if (commit === null) return null;
-  if (id.file !== null)
-    return cache.has(commit, id.file) ? join(cache.snapshot(commit), id.file) : null;
+  if (id.file !== null) return cache.has(commit, id.file) ? cache.pathOf(commit, id.file) : null;
   return isComplete(cache, commit) ? cache.snapshot(commit) : null;
 }
 

@@ -1,5 +1,4 @@
 /** A dataset's repository at one commit: its files by name, fetched into the cache when they are asked for. */
-import { join } from "node:path";
 import { HubCache } from "./hub-cache.ts";
 import { HubError } from "./hub-error.ts";
 import { defaultConnection, type HubConnection } from "./hub-request.ts";
@@ -49,7 +48,7 @@ export async function openDataset(
       if (missing.length > 0) {
         await pullFiles({ hub, id, commit, names: missing, signal: options.signal }, options);
       }
-      return names.map((name) => join(cache.snapshot(commit), name));
+      return names.map((name) => cache.pathOf(commit, name));
     },
   };
 }

@@ -1,8 +1,13 @@
 /** What a hub says about a model or a dataset: its commit and files, and each file's size and hash. */
+import { readLimited } from "../util/read-limited.ts";
+import { checkFileName } from "./file-name.ts";
 import { HubError } from "./hub-error.ts";
 import { requestHub, unreachable, type HubConnection } from "./hub-request.ts";
 import { silenceDeadline, withRetries } from "./hub-retry.ts";
 import type { ModelId } from "./model-id.ts";
+
+/** Room for the names of a million files. */
+const maxListBytes = 64 * 2 ** 20;
 
 export interface RemoteModel {
   readonly commit: string;
@@ -28,9 +33,11 @@ export function readRemoteModel(
     const silence = silenceDeadline(hub, signal);
     try {
       const response = await requestHub(hub, { url, id, signal: silence.signal });
-      const text = await response.text().catch((cause: unknown) => {
-        throw unreachable(hub, url, cause);
-      });
+      const text = await readLimited(response, maxListBytes, () => tooLong(url)).catch(
+        (cause: unknown) => {
+          throw cause instanceof HubError ? cause : unreachable(hub, url, cause);
+        },
+      );
       return parseModel(text, url);
     } finally {
       silence.dispose();
@@ -38,14 +45,22 @@ export function readRemoteModel(
   });
 }
 
+const tooLong = (url: string): HubError =>
+  new HubError({
+    reason: "unsupported",
+    message: `${url} returned a list of files of more than ${maxListBytes / 2 ** 20} MiB.`,
+    hint: "Check that HF_ENDPOINT is a model hub.",
+    fields: { url },
+  });
+
 function parseModel(text: string, url: string): RemoteModel {
   try {
     const json = JSON.parse(text) as { sha?: unknown; siblings?: unknown };
-    const files = (json.siblings as readonly { rfilename: unknown }[]).map(({ rfilename }) =>
-      String(rfilename),
-    );
+    const siblings = json.siblings as readonly { rfilename: unknown }[];
+    const files = siblings.map(({ rfilename }) => checkFileName(rfilename));
     if (/^[0-9a-f]{40}$/u.test(String(json.sha))) return { commit: String(json.sha), files };
-  } catch {
+  } catch (error) {
+    if (error instanceof HubError) throw error;
     // Reported below.
   }
   throw new HubError({
@@ -72,7 +87,7 @@ export function readRemoteFile(
     const size = Number(
       headers.get("x-linked-size") ?? headers.get("content-length") ?? Number.NaN,
     );
-    if (hash !== null && Number.isSafeInteger(size)) return { name, url, size, hash };
+    if (hash !== null && Number.isSafeInteger(size) && size >= 0) return { name, url, size, hash };
     throw new HubError({
       reason: "unsupported",
       message: `${url} came without a size and a hash, so it could not be checked.`,

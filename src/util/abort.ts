@@ -1,6 +1,9 @@
 /** Waiting with an AbortSignal; listeners are removed when the wait ends. */
 
-/** Resolves after `ms`, or rejects with the signal's reason. */
+/** A longer timer of Node would end at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** Resolves after `ms`, at most 24 days, or rejects with the signal's reason. */
 export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
@@ -11,10 +14,13 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
       clearTimeout(timer);
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", onAbort);
-      resolve();
-    }, ms);
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener("abort", onAbort);
+        resolve();
+      },
+      Math.min(ms, longestTimerMs),
+    );
     signal?.addEventListener("abort", onAbort, { once: true });
   });
 }

@@ -25,6 +25,10 @@ describe("Retry-After", () => {
     ["120", 120_000],
     [" 0.5 ", 500],
     ["-3", 0],
+    // A timer of 10¹⁵ ms would end at once.
+    ["1e12", 600_000],
+    ["1e999", 600_000],
+    ["Fri, 31 Dec 9999 23:59:59 GMT", 600_000],
     ["", undefined],
     ["soon", undefined],
     [undefined, undefined],

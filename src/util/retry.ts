@@ -21,9 +21,12 @@ export function backOffMs(failures: number, options: BackOff): number {
   return Math.min(firstMs * 2 ** (failures - 1), maxMs) * (1 - jitter * random());
 }
 
+/** Who asks for a longer wait is asked again after this one. */
+const longestAskedMs = 600_000;
+
 /**
- * The `Retry-After` header, seconds or a date, in milliseconds from now; undefined when there is none or
- * it cannot be read.
+ * The `Retry-After` header, seconds or a date, in milliseconds from now, at most 10 minutes; undefined
+ * when there is none or it cannot be read.
  */
 export function readRetryAfterMs(
   value: string | null | undefined,
@@ -31,9 +34,8 @@ export function readRetryAfterMs(
 ): number | undefined {
   if (value === undefined || value === null || value.trim() === "") return undefined;
   const seconds = Number(value);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+  const ms = Number.isNaN(seconds) ? Date.parse(value) - nowMs : seconds * 1000;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), longestAskedMs);
 }
 
 export interface RetryOptions {

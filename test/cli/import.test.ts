@@ -1,5 +1,5 @@
 /** `agent-trainer import`: what was exported comes back, and what other programs wrote is read. */
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -49,6 +49,20 @@ function recorded(): string {
   ]);
   return folder;
 }
+
+it("atif: a document that would become very much larger is refused by name", async () => {
+  const file = join(temporary, "large.json");
+  const steps = Array.from({ length: 2_000 }, (_, i) => [
+    { step_id: 2 * i + 1, source: "user", message: `${i} ${"x".repeat(100)}` },
+    { step_id: 2 * i + 2, source: "agent", message: "y" },
+  ]).flat();
+  writeFileSync(file, JSON.stringify({ schema_version: "ATIF-v1.4", session_id: "s", steps }));
+  const output = join(temporary, "large");
+  const { code, err } = await cli("import", file, "--format", "atif", "--output", output);
+  expect(code).toBe(2);
+  expect(err).toMatch(/large\.json: .* the first \d+ of its calls have more than 64 MiB of text/u);
+  expect(existsSync(output)).toBe(false);
+});
 
 it.each(["atif", "training-trace"])(
   "%s: what was exported, imported and exported is the same",

@@ -92,6 +92,28 @@ it("a server that says nothing is named, with the limit", async () => {
   });
 });
 
+it("a number of tasks that nobody has is refused before any is read", async () => {
+  server = await startWireServer({
+    rangesOnly: true,
+    handle: (path, response) => {
+      if (!path.endsWith("/num_tasks")) return false;
+      response.end('{"num_tasks": 1e15}');
+      return true;
+    },
+  });
+  const { value } = await new OrsSource({ url: server.url })
+    .tasks("train")
+    .next()
+    .catch((error: unknown) => ({ value: error }));
+  expect(value).toMatchObject({
+    ...failed,
+    message: expect.stringMatching(/num_tasks/u) as unknown,
+  });
+  expect(server.requests.map(({ path }) => path)).not.toContain(
+    expect.stringMatching(/task_range/u),
+  );
+});
+
 it("slow bytes within the limit are read", async () => {
   const text = wire("0.5");
   const episode = await openAgainst((response) => {

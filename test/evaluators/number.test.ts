@@ -70,10 +70,9 @@ describe("number", () => {
   });
 
   it("reads 100,000 characters of digits in linear time", () => {
-    const started = performance.now();
-    score("1,".repeat(50_000), 1);
-    score("1 ".repeat(50_000), 1);
-    score("-".repeat(100_000), 1);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    // A search beyond linear work would be ended with an error.
+    expect(score("1,".repeat(50_000), 1)).toBe(0);
+    expect(score("1 ".repeat(50_000), 1)).toBe(1);
+    expect(score("-".repeat(100_000), 1)).toBe(0);
   });
 });

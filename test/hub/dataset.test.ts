@@ -19,6 +19,9 @@ const parquet = readFileSync(
 const lines = (...questions: readonly string[]): Buffer =>
   Buffer.from(questions.map((question) => `${JSON.stringify({ question })}\n`).join(""));
 
+const declaring = (globs: readonly string[]): Buffer =>
+  Buffer.from(`---\nconfigs:\n- data_files: ${JSON.stringify(globs)}\n---\n`);
+
 let hub: StandInHub;
 let home: string;
 const before = { ...process.env };
@@ -114,6 +117,22 @@ configs:
     await expect(load("hf:owner/data")).rejects.toThrow(
       "The dataset owner/data has several configurations: easy, hard.",
     );
+  });
+
+  it("whose README declares many stars is read without delay", async () => {
+    const name = `${"a".repeat(250)}.jsonl`;
+    hub.files.set(name, lines("a"));
+    hub.files.set("b/ab.jsonl", lines("b"));
+    // With back-tracking the first would take longer than the universe is old.
+    hub.files.set("README.md", declaring([`${"*a".repeat(24)}*b.jsonl`, "**/a?.jsonl"]));
+    expect(await load("hf:owner/data:train")).toEqual(["b"]);
+  });
+
+  it("whose README declares millions of stars is refused", async () => {
+    hub.files.set(`${"a".repeat(240)}.jsonl`, lines("a"));
+    const stars = Array.from({ length: 4_000 }, () => "*".repeat(1_000));
+    hub.files.set("README.md", declaring(stars));
+    await expect(load("hf:owner/data@main:train")).rejects.toThrow("take too long to match");
   });
 
   it("with several splits must be asked for one", async () => {

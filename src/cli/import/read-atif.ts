@@ -1,5 +1,6 @@
 /** Documents of Harbor's Agent Trajectory Interchange Format, ATIF-v1, as drafts of episodes. */
 import { z } from "zod";
+import { ConfigError } from "../../core/errors.ts";
 import type { ChatMessage, ContentPart, ToolDefinition } from "../../core/message.ts";
 import type { DraftedCall, DraftedTrajectory } from "./drafted-episode.ts";
 
@@ -157,7 +158,21 @@ function callOf(
   };
 }
 
-/** @param at names the document in what is thrown, and in ids where it has none. @throws z.ZodError */
+/** A document has each message once, an episode has it again in each later call. */
+const maxRepeatedChars = 64 * 2 ** 20;
+
+function tooRepetitive(at: string, calls: number): ConfigError {
+  return new ConfigError({
+    message: `${at}: with the messages before each, the first ${calls} of its calls have more than ${maxRepeatedChars / 2 ** 20} MiB of text.`,
+    hint: "Cut the trajectory into documents with fewer steps each.",
+    fields: { at, calls },
+  });
+}
+
+/**
+ * @param at names the document in what is thrown, and in ids where it has none.
+ * @throws z.ZodError | ConfigError where the calls together would have more than 64 MiB of text
+ */
 export function readAtif(value: unknown, at: string): DraftedTrajectory {
   const {
     session_id: session,
@@ -173,16 +188,23 @@ export function readAtif(value: unknown, at: string): DraftedTrajectory {
   );
   const episode = session ?? at;
   let history: ChatMessage[] = [];
+  let historyChars = 0;
+  let repeatedChars = 0;
   let wasCopied = false;
   const calls: DraftedCall[] = [];
   for (const [i, given] of steps.entries()) {
     const isCopied = given.is_copied_context === true;
     // A conversation that begins anew repeats what it keeps.
-    if (isCopied && !wasCopied) history = [];
+    if (isCopied && !wasCopied) [history, historyChars] = [[], 0];
     wasCopied = isCopied;
-    if (given.source === "agent" && !isCopied)
+    if (given.source === "agent" && !isCopied) {
+      repeatedChars += historyChars;
+      if (repeatedChars > maxRepeatedChars) throw tooRepetitive(at, calls.length + 1);
       calls.push(callOf(given, [...history], { id: `${episode}/${i}`, model, tools }));
-    history.push(messageOf(given), ...results(given));
+    }
+    const added = [messageOf(given), ...results(given)];
+    history.push(...added);
+    historyChars += JSON.stringify(added).length;
   }
   const first = steps.find(({ source }) => source === "user");
   const instruction = contentOf(first?.message);

@@ -29,7 +29,8 @@ function checkHeader(names: readonly string[], file: string, delimiter: string):
       "Separate columns by commas in a .csv file, and by tabs in a .tsv file.",
     );
   }
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  const seen = new Set<string>();
+  const twice = names.find((name) => seen.size === seen.add(name).size);
   if (twice !== undefined) throw wrong(`there are two columns "${twice}".`, "Rename one of them.");
   return [...names];
 }

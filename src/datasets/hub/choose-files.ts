@@ -1,5 +1,6 @@
 /** Which files of a repository are which configuration and split of its dataset. */
 import { extname } from "node:path";
+import { RE2JS } from "re2js";
 import { parse } from "yaml";
 import { ConfigError } from "../../core/errors.ts";
 import type { HubDataset } from "./hub-name.ts";
@@ -14,7 +15,9 @@ class Collected {
   add(config: string, split: string, file: string): void {
     const splits = this.configurations.get(config) ?? new Map<string, string[]>();
     this.configurations.set(config, splits);
-    splits.set(split, [...(splits.get(split) ?? []), file]);
+    const own = splits.get(split);
+    if (own === undefined) splits.set(split, [file]);
+    else own.push(file);
   }
 }
 
@@ -61,16 +64,23 @@ function dataFiles(files: readonly string[]): readonly string[] {
   return [];
 }
 
-/** `data/train-*.parquet` and the like, with `*`, `**` and `?`. */
+/** Steps of matching for one dataset, about a second. */
+const maxSteps = 2 ** 28;
+
+/**
+ * `data/train-*.parquet` and the like, with `*`, `**` and `?`. The time for a file is the product of
+ * its length and of the number of marks.
+ */
 function matcher(glob: string): (file: string) => boolean {
+  if (!/[*?]/u.test(glob)) return (file) => file === glob;
   const source = glob.replaceAll(/\*\*\/|\*\*|\*|\?|[.+^${}()|[\]\\]/gu, (mark) => {
     if (mark === "**/") return "(?:.*/)?";
     if (mark === "**") return ".*";
     if (mark === "*") return "[^/]*";
     return mark === "?" ? "[^/]" : `\\${mark}`;
   });
-  const regex = new RegExp(`^${source}$`, "u");
-  return (file) => regex.test(file);
+  const pattern = RE2JS.compile(source);
+  return (file) => pattern.matches(file);
 }
 
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -81,6 +91,16 @@ const listOf = (value: unknown): readonly unknown[] =>
 
 const textOr = (value: unknown, otherwise: string): string =>
   typeof value === "string" ? value : otherwise;
+
+const maxGlobChars = 1_024;
+
+function tooManyGlobs(glob: string): ConfigError {
+  return new ConfigError({
+    message: `The README.md of the dataset declares its files by patterns that take too long to match; the last one was ${JSON.stringify(glob.slice(0, 100))}.`,
+    hint: "Download the files that you want, and name them as dataset.train.",
+    fields: { glob: glob.slice(0, 1_000) },
+  });
+}
 
 /** The configurations that a README declares; null when it declares none. */
 function declaredFiles(readme: string, files: readonly string[]): Configurations | null {
@@ -93,15 +113,21 @@ function declaredFiles(readme: string, files: readonly string[]): Configurations
   }
   if (!isMap(declared) || !Array.isArray(declared["configs"])) return null;
   const found = new Collected();
+  const readable = files.toSorted().filter((file) => endings.includes(extname(file).toLowerCase()));
+  const chars = readable.reduce((sum, file) => sum + file.length, 0);
+  let steps = 0;
   for (const one of declared["configs"] as readonly unknown[]) {
     if (!isMap(one)) continue;
     const config = textOr(one["config_name"], "default");
     for (const entry of listOf(one["data_files"])) {
       const globs = listOf(isMap(entry) ? entry["path"] : entry);
-      for (const glob of globs) {
-        const matches = matcher(String(glob).replace(/^\.\//u, ""));
-        for (const file of files.toSorted()) {
-          if (!matches(file) || !endings.includes(extname(file).toLowerCase())) continue;
+      for (const given of globs) {
+        const glob = String(given).replace(/^\.\//u, "");
+        steps += (1 + glob.replaceAll(/[^*?]/gu, "").length) * chars;
+        if (glob.length > maxGlobChars || steps > maxSteps) throw tooManyGlobs(glob);
+        const matches = matcher(glob);
+        for (const file of readable) {
+          if (!matches(file)) continue;
           found.add(config, isMap(entry) ? textOr(entry["split"], "train") : splitOf(file), file);
         }
       }

@@ -1,5 +1,5 @@
 /** Rows of a dataset on a hub: from the Parquet copy that the hub keeps, or from the repository's own files. */
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { HubError } from "../../hub/hub-error.ts";
 import {
   openDataset,
@@ -13,6 +13,9 @@ import type { HubDataset } from "./hub-name.ts";
 
 /** The branch with the hub's Parquet copy of the newest version. */
 const convertedRevision = "refs/convert/parquet";
+
+/** A larger README declares nothing: the files' names say what they are. */
+const maxReadmeBytes = 4 * 2 ** 20;
 
 interface Located {
   readonly repository: HubRepository;
@@ -41,7 +44,8 @@ async function openOwn(
   const [readme] = repository.files.includes("README.md")
     ? await repository.fetch(["README.md"])
     : [];
-  const text = readme === undefined ? null : readFileSync(readme, "utf8");
+  const isSmall = readme !== undefined && statSync(readme).size <= maxReadmeBytes;
+  const text = isSmall ? readFileSync(readme, "utf8") : null;
   const configurations = ownFiles(repository.files, text);
   if (configurations.size > 0) return { repository, configurations };
   throw new HubError({

@@ -38,7 +38,8 @@ export const orsSplits: z.ZodType<{ name: string; type?: Optional<string> }[]> =
 );
 export const orsNames: z.ZodType<string[]> = z.array(z.string());
 export const orsCount: z.ZodType<{ num_tasks: number }> = z.looseObject({
-  num_tasks: z.number().int().min(0),
+  // They are read page by page, all of them.
+  num_tasks: z.number().int().min(0).max(10_000_000),
 });
 export const orsTaskList: z.ZodType<{ tasks: Fields[] }> = z.looseObject({
   tasks: z.array(record),

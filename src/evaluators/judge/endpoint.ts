@@ -1,6 +1,7 @@
 /** One chat completion of an OpenAI-compatible server, by plain `fetch`. */
 import { backOffMs, readRetryAfterMs } from "../../util/retry.ts";
 import { delay } from "../../util/abort.ts";
+import { readLimited } from "../../util/read-limited.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { evaluatorError, note } from "../scorer.ts";
 
@@ -131,7 +132,11 @@ async function complete(
       signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(stop ? [stop] : [])]),
     });
     ({ status, headers } = response);
-    text = await readLimited(response);
+    text = await readLimited(
+      response,
+      maxResponseBytes,
+      () => new TemporaryFailure("the response is longer than 1 MB", 0),
+    );
   } catch (error) {
     if (error instanceof TemporaryFailure) throw error;
     throw new TemporaryFailure(`the call failed: ${(error as Error).message}`, undefined, error);
@@ -148,17 +153,6 @@ async function complete(
     );
   }
   return contentOf(text);
-}
-
-async function readLimited(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > maxResponseBytes) throw new TemporaryFailure("the response is longer than 1 MB", 0);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 function contentOf(body: string): string {

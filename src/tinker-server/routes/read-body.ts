@@ -142,17 +142,47 @@ export function bodyText(c: Context): string {
   return new TextDecoder().decode(bodyBytes(c));
 }
 
-/** As Python writes them, though they are not JSON. */
-const noNumbers = /(?<=[[,:]\s*)(?:NaN|-?Infinity)(?=\s*[,\]}])/gu;
+/** What Python writes though it is no JSON: NaN and infinities outside of strings, as null. */
+function withoutNonFinite(text: string): { readonly text: string; readonly found: string | null } {
+  const marks = /["NI]/gu;
+  const kept: string[] = [];
+  let found: string | null = null;
+  let from = 0;
+  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
+    if (mark[0] === '"') {
+      const end = endOfString(text, mark.index);
+      if (end === -1) break;
+      marks.lastIndex = end + 1;
+      continue;
+    }
+    const word = ["NaN", "Infinity"].find((one) => text.startsWith(one, mark.index));
+    if (word === undefined) continue;
+    const start = word === "Infinity" && text[mark.index - 1] === "-" ? mark.index - 1 : mark.index;
+    const end = mark.index + word.length;
+    found ??= text.slice(start, end);
+    kept.push(text.slice(from, start));
+    marks.lastIndex = from = end;
+  }
+  return { text: [...kept, text.slice(from)].join("null"), found };
+}
+
+/** The quote that ends the string that begins at `start`; -1 where it has no end. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0;
+    while (text[at - 1 - backslashes] === "\\") backslashes++;
+    if (backslashes % 2 === 0) return at;
+  }
+  return -1;
+}
 
 /** @throws RequestError 422 */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const [found] = noNumbers.exec(text) ?? [];
-    noNumbers.lastIndex = 0;
-    if (found !== undefined)
+    const { found } = withoutNonFinite(text);
+    if (found !== null)
       throw new RequestError(
         422,
         `NonFiniteInTensor: the body holds ${found}, which is no number.`,
@@ -167,7 +197,7 @@ export function parseLeniently(text: string): unknown {
     return JSON.parse(text);
   } catch {
     try {
-      return JSON.parse(text.replaceAll(noNumbers, "null"));
+      return JSON.parse(withoutNonFinite(text).text);
     } catch {
       return null;
     }
