@@ -71,6 +71,55 @@ describe("an agent in a container", () => {
     expect(JSON.parse(input)).toMatchObject({ task: { id: "a" } });
   });
 
+  it.skipIf(process.platform === "win32")(
+    "collects regular files only: no link leads out of the container, and nothing waits for a pipe",
+    async () => {
+      const outside = mkdtempSync(join(tmpdir(), "docker-outside-"));
+      writeFileSync(join(outside, "secret.txt"), "of this machine");
+      const { program } = recorder(`
+        const { execFileSync } = require("node:child_process");
+        const { linkSync, mkdirSync, symlinkSync } = require("node:fs");
+        const at = (name) => work + "/" + name;
+        symlinkSync(${JSON.stringify(join(outside, "secret.txt"))}, at("answer.txt"));
+        symlinkSync(${JSON.stringify(outside)}, at("folder"));
+        symlinkSync("/dev/zero", at("zero"));
+        symlinkSync("plain.txt", at("near"));
+        execFileSync("mkfifo", [at("pipe")]);
+        mkdirSync(at("deep"));
+        writeFileSync(at("deep/plain.txt"), "of the agent");
+        writeFileSync(at("plain.txt"), "of the agent");
+      `);
+      const collect = "answer.txt folder/secret.txt zero near pipe deep deep/plain.txt plain.txt";
+      const { episode } = await runThroughGateway({
+        flow: dockerAgent({
+          program,
+          image: "my-agent",
+          network: "host",
+          collect: [...collect.split(" "), "deep/../plain.txt/x"],
+        }),
+      });
+      expect(episode.error).toBeUndefined();
+      expect(episode.metadata["files"]).toEqual({
+        "deep/plain.txt": "of the agent",
+        "plain.txt": "of the agent",
+      });
+    },
+  );
+
+  it("reads no more of a file than its limit", async () => {
+    const { program } = recorder('writeFileSync(work + "/big.txt", "x".repeat(200_001));');
+    const { episode } = await runThroughGateway({
+      flow: dockerAgent({
+        program,
+        image: "my-agent",
+        network: "host",
+        collect: ["big.txt"],
+        maxOutputBytes: 200_000,
+      }),
+    });
+    expect(episode.error!.message).toContain("larger than 200000 bytes at big.txt");
+  });
+
   it("is removed where it failed", async () => {
     const { program, calls } = recorder('console.error("bad"); process.exit(2);');
     const { episode } = await runThroughGateway({

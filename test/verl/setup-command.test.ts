@@ -55,8 +55,8 @@ describe("agent-trainer verl check", () => {
     });
   });
 
-  it.skipIf(!hasPython)("tells what is missing", () => {
-    const { version, packages, problems } = inspectVerl("python3");
+  it.skipIf(!hasPython)("tells what is missing", async () => {
+    const { version, packages, problems } = await inspectVerl("python3");
     expect(version).toMatch(/^3\.\d+\.\d+$/);
     expect(problems.some((problem) => problem.startsWith("verl"))).toBe(
       !/^0\.[89]\./.test(packages["verl"] ?? ""),

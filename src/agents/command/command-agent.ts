@@ -73,7 +73,6 @@ async function runCommand<Metadata>(
     AGENT_TRAINER_PROJECT: folder,
     TMPDIR: folders.temp,
     ...valueOf(options.env, rollout),
-    AGENT_TRAINER_PROCESS: folders.root,
   };
   const end = await runLimited(
     {
@@ -81,7 +80,7 @@ async function runCommand<Metadata>(
       cwd: cwd === "own" ? folders.work : folder,
       env,
       stdin: valueOf(options.stdin, rollout) ?? wire,
-      mark: `AGENT_TRAINER_PROCESS=${folders.root}`,
+      endsAll: true,
     },
     {
       ...defined({ timeoutMs: options.timeoutMs, memoryMb: options.memoryMb }),

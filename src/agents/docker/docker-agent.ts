@@ -1,14 +1,14 @@
 /** Agents in containers: `docker run` for each rollout, and nothing of it left afterwards. */
-import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
-import { promisify } from "node:util";
 import type { AgentConfig, AgentFlowObject } from "../../core/agent.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
 import { commandAgent } from "../command/command-agent.ts";
 import type { CommandAgentOptions, CommandRollout } from "../command/command-options.ts";
+import { guardEntry } from "../../util/process/process-guard.ts";
+import { runLimited } from "../../util/process/limited-process.ts";
 import { modelVariables } from "../process/model-variables.ts";
 
 /**
@@ -102,14 +102,19 @@ export function dockerAgent<Metadata = Record<string, unknown>>(
         env: { ...clientConfig(), ...env },
         passEnv: ofDocker.split(" "),
       });
+      // The end of the client does not end a container.
+      const argv = [program, "rm", "--force", container];
+      const release = guardEntry({ argv });
       try {
         return await inner.run(task, config);
       } catch (error) {
-        // The client is gone, but that does not end a container.
-        await promisify(execFile)(program, ["rm", "--force", container], {
-          timeout: removeMs,
-        }).catch(() => {});
+        await runLimited(
+          { argv, cwd: process.cwd(), env: process.env },
+          { timeoutMs: removeMs },
+        ).catch(() => {});
         throw error;
+      } finally {
+        release();
       }
     },
   };

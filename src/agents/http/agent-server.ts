@@ -54,7 +54,6 @@ export async function startServer(command: ServerCommand): Promise<RunningServer
   const argv = commandWords(command.command, command.folder);
   const port = await freePort();
   const key = randomBytes(24).toString("hex");
-  const mark = `AGENT_TRAINER_SERVER=${key.slice(0, 16)}`;
   const stopping = new AbortController();
   let tail = "";
   let hasEnded = false;
@@ -70,10 +69,8 @@ export async function startServer(command: ServerCommand): Promise<RunningServer
         HOST: "127.0.0.1",
         PORT: String(port),
         AGENT_TRAINER_AGENT_KEY: key,
-        [mark.split("=")[0]!]: mark.split("=")[1]!,
       },
-      stdin: "",
-      mark,
+      endsAll: true,
     },
     {
       ...defined({ memoryMb: command.memoryMb }),

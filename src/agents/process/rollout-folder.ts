@@ -1,8 +1,9 @@
 /** The folders of one rollout: a home, a working folder and a place for temporary files, removed at its end. */
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
+import { readInside } from "../../util/files/read-inside.ts";
 
 /** Where a rollout's process lives. */
 export interface RolloutFolders {
@@ -56,7 +57,8 @@ export async function writeFiles(folder: string, files: Files): Promise<void> {
 }
 
 /**
- * Those of the files that exist, as text.
+ * Those of the paths that are regular files, as text. The agent wrote the folder: links are not followed, so
+ * that a container does not read files of this machine, and pipes and devices are not opened.
  * @throws AgentTrainerError (`AGENT_FAILED`) when they are larger than `maxBytes` together.
  */
 export async function readFiles(
@@ -67,10 +69,10 @@ export async function readFiles(
   const found: Record<string, string> = {};
   let bytes = 0;
   for (const path of paths) {
-    const text = await readFile(inside(folder, path)).catch(() => null);
-    if (text === null) continue;
-    bytes += text.length;
-    if (bytes > maxBytes) {
+    inside(folder, path);
+    const text = await readInside(folder, path, maxBytes - bytes);
+    if (text === "missing") continue;
+    if (text === "too large") {
       throw new AgentTrainerError({
         code: "AGENT_FAILED",
         message: `The agent's files are larger than ${maxBytes} bytes at ${path}.`,
@@ -78,6 +80,7 @@ export async function readFiles(
         fields: { path, maxBytes },
       });
     }
+    bytes += text.length;
     found[path] = text.toString();
   }
   return found;

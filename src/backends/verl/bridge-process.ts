@@ -2,10 +2,11 @@
  * The bridge as a child process: started, awaited, ended. It watches its stdin, so that it ends with
  * this process in any case.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { withTimeout } from "../../util/abort.ts";
+import { startProcess } from "../../util/process/start-process.ts";
 import { type BridgeAddress, bridgeProtocol } from "./bridge-client.ts";
 import { VerlError } from "./verl-error.ts";
 
@@ -39,6 +40,8 @@ export interface BridgeProcess extends AsyncDisposable {
 }
 
 const keptLines = 40;
+/** Beyond the grace of a running operation, to end the cluster. */
+const endMs = 10_000;
 
 export const newToken = (): string => randomBytes(24).toString("base64url");
 
@@ -96,8 +99,10 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
     (path) => path !== "",
   );
   const args = ["-u", "-m", "agent_trainer_bridge", "--watch-stdin"];
-  const child = spawn(python, [...args, "--grace", String(graceMs / 1000)], {
+  const started = startProcess({
+    argv: [python, ...args, "--grace", String(graceMs / 1000)],
     stdio: ["pipe", "pipe", "pipe"],
+    graceMs: graceMs + endMs,
     env: {
       ...process.env,
       PYTHONUNBUFFERED: "1",
@@ -106,6 +111,7 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
       [tokenVariable]: token,
     },
   });
+  const { child } = started;
   // It is only ever closed; the child may already be gone by then.
   child.stdin?.on("error", () => undefined);
   onLines(child, (line) => {
@@ -118,8 +124,8 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
   const stop = async (): Promise<void> => {
     if (child.pid === undefined || hasEnded()) return;
     child.stdin?.end();
-    const terminate = setTimeout(() => child.kill("SIGTERM"), graceMs + 5_000);
-    const kill = setTimeout(() => child.kill("SIGKILL"), graceMs + 10_000);
+    const terminate = setTimeout(started.terminate, graceMs + endMs / 2);
+    const kill = setTimeout(started.kill, graceMs + endMs);
     await ended;
     clearTimeout(terminate);
     clearTimeout(kill);
@@ -128,7 +134,7 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
     const { host, port } = readReadyLine(await firstLine(child, startMs, signal));
     return running(child, { url: `http://${host}:${port}`, token }, words, stop);
   } catch (error) {
-    child.kill("SIGKILL");
+    started.kill();
     signal.throwIfAborted();
     if (error instanceof VerlError) throw error;
     throw new VerlError({

@@ -110,15 +110,15 @@ async function makeReport(signal: AbortSignal): Promise<Report> {
     memory,
     ...engine,
     hub: await inspectHub(problems),
-    verl: inspectOwnVerl(problems),
+    verl: await inspectOwnVerl(problems),
     problems,
   };
 }
 
-function inspectOwnVerl(problems: string[]): VerlReport | null {
+async function inspectOwnVerl(problems: string[]): Promise<VerlReport | null> {
   const python = pythonIn(verlEnvironment);
   if (!existsSync(python)) return null;
-  const report = inspectVerl(python);
+  const report = await inspectVerl(python);
   problems.push(...report.problems.map((problem) => `${verlEnvironment}: ${problem}`));
   return report;
 }

@@ -47,6 +47,6 @@ export function addVerlCommands(
     .option("--into <folder>", "folder of the environment", verlEnvironment)
     .action(async (flags: VerlCheckFlags) => {
       const { verlCheckCommand } = await import("./verl.ts");
-      onExit(verlCheckCommand(flags, io));
+      onExit(await verlCheckCommand(flags, io));
     });
 }

@@ -48,13 +48,13 @@ export async function verlSetupCommand(flags: VerlSetupFlags, io: CliIo): Promis
     return exitCodes.done;
   }
   await runSteps(steps, flags.quiet === true, io);
-  write(inspectVerl(pythonIn(folder)), flags.json, io);
+  write(await inspectVerl(pythonIn(folder)), flags.json, io);
   return exitCodes.done;
 }
 
 /** Reports what an environment contains; fails when something is missing. */
-export function verlCheckCommand(flags: VerlCheckFlags, io: CliIo): number {
-  const report = inspectVerl(flags.python ?? pythonIn(flags.into));
+export async function verlCheckCommand(flags: VerlCheckFlags, io: CliIo): Promise<number> {
+  const report = await inspectVerl(flags.python ?? pythonIn(flags.into));
   write(report, flags.json, io);
   return report.problems.length === 0 ? exitCodes.done : exitCodes.failed;
 }

@@ -1,5 +1,4 @@
 /** `agent-trainer view`: runs in the browser until interrupted, or one of them as an HTML file. */
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -18,6 +17,7 @@ import { watchInterrupt } from "../terminal/interrupt.ts";
 import type { CliIo } from "../terminal/io.ts";
 import { formatError } from "../terminal/report-error.ts";
 import { canRewrite, colorsFor } from "../terminal/terminal.ts";
+import { startProcess } from "../../util/process/start-process.ts";
 import { formatBytes } from "../terminal/byte-progress.ts";
 
 export interface ViewFlags {
@@ -79,10 +79,15 @@ function openBrowser(url: string): void {
       : process.platform === "win32"
         ? ["rundll32", "url.dll,FileProtocolHandler"]
         : ["xdg-open"];
-  const child = spawn(program ?? "", [...before, url], { stdio: "ignore", detached: true });
+  const browser = startProcess({
+    argv: [program ?? "", ...before, url],
+    env: process.env,
+    stdio: "ignore",
+    mayStay: true,
+  });
   // Without a browser, the URL on stdout is enough.
-  child.on("error", () => undefined);
-  child.unref();
+  browser.child.on("error", () => undefined);
+  browser.release();
 }
 
 async function writeHtml(

@@ -1,7 +1,7 @@
 /** Steps that set up a Python environment: commands that are shown, or run one after the other. */
-import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { AgentTrainerError } from "../../core/errors.ts";
+import { startProcess } from "../../util/process/start-process.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
 import type { CliIo } from "../terminal/io.ts";
 
@@ -17,10 +17,16 @@ export async function runStep(
   onLine: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], signal });
+  signal.throwIfAborted();
+  const { child, terminate } = startProcess({
+    argv: [command, ...args],
+    env: process.env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  signal.addEventListener("abort", terminate, { once: true });
   const words: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on("line", (line) => {
+    createInterface({ input: stream! }).on("line", (line) => {
       words.push(line);
       if (words.length > 20) words.shift();
       onLine(line);
@@ -32,6 +38,7 @@ export async function runStep(
       resolve(code === 0 ? null : `it exited with ${code ?? name}`),
     );
   });
+  signal.removeEventListener("abort", terminate);
   signal.throwIfAborted();
   if (problem === null) return;
   throw new AgentTrainerError({

@@ -1,5 +1,5 @@
 /** The Python environment for verl: its packages, the commands that install them, and a check of what is installed. */
-import { spawnSync } from "node:child_process";
+import { runLimited } from "../../util/process/limited-process.ts";
 import { pythonIn } from "../../util/process/python-in.ts";
 import type { SetupStep } from "./setup-step.ts";
 
@@ -78,12 +78,12 @@ print(json.dumps({"version": ".".join(map(str, sys.version_info[:3])), "packages
 `;
 
 /** Lists the packages of an interpreter; never throws. */
-export function inspectVerl(python: string): VerlReport {
-  const { status, stdout } = spawnSync(python, ["-c", probe], {
-    encoding: "utf8",
-    timeout: 30_000,
-  });
-  if (status !== 0) {
+export async function inspectVerl(python: string): Promise<VerlReport> {
+  const { exitCode, stdout } = await runLimited(
+    { argv: [python, "-c", probe], cwd: process.cwd(), env: process.env },
+    { timeoutMs: 30_000 },
+  ).catch(() => ({ exitCode: null, stdout: "" }));
+  if (exitCode !== 0) {
     const problem = `${python} does not start; create an environment with: agent-trainer verl setup`;
     return { python, version: null, packages: {}, problems: [problem] };
   }

@@ -1,8 +1,8 @@
 /** Tries an execution provider in a separate process, within a deadline. */
-import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { providerReason } from "../../engine/require-provider.ts";
 import { defined } from "../../util/defined.ts";
+import { type ProcessEnd, runLimited } from "../../util/process/limited-process.ts";
 
 export type ProviderResult =
   | { readonly works: true; readonly ms: number }
@@ -22,25 +22,24 @@ function command(): readonly string[] {
 }
 
 /** Never rejects: any error becomes the reason why the provider does not work. */
-export function tryProvider(provider: string, signal?: AbortSignal): Promise<ProviderResult> {
-  return new Promise((resolve) => {
-    const options = { timeout: limitMs, ...defined({ signal }) };
-    execFile(process.execPath, [...command(), provider], options, (error, stdout) => {
-      try {
-        resolve(tidy(JSON.parse(stdout) as ProviderResult));
-      } catch {
-        resolve({ works: false, reason: crashReason(error) });
-      }
-    });
-  });
+export async function tryProvider(provider: string, signal?: AbortSignal): Promise<ProviderResult> {
+  const argv = [process.execPath, ...command(), provider];
+  const end = await runLimited(
+    { argv, cwd: process.cwd(), env: process.env },
+    { timeoutMs: limitMs, ...defined({ signal }) },
+  ).catch((error: unknown) => String(error));
+  if (typeof end === "string") return { works: false, reason: end };
+  try {
+    return tidy(JSON.parse(end.stdout) as ProviderResult);
+  } catch {
+    return { works: false, reason: crashReason(end) };
+  }
 }
 
-function crashReason(
-  error: (Error & { readonly killed?: boolean; readonly signal?: unknown }) | null,
-): string {
-  if (error?.killed === true) return `no result within ${limitMs / 1000} s`;
-  if (typeof error?.signal === "string") return `its process ended with ${error.signal}`;
-  return error?.message.split("\n")[0] ?? "its process printed no result";
+function crashReason({ ended, signal, exitCode, stderr }: ProcessEnd): string {
+  if (ended === "timeout") return `no result within ${limitMs / 1000} s`;
+  if (signal !== null) return `its process ended with ${signal}`;
+  return `its process ended with status ${exitCode}. ${stderr.trim().split("\n").at(-1)}`.trim();
 }
 
 function tidy(result: ProviderResult): ProviderResult {

@@ -1,16 +1,21 @@
 /** Tasks in containers of Docker or podman: one image for each task, one container for each episode. */
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { guardEntry } from "../../util/process/process-guard.ts";
 import { type ProcessEnd, runLimited } from "../../util/process/limited-process.ts";
 import { environmentError } from "../episode/environment-error.ts";
-import { maxOutputBytes, taskPaths, type Sandbox, type SandboxCommand } from "./sandbox.ts";
+import {
+  maxOutputBytes,
+  readCommand,
+  type Sandbox,
+  type SandboxCommand,
+  taskPaths,
+} from "./sandbox.ts";
 import { type HarborTask, resolveVariables, taskName } from "./task-folder.ts";
 
 const clientMs = 60_000;
-const maxFileBytes = 2 ** 20;
 
 /** Images that were built, or are being built, by program and task. */
 export type ImageCache = Map<string, Promise<string>>;
@@ -20,13 +25,8 @@ async function client(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<ProcessEnd> {
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined,
-    ),
-  );
   const end = await runLimited(
-    { argv, cwd: tmpdir(), env, stdin: "" },
+    { argv, cwd: tmpdir(), env: process.env },
     { timeoutMs, maxOutputBytes: 16 * maxOutputBytes, signal },
   );
   signal.throwIfAborted();
@@ -97,12 +97,11 @@ export async function openContainer(
   const env = resolveVariables(environment.env);
   const flags = (own: Readonly<Record<string, string>>): string[] =>
     Object.entries(own).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
+  const removal = [program, "rm", "--force", container];
+  const release = guardEntry({ argv: removal });
   const remove = async (): Promise<void> => {
-    await client(
-      [program, "rm", "--force", container],
-      clientMs,
-      new AbortController().signal,
-    ).catch(() => {});
+    await client(removal, clientMs, new AbortController().signal).catch(() => {});
+    release();
   };
   const inside = (command: string): string[] => [program, "exec", container, "sh", "-c", command];
   try {
@@ -179,14 +178,9 @@ export async function openContainer(
       await must([program, "cp", `${folder}/.`, `${container}:${target}`], clientMs, mine);
     },
     async read(path, mine) {
-      const temporary = await mkdtemp(join(tmpdir(), "agent-trainer-read-"));
-      try {
-        const file = join(temporary, "file");
-        const end = await client([program, "cp", `${container}:${path}`, file], clientMs, mine);
-        return end.exitCode === 0 ? (await readFile(file, "utf8")).slice(0, maxFileBytes) : null;
-      } finally {
-        await rm(temporary, { recursive: true, force: true });
-      }
+      // Inside, where a link that the agent left cannot lead to a file of this machine.
+      const end = await client(inside(readCommand(path)), clientMs, mine);
+      return end.exitCode === 0 ? end.stdout : null;
     },
     close: remove,
   };

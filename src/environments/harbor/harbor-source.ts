@@ -153,7 +153,7 @@ async function hasBubblewrap(signal: AbortSignal): Promise<boolean> {
   const { runLimited } = await import("../../util/process/limited-process.ts");
   const argv = ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"];
   return await runLimited(
-    { argv, cwd: "/", env: { PATH: process.env["PATH"] ?? "" }, stdin: "" },
+    { argv, cwd: "/", env: { PATH: process.env["PATH"] } },
     { timeoutMs: 10_000, signal },
   ).then(
     ({ exitCode }) => exitCode === 0,

@@ -12,6 +12,7 @@ import { environmentError } from "../episode/environment-error.ts";
 import { readTrivialDockerfile, type FolderPlan } from "./dockerfile.ts";
 import {
   maxOutputBytes,
+  readCommand,
   type Sandbox,
   type SandboxCommand,
   type SandboxResult,
@@ -106,7 +107,7 @@ export async function openLocalSandbox(
           ...env,
           ...own,
         },
-        stdin: "",
+        endsAll: kind === "folder",
       },
       { timeoutMs, maxOutputBytes, signal },
     );
@@ -130,7 +131,7 @@ export async function openLocalSandbox(
       throw environmentError(`${folder} cannot be copied to ${target}: ${end.output.slice(-500)}`);
     },
     async read(inside, signal) {
-      const command = `[ -f ${inside} ] && head -c ${maxOutputBytes - 1} ${inside}`;
+      const command = readCommand(inside);
       const { exitCode, output } = await run({ command, timeoutMs: copyMs, signal });
       return exitCode === 0 ? output : null;
     },

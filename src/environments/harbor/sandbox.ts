@@ -34,5 +34,9 @@ export interface Sandbox {
 /** Output of a command that is kept; more ends the command. */
 export const maxOutputBytes: number = 2 ** 20;
 
+/** Writes a regular file to standard output, as much of it as is read. `path` is plain, with nothing of a shell. */
+export const readCommand = (path: string): string =>
+  `[ -f ${path} ] && head -c ${maxOutputBytes - 1} ${path}`;
+
 /** Folders that every task has. */
 export const taskPaths = ["/logs/agent", "/logs/verifier", "/logs/artifacts", "/tests"] as const;

@@ -79,9 +79,8 @@ export class McpSource implements EnvironmentSource {
       await client.connect(transport, { signal });
       return client;
     }
-    const { StdioClientTransport } = await load(() => import("@modelcontextprotocol/client/stdio"));
-    const [command = "", ...args] = server.trim().split(/\s+/u);
-    await client.connect(new StdioClientTransport({ command, args, stderr: "ignore" }), { signal });
+    const { McpProcess } = await load(() => import("./mcp-process.ts"));
+    await client.connect(new McpProcess(server.trim().split(/\s+/u)), { signal });
     return client;
   }
 }

@@ -1,5 +1,4 @@
 /** The server of reasoning-gym's families that comes with this package, in a Python process. */
-import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { delay, raceAbort, withTimeout } from "../../util/abort.ts";
 import { freePort } from "../../util/process/free-port.ts";
@@ -50,7 +49,6 @@ export async function startGymServer(
 ): Promise<GymServer> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const mark = { AGENT_TRAINER_GYM: randomBytes(8).toString("hex") };
   const options = ["--family", family, "--config", JSON.stringify({ [family]: config })];
   const stopping = new AbortController();
   let words = "";
@@ -64,9 +62,8 @@ export async function startGymServer(
         ...(process.platform === "win32" ? [] : ["--parent", String(process.pid)]),
       ],
       cwd: process.cwd(),
-      env: { ...(process.env as Record<string, string>), ...mark },
-      stdin: "",
-      mark: `AGENT_TRAINER_GYM=${mark.AGENT_TRAINER_GYM}`,
+      env: process.env,
+      endsAll: true,
     },
     {
       graceMs: 2000,

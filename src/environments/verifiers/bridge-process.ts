@@ -1,11 +1,11 @@
 /** A Python process that answers JSON lines: requests by their ids, and its end as the failure of them all. */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 import { raceAbort, withTimeout } from "../../util/abort.ts";
-import { killTree } from "../../util/process/kill-tree.ts";
+import { type StartedProcess, startProcess } from "../../util/process/start-process.ts";
 import { environmentError } from "../episode/environment-error.ts";
 
 /** Contains the package `agent_trainer_verifiers`. */
@@ -31,6 +31,7 @@ interface Waiting {
 /** The process of one environment. */
 export class BridgeProcess {
   readonly #name: string;
+  readonly #process: StartedProcess;
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #waiting = new Map<number | null, Waiting>();
   readonly #ready: Promise<unknown>;
@@ -42,17 +43,18 @@ export class BridgeProcess {
   constructor(name: string, python: string, args: readonly string[]) {
     this.#name = name;
     const search = [pythonFolder, process.env["PYTHONPATH"] ?? ""].filter((one) => one !== "");
-    this.#child = spawn(python, ["-u", "-m", "agent_trainer_verifiers", ...args], {
+    this.#process = startProcess({
+      argv: [python, "-u", "-m", "agent_trainer_verifiers", ...args],
       env: {
         ...process.env,
         PYTHONPATH: search.join(delimiter),
         // Programs of the same environment, such as uv, are next to its interpreter.
         PATH: [dirname(python), process.env["PATH"] ?? ""].join(delimiter),
       },
-      detached: process.platform !== "win32",
-      windowsHide: true,
+      stdio: ["pipe", "pipe", "pipe"],
+      endsAll: true,
     });
-    process.once("exit", this.#kill);
+    this.#child = this.#process.child as ChildProcessWithoutNullStreams;
     this.#child.stdin.on("error", () => {});
     this.#child.stderr.on("data", (data: Buffer) => {
       this.#words = (this.#words + data.toString()).slice(-keptChars);
@@ -97,14 +99,10 @@ export class BridgeProcess {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#failure !== null)
       return;
     this.#child.stdin.end();
-    const force = setTimeout(this.#kill, endMs);
+    const force = setTimeout(this.#process.kill, endMs);
     await ended;
     clearTimeout(force);
   }
-
-  readonly #kill = (): void => {
-    if (this.#child.pid !== undefined) killTree(this.#child.pid, null);
-  };
 
   #send(message: object): void {
     this.#child.stdin.write(`${JSON.stringify(message)}\n`);
@@ -128,7 +126,6 @@ export class BridgeProcess {
   }
 
   #fail(what: string): void {
-    process.off("exit", this.#kill);
     const isMissing = /No module named '?(?:verifiers|agent_trainer)/u.test(what);
     this.#failure ??= environmentError(`${this.#name} failed: ${what}`, {
       isFinal: true,

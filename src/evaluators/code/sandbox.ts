@@ -3,7 +3,6 @@
  * is killed as a whole, and, on Linux where the kernel permits it, without network and in a process
  * namespace. It does not hide the file system: see docs/evaluators.md.
  */
-import { spawn } from "node:child_process";
 import { type ProcessEnd, runLimited } from "../../util/process/limited-process.ts";
 
 /** What a program may use. */
@@ -31,24 +30,23 @@ export type SandboxResult = ProcessEnd;
 
 const namespaces = "unshare --user --map-root-user --net --pid --fork --kill-child".split(" ");
 
+const tryMs = 10_000;
+
 let isolation: Promise<boolean> | null = null;
 
 /** Whether programs run without network and in a process namespace here. */
 export function canIsolate(): Promise<boolean> {
-  isolation ??= new Promise((resolve) => {
-    if (process.platform !== "linux") {
-      resolve(false);
-      return;
-    }
-    const child = spawn(namespaces[0]!, [...namespaces.slice(1), "true"], { stdio: "ignore" });
-    child.once("error", () => {
-      resolve(false);
-    });
-    child.once("exit", (code) => {
-      resolve(code === 0);
-    });
-  });
+  isolation ??= tryNamespaces();
   return isolation;
+}
+
+async function tryNamespaces(): Promise<boolean> {
+  if (process.platform !== "linux") return false;
+  const command = { argv: [...namespaces, "true"], cwd: "/", env: process.env };
+  return await runLimited(command, { timeoutMs: tryMs }).then(
+    ({ exitCode }) => exitCode === 0,
+    () => false,
+  );
 }
 
 /** Limits that the shell sets; one that the system does not have is omitted. */
@@ -84,6 +82,8 @@ export async function runSandboxed(
       },
       stdin: command.stdin,
       channel: command.secret,
+      // A process namespace ends with its first process; elsewhere, one may leave its group.
+      endsAll: isolated.length === 0,
     },
     { timeoutMs, memoryMb, maxOutputBytes },
   );

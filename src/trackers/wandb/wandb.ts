@@ -3,7 +3,6 @@
  * `wandb sync` uploads. With `mode: "online"`, the installed `wandb` command uploads it while the run
  * goes. Its npm package (0.5) is years behind the service, so the log is what both sides agree on.
  */
-import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, open, readdir, type FileHandle } from "node:fs/promises";
@@ -11,6 +10,7 @@ import { basename, join } from "node:path";
 import type { TrainerEvent } from "../../core/events.ts";
 import type { TrackedRun, Tracker } from "../../core/tracker.ts";
 import { numberEvents, numbersOf } from "../numbers.ts";
+import { type StartedProcess, startProcess } from "../../util/process/start-process.ts";
 import { RecordWriter } from "./records.ts";
 import { TransactionLog } from "./transaction-log.ts";
 
@@ -88,25 +88,28 @@ class WandbLog {
 }
 
 /** Uploads a log while it grows; resolves when the command has started. */
-async function startUpload(folder: string): Promise<ChildProcess> {
-  const child = spawn("wandb", ["beta", "sync", "--live", "--yes", folder], {
+async function startUpload(folder: string): Promise<StartedProcess> {
+  const started = startProcess({
+    argv: ["wandb", "beta", "sync", "--live", "--yes", folder],
+    env: process.env,
     stdio: ["ignore", "ignore", "inherit"],
+    mayStay: true,
   });
   try {
-    await once(child, "spawn");
+    await once(started.child, "spawn");
   } catch (cause) {
     throw new Error(
       "tracking.wandb.mode=online needs the command wandb: pip install wandb, and wandb login; or set tracking.wandb.mode=offline and run wandb sync later",
       { cause },
     );
   }
-  return child;
+  return started;
 }
 
 /** Metrics per step, and the configuration, for W&B. */
 export function createWandbTracker(run: TrackedRun, { mode, entity }: WandbOptions): Tracker {
   let log: WandbLog | null = null;
-  let upload: ChildProcess | null = null;
+  let upload: StartedProcess | null = null;
   return {
     name: "wandb",
     events: ["run-start", ...numberEvents, "run-end"],
@@ -124,12 +127,12 @@ export function createWandbTracker(run: TrackedRun, { mode, entity }: WandbOptio
     },
     async close(signal) {
       await log?.close();
-      if (upload === null || upload.exitCode !== null) return;
+      if (upload === null || upload.child.exitCode !== null) return;
       try {
-        await once(upload, "exit", { signal });
+        await once(upload.child, "exit", { signal });
       } catch {
         // The upload goes on by itself after the run.
-        upload.unref();
+        upload.release();
       }
     },
   };

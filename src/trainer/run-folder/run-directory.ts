@@ -24,6 +24,7 @@ import type { TrainConfig } from "../../config/train-config.ts";
 import { cutRunLog, type RunLog, openRunLog, stepName } from "./run-log.ts";
 import { checkChanges, configChanges } from "./run-identity.ts";
 import { lockRun } from "./run-lock.ts";
+import { endRecorded, recordProcesses } from "../../util/process/process-record.ts";
 
 /**
  * `false`: starts a new run. `"auto"`: resumes the run of `trainer.experiment_name` (or, without a
@@ -55,6 +56,8 @@ export interface OpenRunOptions {
 }
 
 const configFile = "config.resolved.yaml";
+/** Only while agents and servers run. */
+const processFile = "processes.jsonl";
 
 const holdsRun = (folder: string): boolean => existsSync(join(folder, configFile));
 
@@ -218,6 +221,7 @@ export async function openRunDirectory(options: OpenRunOptions): Promise<RunDire
   const hint = `The run folder must be a folder that can be written; trainer.output_dir is ${outputDir}.`;
   const { path, checkpoints, unlock } = namingFile({ hint }, () => takeFolder(options));
   try {
+    endRecorded(join(path, processFile));
     const warnings: string[] = [];
     const found = await findCheckpoint(path, options, warnings);
     const { checkpoint } = found;
@@ -232,6 +236,7 @@ export async function openRunDirectory(options: OpenRunOptions): Promise<RunDire
       seed: trainer.seed,
       compression: record.compression,
     });
+    const processes = recordProcesses(join(path, processFile));
     return {
       path,
       checkpoints,
@@ -242,6 +247,7 @@ export async function openRunDirectory(options: OpenRunOptions): Promise<RunDire
         try {
           journal.close();
         } finally {
+          processes[Symbol.dispose]();
           unlock();
         }
       },

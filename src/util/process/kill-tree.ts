@@ -2,6 +2,7 @@
  * Ends a process and all that it started: its process group, and, on Linux, whatever left the group but
  * still has the mark in its environment (a daemon, `setsid`, `nohup`).
  */
+import { spawnSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 
 /** Passes over the process table; a process may fork while it is read. */
@@ -16,30 +17,31 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Processes whose environment has `mark`, which is `NAME=value`; none where the system does not tell. */
-export function markedProcesses(mark: string): readonly number[] {
-  if (process.platform !== "linux") return [];
+/** Processes whose environment has one of `marks`, each `NAME=value`; none where the system does not tell. */
+export function markedProcesses(marks: readonly string[]): readonly number[] {
+  if (process.platform !== "linux" || marks.length === 0) return [];
+  const wanted = new Set(marks);
   return readdirSync("/proc")
-    .filter((name) => /^\d+$/u.test(name) && environmentOf(name).split("\0").includes(mark))
+    .filter((name) => /^\d+$/u.test(name))
+    .filter((name) => environmentOf(name).some((variable) => wanted.has(variable)))
     .map(Number);
 }
 
-function environmentOf(pid: string): string {
+function environmentOf(pid: string): readonly string[] {
   try {
-    return readFileSync(`/proc/${pid}/environ`, "latin1");
+    return readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
   } catch {
     // It ended, or belongs to another user.
-    return "";
+    return [];
   }
 }
 
-/** Kills a group and what carries `mark`, without waiting for them. */
-export function killTree(pid: number, mark: string | null): void {
-  signalGroup(pid, "SIGKILL");
-  if (mark === null) return;
+/** Kills what carries one of `marks`; returns how many there were in the last pass. */
+export function killMarked(marks: readonly string[]): number {
+  let left: readonly number[] = [];
   for (let pass = 0; pass < passes; pass++) {
-    const left = markedProcesses(mark);
-    if (left.length === 0) return;
+    left = markedProcesses(marks);
+    if (left.length === 0) break;
     for (const one of left) {
       try {
         process.kill(one, "SIGKILL");
@@ -48,4 +50,12 @@ export function killTree(pid: number, mark: string | null): void {
       }
     }
   }
+  return left.length;
+}
+
+/** Kills a group and what carries `mark`, without waiting for them. */
+export function killTree(pid: number, mark: string | null): void {
+  if (process.platform === "win32") spawnSync("taskkill", ["/T", "/F", "/PID", String(pid)]);
+  else signalGroup(pid, "SIGKILL");
+  if (mark !== null) killMarked([mark]);
 }

@@ -2,21 +2,16 @@
  * A child process with limits on time, memory and output. It leads a process group, and at its end
  * everything that it started is killed, whichever way it ended.
  */
-import { type ChildProcess, spawn } from "node:child_process";
 import type { Duplex } from "node:stream";
-import { killTree, signalGroup } from "./kill-tree.ts";
 import { usedMemory } from "./process-memory.ts";
+import { type ProcessCommand, type StartedProcess, startProcess } from "./start-process.ts";
 
 /** What to run, and with what. */
-export interface LimitedProcess {
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly stdin: string;
+export interface LimitedProcess extends Pick<ProcessCommand, "argv" | "cwd" | "env" | "endsAll"> {
+  /** @default "" */
+  readonly stdin?: string;
   /** What it can read from its file descriptor 3, where it may also write. @default no descriptor 3 */
   readonly channel?: string;
-  /** `NAME=value`, which `env` has: processes that left the group are found by it. @default none */
-  readonly mark?: string;
 }
 
 /** What it may use. */
@@ -53,49 +48,23 @@ export interface ProcessEnd {
 /** How long pipes may be silent after the end; a process that left the group can hold them open. */
 const pipesMs = 500;
 
-const running = new Map<number, string | null>();
-const killAll = (): void => {
-  for (const [pid, mark] of running) killTree(pid, mark);
-};
-
-/** Kills it and all it started when this process exits, until `release`. */
-function killAtExit(pid: number | undefined, mark: string | null): { release: () => void } {
-  if (pid === undefined) return { release: () => {} };
-  if (running.size === 0) process.once("exit", killAll);
-  running.set(pid, mark);
-  return {
-    release: () => {
-      running.delete(pid);
-      if (running.size === 0) process.off("exit", killAll);
-    },
-  };
-}
-
 /** Rejects only when the program cannot be started. */
 export function runLimited(command: LimitedProcess, limits: ProcessLimits): Promise<ProcessEnd> {
-  const [executable, ...args] = command.argv;
   const pipes = command.channel === undefined ? 3 : 4;
-  const child = spawn(executable!, args, {
-    cwd: command.cwd,
-    env: command.env,
-    stdio: Array.from({ length: pipes }, () => "pipe" as const),
-    detached: process.platform !== "win32",
-    windowsHide: true,
-  });
-  return watch(child, command, limits);
+  const stdio = Array.from({ length: pipes }, () => "pipe" as const);
+  return watch(startProcess({ ...command, stdio }), command, limits);
 }
 
 function watch(
-  child: ChildProcess,
-  { stdin, channel, ...command }: LimitedProcess,
+  started: StartedProcess,
+  { stdin = "", channel }: LimitedProcess,
   limits: ProcessLimits,
 ): Promise<ProcessEnd> {
   const { timeoutMs, memoryMb, maxOutputBytes = Infinity, pollMs = 25, graceMs = 0 } = limits;
   const { onOutput, signal } = limits;
-  const mark = command.mark ?? null;
+  const { child } = started;
   return new Promise((resolve, reject) => {
     const { pid } = child;
-    const held = killAtExit(pid, mark);
     const timers: NodeJS.Timeout[] = [];
     let ended: ProcessEnd["ended"] = "exit";
     let hasExited = false;
@@ -103,13 +72,12 @@ function watch(
     const kill = (reason: ProcessEnd["ended"]): void => {
       if (ended !== "exit" || hasExited) return;
       ended = reason;
-      if (pid === undefined) return;
       if (graceMs === 0) {
-        killTree(pid, mark);
+        started.kill();
         return;
       }
-      signalGroup(pid, "SIGTERM");
-      timers.push(setTimeout(() => killTree(pid, mark), graceMs));
+      started.terminate();
+      timers.push(setTimeout(started.kill, graceMs));
     };
     const onAbort = (): void => kill("abort");
     if (timeoutMs !== undefined) timers.push(setTimeout(kill, timeoutMs, "timeout"));
@@ -141,7 +109,6 @@ function watch(
     const finish = (): void => {
       for (const timer of timers) clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
-      held.release();
     };
     child.once("error", (error) => {
       finish();
@@ -150,7 +117,6 @@ function watch(
     // What it started may live on, and would keep the pipes open.
     child.once("exit", () => {
       hasExited = true;
-      if (pid !== undefined) killTree(pid, mark);
       let seen = -1;
       timers.push(
         setInterval(() => {
