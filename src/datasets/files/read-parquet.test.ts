@@ -43,4 +43,78 @@ describe("a Parquet file", () => {
       { value: { id: 1 } },
     ]);
   });
+
+  it.each(["exact", "exact-plain"])(
+    "%s: decimals, times, bytes and odd numbers are exact, in lists, structures and maps too",
+    async (name) => {
+      const rows = (await read(name)).map((row) => (row as { value: unknown }).value);
+      const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString("base64");
+      // What write-fixtures.py wrote, in words.
+      expect(rows).toEqual([
+        {
+          cents: "0.01",
+          long: "123456789012.345",
+          wide: "0.1234567890123456789",
+          widest: `1${"0".repeat(70)}`,
+          prices: ["0.10", null],
+          item: { price: "0.70" },
+          byName: { a: "1.10" },
+          fixed: base64("0123456789abcdef"),
+          bytes: "text",
+          ms: "01:02:03.004",
+          us: "23:59:59.999999",
+          ns: "00:00:00.000000001",
+          when: "2024-01-02T03:04:05.678901Z",
+          whenNs: "2023-11-14T22:13:20.000000001Z",
+          day: "2024-02-29",
+          real: "NaN",
+          half: 0.5,
+          huge: "18446744073709551615",
+          span: 1_500_000,
+        },
+        {
+          cents: "-12.30",
+          long: "-0.001",
+          wide: "-9999999999999999999.5000000000000000000",
+          widest: `-1${"0".repeat(70)}`,
+          prices: [],
+          item: { price: null },
+          byName: {},
+          fixed: base64(Uint8Array.from({ length: 16 }, (_, i) => (i === 15 ? 42 : 0))),
+          bytes: base64(Uint8Array.of(0, 1)),
+          ms: "00:00:00",
+          us: "12:00:00",
+          ns: "23:59:59.999999999",
+          when: "1969-12-31T23:59:59.999999Z",
+          whenNs: "1969-12-31T23:59:59.999999999Z",
+          day: "1969-12-31",
+          real: "Infinity",
+          half: "-Infinity",
+          huge: "9007199254740992",
+          span: -1,
+        },
+        {
+          cents: null,
+          long: "0.000",
+          wide: null,
+          widest: "1",
+          prices: null,
+          item: null,
+          byName: null,
+          fixed: null,
+          bytes: base64(Uint8Array.of(255)),
+          ms: null,
+          us: null,
+          ns: null,
+          when: null,
+          whenNs: null,
+          day: null,
+          real: -0.5,
+          half: 65504,
+          huge: 0,
+          span: null,
+        },
+      ]);
+    },
+  );
 });
