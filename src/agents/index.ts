@@ -10,6 +10,7 @@ export type { Files, RolloutFolders } from "./process/rollout-folder.ts";
 export { claudeCode } from "./tools/claude-code.ts";
 export { codex } from "./tools/codex.ts";
 export { opencode } from "./tools/opencode.ts";
+export { toolSideCalls } from "./tools/side-calls.ts";
 export { pi } from "./tools/pi.ts";
 export type { ToolOptions } from "./tools/tool-options.ts";
 export { dockerAgent, type DockerAgentOptions } from "./docker/docker-agent.ts";

@@ -118,9 +118,10 @@ export interface Sections {
      */
     readonly untrainedRoles?: readonly string[];
     /**
-     * What becomes of calls that agents make next to their task and that a rule recognizes (titles,
-     * summaries, quota checks, a small model, sub-agents): exclude keeps them out of training,
-     * train treats them as all others.
+     * What becomes of calls that a rule of the agent takes for side calls: claudeCode, codex,
+     * opencode and pi have rules for titles, summaries, quota checks, a small model and sub-agents,
+     * other agents those that they are given. exclude keeps them out of training, train treats them
+     * as all others.
      * Allowed: one of exclude, train.
      * @default "exclude"
      */

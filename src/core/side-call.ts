@@ -19,4 +19,9 @@ export interface SideCallRule {
    * @param calls All of those, by order of dispatch.
    */
   readonly matches: (call: Trace, calls: readonly Trace[]) => boolean;
+  /**
+   * It may take a part of the task for a side call: then it is never applied to the call whose text became the
+   * output, nor where all calls of a rollout would be side calls. @default false
+   */
+  readonly isGuess?: boolean;
 }

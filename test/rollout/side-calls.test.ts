@@ -1,5 +1,13 @@
 /** Calls that agents make beside their task, recognized by rule and kept out of training. */
 import { describe, expect, it } from "vitest";
+import {
+  claudeCode,
+  codex,
+  commandAgent,
+  opencode,
+  pi,
+  toolSideCalls,
+} from "../../src/agents/index.ts";
 import type { AgentConfig } from "../../src/core/agent.ts";
 import { runThroughGateway } from "./gateway-run.ts";
 
@@ -19,7 +27,7 @@ interface Call {
 async function call(
   { baseUrl, apiKey }: AgentConfig,
   { system, user, ...more }: Call,
-): Promise<void> {
+): Promise<string> {
   const messages = [
     ...(system === undefined ? [] : [{ role: "system", content: system }]),
     { role: "user", content: user },
@@ -30,7 +38,8 @@ async function call(
     body: JSON.stringify({ model: "big", ...more, messages }),
   });
   expect(response.status).toBe(200);
-  await response.json();
+  const { choices } = (await response.json()) as { choices: { message: { content: string } }[] };
+  return choices[0]!.message.content;
 }
 
 const main: Call = {
@@ -55,9 +64,12 @@ const sides: readonly (readonly [string, Call])[] = [
 describe("side calls", () => {
   it.each(sides)("%s: %j", async (rule, side) => {
     const { episode } = await runThroughGateway({
-      flow: async (_task, config) => {
-        await call(config, main);
-        await call(config, side);
+      flow: {
+        sideCalls: toolSideCalls,
+        run: async (_task, config) => {
+          await call(config, main);
+          await call(config, side);
+        },
       },
     });
     const found = episode.trajectories.map(({ name, untrained, steps }) => ({
@@ -72,13 +84,61 @@ describe("side calls", () => {
 
   it("are none where all calls would be: then they are the task", async () => {
     const { episode } = await runThroughGateway({
-      flow: async (_task, config) => {
-        await call(config, { user: "Write a title for this topic: the sea." });
-        await call(config, { user: "Write a title for this topic: the wind." });
+      flow: {
+        sideCalls: toolSideCalls,
+        run: async (_task, config) => {
+          await call(config, { user: "Write a title for this topic: the sea." });
+          await call(config, { user: "Write a title for this topic: the wind." });
+        },
       },
     });
     expect(episode.trajectories).toHaveLength(1);
     expect(episode.trajectories[0]!.untrained).toBeUndefined();
+  });
+
+  it.each(sides)(
+    "are no others than an agent has rules for; none has %s by itself: %j",
+    async (_rule, side) => {
+      const { episode } = await runThroughGateway({
+        flow: async (_task, config) => {
+          await call(config, main);
+          await call(config, side);
+        },
+      });
+      expect(episode.trajectories).toMatchObject([{ name: "agent", steps: [{}, {}] }]);
+      expect(episode.trajectories[0]!.untrained).toBeUndefined();
+    },
+  );
+
+  it("are recognized by the agents that the rules were written for, after their own", () => {
+    const memory = { name: "memory", matches: () => false };
+    for (const cli of [claudeCode, codex, opencode, pi])
+      expect(commandAgent(cli({ sideCalls: [memory] })).sideCalls).toEqual([
+        memory,
+        ...toolSideCalls,
+      ]);
+    expect(commandAgent({ command: "agent" }).sideCalls).toBeUndefined();
+  });
+
+  it("never are the call whose text became the output, unless the agent's own rule says so", async () => {
+    const run = async (isGuess: boolean) => {
+      const { episode } = await runThroughGateway({
+        script: ({ index }) => `answer ${index}`,
+        flow: {
+          sideCalls: toolSideCalls.map((rule) => ({ ...rule, isGuess })),
+          run: async (_task, config) => {
+            await call(config, main);
+            return ` ${await call(config, { user: "Write a short product title for: a mug." })}\n`;
+          },
+        },
+      });
+      return episode.trajectories.map(({ name, steps }) => [name, steps.length]);
+    };
+    expect(await run(true)).toEqual([["agent", 2]]);
+    expect(await run(false)).toEqual([
+      ["agent", 1],
+      ["side:title", 1],
+    ]);
   });
 
   it("follow the rules of the agent first", async () => {

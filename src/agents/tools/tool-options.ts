@@ -1,6 +1,7 @@
 /** Options that the adapters for command-line agents have in common. */
 import type { Task } from "../../core/task.ts";
 import type { CommandAgentOptions } from "../command/command-options.ts";
+import { toolSideCalls } from "./side-calls.ts";
 
 /**
  * Options of `claudeCode`, `codex`, `opencode` and `pi`; those of `commandAgent` come with them, apart from
@@ -29,5 +30,6 @@ export function commandPart<Metadata>(
 ): Omit<CommandAgentOptions<Metadata>, "command"> {
   const { prompt = ({ instruction }: Task<Metadata>) => instruction, ...rest } = options;
   const { program: _program, args: _args, env: _env, ...common } = rest;
-  return { ...common, stdin: ({ task }) => prompt(task) };
+  const sideCalls = [...(common.sideCalls ?? []), ...toolSideCalls];
+  return { ...common, sideCalls, stdin: ({ task }) => prompt(task) };
 }

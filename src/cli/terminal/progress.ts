@@ -63,13 +63,14 @@ function stepCells(step: number, total: number, metrics: Metrics): string[] {
 function stepNotes(metrics: Metrics): string[] {
   const failed = metrics["rollout/failed"] ?? 0;
   const unused = metrics["rollout/unused"] ?? 0;
+  const calls = metrics["rollout/unused_calls"] ?? 0;
   const reason = shortReason(metrics);
   const { "spent/usd": usd, "spent/tokens": tokens } = metrics;
   return [
     ...(tokens === undefined ? [] : [`spent ${tokens} tokens`]),
     ...(usd === undefined ? [] : [formatUsd(usd)]),
     ...(failed > 0 ? [`failed ${failed}/${metrics["rollout/episodes"] ?? failed}`] : []),
-    ...(unused > 0 ? [`unused ${unused}`] : []),
+    ...(unused > 0 ? [`unused ${unused}${calls > 0 ? ` (${calls} calls)` : ""}`] : []),
     ...(reason === null ? [] : [`(${reason})`]),
   ];
 }

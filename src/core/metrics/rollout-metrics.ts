@@ -105,7 +105,13 @@ export const rolloutMetrics = [
       {
         names: ["rollout/unused"],
         unit: "count",
-        meaning: "Rollouts that contributed nothing to the update, for any reason.",
+        meaning:
+          "Rollouts of which at least one model call is not in the update, for any reason, and those without calls.",
+      },
+      {
+        names: ["rollout/unused_calls"],
+        unit: "count",
+        meaning: "Model calls that are not in the update; choices of one call count once.",
       },
       {
         names: ["rollout/termination_fraction/{reason}"],

@@ -73,7 +73,7 @@ export function contextOf(
     defaultName: program.name ?? defaultTrajectoryName,
     handles: new Map(Array.from(known, ([uid, { role }]) => [uid, role])),
     keepsUntrainable,
-    sideCalls: trainsSideCalls ? null : (program.sideCalls ?? []),
+    sideCalls: trainsSideCalls ? [] : (program.sideCalls ?? []),
   };
 }
 

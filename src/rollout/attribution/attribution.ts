@@ -17,8 +17,8 @@ export interface AttributionContext {
   readonly claims?: ReadonlyMap<string, string>;
   /** Which choices of calls with n > 1 the agent used, as far as it reported them. @default none */
   readonly evidence?: ChoiceEvidence;
-  /** Rules by which calls of no handle are side calls, before those that are built in; null trains on all. @default [] */
-  readonly sideCalls?: readonly SideCallRule[] | null;
+  /** Rules by which calls of no handle are side calls. @default [] */
+  readonly sideCalls?: readonly SideCallRule[];
   /** Keeps calls that cannot be trained on, for rollouts that nothing is trained on. @default false */
   readonly keepsUntrainable?: boolean;
 }
@@ -66,9 +66,9 @@ export function attributeTraces(
   const captured = traces
     .filter((trace) => trace.sessionUid === context.sessionUid)
     .sort((a, b) => a.sequence - b.sequence || a.choice - b.choice);
-  const ordered =
-    context.sideCalls === null ? captured : markSideCalls(captured, context.sideCalls);
-  const { chosen, calls, undecided } = selectContinuedChoices(ordered, context.evidence);
+  const { sideCalls = [], evidence } = context;
+  const ordered = markSideCalls(captured, sideCalls, evidence?.outputs);
+  const { chosen, calls, undecided } = selectContinuedChoices(ordered, evidence);
 
   const defaultUid = trajectoryUid(context, context.defaultName);
   const claimed = new Set(context.claims?.values());

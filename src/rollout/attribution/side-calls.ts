@@ -1,98 +1,32 @@
-/**
- * Side calls by rule: by the name of the model, the system prompt, the tools, and the prefix. What would match
- * all calls of a rollout is its task, so nothing is a side call then.
- */
-import type { ChatMessage } from "../../core/message.ts";
+/** Side calls by the rules of the agent; without rules, every call is a part of its task. */
+import { messageText } from "../../core/message-text.ts";
 import type { SideCallRule } from "../../core/side-call.ts";
 import type { Trace } from "../../core/trace.ts";
 
-function text({ content }: ChatMessage): string {
-  if (typeof content === "string") return content;
-  return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
-}
-
-const edge = 2000;
-
-/** Beginnings of the system prompt and of the last message: long histories are not searched. */
-function asked({ messages }: Trace): string {
-  const system = messages.filter(({ role }) => role === "system").map(text);
-  const last = messages.at(-1);
-  return [...system, last === undefined || last.role !== "user" ? "" : text(last)]
-    .map((part) => part.slice(0, edge))
-    .join("\n");
-}
-
-const isAgentic = ({ tools }: Trace): boolean => tools.length > 0;
-
-const title =
-  /\b(?:generate|write|create|suggest|come up with|extract|analyze if)\b[^.\n]{0,80}\b(?:title|topic|thread name|conversation name|session name)\b|\btitle generator\b/i;
-const summary =
-  /\b(?:summari[sz]e|compact|condense|detailed summary of)\b[^.\n]{0,60}\b(?:conversation|chat|session|history|transcript|context|so far)\b|\bcontext checkpoint\b/i;
-const suggestion =
-  /\b(?:suggest|predict)\b[^.\n]{0,60}\b(?:next|follow-?up)\b[^.\n]{0,40}\b(?:prompt|question|message|input|type)/i;
-const small = /\b(?:haiku|mini|nano|flash|lite|small)\b|-(?:mini|nano|lite)\b/i;
-
-/** In the order in which they are asked; the first that matches names a call. */
-export const sideCallRules: readonly SideCallRule[] = [
-  {
-    name: "quota",
-    matches: ({ sampling, messages, tools }) =>
-      sampling.maxTokens === 1 && tools.length === 0 && messages.length <= 2,
-  },
-  { name: "title", matches: (call) => !isAgentic(call) && title.test(asked(call)) },
-  { name: "summary", matches: (call) => summary.test(asked(call)) },
-  { name: "suggestion", matches: (call) => suggestion.test(asked(call)) },
-  {
-    name: "small-model",
-    matches: (call, calls) =>
-      !isAgentic(call) &&
-      small.test(call.model) &&
-      calls.some(
-        (other) => isAgentic(other) && other.model !== call.model && !small.test(other.model),
-      ),
-  },
-  {
-    // Another conversation, begun after the first one, by a loop with its own tools and instructions.
-    name: "sub-agent",
-    matches(call, calls) {
-      const main = calls.find(isAgentic);
-      if (main === undefined || !isAgentic(call) || !offersSubAgents(main)) return false;
-      const names = (trace: Trace): string => trace.tools.map(({ name }) => name).join();
-      return instructions(call) !== instructions(main) && names(call) !== names(main);
-    },
-  },
-];
-
-const instructions = ({ messages }: Trace): string =>
-  messages
-    .filter(({ role }) => role === "system")
-    .map(text)
-    .join("\n");
-
-/** Tools by which command-line agents start sub-agents. */
-const offersSubAgents = ({ tools }: Trace): boolean =>
-  tools.some(({ name }) => /^(?:task|agent|dispatch_agent|spawn_agent|subagent)$/i.test(name));
-
 /**
- * The same calls, those that a rule recognizes with its name in `sideCall`.
- * @param rules the user's come first
+ * The same calls, those that a rule recognizes with its name in `sideCall`; the first rule that matches names a
+ * call. A guess never takes the call whose text became an output, and none where guesses would take all calls.
+ * @param outputs what the rollout returned as text
  */
 export function markSideCalls(
   traces: readonly Trace[],
-  rules: readonly SideCallRule[] = [],
+  rules: readonly SideCallRule[],
+  outputs: readonly string[] = [],
 ): readonly Trace[] {
   const own = traces.filter(({ trajectoryUid }) => trajectoryUid === null);
-  const all = [...rules, ...sideCallRules];
-  const found = new Map<Trace, string>();
+  const given = new Set(outputs.map((output) => output.trim()).filter((output) => output !== ""));
+  const found = new Map<Trace, SideCallRule>();
   for (const call of own) {
-    const rule = all.find(({ matches }) => matches(call, own));
-    if (rule !== undefined) found.set(call, rule.name);
+    const rule = rules.find(({ matches }) => matches(call, own));
+    if (rule === undefined) continue;
+    if (rule.isGuess === true && given.has(messageText(call.response.content).trim())) continue;
+    found.set(call, rule);
   }
-  const named = new Set(rules.map(({ name }) => name));
   const isAll = own.every((call) => found.has(call));
   return traces.map((trace) => {
-    const name = found.get(trace);
-    // A rule that the user wrote means what it says.
-    return name === undefined || (isAll && !named.has(name)) ? trace : { ...trace, sideCall: name };
+    const rule = found.get(trace);
+    return rule === undefined || (isAll && rule.isGuess === true)
+      ? trace
+      : { ...trace, sideCall: rule.name };
   });
 }

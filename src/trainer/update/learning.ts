@@ -9,6 +9,7 @@ import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { namesByRole } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { episodesOf, type TaskRollouts } from "../rollouts/task-rollouts.ts";
+import { unusedMetrics } from "./unused.ts";
 
 type Metrics = Readonly<NamedMetrics>;
 
@@ -73,15 +74,12 @@ function reasonOf(config: TrainConfig, facts: StepFacts): SkipReason | null {
 }
 
 /**
- * `rollout/unused`: rollouts of which nothing is in the update; `train/skip_reason/...`: 1
- * where the step taught nothing.
+ * What is not in the update; `train/skip_reason/...`: 1 where the step taught nothing.
  */
 export function learningMetrics(config: TrainConfig, facts: StepFacts): Record<string, number> {
-  const trained = new Set(facts.rows.map(({ provenance }) => provenance.episodeId));
-  const unused = episodesOf(facts.sets).filter(({ id }) => !trained.has(id)).length;
   const reason = reasonOf(config, facts);
   return {
-    "rollout/unused": unused,
+    ...unusedMetrics(episodesOf(facts.sets), facts.rows),
     ...(reason === null ? {} : { [`${prefix}${reason}`]: 1 }),
   };
 }

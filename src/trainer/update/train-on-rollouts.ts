@@ -10,6 +10,7 @@ import type { UpdateGuard } from "../stepper.ts";
 import { withSharedForward } from "./shared-forward.ts";
 import { recordTokens } from "./token-records.ts";
 import { trainingRows } from "./training-rows.ts";
+import { tellUnused } from "./unused.ts";
 
 const nothingCaptured =
   "No rollout of this step left anything to train on. Does the agent send its calls to config.baseUrl, with config.apiKey?";
@@ -72,6 +73,7 @@ export async function trainOnRollouts(
   if (sets.length > 0 && metrics["groups/trajectories_after"] === 0) {
     context.emit(step, { type: "warning", message: nothingCaptured });
   }
+  tellUnused(context, step, { episodes: episodesOf(sets), metrics });
   check?.(rows);
   await recordTokens(shared, step, rows);
   const updates = await applyUpdates(shared, step, rows, guard, skippedUpdates);

@@ -12,7 +12,7 @@ import { distillRows } from "./distillation.ts";
 import { groupsOf, rowsOf } from "./episode-rows.ts";
 import { lackWarning, logprobTemperatureOf } from "./logprob-temperature.ts";
 import type { LoopContext } from "../loop-context.ts";
-import { episodesOf, type TaskRollouts } from "../rollouts/task-rollouts.ts";
+import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
 import { type Score, shapeByKl, type StepGroups } from "./shape-rewards.ts";
 import type { UpdateBackend } from "./shared-forward.ts";
 
@@ -63,27 +63,6 @@ function warnOfRoles({ config, emit }: RowsContext, step: number, { groups }: St
   }
 }
 
-/** Runs that have been warned of choices. */
-const warnedOfChoices = new WeakSet<TrainConfig>();
-
-function warnOfChoices(
-  { config, emit }: RowsContext,
-  step: number,
-  sets: readonly TaskRollouts[],
-): void {
-  if (warnedOfChoices.has(config)) return;
-  const calls = episodesOf(sets).reduce(
-    (sum, { metrics }) => sum + (metrics["calls/undecided_choices"] ?? 0),
-    0,
-  );
-  if (calls === 0) return;
-  warnedOfChoices.add(config);
-  emit(step, {
-    type: "warning",
-    message: `Step ${step} had ${calls} calls with n > 1 that are not trained on, since it is unknown which choice the agent used: no later request holds one, and the output is not the text of one. Name it with defineTrajectory({ name, steps: [{ responseId, choice }] }). This warning is shown once; episode/calls/undecided_choices counts them.`,
-  });
-}
-
 /** Requests log-probabilities from the backend where an option needs them; weights do not change. */
 export async function trainingRows(
   context: RowsContext,
@@ -101,7 +80,6 @@ export async function trainingRows(
   };
   const grouped = await shapeByKl(config, groupsOf(config, sets), score, options);
   warnOfRoles(context, step, grouped);
-  warnOfChoices(context, step, sets);
   const built = rowsOf(config, grouped, estimators, options);
   warnOfLacks(context, step, built.rows);
   const corrected = await correctRows(

@@ -1,0 +1,201 @@
+/**
+ * What of a step's rollouts is in no row of its update: counted by call, and said once for each reason, with how
+ * to include it. What is excluded in silence looks as if it had been trained on.
+ */
+import type { TrainConfig } from "../../config/train-config.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
+import type { NamedMetrics } from "../../core/metrics/catalog.ts";
+import type { Episode } from "../../core/trajectory.ts";
+import type { LoopContext } from "../loop-context.ts";
+import { excludedReasons } from "./episode-rows.ts";
+
+/** Calls with a trained token, by episode; the choices of one call are one. */
+function trainedCalls(rows: readonly TrainingRow[]): Map<string, Set<string>> {
+  const traces = new Map<string, Set<string>>();
+  for (const { provenance, segments, targetMask } of rows) {
+    const own = traces.get(provenance.episodeId) ?? new Set();
+    traces.set(provenance.episodeId, own);
+    for (const { kind, traceId, start, end } of segments)
+      if (kind === "response" && targetMask.subarray(start, end).includes(1)) own.add(traceId);
+  }
+  return traces;
+}
+
+interface CallCount {
+  readonly made: number;
+  readonly trained: number;
+}
+
+function callsOf(episode: Episode, trained: ReadonlySet<string>): CallCount {
+  const made = new Set<string>();
+  const used = new Set<string>();
+  for (const { steps } of episode.trajectories) {
+    for (const { trace } of steps) {
+      const call = trace.responseId === "" ? trace.id : trace.responseId;
+      made.add(call);
+      if (trained.has(trace.id)) used.add(call);
+    }
+  }
+  // Calls that cannot be trained on, or belong to no trajectory, are in none.
+  return { made: Math.max(made.size, episode.metrics["turns"] ?? 0), trained: used.size };
+}
+
+/** `rollout/unused` and `rollout/unused_calls`. */
+export function unusedMetrics(
+  episodes: readonly Episode[],
+  rows: readonly TrainingRow[],
+): Record<string, number> {
+  const byEpisode = trainedCalls(rows);
+  let rollouts = 0;
+  let calls = 0;
+  for (const episode of episodes) {
+    const { made, trained } = callsOf(episode, byEpisode.get(episode.id) ?? new Set());
+    if (trained < made || trained === 0) rollouts++;
+    calls += made - trained;
+  }
+  return { "rollout/unused": rollouts, "rollout/unused_calls": calls };
+}
+
+interface Reason {
+  readonly count: number;
+  /** Continues "N calls of step S ". */
+  readonly why: string;
+  readonly how: string;
+  /** The options or the agent say so: no more than a notice. */
+  readonly isWanted?: boolean;
+}
+
+type Named = readonly (readonly [string, Reason])[];
+
+/** Calls of trajectories that the agent, the run or a rule excludes. */
+function untrained(episodes: readonly Episode[]): Named {
+  const reasons = new Map<string, Reason>();
+  for (const { steps, untrained: what, name } of episodes.flatMap(
+    ({ trajectories }) => trajectories,
+  )) {
+    if (what === undefined || steps.length === 0) continue;
+    const rule = /^side call: (?<rule>.*)$/su.exec(what)?.groups?.["rule"];
+    const key = rule === undefined ? `untrained ${name}` : what;
+    const count = (reasons.get(key)?.count ?? 0) + steps.length;
+    reasons.set(
+      key,
+      rule === undefined
+        ? {
+            count,
+            why: `belong to the trajectory "${name}", which is not trained on: ${what}`,
+            how: what.startsWith("rollout.untrained_roles")
+              ? "Leave it out of rollout.untrained_roles to include it"
+              : "Leave out train: false to include it",
+            isWanted: true,
+          }
+        : {
+            count,
+            why: `are not trained on, because the rule "${rule}" takes them for side calls`,
+            how: "rollout.side_calls=train includes them",
+          },
+    );
+  }
+  return [...reasons];
+}
+
+/** What the gateway or the rollout left out of all trajectories. */
+function uncaptured(episodes: readonly Episode[]): Named {
+  const sum = (name: string): number =>
+    episodes.reduce((total, { metrics }) => total + (metrics[`calls/${name}`] ?? 0), 0);
+  return [
+    [
+      "undecided",
+      {
+        count: sum("undecided_choices"),
+        why: "with n > 1 are not trained on, since it is unknown which choice the agent used: no later request holds one, and the output is not the text of one",
+        how: "Name it with defineTrajectory({ name, steps: [{ responseId, choice }] })",
+      },
+    ],
+    [
+      "untrainable",
+      {
+        count: sum("untrainable"),
+        why: "cannot be trained on: the server did not return all token ids and log-probabilities of them, or the client left before their end",
+        how: "docs/gateway.md says what a server has to return",
+      },
+    ],
+    [
+      "unattributed",
+      {
+        count: sum("unattributed"),
+        why: "were made to an endpoint of a trajectory that the agent did not request, so they are not trained on",
+        how: "Use the URLs of config.baseUrl and config.trajectory(...) of the same rollout",
+      },
+    ],
+  ];
+}
+
+/** What groups and filters dropped: rollouts, trajectories or groups instead of calls. */
+function dropped(
+  config: TrainConfig,
+  episodes: readonly Episode[],
+  metrics: Readonly<NamedMetrics>,
+): Named {
+  const reasons = excludedReasons(config);
+  const masked = episodes.filter(({ terminationReason }) => reasons.includes(terminationReason));
+  const names = [...new Set(masked.map(({ terminationReason }) => terminationReason))];
+  return [
+    [
+      "masked",
+      {
+        count: masked.length,
+        why: `ended with ${names.join(", ")}, which compact_filtering keeps out of training`,
+        how: `${names.map((name) => `compact_filtering.mask_${name}=false`).join(", ")} includes them`,
+        isWanted: true,
+      },
+    ],
+    [
+      "no reward",
+      {
+        count: metrics["groups/dropped/no_reward"] ?? 0,
+        why: "have no reward, so they are not trained on",
+        how: "Report a reward for each, or for none: then all have the evaluator's",
+      },
+    ],
+    [
+      "uniform",
+      {
+        count: metrics["groups/dropped/uniform_trajectories"] ?? 0,
+        why: "are in groups with equal rewards, so they are not trained on",
+        how: "algorithm.filter_uniform_groups=false includes them, with advantages of 0",
+        isWanted: true,
+      },
+    ],
+  ];
+}
+
+/** Runs, and the reasons that they have given. */
+const said = new WeakMap<TrainConfig, Set<string>>();
+
+interface StepParts {
+  readonly episodes: readonly Episode[];
+  /** Metrics from building the rows. */
+  readonly metrics: Readonly<NamedMetrics>;
+}
+
+/** Says each reason once in a run. */
+export function tellUnused(
+  { config, emit }: Pick<LoopContext, "config" | "emit">,
+  step: number,
+  { episodes, metrics }: StepParts,
+): void {
+  const known = said.get(config) ?? new Set();
+  said.set(config, known);
+  const tell = (what: string, reasons: Named): void => {
+    for (const [key, { count, why, how, isWanted = false }] of reasons) {
+      if (count === 0 || known.has(key)) continue;
+      known.add(key);
+      const message = `${count} ${what} of step ${step} ${why}. ${how}. This is said once; rollout/unused counts them.`;
+      emit(step, { type: isWanted ? "notice" : "warning", message });
+    }
+  };
+  tell("calls", [...untrained(episodes), ...uncaptured(episodes)]);
+  const [masked, ...groups] = dropped(config, episodes, metrics);
+  tell("rollouts", [masked!]);
+  tell("trajectories", groups);
+}
