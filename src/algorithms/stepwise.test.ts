@@ -4,9 +4,9 @@ import { computeStepwiseAdvantages, stepReturns } from "./stepwise.ts";
 
 type Trajectory = GroupMember["trajectory"];
 
-function trajectory(rewards: readonly number[]): Trajectory {
+function trajectory(rewards: readonly (number | null)[]): Trajectory {
   const steps = rewards.map((reward) => ({
-    reward,
+    ...(reward === null ? {} : { reward }),
     trace: { responseIds: Int32Array.of(1, 2) },
   }));
   return { steps } as unknown as Trajectory;
@@ -14,7 +14,7 @@ function trajectory(rewards: readonly number[]): Trajectory {
 
 function group(
   name: string,
-  ...members: readonly [reward: number, ...steps: number[]][]
+  ...members: readonly [reward: number, ...steps: (number | null)[]][]
 ): TrajectoryGroup {
   return {
     id: `t:${name}`,
@@ -31,7 +31,15 @@ describe("returns of steps", () => {
     ["add up what comes later", [1, 0, 2], 9, 1, [3, 2, 2]],
     ["discount it", [1, 0, 2], 9, 0.5, [1.5, 1, 2]],
     ["are the rewards themselves with gamma 0", [1, 0, 2], 9, 0, [1, 0, 2]],
-    ["take the trajectory's reward where no step has one", [0, 0, 0], 8, 0.5, [2, 4, 8]],
+    ["take the trajectory's reward where no step has one", [null, null, null], 8, 0.5, [2, 4, 8]],
+    [
+      "are 0 where every step was given 0, whatever the trajectory's is",
+      [0, 0, 0],
+      8,
+      0.5,
+      [0, 0, 0],
+    ],
+    ["count steps without one as 0 where another has one", [null, 2, null], 8, 1, [2, 2, 0]],
     ["are none without steps", [], 1, 1, []],
   ] as const)("%s", (_, rewards, reward, gamma, expected) => {
     expect([...stepReturns(trajectory(rewards), reward, gamma)]).toEqual(expected);
@@ -42,7 +50,14 @@ describe("what options add to steps' rewards", () => {
   it.each([
     ["to rewards of steps", [1, 0, 2], 9, 1, [2.5, 1.5, 2]],
     ["discounted as they are", [1, 0, 2], 9, 0.5, [1.25, 0.5, 2]],
-    ["to the trajectory's reward as that of the last step", [0, 0, 0], 8, 1, [7.5, 7.5, 8]],
+    [
+      "to the trajectory's reward as that of the last step",
+      [null, null, null],
+      8,
+      1,
+      [7.5, 7.5, 8],
+    ],
+    ["to rewards that are all 0", [0, 0, 0], 8, 1, [-0.5, -0.5, 0]],
   ] as const)("is added %s", (_, rewards, reward, gamma, expected) => {
     const shaping = Float64Array.of(0, -0.5, 0);
     expect([...stepReturns(trajectory(rewards), reward, gamma, shaping)]).toEqual(expected);
@@ -71,11 +86,14 @@ describe("stepwise advantages", () => {
   });
 
   it("are those of trajectories where all have as many steps and one reward at the end", () => {
-    const { advantages } = computeStepwiseAdvantages([group("a", [1, 0, 0], [0, 0, 0])], {
-      estimator: "rloo",
-      normByStd: true,
-      gamma: 1,
-    });
+    const { advantages } = computeStepwiseAdvantages(
+      [group("a", [1, null, null], [0, null, null])],
+      {
+        estimator: "rloo",
+        normByStd: true,
+        gamma: 1,
+      },
+    );
     expect(advantages).toEqual([[Float64Array.of(1, 1), Float64Array.of(-1, -1)]]);
   });
 

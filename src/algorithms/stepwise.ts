@@ -4,7 +4,7 @@
  *
  *   G_k = r_k + gamma G_(k+1)
  *
- * Where no step has a reward, that of the trajectory counts as r_n. What options add to
+ * Where no step was given a reward, that of the trajectory counts as r_n; a reward of 0 is one. What options add to
  * rewards (`stepShaping`) is part of r_k of the step in whose response it arose. An estimator sees the
  * returns of all groups and steps of a role at once.
  */
@@ -18,7 +18,7 @@ export function stepReturns(
   gamma: number,
   shaping?: Float64Array,
 ): Float64Array {
-  const isRewarded = steps.some((step) => step.reward !== 0);
+  const isRewarded = steps.some((step) => step.reward !== undefined);
   const returns = new Float64Array(steps.length);
   let next = 0;
   for (let k = steps.length - 1; k >= 0; k--) {

@@ -16,7 +16,7 @@ export interface StepReport {
    * trained. @default inferred from later requests and the output; where that is not possible, none is trained
    */
   readonly choice?: number;
-  /** @default 0 */
+  /** 0 is a reward, too. @default none, so that the trajectory's counts where no step has one */
   readonly reward?: number;
   readonly action?: unknown;
   readonly done?: boolean;

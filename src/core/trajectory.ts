@@ -11,8 +11,8 @@ export interface Step {
   readonly trace: Trace;
   /** What the agent did with the completion, if reported. */
   readonly action?: unknown;
-  /** Reward of this step alone. @default 0 */
-  readonly reward: number;
+  /** Reward of this step alone; absent where none was given, which is not a reward of 0. */
+  readonly reward?: number;
   readonly done: boolean;
   /** Given by the flow: one number for all sampled tokens, or one for each. */
   readonly advantage?: number | readonly number[];

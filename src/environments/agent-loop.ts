@@ -15,6 +15,7 @@ import {
   type WireMessage,
   type WireToolCall,
 } from "../workflow/model-call.ts";
+import { defined } from "../util/defined.ts";
 import type { TrackedEpisode } from "./episode/tracked-episode.ts";
 
 /** Options of {@link runEnvironmentAgent}. */
@@ -53,13 +54,14 @@ export async function runEnvironmentAgent(
     // oxlint-disable-next-line no-await-in-loop
     const { reward, done, replies } = await act(response, episode, config.signal);
     messages.push(...replies);
-    steps.push({ responseId: response.responseId, choice: 0, reward, done });
+    steps.push({ responseId: response.responseId, choice: 0, ...defined({ reward }), done });
     if (done || response.finishReason === "length") {
       terminationReason = done ? "env_done" : "max_response_length_exceeded";
       break;
     }
   }
-  await episode.finish(config.signal);
+  const { reward: atEnd } = await episode.finish(config.signal);
+  addToLast(steps, atEnd);
   const { reward, signals = [] } = episode.score();
   return defineEpisode({
     output,
@@ -76,8 +78,21 @@ export async function runEnvironmentAgent(
   });
 }
 
+/** What the end gave is part of the last step's reward, where steps have rewards. */
+function addToLast(steps: StepReport[], reward: number | undefined): void {
+  const last = steps.at(-1);
+  if (
+    last === undefined ||
+    reward === undefined ||
+    steps.every((step) => step.reward === undefined)
+  )
+    return;
+  steps[steps.length - 1] = { ...last, reward: (last.reward ?? 0) + reward };
+}
+
 interface Acted {
-  readonly reward: number;
+  /** undefined where the environment gave none, which is not 0. */
+  readonly reward: number | undefined;
   readonly done: boolean;
   readonly replies: readonly WireMessage[];
 }
@@ -90,18 +105,18 @@ async function act(
 ): Promise<Acted> {
   if (toolCalls.length === 0) {
     // A text that was cut off is not what the model wanted to say.
-    if (finishReason === "length") return { reward: 0, done: false, replies: [] };
-    const { text, reward = 0, done = false } = await episode.respond(content, signal);
+    if (finishReason === "length") return { reward: undefined, done: false, replies: [] };
+    const { text, reward, done = false } = await episode.respond(content, signal);
     return { reward, done, replies: done ? [] : [{ role: "user", content: text }] };
   }
   const replies: WireMessage[] = [];
-  let sum = 0;
+  let sum: number | undefined;
   for (const call of toolCalls) {
     // Tools of one environment act on one state, in the order in which the model called them.
     // oxlint-disable-next-line no-await-in-loop
-    const { text, reward = 0 } = await callTool(call, episode, signal);
+    const { text, reward } = await callTool(call, episode, signal);
     replies.push({ role: "tool", tool_call_id: call.id, content: text });
-    sum += reward;
+    if (reward !== undefined) sum = (sum ?? 0) + reward;
     if (episode.isDone) break;
   }
   return { reward: sum, done: episode.isDone, replies };

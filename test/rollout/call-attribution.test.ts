@@ -7,7 +7,7 @@ import { request, questions, runThroughGateway } from "./gateway-run.ts";
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const rewards = ({ trajectories }: Episode): [string, number | null, number[]][] =>
+const rewards = ({ trajectories }: Episode): [string, number | null, (number | undefined)[]][] =>
   trajectories.map(({ name, reward, steps }) => [name, reward, steps.map((step) => step.reward)]);
 
 describe("calls that the flow names by their response ids", () => {
@@ -65,7 +65,7 @@ describe("calls that the flow names by their response ids", () => {
       },
     });
     expect(rewards(episode)).toEqual([
-      ["busy", 1, [0]],
+      ["busy", 1, [undefined]],
       ["idle", 0, []],
     ]);
   });
@@ -90,7 +90,7 @@ describe("calls that the flow names by their response ids", () => {
     expect(questions(episode)).toEqual({ planner: ["named"], agent: ["not named"] });
     expect(rewards(episode)).toEqual([
       ["planner", 2, [1]],
-      ["agent", 9, [0]],
+      ["agent", 9, [undefined]],
     ]);
     expect(episode.trajectories[0]).toMatchObject({
       output: said.output,
@@ -337,8 +337,8 @@ describe("agentRunFunc", () => {
     });
     const { episode } = await runThroughGateway({ program, evaluator: null });
     expect(rewards(episode)).toEqual([
-      ["solver", 0.5, [0]],
-      ["agent", null, [0]],
+      ["solver", 0.5, [undefined]],
+      ["agent", null, [undefined]],
     ]);
     expect([episode.reward, episode.isCorrect]).toEqual([0.5, null]);
   });

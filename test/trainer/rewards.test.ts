@@ -1,10 +1,14 @@
 /** Which rewards reach the loss: what is rejected, who scores, what failures are worth. */
 import { describe, expect, it } from "vitest";
 import type { AgentConfig } from "../../src/core/agent.ts";
+import type { EnvironmentSource } from "../../src/core/environment.ts";
 import type { TrainerEvent } from "../../src/core/events.ts";
+import { defineTrajectory } from "../../src/core/report.ts";
 import type { Task } from "../../src/core/task.ts";
+import type { Episode } from "../../src/core/trajectory.ts";
+import { defined } from "../../src/util/defined.ts";
 import type { Agent, Environment } from "../../src/workflow/agent-environment.ts";
-import type { WireMessage } from "../../src/workflow/model-call.ts";
+import { callModel, type WireMessage } from "../../src/workflow/model-call.ts";
 import { Workflow } from "../../src/workflow/workflow.ts";
 import { coinBackend, type CoinBackend } from "./coin-backend.ts";
 import {
@@ -452,5 +456,84 @@ describe("a run that learns nothing", () => {
       set: { "trainer.total_batches": 4 },
     });
     expect(await again.trainer.train()).toMatchObject({ status: "completed", steps: 4 });
+  });
+});
+
+/** Says "no" at a cost, and "yes" for nothing; the trajectory's own number says the opposite. */
+const stepReward = (content: string): number => (content === "yes" ? 0 : -1);
+const wholeReward = (content: string): number => (content === "yes" ? -5 : 0);
+
+class StepRewarded extends Workflow {
+  async run(task: Task): Promise<string> {
+    const agent = this.trajectory();
+    const { content } = await agent.call([{ role: "user", content: task.instruction }]);
+    agent.mark({ reward: stepReward(content) });
+    agent.reward = wholeReward(content);
+    return content;
+  }
+}
+
+async function stepReporter(task: Task, config: AgentConfig) {
+  const { responseId, content } = await callModel(config, config, [
+    { role: "user", content: task.instruction },
+  ]);
+  const steps = [{ responseId, reward: stepReward(content) }];
+  return [defineTrajectory({ name: "agent", reward: wholeReward(content), steps })];
+}
+
+const own = { "rollout.reward_source": "rollout" };
+
+describe("rewards of steps that are all 0 are rewards", () => {
+  it.each([
+    ["a flow", { agentFlow: stepReporter, evaluator: () => 0 }, own],
+    ["a workflow", { agentFlow: undefined, workflowClass: StepRewarded }, {}],
+    [
+      "a flow, asynchronously",
+      { agentFlow: stepReporter, evaluator: () => 0 },
+      { ...own, "async_training.enable": true },
+    ],
+  ] as const)("per_step learns what they say: %s", async (_, way, mode) => {
+    const backend = coinBackend();
+    const { trainer } = coinTrainer({
+      ...({ evaluator: undefined, ...way } as unknown as CoinTrainerOptions),
+      backend,
+      set: { stepwise_advantage: { enable: true, mode: "per_step" }, ...mode },
+    });
+    await trainer.train();
+    const { yes, no } = advantagesOf(backend);
+    expect([yes.length > 0, no.length > 0]).toEqual([true, true]);
+    expect([Math.min(...yes) >= 0, Math.max(...no) <= 0]).toEqual([true, true]);
+  });
+
+  const given = (during: number | undefined, atEnd: number | undefined): EnvironmentSource => ({
+    name: "test",
+    async *tasks() {
+      yield* coinTasks;
+    },
+    open: async (task) => ({
+      prompt: [{ role: "user", content: task.instruction }],
+      tools: [],
+      call: async () => ({ text: "" }),
+      respond: async () => ({ text: "again", ...defined({ reward: during }) }),
+      finish: async () => ({ text: "", ...defined({ reward: atEnd }) }),
+      close: async () => {},
+    }),
+  });
+
+  it.each([
+    ["none while it plays, and its score at the end", undefined, 1, [undefined, undefined], 1],
+    ["0 while it plays, and the rest at the end", 0, 1, [0, 1], 1],
+    ["0 throughout", 0, undefined, [0, 0], 0],
+  ])("an environment that gives %s", async (_, during, atEnd, steps, reward) => {
+    const { trainer } = coinTrainer({
+      ...({ agentFlow: undefined, evaluator: undefined, trainDataset: undefined } as object),
+      env: given(during, atEnd),
+      set: { "environment.max_turns": 2, "trainer.total_batches": 1 },
+    });
+    const { runDir } = await trainer.train();
+    const [episode] = readLines(runDir, "episodes", "000001.jsonl") as unknown as Episode[];
+    const [own] = episode?.trajectories ?? [];
+    expect(own?.steps.map((step) => step.reward)).toEqual(steps);
+    expect(own?.reward).toBe(reward);
   });
 });

@@ -17,7 +17,8 @@ export interface DraftedCall {
   readonly usage?: { readonly promptTokens: number; readonly completionTokens: number };
   readonly stopReason: "stop" | "length";
   readonly weightVersion: number | null;
-  readonly reward: number;
+  /** null = none was given. */
+  readonly reward: number | null;
   /** Milliseconds since the epoch. */
   readonly finishedAt: number;
 }
@@ -36,7 +37,7 @@ export interface DraftedTrajectory {
 function stepOf(call: DraftedCall, sequence: number, { episode, uid }: DraftedTrajectory): Step {
   const { promptIds, responseIds, logprobs, usage, reward, ...rest } = call;
   return {
-    reward,
+    ...(reward === null ? {} : { reward }),
     done: false,
     trace: {
       ...rest,

@@ -153,7 +153,7 @@ function callOf(
         }),
     stopReason: extra?.stop_reason === "length" ? "length" : "stop",
     weightVersion: metrics?.extra?.weight_version ?? null,
-    reward: extra?.reward ?? 0,
+    reward: extra?.reward ?? null,
     finishedAt: Number.isNaN(time) ? 0 : time,
   };
 }

@@ -121,7 +121,7 @@ function callOf({ id, attributes, endMs }: ReadSpan): DraftedCall {
     },
     stopReason: Array.isArray(reasons) && reasons.includes("length") ? "length" : "stop",
     weightVersion: numberOf(attributes, "agent_trainer.weight_version"),
-    reward: 0,
+    reward: null,
     finishedAt: endMs,
   };
 }

@@ -49,7 +49,7 @@ export function readTrainingTrace(value: unknown, at: string): DraftedTrajectory
       logprobs: logprobs?.length === length ? logprobs : [],
       stopReason: response?.finish_reason === "length" ? ("length" as const) : ("stop" as const),
       weightVersion: metadata?.weight_version ?? null,
-      reward: metadata?.step_reward ?? 0,
+      reward: metadata?.step_reward ?? null,
       finishedAt: 0,
     };
   });

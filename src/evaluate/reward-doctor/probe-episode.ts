@@ -69,7 +69,7 @@ export function probeEpisode(task: Task, text: string, sample: unknown): Episode
       {
         uid: "probe",
         name: defaultTrajectoryName,
-        steps: [{ trace: traceOf(task, text), reward: 0, done: true }],
+        steps: [{ trace: traceOf(task, text), done: true }],
         reward: null,
         signals: {},
         metadata: {},

@@ -7,13 +7,19 @@ import { groupBy } from "../../util/group-by.ts";
 import { defined } from "../../util/defined.ts";
 import { trajectoryUid, type AttributionContext, type CapturedTrajectory } from "./attribution.ts";
 
+/** Of the rewards that were given; undefined where none was. */
+function sumOf(reports: readonly StepReport[]): number | undefined {
+  const given = reports.flatMap(({ reward }) => reward ?? []);
+  return given.length === 0 ? undefined : given.reduce((sum, reward) => sum + reward, 0);
+}
+
 function toStep(trace: Trace, isLast: boolean, reports: readonly StepReport[]): Step {
   const action = reports.findLast((report) => report.action !== undefined)?.action;
   const advantage = reports.findLast((report) => report.advantage !== undefined)?.advantage;
   return {
     trace,
     ...defined({ action }),
-    reward: reports.reduce((sum, { reward = 0 }) => sum + reward, 0),
+    ...defined({ reward: sumOf(reports) }),
     done: reports.findLast(({ done }) => done !== undefined)?.done ?? isLast,
     ...defined({ advantage }),
   };

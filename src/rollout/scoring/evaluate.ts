@@ -65,7 +65,7 @@ export function withoutRewards(episode: Episode): Episode {
     trajectories: episode.trajectories.map((trajectory) =>
       Object.assign({}, trajectory, {
         reward: null,
-        steps: trajectory.steps.map((step) => Object.assign({}, step, { reward: 0 })),
+        steps: trajectory.steps.map(({ reward: _reward, ...step }) => step),
       }),
     ),
   };
