@@ -8,6 +8,7 @@ import { BodyBudget } from "../gateway/http/body-budget.ts";
 import { readBodyText } from "../gateway/http/body.ts";
 import { errorResponse, errorShapeOf } from "../gateway/http/error-response.ts";
 import { isJsonObject, type JsonFields, show } from "../gateway/http/json-fields.ts";
+import { checkStructure } from "../gateway/http/json-structure.ts";
 import { type HttpServer, serve } from "../gateway/http/serve.ts";
 import { findProtocol } from "../gateway/routes/protocols.ts";
 import { follow } from "./follow.ts";
@@ -109,6 +110,7 @@ class Routes {
     }
     let fields: JsonFields = {};
     try {
+      checkStructure(body);
       const parsed: unknown = JSON.parse(body);
       if (isJsonObject(parsed)) fields = parsed;
     } catch {

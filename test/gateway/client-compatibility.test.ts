@@ -337,6 +337,7 @@ describe("docs/gateway.md", () => {
     "a response that the agent has begun (Anthropic's prefill)": "has begun for the model",
     "`GET` or `DELETE` of `responses/{id}`": "fetching a response again",
     "a truncated response, in the stream of Responses": "the stream helper of responses ends",
+    "`item_reference` in Responses": "are the turn that was captured",
     "`conversation` in Responses": "continues a conversation that was opened here",
     "`cache_control`, `anthropic-beta`, system messages inside `messages` (Anthropic)":
       "Anthropic's cache markers, beta headers",
@@ -355,6 +356,7 @@ describe("docs/gateway.md", () => {
     const sources =
       read("client-compatibility.test.ts").split("docs/gateway.md")[0] +
       read("open-gateway.test.ts") +
+      read("item-references.test.ts") +
       read("official-clients.test.ts") +
       read("agent-requests.test.ts");
     for (const name of Object.values(tests)) expect(sources).toContain(name);

@@ -37,15 +37,17 @@ export interface PromptPolicy {
 
 /** Characters of text above which other calls get their turn while it is encoded. */
 const longText = 16_384;
+/** What a message or a tool costs in addition to its text, as characters do. */
+const perEntry = 64;
 
 function textLength(content: ChatMessage["content"]): number {
   if (typeof content === "string") return content.length;
   return content.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0);
 }
 
-function isLong({ messages, rawPrompt }: CallRequest): boolean {
+function isLong({ messages, tools, rawPrompt }: CallRequest): boolean {
   if (rawPrompt !== undefined) return rawPrompt.length > longText;
-  let length = 0;
+  let length = (messages.length + tools.length) * perEntry;
   for (const { content, reasoning = "", toolCalls = [] } of messages) {
     length += reasoning.length + textLength(content);
     for (const call of toolCalls) length += call.name.length + call.arguments.length;

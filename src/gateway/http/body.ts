@@ -1,8 +1,9 @@
 /** Request bodies: JSON objects of bounded size, read in bounded time. */
-import { ApiError, badRequest, nestedTooDeeply } from "./api-error.ts";
+import { ApiError, badRequest } from "./api-error.ts";
 import { counterOf } from "./body-budget.ts";
 import { bodyEncoding, decompress } from "./content-encoding.ts";
-import { isJsonObject, isTooDeep, type JsonFields } from "./json-fields.ts";
+import { isJsonObject, type JsonFields } from "./json-fields.ts";
+import { checkStructure } from "./json-structure.ts";
 
 function tooLarge(limit: number): ApiError {
   return new ApiError({
@@ -96,6 +97,7 @@ export async function readBodyText(request: Request, limits: BodyLimits): Promis
 /** @throws ApiError 408, 413 or 400. */
 export async function readJsonObject(request: Request, limits: BodyLimits): Promise<JsonFields> {
   const text = await readBodyText(request, limits);
+  checkStructure(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -103,7 +105,6 @@ export async function readJsonObject(request: Request, limits: BodyLimits): Prom
     const reason = cause instanceof Error ? cause.message : "unreadable";
     throw badRequest(undefined, `The request body is not JSON: ${reason}`, "invalid_json");
   }
-  if (isTooDeep(value)) throw nestedTooDeeply();
   if (isJsonObject(value)) return value;
   throw badRequest(undefined, "The request body must be a JSON object.", "invalid_json");
 }

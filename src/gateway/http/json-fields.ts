@@ -12,7 +12,8 @@ export function isJsonObject(value: unknown): value is JsonFields {
 
 /** A value as an error message shows it. */
 export function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  const short = typeof value === "string" ? value.slice(0, 100) : value;
+  const text = JSON.stringify(short) ?? String(short);
   return text.length > 80 ? `${text.slice(0, 80)}...` : text;
 }
 
@@ -80,12 +81,33 @@ export function readArray(
 ): readonly unknown[] | undefined {
   const value = fields[name];
   if (value === undefined || value === null) return undefined;
-  if (Array.isArray(value)) return value;
+  const list = asList(value, at);
+  if (list) return list;
   throw badRequest(at, `${at} must be a list, but it is ${show(value)}.`);
 }
 
+/** Entries of one list: messages, input items, parts of a content, tools, tool calls. */
+export const mostEntries = 10_000;
+
+/** @throws ApiError 400 for a list that would take too long. */
+export function checkCount(count: number, at: string): void {
+  if (count <= mostEntries) return;
+  throw badRequest(
+    at,
+    `${at} holds ${count} entries, but ${mostEntries} are the most. Send less at once.`,
+    "too_many_entries",
+  );
+}
+
+/** A list that is not too long; undefined for what is none. @throws ApiError 400 for one that is. */
+export function asList(value: unknown, at: string): readonly unknown[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  checkCount(value.length, at);
+  return value;
+}
+
 /** No schema or message is nested as deeply as this; code that follows it down would have no stack left. */
-const mostLevels = 512;
+export const mostLevels = 512;
 
 export function isTooDeep(value: unknown): boolean {
   const isNested = (each: unknown): each is object => typeof each === "object" && each !== null;

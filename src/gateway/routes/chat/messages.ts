@@ -2,6 +2,7 @@
 import type { ChatMessage, ContentPart, ToolCall } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
 import {
+  asList,
   isJsonObject,
   readArray,
   readObject,
@@ -32,10 +33,11 @@ function parseContent(
   options: ContentOptions,
 ): ChatMessage["content"] {
   if (typeof content === "string") return content;
-  if (!Array.isArray(content)) {
+  const given = asList(content, at);
+  if (!given) {
     throw badRequest(at, `${at} must be a string or a list of parts, but it is ${show(content)}.`);
   }
-  const parts = content.map((part, i) => parsePart(part, `${at}[${i}]`, options));
+  const parts = given.map((part, i) => parsePart(part, `${at}[${i}]`, options));
   const [only] = parts;
   return parts.length === 1 && only?.type === "text" ? only.text : parts;
 }

@@ -2,6 +2,7 @@
 import type { ChatMessage, ContentPart, ToolCall } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
 import {
+  asList,
   isJsonObject,
   readArray,
   readString,
@@ -15,10 +16,11 @@ type Content = ChatMessage["content"];
 
 function readBlocks(content: unknown, at: string): readonly JsonFields[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  if (!Array.isArray(content)) {
+  const blocks = asList(content, at);
+  if (!blocks) {
     throw badRequest(at, `${at} must be a string or a list of blocks, but it is ${show(content)}.`);
   }
-  return content.map((block: unknown, i) => {
+  return blocks.map((block, i) => {
     if (isJsonObject(block)) return block;
     throw badRequest(`${at}[${i}]`, `${at}[${i}] must be an object, but it is ${show(block)}.`);
   });

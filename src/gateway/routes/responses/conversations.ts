@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { badRequest } from "../../http/api-error.ts";
 import { readJsonObject } from "../../http/body.ts";
-import { isJsonObject, readObject, show, type JsonFields } from "../../http/json-fields.ts";
+import { asList, isJsonObject, readObject, show, type JsonFields } from "../../http/json-fields.ts";
 import { JsonReply, type Reply } from "../../http/reply.ts";
 import type { RouteContext } from "../handle-call.ts";
 import { parseInput } from "./items.ts";
@@ -19,7 +19,7 @@ export async function handleConversations({
 }: RouteContext): Promise<Reply> {
   const body = await readJsonObject(request, gateway);
   const id = `conv_${randomUUID().replaceAll("-", "")}`;
-  const input = Array.isArray(body.items) ? body.items : [];
+  const input = asList(body.items, "items") ?? [];
   const references = new References(await recallResponses(session, referredResponses(input)));
   const items = parseInput(input, gateway.target.abilities, references);
   openConversation(session, id, items);

@@ -2,6 +2,7 @@
 import type { ChatMessage, ContentPart } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
 import {
+  asList,
   isJsonObject,
   readArray,
   readString,
@@ -35,10 +36,11 @@ function parsePart(part: unknown, at: string, options: ContentOptions): ContentP
 
 function parseContent(content: unknown, at: string, options: ContentOptions): Content {
   if (typeof content === "string") return content;
-  if (!Array.isArray(content)) {
+  const given = asList(content, at);
+  if (!given) {
     throw badRequest(at, `${at} must be a string or a list of parts, but it is ${show(content)}.`);
   }
-  const parts = content.map((part, i) => parsePart(part, `${at}[${i}]`, options));
+  const parts = given.map((part, i) => parsePart(part, `${at}[${i}]`, options));
   const [first] = parts;
   if (!first) return "";
   return parts.length === 1 && first.type === "text" ? first.text : parts;
@@ -106,14 +108,15 @@ export function parseInput(
   references: References,
 ): readonly ChatMessage[] {
   if (typeof input === "string") return [{ role: "user", content: input }];
-  if (!Array.isArray(input)) {
+  const items = asList(input, "input");
+  if (!items) {
     throw badRequest(
       "input",
       `input must be a string or a list of items, but it is ${show(input)}.`,
     );
   }
   const turns = new TurnReader();
-  for (const [i, item] of input.entries()) {
+  for (const [i, item] of items.entries()) {
     const at = `input[${i}]`;
     if (!references.read(item, at, turns)) parseItem(item, at, options, turns);
   }

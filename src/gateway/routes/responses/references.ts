@@ -1,7 +1,13 @@
 /** Items of a request that stand for items of earlier responses of its session, by their ids. */
 import type { ChatMessage } from "../../../core/message.ts";
 import { ApiError, badRequest } from "../../http/api-error.ts";
-import { isJsonObject, readString, show, type JsonFields } from "../../http/json-fields.ts";
+import {
+  isJsonObject,
+  mostEntries,
+  readString,
+  show,
+  type JsonFields,
+} from "../../http/json-fields.ts";
 import { placeOf, type ItemPlace } from "./item-ids.ts";
 import type { TurnReader } from "./turn-reader.ts";
 
@@ -15,7 +21,9 @@ function isReference(item: unknown): item is JsonFields {
 
 /** Ids of the responses whose items are referred to. */
 export function referredResponses(input: unknown): ReadonlySet<string> {
-  const items: readonly unknown[] = Array.isArray(input) ? input : [];
+  // One that is too long is refused where it is read.
+  const items: readonly unknown[] =
+    Array.isArray(input) && input.length <= mostEntries ? input : [];
   const places = items.map((item) =>
     isReference(item) && typeof item.id === "string" ? placeOf(item.id) : undefined,
   );

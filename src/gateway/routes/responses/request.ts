@@ -3,6 +3,7 @@ import type { ChatMessage, JsonValue, ToolDefinition } from "../../../core/messa
 import { badRequest } from "../../http/api-error.ts";
 import type { CallRequest, SamplingChoice } from "../../call/call-request.ts";
 import {
+  checkCount,
   isJsonObject,
   readArray,
   readBoolean,
@@ -163,6 +164,8 @@ export function parseResponsesRequest(
     ...added,
   ];
   if (messages.length === 0) throw badRequest("input", "input must hold at least one item.");
+  // With what came before.
+  checkCount(messages.length, "input");
   const tools = (readArray(body, "tools") ?? []).map((tool, i) => parseTool(tool, `tools[${i}]`));
   return {
     call: {
