@@ -5,6 +5,7 @@ from __future__ import annotations
 import unittest
 
 from agent_trainer_bridge.errors import UnsupportedError
+from agent_trainer_bridge.verl_engine.exchange import check_exchange
 from agent_trainer_bridge.verl_engine.metrics import own_metrics
 from agent_trainer_bridge.verl_engine.versions import check_verl
 
@@ -21,6 +22,33 @@ class MetricsTest(unittest.TestCase):
         # Ratios 1 and 3.
         metrics = own_metrics({"ratio_mean": [2.0], "ratio_squared": [5.0]})
         self.assertEqual(metrics, {"ratio_mean": 2.0, "chi2": 4.0, "ess_fraction": 0.8})
+
+
+class ExchangeTest(unittest.TestCase):
+    """How the registry of each release says that nccl is not there, without cupy."""
+
+    class Verl080:
+        @staticmethod
+        def get(backend: str) -> object:
+            return {"naive": object}[backend]
+
+    class Verl091:
+        @staticmethod
+        def get(backend: str) -> object:
+            if backend == "naive":
+                return object
+            raise ValueError(
+                f"Checkpoint engine {backend} not registered, registered backends: ['naive']. "
+                "Engine modules that failed to import: nccl: No module named 'cupy'"
+            )
+
+    def test_says_what_is_missing_in_every_release(self) -> None:
+        for registry in (self.Verl080, self.Verl091):
+            check_exchange(registry, "naive")
+            with self.assertRaisesRegex(UnsupportedError, "exchange weights by 'nccl'.*nccl needs the package cupy"):
+                check_exchange(registry, "nccl")
+        with self.assertRaisesRegex(UnsupportedError, "verl says: .*No module named 'cupy'"):
+            check_exchange(self.Verl091, "nccl")
 
 
 class VersionsTest(unittest.TestCase):

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { exactMatch, f1, normalizedMatch } from "../../src/evaluators/index.ts";
 import { makeStep } from "../make-step.ts";
+import { answerTokens } from "../../src/evaluators/normalize-answer.ts";
 import { episodeOf, taskOf } from "./episode-of.ts";
 
 describe("exactMatch", () => {
@@ -91,6 +92,19 @@ describe("f1", () => {
     ["__proto__ constructor", "constructor", 2 / 3],
   ])("%j against %j is %d", (output, answer, reward) => {
     expect(f1()(taskOf({ answer }), episodeOf(output)).reward).toBeCloseTo(reward, 12);
+  });
+
+  // What SQuAD's evaluate-v2.0.py, run with Python 3.11, leaves of each text.
+  it.each([
+    ["“The cat”", ["“", "cat”"]],
+    ["the’s a’b", ["’s", "’b"]],
+    ["don’t, don't", ["don’t", "dont"]],
+    ["A_the b", ["athe", "b"]],
+    ["an\u001Cx\uFEFFy", ["x\uFEFFy"]],
+    ["thé a", ["thé"]],
+    ["café’s “a” THE", ["café’s", "“", "”"]],
+  ])("f1 sees the words of %j as SQuAD does", (text, words) => {
+    expect(answerTokens(text)).toEqual(words);
   });
 
   it("is correct from the threshold on, and reports exact matches", () => {

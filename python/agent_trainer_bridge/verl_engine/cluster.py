@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import UnsupportedError
 from .config import is_colocated
+from .exchange import check_exchange
 from .guard import Guard
 
 _PASSED = (
@@ -96,14 +97,7 @@ class Cluster:
         rollout = config.actor_rollout_ref.rollout
         settings = omega_conf_to_dataclass(rollout.checkpoint_engine)
         import_external_libs(settings.custom_backend_module or None)
-        try:
-            CheckpointEngineRegistry.get(settings.backend)
-        except KeyError as error:
-            # verl leaves out silently what it cannot import.
-            raise UnsupportedError(
-                f"verl cannot exchange weights by {settings.backend!r}: what it needs is not installed. "
-                "nccl needs the package cupy."
-            ) from error
+        check_exchange(CheckpointEngineRegistry, settings.backend)
         self.is_colocated = is_colocated(config)
         training = [int(config.trainer.n_gpus_per_node)] * int(config.trainer.nnodes)
         serving = 0 if self.is_colocated else int(rollout.n_gpus_per_node) * int(rollout.nnodes)

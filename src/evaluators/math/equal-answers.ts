@@ -21,7 +21,44 @@ export function equalAnswers(left: string, right: string, options: EqualityOptio
   const b = normalize(right, options);
   if (a === b) return a !== "";
   if (a.length > maxFormulaChars || b.length > maxFormulaChars) return false;
-  return equalParts(a, b);
+  return equalNamed(a, b);
+}
+
+interface Named {
+  readonly name: string;
+  readonly value: string;
+}
+
+// A letter, a function of a letter (f(x)), or one of the usual functions at a number (f(2)).
+const nameSource = String.raw`[A-Za-z](?:_\{?\w\}?)?(?:\([a-z]\))?|[fghFGHpqPQ]\((?:-?\d+(?:\.\d+)?|[A-Z])\)`;
+const nameFirst = new RegExp(
+  String.raw`^(${nameSource}) ?(?:=(?!=)|\\in(?![A-Za-z])) ?([^=]+)$`,
+  "u",
+);
+const nameLast = new RegExp(String.raw`^([^=<>!]*[^=<>! ]) ?= ?(${nameSource})$`, "u");
+
+/** "x = 5", "5 = x" and "f(2) = 5" are 5, "x \in [0, 1]" is the interval; null for what gives no name. */
+function named(text: string): Named | null {
+  const [, name, value] = nameFirst.exec(text) ?? [];
+  if (name !== undefined && value !== undefined) return { name, value };
+  const [, before, last] = nameLast.exec(text) ?? [];
+  return before === undefined || last === undefined ? null : { name: last, value: before };
+}
+
+/** A result with its name is that without, and f(x) = x^2 is y = x^2; but x = 5 is not y = 5. */
+function equalNamed(a: string, b: string): boolean {
+  if (equalParts(a, b)) return true;
+  const [left, right] = [named(a), named(b)];
+  if (left === null && right === null) return false;
+  if (left !== null && right !== null && !mayBeSame(left.name, right.name)) return false;
+  return equalParts(left?.value ?? a, right?.value ?? b);
+}
+
+const haveOneName = (parts: readonly string[]): boolean =>
+  new Set(parts.flatMap((part) => named(part)?.name ?? [])).size <= 1;
+
+function mayBeSame(a: string, b: string): boolean {
+  return a === b || /\([a-z]\)$/u.test(a) !== /\([a-z]\)$/u.test(b);
 }
 
 function equalParts(a: string, b: string): boolean {
@@ -31,8 +68,10 @@ function equalParts(a: string, b: string): boolean {
   if (left.shape === "formula") return equalFormulas(a, b);
   if (left.parts.length > maxParts) return false;
   const isNested = left.shape === "matrix" || left.shape === "union";
-  const same = (x: string, y: string): boolean =>
-    x === y || (isNested ? equalParts(x, y) : equalFormulas(x, y));
+  // In "x = 1, y = 2" the names say which is which; in "x = 1 or x = 2" they do not matter.
+  const isOfOne = left.shape === "list" && [left, right].every(({ parts }) => haveOneName(parts));
+  const equal = isNested ? equalParts : isOfOne ? equalNamed : equalFormulas;
+  const same = (x: string, y: string): boolean => x === y || equal(x, y);
   if (left.isOrdered) return left.parts.every((part, i) => same(part, right.parts[i]!));
   const rest = [...right.parts];
   return left.parts.every((part) => {
@@ -52,6 +91,7 @@ export function normalize(text: string, { percent }: EqualityOptions): string {
     )
     .replaceAll(/\\[dtc]frac(?![A-Za-z])/gu, "\\frac")
     .replaceAll(/\\mathrm(?![A-Za-z])|\\mbox(?![A-Za-z])|\\textbf(?![A-Za-z])/gu, "\\text")
+    .replaceAll(/\\text ?\{,? ?(and|or) ?\}/gu, " $1 ")
     .replaceAll(/\^\{? ?\\circ ?\}?|\\degree(?![A-Za-z])|°/gu, "")
     .replaceAll(/\\le(?:q|qslant)?(?![A-Za-z])|≤/gu, "<=")
     .replaceAll(/\\ge(?:q|qslant)?(?![A-Za-z])|≥/gu, ">=")
@@ -61,12 +101,10 @@ export function normalize(text: string, { percent }: EqualityOptions): string {
   if (percent === "ignore") plain = plain.replaceAll(/\\?%/gu, "");
   while (plain.endsWith(".") || plain.endsWith(" ")) plain = plain.slice(0, -1);
   plain = withoutText(plain);
-  // "x = 5" is 5, and "x \in [0, 1]" the interval.
-  plain = plain.replace(
-    /^[A-Za-z](?:_\{?\w\}?)?(?:\([a-z]\))? ?(?:=(?!=)|\\in(?![A-Za-z])) ?(?=[^=]+$)/u,
-    "",
-  );
-  return (grouped(plain) ?? plain).split(/\s+/u).join(" ").trim();
+  const words = (grouped(plain) ?? plain).split(/\s+/u).join(" ").trim();
+  // "x = 10,000" is no list.
+  const number = grouped(named(words)?.value ?? "");
+  return number === null ? words : `${named(words)!.name} = ${number}`;
 }
 
 /** `\text{...}` after a result is a unit; as the whole result it is the result. */
@@ -124,7 +162,7 @@ function structure(text: string): Structure {
     const parts = ["+", "-"].map((sign) => `${signs[0]} ${sign} (${signs[1]})`);
     return { shape: "list", isOrdered: false, parts };
   }
-  const list = split(text.replaceAll(/ (?:and|or) /gu, ","), ",").filter((part) => part !== "");
+  const list = split(text.replaceAll(/,? (?:and|or) /gu, ","), ",").filter((part) => part !== "");
   if (list.length > 1) return { shape: "list", isOrdered: false, parts: list };
   return { shape: "formula", isOrdered: true, parts: [text] };
 }

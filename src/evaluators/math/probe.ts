@@ -11,9 +11,12 @@ const tolerance = 1e-10;
 /** Irrational-looking, of both signs, and small enough for powers of them to stay finite. */
 const points = [0.7391, -0.4179, 1.3247, -1.6181, 2.2361, 0.1132, -2.6651, 3.3593];
 
-/** Finite and from the name alone, so that both formulas see the same values. */
+/**
+ * Finite and from name and point alone, so that both formulas see the same values. The ratio of two
+ * names is another at each point: else y = 5x would be a multiple of y = -5x.
+ */
 function valueAt(name: string, point: number): number {
-  let hash = 2166136261;
+  let hash = Math.imul(2166136261 ^ (point + 1), 16777619) >>> 0;
   for (const char of name) hash = Math.imul(hash ^ char.codePointAt(0)!, 16777619) >>> 0;
   const base = points[point]!;
   return base * (1 + (hash % 1009) / 2503);
