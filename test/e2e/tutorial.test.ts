@@ -66,7 +66,7 @@ async function serve(command: string): Promise<void> {
     if (isUp) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error("The gateway did not start.");
+  throw new Error("The server did not start.");
 }
 
 const rewards = (text: string, line: RegExp): number[] =>
@@ -142,7 +142,7 @@ it("does the same from code", () => {
 const shape = (line: string): string =>
   line
     .replace(/\/\S*\/runs/u, "runs")
-    .replace(/ {2}untrained \d+/u, "")
+    .replace(/ {2}unused \d+/u, "")
     .replace(/ in (?:\d+m )?\d+s$/u, "")
     .replaceAll(/-?\d[\d.]*/gu, "0");
 
