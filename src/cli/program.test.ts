@@ -48,6 +48,23 @@ describe("help", () => {
     expect(err).toBe("");
     for (const text of expected) expect(out).toContain(text);
   });
+  it.each([[], ["train"], ["gateway"], ["view"], ["runs", "show"], ["eval"], ["serve"]])(
+    "%j breaks no word in a terminal of 80 columns",
+    async (...words) => {
+      let wide = "";
+      let narrow = "";
+      const stderr = { write: () => true };
+      const show = (columns: number, write: (text: string) => unknown) =>
+        runCli([...words, "--help"], { stdout: { write, isTTY: true, columns }, stderr });
+      await show(10_000, (text) => (wide += text));
+      await show(80, (text) => (narrow += text));
+      const tooLong = narrow.split("\n").filter((line) => line.length > 80);
+      // Only a word that is longer than a line by itself.
+      expect(tooLong.filter((line) => line.trim().replace(/ \\$/u, "").includes(" "))).toEqual([]);
+      const plain = (text: string) => text.split(/\s+(?:\\\s+)?/u).join(" ");
+      expect(plain(narrow)).toBe(plain(wide));
+    },
+  );
   it("prints the version on stdout", async () => {
     const { code, out } = await run("--version");
     expect([code, /^\d+\.\d+\.\d+\n$/u.test(out)]).toEqual([0, true]);

@@ -25,7 +25,9 @@ import { exitCodeOf, exitCodes } from "./terminal/exit-codes.ts";
 import type { CliIo } from "./terminal/io.ts";
 import { formatConfigHelp } from "./report/option-help.ts";
 import { formatError } from "./terminal/report-error.ts";
+import { safeIo } from "./terminal/safe-io.ts";
 import { colorsFor } from "./terminal/terminal.ts";
+import { wrapText } from "./terminal/wrap-text.ts";
 
 function version(): string {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
@@ -92,7 +94,8 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
     .version(version())
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void io.stdout.write(text),
+      writeOut: (text) => void io.stdout.write(wrapText(text, io.stdout.columns)),
+      getOutHelpWidth: () => io.stdout.columns ?? 80,
       writeErr: (text) => void io.stderr.write(text),
     })
     .showHelpAfterError("Run agent-trainer --help to list commands and options.")
@@ -127,7 +130,7 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
       "--skip-bad-rows",
       "skip dataset rows that cannot be used; the same as dataset.skip_bad_rows=true",
     )
-    .addHelpText("after", () => `${trainHelp}\n${formatConfigHelp()}`)
+    .addHelpText("after", () => `${trainHelp}\n${formatConfigHelp(io.stdout.columns)}`)
     .action(async (config: string | undefined, overrides: string[], flags: TrainFlags) => {
       const positional = config === undefined ? [] : [config, ...overrides];
       onExit(await trainCommand(positional, flags, io));
@@ -215,11 +218,12 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
 }
 
 /** Runs the command line; resolves with the exit status and never rejects. */
-export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
+export async function runCli(args: readonly string[], streams: CliIo): Promise<number> {
+  const io = safeIo(streams);
   let code: number = exitCodes.done;
   const program = buildProgram(io, (status) => (code = status));
   if (args.length === 0) {
-    io.stdout.write(program.helpInformation());
+    io.stdout.write(wrapText(program.helpInformation(), io.stdout.columns));
     return exitCodes.usage;
   }
   try {

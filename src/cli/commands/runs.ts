@@ -11,6 +11,9 @@ import { formatBytes } from "../terminal/byte-progress.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import type { CliIo } from "../terminal/io.ts";
 import { safeText } from "../terminal/terminal.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
+import { isBadEnd } from "../../view/run-status.ts";
+import { recordedFindingLines } from "../report/health-report.ts";
 
 export interface RunsFlags {
   readonly json?: boolean;
@@ -21,8 +24,13 @@ export interface CleanFlags extends RunsFlags {
   readonly yes?: boolean;
 }
 
+/** `size             3 MB`: what does not fit continues below the value. */
+const hangingOf = (line: string): number => /^\S[\w ]{0,15} {2,}/u.exec(line)?.[0].length ?? 2;
+
 function print(io: CliIo, flags: RunsFlags, value: unknown, lines: readonly string[]): number {
-  const text = flags.json === true ? JSON.stringify(value) : lines.map(safeText).join("\n");
+  const { columns } = io.stdout;
+  const shown = (line: string): string => wrapText(safeText(line), columns, hangingOf(line));
+  const text = flags.json === true ? JSON.stringify(value) : lines.map(shown).join("\n");
   io.stdout.write(`${text}\n`);
   return exitCodes.done;
 }
@@ -65,12 +73,21 @@ function table(runs: readonly RunSummary[]): string[] {
   ]);
   const all = [header, ...rows];
   const widths = header.map((_, i) => Math.max(...all.map((row) => row[i]!.length)));
-  return all.map((row) =>
-    row
+  return all.flatMap((row, k) => {
+    const line = row
       .map((cell, i) => cell.padEnd(widths[i]!))
       .join("  ")
-      .trimEnd(),
-  );
+      .trimEnd();
+    const { status, reason } = runs[k - 1] ?? { status: "completed", reason: null };
+    // The word says all that is known of it.
+    return reason === null || status === "stopped" ? [line] : [line, `  ${firstLine(reason)}`];
+  });
+}
+
+/** Of a reason, in a list: `runs show` has all of it. */
+function firstLine(reason: string): string {
+  const [line = ""] = reason.split("\n");
+  return line.length <= 400 ? line : `${line.slice(0, 400)} …`;
 }
 
 export async function listCommand(folder: string, flags: RunsFlags, io: CliIo): Promise<number> {
@@ -83,14 +100,14 @@ export async function listCommand(folder: string, flags: RunsFlags, io: CliIo): 
   );
 }
 
-/** What is wrong, in a line each. */
-function health(findings: readonly RunFinding[]): string[] {
-  if (findings.length === 0) return ["no problem found in the newest steps"];
-  return findings.map(({ name, severity, evidence, doc, isCurrent, warnedAt, options }) => {
-    const when = isCurrent ? "" : ` (earlier, at step ${warnedAt})`;
-    const given = Object.entries(options).map(([key, value]) => `${key}=${value}; `);
-    return `${severity}${when}: ${name}: ${evidence}; ${given.join("")}${doc}`;
-  });
+function health(findings: readonly RunFinding[], { status, steps }: RunSummary): readonly string[] {
+  if (findings.length > 0) return findings.flatMap(recordedFindingLines);
+  if (steps === 0) return ["there are no metrics to look at"];
+  return [
+    isBadEnd(status)
+      ? "its metrics show no problem that a rule knows; why it ended is above"
+      : "no problem found in the newest steps",
+  ];
 }
 
 export async function showCommand(name: string, flags: RunsFlags, io: CliIo): Promise<number> {
@@ -98,7 +115,9 @@ export async function showCommand(name: string, flags: RunsFlags, io: CliIo): Pr
   const checkpoints = run.checkpoints.map(({ step, bytes }) => `${step} (${formatBytes(bytes)})`);
   const found = await readRunHealth(run.path);
   const cost = await readCostOfReward(run.path);
+  const end = run.reason === null ? [] : [`${run.status}: ${run.reason}`, ""];
   return print(io, flags, { ...run, cost, health: found }, [
+    ...end,
     `run              ${run.path}`,
     `model            ${run.model}`,
     `backend          ${run.backend}`,
@@ -110,7 +129,7 @@ export async function showCommand(name: string, flags: RunsFlags, io: CliIo): Pr
     `size             ${formatBytes(run.bytes)}`,
     ...(cost === null ? [] : [`cost             ${formatCost(cost)}`]),
     `last written     ${new Date(run.updatedAt).toISOString()}`,
-    ...health(found).map((line, i) => (i === 0 ? "health" : "").padEnd(17) + line),
+    ...health(found, run).map((line, i) => (i === 0 ? "health" : "").padEnd(17) + line),
   ]);
 }
 

@@ -8,7 +8,7 @@ import { formatEpisodeReport } from "../report/episode-report.ts";
 import { formatTable } from "../report/evaluation-table.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import type { CliIo } from "../terminal/io.ts";
-import { colorsFor, safeText } from "../terminal/terminal.ts";
+import { colorsFor } from "../terminal/terminal.ts";
 
 export interface ShowFlags {
   readonly failed?: boolean;
@@ -58,10 +58,10 @@ function list(folder: string, isFailedOnly: boolean): Listed[] {
 function formatList(listed: readonly Listed[]): string {
   const rows = listed.map(({ number, id, reward, isCorrect, terminationReason, error }) => [
     String(number),
-    safeText(id),
+    id,
     reward === null ? "-" : String(Number(reward.toFixed(3))),
     isCorrect === null ? "-" : isCorrect ? "correct" : "incorrect",
-    error === null ? terminationReason : safeText(error).slice(0, 100),
+    (error ?? terminationReason).slice(0, 100),
   ]);
   return formatTable([["", "episode", "reward", "", "ended"], ...rows]);
 }

@@ -39,11 +39,11 @@ async function latestRun(): Promise<string> {
 function formatRows(rows: readonly EpisodeRow[]): string {
   const cells = rows.map(({ n, id, reward, ended, calls, preview }) => [
     String(n),
-    safeText(id),
+    id,
     reward === null ? "-" : String(Number(reward.toFixed(3))),
     ended,
     String(calls),
-    safeText(preview).slice(0, 60),
+    preview.slice(0, 60),
   ]);
   return formatTable([["", "episode", "reward", "ended", "calls", "last response"], ...cells]);
 }

@@ -13,6 +13,7 @@ kept in the run's folder as index.db; it can be deleted, and is made anew.
 Examples:
   $ agent-trainer view
   $ agent-trainer view runs/shop
+  $ agent-trainer view experiments evals
   $ agent-trainer view runs/shop runs/shop-lora --port 8080
   $ agent-trainer view runs/shop --html shop.html
 `;
@@ -36,7 +37,10 @@ export function addViewCommands(
   command: MakeCommand,
 ): void {
   command(program, "view", "look at runs in the browser, or write one as an HTML file")
-    .argument("[runs...]", "folders of runs or evaluations (default: the runs of the folder runs)")
+    .argument(
+      "[runs...]",
+      "folders of runs or evaluations, or folders that hold them (default: runs)",
+    )
     .option("--port <port>", "port to listen on; 0 takes a free one", portNumber, 0)
     .option("--host <host>", "address to listen on", "127.0.0.1")
     .option("--open", "open the page in the default browser")

@@ -1,16 +1,15 @@
 /** `agent-trainer view`: runs in the browser until interrupted, or one of them as an HTML file. */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ConfigError } from "../../core/errors.ts";
-import { listRuns } from "../../trainer/run-folder/run-summary.ts";
 import { writeFileAtomicSync } from "../../util/files/atomic-write.ts";
 import type { IndexState } from "../../view/api.ts";
 import { exportHtml } from "../../view/html/export-html.ts";
 import { startViewServer } from "../../view/server/view-server.ts";
-import { ViewedRun } from "../../view/server/viewed-run.ts";
+import { isViewable, ViewedRun, viewableIn } from "../../view/server/viewed-run.ts";
 import { findTokenDecoder } from "../load/token-decoder.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
@@ -43,18 +42,34 @@ function assetsFolder(): string {
   });
 }
 
-async function foldersOf(runs: readonly string[]): Promise<readonly string[]> {
-  if (runs.length > 0) {
-    return runs.map((run) =>
-      !existsSync(run) && existsSync(join("runs", run)) ? join("runs", run) : run,
-    );
-  }
-  const found = await listRuns();
-  if (found.length > 0) return found.map(({ path }) => path);
-  throw new ConfigError({
-    message: "The folder runs holds no run to view.",
-    hint: "Name the folder of a run: agent-trainer view RUN",
+const runsFolder = "runs";
+
+/** Of a folder of runs, all of them, the one written last first. */
+function foldersOf(given: readonly string[]): readonly string[] {
+  const found = (given.length === 0 ? [runsFolder] : given).flatMap((name) => {
+    const inRuns = join(runsFolder, name);
+    const folder = !existsSync(name) && existsSync(inRuns) ? inRuns : name;
+    if (isViewable(folder)) return [folder];
+    const below = viewableIn(folder);
+    // The viewer says what is wrong with a folder that holds none.
+    return below.length === 0 && given.length > 0 ? [folder] : newestFirst(below);
   });
+  if (found.length > 0) return [...new Set(found)];
+  throw new ConfigError({
+    message: `The folder ${runsFolder} holds no run to view.`,
+    hint: "Name the folder of a run, or one of runs: agent-trainer view RUN",
+  });
+}
+
+function newestFirst(folders: readonly string[]): readonly string[] {
+  const writtenAt = (folder: string): number =>
+    Math.max(
+      ...["metrics.jsonl", "events.jsonl", ""].map(
+        (name) => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+      ),
+    );
+  const timed = folders.map((folder) => ({ folder, time: writtenAt(folder) }));
+  return timed.sort((a, b) => b.time - a.time).map(({ folder }) => folder);
 }
 
 /** How far the index is, on a line that is rewritten, or at its end only. */
@@ -119,7 +134,7 @@ export async function viewCommand(
   flags: ViewFlags,
   io: CliIo,
 ): Promise<number> {
-  const folders = await foldersOf(runs);
+  const folders = foldersOf(runs);
   if (flags.html !== undefined) {
     const [folder, another] = folders;
     if (folder === undefined || another !== undefined)

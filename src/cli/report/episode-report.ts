@@ -50,7 +50,7 @@ export function formatEpisodeReport(episode: Episode, colors: Colors, isVerbose 
     ...(output === undefined ? [] : [["output", safeText(shown(output))] as const]),
     ["score", `${reward === null ? "none" : `reward ${reward}`}${verdict}`],
     ...(signals.length === 0 ? [] : [["signals", safeText(signals.join(", "))] as const]),
-    ["ended", terminationReason],
+    ["ended", safeText(terminationReason)],
   ];
   const details = rows.map(([name, text]) => `  ${colors.dim(name.padEnd(9))} ${text}`);
   const stack = isVerbose && error?.stack !== undefined ? [safeText(error.stack)] : [];

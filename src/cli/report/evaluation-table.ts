@@ -6,8 +6,10 @@ import { safeText } from "../terminal/terminal.ts";
 const digits = (value: number): string => value.toFixed(3);
 const signed = (value: number): string => `${value < 0 ? "" : "+"}${digits(value)}`;
 
-/** Columns as wide as their longest cell; numbers to the right. */
-export function formatTable(rows: readonly (readonly string[])[]): string {
+/** Columns as wide as their longest cell, as safe text; numbers to the right. */
+export function formatTable(given: readonly (readonly string[])[]): string {
+  // Names and reasons in it are those of records.
+  const rows = given.map((row) => row.map((cell) => safeText(cell).replaceAll(/[\n\t]+/gu, " ")));
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? "").length)),
   );

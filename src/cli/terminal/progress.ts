@@ -2,6 +2,8 @@
  * Shows a run's events on stderr: on a terminal a live line that is rewritten in place and a row per
  * step, otherwise one plain line per step.
  */
+import { findingDetails, findingTitle } from "../report/health-report.ts";
+import { wrapText } from "./wrap-text.ts";
 import type { TrainerEvent } from "../../core/events.ts";
 import type { NamedMetrics } from "../../core/metrics/catalog.ts";
 import { formatUsd } from "../../trainer/budget/spending.ts";
@@ -183,9 +185,11 @@ export function createProgress(options: ProgressOptions): Progress {
           print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
           return;
         case "health": {
-          const { name, severity, evidence, advice, doc } = event.finding;
-          const title = severity === "problem" ? colors.red("health:") : colors.yellow("health:");
-          print(`${title} ${name}: ${safeText(evidence)}. ${advice} (${doc})`);
+          const { finding } = event;
+          const paint = finding.severity === "problem" ? colors.red : colors.yellow;
+          print(`${paint("health:")} ${findingTitle(finding)}`);
+          for (const line of findingDetails(finding))
+            print(wrapText(`  ${safeText(line)}`, stream.columns));
           return;
         }
         case "notice":
