@@ -7,7 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { type BackendName, capabilityMatrix } from "../core/capabilities.ts";
 import { isTree, type Tree } from "./camel-keys.ts";
 import { configFields } from "./fields.ts";
-import { parseYaml } from "./load/yaml-text.ts";
+import { parseYaml } from "../util/yaml-text.ts";
 import type { TrainConfig } from "./train-config.ts";
 import { setAt, valueAt } from "./tree.ts";
 

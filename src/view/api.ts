@@ -73,6 +73,8 @@ export interface RunEntry {
   readonly model: string;
   readonly backend: string;
   readonly status: string;
+  /** Why it failed, ended early or learned nothing, or cannot be read; null where there is nothing to say. */
+  readonly reason: string | null;
   readonly steps: number;
   readonly totalSteps: number | null;
   readonly firstReward: number | null;

@@ -1,11 +1,11 @@
 /** Two runs against each other on the tasks that both have, with the intervals of `agent-trainer compare`. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
 import { compareEvaluations, verdictOf } from "../evaluate/compare.ts";
 import type { EvaluationItem } from "../evaluate/evaluation-item.ts";
 import type { TerminationReason } from "../core/trajectory.ts";
 import { optionDifferences } from "../trainer/run-folder/compare-runs.ts";
+import { parseYaml } from "../util/yaml-text.ts";
 import type { EpisodePhase, EpisodeRow, RunsCompared } from "./api.ts";
 import { lastStepOf, rowsOfPhase } from "./index/query.ts";
 import type { RunIndex } from "./index/run-index.ts";
@@ -77,7 +77,7 @@ function failureRewardOf({ folder }: ComparedRun): number {
     try {
       const value = keys.reduce<unknown>(
         (tree, key) => (tree as Record<string, unknown> | undefined)?.[key],
-        parse(readFileSync(join(folder, file), "utf8")),
+        parseYaml(readFileSync(join(folder, file), "utf8")),
       );
       if (typeof value === "number") return value;
     } catch {

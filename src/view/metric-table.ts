@@ -6,7 +6,8 @@ import type { MetricTable } from "./api.ts";
 export function metricTable(lines: readonly MetricLine[]): MetricTable {
   const steps = [...new Set(lines.map(({ step }) => step))].toSorted((a, b) => a - b);
   const at = new Map(steps.map((step, i) => [step, i]));
-  const series: Record<string, (number | null)[]> = {};
+  // A metric may have any name, that of the prototype too.
+  const series = Object.create(null) as Record<string, (number | null)[]>;
   for (const { step, values } of lines) {
     for (const [name, value] of Object.entries(values)) {
       const list = (series[name] ??= steps.map(() => null));

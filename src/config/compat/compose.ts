@@ -17,7 +17,7 @@ import { checkFileSync } from "../../util/files/regular-file.ts";
 import { isTree, type Tree } from "../camel-keys.ts";
 import { checkTree } from "../load/check-tree.ts";
 import { setAt } from "../tree.ts";
-import { parseYaml } from "../load/yaml-text.ts";
+import { parseYaml } from "../../util/yaml-text.ts";
 
 /** Options from one file, at their position in the tree. */
 export interface FileLayer {

@@ -7,7 +7,7 @@
 import { ConfigError } from "../../core/errors.ts";
 import { isTree, type Tree } from "../camel-keys.ts";
 import { setAt, valueAt } from "../tree.ts";
-import { parseYaml } from "../load/yaml-text.ts";
+import { parseYaml } from "../../util/yaml-text.ts";
 
 export interface InterpolationOptions {
   /** Value of an option that no layer sets; `undefined` when there is no such option. */

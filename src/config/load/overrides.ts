@@ -7,7 +7,7 @@ import { ConfigError } from "../../core/errors.ts";
 import { isTree, type Tree } from "../camel-keys.ts";
 import { checkKeyParts, checkTree } from "./check-tree.ts";
 import { deleteAt, setAt } from "../tree.ts";
-import { parseYaml } from "./yaml-text.ts";
+import { parseYaml } from "../../util/yaml-text.ts";
 
 /** Overrides in any of their forms. */
 export type Overrides = readonly string[] | Readonly<Record<string, unknown>>;

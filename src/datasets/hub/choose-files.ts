@@ -1,8 +1,8 @@
 /** Which files of a repository are which configuration and split of its dataset. */
 import { extname } from "node:path";
 import { RE2JS } from "re2js";
-import { parse } from "yaml";
 import { ConfigError } from "../../core/errors.ts";
+import { parseYaml } from "../../util/yaml-text.ts";
 import type { HubDataset } from "./hub-name.ts";
 
 /** Files by split, by configuration. */
@@ -107,7 +107,7 @@ function declaredFiles(readme: string, files: readonly string[]): Configurations
   const front = /^---\r?\n([\s\S]*?)\r?\n---/u.exec(readme)?.[1];
   let declared: unknown;
   try {
-    declared = front === undefined ? null : parse(front);
+    declared = front === undefined ? null : parseYaml(front);
   } catch {
     return null;
   }

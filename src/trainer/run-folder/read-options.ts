@@ -1,9 +1,9 @@
 /** The options that a run was configured with, and those that are not the defaults. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
 import { configFields } from "../../config/fields.ts";
 import type { ChangedOption } from "../../core/changed-option.ts";
+import { configFile, readStoredConfig } from "./stored-config.ts";
 
 /** Options whose values only say which run it is. */
 export const identifying: ReadonlySet<string> = new Set([
@@ -22,8 +22,7 @@ function flatten(value: unknown, path = "", into = new Map<string, string>()): M
 
 /** Options by dotted key, as JSON; empty for a folder without a configuration, as that of an evaluation. */
 export function readOptions(folder: string): ReadonlyMap<string, string> {
-  const file = join(folder, "config.resolved.yaml");
-  return existsSync(file) ? flatten(parse(readFileSync(file, "utf8"))) : new Map();
+  return existsSync(join(folder, configFile)) ? flatten(readStoredConfig(folder)) : new Map();
 }
 
 /** Options of a run that are not the defaults, in the order of the schema. */

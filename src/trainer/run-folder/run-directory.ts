@@ -3,10 +3,10 @@
  * from.
  */
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve as resolvePath } from "node:path";
-import { parse, stringify } from "yaml";
+import { stringify } from "yaml";
 import { CheckpointError, ConfigError } from "../../core/errors.ts";
 import type { ConfigChange } from "../../core/events.ts";
 import { fileError, namingFile } from "../../core/file-error.ts";
@@ -18,13 +18,13 @@ import {
   readCheckpoint,
 } from "./checkpoint.ts";
 import { namedCheckpoint } from "../../util/files/checkpoint-name.ts";
-import { isTree } from "../../config/camel-keys.ts";
 import { configTree } from "../../config/parse.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { cutRunLog, type RunLog, openRunLog, stepName } from "./run-log.ts";
 import { checkChanges, configChanges } from "./run-identity.ts";
 import { lockRun } from "./run-lock.ts";
 import { endRecorded, recordProcesses } from "../../util/process/process-record.ts";
+import { configFile, readStoredConfig } from "./stored-config.ts";
 
 /**
  * `false`: starts a new run. `"auto"`: resumes the run of `trainer.experiment_name` (or, without a
@@ -55,7 +55,6 @@ export interface OpenRunOptions {
   readonly dataHash: string;
 }
 
-const configFile = "config.resolved.yaml";
 /** Only while agents and servers run. */
 const processFile = "processes.jsonl";
 
@@ -159,9 +158,7 @@ async function findCheckpoint(
     }
     return nothingFound;
   }
-  const parsed: unknown = parse(readFileSync(join(path, configFile), "utf8"));
-  const before = isTree(parsed) ? parsed : {};
-  const changes = configChanges(before, config);
+  const changes = configChanges(readStoredConfig(path), config);
   // A run that starts over need not be the same.
   const startsOver = isOptional && (await listCheckpoints(root)).length === 0;
   if (!startsOver) checkChanges(changes, path, allowChanges);

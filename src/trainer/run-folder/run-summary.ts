@@ -1,13 +1,16 @@
 /** What run folders hold, read without changing them: for lists of runs. */
 import { createReadStream, existsSync } from "node:fs";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { parse } from "yaml";
 import { ConfigError } from "../../core/errors.ts";
 import { listCheckpoints } from "./checkpoint.ts";
 import { stepName } from "./run-log.ts";
 import { isLocked } from "./run-lock.ts";
+import { configFile, readStoredConfig, textAt } from "./stored-config.ts";
+
+/** How a run says that it ended. */
+const ends = ["completed", "untrained", "out_of_budget", "interrupted", "failed"] as const;
 
 /** A run as it is on disk; `null` where it has no such number yet. */
 export interface RunSummary {
@@ -17,15 +20,13 @@ export interface RunSummary {
   readonly path: string;
   readonly model: string;
   readonly backend: string;
-  /** `running`: a process holds its lock. `stopped`: it ended without a result, as after a kill. */
-  readonly status:
-    | "running"
-    | "completed"
-    | "untrained"
-    | "out_of_budget"
-    | "interrupted"
-    | "failed"
-    | "stopped";
+  /**
+   * `running`: a process holds its lock. `stopped`: it ended without a result, as after a kill. `unreadable`: its
+   * configuration cannot be read; only `listRuns` returns it.
+   */
+  readonly status: (typeof ends)[number] | "running" | "stopped" | "unreadable";
+  /** Why it failed, ended early or learned nothing, or cannot be read; `null` where there is nothing to say. */
+  readonly reason: string | null;
   /** Steps with metrics. */
   readonly steps: number;
   readonly totalSteps: number | null;
@@ -50,8 +51,6 @@ export interface RunSummary {
   /** When its log was last written, in milliseconds since the epoch. */
   readonly updatedAt: number;
 }
-
-const configFile = "config.resolved.yaml";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -110,23 +109,38 @@ async function readProgress(folder: string, bestMetric: string) {
   };
 }
 
+/** What is said where the run's log says nothing. */
+const notRecorded: Readonly<Partial<Record<RunSummary["status"], string>>> & {
+  readonly stopped: string;
+} = {
+  stopped: "It ended without a result, as after a kill or a power failure.",
+  failed: "Its log does not say why.",
+};
+
 async function readEnd(folder: string) {
   let totalSteps: number | null = null;
   let status: RunSummary["status"] = "stopped";
+  let reason: string | null = notRecorded.stopped;
   await eachLine(
     join(folder, "events.jsonl"),
     (line) => line.includes('"type":"run-'),
     (event) => {
       if (event["type"] === "run-start") {
         totalSteps = asNumber(event["totalSteps"]);
-        status = "stopped";
+        [status, reason] = ["stopped", notRecorded.stopped];
       }
-      if (event["type"] === "run-end") status = event["status"] as RunSummary["status"];
+      if (event["type"] !== "run-end") return;
+      const { status: end, message } = event;
+      status = ends.find((one) => one === end) ?? "stopped";
+      const isTold = typeof message === "string" && message !== "";
+      reason = isTold ? message : (notRecorded[status] ?? null);
     },
   );
+  const isRunning = isLocked(folder);
   return {
     totalSteps: totalSteps as number | null,
-    status: isLocked(folder) ? ("running" as const) : status,
+    status: isRunning ? ("running" as const) : status,
+    reason: isRunning ? null : (reason as string | null),
   };
 }
 
@@ -155,23 +169,11 @@ async function lastWrite(folder: string): Promise<number> {
  * @example
  * const { status, lastReward } = await readRun("runs/shop");
  *
- * @throws ConfigError when the folder holds no run.
+ * @throws ConfigError when the folder holds no run, or its configuration cannot be read.
  */
 export async function readRun(folder: string): Promise<RunSummary> {
   const path = resolve(folder);
-  const text = await readFile(join(path, configFile), "utf8").catch((cause: unknown) => {
-    throw new ConfigError({
-      message: `There is no run in ${path}: it has no ${configFile}.`,
-      hint: "Name the folder of a run; agent-trainer runs list shows those of a folder.",
-      cause,
-      fields: { path },
-    });
-  });
-  const config = parse(text) as {
-    readonly backend?: string;
-    readonly model?: { readonly name?: string };
-    readonly trainer?: { readonly best_metric?: string };
-  } | null;
+  const config = readStoredConfig(path);
   const checkpoints: { step: number; bytes: number }[] = [];
   for (const step of await listCheckpoints(join(path, "checkpoints"))) {
     checkpoints.push({ step, bytes: await sizeOf(join(path, "checkpoints", stepName(step))) });
@@ -179,18 +181,38 @@ export async function readRun(folder: string): Promise<RunSummary> {
   return {
     name: basename(path),
     path,
-    model: config?.model?.name ?? "",
-    backend: config?.backend ?? "",
+    model: textAt(config, "model.name"),
+    backend: textAt(config, "backend"),
     ...(await readEnd(path)),
-    ...(await readProgress(path, config?.trainer?.best_metric ?? "val/reward/mean")),
+    ...(await readProgress(path, textAt(config, "trainer.best_metric") || "val/reward/mean")),
     checkpoints,
     bytes: await sizeOf(path),
     updatedAt: Math.round(await lastWrite(path)),
   };
 }
 
+/** As `readRun`, for lists: a run that cannot be read must not hide the others. Never rejects. */
+export async function readListedRun(path: string): Promise<RunSummary> {
+  try {
+    return await readRun(path);
+  } catch (error) {
+    return {
+      name: basename(path),
+      path,
+      model: "",
+      backend: "",
+      status: "unreadable",
+      reason: (error as Error).message,
+      ...{ steps: 0, totalSteps: null, firstReward: null, lastReward: null },
+      ...{ firstLoss: null, lastLoss: null, bestValidation: null, checkpoints: [] },
+      bytes: await sizeOf(path),
+      updatedAt: Math.round(await lastWrite(path)),
+    };
+  }
+}
+
 /**
- * Reads all runs of a folder, the one written last first.
+ * Reads all runs of a folder, the one written last first. One that cannot be read has the status `unreadable`.
  *
  * @param folder Folder of the runs, as `trainer.output_dir`. @default "runs"
  *
@@ -211,7 +233,7 @@ export async function listRuns(folder = "runs"): Promise<readonly RunSummary[]> 
   });
   const runs: RunSummary[] = [];
   for (const name of names) {
-    if (existsSync(join(path, name, configFile))) runs.push(await readRun(join(path, name)));
+    if (existsSync(join(path, name, configFile))) runs.push(await readListedRun(join(path, name)));
   }
   return runs.sort((a, b) => b.updatedAt - a.updatedAt);
 }

@@ -38,7 +38,7 @@ export interface GzipBlock {
   readonly at: number;
   /** In the file. */
   readonly bytes: number;
-  /** Null where it is damaged. */
+  /** Null where it is damaged, or unpacks to too much: 64 MiB, or 100 times its size up to 1 GiB. */
   readonly content: Buffer | null;
 }
 
@@ -53,9 +53,13 @@ function read(handle: number, at: number, bytes: number): Buffer {
   return buffer.subarray(0, length);
 }
 
+/** What a member may unpack to: some kB can hold gigabytes. Records pack to between a third and a thirtieth. */
+const mostUnpacked = ({ length }: Buffer): number =>
+  Math.min(2 ** 30, Math.max(64 * 2 ** 20, 100 * length));
+
 function unpack(bytes: Buffer): Buffer | null {
   try {
-    return gunzipSync(bytes);
+    return gunzipSync(bytes, { maxOutputLength: mostUnpacked(bytes) });
   } catch {
     return null;
   }
@@ -68,7 +72,7 @@ function sizeAt(handle: number, at: number): number | null {
   return begin.readUInt32LE(head.length);
 }
 
-/** The member at `at`; null where none is there, or it is damaged. */
+/** The member at `at`; null where none is there, or it has no content. */
 export function readGzipBlock(handle: number, at: number): Buffer | null {
   const size = sizeAt(handle, at) ?? fstatSync(handle).size - at;
   return size <= 0 ? null : unpack(read(handle, at, size));

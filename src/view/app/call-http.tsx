@@ -2,6 +2,7 @@
 import type { CallHttp, HttpBodies } from "../api.ts";
 import { whole } from "./format.ts";
 import { LongText, readableJson } from "./message.tsx";
+import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";
 
 function Body({ title, body }: { title: string; body: HttpBodies["request"] }) {
@@ -21,8 +22,7 @@ export function CallHttpView({ run, n, call }: { run: number; n: number; call: n
   const { value: http, error } = useRead<CallHttp>(
     `/api/runs/${run}/episodes/${n}/http?call=${call}`,
   );
-  if (error !== null) return <p role="alert">{error}</p>;
-  if (http === null) return <p class="dim">Loading the request …</p>;
+  if (http === null) return <Pending what="the request" error={error} />;
   const { bodies, captured, note } = http;
   return (
     <section class="tokens" aria-label={`HTTP of call ${call + 1}`}>

@@ -1,6 +1,5 @@
 /** Conversations of an episode as a tree: which call began which sub-agent or side call. */
 import type { ViewThread, ViewTrajectory } from "../api.ts";
-import { visibleText } from "../episode/visible-text.ts";
 
 interface BranchProps {
   readonly threads: readonly ViewThread[];
@@ -12,7 +11,7 @@ function Branch({ threads, at, onCall }: BranchProps) {
   const children = threads.filter(({ parent }) => parent !== null && at.calls.includes(parent));
   return (
     <li>
-      <strong>{visibleText(at.name)}</strong>{" "}
+      <strong>{at.name}</strong>{" "}
       {at.calls.map((k) => (
         <button key={k} type="button" class="small" onClick={() => onCall(k)}>
           call {k + 1}
@@ -52,7 +51,7 @@ export function CallTree({
       </summary>
       {branched.map(({ name, threads }, i) => (
         <div key={i}>
-          {trajectories.length > 1 && <p>{visibleText(name)}</p>}
+          {trajectories.length > 1 && <p>{name}</p>}
           <ul class="tree">
             {threads
               .filter(({ parent }) => parent === null)

@@ -1,7 +1,6 @@
 /** One call of an episode: what is new in its prompt, the response, and what is known of it on demand. */
 import { useEffect, useRef } from "preact/hooks";
 import type { ViewCall } from "../api.ts";
-import { visibleText } from "../episode/visible-text.ts";
 import { CallHttpView } from "./call-http.tsx";
 import { shortNumber, whole } from "./format.ts";
 import { Message } from "./message.tsx";
@@ -47,7 +46,7 @@ function Facts({ run, n, call, isOpen, isHttpOpen, onToggle, onToggleHttp }: Cal
         </button>
         {call.notes.map((note) => (
           <span key={note} class="bad">
-            {visibleText(note)}
+            {note}
           </span>
         ))}
       </div>
@@ -67,10 +66,10 @@ export function Call(props: CallProps) {
   if (said === null) return null;
   return (
     <div id={`call-${call.k}`} class={depth === 0 ? "call" : "call sub"}>
-      {threadName !== null && <p class="thread">{visibleText(threadName)}</p>}
+      {threadName !== null && <p class="thread">{threadName}</p>}
       {call.break !== undefined && (
         <p class="break">
-          <strong>Prefix break.</strong> {visibleText(call.break)}
+          <strong>Prefix break.</strong> {call.break}
         </p>
       )}
       {call.newMessages.slice(0, said.messages).map((message, i) => (

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { paddedRange } from "./chart-range.ts";
 import { shortNumber } from "./format.ts";
+import { visibleText } from "../episode/visible-text.ts";
 
 export interface ChartLine {
   readonly name: string;
@@ -64,7 +65,7 @@ export function Chart(props: ChartProps) {
         series: [
           { label: "step" },
           ...lines.map(({ name }, i) => ({
-            label: name,
+            label: visibleText(name),
             stroke: color(strokes[i % strokes.length] ?? "--line1"),
             width: 1.5,
             dash: dashOf(i),

@@ -1,7 +1,6 @@
 /** Runs against one of them: curves of a metric, differences with intervals, and the tasks that changed. */
 import { useState } from "preact/hooks";
 import type { Difference, MetricTable, RunEntry, RunsCompared } from "../api.ts";
-import { visibleText } from "../episode/visible-text.ts";
 import { Chart } from "./chart.tsx";
 import { diffLink } from "./diff-page.tsx";
 import { counted, reward, shortNumber, signed, whole } from "./format.ts";
@@ -48,7 +47,9 @@ export function Curves({ runs }: { runs: readonly RunEntry[] }) {
         Metric{" "}
         <select value={metric} onChange={(event) => setMetric(event.currentTarget.value)}>
           {names.map((name) => (
-            <option key={name}>{name}</option>
+            <option key={name} value={name}>
+              {name}
+            </option>
           ))}
         </select>
       </label>
@@ -146,13 +147,13 @@ function Details({ base, run, compared }: DetailsProps) {
       {tasks === 0 && <p class="dim">The two have no task in common.</p>}
       {Object.entries(options).map(([name, [a, b]]) => (
         <p key={name}>
-          <code>{name}</code> {visibleText(a ?? "–")} → {visibleText(b ?? "–")}
+          <code>{name}</code> {a ?? "–"} → {b ?? "–"}
         </p>
       ))}
       <ul>
         {changed.map(({ task, a, b, episodeA, episodeB }) => (
           <li key={task}>
-            {visibleText(task)}: {reward(a)} → {reward(b)}{" "}
+            {task}: {reward(a)} → {reward(b)}{" "}
             {episodeA !== null && (
               <a href={linkTo("episode", base.key, episodeA)}>open {base.name}</a>
             )}{" "}

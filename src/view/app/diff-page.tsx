@@ -1,10 +1,10 @@
 /** Any two rollouts, also of two runs, with their responses aligned. */
 import { useState } from "preact/hooks";
 import type { RolloutView, RunEntry } from "../api.ts";
-import { visibleText } from "../episode/visible-text.ts";
 import { align, type AlignedPart } from "./align.ts";
 import { reward, signed } from "./format.ts";
 import { useKeys } from "./keys.ts";
+import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";
 import type { Route } from "./parse-route.ts";
 import { go, linkTo } from "./route.ts";
@@ -18,11 +18,11 @@ function Side({ parts, side }: { parts: readonly AlignedPart[]; side: "left" | "
     <pre class="assistant" dir="auto">
       {shown.map((part, i) =>
         part.side === "both" ? (
-          visibleText(part.text)
+          part.text
         ) : side === "left" ? (
-          <del key={i}>{visibleText(part.text)}</del>
+          <del key={i}>{part.text}</del>
         ) : (
-          <ins key={i}>{visibleText(part.text)}</ins>
+          <ins key={i}>{part.text}</ins>
         ),
       )}
     </pre>
@@ -58,7 +58,7 @@ function About({ run, view, name }: { run: RunEntry; view: RolloutView; name: st
   const { row } = view;
   return (
     <p>
-      <strong>{name}</strong> <a href={linkTo("episode", run.key, row.n)}>{visibleText(row.id)}</a>{" "}
+      <strong>{name}</strong> <a href={linkTo("episode", run.key, row.n)}>{row.id}</a>{" "}
       <span class={row.correct === false ? "bad" : ""}>reward {reward(row.reward)}</span>{" "}
       <span class="dim">
         {run.name} · {row.ended} · {row.calls} calls
@@ -144,7 +144,10 @@ export function DiffPage({ runs, route }: { runs: readonly RunEntry[]; route: Ro
           Swap
         </button>
       </div>
-      {error !== null && <p role="alert">{error}</p>}
+      {(error !== null || left.isLoading || right.isLoading) && (
+        <Pending what="the rollouts" error={error} />
+      )}
+      {id === "" && <p class="dim">Name a first episode.</p>}
       {other === "" && <p class="dim">Name a second episode.</p>}
       {a !== null && b !== null && nameA !== undefined && nameB !== undefined && (
         <>

@@ -1,13 +1,13 @@
 /** One episode: how it ended, the conversation as the model saw it, and the tokens of a call. */
 import { useEffect, useState } from "preact/hooks";
 import type { EpisodeRow, RunEntry, ViewEpisode, ViewTrajectory } from "../api.ts";
-import { visibleText } from "../episode/visible-text.ts";
 import { CallTree } from "./call-tree.tsx";
 import { Call } from "./call-view.tsx";
 import { diffLink } from "./diff-page.tsx";
 import { counted, shortNumber, whole } from "./format.ts";
 import { type KeyHandlers, useKeys } from "./keys.ts";
 import { LongText } from "./message.tsx";
+import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";
 import { messageCount, messagesBefore, partOf } from "./replay.ts";
 import type { Route } from "./parse-route.ts";
@@ -101,8 +101,7 @@ function Conversation({ run, view, route, replay, onOpen }: ConversationProps) {
         <section key={i} aria-label={`Trajectory ${trajectory.name}`}>
           {view.trajectories.length > 1 && (
             <h2>
-              {visibleText(trajectory.name)}{" "}
-              <span class="dim">reward {shortNumber(trajectory.reward)}</span>
+              {trajectory.name} <span class="dim">reward {shortNumber(trajectory.reward)}</span>
             </h2>
           )}
           {trajectory.calls.map((call) => (
@@ -196,18 +195,17 @@ export function EpisodePageView({ run, route }: { run: RunEntry; route: Route })
     "/": () => go(linkTo("episodes", run.key, "", filter)),
     ...(replay === null ? {} : replayKeys(bar)),
   });
-  if (error !== null) return <p role="alert">{error}</p>;
-  if (view === null) return <p class="dim">Loading …</p>;
+  if (view === null) return <Pending what="the episode" error={error} />;
   const { row, metadata, trajectories, ending, isBad, output, signals, errorStack } = view;
   return (
     <article>
-      <h1>{visibleText(row.id)}</h1>
+      <h1>{row.id}</h1>
       <p class="dim">
-        task {visibleText(row.task)} · step {row.step} · {row.phase} · {counted(row.calls, "call")}{" "}
-        · {whole(row.responseTokens)} tokens sampled
+        task {row.task} · step {row.step} · {row.phase} · {counted(row.calls, "call")} ·{" "}
+        {whole(row.responseTokens)} tokens sampled
       </p>
       <p class={`banner ${isBad ? "bad" : "good"}`} role="status">
-        {visibleText(ending)}
+        {ending}
       </p>
       <div class="row">
         <button type="button" disabled={view.previous === null} onClick={() => open(view.previous)}>

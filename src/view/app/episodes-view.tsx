@@ -1,11 +1,11 @@
 /** The list of episodes with its filters. */
-import { useEffect, useRef, useState } from "preact/hooks";
 import type { EpisodePage, EpisodeRow, Facets, RunEntry } from "../api.ts";
-import { visibleText } from "../episode/visible-text.ts";
 import { reward, whole } from "./format.ts";
 import { useKeys } from "./keys.ts";
+import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";
 import { go, linkTo, queryOf } from "./route.ts";
+import { SelectableRow, useSelection } from "./selection.tsx";
 import { TableHead } from "./table-head.tsx";
 
 type Filter = Readonly<Record<string, string>>;
@@ -84,16 +84,12 @@ interface RowProps {
 }
 
 function Row({ run, row, filter, isSelected }: RowProps) {
-  const element = useRef<HTMLTableRowElement>(null);
-  useEffect(() => {
-    if (isSelected) element.current?.scrollIntoView({ block: "nearest" });
-  }, [isSelected]);
   const { before: _, ...kept } = filter;
   const isBad = row.error !== null || row.correct === false;
   return (
-    <tr ref={element} class={isSelected ? "selected" : ""} aria-selected={isSelected}>
+    <SelectableRow isSelected={isSelected}>
       <th scope="row">
-        <a href={linkTo("episode", run.key, row.n, kept)}>{visibleText(row.id)}</a>
+        <a href={linkTo("episode", run.key, row.n, kept)}>{row.id}</a>
       </th>
       <td class={isBad ? "bad" : row.correct === true ? "good" : ""}>{reward(row.reward)}</td>
       <td class={row.error === null ? "" : "bad"} title={row.error ?? ""}>
@@ -105,8 +101,8 @@ function Row({ run, row, filter, isSelected }: RowProps) {
         {row.toolCalls}
         {row.toolErrors > 0 && ` (${row.toolErrors} failed)`}
       </td>
-      <td class="preview">{visibleText(row.error ?? row.preview)}</td>
-    </tr>
+      <td class="preview">{row.error ?? row.preview}</td>
+    </SelectableRow>
   );
 }
 
@@ -119,7 +115,6 @@ export function EpisodesView({
   filter: Filter;
   stamp: string;
 }) {
-  const [selected, setSelected] = useState(0);
   const { value: facets } = useRead<Facets>(`/api/runs/${run.key}/facets`, stamp);
   const query = queryOf(filter);
   // A page that was moved to stays as it is while the run goes on.
@@ -127,34 +122,30 @@ export function EpisodesView({
     `/api/runs/${run.key}/episodes${query}`,
     filter["before"] === undefined ? stamp : "",
   );
-  useEffect(() => setSelected(0), [query]);
   const rows = page?.rows ?? [];
   const { before: _, ...kept } = filter;
-  const move = (by: number): void => {
-    // Enter would open the link that was clicked last instead of the selected row.
-    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
-    setSelected((at) => Math.max(0, Math.min(rows.length - 1, at + by)));
-  };
+  const selected = useSelection(query, rows, ({ n }) => go(linkTo("episode", run.key, n, kept)));
   useKeys({
-    j: () => move(1),
-    k: () => move(-1),
-    Enter: () => {
-      const row = rows[selected];
-      if (row !== undefined) go(linkTo("episode", run.key, row.n, kept));
-    },
     Escape: () => go(linkTo("run", run.key)),
     "/": () => document.querySelector<HTMLInputElement>("input[type=search]")?.focus(),
   });
+  const nothing =
+    Object.keys(filter).length > 0
+      ? ". None has all of what is filtered by."
+      : run.index.isBuilding
+        ? ""
+        : ". None has been recorded yet.";
   return (
     <>
       <h1>Episodes</h1>
       {facets !== null && <Filters run={run} filter={filter} facets={facets} />}
-      {error !== null && <p role="alert">{error}</p>}
+      {page === null && <Pending what="the episodes" error={error} />}
       {page !== null && (
         <>
           <p class="dim" role="status">
             {page.isCountExact ? whole(page.count) : `more than ${whole(page.count)}`} episodes
             {run.index.isBuilding && " so far: the index is being built"}
+            {rows.length === 0 && nothing}
           </p>
           <div class="scroll">
             <table>

@@ -1,10 +1,10 @@
 /** The rollouts of one task in one step, side by side. */
 import { useState } from "preact/hooks";
 import type { GroupMember, RunEntry } from "../api.ts";
-import { visibleText } from "../episode/visible-text.ts";
 import { diffLink } from "./diff-page.tsx";
 import { reward, signed } from "./format.ts";
 import { useKeys } from "./keys.ts";
+import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";
 import { go, linkTo } from "./route.ts";
 
@@ -17,17 +17,17 @@ function Calls({ member }: { member: GroupMember }) {
         if (texts === null || at === null)
           return (
             <pre key={k} class="assistant" dir="auto">
-              {visibleText(text)}
+              {text}
               {at !== null && `\n[first difference: token ${at + 1}, id ${ids[at] ?? "none"}]`}
             </pre>
           );
         return (
           <pre key={k} class="assistant" dir="auto">
-            {visibleText(texts.slice(0, at).join(""))}
+            {texts.slice(0, at).join("")}
             <mark title={`First token that differs: ${at + 1}, id ${ids[at] ?? "none"}`}>
-              {visibleText(texts[at] ?? "∎")}
+              {texts[at] ?? "∎"}
             </mark>
-            {visibleText(texts.slice(at + 1).join(""))}
+            {texts.slice(at + 1).join("")}
           </pre>
         );
       })}
@@ -89,13 +89,13 @@ export function GroupPage({ run, id }: { run: RunEntry; id: string }) {
     if (a !== undefined && b !== undefined) go(diffLink(run.key, a.row.n, b.row.n));
   };
   useKeys({ Escape: () => history.back(), d: openDiff });
-  if (error !== null) return <p role="alert">{error}</p>;
-  const [first] = members ?? [];
-  if (members === null || first === undefined) return <p class="dim">Loading …</p>;
+  if (members === null) return <Pending what="the rollouts of the task" error={error} />;
+  const [first] = members;
+  if (first === undefined) return <p class="dim">The run recorded no rollout of this task.</p>;
   return (
     <>
       <h1>
-        Task {visibleText(first.row.task)}, step {first.row.step}
+        Task {first.row.task}, step {first.row.step}
       </h1>
       <p class="dim">
         {members.length} rollouts. The number after a reward is its difference to the mean of the

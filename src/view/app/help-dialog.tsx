@@ -3,8 +3,8 @@ import { useRef } from "preact/hooks";
 import { useKeys } from "./keys.ts";
 
 const keys: readonly (readonly [string, string])[] = [
-  ["j / k", "next, previous episode"],
-  ["Enter", "open the selected episode"],
+  ["j / k", "next, previous run or episode"],
+  ["Enter", "open the selected run or episode"],
   ["Esc", "back to the list; leave a field"],
   ["/", "search"],
   ["c", "copy the episode as Markdown"],

@@ -6,11 +6,14 @@ import { EpisodePageView } from "./episode-page.tsx";
 import { EpisodesView } from "./episodes-view.tsx";
 import { GroupPage } from "./group-page.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
+import { Pending } from "./pending.tsx";
 import { useLive, useRead } from "./read.ts";
 import type { Route } from "./parse-route.ts";
 import { linkTo, useRoute } from "./route.ts";
 import { RunPage } from "./run-page.tsx";
 import { RunsPage } from "./runs-page.tsx";
+import { visibleText } from "../episode/visible-text.ts";
+import { showHiddenCharacters } from "./visible-nodes.ts";
 import "./app.css";
 import "uplot/dist/uPlot.min.css";
 
@@ -59,18 +62,21 @@ function App() {
   const all = [...stamps.values()].join(";");
   const { value: runs, error } = useRead<readonly RunEntry[]>("/api/runs", all);
   const run = runs?.find(({ key }) => key === route.run);
-  document.title = `${run === undefined || route.page === "runs" ? "Runs" : run.name}${route.id === "" ? "" : ` – ${route.id}`} – agent-trainer`;
+  document.title = visibleText(
+    `${run === undefined || route.page === "runs" ? "Runs" : run.name}${route.id === "" ? "" : ` – ${route.id}`} – agent-trainer`,
+  );
   return (
     <>
       <Header route={route} run={run} />
       <main>
-        {error !== null && <p role="alert">{error}</p>}
+        {runs === null && <Pending what="the runs" error={error} />}
         {runs !== null && <View route={route} runs={runs} stamp={stamps.get(route.run) ?? ""} />}
       </main>
     </>
   );
 }
 
+showHiddenCharacters();
 const place = document.querySelector("#app");
 if (place !== null) {
   place.textContent = "";

@@ -1,7 +1,6 @@
 /** A message of a conversation. What a model wrote is only ever text here. */
 import { useState } from "preact/hooks";
 import type { ViewMessage } from "../api.ts";
-import { visibleText } from "../episode/visible-text.ts";
 
 /** Characters that are shown at once; the rest on demand. */
 const atOnce = 20_000;
@@ -12,7 +11,7 @@ export function LongText({ text, kind }: { text: string; kind: string }) {
   return (
     <>
       <pre class={kind} dir="auto">
-        {visibleText(isLong && !isWhole ? text.slice(0, atOnce) : text)}
+        {isLong && !isWhole ? text.slice(0, atOnce) : text}
       </pre>
       {isLong && !isWhole && (
         <button type="button" onClick={() => setWhole(true)}>
@@ -33,7 +32,7 @@ export function readableJson(text: string): string {
   }
 }
 
-const firstLine = (text: string): string => visibleText(text.slice(0, 100).split("\n")[0] ?? "");
+const firstLine = (text: string): string => text.slice(0, 100).split("\n")[0] ?? "";
 
 export function Message({ message }: { message: ViewMessage }) {
   const { role, text, name, reasoning, toolCalls = [], isToolError = false } = message;
@@ -44,7 +43,7 @@ export function Message({ message }: { message: ViewMessage }) {
     <div class="message">
       <div class="role">
         {role}
-        {name !== undefined && ` · ${visibleText(name)}`}
+        {name !== undefined && ` · ${name}`}
         {isToolError && <span class="bad"> · error</span>}
       </div>
       {reasoning !== undefined && (
@@ -64,7 +63,7 @@ export function Message({ message }: { message: ViewMessage }) {
       {toolCalls.map((call) => (
         <details key={call.id} class="tool-call">
           <summary>
-            → <strong>{visibleText(call.name)}</strong> {firstLine(call.arguments)}
+            → <strong>{call.name}</strong> {firstLine(call.arguments)}
           </summary>
           <LongText text={readableJson(call.arguments)} kind="assistant" />
         </details>

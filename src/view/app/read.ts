@@ -2,12 +2,24 @@
 import { useEffect, useState } from "preact/hooks";
 
 export interface Reading<T> {
+  /** Null while it is being read, and where there is an error. */
+  readonly value: T | null;
+  readonly error: string | null;
+  /** Nothing has been read from this address yet. */
+  readonly isLoading: boolean;
+}
+
+interface Read<T> {
+  readonly url: string | null;
   readonly value: T | null;
   readonly error: string | null;
 }
 
 async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
-  const response = await fetch(url, { signal });
+  const response = await fetch(url, { signal }).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    throw new Error("the viewer does not answer. Is agent-trainer view still running?");
+  });
   if (response.ok) return response.json();
   const text = await response.text();
   let message = text;
@@ -21,11 +33,7 @@ async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
 
 /** @param stamp what the value depends on besides its address */
 export function useRead<T>(url: string | null, stamp: string | number = ""): Reading<T> {
-  const [reading, setReading] = useState<Reading<T> & { readonly url: string | null }>({
-    url: null,
-    value: null,
-    error: null,
-  });
+  const [reading, setReading] = useState<Read<T>>({ url: null, value: null, error: null });
   useEffect(() => {
     if (url === null) return undefined;
     const controller = new AbortController();
@@ -37,7 +45,8 @@ export function useRead<T>(url: string | null, stamp: string | number = ""): Rea
     );
     return () => controller.abort();
   }, [url, stamp]);
-  return reading.url === url ? reading : { value: null, error: null };
+  const isLoading = url !== null && reading.url !== url;
+  return isLoading ? { value: null, error: null, isLoading } : { ...reading, isLoading };
 }
 
 /** A text for each run that changes when it writes. */

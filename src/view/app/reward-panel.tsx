@@ -1,8 +1,8 @@
 /** The reward and its parts: over time, and how they go together over episodes. */
 import type { Correlation, MetricTable, RewardParts, RunEntry } from "../api.ts";
-import { visibleText } from "../episode/visible-text.ts";
 import { Chart } from "./chart.tsx";
 import { shortNumber, whole } from "./format.ts";
+import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";
 import { linkTo } from "./route.ts";
 
@@ -61,7 +61,7 @@ function Matrix({ run, parts }: { run: RunEntry; parts: RewardParts }) {
               </th>
               {names.map((name) => (
                 <th key={name} scope="col">
-                  {visibleText(name)}
+                  {name}
                 </th>
               ))}
             </tr>
@@ -69,7 +69,7 @@ function Matrix({ run, parts }: { run: RunEntry; parts: RewardParts }) {
           <tbody>
             {names.map((name, i) => (
               <tr key={name}>
-                <th scope="row">{visibleText(name)}</th>
+                <th scope="row">{name}</th>
                 {names.map((other, j) => (
                   <Cell key={other} cell={cells[i]?.[j] ?? null} isSame={i === j} />
                 ))}
@@ -91,14 +91,19 @@ export function RewardPanel({
   table: MetricTable;
   stamp: string;
 }) {
-  const { value: parts } = useRead<RewardParts | null>(`/api/runs/${run.key}/parts`, stamp);
+  const {
+    value: parts,
+    error,
+    isLoading,
+  } = useRead<RewardParts | null>(`/api/runs/${run.key}/parts`, stamp);
   const signals = Object.keys(table.series).filter((name) => name.startsWith(prefix));
   const shown = ["reward/mean", ...signals].filter((name) => table.series[name] !== undefined);
   const trends = shown.flatMap((name) => {
     const found = trend(table.series[name] ?? []);
     return found === null ? [] : [{ name: name.replace(prefix, ""), found }];
   });
-  if (parts === null) return null;
+  if (isLoading || error !== null) return <Pending what="the parts of the reward" error={error} />;
+  if (parts === null) return <p class="dim">No training episode has a reward yet.</p>;
   return (
     <section aria-label="Reward">
       <h2>Reward and its parts</h2>
@@ -123,7 +128,7 @@ export function RewardPanel({
           From the first third of the run to the last:{" "}
           {trends.map(({ name, found: [from, to] }) => (
             <span key={name} class="chip">
-              {visibleText(name)} {shortNumber(from)} → {shortNumber(to)}{" "}
+              {name} {shortNumber(from)} → {shortNumber(to)}{" "}
               <span class={to < from ? "bad" : "good"}>
                 {to > from ? "rises" : to < from ? "falls" : "stays"}
               </span>

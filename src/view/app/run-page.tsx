@@ -1,10 +1,11 @@
 /** One run: health, charts, and a step to look at. */
 import { useState } from "preact/hooks";
 import type { ChangedOption, Facets, MetricTable, RunCost, RunEntry } from "../api.ts";
-import { visibleText } from "../episode/visible-text.ts";
 import { Chart } from "./chart.tsx";
 import { whole } from "./format.ts";
 import { Health } from "./health-panel.tsx";
+import { isBadEnd } from "../run-status.ts";
+import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";
 import { RewardPanel } from "./reward-panel.tsx";
 import { go, linkTo } from "./route.ts";
@@ -23,10 +24,23 @@ const first = [
   "time/step_s",
 ];
 
+/** Why it ended, before anything that it measured. */
+function End({ run }: { run: RunEntry }) {
+  if (run.reason === null) return null;
+  return (
+    <p class={`banner ${isBadEnd(run.status) ? "bad" : ""}`} role="alert">
+      <strong>{run.status}:</strong> {run.reason}
+    </p>
+  );
+}
+
 /** What was configured, as far as it is not the default. */
 function Options({ run }: { run: RunEntry }) {
-  const { value: changed } = useRead<readonly ChangedOption[]>(`/api/runs/${run.key}/options`);
-  if (changed === null || changed.length === 0) return null;
+  const { value: changed, error } = useRead<readonly ChangedOption[]>(
+    `/api/runs/${run.key}/options`,
+  );
+  if (changed === null) return <Pending what="the options" error={error} />;
+  if (changed.length === 0) return null;
   return (
     <details>
       <summary>{changed.length} options that are not the defaults</summary>
@@ -39,7 +53,7 @@ function Options({ run }: { run: RunEntry }) {
                 <th scope="row">
                   <code>{key}</code>
                 </th>
-                <td>{visibleText(value)}</td>
+                <td>{value}</td>
                 <td class="dim">{usual ?? "–"}</td>
               </tr>
             ))}
@@ -91,6 +105,7 @@ function Charts({ run, table }: { run: RunEntry; table: MetricTable }) {
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </div>
+      {shown.length === 0 && <p class="dim">No metric has this in its name.</p>}
       <div class="charts">
         {shown.map((name) => (
           <Chart
@@ -113,6 +128,7 @@ export function RunPage({ run, stamp }: { run: RunEntry; stamp: string }) {
   return (
     <>
       <h1>{run.name}</h1>
+      <End run={run} />
       <p class="dim">
         {run.model} · {run.backend} · {run.status} · {run.steps}/{run.totalSteps ?? "?"} steps ·{" "}
         <a href={linkTo("episodes", run.key)}>{whole(run.index.episodes)} episodes</a> ·{" "}
@@ -120,16 +136,11 @@ export function RunPage({ run, stamp }: { run: RunEntry; stamp: string }) {
         {run.index.damaged > 0 && ` · ${run.index.damaged} damaged lines skipped`}
       </p>
       {cost !== null && <p class="dim">Cost: {cost.text}</p>}
-      {run.status === "untrained" && (
-        <p role="status">
-          Untrained: in no step was there anything to learn from, so the weights are those of the
-          start.
-        </p>
-      )}
-      {error !== null && <p role="alert">{error}</p>}
       <Options run={run} />
       <Health run={run} stamp={stamp} />
       {facets !== null && <StepSlider key={facets.steps.length} run={run} steps={facets.steps} />}
+      {table === null && <Pending what="the metrics" error={error} />}
+      {table?.steps.length === 0 && <p class="dim">No step has been measured yet.</p>}
       {table !== null && table.steps.length > 0 && (
         <>
           <Charts run={run} table={table} />

@@ -1,9 +1,15 @@
 /** All runs, the same metric of several of them in one chart, and their differences. */
 import type { RunEntry } from "../api.ts";
+import { clipText } from "../episode/visible-text.ts";
+import { isBadEnd } from "../run-status.ts";
 import { Curves, Differences } from "./comparison.tsx";
 import { reward, whole } from "./format.ts";
-import { linkTo } from "./route.ts";
+import { go, linkTo } from "./route.ts";
+import { SelectableRow, useSelection } from "./selection.tsx";
 import { TableHead } from "./table-head.tsx";
+
+/** Characters of the reason in the list; the page of the run has all of it. */
+const mostReason = 400;
 
 function progress({ index }: RunEntry): string {
   if (index.bytesTotal === 0 || index.bytesRead >= index.bytesTotal) return "";
@@ -22,14 +28,19 @@ function Findings({ run }: { run: RunEntry }) {
   );
 }
 
-function RunRow({ run }: { run: RunEntry }) {
+function RunRow({ run, isSelected }: { run: RunEntry; isSelected: boolean }) {
   return (
-    <tr>
+    <SelectableRow isSelected={isSelected}>
       <th scope="row">
         <a href={linkTo("run", run.key)}>{run.name}</a>
       </th>
       <td>{run.model}</td>
-      <td>{run.status}</td>
+      <td>
+        <span class={isBadEnd(run.status) ? "bad" : ""}>{run.status}</span>
+        {run.reason !== null && run.status !== "stopped" && (
+          <div class="reason">{clipText(run.reason, mostReason)}</div>
+        )}
+      </td>
       <td>
         {run.steps}/{run.totalSteps ?? "?"}
       </td>
@@ -44,11 +55,12 @@ function RunRow({ run }: { run: RunEntry }) {
         {progress(run)}
       </td>
       <td>{whole(run.index.calls)}</td>
-    </tr>
+    </SelectableRow>
   );
 }
 
 export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
+  const selected = useSelection("", runs, ({ key }) => go(linkTo("run", key)));
   return (
     <>
       <h1>Runs</h1>
@@ -58,8 +70,8 @@ export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
             columns={["run", "model", "status", "steps", "reward", "health", "episodes", "calls"]}
           />
           <tbody>
-            {runs.map((run) => (
-              <RunRow key={run.key} run={run} />
+            {runs.map((run, i) => (
+              <RunRow key={run.key} run={run} isSelected={i === selected} />
             ))}
           </tbody>
         </table>

@@ -1,8 +1,8 @@
 /** The sampled tokens of one call, coloured by what is known of them, with one token in detail. */
 import { useState } from "preact/hooks";
 import type { TokenView } from "../api.ts";
-import { visibleText } from "../episode/visible-text.ts";
 import { shortNumber, whole } from "./format.ts";
+import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";
 import { largest, logRatios, quantitiesOf } from "./token-quantities.ts";
 
@@ -11,9 +11,7 @@ const mostTokens = 4000;
 
 const label = (texts: readonly string[] | null, ids: readonly number[], at: number): string => {
   const text = texts?.[at];
-  return text === undefined || text === ""
-    ? String(ids[at])
-    : visibleText(text).replaceAll("\n", "⏎");
+  return text === undefined || text === "" ? String(ids[at]) : text.replaceAll("\n", "⏎");
 };
 
 const logprobText = (value: number | undefined): string =>
@@ -57,7 +55,7 @@ function Detail({ tokens, at }: { tokens: TokenView; at: number }) {
       "text",
       responseTexts === null
         ? "the model's tokenizer is not on this machine"
-        : JSON.stringify(visibleText(responseTexts[at] ?? "")),
+        : JSON.stringify(responseTexts[at] ?? ""),
     ],
     [`logprob at sampling (${logprobKind})`, logprobText(logprobs[at])],
     ...(temperedLogprobs === null
@@ -120,7 +118,9 @@ function Sampled({ tokens, chosen, onChoose }: SampledProps) {
           Coloured by{" "}
           <select value={shown.name} onChange={(event) => setWanted(event.currentTarget.value)}>
             {quantities.map(({ name }) => (
-              <option key={name}>{name}</option>
+              <option key={name} value={name}>
+                {name}
+              </option>
             ))}
           </select>
         </label>
@@ -149,14 +149,13 @@ export function TokenInspector({ run, n, call }: { run: number; n: number; call:
   const { value: tokens, error } = useRead<TokenView>(
     `/api/runs/${run}/episodes/${n}/tokens?call=${call}`,
   );
-  if (error !== null) return <p role="alert">{error}</p>;
-  if (tokens === null) return <p class="dim">Loading tokens …</p>;
+  if (tokens === null) return <Pending what="the tokens" error={error} />;
   const { promptIds, promptTexts, responseIds, untrained } = tokens;
   return (
     <section class="tokens" aria-label={`Tokens of call ${call + 1}`}>
       {untrained.map((reason) => (
         <p key={reason} class="banner bad">
-          Not trained: {visibleText(reason)}
+          Not trained: {reason}
         </p>
       ))}
       <details>

@@ -1,9 +1,11 @@
 /** An episode as Markdown, to hand to a language model or a colleague. */
 import type { ViewCall, ViewEpisode, ViewMessage } from "../api.ts";
+import { visibleText } from "./visible-text.ts";
 
 /** A fence that the text cannot close. */
 function fenced(text: string, language = ""): string {
-  const longest = Math.max(0, ...(text.match(/`+/gu) ?? []).map(({ length }) => length));
+  const runs: readonly string[] = text.match(/`+/gu) ?? [];
+  const longest = runs.reduce((most, { length }) => Math.max(most, length), 0);
   const fence = "`".repeat(Math.max(3, longest + 1));
   return `${fence}${language}\n${text}\n${fence}`;
 }
@@ -37,7 +39,7 @@ function callParts(call: ViewCall): string[] {
   ];
 }
 
-/** With a trailing newline. */
+/** With a trailing newline, and with what hides or reorders text made visible. */
 export function episodeMarkdown(episode: ViewEpisode): string {
   const { row, trajectories, ending, output, signals } = episode;
   const parts = [
@@ -50,5 +52,5 @@ export function episodeMarkdown(episode: ViewEpisode): string {
     ...(output === "" ? [] : ["### Output", fenced(output)]),
     ...Object.entries(signals).map(([name, value]) => `- signal ${name}: ${value}`),
   ];
-  return `${parts.join("\n\n")}\n`;
+  return `${visibleText(parts.join("\n\n").replaceAll("\r\n", "\n"))}\n`;
 }

@@ -22,7 +22,8 @@ const verdicts = { true: "correct", false: "incorrect" } as const;
 
 function endingOf(episode: Episode): string {
   const { terminationReason, error, reward, isCorrect, attempts } = episode;
-  const parts = [endings[terminationReason] ?? `Ended: ${terminationReason}.`];
+  const known = Object.hasOwn(endings, terminationReason) ? endings[terminationReason] : undefined;
+  const parts = [known ?? `Ended: ${terminationReason}.`];
   if (error !== undefined) parts.push(`${error.name}: ${error.message}`);
   parts.push(typeof reward === "number" ? `Reward ${Number(reward.toFixed(4))}` : "No reward");
   if (typeof isCorrect === "boolean") parts.push(verdicts[`${isCorrect}`]);
@@ -51,11 +52,13 @@ export function viewEpisode(
   { previous, following }: Neighbours = { previous: null, following: null },
 ): ViewEpisode {
   const signals = Object.entries(episode.metrics ?? {}).flatMap(([name, value]) =>
-    name.startsWith("signal/") ? [[name.slice("signal/".length), value] as const] : [],
+    name.startsWith("signal/") && typeof value === "number"
+      ? [[name.slice("signal/".length), value] as const]
+      : [],
   );
   return {
     row,
-    instruction: episode.task.instruction,
+    instruction: episode.task.instruction ?? "",
     metadata: metadataOf(episode),
     trajectories: viewTrajectories(episode),
     output: shown(episode.output),

@@ -1,17 +1,18 @@
-/** One episode as HTML that needs no script; everything a model wrote is escaped by the template. */
+/**
+ * One episode as HTML that needs no script. The template escapes tags of what a model wrote, and the whole text is
+ * made visible at the end, so that no field can be forgotten.
+ */
 import { html } from "hono/html";
 import type { ViewCall, ViewEpisode, ViewMessage } from "../api.ts";
 import { clipText, visibleText } from "../episode/visible-text.ts";
 
-const shown = (text: string, limit: number): string => visibleText(clipText(text, limit));
-
 function messageHtml(message: ViewMessage, limit: number) {
   const { role, text, name, reasoning, toolCalls = [], isToolError = false } = message;
-  const title = `${role}${name === undefined ? "" : ` (${visibleText(name)})`}${isToolError ? ", error" : ""}`;
+  const title = `${role}${name === undefined ? "" : ` (${name})`}${isToolError ? ", error" : ""}`;
   const body =
     text === ""
       ? ""
-      : html`<pre class="${isToolError ? "error" : role}">${shown(text, limit)}</pre>`;
+      : html`<pre class="${isToolError ? "error" : role}">${clipText(text, limit)}</pre>`;
   const isFolded = role === "system" || role === "tool";
   return html`<div class="role">${title}</div>
     ${
@@ -19,18 +20,18 @@ function messageHtml(message: ViewMessage, limit: number) {
         ? ""
         : html`<details>
             <summary>reasoning</summary>
-            <pre>${shown(reasoning, limit)}</pre>
+            <pre>${clipText(reasoning, limit)}</pre>
           </details>`
     }
     ${
       isFolded && body !== ""
         ? html`<details>
-            <summary>${shown(text.slice(0, 80), 80)}</summary>
+            <summary>${clipText(text.slice(0, 80), 80)}</summary>
             ${body}
           </details>`
         : body
     }
-    ${toolCalls.map((call) => html`<pre class="assistant">→ ${shown(`${call.name}(${call.arguments})`, limit)}</pre>`)}`;
+    ${toolCalls.map((call) => html`<pre class="assistant">→ ${clipText(`${call.name}(${call.arguments})`, limit)}</pre>`)}`;
 }
 
 function callHtml(call: ViewCall, limit: number) {
@@ -41,32 +42,31 @@ function callHtml(call: ViewCall, limit: number) {
     call.stopReason,
     ...call.notes,
   ];
-  return html`${call.break === undefined ? "" : html`<pre class="break">Prefix break: ${shown(call.break, limit)}</pre>`}
+  return html`${call.break === undefined ? "" : html`<pre class="break">Prefix break: ${clipText(call.break, limit)}</pre>`}
     ${call.newMessages.map((message) => messageHtml(message, limit))}
     ${messageHtml(call.response, limit)}
-    <div class="role">${visibleText(facts.join(" · "))}</div>`;
+    <div class="role">${facts.join(" · ")}</div>`;
 }
 
 /** @param limit characters of each text */
 export async function episodeHtml(view: ViewEpisode, limit: number): Promise<string> {
   const { row, trajectories, ending, isBad, output } = view;
-  return String(
+  const text = String(
     await html`<article id="e${row.n}">
-      <h2>${visibleText(row.id)}</h2>
-      <p class="dim">
-        task ${visibleText(row.task)} · step ${row.step} · ${row.phase} · ${row.calls} calls
-      </p>
-      <p class="banner ${isBad ? "bad" : "good"}">${shown(ending, limit)}</p>
+      <h2>${row.id}</h2>
+      <p class="dim">task ${row.task} · step ${row.step} · ${row.phase} · ${row.calls} calls</p>
+      <p class="banner ${isBad ? "bad" : "good"}">${clipText(ending, limit)}</p>
       <details>
         <summary>conversation</summary>
-        ${trajectories.map(({ name, calls }) => html`${trajectories.length > 1 ? html`<h3>${visibleText(name)}</h3>` : ""}${calls.map((call) => callHtml(call, limit))}`)}
+        ${trajectories.map(({ name, calls }) => html`${trajectories.length > 1 ? html`<h3>${name}</h3>` : ""}${calls.map((call) => callHtml(call, limit))}`)}
         ${
           output === ""
             ? ""
             : html`<div class="role">output</div>
-                <pre>${shown(output, limit)}</pre>`
+                <pre>${clipText(output, limit)}</pre>`
         }
       </details>
     </article> `,
   );
+  return visibleText(text);
 }

@@ -1,6 +1,7 @@
-/** A run as one HTML file: no network, no scripts, and of a bounded size. */
+/** A run as one HTML file: no network, no scripts, no hidden characters, and of a bounded size. */
 import { createHash } from "node:crypto";
-import { basename, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { html, raw } from "hono/html";
 import type { EpisodeFilter, EpisodeRow, ViewEpisode } from "../api.ts";
 import { viewEpisode } from "../episode/view-episode.ts";
@@ -8,11 +9,14 @@ import { visibleText } from "../episode/visible-text.ts";
 import { readMetricLines } from "../../trainer/run-folder/metric-lines.ts";
 import type { RunFinding } from "../../core/health.ts";
 import { readRunHealth } from "../../trainer/run-folder/run-health.ts";
+import { readListedRun } from "../../trainer/run-folder/run-summary.ts";
+import { configFile } from "../../trainer/run-folder/stored-config.ts";
 import { listEpisodes } from "../index/query.ts";
 import type { RunIndex } from "../index/run-index.ts";
 import { metricTable } from "../metric-table.ts";
 import { chart } from "./chart.ts";
 import { episodeHtml } from "./episode-html.ts";
+import { isBadEnd } from "../run-status.ts";
 import { pageStyle } from "./page-style.ts";
 
 /** 200 episodes stay below 5 MB. */
@@ -92,12 +96,12 @@ function listHtml(rows: readonly EpisodeRow[]) {
       ${rows.map(
         (row) =>
           html`<tr>
-            <td><a href="#e${row.n}">${visibleText(row.id)}</a></td>
+            <td><a href="#e${row.n}">${row.id}</a></td>
             <td>${row.step}</td>
             <td>${rewardOf(row)}</td>
             <td>${row.ended}</td>
             <td>${row.calls}</td>
-            <td>${visibleText(row.preview)}</td>
+            <td>${row.preview}</td>
           </tr> `,
       )}
     </tbody>
@@ -106,7 +110,7 @@ function listHtml(rows: readonly EpisodeRow[]) {
 
 function findingHtml({ name, evidence, advice, isCurrent, warnedAt, options }: RunFinding) {
   const when = isCurrent ? "" : `earlier, at step ${warnedAt}: `;
-  const given = Object.entries(options).map(([key, value]) => `${key}=${visibleText(value)}`);
+  const given = Object.entries(options).map(([key, value]) => `${key}=${value}`);
   return html`<li>
     <strong class="bad">${when}${name}</strong>: ${evidence}. ${advice}
     ${given.length === 0 ? "" : html`<code>${given.join(", ")}</code>`}
@@ -124,6 +128,7 @@ export async function exportHtml(
   const lines = await readMetricLines(folder);
   const table = metricTable(lines);
   const problems = await readRunHealth(folder);
+  const run = existsSync(join(folder, configFile)) ? await readListedRun(folder) : null;
   const articles: string[] = [];
   let shortened = 0;
   for (const row of rows) {
@@ -154,6 +159,13 @@ export async function exportHtml(
           episodes.${shortened === 0 ? "" : ` The texts of ${shortened} are shortened.`}
         </p>
         ${
+          run === null || run.reason === null
+            ? ""
+            : html`<p class="banner ${isBadEnd(run.status) ? "bad" : ""}">
+                <strong>${run.status}</strong>: ${run.reason}
+              </p>`
+        }
+        ${
           problems.length === 0
             ? ""
             : html`<h2>Health</h2>
@@ -166,5 +178,5 @@ export async function exportHtml(
         ${listHtml(rows)} ${raw(articles.join(""))}
       </body>
     </html> `;
-  return { text: String(text), episodes: rows.length, shortened };
+  return { text: visibleText(String(text)), episodes: rows.length, shortened };
 }

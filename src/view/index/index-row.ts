@@ -21,29 +21,14 @@ export interface IndexRow {
 export const indexColumns =
   "id, step, phase, task, rollout, reward, correct, ended, error, calls, prompt_tokens, response_tokens, tool_calls, tool_errors, truncated, malformed, seconds, weight_version, preview, signals";
 
-const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
-
-/** Null where the line holds no episode. */
-export function parseEpisode(text: string): Episode | null {
-  try {
-    const value = JSON.parse(text) as Partial<Episode> | null;
-    const isEpisode =
-      typeof value?.id === "string" &&
-      typeof value.task?.id === "string" &&
-      isList(value.trajectories) &&
-      value.trajectories.every(
-        (one) => isList(one?.steps) && one.steps.every((step) => isList(step?.trace?.messages)),
-      );
-    return isEpisode ? (value as Episode) : null;
-  } catch {
-    return null;
-  }
-}
-
 const numberOr = (value: unknown, other: number): number =>
   typeof value === "number" && Number.isFinite(value) ? value : other;
 
 const asText = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** What a column can hold: others become null. */
+const columnOf = (value: unknown): string | number | null =>
+  typeof value === "string" || (typeof value === "number" && Number.isFinite(value)) ? value : null;
 
 /** Parts of the reward as JSON; null where there are none. */
 function signalsOf({ metrics }: Episode): string | null {
@@ -71,8 +56,8 @@ export function indexRow(episode: Episode, step: number, phase: EpisodePhase): I
   for (const { calls: viewed } of viewTrajectories(episode)) {
     for (const call of viewed) {
       calls++;
-      prompt += call.promptTokens;
-      response += call.responseTokens;
+      prompt += numberOr(call.promptTokens, 0);
+      response += numberOr(call.responseTokens, 0);
       seconds += call.seconds;
       if (call.stopReason === "length") truncated++;
       version = call.weightVersion ?? version;
@@ -118,7 +103,7 @@ export function indexRow(episode: Episode, step: number, phase: EpisodePhase): I
       version,
       shown.slice(0, previewCharacters).replaceAll(/\s+/gu, " "),
       signalsOf(episode),
-    ],
+    ].map(columnOf),
     calls,
     ended,
     text: texts.join("\n").slice(0, searchedCharacters),

@@ -7,7 +7,8 @@ import type { Episode } from "../../core/trajectory.ts";
 import { episodeFiles, episodePath } from "../../evaluate/recorded-episodes.ts";
 import type { EpisodePhase, IndexState } from "../api.ts";
 import { fileMark, type LinePlace, readLineAt, recordLines } from "./file-lines.ts";
-import { indexColumns, indexRow, parseEpisode } from "./index-row.ts";
+import { indexColumns, indexRow } from "./index-row.ts";
+import { parseEpisode } from "./recorded-episode.ts";
 import { indexPath, openIndexFile } from "./schema.ts";
 
 /** Lines per transaction; between two of them, requests are served. */

@@ -1,12 +1,11 @@
 /** One run or evaluation that is being viewed: its index, its summary, and the text of its tokens. */
-import { existsSync, statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { parse } from "yaml";
 import { ConfigError } from "../../core/errors.ts";
 import { isEvaluation } from "../../evaluate/evaluation-folder.ts";
 import { readRunHealth } from "../../trainer/run-folder/run-health.ts";
-import { readRun } from "../../trainer/run-folder/run-summary.ts";
+import { readListedRun } from "../../trainer/run-folder/run-summary.ts";
+import { configFile, readStoredConfig, textAt } from "../../trainer/run-folder/stored-config.ts";
 import type { EpisodeRow, RunEntry } from "../api.ts";
 import { hasTokenRecords, readTrainedTokens } from "../episode/token-records.ts";
 import type { DecodeTokens, KeptTokens } from "../episode/token-view.ts";
@@ -14,6 +13,20 @@ import { RunIndex } from "../index/run-index.ts";
 
 /** Finds the text of tokens of a model; null where its tokenizer is not at hand. */
 export type FindDecoder = (model: string) => Promise<DecodeTokens | null>;
+
+/** Whether the folder is that of a run or of an evaluation. */
+export const isViewable = (folder: string): boolean =>
+  isEvaluation(folder) || existsSync(join(folder, configFile));
+
+/** Runs and evaluations directly below a folder, by name; none where it cannot be read. */
+export function viewableIn(folder: string): readonly string[] {
+  try {
+    const below = readdirSync(folder).map((name) => join(folder, name));
+    return below.filter(isViewable).toSorted();
+  } catch {
+    return [];
+  }
+}
 
 export class ViewedRun implements Disposable {
   readonly folder: string;
@@ -27,12 +40,17 @@ export class ViewedRun implements Disposable {
   /** @throws ConfigError when the folder holds neither a run nor an evaluation. */
   constructor(folder: string, key: number, findDecoder: FindDecoder) {
     this.folder = resolve(folder);
-    if (!isEvaluation(this.folder) && !existsSync(join(this.folder, "config.resolved.yaml")))
+    if (!isViewable(this.folder)) {
+      const [first] = viewableIn(this.folder);
       throw new ConfigError({
         message: `There is no run and no evaluation in ${this.folder}.`,
-        hint: "Name the folder of a run; agent-trainer runs list shows those of a folder.",
+        hint:
+          first === undefined
+            ? "Name the folder of a run; agent-trainer runs list shows those of a folder."
+            : `It is a folder of runs: name one of them, as ${first}.`,
         fields: { path: this.folder },
       });
+    }
     this.key = key;
     this.index = new RunIndex(this.folder);
     this.#findDecoder = findDecoder;
@@ -47,17 +65,22 @@ export class ViewedRun implements Disposable {
         model: "",
         backend: "evaluation",
         status: "evaluation",
+        reason: null,
         steps: 0,
         totalSteps: null,
         firstReward: null,
         lastReward: null,
         findings: [],
       };
-    const [run, findings] = await Promise.all([readRun(this.folder), this.#readFindings()]);
-    const { model, backend, status, steps, totalSteps, firstReward, lastReward } = run;
+    const [run, findings] = await Promise.all([
+      readListedRun(this.folder),
+      // What cannot be read says so by its status.
+      this.#readFindings().catch(() => []),
+    ]);
+    const { model, backend, status, reason, steps, totalSteps, firstReward, lastReward } = run;
     return {
       ...base,
-      ...{ model, backend, status, steps, totalSteps, firstReward, lastReward, findings },
+      ...{ model, backend, status, reason, steps, totalSteps, firstReward, lastReward, findings },
     };
   }
 
@@ -88,9 +111,7 @@ export class ViewedRun implements Disposable {
   /** Reads the model's name alone: the summary of a long run takes a tenth of a second. */
   async #findOwnDecoder(): Promise<DecodeTokens | null> {
     if (isEvaluation(this.folder)) return null;
-    const text = await readFile(join(this.folder, "config.resolved.yaml"), "utf8");
-    const config = parse(text) as { readonly model?: { readonly name?: string } } | null;
-    const model = config?.model?.name ?? "";
+    const model = textAt(readStoredConfig(this.folder), "model.name");
     return model === "" ? null : this.#findDecoder(model);
   }
 

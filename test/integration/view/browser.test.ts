@@ -58,8 +58,11 @@ beforeAll(async () => {
       "record.http_body_kb": 8,
     },
   }).trainer.train();
+  const failed = newRunFolder();
+  const end = { type: "run-end", status: "failed", message: "The disk is full \u001B[31m." };
+  writeFileSync(join(failed, "events.jsonl"), `${JSON.stringify(end)}\n`);
   server = await startViewServer({
-    folders: [folder, join(outputDir, "coin")],
+    folders: [folder, join(outputDir, "coin"), failed],
     host: "127.0.0.1",
     port: 0,
     token,
@@ -116,6 +119,55 @@ it("leads from runs to an episode by keyboard, without a complaint of the browse
   expect(problems).toEqual([]);
 });
 
+it("opens a run from the list by keyboard", async () => {
+  await open("#/runs", "main tbody tr.selected");
+  const names = await page.locator("main tbody tr > th").allInnerTexts();
+  await page.keyboard.press("j");
+  await expect
+    .poll(() => page.locator("main tbody tr.selected th").first().innerText())
+    .toBe(names[1]);
+  await page.keyboard.press("k");
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.locator("main h1").innerText()).toBe(names[1]);
+  expect(problems).toEqual([]);
+});
+
+it("begins with the reason of a run that failed, and calls nothing of it healthy", async () => {
+  await open("#/run/2", ".banner.bad");
+  await page.locator("section[aria-label=Health]").waitFor();
+  const text = await page.locator("main").innerText();
+  expect(text.indexOf("failed: The disk is full ␛[31m.")).toBeGreaterThan(0);
+  expect(text.indexOf("failed:")).toBeLessThan(text.indexOf("Health"));
+  await expect.poll(() => page.locator("main").innerText()).toContain("Why it ended is said above");
+  expect(await page.locator("main .good").count()).toBe(0);
+  expect(await page.locator("main").innerText()).toContain("No step has been measured yet.");
+  await open("#/episodes/2", "main p[role=status]");
+  await expect
+    .poll(() => page.locator("main").innerText())
+    .toContain("0 episodes. None has been recorded yet.");
+  await open("#/runs", "main tbody tr");
+  expect(await page.locator("main").innerText()).toContain("The disk is full ␛[31m.");
+  expect(problems).toEqual([]);
+});
+
+it("says what it is waiting for, and what does not answer", async () => {
+  const other = await context.newPage();
+  let answer = (): void => undefined;
+  const asked = new Promise<void>((resolve) => (answer = resolve));
+  await other.route("**/api/runs", async (route) => {
+    await asked;
+    await route.abort();
+  });
+  await other.goto(`${server.url}/#/runs`);
+  await expect.poll(() => other.locator("main").innerText()).toBe("Loading the runs …");
+  answer();
+  await expect
+    .poll(() => other.locator("main").innerText())
+    .toContain("Cannot load the runs: the viewer does not answer.");
+  await other.close();
+});
+
 it("shows what a model wrote as text, whatever it is", async () => {
   await open("#/episode/0/1", "pre.assistant");
   const text = await page.locator("article").innerText();
@@ -153,7 +205,14 @@ it("filters, and grows while the run writes", async () => {
 it("fits a phone, in the dark too", async () => {
   await page.setViewportSize({ width: 390, height: 800 });
   await page.emulateMedia({ colorScheme: "dark" });
-  for (const hash of ["#/runs", "#/run/0", "#/episodes/0", "#/episode/0/1", "#/group/0/1"]) {
+  for (const hash of [
+    "#/runs",
+    "#/run/0",
+    "#/run/2",
+    "#/episodes/0",
+    "#/episode/0/1",
+    "#/group/0/1",
+  ]) {
     await open(hash, "main h1");
     const width = await page.evaluate("document.documentElement.scrollWidth");
     expect(width, hash).toBeLessThanOrEqual(390);
@@ -214,7 +273,10 @@ it("correlates the parts of a reward, and compares runs with intervals", async (
   await open("#/runs", "section[aria-label=Differences] tbody tr");
   const differences = page.locator("section[aria-label=Differences]");
   await expect.poll(() => differences.innerText()).toMatch(/\d+ tasks?, \d+ options?/u);
-  await differences.getByRole("button", { name: /option/u }).click();
+  await differences
+    .getByRole("button", { name: /option/u })
+    .first()
+    .click();
   await expect.poll(() => differences.innerText()).toContain("record.token_rows");
   expect(problems).toEqual([]);
 });
@@ -225,6 +287,7 @@ it("has no contrast below WCAG AA and no missing label, in the light and in the 
     for (const hash of [
       "#/runs",
       "#/run/1",
+      "#/run/2",
       "#/episodes/0",
       "#/episode/1/1?tokens=0",
       "#/episode/1/1?http=0",
