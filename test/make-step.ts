@@ -35,5 +35,5 @@ export function makeStep(
   trace: Partial<Trace> = {},
   about: Partial<Omit<Step, "trace">> = {},
 ): Step {
-  return { trace: makeTrace(trace), reward: 0, done: false, ...about };
+  return { trace: makeTrace(trace), done: false, ...about };
 }

@@ -16,7 +16,8 @@ export interface PrecomputedResult {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-const hasAny = ({ members }: TrajectoryGroup): boolean =>
+/** Whether any step of the group has an advantage of its own. */
+export const hasPrecomputed = ({ members }: TrajectoryGroup): boolean =>
   members.some(({ trajectory }) => trajectory.steps.some((step) => step.advantage !== undefined));
 
 function tokenValues({ advantage, trace }: Step): readonly number[] {
@@ -29,7 +30,7 @@ export function precomputedAdvantages(
   groups: readonly TrajectoryGroup[],
   isUsed: boolean,
 ): PrecomputedResult {
-  const given = groups.filter(hasAny);
+  const given = groups.filter(hasPrecomputed);
   if (given.length === 0) return { byGroup: new Map(), metrics: {} };
   if (!isUsed) {
     return { byGroup: new Map(), metrics: { "advantage/precomputed_ignored": given.length } };

@@ -9,6 +9,7 @@
  * returns of all groups and steps of a role at once.
  */
 import type { Trajectory, TrajectoryGroup } from "../core/trajectory.ts";
+import { isUniform } from "./statistics.ts";
 import { estimateByRole, type AdvantageOptions, type AdvantageResult } from "./advantages.ts";
 
 /** [step] discounted returns. */
@@ -34,6 +35,31 @@ export interface StepwiseResult extends Pick<AdvantageResult, "metrics"> {
   readonly advantages: readonly (readonly Float64Array[])[];
 }
 
+/** Step k of those trajectories of a group that have as many. */
+interface ComparedStep {
+  readonly step: number;
+  /** Indices of the group's members. */
+  readonly members: readonly number[];
+  /** [one of `members`] */
+  readonly returns: readonly number[];
+}
+
+/** The returns of a group as they are compared: by step. */
+function comparedSteps({ members }: TrajectoryGroup, gamma: number): readonly ComparedStep[] {
+  const returns = members.map(({ trajectory, reward, stepShaping }) =>
+    stepReturns(trajectory, reward, gamma, stepShaping),
+  );
+  const most = Math.max(0, ...returns.map((values) => values.length));
+  return Array.from({ length: most }, (_, step) => {
+    const has = returns.flatMap((values, member) => (step < values.length ? [member] : []));
+    return { step, members: has, returns: has.map((member) => returns[member]?.[step] ?? 0) };
+  });
+}
+
+/** Whether the returns of any step differ between the trajectories that have it. */
+export const stepsDiffer = (group: TrajectoryGroup, gamma: number): boolean =>
+  comparedSteps(group, gamma).some(({ returns }) => !isUniform(returns));
+
 /** Which trajectory and step a pseudo-group's member refers to. */
 interface Place {
   readonly member: number;
@@ -47,24 +73,19 @@ export function computeStepwiseAdvantages(
 ): StepwiseResult {
   const places: Place[][] = [];
   const owners: number[] = [];
-  const compared = groups.flatMap((group, g) => {
-    const returns = group.members.map(({ trajectory, reward, stepShaping }) =>
-      stepReturns(trajectory, reward, options.gamma, stepShaping),
-    );
-    const most = Math.max(0, ...returns.map((values) => values.length));
-    return Array.from({ length: most }, (_, step) => {
-      const has = returns.flatMap((values, member) => (step < values.length ? [member] : []));
-      places.push(has.map((member) => ({ member, step })));
+  const compared = groups.flatMap((group, g) =>
+    comparedSteps(group, options.gamma).map(({ step, members, returns }) => {
+      places.push(members.map((member) => ({ member, step })));
       owners.push(g);
       return {
         name: group.name,
-        rewards: has.map((member) => returns[member]?.[step] ?? 0),
-        lengths: has.map((member) =>
+        rewards: returns,
+        lengths: members.map((member) =>
           Math.max(1, group.members[member]?.trajectory.steps[step]?.trace.responseIds.length ?? 0),
         ),
       };
-    });
-  });
+    }),
+  );
   const { advantages: values, metrics } = estimateByRole(compared, options);
   const advantages = groups.map((group) =>
     group.members.map(({ trajectory }) => new Float64Array(trajectory.steps.length)),

@@ -1,6 +1,11 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
+import type { Task } from "../../src/core/task.ts";
+import { assessTask } from "../../src/trainer/rollouts/rejection.ts";
+import { keepForReplay } from "../../src/trainer/rollouts/replay.ts";
+import { Workflow } from "../../src/workflow/workflow.ts";
 import { coinBackend } from "./coin-backend.ts";
 import {
   coinTasks,
@@ -10,6 +15,7 @@ import {
   readLines,
   withoutClock,
 } from "./coin-run.ts";
+import { episode } from "./options/episodes.ts";
 
 /** Tasks 0 and 1 are partly solved, 2 is always solved, 3 and 4 never. */
 function evaluator(task: { id: string }, episode: { rolloutIndex: number }): number {
@@ -142,5 +148,65 @@ describe("what waits for a later step", () => {
     );
     expect(waited.length).toBeGreaterThan(0);
     expect(coinTasks).toHaveLength(5);
+  });
+});
+
+/** Every step is worth 1, whatever it says. */
+class AlwaysOne extends Workflow {
+  async run(task: Task): Promise<string> {
+    const agent = this.trajectory();
+    const { content } = await agent.call([{ role: "user", content: task.instruction }]);
+    agent.mark({ reward: 1 });
+    return content;
+  }
+}
+
+describe("what a task has to teach is what the loss sees", () => {
+  // "yes" is longer than "no" by one token.
+  const shaped = {
+    stepwise_advantage: { enable: true, mode: "per_step" },
+    "algorithm.overlong_buffer": { enable: true, len: 1, penalty_factor: 1, max_length: 4 },
+  };
+  const way = {
+    agentFlow: undefined,
+    evaluator: undefined,
+    workflowClass: AlwaysOne,
+  } as unknown as CoinTrainerOptions;
+
+  it.each([
+    ["rejection sampling", { "rejection_sample.enable": true }],
+    ["the filter of groups", { "algorithm.filter_uniform_groups": true }],
+  ])("with per_step, %s keeps tasks that differ by the overlong penalty alone", async (_, set) => {
+    const backend = coinBackend();
+    const { trainer } = coinTrainer({ ...way, backend, set: { ...shaped, ...set } });
+    const { status } = await trainer.train();
+    expect(status).toBe("completed");
+    const advantages = backend.updates.flatMap(({ rows }) =>
+      rows.map(({ tokens, targetMask, advantages: of }) => {
+        const at = targetMask.indexOf(1);
+        return [tokens[at] === "y".charCodeAt(0), Math.sign(of[at] ?? 0)] as const;
+      }),
+    );
+    expect(advantages.length).toBeGreaterThan(0);
+    for (const [isYes, sign] of advantages) expect(sign).toBe(isYes ? -1 : 1);
+  });
+
+  it("and so does replay", async () => {
+    const { trainer } = coinTrainer({ ...way, set: { ...shaped, "replay.tasks": 1 } });
+    const { runDir } = await trainer.train();
+    expect(metricsOf(runDir).at(-1)).toMatchObject({ "replay/used_tasks": 1 });
+  });
+
+  const config = (...overrides: string[]) =>
+    loadConfig({ overrides: ["model.name=m", "rejection_sample.enable=true", ...overrides] })
+      .config;
+  const equal = { key: "1/a", since: 1, episodes: [episode(), episode({}, 1)] };
+
+  it("a teacher teaches where rewards are equal, which is still counted", () => {
+    expect(assessTask(config(), equal)).toMatchObject({ hasContrast: false, isUseful: false });
+    const taught = config("distillation.teacher=teacher", "replay.tasks=1");
+    expect(assessTask(taught, equal)).toMatchObject({ hasContrast: false, isUseful: true });
+    expect(keepForReplay([], [equal], taught, 1)).toEqual([equal]);
+    expect(keepForReplay([], [equal], config("replay.tasks=1"), 1)).toEqual([]);
   });
 });

@@ -481,16 +481,17 @@ async function stepReporter(task: Task, config: AgentConfig) {
   return [defineTrajectory({ name: "agent", reward: wholeReward(content), steps })];
 }
 
-const own = { "rollout.reward_source": "rollout" };
+const zero = (): number => 0;
+const itself = { "rollout.reward_source": "rollout" };
 
 describe("rewards of steps that are all 0 are rewards", () => {
   it.each([
-    ["a flow", { agentFlow: stepReporter, evaluator: () => 0 }, own],
+    ["a flow", { agentFlow: stepReporter, evaluator: zero }, itself],
     ["a workflow", { agentFlow: undefined, workflowClass: StepRewarded }, {}],
     [
       "a flow, asynchronously",
-      { agentFlow: stepReporter, evaluator: () => 0 },
-      { ...own, "async_training.enable": true },
+      { agentFlow: stepReporter, evaluator: zero },
+      { ...itself, "async_training.enable": true },
     ],
   ] as const)("per_step learns what they say: %s", async (_, way, mode) => {
     const backend = coinBackend();

@@ -2,11 +2,10 @@
  * How the rollouts of a task came out, and whether a step can learn from them. These are two
  * questions: learning needs differences of reward; the solve outcome is for reporting. Pure.
  */
-import { isUniform } from "../../algorithms/statistics.ts";
+import { hasPrecomputed } from "../../algorithms/precomputed.ts";
 import { isScored } from "../../core/outcome.ts";
-import type { GroupMember } from "../../core/trajectory.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import { groupsOf } from "../update/episode-rows.ts";
+import { groupsOf, hasContrast } from "../update/episode-rows.ts";
 import type { TaskRollouts } from "./task-rollouts.ts";
 
 /** By the evaluator's `isCorrect`; `unknown`: it was given for none; `too_few`: too few were scored. */
@@ -23,9 +22,9 @@ const outcomeMetrics: Readonly<Record<SolveOutcome, string>> = {
 
 export interface AssessedTask {
   readonly outcome: SolveOutcome;
-  /** Rewards that train differ. */
+  /** What is compared differs. */
   readonly hasContrast: boolean;
-  /** There is contrast, and enough rollouts were scored. */
+  /** There is something to learn, and enough rollouts were scored. */
   readonly isUseful: boolean;
 }
 
@@ -38,26 +37,29 @@ function solveOutcome({ episodes }: TaskRollouts, minScored: number): SolveOutco
   return correct === 0 ? "none" : "partial";
 }
 
-const stepRewards = ({ trajectory }: GroupMember): string =>
-  trajectory.steps.map(({ reward }) => reward).join();
-
-/** Whether the rewards of a task's rollouts differ, as they reach the loss: by role, shaped, filtered. */
-export function hasContrast(config: TrainConfig, set: TaskRollouts): boolean {
-  const { stepwiseAdvantage, algorithm } = config;
-  const isPerStep = stepwiseAdvantage.enable && stepwiseAdvantage.mode === "per_step";
-  return groupsOf(config, [set]).groups.some(({ members }) => {
-    if (!isUniform(members.map(({ reward }) => reward))) return true;
-    if (isPerStep && new Set(members.map(stepRewards)).size > 1) return true;
-    if (!algorithm.usePrecomputedAdvantage) return false;
-    const steps = members.flatMap(({ trajectory }) => trajectory.steps);
-    return steps.some(({ advantage }) => advantage !== undefined);
-  });
+/**
+ * Whether the loss can learn from the rollouts of a task: what is compared differs (by role, shaped and
+ * filtered, per step where steps are compared), or advantages come from the agent or a teacher. KL in the
+ * reward is not known before the update, and no part of it.
+ */
+export function hasSignal(config: TrainConfig, set: TaskRollouts): boolean {
+  const { groups } = groupsOf(config, [set]);
+  if (config.distillation.teacher !== null) return groups.length > 0;
+  return groups.some(
+    (group) =>
+      hasContrast(config, group) ||
+      (config.algorithm.usePrecomputedAdvantage && hasPrecomputed(group)),
+  );
 }
 
 export function assessTask(config: TrainConfig, set: TaskRollouts): AssessedTask {
   const outcome = solveOutcome(set, config.rejectionSample.minTrajsPerGroup);
-  const differs = hasContrast(config, set);
-  return { outcome, hasContrast: differs, isUseful: differs && outcome !== "too_few" };
+  const { groups } = groupsOf(config, [set]);
+  return {
+    outcome,
+    hasContrast: groups.some((group) => hasContrast(config, group)),
+    isUseful: outcome !== "too_few" && hasSignal(config, set),
+  };
 }
 
 /** Counts of a step's rollouts by outcome. */

@@ -5,7 +5,7 @@
  */
 import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import { hasContrast } from "./rejection.ts";
+import { hasSignal } from "./rejection.ts";
 import type { TaskRollouts } from "./task-rollouts.ts";
 
 /** Which of `kept` step `step` replays, in the order in which they were kept. */
@@ -29,7 +29,7 @@ export function keepForReplay(
 ): readonly TaskRollouts[] {
   const { replay } = config;
   if (replay.tasks === 0) return [];
-  const useful = own.filter((set) => hasContrast(config, set));
+  const useful = own.filter((set) => hasSignal(config, set));
   return [...kept, ...useful]
     .filter(({ since }) => step + 1 - since <= replay.maxAge)
     .slice(-replay.capacity);

@@ -6,11 +6,11 @@ import {
   type CustomEstimators,
   type EstimatorName,
 } from "../../algorithms/catalog.ts";
-import { dropUniform } from "../../algorithms/filters.ts";
+import { dropUniform, rewardsDiffer } from "../../algorithms/filters.ts";
 import { groupTrajectories } from "../../algorithms/grouping.ts";
 import { precomputedAdvantages } from "../../algorithms/precomputed.ts";
 import { buildRows, type MemberAdvantage, type RowsOptions } from "../../algorithms/rows/rows.ts";
-import { computeStepwiseAdvantages } from "../../algorithms/stepwise.ts";
+import { computeStepwiseAdvantages, stepsDiffer } from "../../algorithms/stepwise.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { TerminationReason, TrajectoryGroup } from "../../core/trajectory.ts";
 import { namesByRole } from "../../config/role-map.ts";
@@ -42,6 +42,13 @@ export function groupsOf(config: TrainConfig, sets: readonly TaskRollouts[]): St
   const grouped = groupTrajectories(sets, { excludedReasons: excludedReasons(config) });
   const shaped = shapeOverlong(config, grouped.groups);
   return { groups: shaped.groups, metrics: { ...grouped.metrics, ...shaped.metrics } };
+}
+
+/** Whether what an estimator compares in a group differs: its rewards, or with per-step advantages its returns. */
+export function hasContrast(config: TrainConfig, group: TrajectoryGroup): boolean {
+  return isPerStep(config)
+    ? stepsDiffer(group, config.stepwiseAdvantage.gamma)
+    : rewardsDiffer(group);
 }
 
 /**
@@ -105,7 +112,9 @@ export function rowsOf(
   const given = precomputedAdvantages(grouped.groups, config.algorithm.usePrecomputedAdvantage);
   const open = grouped.groups.filter((group) => !given.byGroup.has(group));
   const { advantages, metrics } = estimate(config, open, custom);
-  const filtered = filtersUniform(config) ? dropUniform(open) : null;
+  const filtered = filtersUniform(config)
+    ? dropUniform(open, (group) => hasContrast(config, group))
+    : null;
   const isKept = new Set(filtered?.groups ?? open);
   const byGroup = new Map<TrajectoryGroup, ArrayLike<MemberAdvantage>>(given.byGroup);
   for (const [i, group] of open.entries()) {

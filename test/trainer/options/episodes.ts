@@ -1,5 +1,6 @@
 /** Episodes made by hand, for tests of what is made of them. */
 import type { Episode, Step, Trajectory } from "../../../src/core/trajectory.ts";
+import { defined } from "../../../src/util/defined.ts";
 import { makeStep } from "../../make-step.ts";
 
 export interface StepShape {
@@ -21,7 +22,7 @@ export interface EpisodeShape {
 let made = 0;
 
 function step(shape: StepShape, index: number): Step {
-  const { prompt = [index + 1], response = [7, 8], reward = 0, stopReason = "stop" } = shape;
+  const { prompt = [index + 1], response = [7, 8], reward, advantage, stopReason = "stop" } = shape;
   return makeStep(
     {
       id: `t${++made}`,
@@ -30,7 +31,7 @@ function step(shape: StepShape, index: number): Step {
       logprobs: new Float32Array(response.length).fill(-0.5),
       stopReason,
     },
-    { reward, ...(shape.advantage === undefined ? {} : { advantage: shape.advantage }) },
+    defined({ reward, advantage }),
   );
 }
 
