@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Task } from "../../src/core/task.ts";
+import type { Episode } from "../../src/core/trajectory.ts";
 import { assessTask } from "../../src/trainer/rollouts/rejection.ts";
 import { keepForReplay } from "../../src/trainer/rollouts/replay.ts";
 import { Workflow } from "../../src/workflow/workflow.ts";
@@ -208,5 +209,27 @@ describe("what a task has to teach is what the loss sees", () => {
     expect(assessTask(taught, equal)).toMatchObject({ hasContrast: false, isUseful: true });
     expect(keepForReplay([], [equal], taught, 1)).toEqual([equal]);
     expect(keepForReplay([], [equal], config("replay.tasks=1"), 1)).toEqual([]);
+  });
+});
+
+describe("the metrics of rollouts", () => {
+  it.each([
+    ["synchronously", {}],
+    ["asynchronously", { "async_training.enable": true }],
+  ])("cover all that were sampled, also of dropped tasks: %s", async (_, mode) => {
+    const { trainer } = coinTrainer({ evaluator, set: { ...enabled, ...mode } });
+    const { runDir } = await trainer.train();
+    let dropped = 0;
+    for (const line of metricsOf(runDir)) {
+      const file = `${String(line["step"]).padStart(6, "0")}.jsonl`;
+      const episodes = readLines(runDir, "episodes", file) as unknown as readonly Episode[];
+      const mean = episodes.reduce((sum, { reward }) => sum + (reward ?? 0), 0) / episodes.length;
+      expect(line["reward/mean"]).toBeCloseTo(mean, 12);
+      expect(line["rollout/pass@1"]).toBeCloseTo(mean, 12);
+      expect(line["rollout/episodes"]).toBe(episodes.length);
+      dropped += episodes.filter(({ task }) => !/[01]$/u.test(task.id)).length;
+    }
+    // Tasks 2, 3 and 4 are trained on in no step, and are in the numbers all the same.
+    expect(dropped).toBeGreaterThan(0);
   });
 });

@@ -117,8 +117,9 @@ export function createAsyncStepper(
     const syncS = secondsSince(syncStart);
     buffer.use(sets);
     const generated = generator.report();
-    const episodes = episodesOf(sets);
-    journal.episodes(number, "train", [...episodes, ...generated.dropped]);
+    // Also what was dropped: the metrics of rollouts are those of the policy, whatever is trained on.
+    const episodes = [...episodesOf(sets), ...generated.dropped];
+    journal.episodes(number, "train", episodes);
     const wallS = secondsSince(start);
     const { position } = generator;
     const batches = Math.floor(position.next / tasks);
