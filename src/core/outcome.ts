@@ -27,6 +27,11 @@ export function isFailed({ terminationReason, reward, error }: Ended): boolean {
   }
 }
 
+/** A prompt ended it that did not fit the context, or `data.max_prompt_length`. */
+export function isOverflowed({ terminationReason }: Pick<Episode, "terminationReason">): boolean {
+  return terminationReason === "max_prompt_length_exceeded";
+}
+
 /** It has a reward that counts: in metrics, and in training. A failure caused by the agent has one. */
 export function isScored(episode: Ended): boolean {
   return (

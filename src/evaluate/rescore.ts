@@ -4,11 +4,13 @@ import { basename, join } from "node:path";
 import { loadConfig } from "../config/load.ts";
 import type { Evaluator } from "../core/agent.ts";
 import { ConfigError } from "../core/errors.ts";
+import { isOverflowed } from "../core/outcome.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { requireCallable } from "../rollout/programs/callable.ts";
 import { defaultRolloutLimits } from "../rollout/rollout-request.ts";
 import { addScore, type ScorePolicy } from "../rollout/scoring/score.ts";
 import { mapConcurrent } from "../util/concurrency.ts";
+import { defined } from "../util/defined.ts";
 import { openEvaluationFolder, readEvaluation, isEvaluation } from "./evaluation-folder.ts";
 import { type EvaluationItem, itemOf } from "./evaluation-item.ts";
 import { readEpisodes } from "./recorded-episodes.ts";
@@ -73,15 +75,18 @@ function factsOf(folder: string): Facts {
 }
 
 /** The agent failed, or was cut off: there is nothing to evaluate. */
-const hasNoResult = ({ terminationReason, error }: Episode): boolean =>
-  terminationReason !== "evaluator_error" &&
-  (error !== undefined || terminationReason === "error" || terminationReason === "aborted");
+const hasNoResult = (episode: Episode): boolean => {
+  const { terminationReason, error } = episode;
+  if (terminationReason === "evaluator_error" || isOverflowed(episode)) return false;
+  return error !== undefined || terminationReason === "error" || terminationReason === "aborted";
+};
 
 /** The episode as it was before its evaluation. */
-function unscored({ error: _error, ...episode }: Episode): Episode {
+function unscored({ error, ...episode }: Episode): Episode {
   const { terminationReason, metrics, trajectories } = episode;
   return {
     ...episode,
+    ...(isOverflowed(episode) ? defined({ error }) : {}),
     reward: null,
     isCorrect: null,
     terminationReason: terminationReason === "evaluator_error" ? "completed" : terminationReason,
@@ -132,12 +137,14 @@ export async function rescore<Metadata = Record<string, unknown>>(
   // Recorded tasks are those of this evaluator.
   const evaluator = options.evaluator as Evaluator;
   const { solvedReward, ...facts } = factsOf(source);
+  const { failureReward } = facts;
   const policy: ScorePolicy = { source: "evaluator", solvedReward };
   const score = async (episode: Episode, own: AbortSignal): Promise<Episode> => {
     if (hasNoResult(episode)) return episode;
     const result = { reports: [], output: episode.output };
     const { task } = episode;
-    const scoring = { evaluator, result, task, policy, limitMs, signal: own, emit: () => {} };
+    const how = { policy, failureReward, limitMs, signal: own, emit: () => {} };
+    const scoring = { evaluator, result, task, ...how };
     return await addScore(unscored(episode), scoring);
   };
   const before: EvaluationItem[] = [];

@@ -1,6 +1,7 @@
 /** Episodes of rollouts that returned, failed, or were cut off. Plain data, not scored yet. */
 import type { Task } from "../core/task.ts";
 import type { Episode } from "../core/trajectory.ts";
+import { defined } from "../util/defined.ts";
 import type { AttemptOutcome } from "./attempt/attempt.ts";
 import { errorFacts } from "./failures/error-facts.ts";
 import type { FailurePolicy, RolloutRequest } from "./rollout-request.ts";
@@ -36,6 +37,7 @@ export function returnedEpisode<Metadata>(
     metrics,
     metadata: result.metadata ?? {},
     terminationReason,
+    ...defined({ error: result.error }),
   };
 }
 
@@ -64,6 +66,17 @@ export function failedEpisode<Metadata>(
   };
   if (fault !== "agent" || policy.retriesAgent) return failed;
   return scoreFailure({ ...failed, trajectories, metrics }, policy);
+}
+
+/**
+ * Nothing could score a rollout that a prompt ended which did not fit: the agent returned no output. It has the
+ * reward of a failure, like one that the agent caused, and ended as it did.
+ */
+export function scoreOverflow(episode: Episode, failureReward: number): Episode {
+  const trajectories = episode.trajectories.map((trajectory) =>
+    Object.assign({}, trajectory, { reward: trajectory.reward ?? failureReward }),
+  );
+  return { ...episode, trajectories, reward: failureReward, isCorrect: false };
 }
 
 /** A rollout that was cut off, or never started, because too many others failed. */

@@ -144,7 +144,9 @@ async function attemptOnce<Metadata>(
     const { result } = outcome;
     const { scores = defaultScorePolicy } = setup;
     const policy = isValidation ? { ...scores, isScoredLater: false } : scores;
-    const scoring = { evaluator, result, task: request.task, policy, limitMs, signal, emit };
+    const { reward: failureReward } = policyOf(setup, context);
+    const how = { policy, failureReward, limitMs, signal, emit };
+    const scoring = { evaluator, result, task: request.task, ...how };
     return { episode: await addScore(unscored, scoring), failure: null };
   } finally {
     await tearDownTask(prepared, task.id, limits, onWarning);

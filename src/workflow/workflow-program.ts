@@ -5,12 +5,11 @@
 import type { AgentConfig } from "../core/agent.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
-import type { TerminationReason } from "../core/trajectory.ts";
 import { startDeadline } from "../core/deadline.ts";
 import { describeValue } from "../rollout/failures/error-facts.ts";
 import type { FlowResult, RolloutProgram } from "../rollout/programs/program.ts";
 import { evaluationOf } from "../rollout/programs/run-result.ts";
-import { terminationOf } from "../rollout/failures/termination.ts";
+import { endedBy, type ThrownEnding } from "../rollout/failures/termination.ts";
 import { raceAbort } from "../util/abort.ts";
 import type { Workflow, WorkflowClass, WorkflowOptions } from "./workflow.ts";
 
@@ -58,10 +57,9 @@ async function runWorkflow<Metadata>(
   };
 }
 
-interface Ending {
+/** Without a reason if the workflow returned: then its calls determine it. */
+interface Ending extends Partial<ThrownEnding> {
   readonly output: unknown;
-  /** Absent if the workflow returned: then its calls determine the reason. */
-  readonly terminationReason?: TerminationReason;
 }
 
 async function endingOf<Metadata>(
@@ -74,11 +72,13 @@ async function endingOf<Metadata>(
     const output = await raceAbort((async () => await workflow.run(task))(), deadline.signal);
     return { output };
   } catch (error) {
-    const reason = deadline.hasPassed() ? "timeout" : terminationOf(error);
-    if (reason === null || config.signal.aborted) throw error;
+    const ended = deadline.hasPassed()
+      ? ({ terminationReason: "timeout" } as const)
+      : endedBy(error);
+    if (ended === null || config.signal.aborted) throw error;
     // Stops calls that other branches of the workflow still make.
     deadline.abort(error);
-    return { output: undefined, terminationReason: reason };
+    return { output: undefined, ...ended };
   }
 }
 

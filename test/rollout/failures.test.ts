@@ -1,10 +1,11 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { describe, expect, it, vi } from "vitest";
-import type { AgentConfig } from "../../src/core/agent.ts";
+import type { AgentConfig, AgentFlow } from "../../src/core/agent.ts";
 import { AgentTrainerError } from "../../src/core/errors.ts";
 import { isFailed, isFault, isScored } from "../../src/core/outcome.ts";
 import { defineEpisode, defineTrajectory } from "../../src/core/report.ts";
+import type { Episode } from "../../src/core/trajectory.ts";
 import { verdictOf } from "../../src/rollout/failures/fault.ts";
 import { request, retryingAgent, runThroughGateway } from "./gateway-run.ts";
 
@@ -249,6 +250,94 @@ it("ends where the prompt is too long, also with Anthropic's client", async () =
     },
   });
   expect(episode).toMatchObject({ terminationReason: "max_prompt_length_exceeded", reward: 1 });
+});
+
+const overflows: AgentFlow = async (task, config) => {
+  await request(config, `${task.instruction} This is far too long for sixteen tokens.`);
+  return "never";
+};
+
+describe("a prompt that does not fit", () => {
+  const error = {
+    name: "ContextOverflowError",
+    code: "CONTEXT_OVERFLOW",
+    message: expect.stringMatching(
+      /^The prompt has \d+ tokens, but the context window has 16, so no token can follow it\.$/u,
+    ),
+  };
+
+  it.each([
+    ["OpenAI", (config: AgentConfig) => request(config, "far too long for sixteen tokens")],
+    [
+      "Anthropic",
+      ({ baseUrl, apiKey, model }: AgentConfig) =>
+        new Anthropic({
+          baseURL: baseUrl.replace(/\/v1$/u, ""),
+          apiKey,
+          maxRetries: 0,
+        }).messages.create({
+          model,
+          max_tokens: 8,
+          messages: [{ role: "user", content: "far too long for sixteen tokens" }],
+        }),
+    ],
+  ])("is the error of its rollout, with tokens and limit: %s's client", async (_, flow) => {
+    const { episode } = await runThroughGateway({
+      contextLength: 16,
+      flow: async (_task, config) => void (await flow(config)),
+    });
+    expect(episode).toMatchObject({ terminationReason: "max_prompt_length_exceeded", error });
+  });
+
+  it.each([
+    ["throws", ({ output }: Episode) => (output as string).trim() === "4"],
+    ["returns no score", () => undefined as never],
+  ])("is not the fault of an evaluator that %s", async (_, evaluate) => {
+    const { episode, events } = await runThroughGateway({
+      contextLength: 16,
+      flow: overflows,
+      failures: { reward: -1, retriesAgent: false },
+      evaluator: (_task, own) => evaluate(own),
+    });
+    expect(episode).toMatchObject({
+      terminationReason: "max_prompt_length_exceeded",
+      reward: -1,
+      isCorrect: false,
+      error,
+    });
+    expect(events.filter(({ type }) => type === "evaluator-error")).toEqual([]);
+  });
+
+  it("can still be scored by what the agent left behind", async () => {
+    const { episode } = await runThroughGateway({
+      contextLength: 16,
+      flow: overflows,
+      evaluator: (_task, { output }) => (output === undefined ? 0.5 : 0),
+    });
+    expect(episode).toMatchObject({
+      terminationReason: "max_prompt_length_exceeded",
+      reward: 0.5,
+      error,
+    });
+  });
+
+  it("excuses no evaluator of a rollout that has an output", async () => {
+    const { episode } = await runThroughGateway({
+      contextLength: 16,
+      flow: async (task, config) => {
+        try {
+          await overflows(task, config);
+        } catch {
+          return "gave up";
+        }
+        return "never";
+      },
+      evaluator: () => {
+        throw new Error("broken");
+      },
+    });
+    expect(episode.terminationReason).toBe("evaluator_error");
+  });
 });
 
 describe("verdictOf", () => {

@@ -10,6 +10,7 @@ import { defined } from "../../src/util/defined.ts";
 import type { Agent, Environment } from "../../src/workflow/agent-environment.ts";
 import { callModel, type WireMessage } from "../../src/workflow/model-call.ts";
 import { Workflow } from "../../src/workflow/workflow.ts";
+import { createProgress } from "../../src/cli/terminal/progress.ts";
 import { coinBackend, type CoinBackend } from "./coin-backend.ts";
 import {
   coinAgent,
@@ -456,6 +457,26 @@ describe("a run that learns nothing", () => {
       set: { "trainer.total_batches": 4 },
     });
     expect(await again.trainer.train()).toMatchObject({ status: "completed", steps: 4 });
+  });
+
+  it("is not said with a custom loss, but the line of each step says that advantages are all 0", async () => {
+    let shown = "";
+    const stream = { isTTY: false, write: (text: string) => void (shown += text) };
+    const progress = createProgress({ stream, isQuiet: false, env: {} });
+    const { trainer } = coinTrainer({
+      backend: coinBackend({ capabilities: { forward: true }, onForward: () => {} }),
+      evaluator: () => true,
+      set: {
+        "algorithm.filter_uniform_groups": false,
+        algorithm: { lossFn: ({ logprob }: { logprob: number }) => 0.1 * logprob ** 2 },
+        "trainer.total_batches": 2,
+      },
+      onEvent: (event) => progress.onEvent(event),
+    });
+    const { status, runDir } = await trainer.train();
+    expect(status).toBe("completed");
+    for (const line of trainLines(runDir)) expect(line["train/zero_advantages"]).toBe(1);
+    expect(shown.match(/\(advantages all 0\)/gu)).toHaveLength(2);
   });
 });
 

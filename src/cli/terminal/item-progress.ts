@@ -1,4 +1,5 @@
 /** Shows how far an evaluation is on stderr: a line rewritten in place, or one line per 10 %. */
+import { isFailed } from "../../core/outcome.ts";
 import type { EvaluationItem } from "../../evaluate/evaluation-item.ts";
 import type { EvaluationProgress } from "../../evaluate/evaluation-options.ts";
 import { bar, duration } from "./progress.ts";
@@ -37,9 +38,10 @@ export function createItemProgress(options: ItemProgressOptions): ItemProgress {
       clear();
       stream.write(`${colorsFor(stream, env).yellow("warning:")} ${safeText(message)}\n`);
     },
-    onResult({ reward, error }, { done, planned }) {
+    onResult(item, { done, planned }) {
+      const { reward } = item;
       seen++;
-      if (error !== undefined) failed++;
+      if (isFailed(item)) failed++;
       if (reward !== null) {
         rewards += reward;
         rewarded++;

@@ -102,8 +102,15 @@ export const updateMetrics = [
         names: ["train/skip_reason/{reason}"],
         unit: "0 or 1",
         meaning:
-          "1 if the step taught the model nothing: `equal_rewards`, `failed` (every rollout), `nothing_captured`, `no_reward`, `excluded` (everything was excluded by options), `no_tasks` (rejection sampling left none), `not_finite`.",
+          "1 if the step taught the model nothing: `equal_rewards`, `failed` (every rollout), `prompt_too_long` (every rollout ended because a prompt did not fit), `nothing_captured`, `no_reward`, `excluded` (everything was excluded by options), `no_tasks` (rejection sampling left none), `not_finite`.",
         when: "the step taught nothing",
+      },
+      {
+        names: ["train/zero_advantages"],
+        unit: "0 or 1",
+        meaning:
+          "1 if all advantages of the update were 0, so that only a custom loss or a penalty can have taught something.",
+        when: "they were, and the step is not counted as having taught nothing",
       },
       {
         names: ["train/server/{name}"],

@@ -30,7 +30,7 @@ import type { FlowResult, RolloutProgram } from "../programs/program.ts";
 import { requireRecordable } from "../programs/recordable.ts";
 import { closeSession, openSession } from "./session.ts";
 import { raceUserCode } from "../failures/stray-errors.ts";
-import { endingOf, terminationOf } from "../failures/termination.ts";
+import { endedBy, endingOf } from "../failures/termination.ts";
 import { observeScopes } from "./trajectory-scope.ts";
 
 export interface AttemptInput<Metadata> {
@@ -158,9 +158,9 @@ async function runProgram<Metadata>(
   try {
     return await raceUserCode(run, deadline);
   } catch (error) {
-    const terminationReason = deadline.signal.aborted ? null : terminationOf(error);
-    if (terminationReason === null) throw error;
-    return { reports: [], output: undefined, terminationReason };
+    const ending = deadline.signal.aborted ? null : endedBy(error);
+    if (ending === null) throw error;
+    return { reports: [], output: undefined, ...ending };
   }
 }
 

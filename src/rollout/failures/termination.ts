@@ -1,25 +1,57 @@
 /** Which thrown values end a rollout with a reason instead of failing the attempt. */
 import { TerminationEvent } from "../../core/termination.ts";
 import type { TerminationReason, Trajectory } from "../../core/trajectory.ts";
+import { defined } from "../../util/defined.ts";
 import { readField } from "../../util/read-field.ts";
+import { errorFacts, type ErrorFacts } from "./error-facts.ts";
 
 /** Depth to which causes are inspected; SDKs wrap errors a few times. */
 const deepestCause = 4;
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** How a thrown value ends a rollout. */
+export interface ThrownEnding {
+  readonly terminationReason: TerminationReason;
+  /** What ended it, where the program did not decide it. */
+  readonly error?: ErrorFacts;
+}
+
 /**
  * `null` for a failure. A prompt that is too long stays too long, so it is not retried; SDKs store
  * the server's code in different places.
  */
-export function terminationOf(thrown: unknown): TerminationReason | null {
-  if (TerminationEvent.isInstance(thrown)) return thrown.reason === "error" ? null : thrown.reason;
+export function endedBy(thrown: unknown): ThrownEnding | null {
+  if (TerminationEvent.isInstance(thrown)) {
+    const { reason } = thrown;
+    return reason === "error" ? null : { terminationReason: reason };
+  }
   let error = thrown;
   for (let depth = 0; depth < deepestCause && isObject(error); depth++) {
-    if (isOverflow(error)) return "max_prompt_length_exceeded";
+    if (isOverflow(error))
+      return { terminationReason: "max_prompt_length_exceeded", error: overflowFacts(error) };
     error = readField(error, "cause");
   }
   return null;
+}
+
+/** The server's own sentence, which clients put between other words: how many tokens, and which limit. */
+const sentence =
+  /\bThe prompt has (?:at least )?[\d,]+ tokens, but (?:the )?(?<limit>\S+) [^\n]{1,200}?\.(?=\s|"|$)/u;
+
+function overflowFacts(thrown: Fields): ErrorFacts {
+  const { message, stack } = errorFacts(thrown);
+  const texts = [message, ...holdersOf(thrown).map((holder) => readField(holder, "message"))];
+  const found = texts.map((text) => (typeof text === "string" ? sentence.exec(text) : null));
+  const match = found.find((each) => each !== null);
+  const limit = match?.groups?.["limit"] ?? "";
+  return {
+    name: "ContextOverflowError",
+    message: match?.[0] ?? message,
+    ...defined({ stack }),
+    code: "CONTEXT_OVERFLOW",
+    hint: `Shorten the conversation, or ${limit.includes(".") ? `raise ${limit}` : "use a model with a longer context"}.`,
+  };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { AgentConfig } from "../../core/agent.ts";
 import type { TrajectoryReport } from "../../core/report.ts";
 import type { SideCallRule } from "../../core/side-call.ts";
 import type { Task } from "../../core/task.ts";
-import type { EvalOutput, TerminationReason } from "../../core/trajectory.ts";
+import type { Episode, EvalOutput, TerminationReason } from "../../core/trajectory.ts";
 
 /** What a program returned for one rollout. */
 export interface FlowResult {
@@ -17,6 +17,8 @@ export interface FlowResult {
   readonly evaluation?: EvalOutput;
   /** @default "completed" */
   readonly terminationReason?: TerminationReason;
+  /** What ended it, where that was not its own decision: a prompt that does not fit. */
+  readonly error?: NonNullable<Episode["error"]>;
   readonly metrics?: Readonly<Record<string, number>>;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }

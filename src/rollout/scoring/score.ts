@@ -4,6 +4,7 @@ import { AgentTrainerError } from "../../core/errors.ts";
 import type { RolloutEvent } from "../../core/events.ts";
 import type { Task } from "../../core/task.ts";
 import type { Episode, EvalOutput } from "../../core/trajectory.ts";
+import { scoreOverflow } from "../episode.ts";
 import { errorFacts } from "../failures/error-facts.ts";
 import { evaluateEpisode, scoreEpisode, withoutRewards } from "./evaluate.ts";
 import type { FlowResult } from "../programs/program.ts";
@@ -24,6 +25,8 @@ export interface Scoring<Metadata> {
   readonly result: FlowResult;
   readonly task: Task<Metadata>;
   readonly policy: ScorePolicy;
+  /** Of a rollout that ended without output because a prompt did not fit, where nothing scores that. */
+  readonly failureReward: number;
   readonly limitMs: number;
   readonly signal: AbortSignal;
   readonly emit: (event: RolloutEvent) => void;
@@ -52,6 +55,10 @@ export async function addScore<Metadata>(
       : keepOwn(timed, evaluation, result, policy);
   } catch (thrown) {
     signal.throwIfAborted();
+    // The evaluator had nothing to score: what ended the rollout is the error, not what it made of that.
+    const { terminationReason, output } = unscored;
+    if (terminationReason === "max_prompt_length_exceeded" && output === undefined)
+      return scoreOverflow(unscored, scoring.failureReward);
     const error = errorFacts(thrown);
     const { name, message } = error;
     emit({

@@ -4,7 +4,7 @@
  */
 import { lossNames } from "../../core/loss/loss.ts";
 import type { NamedMetrics } from "../../core/metrics/catalog.ts";
-import { isFailed } from "../../core/outcome.ts";
+import { isFailed, isOverflowed } from "../../core/outcome.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { namesByRole } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
@@ -18,6 +18,8 @@ const reasons = {
   no_tasks:
     "rejection sampling dropped every task, because the rewards within each were equal or too few of its rollouts were scored",
   failed: "every rollout failed; see the errors under episodes/ in the run folder",
+  prompt_too_long:
+    "every rollout ended because a prompt did not fit: raise data.max_prompt_length where it is set, shorten the prompts, or take a model with a longer context",
   nothing_captured:
     "no rollout left anything to train on: its calls did not come through config.baseUrl, or cannot be trained on",
   no_reward: "nothing that could be trained on had a reward",
@@ -33,6 +35,7 @@ const prefix = "train/skip_reason/" as const;
 const short: Readonly<Record<SkipReason, string>> = {
   no_tasks: "no task left",
   failed: "all failed",
+  prompt_too_long: "prompts too long",
   nothing_captured: "nothing captured",
   no_reward: "no rewards",
   excluded: "all excluded",
@@ -50,13 +53,24 @@ export interface StepFacts {
 
 const known: ReadonlySet<string> = new Set(lossNames);
 
+const areZero = (rows: readonly TrainingRow[]): boolean =>
+  rows.every(({ advantages }) => advantages.every((value) => value === 0));
+
+const lossesOf = ({ algorithm }: TrainConfig): string[] => [
+  algorithm.lossFn,
+  ...namesByRole(algorithm.lossFnMap).values(),
+];
+
 /** The loss has no terms but advantages, and they are all 0. */
-function isFlat({ algorithm }: TrainConfig, rows: readonly TrainingRow[]): boolean {
-  const losses = [algorithm.lossFn, ...namesByRole(algorithm.lossFnMap).values()];
+function isFlat(config: TrainConfig, rows: readonly TrainingRow[]): boolean {
   // A custom loss may learn from anything.
-  const readsMore = losses.some((name) => name === "cross_entropy" || !known.has(name));
-  if (algorithm.klBeta > 0 || readsMore) return false;
-  return rows.every(({ advantages }) => advantages.every((value) => value === 0));
+  const readsMore = lossesOf(config).some((name) => name === "cross_entropy" || !known.has(name));
+  return config.algorithm.klBeta === 0 && !readsMore && areZero(rows);
+}
+
+/** Something else than advantages taught the model: a custom loss, a penalty. */
+function hasZeroAdvantages(config: TrainConfig, rows: readonly TrainingRow[]): boolean {
+  return lossesOf(config).some((name) => name !== "cross_entropy") && areZero(rows);
 }
 
 function reasonOf(config: TrainConfig, facts: StepFacts): SkipReason | null {
@@ -65,6 +79,7 @@ function reasonOf(config: TrainConfig, facts: StepFacts): SkipReason | null {
   if (rows.length > 0) return "not_finite";
   if (sets.length === 0) return "no_tasks";
   if (episodesOf(sets).every(isFailed)) return "failed";
+  if (episodesOf(sets).every(isOverflowed)) return "prompt_too_long";
   const uniform = metrics["groups/dropped/uniform_groups"] ?? 0;
   const count = metrics["groups/count"] ?? 0;
   if (count > 0) return uniform === count ? "equal_rewards" : "excluded";
@@ -78,9 +93,11 @@ function reasonOf(config: TrainConfig, facts: StepFacts): SkipReason | null {
  */
 export function learningMetrics(config: TrainConfig, facts: StepFacts): Record<string, number> {
   const reason = reasonOf(config, facts);
+  const isZero = reason === null && hasZeroAdvantages(config, facts.rows);
   return {
     ...unusedMetrics(episodesOf(facts.sets), facts.rows),
     ...(reason === null ? {} : { [`${prefix}${reason}`]: 1 }),
+    ...(isZero ? { "train/zero_advantages": 1 } : {}),
   };
 }
 
@@ -89,10 +106,11 @@ function skipReason(metrics: Metrics): SkipReason | null {
   return key === undefined ? null : (key.slice(prefix.length) as SkipReason);
 }
 
-/** A short reason for the line of a step; null where it taught something. */
+/** A short note for the line of a step: why it taught nothing, or nothing by rewards; null where it did. */
 export function shortReason(metrics: Metrics): string | null {
   const reason = skipReason(metrics);
-  return reason === null ? null : (short[reason] ?? reason);
+  if (reason !== null) return short[reason] ?? reason;
+  return metrics["train/zero_advantages"] === 1 ? "advantages all 0" : null;
 }
 
 /** What the steps of a run taught. */

@@ -1,5 +1,5 @@
 /** From rollouts to changed weights: rows, then updates. */
-import { isFailed, isScored } from "../../core/outcome.ts";
+import { isFailed, isOverflowed, isScored } from "../../core/outcome.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { applyUpdates, type Updates } from "./apply-updates.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
@@ -46,6 +46,14 @@ function warnOfFailures(
     const reason = last === undefined ? "" : ` The last error: ${last.name}: ${last.message}`;
     warn("all", `All ${failed.length} rollouts of step ${step} failed.${reason}`);
   }
+  if (episodes.length > 0 && episodes.every(isOverflowed)) {
+    const { message = "", hint = "" } =
+      episodes.findLast(({ error }) => error !== undefined)?.error ?? {};
+    warn(
+      "overflow",
+      `All ${episodes.length} rollouts of step ${step} ended because a prompt did not fit. ${message} ${hint}`.trimEnd(),
+    );
+  }
   const { failureReward } = config.rollout;
   const lowest = episodes.reduce(
     (least, episode) =>
@@ -70,7 +78,8 @@ export async function trainOnRollouts(
   warnOfFailures(context, step, sets);
   const shared = { ...context, backend: withSharedForward(context.backend) };
   const { rows, metrics } = await trainingRows(shared, step, sets);
-  if (sets.length > 0 && metrics["groups/trajectories_after"] === 0) {
+  const hasOtherCause = episodesOf(sets).every((each) => isOverflowed(each) || isFailed(each));
+  if (metrics["groups/trajectories_after"] === 0 && !hasOtherCause) {
     context.emit(step, { type: "warning", message: nothingCaptured });
   }
   tellUnused(context, step, { episodes: episodesOf(sets), metrics });
