@@ -17,10 +17,14 @@ export interface ConfigField extends Pick<
   readonly allowed: string;
   /** Whether it takes strings. */
   readonly isText: boolean;
+  /** Whether it takes `null`. */
+  readonly isNullable: boolean;
   /** Whether it may change when a run is resumed. */
   readonly resume: NonNullable<OptionMeta["resume"]>;
   /** Conditions for it to have an effect. */
   readonly requires: NonNullable<OptionMeta["requires"]>;
+  /** Its values that are words; those of its entries where it is a list or a map. */
+  readonly choices: readonly string[];
   /** All its values where they can be listed, else some that are valid, with one that is not its default. */
   readonly examples: readonly unknown[];
 }
@@ -31,6 +35,8 @@ interface JsonSchema extends OptionMeta {
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly JsonSchema[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly items?: JsonSchema;
   readonly description?: string;
   readonly default?: unknown;
   readonly minimum?: number;
@@ -75,9 +81,16 @@ function allowedText(node: JsonSchema): string {
   }
 }
 
-function takesText(node: JsonSchema): boolean {
-  if (node.anyOf !== undefined) return node.anyOf.some(takesText);
-  return node.type === "string" || (Array.isArray(node.type) && node.type.includes("string"));
+function takes(node: JsonSchema, type: "string" | "null"): boolean {
+  if (node.anyOf !== undefined) return node.anyOf.some((one) => takes(one, type));
+  return [node.type].flat().includes(type);
+}
+
+function choicesOf(node: JsonSchema): readonly string[] {
+  const { anyOf = [], items, additionalProperties: values } = node;
+  const inside = [...anyOf, items, values].filter((one) => typeof one === "object");
+  const own = (node.enum ?? []).filter((one) => typeof one === "string");
+  return [...new Set([...own, ...inside.flatMap(choicesOf)])];
 }
 
 /** A few numbers within the bounds. */
@@ -119,9 +132,11 @@ function collect(node: JsonSchema, path: string, into: ConfigField[]): void {
       description: node.description ?? "",
       default: node.default,
       allowed: allowedText(node),
-      isText: takesText(node),
+      isText: takes(node, "string"),
+      isNullable: takes(node, "null"),
       resume: node.resume ?? "fixed",
       requires: node.requires ?? [],
+      choices: choicesOf(node),
       examples: examplesOf(node),
     });
     return;

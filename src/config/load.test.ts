@@ -173,7 +173,7 @@ describe("errors", () => {
     ["data.train_batch_sice=8", "data.train_batch_size"],
     ["train_batch_size=8", "data.train_batch_size"],
     ["data.trainBatchSize=8", "data.train_batch_size"],
-    ["training.lr=0.1", "training.learning_rate"],
+    ["training.lrs=0.1", "training.learning_rate"],
     ["training.schedule=linear", "training.lr_schedule"],
     ["trainer.learning_rate=0.1", "training.learning_rate"],
     ["rolout.n=8", "rollout.n"],
@@ -208,9 +208,33 @@ describe("errors", () => {
     expect(error.message.match(/^- /gmu)).toHaveLength(4);
     expect(error.fields["issues"]).toHaveLength(4);
   });
-  it("name the file and line of broken YAML", () => {
-    const file = yamlFile("model:\n  name: [a\nrollout: {n: 1}\n");
-    expect(() => loadConfig({ file })).toThrow(/run\.yaml:\d+ is not valid YAML/u);
+  it.each([
+    [
+      "model:\n  name: [a\nrollout: {n: 1}\n",
+      /run\.yaml:3 is not valid YAML: Flow .* with a \]\.$/u,
+    ],
+    ["a: 1\na: 2\n", /run\.yaml:2 is not valid YAML: Map keys must be unique\.$/u],
+    ["model: {name: m}\nrollout: *none\n", /run\.yaml:2 .*: the alias \*none has no anchor/u],
+    ["a: 1\n---\nb: 2\n", /run\.yaml:2 is not valid YAML: it has more than one document\.$/u],
+  ])("name the line and the fault of the broken YAML %j", (text, message) => {
+    expect(() => loadConfig({ file: yamlFile(text) })).toThrow(message);
+  });
+  it.each([
+    ["tracking.trackers=[tensorbord]", 'got ["tensorbord"]. Did you mean tensorboard?'],
+    ["algorithm.loss_fn=ppoo", 'got "ppoo". Did you mean ppo?'],
+    ["algorithm.estimator_map={judge: grop}", "Did you mean grpo?"],
+    ["model.lora_targets=[q_poj]", "Did you mean q_proj?"],
+    ["data.curriculum=Easy_First", "Did you mean easy_first?"],
+  ])("suggest a value: %s", (text, message) => {
+    expect(errorOf(["model.name=m", text]).message).toContain(message);
+  });
+  it("suggest no value where none is near", () => {
+    const { message } = errorOf(["model.name=m", "tracking.trackers=[trackio]"]);
+    expect(message).toMatch(
+      /^tracking\.trackers must be a list of tensorboard, .* \["trackio"\]\.$/u,
+    );
+  });
+  it("refuse files that are no map", () => {
     expect(() => loadConfig({ file: yamlFile("- 1\n") })).toThrow("must hold a map of options");
     expect(() => loadConfig({ file: "/nowhere.yaml" })).toThrow("/nowhere.yaml cannot be read");
   });

@@ -131,8 +131,9 @@ export function folderOf(config: TrainConfig): string {
 function loadLayers(file: string | undefined, overrides: readonly Override[]): LoadedConfig {
   const { layers, rest } = layersOfFile(file, overrides);
   checkRemovals(rest);
-  const { tree, origins, warnings } = resolveLayers([...layers, ...rest.map(overrideLayer)]);
-  const config = parseConfigTree(tree);
+  const resolved = resolveLayers([...layers, ...rest.map(overrideLayer)]);
+  const { tree, origins, warnings, names } = resolved;
+  const config = parseConfigTree(tree, undefined, names);
   historyByConfig.set(config, {
     warnings,
     folder: file === undefined ? "." : dirname(resolve(file)),

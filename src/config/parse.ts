@@ -27,11 +27,17 @@ function frozen<T extends object>(value: T): T {
 /**
  * Fills in defaults and checks a tree in snake_case.
  * @param backend name of the backend that code passes, where it is not the one of the tree.
+ * @param names what keys were written as, where it is not their own name; for messages.
  * @throws ConfigError that names every problem at once.
  */
-export function parseConfigTree(tree: Tree, backend?: string): TrainConfig {
+export function parseConfigTree(
+  tree: Tree,
+  backend?: string,
+  names: ReadonlyMap<string, string> = new Map(),
+): TrainConfig {
   const checked = checkTree(tree);
-  if (checked.config === null) throw describeIssues(checked.issues, tree, configFields());
+  if (checked.config === null)
+    throw describeIssues(checked.issues, { tree, names }, configFields());
   const filled = fillModelDefaults(checked.tree, backend ?? checked.config.backend);
   const complete = camelKeys(checked.tree) as unknown as TrainConfig;
   checkCombinations(complete);

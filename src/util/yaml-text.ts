@@ -1,5 +1,5 @@
 /** Parses YAML: the only place that does. The parser recurses, and a stack overflow in it can crash the process. */
-import { parse } from "yaml";
+import { parse, YAMLParseError } from "yaml";
 
 /** Far more than any configuration has; a longer text is something else. */
 const longest = 4 * 2 ** 20;
@@ -36,4 +36,32 @@ export function parseYaml(text: string): unknown {
   if (bracketDepth(text) > deepest || compact.test(text) || indented.test(text))
     throw new RangeError(`its values are nested more than ${deepest} levels deep`);
   return parse(text, { maxAliasCount: mostAliases });
+}
+
+/** What is wrong in a text that {@link parseYaml} refused, and where. */
+export interface YamlProblem {
+  /** Line of the text, from 1; absent where the problem is not in one. */
+  readonly line?: number;
+  /** A clause without a period. */
+  readonly problem: string;
+}
+
+const place = /(?: at line \d+, column \d+)?:?$/u;
+const alias = /^Unresolved alias .*: (.+)$/u;
+
+/** Describes an error of {@link parseYaml}. */
+export function describeYamlError(error: unknown, text: string): YamlProblem {
+  const { message } = error as Error;
+  const [first = ""] = message.split("\n");
+  const name = alias.exec(first)?.[1];
+  if (name !== undefined) {
+    const line = text.split("\n").findIndex((one) => one.includes(`*${name}`)) + 1;
+    const problem = `the alias *${name} has no anchor &${name} before it`;
+    return line === 0 ? { problem } : { line, problem };
+  }
+  if (!(error instanceof YAMLParseError)) return { problem: first };
+  const line = error.linePos?.[0].line;
+  const problem =
+    error.code === "MULTIPLE_DOCS" ? "it has more than one document" : first.replace(place, "");
+  return { ...(line === undefined ? {} : { line }), problem };
 }

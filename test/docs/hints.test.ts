@@ -94,7 +94,7 @@ const sources = readdirSync(folder, { recursive: true, encoding: "utf8" })
   .map((file) => file.replaceAll("\\", "/"))
   .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
   // They describe options, and advise nothing.
-  .filter((file) => !/^config\/(?:schema|compat\/compat-keys)/u.test(file));
+  .filter((file) => !/^config\/(?:schema|compat\/)/u.test(file));
 
 const inSource = sources.flatMap((file) =>
   [...readFileSync(join(folder, file), "utf8").matchAll(literals)].flatMap(([text]) =>

@@ -3,6 +3,7 @@ import { ConfigError } from "../../core/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
 import { defined } from "../../util/defined.ts";
 import { isTree, toSnake, type Tree } from "../camel-keys.ts";
+import { shortKeys } from "../compat/keys/rllm-keys.ts";
 import type { ConfigField } from "../fields.ts";
 import type { SchemaIssue } from "../schema.ts";
 
@@ -26,8 +27,14 @@ const leafName = (key: string): string => key.slice(key.lastIndexOf(".") + 1);
 
 const initials = (name: string): string => name.replaceAll(/([a-z])[a-z0-9]*_?/gu, "$1");
 
-/** The known key that an unknown one was probably intended to be. */
+/** The known key that an unknown one was probably intended to be; a short name leads to its option. */
 export function nearestKey(key: string, known: readonly string[]): string | undefined {
+  const short = new Map(shortKeys.map(({ from, to }) => [from, String(to)]));
+  const nearest = nearestOf(key, [...known, ...short.keys()]);
+  return nearest === undefined ? undefined : (short.get(nearest) ?? nearest);
+}
+
+function nearestOf(key: string, known: readonly string[]): string | undefined {
   const name = toSnake(key.replace(/^rllm\./u, ""));
   if (known.includes(name)) return name;
   const section = name.slice(0, name.lastIndexOf(".") + 1);
@@ -76,8 +83,35 @@ function unknownKey(key: string, value: unknown, fields: readonly ConfigField[])
   };
 }
 
-function wrongValue(key: string, value: unknown, fields: readonly ConfigField[]): ConfigIssue {
-  const field = fields.find((other) => other.key === key);
+/** The option that a problem is about, and not an entry of its list. */
+function fieldAt(path: string, fields: readonly ConfigField[]): ConfigField | undefined {
+  return fields.find(({ key }) => path === key || path.startsWith(`${key}.`));
+}
+
+/** The words in a value: itself, its entries, or the names in `role=name`. */
+function wordsOf(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value.slice(value.lastIndexOf("=") + 1)];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap((one) => (typeof one === "string" ? wordsOf(one) : []));
+}
+
+/** The allowed words that were probably intended. */
+function nearestWords({ choices }: ConfigField, value: unknown): readonly string[] {
+  const unknown = wordsOf(value).filter((word) => !choices.includes(word));
+  const near = unknown.map((word) => nearestName(word.toLowerCase(), choices));
+  return [...new Set(near.filter((word) => word !== undefined))];
+}
+
+/** The key, and the one that it was written as where that is another name. */
+const named = (key: string, { names }: Given): string => {
+  const written = names.get(key);
+  return written === undefined ? key : `${key} (given as ${written})`;
+};
+
+function wrongValue(path: string, given: Given, fields: readonly ConfigField[]): ConfigIssue {
+  const field = fieldAt(path, fields);
+  const key = field?.key ?? path;
+  const value = lookUp(given.tree, key.split("."));
   if (field === undefined) {
     const inside = fields
       .filter((other) => other.key.startsWith(`${key}.`))
@@ -90,19 +124,22 @@ function wrongValue(key: string, value: unknown, fields: readonly ConfigField[])
       message: `${key} must be ${allowed}; got ${JSON.stringify(value)}.`,
     };
   }
+  const { allowed } = field;
   if (value === undefined) {
     return {
       key,
       value,
-      allowed: field.allowed,
-      message: `${key} is required: it must be ${field.allowed}. ${field.description}`,
+      allowed,
+      message: `${key} is required: it must be ${allowed}. ${field.description}`,
     };
   }
+  const near = nearestWords(field, value);
+  const guess = near.length === 0 ? "" : ` Did you mean ${near.join(" and ")}?`;
   return {
     key,
     value,
-    allowed: field.allowed,
-    message: `${key} must be ${field.allowed}; got ${printed(value)}.`,
+    allowed,
+    message: `${named(key, given)} must be ${allowed}; got ${printed(value)}.${guess}`,
   };
 }
 
@@ -110,10 +147,17 @@ function printed(value: unknown): string {
   return typeof value === "number" ? String(value) : (JSON.stringify(value) ?? String(value));
 }
 
+/** What was checked. */
+export interface Given {
+  readonly tree: Tree;
+  /** Our keys that were written under another name, with it. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
 /** One error for all problems. */
 export function describeIssues(
   found: readonly SchemaIssue[],
-  tree: Tree,
+  given: Given,
   fields: readonly ConfigField[],
 ): ConfigError {
   const issues = new Map<string, ConfigIssue>();
@@ -122,12 +166,13 @@ export function describeIssues(
     if (issue.code === "unrecognized_keys") {
       for (const name of issue.keys ?? []) {
         const start = path === "" ? name : `${path}.${name}`;
-        for (const leaf of unknownLeaves(start, lookUp(tree, [...issue.path, name]))) {
+        for (const leaf of unknownLeaves(start, lookUp(given.tree, [...issue.path, name]))) {
           issues.set(leaf.key, unknownKey(leaf.key, leaf.value, fields));
         }
       }
     } else {
-      issues.set(path, wrongValue(path, lookUp(tree, issue.path), fields));
+      const wrong = wrongValue(path, given, fields);
+      issues.set(wrong.key, wrong);
     }
   }
   const list = [...issues.values()];

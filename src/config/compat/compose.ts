@@ -11,13 +11,12 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { YAMLParseError } from "yaml";
 import { ConfigError } from "../../core/errors.ts";
 import { checkFileSync } from "../../util/files/regular-file.ts";
 import { isTree, type Tree } from "../camel-keys.ts";
 import { checkTree } from "../load/check-tree.ts";
 import { setAt } from "../tree.ts";
-import { parseYaml } from "../../util/yaml-text.ts";
+import { describeYamlError, parseYaml } from "../../util/yaml-text.ts";
 
 /** Options from one file, at their position in the tree. */
 export interface FileLayer {
@@ -66,9 +65,9 @@ function readYaml(file: string, from?: string): RawFile {
   try {
     tree = parseYaml(text);
   } catch (error) {
-    const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
+    const { line, problem } = describeYamlError(error, text);
     throw new ConfigError({
-      message: `${file}${line === undefined ? "" : `:${line}`} is not valid YAML: ${(error as Error).message.split("\n")[0]}`,
+      message: `${file}${line === undefined ? "" : `:${line}`} is not valid YAML: ${problem}.`,
       cause: error,
       fields: { file, line },
     });
@@ -139,6 +138,9 @@ function packageOf({ target, group }: Entry, text: string, outer: string): strin
   return [outer, inner].filter((part) => part !== "").join(".");
 }
 
+/** verl's own base files, which its Python package has: the backend verl composes them where verl is. */
+const inPackage = new Set(["ppo_trainer", "ppo_megatron_trainer"]);
+
 /** Maximum files in one composition; a list of a few lines could otherwise name billions. */
 const mostFiles = 1000;
 
@@ -194,7 +196,8 @@ class Composer {
     const base = group.startsWith("/") ? this.#root : dirname(from);
     const path = join(base, group, /\.ya?ml$/u.test(chosen) ? chosen : `${chosen}.yaml`);
     const file = resolve(path);
-    if (entry.isOptional && !existsSync(file)) return;
+    const mayBeAbsent = entry.isOptional || inPackage.has(chosen.replace(/^\//u, ""));
+    if (mayBeAbsent && !existsSync(file)) return;
     const raw = readYaml(file, from);
     this.add(file, packageOf(entry, raw.text, target), chain, raw);
   }

@@ -1,7 +1,8 @@
 /**
  * References between options, as OmegaConf writes them: `${a.b}` is the value of another option,
  * `${.b}` of a neighbour (`${..b}` one level up), `${oc.env:NAME}` and `${oc.env:NAME,default}` an
- * environment variable, `${oc.select:a.b,default}` an option that may be unset. `\\${` is literal text.
+ * environment variable, `${oc.select:a.b,default}` an option that may be unset, `${now:%Y-%m-%d}` the time at
+ * which the configuration is read. `\\${` is literal text.
  * A string that is one reference takes its value and type; otherwise values are inserted into the string.
  */
 import { ConfigError } from "../../core/errors.ts";
@@ -16,7 +17,11 @@ export interface InterpolationOptions {
   readonly isText: (key: string) => boolean;
   /** Whether a key is passed on to another program, which resolves references itself. */
   readonly isForeign: (key: string) => boolean;
+  /** Whether nothing reads the value of a key, so that its references may be any. @default none */
+  readonly isUnused?: (key: string) => boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The time of `${now:...}`. @default the current one */
+  readonly now?: Date;
 }
 
 /** Keys whose values came from references, with the string as written. */
@@ -45,6 +50,22 @@ function findReference(text: string, from: number): Reference | null {
 
 const unescaped = (text: string): string => text.replaceAll("\\${", "${");
 
+const digits = (value: number, length = 2): string => String(value).padStart(length, "0");
+
+/** Directives of strftime that are numbers, in local time. */
+const timeParts: Readonly<Record<string, (now: Date) => string>> = {
+  Y: (now) => digits(now.getFullYear(), 4),
+  y: (now) => digits(now.getFullYear() % 100),
+  m: (now) => digits(now.getMonth() + 1),
+  d: (now) => digits(now.getDate()),
+  H: (now) => digits(now.getHours()),
+  M: (now) => digits(now.getMinutes()),
+  S: (now) => digits(now.getSeconds()),
+  f: (now) => digits(now.getMilliseconds() * 1000, 6),
+  s: (now) => String(Math.floor(now.getTime() / 1000)),
+  "%": () => "%",
+};
+
 /** Maximum references of one configuration, counting repetitions. */
 const mostReferences = 10_000;
 
@@ -54,11 +75,14 @@ class Resolver {
   /** Options that are being resolved, outermost first. */
   readonly #path: string[] = [];
   readonly references = new Map<string, string>();
+  /** One time for all references. */
+  readonly #now: Date;
   #resolved = 0;
 
   constructor(tree: Tree, options: InterpolationOptions) {
     this.#tree = tree;
     this.#options = options;
+    this.#now = options.now ?? new Date();
   }
 
   walk(node: Tree, prefix: string): void {
@@ -66,7 +90,8 @@ class Resolver {
       const key = prefix === "" ? name : `${prefix}.${name}`;
       if (this.#options.isForeign(key)) continue;
       if (isTree(value)) this.walk(value, key);
-      else setAt(this.#tree, key, this.#value(value, key));
+      else if (this.#options.isUnused?.(key) !== true)
+        setAt(this.#tree, key, this.#value(value, key));
     }
   }
 
@@ -117,6 +142,7 @@ class Resolver {
     const name = plain.slice(0, at).trim();
     const [first = "", ...rest] = plain.slice(at + 1).split(",");
     const fallback = rest.length === 0 ? undefined : rest.join(",").trim();
+    if (name === "now") return this.#time(plain.slice(at + 1), key, text);
     if (name === "oc.env") return this.#variable(first.trim(), fallback, key, text);
     if (name === "oc.select") {
       const value = this.#find(first.trim(), key);
@@ -124,6 +150,17 @@ class Resolver {
       return fallback === undefined ? null : parseYaml(fallback);
     }
     throw failed(`${key} uses \${${name}:...}, which is not a supported resolver`, text);
+  }
+
+  #time(format: string, key: string, text: string): string {
+    return format.replaceAll(/%(.?)/gu, (directive, letter: string) => {
+      const part = timeParts[letter]?.(this.#now);
+      if (part !== undefined) return part;
+      throw failed(
+        `${key} uses ${directive} of strftime, which is not supported; %${Object.keys(timeParts).join(", %")} are`,
+        text,
+      );
+    });
   }
 
   #variable(name: string, fallback: string | undefined, key: string, text: string): unknown {
@@ -156,7 +193,7 @@ class Resolver {
 function failed(what: string, text: string): ConfigError {
   return new ConfigError({
     message: `${what}; its value is ${JSON.stringify(text)}.`,
-    hint: "Write ${a.b} for an option, ${oc.env:NAME,default} for a variable, \\${ for a literal ${.",
+    hint: "Write ${a.b} for an option, ${oc.env:NAME,default} for a variable, ${now:%Y-%m-%d} for the date, \\${ for a literal ${.",
     fields: { text },
   });
 }

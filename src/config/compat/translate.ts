@@ -1,15 +1,21 @@
-/** Translates options with keys of rLLM and verl to ours (`compat-keys.ts`). */
+/**
+ * Translates options with keys of rLLM and verl to ours (`compat-keys.ts`), and says which of them have no
+ * effect.
+ */
 import { ConfigError } from "../../core/errors.ts";
 import type { Tree } from "../camel-keys.ts";
+import type { ConfigField } from "../fields.ts";
+import { setAt, valueAt } from "../tree.ts";
+import { compatKeys, compatValues, rllmValues } from "./compat-keys.ts";
 import {
   type CompatKey,
-  compatKeys,
-  compatValues,
-  rllmValues,
+  type Fixed,
+  type Idle,
+  type Look,
+  type Renamed,
   unset,
-  verlOwn,
-} from "./compat-keys.ts";
-import { setAt, valueAt } from "../tree.ts";
+} from "./keys/key-kinds.ts";
+import { verlOwn } from "./keys/verl-actor-keys.ts";
 
 /** A value as it was written. */
 export interface Written {
@@ -18,18 +24,23 @@ export interface Written {
   readonly value: unknown;
   /** Index of the layer; later layers have higher numbers. */
   readonly layer: number;
+  /** The file or the command line that the layer is part of. */
+  readonly source: number;
 }
 
 export interface Translation {
   readonly tree: Tree;
   /** Our keys that some layer sets, and what set them. */
   readonly origins: ReadonlyMap<string, Written>;
-  /** Warnings about options without an effect. */
+  /** Notices about options without an effect. */
   readonly warnings: readonly string[];
 }
 
+/** Every option by its key. */
+export type Fields = ReadonlyMap<string, ConfigField>;
+
 const exact = new Map(compatKeys.map((key) => [key.from, key]));
-const sections = compatKeys.filter(({ from }) => from.endsWith(".*"));
+const sections = compatKeys.filter(({ from }) => from.endsWith("*"));
 
 /** `path` without `rllm.` before it. */
 export const plainKey = (path: string): string => path.replace(/^rllm\./u, "");
@@ -40,16 +51,25 @@ export function compatKey(path: string): CompatKey | undefined {
   return exact.get(name) ?? sections.find(({ from }) => name.startsWith(from.slice(0, -1)));
 }
 
+type Names = Pick<ReadonlySet<string>, "has">;
+
+/** Whether a written key changes nothing here, whatever its value. */
+export function isIdle(path: string, known: Names): boolean {
+  const name = plainKey(path);
+  const entry = known.has(name) ? undefined : compatKey(name);
+  return entry !== undefined && "idle" in entry;
+}
+
 /** Our keys that a written key sets. */
-export function targetsOf(path: string, known: ReadonlySet<string>): readonly string[] {
+export function targetsOf(path: string, known: Names): readonly string[] {
   const name = plainKey(path);
   const entry = known.has(name) ? undefined : compatKey(name);
   if (entry === undefined || !("to" in entry)) return [name];
-  return typeof entry.to === "string" ? [entry.to] : entry.to;
+  return [entry.to].flat();
 }
 
 /** Whether a map at this key is one value, and not a section. */
-export function isWholeValue(path: string, known: ReadonlySet<string>): boolean {
+export function isWholeValue(path: string, known: Names): boolean {
   const name = plainKey(path);
   return known.has(name) && !sections.some(({ from }) => from.startsWith(`${name}.`));
 }
@@ -61,41 +81,76 @@ function isAllowed(value: unknown, only: readonly unknown[]): boolean {
   return listed.every((item) => only.some((allowed) => same(allowed, item)));
 }
 
-/** The error message for a key of another trainer whose value is not supported. */
-function refusal({ path, value }: Written, only: readonly unknown[], why: string): string {
-  const taken = only.map((allowed) => JSON.stringify(allowed)).join(" or ");
-  return `${path}=${JSON.stringify(value)} is not supported: ${why}. It must be ${taken}.`;
-}
+const refusal = ({ path, value }: Written, why: string): string =>
+  `${path}=${JSON.stringify(value)} is not supported: ${why}.`;
+
+const isNothing = (value: unknown): boolean =>
+  value === null || value === "" || (Array.isArray(value) && value.length === 0);
+
+/** What kind of name set an option: its own, another one, or one that yields to others or follows them. */
+type Strength = "own" | "other" | "weak" | "last";
 
 class Translator {
   readonly tree: Tree = {};
   readonly origins = new Map<string, Written>();
-  readonly warnings: string[] = [];
   readonly problems: string[] = [];
-  readonly #known: ReadonlySet<string>;
+  /** Names of options without an effect, by the reason. */
+  readonly idle = new Map<string, string[]>();
+  readonly #strengths = new Map<string, Strength>();
+  readonly #fields: Fields;
   readonly #backend: string;
 
-  constructor(known: ReadonlySet<string>, backend: string) {
-    this.#known = known;
+  constructor(fields: Fields, backend: string) {
+    this.#fields = fields;
     this.#backend = backend;
   }
 
-  read(written: Written): void {
-    const { path, value } = written;
+  readonly #look: Look = (key) => valueAt(this.tree, key) ?? this.#fields.get(key)?.default;
+
+  /** Whether it is read after all others, since its meaning depends on them. */
+  isLast({ path }: Written): boolean {
     const name = plainKey(path);
-    const entry = this.#known.has(name) ? undefined : compatKey(name);
-    if (entry === undefined) {
-      this.#own(name, written);
-    } else if ("idle" in entry) {
-      this.warnings.push(`${path} has no effect: ${entry.idle}.`);
-    } else if ("only" in entry) {
-      const own = entry.on?.[this.#backend];
-      if (own !== undefined) this.#set(own, value ?? unset, written);
-      else if (!isAllowed(value, entry.only))
-        this.problems.push(refusal(written, entry.only, entry.why));
-    } else {
-      const ours = entry.read === undefined ? (value ?? unset) : entry.read(value);
-      for (const target of targetsOf(path, this.#known)) this.#set(target, ours, written);
+    if (this.#fields.has(name)) return path !== name && Object.hasOwn(rllmValues, name);
+    const entry = compatKey(name);
+    return entry !== undefined && "to" in entry && entry.last === true;
+  }
+
+  read(written: Written): void {
+    const name = plainKey(written.path);
+    const entry = this.#fields.has(name) ? undefined : compatKey(name);
+    if (entry === undefined) return this.#own(name, written);
+    if ("idle" in entry) return this.#idle(entry, written);
+    const ours = entry.on?.[this.#backend];
+    if (ours !== undefined) return this.#set(ours, written.value ?? unset, written, "other");
+    if ("only" in entry) return this.#fixed(entry, written);
+    this.#renamed(entry, written);
+  }
+
+  #idle({ idle, usual = [] }: Idle, { path, value }: Written): void {
+    if (usual === "any" || isNothing(value) || usual.some((one) => same(one, value))) return;
+    this.#note(path, idle);
+  }
+
+  #fixed({ only, noted = [], onlyOn, why }: Fixed, written: Written): void {
+    const { path, value } = written;
+    const allowed = onlyOn?.[this.#backend] ?? only;
+    if (isAllowed(value, [...allowed, null])) return;
+    if (isAllowed(value, noted)) return this.#note(path, why);
+    const taken = [...allowed, ...noted].map((one) => JSON.stringify(one)).join(" or ");
+    this.problems.push(`${refusal(written, why)} It must be ${taken}.`);
+  }
+
+  #renamed({ to, read, each, weak, last, note, refuse }: Renamed, written: Written): void {
+    const { path, value } = written;
+    const why = refuse?.(value);
+    if (why !== undefined) return void this.problems.push(refusal(written, why));
+    const notice = note?.(value);
+    if (notice !== undefined) this.#note(`${notice.part} in ${path}`, notice.why);
+    const ours = read === undefined ? (value ?? unset) : read(value, this.#look);
+    const strength = weak === true ? "weak" : last === true ? "last" : "other";
+    for (const [i, target] of [to].flat().entries()) {
+      const one = each === true && Array.isArray(ours) ? ((ours as unknown[])[i] ?? unset) : ours;
+      this.#set(target, one, written, strength);
     }
   }
 
@@ -103,43 +158,85 @@ class Translator {
   #own(name: string, written: Written): void {
     const { path, value } = written;
     const read = path === name ? undefined : rllmValues[name];
-    const isVerls = !this.#known.has(name) && name.startsWith(verlOwn);
+    const isVerls = !this.#fields.has(name) && name.startsWith(verlOwn);
     const key = isVerls ? `verl.config.${name}` : name;
-    this.#set(key, read === undefined ? value : read(value), written);
+    this.#set(key, read === undefined ? value : read(value, this.#look), written, "own");
   }
 
-  #set(key: string, given: unknown, written: Written): void {
+  #note(path: string, why: string): void {
+    this.idle.set(why, [...(this.idle.get(why) ?? []), path]);
+  }
+
+  #set(key: string, given: unknown, written: Written, strength: Strength): void {
     const read = compatValues[key];
     const value = given === unset || read === undefined ? given : read(given);
     if (value === unset) return;
+    // As in rLLM, null is not given; only some options take it as a value.
+    if (value === null && this.#fields.get(key)?.isNullable === false) return;
     const earlier = this.origins.get(key);
-    if (earlier !== undefined && earlier.layer === written.layer) {
-      // Our own key wins over a key of another trainer that sets several.
-      if (plainKey(earlier.path) === key) return;
-      const isOwn = plainKey(written.path) === key;
-      if (!isOwn && !same(valueAt(this.tree, key), value)) {
-        this.problems.push(
-          `${earlier.path} and ${written.path} both set ${key}, but to different values: ${JSON.stringify(earlier.value)} and ${JSON.stringify(written.value)}. Set only one of them.`,
-        );
-        return;
-      }
+    if (earlier !== undefined) {
+      const isSame = same(valueAt(this.tree, key), value);
+      if (!this.#replaces(key, earlier, written, { strength, isSame })) return;
     }
     setAt(this.tree, key, value);
     this.origins.set(key, written);
+    this.#strengths.set(key, strength);
+  }
+
+  #replaces(
+    key: string,
+    earlier: Written,
+    now: Written,
+    { strength, isSame }: { readonly strength: Strength; readonly isSame: boolean },
+  ): boolean {
+    const before = this.#strengths.get(key) ?? "other";
+    if (strength === "last") {
+      if (before !== "own") return true;
+      if (earlier.source === now.source && !isSame) this.#contradict(key, earlier, now);
+      return earlier.source < now.source;
+    }
+    if (before === "weak" || strength === "weak") {
+      return strength !== "weak" || earlier.source !== now.source;
+    }
+    if (earlier.layer !== now.layer) return true;
+    // Our own key wins over a key of another trainer.
+    if (before === "own" || strength === "own") return strength === "own";
+    if (!isSame) this.#contradict(key, earlier, now);
+    return false;
+  }
+
+  #contradict(key: string, { path, value }: Written, now: Written): void {
+    this.problems.push(
+      `${path} and ${now.path} both set ${key}, but to different values: ${JSON.stringify(value)} and ${JSON.stringify(now.value)}. Set only one of them.`,
+    );
   }
 }
 
+/** One notice for all options without an effect. */
+function idleNotice(idle: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const reasons = [...idle];
+  const [first] = reasons;
+  if (first === undefined) return [];
+  const [why, paths] = first;
+  if (reasons.length === 1 && paths.length === 1) return [`${paths[0]} has no effect: ${why}.`];
+  const parts = reasons.map(([reason, names]) => `${names.join(", ")} (${reason})`);
+  return [`These options have no effect: ${parts.join("; ")}.`];
+}
+
 /**
- * @param known our keys.
+ * @param fields our options.
  * @throws ConfigError that names every key that is not supported, with the reason.
  */
-export function translate(written: readonly Written[], known: ReadonlySet<string>): Translation {
+export function translate(written: readonly Written[], fields: Fields): Translation {
   const inOrder = [...written].sort((a, b) => a.layer - b.layer);
   const backend = inOrder.findLast(({ path }) => plainKey(path) === "backend")?.value;
-  const translator = new Translator(known, typeof backend === "string" ? backend : "local");
-  for (const one of inOrder) translator.read(one);
-  const { problems } = translator;
-  if (problems.length === 0) return translator;
+  const name = compatValues["backend"]?.(backend);
+  const translator = new Translator(fields, typeof name === "string" ? name : "local");
+  const isLast = (one: Written): boolean => translator.isLast(one);
+  for (const one of inOrder) if (!isLast(one)) translator.read(one);
+  for (const one of inOrder) if (isLast(one)) translator.read(one);
+  const { tree, origins, problems, idle } = translator;
+  if (problems.length === 0) return { tree, origins, warnings: idleNotice(idle) };
   throw new ConfigError({
     message:
       problems.length === 1

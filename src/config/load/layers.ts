@@ -5,7 +5,15 @@
 import { isTree, type Tree } from "../camel-keys.ts";
 import { configFields } from "../fields.ts";
 import { interpolate } from "../compat/interpolation.ts";
-import { isWholeValue, plainKey, targetsOf, translate, type Written } from "../compat/translate.ts";
+import {
+  type Fields,
+  isIdle,
+  isWholeValue,
+  plainKey,
+  targetsOf,
+  translate,
+  type Written,
+} from "../compat/translate.ts";
 import { deleteAt, leaves, setAt, valueAt } from "../tree.ts";
 
 /** The kind of layer that a value came from. */
@@ -33,7 +41,15 @@ export interface ResolvedLayers {
   readonly origins: ReadonlyMap<string, ConfigOrigin>;
   /** Warnings about options without an effect. */
   readonly warnings: readonly string[];
+  /** Our keys that were written under another name, with it. */
+  readonly names: ReadonlyMap<string, string>;
 }
+
+/** A value of OmegaConf that says only that something is missing. */
+const missing = "???";
+
+/** The command line, all of whose overrides belong together; files are counted from 0. */
+const commandLine = Number.MAX_SAFE_INTEGER;
 
 /** Where the effective value was written. */
 type Owner = Omit<Written, "value">;
@@ -43,23 +59,25 @@ export function resolveLayers(
   layers: readonly Layer[],
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): ResolvedLayers {
-  const fields = new Map(configFields().map((field) => [field.key, field]));
-  const known = new Set(fields.keys());
+  const known: Fields = new Map(configFields().map((field) => [field.key, field]));
   const merged: Tree = {};
   const owners = new Map<string, Owner>();
-  for (const [layer, { tree, removed = [] }] of layers.entries()) {
+  for (const [layer, { source: kind, tree, removed = [] }] of layers.entries()) {
+    const source = kind === "file" ? layer : commandLine;
     for (const [path, value] of leaves(tree, (key) => isWholeValue(key, known))) {
+      if (value === missing) continue;
       const key = plainKey(path);
       if (!isTree(value)) deleteAt(merged, key);
       setAt(merged, key, value);
-      owners.set(key, { path, layer });
+      owners.set(key, { path, layer, source });
     }
     for (const key of removed.map(plainKey)) remove(merged, owners, key, known);
   }
   const references = interpolate(merged, {
     env,
-    defaultOf: (key) => targetsOf(key, known).map((target) => fields.get(target)?.default)[0],
-    isText: (key) => targetsOf(key, known).some((target) => fields.get(target)?.isText === true),
+    defaultOf: (key) => targetsOf(key, known).map((target) => known.get(target)?.default)[0],
+    isText: (key) => targetsOf(key, known).some((target) => known.get(target)?.isText === true),
+    isUnused: (key) => isIdle(key, known),
     isForeign: (key) =>
       key === "verl.config" ||
       (key.startsWith("actor_rollout_ref.") && targetsOf(key, known)[0] === key),
@@ -70,20 +88,17 @@ export function resolveLayers(
   });
   const { tree, origins, warnings } = translate(written, known);
   const history = { layers, origins, references };
+  const others = [...origins].filter(([key, { path }]) => plainKey(path) !== key);
   return {
     tree,
     warnings,
-    origins: new Map([...known].map((key) => [key, originOf(key, history)])),
+    names: new Map(others.map(([key, { path }]) => [key, path])),
+    origins: new Map([...known.keys()].map((key) => [key, originOf(key, history)])),
   };
 }
 
 /** Removes a key under any name it was written with. */
-function remove(
-  merged: Tree,
-  owners: Map<string, Owner>,
-  key: string,
-  known: ReadonlySet<string>,
-): void {
+function remove(merged: Tree, owners: Map<string, Owner>, key: string, known: Fields): void {
   const isBelow = (other: string): boolean => other === key || other.startsWith(`${key}.`);
   for (const written of owners.keys()) {
     if (!isBelow(written) && !targetsOf(written, known).some(isBelow)) continue;

@@ -7,7 +7,7 @@ import { ConfigError } from "../../core/errors.ts";
 import { isTree, type Tree } from "../camel-keys.ts";
 import { checkKeyParts, checkTree } from "./check-tree.ts";
 import { deleteAt, setAt } from "../tree.ts";
-import { parseYaml } from "../../util/yaml-text.ts";
+import { describeYamlError, parseYaml } from "../../util/yaml-text.ts";
 
 /** Overrides in any of their forms. */
 export type Overrides = readonly string[] | Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ function parseValue(text: string, override: string): unknown {
     value = parseYaml(yaml);
   } catch (error) {
     throw new ConfigError({
-      message: `The override ${JSON.stringify(override)} has a value that is not valid YAML.`,
+      message: `The override ${JSON.stringify(override)} has a value that is not valid YAML: ${describeYamlError(error, yaml).problem}.`,
       hint: "Quote strings that contain special characters: key='\"a: b\"'.",
       cause: error,
       fields: { override },

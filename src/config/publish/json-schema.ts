@@ -57,7 +57,7 @@ function loosened(node: Tree): Tree {
 function compatSections(own: Tree): Tree {
   const names = new Set(compatKeys.map(({ from }) => from.split(".")[0] as string));
   const others = ["rllm", "actor_rollout_ref", ...names].filter(
-    (name) => !Object.hasOwn(own, name),
+    (name) => !Object.hasOwn(own, name) && !name.includes("*"),
   );
   const open = { description: "A key of rLLM or verl; see agent-trainer train --explain KEY." };
   return Object.fromEntries(others.map((name) => [name, open]));

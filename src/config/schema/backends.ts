@@ -204,12 +204,16 @@ export const fireworksOptions: Section<"fireworks"> = z
     "Options of the backend fireworks, where the trainer creates it: by name, with backend=fireworks.",
   );
 
+/** Maps that are empty in verl's configuration, so that Hydra takes a new key only with `++` before it. */
+const openMap = /\.(?:engine_kwargs\.[a-z]+|override_[a-z_]*config)\./u;
+
 /** `{a: {b: 1}}` → `["a.b=1"]`, as Hydra takes it. Keys are not ours, so their case must stay. */
 function hydraOverrides(tree: Tree, path = ""): string[] {
   return Object.entries(tree).flatMap(([key, value]) => {
     const name = path === "" ? key : `${path}.${key}`;
     if (isTree(value)) return hydraOverrides(value, name);
-    return [`${name}=${typeof value === "string" ? value : JSON.stringify(value)}`];
+    const sign = openMap.test(name) ? "++" : "";
+    return [`${sign}${name}=${typeof value === "string" ? value : JSON.stringify(value)}`];
   });
 }
 

@@ -90,7 +90,7 @@ describe("algorithm.estimator_map", () => {
 describe("options that have no effect", () => {
   it("are said when the run starts", async () => {
     const { trainer, events } = coinTrainer({
-      set: { "rllm.gateway.store": "memory", "trainer.total_batches": 1 },
+      set: { "rllm.gateway.store": "sqlite", "trainer.total_batches": 1 },
     });
     await trainer.train();
     expect(events).toContainEqual(
