@@ -1,5 +1,6 @@
 /** The names that the package exports: which they are, and that each is documented where it is declared. */
 import { describe, expect, it } from "vitest";
+import { apiSources, apiSourcesFile } from "./api-sources.ts";
 import { readPage } from "./pages.ts";
 import { publicNames } from "./public-api.ts";
 
@@ -53,6 +54,13 @@ describe.each(entries)("%s", (entry) => {
     const bare = own.filter(({ doc }) => !/^\/\*\*[\s*]+[^\s*@]/u.test(doc));
     expect(bare.map(({ name, file }) => `${name} (${file})`)).toEqual([]);
   });
+});
+
+it("docs/api is of these declarations and comments (npm run docs:api)", () => {
+  const written = JSON.parse(readPage(apiSourcesFile)) as Record<string, string>;
+  const now = apiSources();
+  expect(Object.keys(now)).toEqual(Object.keys(written));
+  expect(Object.keys(now).filter((file) => now[file] !== written[file])).toEqual([]);
 });
 
 it("one name means one thing in all entries", () => {

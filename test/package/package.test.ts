@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -66,6 +66,23 @@ describe("the packed package, installed alone", () => {
     ]) {
       expect(paths).toContain(path);
     }
+  });
+
+  it("has no page that leads to a file which is not in it", async () => {
+    const paths = packed.files.map(({ path }) => path);
+    const pages = paths.filter((path) => path.endsWith(".md"));
+    expect(pages).toContain("docs/index.md");
+    const texts = await Promise.all(pages.map((path) => readFile(join(root, path), "utf8")));
+    const lost = pages.flatMap((page, i) =>
+      [...texts[i]!.matchAll(/\]\(([^)\s#]+)[^)\s]*\)|(?:src|href)="([^"#]+)/gu)]
+        .map(([, link, attribute]) => link ?? attribute!)
+        .filter((target) => !/^[a-z]+:/u.test(target))
+        .map((target) => [page, posix.join(posix.dirname(page), target)] as const)
+        .filter(
+          ([, target]) => !paths.some((path) => path === target || path.startsWith(`${target}/`)),
+        ),
+    );
+    expect(lost).toEqual([]);
   });
 
   it("has no compiled file that looks for a source map", async () => {
