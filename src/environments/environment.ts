@@ -29,10 +29,26 @@ const kinds: Readonly<Record<string, Opener>> = {
   mcp: (rest, { callTimeoutMs }) => new McpSource({ server: rest, ...defined({ callTimeoutMs }) }),
   harbor: (rest, { callTimeoutMs }) => {
     const [folder = "", query = ""] = rest.split(/\?(.*)/su);
-    const runner = new URLSearchParams(query).get("runner") ?? undefined;
+    const {
+      runner,
+      pass_env: passEnv,
+      ...unknown
+    } = Object.fromEntries(new URLSearchParams(query));
+    const [wrong] = Object.keys(unknown);
+    if (wrong !== undefined) {
+      throw new ConfigError({
+        message: `The environment harbor:${rest} has the field "${wrong}"; there are runner and pass_env.`,
+        hint: "Write it as in harbor:./tasks?runner=podman&pass_env=OPENAI_API_KEY.",
+        fields: { value: rest },
+      });
+    }
     return new HarborSource({
       folder,
-      ...defined({ runner: runner as HarborRunner | undefined, callTimeoutMs }),
+      ...defined({
+        runner: runner as HarborRunner | undefined,
+        passEnv: passEnv?.split(",").filter((name) => name !== ""),
+        callTimeoutMs,
+      }),
     });
   },
   verifiers: (rest, { python }) => {

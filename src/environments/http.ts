@@ -1,6 +1,7 @@
 /** Requests to servers of environments: deadlines, sizes and statuses, for every protocol over HTTP. */
 import { startDeadline } from "../core/deadline.ts";
 import { AgentTrainerError } from "../core/errors.ts";
+import { fetchSameOrigin, RedirectError } from "../util/fetch-same-origin.ts";
 import { backOffMs, readRetryAfterMs, retry } from "../util/retry.ts";
 import { environmentError } from "./episode/environment-error.ts";
 
@@ -34,7 +35,7 @@ export function send(
   { url, method, headers, body }: HttpRequest,
   signal: AbortSignal,
 ): Promise<Response> {
-  return fetch(url, {
+  return fetchSameOrigin(url, {
     method: method ?? (body === undefined ? "GET" : "POST"),
     headers: {
       ...headers,
@@ -75,6 +76,7 @@ export function connectionError(url: string, error: unknown): AgentTrainerError 
   const what = inner instanceof Error ? inner.message : String(inner);
   return environmentError(`${url} cannot be reached: ${what}`, {
     cause: error,
+    isFinal: error instanceof RedirectError,
     hint: "Start the server of the environment, or correct its address.",
     fields: { url },
   });

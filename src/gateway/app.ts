@@ -6,12 +6,12 @@ import { ApiError, toApiError } from "./http/api-error.ts";
 import { requireToken } from "./http/auth.ts";
 import { errorResponse, errorShapeOf } from "./http/error-response.ts";
 import type { GatewayContext } from "./gateway-context.ts";
-import { isLoopback } from "./gateway-options.ts";
 import { joinUid, parsePath, type SessionRoute } from "./http/path.ts";
 import { toResponse, type Reply } from "./http/reply.ts";
 import { handleOwn } from "./routes/admin/routes.ts";
 import { listModels, retrieveModel } from "./routes/models.ts";
 import { findProtocol, offered } from "./routes/protocols.ts";
+import { isForeign, localClientsOnly } from "../util/local-clients.ts";
 import { deriveSeed } from "../util/random.ts";
 import { show } from "./http/json-fields.ts";
 import type { CaptureSession } from "./session/session.ts";
@@ -116,18 +116,10 @@ function checkUrl(url: string, limit: number): void {
   });
 }
 
-/** Without tokens, any page that a browser shows could send requests: by its own origin, or by a name that it chose. */
+/** Without tokens, any page that a browser shows could send requests. */
 export function refuseBrowsers(request: Request): void {
-  const { hostname } = new URL(request.url);
-  const isForeign =
-    !isLoopback(hostname.replace(/^\[|\]$/g, "")) && hostname !== "host.docker.internal";
-  if (!isForeign && request.headers.get("origin") === null) return;
-  throw new ApiError({
-    status: 403,
-    message:
-      "This server requires no tokens, so it serves programs of this machine only: under localhost or 127.0.0.1, and without an Origin header, as browsers send it.",
-    reason: "forbidden",
-  });
+  if (!isForeign(request.url, request.headers.get("origin"))) return;
+  throw new ApiError({ status: 403, message: localClientsOnly, reason: "forbidden" });
 }
 
 async function answer(gateway: GatewayContext, request: Request): Promise<Reply> {

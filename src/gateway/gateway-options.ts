@@ -148,8 +148,3 @@ export function checkAdminToken(adminToken: string): void {
     fields: { option: "adminToken" },
   });
 }
-
-/** Whether only this machine reaches it. */
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
-}

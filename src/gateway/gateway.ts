@@ -2,17 +2,13 @@
 import { AgentTrainerError, ConfigError } from "../core/errors.ts";
 import type { SessionHost } from "../core/session.ts";
 import { defined } from "../util/defined.ts";
+import { isLoopback } from "../util/local-clients.ts";
 import { toApiError } from "./http/api-error.ts";
 import { createApp } from "./app.ts";
 import { createToken, tokenDigest } from "./http/auth.ts";
 import { BodyBudget } from "./http/body-budget.ts";
 import { CallGate } from "./call/call-gate.ts";
-import {
-  checkAdminToken,
-  checkLimits,
-  isLoopback,
-  type GatewayOptions,
-} from "./gateway-options.ts";
+import { checkAdminToken, checkLimits, type GatewayOptions } from "./gateway-options.ts";
 import { IgnoredFields } from "./routes/fields/ignored-fields.ts";
 import { createMemoryTraceStore } from "./store/memory-trace-store.ts";
 import { GatewayMetrics } from "./metrics.ts";

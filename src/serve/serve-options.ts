@@ -1,7 +1,7 @@
 /** Options of a model server, with defaults and bounds. */
 import { ConfigError } from "../core/errors.ts";
 import type { ModelEndpoint } from "../evaluate/evaluation-options.ts";
-import { isLoopback } from "../gateway/gateway-options.ts";
+import { isLoopback } from "../util/local-clients.ts";
 
 /** A model to serve, and the name that clients know it by. */
 export interface ServedModelSpec {

@@ -1,6 +1,7 @@
 /** The routes together, with the key that opens them. A function from `Request` to `Response`. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
+import { isForeign, localClientsOnly } from "../util/local-clients.ts";
 import { TinkerWireError } from "../tinker-api/tinker-error.ts";
 import { RequestError } from "./request-error.ts";
 import { Archives } from "./routes/archive-routes.ts";
@@ -40,6 +41,8 @@ export function createApp(service: TinkerService, options: AppOptions): Hono {
   app.use(async (c, next) => {
     if (token !== null && !isEqualSecret(c.req.header("x-api-key") ?? "", token))
       throw new RequestError(401, "The key in X-API-Key is not that of this server.");
+    if (token === null && isForeign(c.req.url, c.req.header("origin")))
+      throw new RequestError(403, localClientsOnly);
     await next();
   });
   app.use(limitBodies({ each: maxBodyBytes, together: bodiesTogether * maxBodyBytes }));

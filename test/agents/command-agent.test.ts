@@ -56,6 +56,8 @@ describe("what a command gets", () => {
 
   it("is a home and a working folder of its own, and none of the caller's keys", async () => {
     process.env["SECRET_OF_A_TEST"] = "1";
+    process.env["LC_SECRET_OF_A_TEST"] = "1";
+    process.env["LC_PAPER"] = "C";
     process.env["CHOSEN_OF_A_TEST"] = "2";
     const { episode } = await runScript(
       `import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -64,7 +66,8 @@ describe("what a command gets", () => {
        console.log(JSON.stringify({
          cwd: process.cwd(), home: homedir(), temp: tmpdir(),
          given: readFileSync("in/given.txt", "utf8"), config: existsSync(homedir() + "/.tool/c"),
-         secret: process.env.SECRET_OF_A_TEST ?? null, chosen: process.env.CHOSEN_OF_A_TEST,
+         secret: process.env.SECRET_OF_A_TEST ?? process.env.LC_SECRET_OF_A_TEST ?? null,
+         paper: process.env.LC_PAPER, chosen: process.env.CHOSEN_OF_A_TEST,
        }));`,
       {
         output: "json",
@@ -75,7 +78,15 @@ describe("what a command gets", () => {
       },
     );
     const { cwd, home, temp, ...rest } = episode.output as Record<string, string>;
-    expect(rest).toEqual({ given: "for a", config: true, secret: null, chosen: "2" });
+    expect(rest).toEqual({ given: "for a", config: true, secret: null, paper: "C", chosen: "2" });
+    for (const name of [
+      "SECRET_OF_A_TEST",
+      "LC_SECRET_OF_A_TEST",
+      "LC_PAPER",
+      "CHOSEN_OF_A_TEST",
+    ]) {
+      delete process.env[name];
+    }
     expect(new Set([cwd, home, temp]).size).toBe(3);
     expect([cwd, home, temp].map((path) => existsSync(path!))).toEqual([false, false, false]);
     expect(episode.metadata).toEqual({

@@ -2,8 +2,9 @@
 import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { AgentFlow } from "../../src/core/agent.ts";
+import type { AgentTrainerError } from "../../src/core/errors.ts";
 import { readTrivialDockerfile } from "../../src/environments/harbor/dockerfile.ts";
 import { readRewards, trialRewards } from "../../src/environments/harbor/rewards.ts";
 import { environment } from "../../src/environments/index.ts";
@@ -121,6 +122,7 @@ it("tests without a reward fail the attempt, and say what they wrote", async () 
 it.each([
   ["no folder", "/no/such/folder", /which is no folder/u],
   ["another runner", ".?runner=vm", /docker, podman, bubblewrap, folder/u],
+  ["another field", ".?pass-env=A", /"pass-env"; there are runner and pass_env/u],
 ])("%s is refused", (_name, text, message) => {
   expect(() => environment(`harbor:${text}`)).toThrow(message);
 });
@@ -142,6 +144,51 @@ it.each([
   await expect(open()).rejects.toMatchObject({
     code: "ENVIRONMENT_FAILED",
     message: expect.stringMatching(message) as unknown,
+  });
+});
+
+describe("variables of this process", () => {
+  const secret = "AGENT_TRAINER_TEST_SECRET";
+  const reading = {
+    ...greeting,
+    "task.toml": greeting["task.toml"]!.replace(/WANTED = .*/u, `WANTED = "\${${secret}}" }`),
+  };
+
+  it.each(["environment", "verifier"])("are none of a task's: in env of its %s", async (part) => {
+    const other = part === "environment" ? /(?<=env = \{ )LANGUAGE.*(?= \})/u : /(?!)/u;
+    const toml = part === "verifier" ? reading["task.toml"] : greeting["task.toml"];
+    const at = await writeFiles(join(folder, "stealing", part, "task"), {
+      ...greeting,
+      "task.toml": toml!.replace(other, `STOLEN = "x\${${secret}:-}"`),
+    });
+    vi.stubEnv(secret, "hf_of_the_trainer");
+    try {
+      for (const passed of ["", "&pass_env=HOME,LANG"]) {
+        const { source, task } = await firstTask(`harbor:${at}?runner=folder${passed}`);
+        const opening = source.open(task, { signal });
+        await expect(opening).rejects.toMatchObject({ code: "ENVIRONMENT_FAILED" });
+        const error = (await opening.catch((thrown: unknown) => thrown)) as AgentTrainerError;
+        expect(error.message).toContain(`${secret}, which it may not read`);
+        expect(error.hint).toContain(`pass_env=${passed === "" ? "" : "HOME,LANG,"}${secret}`);
+        expect(JSON.stringify(error)).not.toContain("hf_of");
+      }
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
+  it("are read where pass_env names them", async () => {
+    const at = await writeFiles(join(folder, "passed", "task"), reading);
+    vi.stubEnv(secret, "hello");
+    try {
+      const { source, task } = await firstTask(`harbor:${at}?runner=folder&pass_env=${secret}`);
+      const episode = await source.open(task, { signal });
+      await episode.call("bash", { command: "printf hello > greeting.txt" }, signal);
+      expect(await episode.respond?.("Done.", signal)).toMatchObject({ reward: 1 });
+      await episode.close();
+    } finally {
+      vi.unstubAllEnvs();
+    }
   });
 });
 

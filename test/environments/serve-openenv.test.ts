@@ -1,6 +1,7 @@
 /** An environment class behind OpenEnv's WebSocket, played by our own client and by hand. */
-import { on } from "node:events";
-import { afterEach, expect, it } from "vitest";
+import { on, once } from "node:events";
+import { type IncomingMessage, request as httpRequest } from "node:http";
+import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import type { Task } from "../../src/core/task.ts";
 import {
@@ -185,4 +186,47 @@ it("/mcp: a session over HTTP that a socket takes part in", async () => {
     expect(response).toMatchObject({ jsonrpc: "2.0", error: { code } });
   }
   expect(await talk(url, [{ type: "state" }], query)).toEqual(["SESSION_ERROR"]);
+});
+
+describe("without a key", () => {
+  const foreign: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    ["a page's origin", { origin: "https://evil.example" }],
+    ["a page of another port", { origin: "http://127.0.0.1:1" }],
+    ["a sandboxed page", { origin: "null" }],
+    ["a name that a page leads here", { host: "evil.example" }],
+  ];
+
+  it.each(foreign)("a socket with %s is refused", async (_name, headers) => {
+    server = await serveEnvironment(texts, { port: 0 });
+    const socket = new WebSocket(`${server.url.replace("http", "ws")}/ws`, { headers });
+    const [error] = (await once(socket, "error")) as [Error];
+    expect(error.message).toContain("401");
+  });
+
+  it.each(foreign)(
+    "a request with %s is refused, and what it asks is not done",
+    async (_name, headers) => {
+      server = await serveEnvironment(texts, { port: 0 });
+      for (const path of ["/mcp", "/create", "/create_session"]) {
+        const request = httpRequest(`${server.url}${path}`, {
+          method: "POST",
+          // As a form of a page: no request comes before it that asks whether it may be sent.
+          headers: { "content-type": "text/plain", ...headers },
+        });
+        request.end('{"jsonrpc":"2.0","id":1,"method":"openenv/session/create"}');
+        const [response] = (await once(request, "response")) as [IncomingMessage];
+        response.resume();
+        expect([path, response.statusCode]).toEqual([path, 403]);
+      }
+    },
+  );
+
+  it("a program of this machine is served", async () => {
+    server = await serveEnvironment(texts, { port: 0 });
+    const { port } = new URL(server.url);
+    const socket = new WebSocket(`ws://localhost:${port}/ws`);
+    await once(socket, "open");
+    expect(socket.readyState).toBe(WebSocket.OPEN);
+    socket.terminate();
+  });
 });

@@ -4,7 +4,8 @@ import { delimiter, join } from "node:path";
 
 const passed = new Set(
   (
-    "LANG LANGUAGE TZ TERM SHELL USER LOGNAME VIRTUAL_ENV CONDA_PREFIX PYTHONPATH NODE_PATH " +
+    "LANG LANGUAGE LC_ALL LC_ADDRESS LC_COLLATE LC_CTYPE LC_IDENTIFICATION LC_MEASUREMENT LC_MESSAGES " +
+    "LC_MONETARY LC_NAME LC_NUMERIC LC_PAPER LC_TELEPHONE LC_TIME TZ TERM SHELL USER LOGNAME VIRTUAL_ENV CONDA_PREFIX PYTHONPATH NODE_PATH " +
     "NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR LD_LIBRARY_PATH DYLD_LIBRARY_PATH JAVA_HOME " +
     "GOROOT RUSTUP_HOME CARGO_HOME PYENV_ROOT PYENV_VERSION NVM_DIR " +
     "SYSTEMROOT WINDIR COMSPEC PATHEXT PROGRAMFILES PROGRAMDATA"
@@ -21,8 +22,8 @@ export function inheritedVariables(
 ): Readonly<Record<string, string>> {
   const own: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {
-    const isPassed = passed.has(name.toUpperCase()) || name.startsWith("LC_");
-    if (value !== undefined && (isPassed || passEnv.includes(name))) own[name] = value;
+    if (value === undefined) continue;
+    if (passed.has(name.toUpperCase()) || passEnv.includes(name)) own[name] = value;
   }
   const path = process.env["PATH"] ?? "";
   return {

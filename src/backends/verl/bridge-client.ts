@@ -2,6 +2,7 @@
  * The bridge's HTTP API: requests, long work as operations, and its errors as ours. A request that
  * got no response is repeated with the same key, so that nothing is done twice.
  */
+import { fetchSameOrigin } from "../../util/fetch-same-origin.ts";
 import { randomUUID } from "node:crypto";
 import {
   AgentTrainerError,
@@ -136,7 +137,7 @@ export class BridgeClient {
     key?: string,
   ): Promise<unknown> {
     const isBytes = body instanceof Uint8Array;
-    const response = await fetch(this.#address.url + path, {
+    const response = await fetchSameOrigin(this.#address.url + path, {
       method,
       headers: {
         authorization: `Bearer ${this.#address.token}`,

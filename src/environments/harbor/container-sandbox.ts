@@ -94,7 +94,7 @@ export async function openContainer(
   const container = `agent-trainer-${randomUUID()}`;
   const { memory_mb: memory, cpus, network_mode: mode, allow_internet: internet } = environment;
   const workdir = environment.workdir ?? null;
-  const env = resolveVariables(environment.env);
+  const env = resolveVariables(environment.env, task.passEnv);
   const flags = (own: Readonly<Record<string, string>>): string[] =>
     Object.entries(own).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
   const removal = [program, "rm", "--force", container];

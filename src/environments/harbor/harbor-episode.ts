@@ -130,7 +130,7 @@ export class HarborEpisode implements EnvironmentEpisode {
       // oxlint-disable-next-line no-await-in-loop
       await this.#sandbox.copyIn(folder, "/tests", signal);
     }
-    const variables = resolveVariables(env);
+    const variables = resolveVariables(env, this.#task.passEnv);
     const command = "chmod +x /tests/test.sh; /tests/test.sh";
     const run = { command, env: variables, user: user ?? "root", timeoutMs, signal };
     const { output, ended } = await this.#sandbox.exec(run);

@@ -14,7 +14,7 @@ import { hasContainers, openContainer, type ImageCache } from "./container-sandb
 import { HarborEpisode } from "./harbor-episode.ts";
 import { openLocalSandbox } from "./local-sandbox.ts";
 import type { Sandbox } from "./sandbox.ts";
-import { findTaskFolders, readTaskFolder } from "./task-folder.ts";
+import { findTaskFolders, readTaskFolder, resolveVariables } from "./task-folder.ts";
 
 /** Where tasks run: `folder` is a temporary folder without any isolation. */
 export const harborRunners = ["docker", "podman", "bubblewrap", "folder"] as const;
@@ -31,6 +31,12 @@ export interface HarborOptions {
    * @default the first of docker, podman and bubblewrap that works
    */
   readonly runner?: HarborRunner;
+  /**
+   * Variables of this process that `${NAME}` in a task.toml may read: what a task reads, its commands and
+   * its tests can send anywhere.
+   * @default none
+   */
+  readonly passEnv?: readonly string[];
   /** Limit of the tests in milliseconds, where the task allows more. @default 300000 */
   readonly callTimeoutMs?: number;
 }
@@ -42,6 +48,7 @@ export class HarborSource implements EnvironmentSource {
   readonly name: string;
   readonly #options: HarborOptions;
   readonly #folder: string;
+  readonly #passEnv: readonly string[];
   readonly #images: ImageCache = new Map();
   #runner: Promise<HarborRunner> | null = null;
 
@@ -49,7 +56,8 @@ export class HarborSource implements EnvironmentSource {
     this.#options = options;
     this.#folder = resolve(options.folder);
     this.name = `harbor:${options.folder}`;
-    const { runner } = options;
+    const { runner, passEnv = [] } = options;
+    this.#passEnv = passEnv;
     if (runner !== undefined && !harborRunners.includes(runner)) {
       throw new ConfigError({
         message: `${this.name} names the runner ${JSON.stringify(runner)}; there are ${harborRunners.join(", ")}.`,
@@ -89,7 +97,7 @@ export class HarborSource implements EnvironmentSource {
     }
     for (const folder of folders.slice(start, stop)) {
       // oxlint-disable-next-line no-await-in-loop
-      const { steps, config } = await readTaskFolder(folder);
+      const { steps, config } = await readTaskFolder(folder, this.#passEnv);
       yield {
         id: `${split}/${relative(isSplit ? own : this.#folder, folder) || "task"}`,
         instruction: steps[0]?.instruction ?? "",
@@ -106,7 +114,9 @@ export class HarborSource implements EnvironmentSource {
         { isFinal: true, hint: "Take the tasks from the environment: remove dataset.train." },
       );
     }
-    const read = await readTaskFolder(folder);
+    const read = await readTaskFolder(folder, this.#passEnv);
+    // Not only after the episode, when the tests begin.
+    for (const { verifier } of read.steps) resolveVariables(verifier.env, this.#passEnv);
     this.#runner ??= this.#findRunner(signal);
     this.#runner.catch(() => (this.#runner = null));
     const runner = await this.#runner;

@@ -61,7 +61,7 @@ export async function openLocalSandbox(
     await mkdir(dirname(target), { recursive: true });
     await cp(source, target, { recursive: true });
   }
-  const env = { ...plan.env, ...resolveVariables(task.config.environment.env) };
+  const env = { ...plan.env, ...resolveVariables(task.config.environment.env, task.passEnv) };
   const { network_mode, allow_internet } = task.config.environment;
   const hasNetwork = network_mode !== "no-network" && allow_internet !== false;
   const tops = await readdir(root);

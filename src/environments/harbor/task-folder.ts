@@ -103,6 +103,8 @@ export interface HarborTask {
   readonly folder: string;
   readonly config: HarborConfig;
   readonly steps: readonly HarborStep[];
+  /** Variables of this process that it may read. */
+  readonly passEnv: readonly string[];
 }
 
 /** Whether a folder is a task. */
@@ -119,7 +121,10 @@ export async function findTaskFolders(folder: string): Promise<readonly string[]
 }
 
 /** @throws AgentTrainerError (`ENVIRONMENT_FAILED`) for a folder that is no task, or one that cannot be run here. */
-export async function readTaskFolder(folder: string): Promise<HarborTask> {
+export async function readTaskFolder(
+  folder: string,
+  passEnv: readonly string[],
+): Promise<HarborTask> {
   const fail = (what: string, cause?: unknown): Error =>
     environmentError(`The task ${folder} ${what}`, { isFinal: true, cause, fields: { folder } });
   const text = await readFile(join(folder, "task.toml"), "utf8").catch((error: unknown) => {
@@ -168,7 +173,7 @@ export async function readTaskFolder(folder: string): Promise<HarborTask> {
       };
     }),
   );
-  return { folder, config, steps };
+  return { folder, config, steps, passEnv };
 }
 
 const isSeparate = ({ environment_mode, environment }: HarborVerifier): boolean =>
@@ -180,19 +185,35 @@ const isFolder = async (path: string): Promise<boolean> =>
 /** Name of a task in messages and ids. */
 export const taskName = (folder: string): string => basename(folder);
 
-/** `${NAME}` and `${NAME:-default}` from this process's environment. @throws AgentTrainerError for one that is not set. */
+/**
+ * `${NAME}` and `${NAME:-default}` from this process's environment, as far as the task may read it.
+ * @throws AgentTrainerError for a variable that it may not read, or that is not set.
+ */
 export function resolveVariables(
   given: Readonly<Record<string, string>>,
+  passEnv: readonly string[],
 ): Readonly<Record<string, string>> {
+  const refuse = (name: string, why: string, hint: string): never => {
+    throw environmentError(`The task needs the environment variable ${name}, ${why}.`, {
+      isFinal: true,
+      hint,
+      fields: { name, passEnv },
+    });
+  };
   const resolveOne = (text: string): string =>
     text.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/gu, (_all, name: string, fallback?: string) => {
-      const value = process.env[name] ?? fallback;
-      if (value !== undefined) return value;
-      throw environmentError(`The task needs the environment variable ${name}, which is not set.`, {
-        isFinal: true,
-        hint: `Set it: export ${name}=...`,
-        fields: { name },
-      });
+      const value = process.env[name];
+      if (value === undefined) {
+        return fallback ?? refuse(name, "which is not set", `Set it: export ${name}=...`);
+      }
+      if (passEnv.includes(name)) return value;
+      const allowed = passEnv.length === 0 ? "none is" : `only ${passEnv.join(", ")} is`;
+      const why = `which it may not read: ${allowed} allowed`;
+      return refuse(
+        name,
+        why,
+        `If the task is to have its value, write harbor:FOLDER?pass_env=${[...passEnv, name].join(",")}`,
+      );
     });
   return Object.fromEntries(Object.entries(given).map(([name, text]) => [name, resolveOne(text)]));
 }

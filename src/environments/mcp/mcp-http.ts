@@ -1,5 +1,6 @@
 /** The official HTTP transport, with what it lacks: a limit of size, and an error where a stream ends early. */
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { fetchSameOrigin } from "../../util/fetch-same-origin.ts";
 import { tooLarge } from "../http.ts";
 
 /** Of one response; of a stream all messages together. */
@@ -7,7 +8,7 @@ const maxBytes = 64 * 2 ** 20;
 
 /** `fetch`, whose bodies fail when they are too large. */
 export async function fetchLimited(url: string | URL, init?: RequestInit): Promise<Response> {
-  const response = await fetch(url, init);
+  const response = await fetchSameOrigin(url, init);
   if (response.body === null) return response;
   let size = 0;
   const counted = new TransformStream<Uint8Array, Uint8Array>({

@@ -9,11 +9,21 @@ const maxBytes = 16 * 2 ** 20;
 /** A socket whose client does not answer pings is closed after the second one. */
 const pingMs = 20_000;
 
-/** Takes the sockets of a server. `isAllowed` sees the headers of each. */
+/** What a client says about itself. */
+export interface ClientFacts {
+  /** "" without one. */
+  readonly key: string;
+  /** With the host that it asked for. */
+  readonly url: string;
+  /** As browsers send it. */
+  readonly origin: string | null | undefined;
+}
+
+/** Takes the sockets of a server, of the clients that are allowed. */
 export function attachOpenEnv(
   server: Server,
   source: ServedSource,
-  isAllowed: (key: string) => boolean,
+  isAllowed: (client: ClientFacts) => boolean,
   sessions: OpenEnvSessions,
 ): { close(): void } {
   const sockets = new WebSocketServer({
@@ -21,8 +31,9 @@ export function attachOpenEnv(
     path: "/ws",
     maxPayload: maxBytes,
     verifyClient: ({ req }: { req: IncomingMessage }) => {
-      const key = req.headers["x-api-key"];
-      return isAllowed(typeof key === "string" ? key : "");
+      const { "x-api-key": key, host, origin } = req.headers;
+      const url = `http://${host ?? ""}`;
+      return isAllowed({ key: typeof key === "string" ? key : "", url, origin });
     },
   });
   sockets.on("error", () => {});

@@ -4,7 +4,8 @@ import { timingSafeEqual } from "node:crypto";
 import type { Server } from "node:http";
 import type { Hono } from "hono";
 import { ConfigError } from "../../core/errors.ts";
-import { attachOpenEnv } from "./openenv-sockets.ts";
+import { isForeign, isLoopback, localClientsOnly } from "../../util/local-clients.ts";
+import { attachOpenEnv, type ClientFacts } from "./openenv-sockets.ts";
 import { OpenEnvSessions } from "./openenv-mcp.ts";
 import { createOrsApp } from "./ors-app.ts";
 import type { ServedSource } from "./served-source.ts";
@@ -28,8 +29,6 @@ export interface EnvironmentServer {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-const loopback = new Set(["127.0.0.1", "::1", "localhost"]);
-
 /**
  * Serves an environment over the Open Reward Standard (HTTP and server-sent events) and over OpenEnv
  * (WebSocket, and tools in JSON-RPC at `/mcp`): for `env: "ors:URL"` or `"openenv:URL"`, and for other
@@ -41,7 +40,7 @@ export async function serveEnvironment(
   source: ServedSource,
   { port = 8080, host = "127.0.0.1", apiKey }: ServeEnvironmentOptions = {},
 ): Promise<EnvironmentServer> {
-  if (apiKey === undefined && !loopback.has(host)) {
+  if (apiKey === undefined && !isLoopback(host)) {
     throw new ConfigError({
       message: `serveEnvironment() would listen on ${host}, which other machines can reach, without apiKey.`,
       hint: "Pass apiKey, or leave host at 127.0.0.1.",
@@ -53,8 +52,8 @@ export async function serveEnvironment(
   ors.app.post("/mcp", async (c) =>
     c.json(await sessions.answer(await c.req.json().catch(() => undefined))),
   );
-  const isAllowed = keyCheck(apiKey);
-  const server = await listen(withKey(ors.app, isAllowed), port, host);
+  const isAllowed = clientCheck(apiKey);
+  const server = await listen(withKey(ors.app, apiKey, isAllowed), port, host);
   const sockets = attachOpenEnv(server as Server, source, isAllowed, sessions);
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;
@@ -73,25 +72,30 @@ export async function serveEnvironment(
   };
 }
 
-/** Whether a key is the right one; without a key, all are. */
-function keyCheck(apiKey: string | undefined): (key: string) => boolean {
-  if (apiKey === undefined) return () => true;
+/** Whether a client has the key; without a key, whether it is a program of this machine. */
+function clientCheck(apiKey: string | undefined): (client: ClientFacts) => boolean {
+  if (apiKey === undefined) return ({ url, origin }) => !isForeign(url, origin);
   const wanted = Buffer.from(apiKey);
-  return (key) => {
+  return ({ key }) => {
     const given = Buffer.from(key);
     return given.length === wanted.length && timingSafeEqual(given, wanted);
   };
 }
 
-/** The routes, for those who have the key. */
+/** The routes, for those who may use them. */
 function withKey(
   app: Hono,
-  isAllowed: (key: string) => boolean,
+  apiKey: string | undefined,
+  isAllowed: (client: ClientFacts) => boolean,
 ): (request: Request) => Response | Promise<Response> {
-  return (request) =>
-    isAllowed(request.headers.get("x-api-key") ?? "")
-      ? app.fetch(request)
+  return (request) => {
+    const { url, headers } = request;
+    const key = headers.get("x-api-key") ?? "";
+    if (isAllowed({ key, url, origin: headers.get("origin") })) return app.fetch(request);
+    return apiKey === undefined
+      ? Response.json({ detail: localClientsOnly }, { status: 403 })
       : Response.json({ detail: "X-API-Key is missing or wrong" }, { status: 401 });
+  };
 }
 
 async function listen(

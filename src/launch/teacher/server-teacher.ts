@@ -7,6 +7,7 @@ import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
 import type { Renderer } from "../../core/policy.ts";
 import type { Teacher } from "../../core/teacher.ts";
 import { mapConcurrent } from "../../util/concurrency.ts";
+import { fetchSameOrigin, RedirectError } from "../../util/fetch-same-origin.ts";
 import { redact } from "../../util/redact.ts";
 import { backOffMs, readRetryAfterMs, retry } from "../../util/retry.ts";
 
@@ -62,7 +63,7 @@ export function createServerTeacher(options: ServerTeacherOptions): Teacher {
   async function once(path: string, body: object | null, signal: AbortSignal): Promise<unknown> {
     let response: Response;
     try {
-      response = await fetch(`${base}/v1/${path}`, {
+      response = await fetchSameOrigin(`${base}/v1/${path}`, {
         method: body === null ? "GET" : "POST",
         headers: {
           "content-type": "application/json",
@@ -74,6 +75,9 @@ export function createServerTeacher(options: ServerTeacherOptions): Teacher {
       if (response.ok) return await response.json();
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof RedirectError) {
+        throw new TeacherError(`The teacher ${name}: ${error.message}.`, false, undefined, error);
+      }
       throw new TeacherError(`The teacher ${name} did not respond.`, true, undefined, error);
     }
     const text = (await response.text().catch(() => "")).slice(0, 300);

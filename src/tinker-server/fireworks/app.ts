@@ -1,5 +1,6 @@
 /** The routes together: training and inference under the service's prefix, accounts at the root. */
 import { Hono } from "hono";
+import { isForeign, localClientsOnly } from "../../util/local-clients.ts";
 import { isEqualSecret } from "../app.ts";
 import { RequestError } from "../request-error.ts";
 import { limitBodies } from "../routes/read-body.ts";
@@ -49,6 +50,8 @@ export function createFireworksApp(parts: FireworksParts, options: FireworksAppO
         401,
         "The key in X-Api-Key or Authorization is not that of this server.",
       );
+    if (token === null && isForeign(c.req.url, c.req.header("origin")))
+      throw new RequestError(403, localClientsOnly);
     await next();
   });
   app.use(limitBodies({ each: maxBodyBytes, together: bodiesTogether * maxBodyBytes }));

@@ -2,6 +2,7 @@
  * The requests of MLflow's REST API that a run needs.
  * https://mlflow.org/docs/latest/api_reference/rest-api.html
  */
+import { fetchSameOrigin, RedirectError } from "../../util/fetch-same-origin.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
 import { backOffMs, readRetryAfterMs, retry } from "../../util/retry.ts";
 
@@ -34,7 +35,9 @@ export type MlflowRequest = (
 ) => Promise<Readonly<Record<string, unknown>>>;
 
 const isTransient = (error: unknown): boolean =>
-  error instanceof MlflowError ? error.status === 429 || error.status >= 500 : true;
+  error instanceof MlflowError
+    ? error.status === 429 || error.status >= 500
+    : !(error instanceof RedirectError);
 
 /** Sends requests; a server that is busy or away for a moment is tried again until the signal aborts. */
 export function mlflowRequests({ url, authorization }: MlflowServer): MlflowRequest {
@@ -44,7 +47,7 @@ export function mlflowRequests({ url, authorization }: MlflowServer): MlflowRequ
     if (method === "GET") {
       for (const [key, value] of Object.entries(body)) target.searchParams.set(key, String(value));
     }
-    const response = await fetch(target, {
+    const response = await fetchSameOrigin(target, {
       method,
       signal,
       headers: {

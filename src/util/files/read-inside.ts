@@ -3,7 +3,8 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 
-const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+// Windows has no such flags: there, `isPlainPath` alone finds links.
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 const pieceBytes = 65_536;
 
 /** What a file is: its bytes, or why there are none. */

@@ -1,6 +1,7 @@
 /** Who may read: a token in the first URL becomes a cookie; and what a page may load: nothing else. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
+import { isLocalName, isLoopback } from "../../util/local-clients.ts";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 
 const contentPolicy = [
@@ -28,11 +29,7 @@ function cookieName(context: Context): string {
 
 /** Names by which a loopback server may be asked; another one is a page that rebinds its name. */
 function isKnownHost(context: Context, host: string): boolean {
-  const asked = new URL(context.req.url).hostname;
-  const isLoopback = ["127.0.0.1", "localhost", "[::1]"].includes(
-    host.includes(":") ? `[${host}]` : host,
-  );
-  return !isLoopback || ["127.0.0.1", "localhost", "[::1]"].includes(asked);
+  return !isLoopback(host) || isLocalName(new URL(context.req.url).hostname);
 }
 
 export function requireToken(token: string, host: string): MiddlewareHandler {
