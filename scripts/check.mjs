@@ -1,7 +1,7 @@
 /**
  * What `npm test` and CI run, in order, each step to its end even when an earlier one failed. Tests
- * print a line per file, with how many are done. The last line adds everything up: N passed, N failed,
- * N skipped.
+ * print a line per file, with how many are done; one that fails is not tried again. The last line adds
+ * everything up: N passed, N failed, N skipped.
  *
  *   node scripts/check.mjs [--only STEP]
  */
@@ -41,20 +41,6 @@ const runCommand = (command) =>
   }).status;
 const readCounts = () => JSON.parse(readFileSync(countsFile, "utf8"));
 
-/**
- * Runs a few failed test files once more, alone: a test that lost a race against a busy machine passes
- * then, and is named; one that fails again has failed. Returns the counts of the whole.
- */
-function secondTry(first) {
-  const files = [...new Set(first.failedFiles)];
-  if (files.length === 0 || files.length > 3) return first;
-  console.log(`\n== once more, alone: ${files.join(" ")}`);
-  if (runCommand(["vitest", "run", "--no-file-parallelism", ...files]) !== 0) return first;
-  flaky.push(...files);
-  return { ...first, passed: first.passed + first.failed, failed: 0 };
-}
-
-const flaky = [];
 for (const [index, { name, command, counts }] of steps.entries()) {
   const started = Date.now();
   console.log(`\n== ${index + 1}/${steps.length} ${name}: ${command.join(" ")}`);
@@ -62,11 +48,9 @@ for (const [index, { name, command, counts }] of steps.entries()) {
   const result = { passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: 0 };
   if (counts) {
     try {
-      const first = readCounts();
-      // A crash outside of any test must not pass unseen, nor be tried again.
-      const crashed = status !== 0 && first.failed === 0;
-      const { passed, failed, skipped } = crashed ? { ...first, failed: 1 } : secondTry(first);
-      Object.assign(result, { passed, failed, skipped });
+      Object.assign(result, readCounts());
+      // A crash outside of any test must not pass unseen.
+      if (status !== 0) result.failed = Math.max(result.failed, 1);
     } catch {
       result.passed = 0;
       result.failed = 1;
@@ -79,7 +63,6 @@ for (const [index, { name, command, counts }] of steps.entries()) {
   );
 }
 rmSync(scratch, { recursive: true });
-if (flaky.length > 0) console.log(`\nFailed once and passed alone: ${flaky.join(", ")}`);
 if (failures.length > 0) console.log(`\nFailed: ${failures.join(", ")}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exit(failures.length > 0 ? 1 : 0);

@@ -59,9 +59,8 @@ export default class PlainReporter extends DefaultReporter {
       if (module.state() === "failed" && module.errors().length > 0) count.failed += 1;
     }
     const { passed, failed, skipped } = count;
-    const failedFiles = modules.filter((module) => !module.ok()).map((m) => m.relativeModuleId);
     const file = process.env["TEST_COUNTS_FILE"];
     if (file === undefined) console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
-    else writeFileSync(file, JSON.stringify({ passed, failed, skipped, failedFiles }));
+    else writeFileSync(file, JSON.stringify({ passed, failed, skipped }));
   }
 }

@@ -1,6 +1,7 @@
 /** A few conversations that show how a question of the shop is answered: look up, multiply, answer. */
 import { systemPrompt, tools } from "../shop/agent.ts";
-import { makeTasks } from "../shop/tasks.ts";
+import type { Task } from "agent-trainer";
+import { makeTasks, type ShopTask } from "../shop/tasks.ts";
 
 function call(name: string, input: Record<string, string | number>): object {
   const asked = { name, arguments: JSON.stringify(input) };
@@ -17,13 +18,12 @@ const result = (name: string, value: number): object => ({
   content: String(value),
 });
 
-/** In OpenAI's format, as the rows of a .jsonl file would be. */
-export const demonstrations: readonly object[] = makeTasks("demonstrations", 8).map((task) => {
-  const { item, count, price, answer } = task.metadata;
-  return {
+/** A conversation for each task in OpenAI's format, as the rows of a .jsonl file would be. */
+export const demonstrate = (tasks: readonly Task<ShopTask>[]): object[] =>
+  tasks.map(({ instruction, metadata: { item, count, price, answer } }) => ({
     messages: [
       { role: "system", content: systemPrompt },
-      { role: "user", content: task.instruction },
+      { role: "user", content: instruction },
       call("get_price", { item }),
       result("get_price", price),
       call("multiply", { a: count, b: price }),
@@ -31,5 +31,6 @@ export const demonstrations: readonly object[] = makeTasks("demonstrations", 8).
       { role: "assistant", content: String(answer) },
     ],
     tools,
-  };
-});
+  }));
+
+export const demonstrations: readonly object[] = demonstrate(makeTasks("demonstrations", 8));

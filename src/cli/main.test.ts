@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { argumentsOf, coinProject, root, start } from "../../test/cli/coin-project.ts";
 
-describe("agent-trainer", { timeout: 60_000 }, () => {
+describe("agent-trainer", () => {
   it("trains, with the result alone on stdout", async () => {
     const folder = coinProject();
     const { code, out, err } = await start(["train", join(folder, "run.yaml"), "--json"]);

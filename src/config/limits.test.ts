@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadConfig, resolveConfig } from "./load.ts";
+import { processorClock } from "../../test/processor-time.ts";
 
 function files(contents: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), "agent-trainer-hostile-"));
@@ -44,11 +45,11 @@ describe("a YAML file", () => {
   });
 
   it("of a million blank lines before a comment is read in linear time", () => {
-    const start = performance.now();
+    const seconds = processorClock();
     load(`defaults: [base]\nmodel: {name: m}`, {
       "base.yaml": `${"\n".repeat(400_000)}# nothing\n`,
     });
-    expect(performance.now() - start).toBeLessThan(60_000);
+    expect(seconds()).toBeLessThan(60);
   });
 
   it("whose defaults double at every step is refused", () => {

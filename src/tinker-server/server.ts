@@ -118,18 +118,26 @@ async function createService(
 
 function serve(service: TinkerService, app: Hono): TinkerServer {
   const fetch = async (request: Request): Promise<Response> => app.fetch(request);
-  let server: Server | undefined;
+  let starting: Promise<Server> | undefined;
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => {
-    closing ??= closeServer(server).then(() => service[Symbol.asyncDispose]());
-    return closing;
+  const shutDown = async (): Promise<void> => {
+    await closeServer(await starting?.catch(() => undefined));
+    await service[Symbol.asyncDispose]();
   };
+  const close = (): Promise<void> => (closing ??= shutDown());
   return {
     modelName: service.modelName,
     fetch,
     async listen({ host = "127.0.0.1", port = 0 } = {}) {
-      server = await listen(fetch, host, port);
-      const bound = (server.address() as AddressInfo).port;
+      if (starting !== undefined) {
+        throw new ConfigError({
+          message: "The server listens already.",
+          hint: "Call listen() once, or create another server.",
+        });
+      }
+      starting = listen(fetch, host, port);
+      starting.catch(() => (starting = undefined));
+      const bound = ((await starting).address() as AddressInfo).port;
       return `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
     },
     close,

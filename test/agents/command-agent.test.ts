@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { commandAgent, type CommandAgentOptions } from "../../src/agents/index.ts";
 import { runThroughGateway, type GatewayRun } from "../rollout/gateway-run.ts";
 import { expectAttributed, scriptFolder } from "./agent-script.ts";
@@ -55,10 +55,11 @@ describe("what a command gets", () => {
   });
 
   it("is a home and a working folder of its own, and none of the caller's keys", async () => {
-    process.env["SECRET_OF_A_TEST"] = "1";
-    process.env["LC_SECRET_OF_A_TEST"] = "1";
-    process.env["LC_PAPER"] = "C";
-    process.env["CHOSEN_OF_A_TEST"] = "2";
+    vi.stubEnv("SECRET_OF_A_TEST", "1");
+    vi.stubEnv("LC_SECRET_OF_A_TEST", "1");
+    vi.stubEnv("LC_PAPER", "C");
+    vi.stubEnv("CHOSEN_OF_A_TEST", "2");
+    onTestFinished(() => void vi.unstubAllEnvs());
     const { episode } = await runScript(
       `import { existsSync, readFileSync, writeFileSync } from "node:fs";
        import { homedir, tmpdir } from "node:os";

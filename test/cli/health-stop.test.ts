@@ -39,4 +39,4 @@ it("ends with status 1 and says what to do, and is resumed once that is done", a
   expect([resumed.code, resumed.err.includes("ends the run")]).toEqual([0, false]);
   const last = await start(["runs", "list", join(folder, "runs"), "--json"]);
   expect(JSON.parse(last.out)).toMatchObject([{ status: "completed", steps: 12 }]);
-}, 60_000);
+});

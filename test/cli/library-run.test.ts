@@ -38,14 +38,14 @@ function program(before: string, after: string): string {
   return file;
 }
 
-it("fails the rollout, ends, and leaves no handler behind", { timeout: 60_000 }, async () => {
+it("fails the rollout, ends, and leaves no handler behind", async () => {
   const { code, out, err } = await run([program("", "")]);
   expect(code, err).toBe(0);
   expect(out).toMatch(/told .* and fails it: Error: of a rollout\.\n/);
   expect(out).toMatch(/^completed true true$/m);
 });
 
-it("rejects with an error that no rollout owns", { timeout: 60_000 }, async () => {
+it("rejects with an error that no rollout owns", async () => {
   const { code, out } = await run([
     program('setTimeout(() => { throw new Error("of nobody"); }, 100);', ""),
   ]);
@@ -53,7 +53,7 @@ it("rejects with an error that no rollout owns", { timeout: 60_000 }, async () =
   expect(out).toMatch(/^USER_CODE_FAILED A timer .* of nobody .* true true$/m);
 });
 
-it("leaves such errors to a program that handles them itself", { timeout: 60_000 }, async () => {
+it("leaves such errors to a program that handles them itself", async () => {
   const { code, out, err } = await run([
     program(
       `process.on("uncaughtException", (error) => console.log("mine", error.message));
@@ -66,14 +66,14 @@ it("leaves such errors to a program that handles them itself", { timeout: 60_000
   expect(out).toMatch(/^completed true true$/m);
 });
 
-it("lets the program exit, and says that the run has no result", { timeout: 60_000 }, async () => {
+it("lets the program exit, and says that the run has no result", async () => {
   const { code, out, err } = await run([program("setTimeout(() => process.exit(0), 100);", "")]);
   expect(code).toBe(1);
   expect(out).not.toContain("completed");
   expect(err).toContain("The process exited with status 0 during the run.");
 });
 
-it("takes care of nothing after the run", { timeout: 60_000 }, async () => {
+it("takes care of nothing after the run", async () => {
   const { code, err } = await run([program("", 'void Promise.reject(new Error("afterwards"));')]);
   expect(code).toBe(1);
   expect(err).toContain("afterwards");

@@ -24,7 +24,7 @@ const fillingAgent = `import { symlinkSync } from "node:fs";
     return ask(task, config);
   }`;
 
-describe.runIf(process.platform === "linux")("a run folder", { timeout: 60_000 }, () => {
+describe.runIf(process.platform === "linux")("a run folder", () => {
   it("that cannot be made", async () => {
     const ended = await train(coinProject(), "trainer.output_dir=/sys/agent-trainer");
     expectSentence(

@@ -55,7 +55,7 @@ const afterStep = (code: string): string =>
 /** Of 24 rollouts, those of number 2 and 11. */
 const twice = "if (number === 2 || number === 11)";
 
-describe("an agent's mistakes that no await sees", { timeout: 120_000 }, () => {
+describe("an agent's mistakes that no await sees", () => {
   it.each([
     [
       "a promise that rejects before it is awaited",
@@ -166,7 +166,7 @@ describe("an agent's mistakes that no await sees", { timeout: 120_000 }, () => {
   });
 });
 
-describe("an agent that leaves something open", { timeout: 60_000 }, () => {
+describe("an agent that leaves something open", () => {
   it("does not keep a completed run from exiting, and is told what", async () => {
     const { code, out, err } = await trainWith({
       inModule: `setInterval(() => {}, 1000); (await import("node:net")).createServer().listen(0);`,

@@ -22,7 +22,7 @@ function compile(): Promise<string[]> {
   });
 }
 
-it("every ts block compiles, unless it is marked as a fragment", { timeout: 60_000 }, async () => {
+it("every ts block compiles, unless it is marked as a fragment", async () => {
   let count = 0;
   for (const path of pages) {
     for (const { info, code, line } of codeBlocks(readPage(path))) {

@@ -185,7 +185,7 @@ describe("metrics", () => {
     });
     const tuned = [await reportedByFineTuning("sft"), await reportedByFineTuning("dpo")].flat();
     for (const name of [...local, ...tinker, ...tuned]) found.add(name);
-  }, 180_000);
+  });
 
   it("are in the catalog if a run reports them", () => {
     expect([...found].filter((name) => catalogName(name) === undefined)).toEqual([]);

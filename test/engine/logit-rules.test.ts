@@ -21,7 +21,7 @@ beforeAll(async () => {
   const signal = new AbortController().signal;
   target = (await backend.start({ seed: 1, model, signal })) as SamplerTarget;
   prompt = target.renderer.render([{ role: "user", content: "Answer in JSON." }]).tokens;
-}, 120_000);
+});
 afterAll(() => backend[Symbol.asyncDispose]());
 
 const schema = {

@@ -52,7 +52,7 @@ async function playAll(
   return failures;
 }
 
-it("OpenEnv: 64 episodes, a fifth of the sockets cut", { timeout: 60_000 }, async () => {
+it("OpenEnv: 64 episodes, a fifth of the sockets cut", async () => {
   const counts = new WeakMap<object, number>();
   const taken: string[] = [];
   let begun = 0;
@@ -88,7 +88,7 @@ it("OpenEnv: 64 episodes, a fifth of the sockets cut", { timeout: 60_000 }, asyn
   expect(failures / begun).toBeGreaterThan(0.15);
 });
 
-it("MCP over HTTP: 64 episodes, a fifth of the connections cut", { timeout: 60_000 }, async () => {
+it("MCP over HTTP: 64 episodes, a fifth of the connections cut", async () => {
   const counts = new Map<string, number>();
   const taken: string[] = [];
   let begun = 0;

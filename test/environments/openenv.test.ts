@@ -80,7 +80,7 @@ it("actions of several fields become the arguments of one tool", async () => {
   await episode.close();
 });
 
-it("waits for room: eight episodes on a server that has one", { timeout: 30_000 }, async () => {
+it("waits for room: eight episodes on a server that has one", async () => {
   const source = await start();
   const tasks = await tasksOf(source);
   const rewards = await mapConcurrent(tasks, 8, async (task, _index, own) => {

@@ -101,4 +101,4 @@ it("gives the same scores over HTTP: from a server of the checkpoint, and one th
   const episodes = readLines(result.runDir, "episodes", "val-000001.jsonl");
   await using scripted = await replay(episodes as unknown as readonly Recorded[]);
   expect(await evaluated(`${scripted.url}/v1`)).toEqual(expected);
-}, 120_000);
+});

@@ -25,7 +25,7 @@ function run(
 const add = "Here it is:\n```js\nconst add = (a, b) => a + b;\n```\nDone.";
 const check = (expected: number): string => `if (add(1, 2) !== ${expected}) throw new Error("no");`;
 
-describe.skipIf(process.platform === "win32")("code", { timeout: 60_000 }, () => {
+describe.skipIf(process.platform === "win32")("code", () => {
   it("passes and fails tests", async () => {
     expect(await run("javascript", add, check(3))).toMatchObject({ reward: 1, isCorrect: true });
     expect(await run("javascript", add, check(4))).toMatchObject({ reward: 0, isCorrect: false });

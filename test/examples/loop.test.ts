@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { root } from "../docs/pages.ts";
 
-it("raises the reward of the built-in model by hand", { timeout: 180_000 }, () => {
+it("raises the reward of the built-in model by hand", () => {
   const conditions = "--conditions=agent-trainer-source";
   const { stdout, status } = spawnSync(
     process.execPath,

@@ -23,7 +23,7 @@ const recorded = (runDir: string) =>
   );
 
 describe.each(["sft", "dpo"] as const)("%s on the embedded engine", (loss) => {
-  it("resumes to the same numbers and weights, to the last bit", { timeout: 120_000 }, async () => {
+  it("resumes to the same numbers and weights, to the last bit", async () => {
     const examples = loss === "sft" ? shopConversations("run", 5) : shopPairs("run", 5);
     const run = (outputDir: string, rest: Partial<FineTuneOptions> = {}) =>
       fineTune({

@@ -79,7 +79,7 @@ describe("recorded episodes", () => {
     episodes = [...readEpisodes(folder)];
     await using other = createLocalBackend({ threads: 1 });
     ({ renderer } = await start(other, "builtin:shop-tiny"));
-  }, 120_000);
+  });
 
   const sampled = ({ trajectories }: Episode): number =>
     trajectories

@@ -104,7 +104,7 @@ it(
   },
 );
 
-it("gives metrics equal within 1e-4 for ten steps of the shop", { timeout: 240_000 }, async () => {
+it("gives metrics equal within 1e-4 for ten steps of the shop", async () => {
   const set = { "model.lora_alpha": 12 };
   const inProcess = await run(createLocalBackend(), modelPath, { set });
   const remote = await run(viaFireworks(), baseModel, { set });

@@ -44,7 +44,7 @@ describe("with the embedded engine", () => {
     const onWarning = (text: string): void => void warnings.push(text);
     gateway = createGateway({ target, model: "tiny", onWarning });
     await gateway.listen();
-  }, 120_000);
+  });
   afterAll(async () => {
     await gateway[Symbol.asyncDispose]();
     await backend[Symbol.asyncDispose]();

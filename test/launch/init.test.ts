@@ -12,6 +12,15 @@ mkdirSync(join(root, ".cache"), { recursive: true });
 const parent = mkdtempSync(join(root, ".cache", "init-"));
 afterAll(() => rmSync(parent, { recursive: true }));
 
+// OpenAI's agents listen to signals as soon as they are imported, for the whole process.
+const events = ["SIGINT", "SIGTERM", "unhandledRejection"] as const;
+const before = events.flatMap((event) => process.rawListeners(event));
+afterAll(() => {
+  for (const event of events)
+    for (const listener of process.rawListeners(event))
+      if (!before.includes(listener)) process.off(event, listener as () => void);
+});
+
 // Mastra needs Node 22 and 150 packages: test/integration/init/.
 const installed = frameworkNames.filter((name) => name !== "mastra");
 const chosen = [

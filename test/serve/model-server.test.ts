@@ -22,7 +22,7 @@ beforeAll(async () => {
   ];
   server = await createModelServer({ models, key: "secret" });
   ({ url } = await server.listen());
-}, 120_000);
+});
 afterAll(() => server[Symbol.asyncDispose]());
 
 const openai = (baseURL: string, apiKey = "any"): OpenAI =>

@@ -147,7 +147,7 @@ const refusals: readonly (readonly [string, Send, string])[] = [
   ],
 ];
 
-it.each(refusals)("goes on after %s", { timeout: 20_000 }, async (_, send, words) => {
+it.each(refusals)("goes on after %s", async (_, send, words) => {
   const modelId = await raw.createModel();
   const wrong = await send(modelId, 1);
   expect(await raw.resultOf(wrong)).toMatchObject({
@@ -183,7 +183,7 @@ it("does not step on a batch of which a part was refused, and says so once", asy
   expect(empty).toMatchObject({ metrics: { grad_norm: 0 } });
 });
 
-it("goes on without a number that never came", { timeout: 20_000 }, async () => {
+it("goes on without a number that never came", async () => {
   await using hasty = await startServer({ gapMs: 300 });
   const client = rawClient(hasty.server);
   const modelId = await client.createModel();
@@ -191,14 +191,12 @@ it("goes on without a number that never came", { timeout: 20_000 }, async () => 
   expect(await client.resultOf(late)).toMatchObject({
     error: expect.stringContaining("sequence number 1 did not come within 300 ms"),
   });
-  const began = performance.now();
   const next = [
     await client.post("optim_step", { model_id: modelId, seq_id: 4, adam_params: {} }),
     await client.post("forward_backward", forwardBackward(modelId, 5)),
     await client.post("optim_step", { model_id: modelId, seq_id: 6, adam_params: {} }),
   ];
   const [partial, , whole] = await Promise.all(next.map((response) => client.resultOf(response)));
-  expect(performance.now() - began).toBeLessThan(10_000);
   expect(partial).toMatchObject({ error: expect.stringContaining("step was not taken") });
   expect((whole!["metrics"] as Record<string, number>)["grad_norm"]).toBeGreaterThan(0);
   const again = await client.post("forward_backward", forwardBackward(modelId, 8));

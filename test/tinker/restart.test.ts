@@ -34,7 +34,7 @@ async function serve(
   return { url, kill };
 }
 
-it("resumes to the numbers of a run that nobody disturbed", { timeout: 120_000 }, async () => {
+it("resumes to the numbers of a run that nobody disturbed", async () => {
   const folder = newFolder();
   const options = { steps: 4, set: { "trainer.save_freq": 2 } };
   const first = await serve(folder);

@@ -8,8 +8,10 @@ import { liveSnapshots, wrongServer } from "./altered-servers.ts";
 import { fetchOf, startServer, token, type Fetch, type LocalServer } from "./local-server.ts";
 
 let local: LocalServer;
+let url: string;
 beforeAll(async () => {
   local = await startServer();
+  url = await local.server.listen();
 });
 afterAll(() => local[Symbol.asyncDispose]());
 
@@ -37,8 +39,7 @@ function inspect(fetch: Fetch, only: readonly string[]): Promise<ServiceReport> 
 const verdicts = ({ findings }: ServiceReport): Record<string, string> =>
   Object.fromEntries(findings.map(({ name, verdict }) => [name, verdict]));
 
-it("finds that our server does all that the service documents", { timeout: 240_000 }, async () => {
-  const url = await local.server.listen();
+it("finds that our server does all that the service documents", async () => {
   const { code, out } = await cli(url, "--key", token, "--json");
   const report = JSON.parse(out) as ServiceReport & { readonly training: string };
   expect(report).toMatchObject({ url, baseModel: "shop-tiny", training: "asynchronous" });
@@ -47,7 +48,7 @@ it("finds that our server does all that the service documents", { timeout: 240_0
   expect(code).toBe(0);
 });
 
-it("names what a server averages, ignores and lacks", { timeout: 240_000 }, async () => {
+it("names what a server averages, ignores and lacks", async () => {
   const server = wrongServer(fetchOf(local.server));
   const report = await inspect(server, [
     "GET checkpoints",
@@ -86,12 +87,15 @@ it("tells a server whose snapshots follow the trained weights", async () => {
   expect(trainingOn(report)).toBe("synchronous");
 });
 
+it("does not listen a second time, which would lose the first socket", async () => {
+  await expect(local.server.listen()).rejects.toThrow("The server listens already.");
+});
+
 it("says what is wrong where there is nothing to probe", async () => {
   expect(await cli("not-a-url")).toMatchObject({
     code: 2,
     err: expect.stringContaining('"not-a-url" is not the URL of a server') as string,
   });
-  const url = await local.server.listen();
   expect(await cli(url, "--key", "tml-wrong")).toMatchObject({
     code: 1,
     err: expect.stringContaining("status 401") as string,

@@ -65,7 +65,7 @@ beforeAll(async () => {
     ...row,
     samplingLogprobs: row.samplingLogprobs.map((l, i) => l - 0.5 * Math.sin(i)),
   }));
-}, 60_000);
+});
 afterAll(async () => {
   await local[Symbol.asyncDispose]();
   await remote[Symbol.asyncDispose]();

@@ -86,4 +86,4 @@ it("holds for conversations over the gateway's own protocol", async () => {
   expect(totals.drifted).toBe(0);
   expect(totals.calls).toBe(models.length * 20 * 4);
   expect(totals.extended).toBeGreaterThan(totals.calls / 2);
-}, 60_000);
+});

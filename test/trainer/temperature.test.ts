@@ -47,7 +47,7 @@ async function run(set: Readonly<Record<string, unknown>>): Promise<Numbers> {
   };
 }
 
-describe("a run at temperature 0.7 on the local backend", { timeout: 120_000 }, () => {
+describe("a run at temperature 0.7 on the local backend", () => {
   it("has ratios of 1 at the first update of each step, and nothing to warn of", async () => {
     const { metrics, warnings } = await run({ "algorithm.entropy_coef": 0.01 });
     expect(metrics).toHaveLength(2);
@@ -164,7 +164,7 @@ async function gradientRatios(
   return ratios;
 }
 
-describe("a bandit at temperature 0.5", { timeout: 120_000 }, () => {
+describe("a bandit at temperature 0.5", () => {
   it("has the gradient of the expected reward of the policy that is sampled", async () => {
     const policy = smallModel();
     const sampler = await BatchSampler.create(policy, { threads: 1 });

@@ -6,7 +6,7 @@ import { hasPython } from "./fake-bridge.ts";
 
 const folder = fileURLToPath(new URL("../../python/", import.meta.url));
 
-it.skipIf(!hasPython)("passes its own tests", { timeout: 60_000 }, () => {
+it.skipIf(!hasPython)("passes its own tests", () => {
   const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };
   const { status, stderr } = spawnSync(
     "python3",

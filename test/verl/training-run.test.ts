@@ -67,7 +67,7 @@ function trainer(options: Options): AgentTrainer {
 const rewards = (folder: string): number[] =>
   readLines(folder, "letters", "metrics.jsonl").map((line) => line["reward/mean"] as number);
 
-describe.skipIf(!hasPython)("training through the bridge", { timeout: 60_000 }, () => {
+describe.skipIf(!hasPython)("training through the bridge", () => {
   it("learns, and every trace carries the version of the weights that drew it", async () => {
     const outputDir = newFolder();
     const result = await trainer({ outputDir, steps: 12 }).train();

@@ -72,7 +72,7 @@ describe("bad options", () => {
   });
 });
 
-it("serves until Ctrl-C and keeps what it captured", { timeout: 60_000 }, async () => {
+it("serves until Ctrl-C and keeps what it captured", async () => {
   const path = join(folder, "traces.sqlite");
   const { AGENT_TRAINER_ADMIN_TOKEN: _unset, ...env } = process.env;
   const child = spawn(

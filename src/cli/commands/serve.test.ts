@@ -105,7 +105,7 @@ it(
   },
 );
 
-it("serves the Fireworks API with the given key", { timeout: 60_000 }, async () => {
+it("serves the Fireworks API with the given key", async () => {
   const exited = await serve("--fireworks", ["--key", "fw_mine"], async ({ url, token }) => {
     // A key that was chosen is not printed.
     expect(token).toBe("");

@@ -108,10 +108,9 @@ describe("sockets", () => {
     expect(await session.traces()).toEqual([]);
   });
 
-  it("are cut when headers or a body trickle", { timeout: 30_000 }, async () => {
+  it("are cut when headers or a body trickle", async () => {
     const limits = { headersTimeoutMs: 200, bodyTimeoutMs: 300 };
     const { port, session } = await listen(limits);
-    const start = performance.now();
     const head = `POST /sessions/mine/v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${session.apiKey}\r\n`;
     const drip = Array.from({ length: 100 }, (_, i) => `X-${i}: y\r\n`);
     const body = Array.from({ length: 100 }, () => " ");
@@ -121,7 +120,6 @@ describe("sockets", () => {
       raw(port, [`${head}Content-Length: 1000\r\n\r\n`, ...body], 50),
       raw(port, [`${head}Transfer-Encoding: chunked\r\n\r\n`, ...chunks], 50),
     ]);
-    expect(performance.now() - start).toBeLessThan(4500);
     for (const response of responses) expect(response).toMatch(/^HTTP\/1\.1 408/);
     expect(await session.traces()).toEqual([]);
   });

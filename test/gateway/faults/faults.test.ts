@@ -181,7 +181,7 @@ describe("streams that are merely odd are read as what they are", () => {
     ["a megabyte of nothing first", { type: "huge", bytes: 1_000_000 }],
   ];
   for (const tokenMode of ["cumulative", "server"] as const) {
-    it.each(odd)(`%s (${tokenMode})`, { timeout: 30_000 }, async (_name, fault) => {
+    it.each(odd)(`%s (${tokenMode})`, async (_name, fault) => {
       await using upstream = await failing(fault);
       const own = tokenMode === "server" ? {} : { renderer };
       await using world = await openWorld({ workers: [{ url: upstream.url }], tokenMode, ...own });

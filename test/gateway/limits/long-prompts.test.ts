@@ -7,6 +7,7 @@ import { createGateway, type Gateway } from "../../../src/gateway/index.ts";
 import type { Renderer } from "../../../src/core/policy.ts";
 import { createScriptedSampler } from "../../../src/testing/index.ts";
 import { loadReal } from "../../renderers/real-tokenizers.ts";
+import { processorClock } from "../../processor-time.ts";
 
 const { tokenizer, config } = loadReal("qwen2_5");
 const contextLength = 16_384;
@@ -58,7 +59,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** The longest that `/health` took while `work` went on, with what `work` gave. */
+/** The most seconds of processor time that passed before `/health` was answered while `work` went on, with what `work` gave. */
 async function healthDuring<T>(
   work: Promise<T>,
 ): Promise<{ readonly longest: number; readonly result: T }> {
@@ -68,9 +69,9 @@ async function healthDuring<T>(
     state.isOver = true;
   });
   while (!state.isOver) {
-    const start = performance.now();
+    const seconds = processorClock();
     expect((await fetch(`${url}/health`)).status).toBe(200);
-    longest = Math.max(longest, performance.now() - start);
+    longest = Math.max(longest, seconds());
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   return { longest, result: await over };
@@ -94,7 +95,7 @@ describe("a text of 30 MiB", () => {
         error: { code: "context_length_exceeded", param: "messages" },
       });
       // Some 100 ms of a machine of its own; tokenising as a whole took minutes.
-      expect(longest).toBeLessThan(1000);
+      expect(longest).toBeLessThan(1);
     },
     60_000,
   );
@@ -114,7 +115,7 @@ describe("a text of 30 MiB", () => {
         message: expect.stringMatching(/^prompt is too long: .*at least/),
       },
     });
-  }, 60_000);
+  });
 });
 
 describe("a text that may just fit", () => {
@@ -128,8 +129,8 @@ describe("a text that may just fit", () => {
       status: 200,
       body: { usage: { prompt_tokens: expect.any(Number) } },
     });
-    expect(longest).toBeLessThan(1000);
-  }, 60_000);
+    expect(longest).toBeLessThan(1);
+  });
   it("has the same ids as when it is encoded at once", async () => {
     const renderer: Renderer = chooseRenderer(tokenizer, config);
     const { signal } = new AbortController();
@@ -145,7 +146,7 @@ describe("a text that may just fit", () => {
     expect(await renderer.long!.encode(long.content, {}, signal)).toEqual(
       renderer.encode!(long.content),
     );
-  }, 60_000);
+  });
   it("is given up when its client leaves, and the next one need not wait for it", async () => {
     const renderer = chooseRenderer(tokenizer, config);
     const controller = new AbortController();
@@ -155,7 +156,7 @@ describe("a text that may just fit", () => {
     const { signal } = new AbortController();
     const short = "word ".repeat(8000);
     expect(await renderer.long!.encode(short, {}, signal)).toEqual(renderer.encode!(short));
-  }, 60_000);
+  });
 });
 
 describe("the bound by bytes", () => {

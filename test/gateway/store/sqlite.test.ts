@@ -17,6 +17,7 @@ import { ConfigError } from "../../../src/core/errors.ts";
 import { createSqliteTraceStore, type TraceStore } from "../../../src/gateway/index.ts";
 import type { Trace } from "../../../src/core/trace.ts";
 import { sampleIds, makeSession, makeTrace } from "./make-trace.ts";
+import { processorClock } from "../../processor-time.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sqlite-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -250,7 +251,7 @@ it("moves its log into the file while it writes", async () => {
   await store.close();
 });
 
-it("opens with 100,000 traces in less than two seconds", { timeout: 120_000 }, async () => {
+it("opens with 100,000 traces in less than two seconds", async () => {
   const path = file("many.sqlite");
   const store = createSqliteTraceStore(path);
   const perSession = 50;
@@ -264,14 +265,14 @@ it("opens with 100,000 traces in less than two seconds", { timeout: 120_000 }, a
     ]);
   }
   await store.close();
-  const start = performance.now();
+  const seconds = processorClock();
   const again = createSqliteTraceStore(path);
   const sessions = again.sessions();
   expect(await again.bySession("s1999")).toHaveLength(perSession);
-  const seconds = (performance.now() - start) / 1000;
+  const opened = seconds();
   expect(sessions).toHaveLength(2000);
   expect(sessions.every(({ traceCount }) => traceCount === perSession)).toBe(true);
-  expect(seconds).toBeLessThan(2);
+  expect(opened).toBeLessThan(2);
   await again.close();
 });
 

@@ -352,7 +352,7 @@ for (const [name, open] of [
     let asked: Asked;
     beforeAll(async () => {
       asked = await open();
-    }, 120_000);
+    });
     afterAll(() => asked[Symbol.asyncDispose]());
 
     const own = questions.filter(({ of }) => of === undefined || of.includes(name));
@@ -374,7 +374,7 @@ for (const [name, open] of [
         if (isBackendLoss(config, asked.backend.capabilities)) await update;
         else await expect(update).rejects.toMatchObject({ code: "OPTION_UNSUPPORTED" });
       }
-    }, 60_000);
+    });
   });
 }
 
@@ -402,5 +402,5 @@ describe("limits on an update", () => {
     const loose = { gradNorm: norm * 2, kl: kl * 2, ratio: 100 };
     await backend.updatePolicy(rows, loss, optim, undefined, loose);
     expect(await backend.forward!(rows, "current")).toEqual(expected);
-  }, 60_000);
+  });
 });

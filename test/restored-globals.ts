@@ -1,0 +1,81 @@
+/**
+ * Unit test files share a process, so what one replaces for all of it (a variable, fetch, timers, a
+ * listener) or leaves running would change another file's result. Each file is checked when it ends.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, expect, vi } from "vitest";
+
+/** Functions that tests replace; compared by identity. */
+const replaceable: Record<string, () => unknown> = {
+  fetch: () => globalThis.fetch,
+  Date: () => globalThis.Date,
+  "Date.now": () => Date.now,
+  "Math.random": () => Math.random,
+  setTimeout: () => globalThis.setTimeout,
+  setInterval: () => globalThis.setInterval,
+  "performance.now": () => performance.now,
+  "process.stdout.write": () => process.stdout.write,
+  "process.stderr.write": () => process.stderr.write,
+  "process.exit": () => process.exit,
+  "process.kill": () => process.kill,
+  "process.platform": () => process.platform,
+  "process.emitWarning": () => process.emitWarning,
+  "process.exitCode": () => process.exitCode,
+  "process.cwd()": () => process.cwd(),
+  "process.stdin.isTTY": () => process.stdin.isTTY,
+  "process.stdout.isTTY": () => process.stdout.isTTY,
+  "process.stdout.columns": () => process.stdout.columns,
+  "fake timers": () => vi.isFakeTimers(),
+};
+
+/** What keeps a process alive or a port taken; everything else comes and goes with single calls. */
+const running = ["TCPServerWrap", "PipeServerWrap", "ProcessWrap", "MessagePort", "FSEventWrap"];
+
+function countRunning(): Record<string, number> {
+  const counts = Object.fromEntries(running.map((name) => [name, 0]));
+  for (const name of process.getActiveResourcesInfo())
+    if (name in counts) counts[name] = counts[name]! + 1;
+  return counts;
+}
+
+/** Signals and faults; a module may listen to the process's end once it is loaded. */
+const listeners = (): Record<string, number> =>
+  Object.fromEntries(
+    process
+      .eventNames()
+      .map((name) => [String(name), process.listenerCount(name)] as const)
+      .filter(([name]) => /^SIG|^un|^warning$/u.test(name)),
+  );
+
+/** Without what loading the engine sets, for good. */
+function variables(): NodeJS.ProcessEnv {
+  const { ORT_DISABLE_TELEMETRY: _, ...others } = process.env;
+  return others;
+}
+
+const state = {
+  variables: variables(),
+  values: Object.fromEntries(Object.entries(replaceable).map(([name, read]) => [name, read()])),
+  listeners: listeners(),
+};
+const before = countRunning();
+
+/** What runs now and did not when the file began; ends of servers and processes take a moment. */
+async function leftRunning(): Promise<Record<string, number>> {
+  for (let waited = 0; ; waited += 20) {
+    const left = Object.entries(countRunning())
+      .map(([name, count]) => [name, count - before[name]!] as const)
+      .filter(([, more]) => more > 0);
+    if (left.length === 0 || waited >= 2000) return Object.fromEntries(left);
+    await sleep(20);
+  }
+}
+
+// Hooks end in the reverse of their order, so this one sees what the file's own have restored.
+afterAll(async () => {
+  expect(variables(), "variables of the environment").toEqual(state.variables);
+  for (const [name, read] of Object.entries(replaceable))
+    expect(read(), name).toBe(state.values[name]);
+  expect(listeners(), "listeners of the process").toEqual(state.listeners);
+  expect(await leftRunning(), "still running").toEqual({});
+});
