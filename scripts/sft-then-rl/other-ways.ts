@@ -26,7 +26,7 @@ const rollout = { n: 8, train: { maxTokens: 64 }, val: { maxTokens: 64 } };
 const training = { learningRate: 5e-4 };
 
 /** GRPO of `config` on the shop's tasks; resolves with its run folder. */
-async function train(config: TrainOptions, steps: number): Promise<string> {
+async function reinforce(config: TrainOptions, steps: number): Promise<string> {
   const trainer = new AgentTrainer({
     agentFlow: agent,
     evaluator,
@@ -69,11 +69,14 @@ const ways: Record<string, () => Promise<string>> = {
     learn({ fineTuning: { fromRun: recorded, loss: "dpo" } }),
   "the teacher: 28 steps on 56 conversations": () => Promise.resolve(teacher),
   "distillation.teacher: 4 steps of 32 rollouts, from that teacher": () =>
-    train({ model: { name: builtIn }, data: { trainBatchSize: 4 }, distillation: { teacher } }, 4),
+    reinforce(
+      { model: { name: builtIn }, data: { trainBatchSize: 4 }, distillation: { teacher } },
+      4,
+    ),
 };
 
 // The episodes of a first step are those of the model before any update.
-const recorded = await train({ model: { name: builtIn }, data: { trainBatchSize: 16 } }, 1);
+const recorded = await reinforce({ model: { name: builtIn }, data: { trainBatchSize: 16 } }, 1);
 const conversations = demonstrate(makeTasks("demonstrations", 56));
 const teacher = await learn({ train: conversations, steps: 28 });
 const results: Record<string, unknown> = {};

@@ -16,7 +16,7 @@ import {
   readLines,
   withoutClock,
 } from "./coin-run.ts";
-import { episode } from "./options/episodes.ts";
+import { episode as makeEpisode } from "./options/episodes.ts";
 
 /** Tasks 0 and 1 are partly solved, 2 is always solved, 3 and 4 never. */
 function evaluator(task: { id: string }, episode: { rolloutIndex: number }): number {
@@ -201,7 +201,7 @@ describe("what a task has to teach is what the loss sees", () => {
   const config = (...overrides: string[]) =>
     loadConfig({ overrides: ["model.name=m", "rejection_sample.enable=true", ...overrides] })
       .config;
-  const equal = { key: "1/a", since: 1, episodes: [episode(), episode({}, 1)] };
+  const equal = { key: "1/a", since: 1, episodes: [makeEpisode(), makeEpisode({}, 1)] };
 
   it("a teacher teaches where rewards are equal, which is still counted", () => {
     expect(assessTask(config(), equal)).toMatchObject({ hasContrast: false, isUseful: false });

@@ -107,7 +107,7 @@ it.each([null, 400])(
       onEvent: (event) => events.push(event),
     }).train();
     const lines = readLines(runDir, "metrics.jsonl");
-    const [trained] = lines.filter(({ phase }) => phase === "train");
+    const trained = lines.find(({ phase }) => phase === "train");
     expect(trained?.["reward/mean"]).toBe(1);
     const last = lines.findLast(({ phase }) => phase === "validation");
     expect(last?.["val/reward/mean"]).toBe(1);
