@@ -61,6 +61,7 @@ export type {
 export type { TrajectoryRecorder } from "./workflow/trajectory-recorder.ts";
 
 // Results of rollouts
+export type { FailedCall } from "./core/failed-call.ts";
 export type {
   Episode,
   EvalOutput,

@@ -1,5 +1,6 @@
 /** How a rollout gets its own endpoint and gets back what was captured there. */
 import type { TrajectoryHandle } from "./agent.ts";
+import type { FailedCall } from "./failed-call.ts";
 import type { SamplingParams } from "./policy.ts";
 import type { Trace } from "./trace.ts";
 
@@ -30,6 +31,8 @@ export interface RolloutSession {
   recorded?(): Promise<readonly Trace[]>;
   /** The response of the last call, where that was a server error (5xx); else null. */
   serverError?(): string | null;
+  /** Calls so far that ended without a response and were not repeated with success. */
+  failedCalls?(): readonly FailedCall[];
   /** Idempotent. Aborts calls still in flight. */
   close(): Promise<void>;
 }

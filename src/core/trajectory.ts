@@ -2,6 +2,7 @@
  * What a rollout produces: an Episode holds named Trajectories, a Trajectory holds Steps, a Step
  * holds the Trace of one model call. Read-only: later stages create new objects.
  */
+import type { FailedCall } from "./failed-call.ts";
 import type { Task } from "./task.ts";
 import type { Trace } from "./trace.ts";
 
@@ -79,6 +80,11 @@ export interface Episode {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Attempts made, from 1. */
   readonly attempts: number;
+  /**
+   * Model calls that ended in an error or were cut, and that the agent did not repeat with success; absent where
+   * there are none. At most 100.
+   */
+  readonly failedCalls?: readonly FailedCall[];
   /** What went wrong last, when something did. */
   readonly error?: {
     readonly name: string;

@@ -10,7 +10,7 @@ import { joinUid, parsePath, type SessionRoute } from "./http/path.ts";
 import { toResponse, type Reply } from "./http/reply.ts";
 import { handleOwn } from "./routes/admin/routes.ts";
 import { listModels, retrieveModel } from "./routes/models.ts";
-import { findProtocol, offered } from "./routes/protocols.ts";
+import { callsModel, findProtocol, offered } from "./routes/protocols.ts";
 import { isForeign, localClientsOnly } from "../util/local-clients.ts";
 import { deriveSeed } from "../util/random.ts";
 import { show } from "./http/json-fields.ts";
@@ -90,13 +90,18 @@ async function responseSession(
   if (protocol) {
     refuseWebSocket(request);
     requireMethod(request, "POST");
-    return open.response(async () => {
+    const responding = open.response(async () => {
       const lease = await gateway.bodyBudget.admit(open.uid, request);
       try {
         return await protocol({ gateway, session: open, route, request, lease });
       } finally {
         lease.end();
       }
+    });
+    if (!callsModel(protocol)) return responding;
+    return responding.catch((error: unknown) => {
+      open.failedCalls.failed(error, { request: null, trajectoryUid: route.trajectoryUid });
+      throw error;
     });
   }
   const [first, second] = route.rest;

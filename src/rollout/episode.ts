@@ -1,4 +1,5 @@
 /** Episodes of rollouts that returned, failed, or were cut off. Plain data, not scored yet. */
+import type { FailedCall } from "../core/failed-call.ts";
 import type { Task } from "../core/task.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { defined } from "../util/defined.ts";
@@ -29,7 +30,7 @@ export function returnedEpisode<Metadata>(
   outcome: AttemptOutcome & { readonly kind: "returned" },
   attempts: number,
 ): Episode {
-  const { result, trajectories, metrics, terminationReason } = outcome;
+  const { result, trajectories, metrics, terminationReason, failedCalls } = outcome;
   return {
     ...emptyEpisode(request, attempts),
     trajectories,
@@ -38,8 +39,12 @@ export function returnedEpisode<Metadata>(
     metadata: result.metadata ?? {},
     terminationReason,
     ...defined({ error: result.error }),
+    ...madeWithout(failedCalls),
   };
 }
+
+const madeWithout = (failedCalls: readonly FailedCall[]): Pick<Episode, "failedCalls"> =>
+  failedCalls.length === 0 ? {} : { failedCalls };
 
 /**
  * A failure caused by the agent itself is a rollout like any other: it has a reward, and its calls
@@ -55,14 +60,16 @@ export function scoreFailure(episode: Episode, { reward, retriesAgent }: Failure
 
 export function failedEpisode<Metadata>(
   request: RolloutRequest<Metadata>,
-  { isTimeout, error, fault, trajectories, metrics }: AttemptOutcome & { readonly kind: "failed" },
+  outcome: AttemptOutcome & { readonly kind: "failed" },
   attempts: number,
   policy: FailurePolicy,
 ): Episode {
+  const { isTimeout, error, fault, trajectories, metrics, failedCalls } = outcome;
   const failed: Episode = {
     ...emptyEpisode(request, attempts),
     terminationReason: isTimeout ? "timeout" : "error",
     error: errorFacts(error),
+    ...madeWithout(failedCalls),
   };
   if (fault !== "agent" || policy.retriesAgent) return failed;
   return scoreFailure({ ...failed, trajectories, metrics }, policy);

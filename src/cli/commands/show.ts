@@ -1,5 +1,6 @@
 /** `agent-trainer show`: recorded rollouts of a run or an evaluation, as a list or one as a transcript. */
 import { ConfigError } from "../../core/errors.ts";
+import { describeFailedCalls } from "../../core/failed-call.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import { readEpisodes } from "../../evaluate/recorded-episodes.ts";
 import { nearestName } from "../../util/nearest-name.ts";
@@ -44,13 +45,14 @@ function find(folder: string, wanted: string): Episode {
 
 function list(folder: string, isFailedOnly: boolean): Listed[] {
   return [...readEpisodes(folder)]
-    .map(({ id, reward, isCorrect, terminationReason, error }, i) => ({
+    .map(({ id, reward, isCorrect, terminationReason, error, failedCalls }, i) => ({
       number: i + 1,
       id,
       reward,
       isCorrect,
       terminationReason,
-      error: error === undefined ? null : `${error.name}: ${error.message}`,
+      error:
+        error === undefined ? describeFailedCalls(failedCalls) : `${error.name}: ${error.message}`,
     }))
     .filter(({ isCorrect, error }) => !isFailedOnly || isCorrect === false || error !== null);
 }

@@ -1,4 +1,5 @@
 /** An episode's conversation, readable in a terminal. Model output is shown without control characters. */
+import { describeFailedCalls } from "../../core/failed-call.ts";
 import type { ChatMessage } from "../../core/message.ts";
 import type { Episode, Step } from "../../core/trajectory.ts";
 import { type Colors, safeText } from "./terminal.ts";
@@ -59,6 +60,8 @@ export function formatEpisode(episode: Episode, colors: Colors): string {
       }
     }
   }
+  const failed = describeFailedCalls(episode.failedCalls);
+  if (failed !== null) lines.push(`  ${colors.red(safeText(failed))}`);
   if (episode.error !== undefined) {
     lines.push(`  ${colors.red(safeText(`${episode.error.name}: ${episode.error.message}`))}`);
   }

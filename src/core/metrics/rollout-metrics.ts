@@ -135,6 +135,12 @@ export const rolloutMetrics = [
         meaning: "Rollouts with a response truncated by `max_tokens`.",
       },
       {
+        names: ["episode/calls/failed"],
+        unit: "mean count",
+        meaning:
+          "Calls per rollout that ended in an error or were cut, and that the agent did not repeat with success.",
+      },
+      {
         names: ["episode/calls/untrainable"],
         unit: "mean count",
         meaning: "Calls per rollout that the gateway marked as not trainable.",

@@ -52,20 +52,36 @@ export interface ProtocolCall {
 async function begin(context: RouteContext, call: CallContext): Promise<FinishedCall> {
   const { gateway, session } = context;
   const { abort } = call;
+  const onFailure = (error: unknown): void => {
+    if (abort.cause !== "closed") session.failedCalls.failed(error, call, abort.cause === "client");
+  };
   if (gateway.gate.paused !== null) {
     try {
       await gateway.gate.admit(gateway.requestTimeoutMs, abort.signal);
     } catch (error) {
+      onFailure(error);
       abort.dispose();
       throw error;
     }
   }
   abort.start();
+  // Known before the session has no call in flight any more.
+  const run = async (): Promise<FinishedCall> => {
+    try {
+      const result = await runCall(call);
+      session.failedCalls.succeeded(call);
+      return result;
+    } catch (error) {
+      onFailure(error);
+      throw error;
+    }
+  };
   try {
-    const result = await session.track(abort, () => runCall(call));
+    const result = await session.track(abort, run);
     rememberCall(context, call.request, result);
     return result;
   } catch (error) {
+    onFailure(error);
     rememberCall(context, call.request, null);
     throw error;
   }

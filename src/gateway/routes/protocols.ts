@@ -20,6 +20,10 @@ const routes: Readonly<Record<string, ProtocolRoute>> = {
   "messages/count_tokens": countMessageTokens,
 };
 
+/** Whether a route calls the model. */
+export const callsModel = (route: ProtocolRoute): boolean =>
+  route !== handleConversations && route !== countMessageTokens;
+
 /** What a session offers, for clients that look for something else. */
 export const offered: string =
   "POST chat/completions, completions, responses, conversations, messages and messages/count_tokens, and GET models";

@@ -29,6 +29,7 @@ function toRolloutSession(
     traces: () => session.traces(),
     recorded: () => session.storedTraces(),
     serverError: () => session.serverError,
+    failedCalls: () => session.failedCalls.list(),
     close: () => table.close(session),
   };
 }

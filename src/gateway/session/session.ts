@@ -6,6 +6,7 @@ import type { Trace } from "../../core/trace.ts";
 import type { CallAbort } from "../call/call-abort.ts";
 import { CallLimiter, type CallLimits } from "./call-limits.ts";
 import { Conversation } from "./conversation.ts";
+import { FailedCalls } from "./failed-calls.ts";
 import { LostResponses } from "./lost-responses.ts";
 import type { GatewayMetrics } from "../metrics.ts";
 import { RawPrompts } from "./raw-prompts.ts";
@@ -27,6 +28,7 @@ export class CaptureSession {
   readonly conversation: Conversation = new Conversation();
   readonly rawPrompts: RawPrompts = new RawPrompts();
   readonly lost: LostResponses = new LostResponses();
+  readonly failedCalls: FailedCalls = new FailedCalls();
   /** The response to the last request, where that was an error of the server; else null. */
   serverError: string | null = null;
   /** Performance clock, in milliseconds. */

@@ -128,6 +128,7 @@ async function runInSession<Metadata>(
 
   const context = contextOf(input, session, flow);
   const traces = await raceAbort(session.traces(), signal);
+  const failedCalls = session.failedCalls?.() ?? [];
   const { reports, byResponse, choices } = matchReports(result.reports, traces, context);
   const outputs = [result.output, ...reports.map(({ output }) => output)];
   const evidence = {
@@ -143,7 +144,12 @@ async function runInSession<Metadata>(
     result,
     trajectories: built,
     terminationReason: result.terminationReason ?? endingOf(built),
-    metrics: { "time/flow_s": seconds, ...result.metrics, ...captureMetrics(attribution) },
+    metrics: {
+      "time/flow_s": seconds,
+      ...result.metrics,
+      ...captureMetrics(attribution, failedCalls),
+    },
+    failedCalls,
   };
 }
 

@@ -1,4 +1,5 @@
 /** The captured calls of an attempt, even if it failed partway. */
+import type { FailedCall } from "../../core/failed-call.ts";
 import type { RolloutSession } from "../../core/session.ts";
 import { defaultTrajectoryName, type Trajectory } from "../../core/trajectory.ts";
 import type { SideCallRule } from "../../core/side-call.ts";
@@ -16,9 +17,10 @@ import { responseMetrics } from "./response-metrics.ts";
 export interface Captured {
   readonly trajectories: readonly Trajectory[];
   readonly metrics: Readonly<Record<string, number>>;
+  readonly failedCalls: readonly FailedCall[];
 }
 
-export const nothingCaptured: Captured = { trajectories: [], metrics: {} };
+export const nothingCaptured: Captured = { trajectories: [], metrics: {}, failedCalls: [] };
 
 /** What is needed to attribute the calls of an attempt. */
 interface Source {
@@ -46,11 +48,13 @@ export async function salvage(
     const traces = await raceAbort(reading, deadline.signal);
     const context = contextOf(source, session, flow);
     const attribution = attributeTraces(traces, context);
-    if (attribution.calls === 0) return nothingCaptured;
+    const failedCalls = session.failedCalls?.() ?? [];
+    if (attribution.calls === 0) return { ...nothingCaptured, failedCalls };
     const marks = marksOf(source, flow);
     return {
       trajectories: buildTrajectories(attribution.trajectories, [], context, marks),
-      metrics: captureMetrics(attribution),
+      metrics: captureMetrics(attribution, failedCalls),
+      failedCalls,
     };
   } catch {
     return nothingCaptured;
@@ -86,7 +90,10 @@ export function marksOf(
 }
 
 /** Metrics of the captured calls; tokens are those of the steps, as the server counted where it returned no ids. */
-export function captureMetrics(attribution: Attribution): Record<string, number> {
+export function captureMetrics(
+  attribution: Attribution,
+  failedCalls: readonly FailedCall[],
+): Record<string, number> {
   const traces = attribution.trajectories.flatMap((trajectory) => trajectory.traces);
   return {
     turns: attribution.calls,
@@ -99,6 +106,7 @@ export function captureMetrics(attribution: Attribution): Record<string, number>
       0,
     ),
     truncated: traces.some((trace) => trace.stopReason === "length") ? 1 : 0,
+    "calls/failed": failedCalls.length,
     "calls/untrainable": attribution.untrainable,
     "calls/unattributed": attribution.unattributed,
     "calls/unused_choices": attribution.unusedChoices,

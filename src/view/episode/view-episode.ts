@@ -1,5 +1,6 @@
 /** An episode as pages, exports and the terminal show it. */
 import { inspect } from "node:util";
+import { describeFailedCalls } from "../../core/failed-call.ts";
 import { isCutOff, isFailed } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import type { EpisodeRow, ViewEpisode } from "../api.ts";
@@ -25,6 +26,8 @@ function endingOf(episode: Episode): string {
   const known = Object.hasOwn(endings, terminationReason) ? endings[terminationReason] : undefined;
   const parts = [known ?? `Ended: ${terminationReason}.`];
   if (error !== undefined) parts.push(`${error.name}: ${error.message}`);
+  const failed = describeFailedCalls(episode.failedCalls);
+  if (failed !== null) parts.push(failed);
   parts.push(typeof reward === "number" ? `Reward ${Number(reward.toFixed(4))}` : "No reward");
   if (typeof isCorrect === "boolean") parts.push(verdicts[`${isCorrect}`]);
   if (attempts > 1) parts.push(`attempt ${attempts}`);
