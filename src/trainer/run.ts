@@ -8,6 +8,7 @@ import type { TrainingBackend } from "../core/backend.ts";
 import type { Tracker } from "../core/tracker.ts";
 import type { UnstampedEvent } from "../core/events.ts";
 import { fileError } from "../core/file-error.ts";
+import { createMemoryTraceStore } from "../gateway/index.ts";
 import type { Dataset, Task } from "../core/task.ts";
 import type { Teacher } from "../core/teacher.ts";
 import { defined } from "../util/defined.ts";
@@ -18,8 +19,9 @@ import { startWarnings } from "../config/checks/start-warnings.ts";
 import { validationNotices } from "../config/checks/switches.ts";
 import { Budget } from "./budget/budget.ts";
 import { estimateRun, formatEstimate } from "./budget/estimate.ts";
-import { meteredBackend, meteredTarget, meterEpisodes } from "./budget/metered.ts";
+import { meteredBackend, meteredStore, meteredTarget } from "./budget/metered.ts";
 import { checkPrices, runPrices } from "./budget/run-prices.ts";
+import { spentBefore, writeSpent } from "./budget/spent-file.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
 import { checkGroupEvaluator } from "./check-group-evaluator.ts";
 import { checkValidation } from "./check-validation.ts";
@@ -114,7 +116,10 @@ function startOf(plan: RunPlan, { checkpoint, changes }: RunDirectory, fresh: Ru
 
 /** What is expected to be paid, where something is. */
 function estimateOf({ config, backend }: RunPlan, steps: number): { estimate?: string } {
-  const estimate = estimateRun(config, { backend: backend.name, steps });
+  const estimate = estimateRun(config, {
+    ...{ backend: backend.name, steps },
+    capabilities: backend.capabilities,
+  });
   return estimate.usd === null ? {} : { estimate: formatEstimate(estimate) };
 }
 
@@ -239,7 +244,12 @@ async function runWithServices(
   plan.signal.throwIfAborted();
   const { tokens, usd } = config.budget;
   const prices = runPrices(config, plan.backend.name)?.prices ?? null;
-  const budget = new Budget({ tokens, usd, prices, before: state.spent });
+  const budget = new Budget({
+    ...{ tokens, usd, prices },
+    before: spentBefore(directory.path, state.spent),
+    // A validation alone changes nothing of the run.
+    ...(config.trainer.valOnly ? {} : { keep: (usage) => writeSpent(directory.path, usage) }),
+  });
   const backend = meteredBackend(plan.backend, budget);
   // Asynchronously, an update runs at the same time as rollouts, and it must not be cut off.
   const signal = config.asyncTraining.enable
@@ -259,7 +269,6 @@ async function runWithServices(
   }
   await plan.teacher?.start(target.renderer ?? null, signal);
   const { weightVersion } = state;
-  const meter = meterEpisodes(target, budget);
   await using exchanges = new ExchangeLog({
     run: directory.path,
     kilobytes: config.record.httpBodyKb,
@@ -269,6 +278,7 @@ async function runWithServices(
   });
   const service = await createRolloutService({
     target: meteredTarget(target, budget),
+    ...(target.kind === "http" ? { store: meteredStore(createMemoryTraceStore(), budget) } : {}),
     rollouts: plan.rollouts,
     config,
     weightVersion,
@@ -282,11 +292,7 @@ async function runWithServices(
         config,
         backend,
         gate: service.gate,
-        rollouts: async (requests, how) => {
-          const episodes = await service.run(requests, how);
-          meter(episodes);
-          return episodes;
-        },
+        rollouts: service.run,
         budget,
         batches: createBatchPlan(plan.trainTasks, {
           batchSize: batchSizeOf(config),
@@ -316,5 +322,15 @@ async function runWithServices(
     );
   } finally {
     await service[Symbol.asyncDispose]();
+    keepQuietly(budget);
+  }
+}
+
+/** With what the last step spent, however it ended; what ended the run matters more than a full disk. */
+function keepQuietly(budget: Budget): void {
+  try {
+    budget.keep();
+  } catch {
+    // As above.
   }
 }

@@ -1,7 +1,18 @@
 /** Everything in a step that needs log-probabilities of the same weights shares one forward pass. */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
 import { coinBackend } from "./coin-backend.ts";
-import { coinTrainer, newFolder, readLines, withoutClock } from "./coin-run.ts";
+import {
+  coinAgent,
+  coinTasks,
+  coinTrainer,
+  newFolder,
+  readLines,
+  withoutClock,
+} from "./coin-run.ts";
 
 const everything = {
   "algorithm.use_kl_in_reward": true,
@@ -65,3 +76,56 @@ describe("forward passes of a step", () => {
     expect(passes).toEqual(["current 8", "reference 8", "current 4", "update 4"]);
   });
 });
+
+it("what record.token_rows looks at leaves the passes of updates as they are", async () => {
+  const own = {
+    "algorithm.use_kl_in_reward": false,
+    "algorithm.rollout_correction.tis_mode": null,
+    "trainer.total_batches": 2,
+  };
+  const bare = await run(own);
+  const recorded = await run({ ...own, "record.token_rows": 3 });
+  const looking = "current 3";
+  expect(recorded.passes.filter((pass) => pass === looking)).toHaveLength(2);
+  expect(recorded.passes.filter((pass) => pass !== looking)).toEqual(bare.passes);
+  // What is known is not asked again.
+  const shared = await run({ "record.token_rows": 3 });
+  expect(shared.passes).not.toContain(looking);
+});
+
+it(
+  "record.token_rows does not change weights in their last bits",
+  { timeout: 120_000 },
+  async () => {
+    const weightsOf = async (tokenRows: number): Promise<string> => {
+      let scored = 0;
+      const { runDir } = await new AgentTrainer({
+        agentFlow: coinAgent,
+        evaluator: () => (scored++ % 4) / 3,
+        trainDataset: coinTasks,
+        config: {
+          "model.name": "builtin:shop-tiny",
+          // Prompts and responses of several lengths, and a loss that the trainer computes.
+          "rollout.train": { max_tokens: 24 },
+          "algorithm.loss_fn_map": { agent: "cispo" },
+          "data.train_batch_size": 2,
+          "rollout.n": 4,
+          "record.token_rows": tokenRows,
+          "training.learning_rate": 1e-3,
+          "workflow.n_parallel_tasks": 1,
+          "trainer.seed": 7,
+          "trainer.total_batches": 2,
+          "trainer.save_freq": 2,
+          "trainer.output_dir": newFolder(),
+        },
+      }).train();
+      const folder = join(runDir, "checkpoints", "000002", "weights");
+      const hash = createHash("sha256");
+      for (const file of readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted())
+        if (statSync(join(folder, file)).isFile())
+          hash.update(file).update(readFileSync(join(folder, file)));
+      return hash.digest("hex");
+    };
+    expect(await weightsOf(3)).toBe(await weightsOf(0));
+  },
+);

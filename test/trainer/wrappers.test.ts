@@ -8,9 +8,14 @@ import type {
   TrainingBackend,
 } from "../../src/core/backend.ts";
 import type { Renderer, Sampler } from "../../src/core/policy.ts";
+import type { TraceStore } from "../../src/gateway/index.ts";
 import { Budget } from "../../src/trainer/budget/budget.ts";
-import { meteredBackend, meteredTarget } from "../../src/trainer/budget/metered.ts";
-import { withSharedForward } from "../../src/trainer/update/shared-forward.ts";
+import { meteredBackend, meteredStore, meteredTarget } from "../../src/trainer/budget/metered.ts";
+import {
+  KnownLogprobs,
+  withKnownForward,
+  withSharedForward,
+} from "../../src/trainer/update/shared-forward.ts";
 import { createByteRenderer } from "../../src/testing/index.ts";
 import { allCapabilities } from "./coin-backend.ts";
 
@@ -90,6 +95,21 @@ const ofTargets: readonly Wrapper<InferenceTarget>[] = [
     changes: ["sampler" as keyof InferenceTarget],
   },
 ];
+const store: Required<TraceStore> = {
+  append: () => {},
+  get: () => undefined,
+  bySession: none,
+  page: () => ({ traces: [], cursor: 0 }),
+  saveSession: () => {},
+  sessions: () => [],
+  deleteSession: () => 0,
+  flush: () => {},
+  stats: () => ({ commits: 0, commitSeconds: 0 }),
+  close: () => {},
+};
+const ofStores: readonly Wrapper<TraceStore>[] = [
+  { name: "meteredStore", wrap: (bare) => meteredStore(bare, budget()), changes: ["append"] },
+];
 const ofBackends: readonly Wrapper<TrainingBackend>[] = [
   {
     name: "meteredBackend",
@@ -100,6 +120,11 @@ const ofBackends: readonly Wrapper<TrainingBackend>[] = [
     name: "withSharedForward",
     wrap: (bare) => withSharedForward(bare) as TrainingBackend,
     changes: ["updatePolicy", "forward"],
+  },
+  {
+    name: "withKnownForward",
+    wrap: (bare) => withKnownForward(bare, new KnownLogprobs()) as TrainingBackend,
+    changes: ["forward"],
   },
 ];
 
@@ -185,6 +210,10 @@ describe("what is wrapped can do what its bare form can", () => {
     expectAll(wrapper, backend);
     expectAbsent(wrapper, backend, ["forward", "entropies", "usdPerHour", "metrics"]);
   });
+  it.each(ofStores)("$name", (wrapper) => {
+    expectAll(wrapper, store);
+    expectAbsent(wrapper, store, ["stats"]);
+  });
   it("learns later what the bare form learns later", () => {
     let contextLength = Infinity;
     let rules = false;
@@ -214,7 +243,7 @@ describe("wrappers in the source", () => {
   const sources = files.map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
   /** A function that takes one of the interfaces and returns the same. */
   const signature =
-    /(?:function (\w+)\s*(?:<[^>]*>)?|(\w+) = )\([^()]*:\s*(Sampler|Renderer|InferenceTarget|\w+Target|\w*Backend)\b[^()]*\):\s*\3\b[^;]*?(?:\{|=>)/gu;
+    /(?:function (\w+)\s*(?:<[^>]*>)?|(\w+) = )\((?:[^()]|\(\))*?:\s*(Sampler|Renderer|InferenceTarget|TraceStore|\w+Target|\w*Backend)\b(?:[^()]|\(\))*\):\s*\3\b[^;]*?(?:\{|=>)/gu;
 
   it("are all in the tables above, and none copies what it wraps", () => {
     const found = sources.flatMap(({ path, text }) =>
@@ -222,7 +251,9 @@ describe("wrappers in the source", () => {
         ? []
         : [...text.matchAll(signature)].map(([, own, assigned]) => own ?? assigned!),
     );
-    const listed = [...ofSamplers, ...ofTargets, ...ofBackends].map(({ name }) => name);
+    const listed = [...ofSamplers, ...ofTargets, ...ofStores, ...ofBackends].map(
+      ({ name }) => name,
+    );
     expect(found.toSorted()).toEqual(listed.toSorted());
     const copies = sources.flatMap(({ path, text }) =>
       [

@@ -8,8 +8,11 @@ export function startWarnings(config: TrainConfig, tasks: number, totalSteps: nu
   const warnings: string[] = [];
   const { trainBatchSize } = config.data;
   if (tasks < trainBatchSize) {
+    const uses = config.rejectionSample.enable
+      ? `each batch rolls out all ${tasks}, and a step trains on those that rejection_sample keeps`
+      : `every step uses all ${tasks}`;
     warnings.push(
-      `The training data has ${tasks} tasks, fewer than data.train_batch_size=${trainBatchSize}; every step uses all ${tasks}.`,
+      `The training data has ${tasks} tasks, fewer than data.train_batch_size=${trainBatchSize}; ${uses}.`,
     );
   }
   if (config.rollout.n === 1 && groupRelative.has(config.algorithm.advEstimator as EstimatorName)) {

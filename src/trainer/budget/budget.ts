@@ -14,6 +14,8 @@ export interface BudgetOptions {
   readonly prices: TokenPrices | null;
   /** Spent before this process. @default nothing */
   readonly before?: Usage | undefined;
+  /** Keeps what the run has spent: at the end of each step, and about once a second in between. @default nothing */
+  readonly keep?: (usage: Usage) => void;
   /** Milliseconds. @default performance.now */
   readonly now?: () => number;
 }
@@ -22,6 +24,8 @@ interface Spent {
   readonly tokens: number;
   readonly usd: number | null;
 }
+
+const keepEveryMs = 1000;
 
 const count = (tokens: number): string => tokens.toLocaleString("en-US");
 
@@ -35,12 +39,14 @@ export class Budget {
   #usdPerHour = 0;
   #atStepStart: Spent;
   #largest: Spent = { tokens: 0, usd: 0 };
+  #keptAt: number;
 
   constructor(options: BudgetOptions) {
     this.#options = options;
     this.#before = options.before ?? nothingUsed;
     this.#now = options.now ?? (() => performance.now());
     this.#startedAt = this.#now();
+    this.#keptAt = this.#startedAt;
     this.#atStepStart = this.#spent;
   }
 
@@ -88,11 +94,18 @@ export class Budget {
       sampled: sampled + (part.sampled ?? 0),
       trained: trained + (part.trained ?? 0),
     };
+    if (this.#now() - this.#keptAt >= keepEveryMs) this.keep();
     // An update must not be cut off: what it did could not be saved.
     if (part.sampled === undefined || this.signal.aborted) return;
     const why = this.#reason({ tokens: 0, usd: 0 });
     if (why !== null)
       this.#exceeded.abort(new AgentTrainerError({ code: "ABORTED", message: why }));
+  }
+
+  /** Keeps what is spent so far, where anything is counted. */
+  keep(): void {
+    this.#keptAt = this.#now();
+    if (this.isReported) this.#options.keep?.(this.usage);
   }
 
   stepBegins(): void {
@@ -106,6 +119,7 @@ export class Budget {
       tokens: Math.max(this.#largest.tokens, tokens - before.tokens),
       usd: Math.max(this.#largest.usd ?? 0, (usd ?? 0) - (before.usd ?? 0)),
     };
+    this.keep();
   }
 
   /** Why no further step begins, as a sentence; null when one does. */

@@ -1,5 +1,8 @@
 /** What a run will use and cost, from its options alone. */
+import type { BackendCapabilities } from "../../core/backend.ts";
+import { capabilityMatrix } from "../../core/capabilities.ts";
 import { isDecoupled } from "../update/correct-rows.ts";
+import { isBackendLoss } from "../update/loss-plan.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { batchSizeOf } from "../loop-context.ts";
 import { isPaidByHour, runPrices, type RunPrices } from "./run-prices.ts";
@@ -29,19 +32,46 @@ interface RunSize {
   readonly backend: string;
   /** null where only the dataset says it. */
   readonly steps: number | null;
+  /** @default those that a backend of this name has */
+  readonly capabilities?: BackendCapabilities | undefined;
 }
 
-/** Passes over the rows of a step: updates, the reference of a penalty, log-probabilities for corrections. */
-function passesOf({ training, algorithm }: TrainConfig): number {
+/** Whether the trainer computes the loss, from log-probabilities before each update. */
+function isTrainerLoss(config: TrainConfig, { backend, capabilities }: RunSize): boolean {
+  const known =
+    capabilities ?? (capabilityMatrix as Readonly<Record<string, BackendCapabilities>>)[backend];
+  return known !== undefined && !isBackendLoss(config, known);
+}
+
+/**
+ * Passes over the rows of a step: updates, the reference of a penalty, log-probabilities for KL in rewards, for
+ * corrections and for a loss that the trainer computes. Those of the current weights are shared until the first
+ * update.
+ */
+function passesOf(config: TrainConfig, size: RunSize): number {
+  const { training, algorithm } = config;
   const reference = algorithm.klBeta > 0 ? 1 : 0;
   const { rolloutRs, rolloutTokenVetoThreshold: veto } = algorithm.rolloutCorrection;
   const isCorrected =
     isDecoupled(algorithm.rolloutCorrection) || rolloutRs !== null || veto !== null;
-  return training.ppoEpochs * (1 + reference) + (isCorrected ? 1 : 0);
+  const rewarded = algorithm.useKlInReward ? 1 : 0;
+  const first = isCorrected || algorithm.useKlInReward ? 1 : 0;
+  const before = isTrainerLoss(config, size)
+    ? training.ppoEpochs - first / Math.max(1, training.numMinibatches)
+    : 0;
+  return training.ppoEpochs * (1 + reference) + first + rewarded + before;
+}
+
+/** Tasks whose rollouts a step trains on: rejection sampling rolls out more, replay adds earlier ones. */
+function trainedTasks(config: TrainConfig): number {
+  const { asyncTraining, data, replay } = config;
+  const tasks = batchSizeOf(config);
+  return (asyncTraining.enable ? tasks : Math.min(tasks, data.trainBatchSize)) + replay.tasks;
 }
 
 /** With one model call per rollout, and completions as long as they may be. Validations are not included. */
-export function estimateRun(config: TrainConfig, { backend, steps }: RunSize): RunEstimate {
+export function estimateRun(config: TrainConfig, size: RunSize): RunEstimate {
+  const { backend, steps } = size;
   const rolloutsPerStep = batchSizeOf(config) * config.rollout.n;
   const { maxPromptLength } = config.data;
   const promptTokens = maxPromptLength ?? assumedPrompt;
@@ -50,7 +80,12 @@ export function estimateRun(config: TrainConfig, { backend, steps }: RunSize): R
   const usage = {
     prompt: calls * promptTokens,
     sampled: calls * sampledTokens,
-    trained: calls * (promptTokens + sampledTokens) * passesOf(config),
+    trained:
+      trainedTasks(config) *
+      config.rollout.n *
+      (steps ?? 1) *
+      (promptTokens + sampledTokens) *
+      passesOf(config, size),
   };
   const price = runPrices(config, backend);
   return {

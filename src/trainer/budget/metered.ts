@@ -3,7 +3,7 @@ import type { InferenceTarget, TrainingBackend } from "../../core/backend.ts";
 import { overlay } from "../../core/overlay.ts";
 import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
-import type { Episode } from "../../core/trajectory.ts";
+import type { TraceStore } from "../../gateway/index.ts";
 import type { Budget } from "./budget.ts";
 
 const lengthOf = (rows: readonly TrainingRow[]): number =>
@@ -20,24 +20,27 @@ function meteredSampler(sampler: Sampler, budget: Budget): Sampler {
   });
 }
 
-/** The same target; calls of inference servers are counted by {@link meterEpisodes}. */
+/** The same target; calls of inference servers are counted by {@link meteredStore}. */
 export function meteredTarget(target: InferenceTarget, budget: Budget): InferenceTarget {
   if (target.kind === "http") return target;
   return overlay(target, { sampler: meteredSampler(target.sampler, budget) });
 }
 
-/** Counts the calls of rollouts, for a target whose requests are not seen. */
-export function meterEpisodes(
-  target: InferenceTarget,
-  budget: Budget,
-): (episodes: readonly Episode[]) => void {
-  if (target.kind !== "http") return () => undefined;
-  return (episodes) => {
-    for (const { trajectories } of episodes)
-      for (const { steps } of trajectories)
-        for (const { trace } of steps)
-          budget.add({ prompt: trace.promptIds.length, sampled: trace.responseIds.length });
-  };
+/**
+ * The same store: counts every choice of every call that is captured, also of rollouts that were cut off or
+ * tried again. For a target whose requests are not seen.
+ */
+export function meteredStore(store: TraceStore, budget: Budget): TraceStore {
+  return overlay(store, {
+    append(traces) {
+      for (const { promptIds, responseIds, usage } of traces)
+        budget.add({
+          prompt: usage?.promptTokens ?? promptIds.length,
+          sampled: usage?.completionTokens ?? responseIds.length,
+        });
+      return store.append(traces);
+    },
+  });
 }
 
 /** The same backend. A penalty on the KL divergence takes a second pass, of the reference. */

@@ -3,7 +3,7 @@
  * gateway. The only place where the trainer uses both.
  */
 import type { InferenceTarget } from "../../core/backend.ts";
-import { createGateway, type ExchangeListener } from "../../gateway/index.ts";
+import { createGateway, type ExchangeListener, type TraceStore } from "../../gateway/index.ts";
 import { createToken } from "../../gateway/http/auth.ts";
 import { defaultRolloutLimits } from "../../rollout/rollout-request.ts";
 import { createRolloutRunner } from "../../rollout/runner.ts";
@@ -30,6 +30,8 @@ export interface RolloutServiceOptions {
   readonly keepsUntrainable?: boolean;
   /** @see ScorePolicy.isScoredLater */
   readonly isScoredLater?: boolean;
+  /** Where calls are kept until their rollout ends. @default the gateway's own */
+  readonly store?: TraceStore;
   /** Receives the HTTP bodies of calls. @default none */
   readonly exchanges?: ExchangeListener;
 }
@@ -75,7 +77,7 @@ export async function createRolloutService(
     ...(maxPromptLength === null
       ? {}
       : { promptLimit: { tokens: maxPromptLength, option: "data.max_prompt_length" } }),
-    ...defined({ exchanges: options.exchanges }),
+    ...defined({ exchanges: options.exchanges, store: options.store }),
   });
   gateway.setWeightVersion(weightVersion);
   const runner = createRolloutRunner({

@@ -7,7 +7,7 @@ import { learningMetrics } from "./learning.ts";
 import type { LoopContext } from "../loop-context.ts";
 import { episodesOf, type TaskRollouts } from "../rollouts/task-rollouts.ts";
 import type { UpdateGuard } from "../stepper.ts";
-import { withSharedForward } from "./shared-forward.ts";
+import { KnownLogprobs, withKnownForward, withSharedForward } from "./shared-forward.ts";
 import { recordTokens } from "./token-records.ts";
 import { trainingRows } from "./training-rows.ts";
 import { tellUnused } from "./unused.ts";
@@ -76,7 +76,8 @@ export async function trainOnRollouts(
   { guard, skippedUpdates, check }: TrainOptions,
 ): Promise<Updates> {
   warnOfFailures(context, step, sets);
-  const shared = { ...context, backend: withSharedForward(context.backend) };
+  const known = new KnownLogprobs();
+  const shared = { ...context, backend: withSharedForward(context.backend, known) };
   const { rows, metrics } = await trainingRows(shared, step, sets);
   const hasOtherCause = episodesOf(sets).every((each) => isOverflowed(each) || isFailed(each));
   if (metrics["groups/trajectories_after"] === 0 && !hasOtherCause) {
@@ -84,7 +85,8 @@ export async function trainOnRollouts(
   }
   tellUnused(context, step, { episodes: episodesOf(sets), metrics });
   check?.(rows);
-  await recordTokens(shared, step, rows);
+  const reading = { ...context, backend: withKnownForward(context.backend, known) };
+  await recordTokens(reading, step, rows);
   const updates = await applyUpdates(shared, step, rows, guard, skippedUpdates);
   const { hasChanged } = updates;
   return {

@@ -1,13 +1,18 @@
 /** Budgets of runs of the coin policy: where they end, what they say, and what they leave. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
+import type { AgentConfig } from "../../../src/core/agent.ts";
+import { overlay } from "../../../src/core/overlay.ts";
+import type { Task } from "../../../src/core/task.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { Budget } from "../../../src/trainer/budget/budget.ts";
 import { estimateRun, formatEstimate } from "../../../src/trainer/budget/estimate.ts";
 import { checkPrices, runPrices } from "../../../src/trainer/budget/run-prices.ts";
-import { coinBackend } from "../coin-backend.ts";
-import { coinTasks, coinTrainer, newFolder, readLines } from "../coin-run.ts";
+import { createByteRenderer, createUpstream } from "../../../src/testing/index.ts";
+import { allCapabilities, coinBackend } from "../coin-backend.ts";
+import { coinConfig, coinTasks, coinTrainer, newFolder, readLines } from "../coin-run.ts";
 
 const usd = { prompt: 2, sampled: 10, trained: 5 };
 
@@ -113,6 +118,86 @@ describe("a budget", () => {
     expect(sampled).toBeGreaterThan(first!["spent/sampled_tokens"]! + 399);
   });
 
+  it("counts steps that were cut off, and those after a checkpoint that the run goes back to", async () => {
+    const outputDir = newFolder();
+    const set = {
+      "budget.prices": usd,
+      "trainer.save_freq": 1,
+      "trainer.keep_checkpoints": 4,
+      "workflow.n_parallel_tasks": 1,
+    };
+    const stop = new AbortController();
+    let calls = 0;
+    const interrupted = coinTrainer({
+      outputDir,
+      set,
+      signal: stop.signal,
+      evaluator: () => {
+        // In the third step, whose calls are paid for and never trained on.
+        if (++calls === 20) stop.abort();
+        return calls % 2 === 0;
+      },
+    });
+    expect(await interrupted.trainer.train()).toMatchObject({ status: "interrupted", steps: 2 });
+    const runDir = join(outputDir, "coin");
+    const spentOf = (step: number) =>
+      readLines(runDir, "metrics.jsonl").findLast((line) => line["step"] === step)![
+        "spent/prompt_tokens"
+      ] as number;
+    // Each of its calls has the same prompt: 8 in a step, 4 in the one that was cut off.
+    const perCall = spentOf(1) / 8;
+    expect(spentOf(2)).toBe(16 * perCall);
+    const resumed = coinTrainer({ outputDir, set, resume: "auto" });
+    await resumed.trainer.train();
+    expect(spentOf(3)).toBe((16 + 4 + 8) * perCall);
+    expect(spentOf(4)).toBe((16 + 4 + 16) * perCall);
+    // Back to the first checkpoint: the three steps after it were paid for all the same.
+    const back = coinTrainer({ outputDir, set, resume: join(runDir, "checkpoints", "000001") });
+    await back.trainer.train();
+    expect(spentOf(2)).toBe((16 + 4 + 16 + 8) * perCall);
+    const kept = JSON.parse(readFileSync(join(runDir, "spent.json"), "utf8")) as object;
+    expect(kept).toMatchObject({ prompt: spentOf(4), hours: 0 });
+  });
+
+  it("counts every sampled choice of inference servers, also those that are not trained on", async () => {
+    const lengths = [3, 5, 8, 12];
+    await using upstream = await createUpstream({
+      script: ({ choice }) => "y".repeat(lengths[choice]!),
+    });
+    const coin = coinBackend();
+    const backend = overlay<typeof coin>(coin, {
+      start: async () => ({
+        kind: "http",
+        workers: [{ url: upstream.url }],
+        renderer: createByteRenderer(),
+      }),
+    });
+    const agentFlow = async (task: Task, config: AgentConfig): Promise<string> => {
+      const client = new OpenAI({ baseURL: config.baseUrl, apiKey: config.apiKey, maxRetries: 0 });
+      const messages = [{ role: "user" as const, content: task.instruction }];
+      const { choices } = await client.chat.completions.create({
+        model: config.model,
+        messages,
+        n: 4,
+      });
+      return choices[1]!.message.content!;
+    };
+    let scored = 0;
+    const { trainer } = coinTrainer({
+      backend,
+      agentFlow,
+      evaluator: () => scored++ % 2 === 0,
+      set: { "budget.prices": usd, "trainer.total_batches": 1 },
+    });
+    const { metrics } = await trainer.train();
+    const calls = 8;
+    // Each choice ends with its stop token.
+    const sampled = lengths.reduce((sum, length) => sum + length + 1, 0);
+    expect(metrics!["spent/sampled_tokens"]).toBe(calls * sampled);
+    expect(metrics!["spent/prompt_tokens"]! % (calls * 4)).toBe(0);
+    expect(metrics!["tokens/sampled"]).toBe(calls * (lengths[1]! + 1));
+  });
+
   it("ends an asynchronous run between two steps", async () => {
     const set = { "async_training.enable": true, "budget.tokens": 1 };
     const { trainer } = coinTrainer({ set });
@@ -166,6 +251,66 @@ describe("an estimate", () => {
       "50 rollouts × 20 steps: 300,000 prompt + 100,000 sampled + 800,000 trained = 1,200,000 tokens",
     );
     expect(formatEstimate(estimate)).toContain("$0.47 at $0.195 prompt, $0.6 sampled");
+  });
+
+  it.each([
+    {},
+    { "training.num_minibatches": 2 },
+    { "training.ppo_epochs": 2, "algorithm.loss_fn_map": {} },
+    { "algorithm.use_kl_in_reward": false, "algorithm.kl_beta": 0.1 },
+    { "algorithm.use_kl_in_reward": false, "training.ppo_epochs": 3 },
+    { "algorithm.rollout_correction.tis_mode": null },
+    { "replay.tasks": 2 },
+  ])("has the passes that a run makes: %j", async (more) => {
+    const capabilities = { ...allCapabilities, forward: true, reference: true };
+    const set = {
+      "budget.prices": usd,
+      "algorithm.use_kl_in_reward": true,
+      "algorithm.kl_penalty": "k2",
+      "algorithm.kl_ctrl.kl_coef": 0.1,
+      "algorithm.rollout_correction.tis_mode": "token",
+      "algorithm.filter_uniform_groups": false,
+      // Another loss than the backend's for the only role: the trainer computes it.
+      "algorithm.loss_fn_map": { agent: "cispo" },
+      "algorithm.kl_estimator": "k3",
+      "trainer.total_batches": 3,
+      ...more,
+    };
+    let scored = 0;
+    const { trainer } = coinTrainer({
+      backend: coinBackend({
+        capabilities: { ...capabilities, klEstimators: ["k3"] },
+        onForward: () => {},
+      }),
+      evaluator: () => scored++ % 2 === 0,
+      set,
+    });
+    const { metrics } = await trainer.train();
+    const spent = (name: string): number => metrics![`spent/${name}_tokens`]!;
+    const config = loadConfig({
+      overrides: { "model.name": "coin", ...coinConfig("runs"), ...set },
+    });
+    const { usage } = estimateRun(config.config, { backend: "coin", steps: 3, capabilities });
+    // Passes over everything that was rolled out, whatever its lengths.
+    const expected = usage.trained / (usage.prompt + usage.sampled);
+    const made = spent("trained") / (spent("prompt") + spent("sampled"));
+    if (!("replay.tasks" in more)) expect(made).toBeCloseTo(expected, 9);
+    // The first step has nothing to replay, and lengths differ by a token.
+    else expect(Math.abs(made / (expected * (2 / 3 + 1 / 6)) - 1)).toBeLessThan(0.05);
+  });
+
+  it("trains on the tasks of a batch where rejection sampling rolls out more", () => {
+    const usageOf = (more: Record<string, unknown>) =>
+      estimateRun(configOf({ "data.train_batch_size": 10, ...more }), {
+        ...{ backend: "local", steps: 1 },
+      }).usage;
+    const plain = usageOf({});
+    const rejecting = usageOf({
+      "rejection_sample.enable": true,
+      "rejection_sample.multiplier": 3,
+    });
+    expect(rejecting.sampled).toBe(3 * plain.sampled);
+    expect(rejecting.trained).toBe(plain.trained);
   });
 
   it("has no price for a server of one's own, nor for a model that is not listed", () => {

@@ -1,0 +1,38 @@
+/**
+ * What a run has spent, in its folder and apart from its checkpoints: steps that were cut off, and those after a
+ * checkpoint that the run goes back to, were paid for, too.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { writeFileAtomicSync } from "../../util/files/atomic-write.ts";
+import { nothingUsed, type Usage } from "./spending.ts";
+
+const fileOf = (run: string): string => join(run, "spent.json");
+
+/** Nothing where the file is missing, or cannot be read. */
+function readSpent(run: string): Usage {
+  try {
+    const found = JSON.parse(readFileSync(fileOf(run), "utf8")) as Partial<Usage>;
+    const { prompt, sampled, trained, hours } = found;
+    const all = [prompt, sampled, trained, hours];
+    return all.every((value) => Number.isFinite(value)) ? (found as Usage) : nothingUsed;
+  } catch {
+    return nothingUsed;
+  }
+}
+
+/** What all processes of the run have spent, at least what its checkpoint says. */
+export function spentBefore(run: string, checkpoint: Usage = nothingUsed): Usage {
+  const kept = readSpent(run);
+  const most = (name: keyof Usage): number => Math.max(kept[name], checkpoint[name]);
+  return {
+    prompt: most("prompt"),
+    sampled: most("sampled"),
+    trained: most("trained"),
+    hours: most("hours"),
+  };
+}
+
+export function writeSpent(run: string, { prompt, sampled, trained, hours }: Usage): void {
+  writeFileAtomicSync(fileOf(run), `${JSON.stringify({ prompt, sampled, trained, hours })}\n`);
+}
