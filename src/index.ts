@@ -14,6 +14,8 @@ export type { TrainerEvent } from "./core/events.ts";
 export type { Tracker } from "./core/tracker.ts";
 
 // Configuration
+export { buildTrainConfig } from "./config/build-train-config.ts";
+export type { BuildTrainConfigOptions } from "./config/build-train-config.ts";
 export { loadConfig } from "./config/load.ts";
 export type { ConfigInput, LoadConfigOptions, LoadedConfig } from "./config/load.ts";
 export type { TrainConfig } from "./config/train-config.ts";

@@ -70,7 +70,7 @@ export function loadConfig(options: LoadConfigOptions = {}): LoadedConfig {
 }
 
 /** Maps may be in camelCase; strings use the keys of files. */
-function readOptions(options: Overrides): readonly Override[] {
+export function readOptions(options: Overrides): readonly Override[] {
   const overrides = readOverrides(options);
   return Array.isArray(options) ? overrides : overrides.map(inSnakeCase);
 }
@@ -128,7 +128,8 @@ export function folderOf(config: TrainConfig): string {
   return historyByConfig.get(config)?.folder ?? ".";
 }
 
-function loadLayers(file: string | undefined, overrides: readonly Override[]): LoadedConfig {
+/** @throws ConfigError that names every problem at once. */
+export function loadLayers(file: string | undefined, overrides: readonly Override[]): LoadedConfig {
   const { layers, rest } = layersOfFile(file, overrides);
   checkRemovals(rest);
   const resolved = resolveLayers([...layers, ...rest.map(overrideLayer)]);

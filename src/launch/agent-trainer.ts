@@ -24,10 +24,10 @@ import { requireFunction } from "../rollout/programs/callable.ts";
 import { createTrackers } from "../trackers/create-trackers.ts";
 import { executeRun, type TrainResult } from "../trainer/run.ts";
 import { defined } from "../util/defined.ts";
-import { checkBackendName } from "./create-backend.ts";
+import { checkBackendForm, checkBackendName } from "./create-backend.ts";
 import { loadGroupEvaluator, requireAgent, requireOption } from "./load-agent.ts";
 import { loadAlgorithms } from "./load-algorithms.ts";
-import { isGiven } from "./given.ts";
+import { type GivenOf, givenOf, isGiven } from "../util/given.ts";
 import { loadTasks } from "./run-datasets.ts";
 import { agentIn, checkOneEnvironment, holdEnvironment } from "./run-environment.ts";
 import { createTeacher } from "./teacher/create-teacher.ts";
@@ -35,9 +35,11 @@ import { holdBackend } from "./hold-backend.ts";
 import type { AgentTrainerOptions } from "./trainer-options.ts";
 
 /** The options without the types that only callers need. */
-type Given = Pick<
-  AgentTrainerOptions,
-  "resume" | "allowChanges" | "env" | "signal" | "onEvent" | "onPull" | "trackers"
+type Given = GivenOf<
+  Pick<
+    AgentTrainerOptions,
+    "resume" | "allowChanges" | "env" | "signal" | "onEvent" | "onPull" | "trackers"
+  >
 > & {
   readonly backend: TrainingBackend | null;
   readonly evaluator?: Evaluator;
@@ -90,7 +92,8 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
    * @throws UnsupportedOptionError when the backend that was passed does not support an option. For a
    * backend by name, `train` throws it before the run starts.
    */
-  constructor(options: AgentTrainerOptions<Row>) {
+  constructor(passed: AgentTrainerOptions<Row>) {
+    const options = givenOf(passed);
     const { backend, config: input, trainDataset, valDataset } = options;
     if (!isGiven(input)) {
       throw new ConfigError({
@@ -103,7 +106,8 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
     const resolved = resolveConfig(withoutFunctions);
     this.#folder = folderOf(resolved);
     this.#functions = functions;
-    const object = typeof backend === "object" && backend !== null ? backend : null;
+    if (isGiven(backend)) checkBackendForm(backend);
+    const object = typeof backend === "object" ? backend : null;
     if (isGiven(env)) checkOneEnvironment(env, resolved);
     const named = isGiven(backend) ? withBackend(resolved, backend) : resolved;
     this.config = isGiven(env)

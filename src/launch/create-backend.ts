@@ -111,6 +111,24 @@ async function importCreator(spec: string, folder: string): Promise<CreateBacken
 
 const isBackendName = (name: string): name is BackendName => Object.hasOwn(creators, name);
 
+/** @throws ConfigError for what is neither a name nor an object with the methods of a backend. */
+export function checkBackendForm(backend: unknown): void {
+  if (typeof backend === "string") return;
+  const { name, start, updatePolicy, capabilities } = Object(backend) as Partial<TrainingBackend>;
+  const isBackend =
+    typeof name === "string" &&
+    typeof start === "function" &&
+    typeof updatePolicy === "function" &&
+    typeof capabilities === "object";
+  if (typeof backend === "object" && isBackend) return;
+  const isObject = typeof backend === "object";
+  throw new ConfigError({
+    message: `backend must be the name of a backend or a TrainingBackend; got ${isObject ? "an object without the methods of one" : `a ${typeof backend}`}.`,
+    hint: `Pass one of ${backendNames.join(", ")}, or what createLocalBackend() or another function of a backend returns.`,
+    fields: { type: typeof backend },
+  });
+}
+
 /** @throws ConfigError for a name that is neither a backend of this package nor `path#export`. */
 export function checkBackendName(name: string): void {
   if (isBackendName(name) || /[./#\\]/u.test(name)) return;

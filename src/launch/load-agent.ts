@@ -9,6 +9,7 @@ import { httpAgent } from "../agents/http/http-agent.ts";
 import { ConfigError } from "../core/errors.ts";
 import { requireFunction } from "../rollout/programs/callable.ts";
 import { defined } from "../util/defined.ts";
+import { givenOf } from "../util/given.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import { agentOptions, type AgentSpec } from "../trainer/rollouts/agent-spec.ts";
 import type { WorkflowClass } from "../workflow/workflow.ts";
@@ -72,7 +73,7 @@ function partsOf(value: unknown): AgentSpec | null {
   if (isWorkflowClass(value)) return { workflowClass: value };
   if (typeof value !== "object" || value === null) return null;
   if ("run" in value && typeof value.run === "function") return null;
-  return agentOptions.some((name) => name in value) ? (value as AgentSpec) : null;
+  return agentOptions.some((name) => name in value) ? (givenOf(value) as AgentSpec) : null;
 }
 
 function agentOfCommand(options: TrainConfig["agentCommand"], folder: string): AgentFlow {

@@ -8,7 +8,7 @@ import type { DatasetInput } from "../datasets/tasks/task.ts";
 import type { PullProgress } from "../backends/local/index.ts";
 import { defined } from "../util/defined.ts";
 import { fieldsOf, shardOf } from "./dataset-options.ts";
-import { isGiven } from "./given.ts";
+import { isGiven } from "../util/given.ts";
 import { type DatasetSource, type LoadDatasetOptions, loadNamed } from "./load-dataset.ts";
 
 /** Datasets that code passed. */

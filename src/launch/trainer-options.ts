@@ -36,54 +36,54 @@ export interface RunOptions<Row> {
    * starts but never disposes of: declare it with `await using`.
    * @default the option `backend` of the configuration, which is "local" by default
    */
-  readonly backend?: BackendName | TrainingBackend;
+  readonly backend?: BackendName | TrainingBackend | null;
   /**
    * An environment that gives tasks, tools, prompts and rewards: by name, as in `"ors:http://127.0.0.1:8080"`,
    * or an object. Without an agent, a loop offers its tools to the model; an agent gets its episode as
    * `config.environment`.
    * @default the option `env` of the configuration, which is none by default
    */
-  readonly env?: string | EnvironmentSource;
+  readonly env?: string | EnvironmentSource | null;
   /**
    * Tasks or rows to train on. The type of the rows determines that of `task.metadata`.
    * @default with a config from `loadConfig`, what its option `dataset.train` names
    */
-  readonly trainDataset?: DatasetInput<Row>;
+  readonly trainDataset?: DatasetInput<Row> | null;
   /** Tasks or rows to validate on. @default what the option `dataset.val` names, or none */
-  readonly valDataset?: DatasetInput<NoInfer<Row>>;
+  readonly valDataset?: DatasetInput<NoInfer<Row>> | null;
   /**
    * Scores the rollouts of a task in a training step relative to each other, in place of the rewards that they have:
    * `relativeJudge` of `agent-trainer/evaluators`, or a function. An evaluator is then needed for validations
    * only.
    * @default the option `group_evaluator`, which is none by default
    */
-  readonly groupEvaluator?: GroupEvaluator<MetadataOf<NoInfer<Row>>>;
+  readonly groupEvaluator?: GroupEvaluator<MetadataOf<NoInfer<Row>>> | null;
   /**
    * `"auto"` resumes the latest run if there is one; a path resumes the run in that folder; `false`
    * starts a new run.
    * @default false
    */
-  readonly resume?: ResumeMode;
+  readonly resume?: ResumeMode | null;
   /**
    * Allows a resumed run to change options that decide what it computes, such as `rollout.n`. The
    * changes are recorded in `events.jsonl`.
    * @default false
    */
-  readonly allowChanges?: boolean;
+  readonly allowChanges?: boolean | null;
   /**
    * Aborting it ends the run early: the last completed step is saved, and the result's status is
    * `interrupted`.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | null;
   /** Called synchronously with every event of the run. */
-  readonly onEvent?: EventListener;
+  readonly onEvent?: EventListener | null;
   /** Custom trackers, in addition to those that `tracking.trackers` names. @default none */
-  readonly trackers?: readonly Tracker[];
+  readonly trackers?: readonly Tracker[] | null;
   /**
    * Called with the progress of downloading a model from a hub, where the trainer creates the backend
    * `local`.
    */
-  readonly onPull?: (progress: PullProgress) => void;
+  readonly onPull?: ((progress: PullProgress) => void) | null;
 }
 
 /** Agent and data in code. */
@@ -107,7 +107,7 @@ type InConfig<Row> = { readonly config: TrainConfig } & (AgentSpec<MetadataOf<Ro
  * `agentClass` with `envClass`; the compiler refuses to mix them. With a `config` from `loadConfig`, the
  * agent and the data may be omitted: then its options `agent`, `evaluator`, `dataset.train` and
  * `dataset.val` name them, as on the command line. With `env`, agent, evaluator and data may all be
- * omitted: the environment has them.
+ * omitted: the environment has them. `null` means not given, for every option.
  *
  * @typeParam Row Type of the rows of `trainDataset`; inferred.
  */

@@ -18,6 +18,7 @@ import { watchInterrupt } from "../terminal/interrupt.ts";
 import type { CliIo } from "../terminal/io.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { canRewrite, type Colors, colorsFor, safeText } from "../terminal/terminal.ts";
+import { isGiven } from "../../util/given.ts";
 
 export interface DoctorRewardFlags {
   readonly json?: boolean;
@@ -37,7 +38,7 @@ async function evaluatorOf(config: TrainConfig, flags: DoctorRewardFlags): Promi
     return found as Evaluator;
   }
   const own = await loadAgent(config, folderOf(config), true);
-  if ("evaluator" in own && own.evaluator !== undefined) return own.evaluator;
+  if (isGiven(own.evaluator)) return own.evaluator;
   throw new ConfigError({
     message: "evaluator is not set, so there is nothing to probe.",
     hint: "Set evaluator=path#export, or pass --evaluator. An agent that returns its own reward is looked at with --rollouts, or with --from RUN and an evaluator.",

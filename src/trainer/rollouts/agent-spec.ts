@@ -13,10 +13,11 @@ import { MultiTurnWorkflow } from "../../workflow/multi-turn.ts";
 import { workflowProgram } from "../../workflow/workflow-program.ts";
 import type { WorkflowClass } from "../../workflow/workflow.ts";
 import { defined } from "../../util/defined.ts";
+import { type GivenOf, givenOf, isGiven } from "../../util/given.ts";
 
 interface WithHooks<Metadata> {
   /** Setup and teardown around each attempt at a task. */
-  readonly hooks?: TaskHooks<Metadata>;
+  readonly hooks?: TaskHooks<Metadata> | null;
 }
 
 /**
@@ -27,7 +28,7 @@ export interface AgentFlowSpec<Metadata = Record<string, unknown>> extends WithH
   /** The agent: a function, or an object with a method `run`, that calls the model. */
   readonly agentFlow: AgentFlow<Metadata>;
   /** Scores each rollout. Optional where `hooks.setUp` returns the evaluator of each task. */
-  readonly evaluator?: Evaluator<Metadata>;
+  readonly evaluator?: Evaluator<Metadata> | null;
 }
 
 /**
@@ -47,9 +48,9 @@ export interface WorkflowSpec<Metadata = Record<string, unknown>> extends WithHo
   /** A class that extends `Workflow`. */
   readonly workflowClass: WorkflowClass<Metadata>;
   /** Arguments of the class, and `gamma`, `rewardBonusCoeff` and `timeoutMs`. @default {} */
-  readonly workflowArgs?: object;
+  readonly workflowArgs?: object | null;
   /** Scores each rollout. @default the rewards that the workflow assigns */
-  readonly evaluator?: Evaluator<Metadata>;
+  readonly evaluator?: Evaluator<Metadata> | null;
 }
 
 /**
@@ -62,17 +63,17 @@ export interface AgentEnvSpec<Metadata = Record<string, unknown>> extends WithHo
   /** Class of the environment; it receives the task's metadata and `envArgs`. */
   readonly envClass: Maker<Environment>;
   /** Arguments of the agent. @default {} */
-  readonly agentArgs?: object;
+  readonly agentArgs?: object | null;
   /** Arguments of the environment, in addition to the task's metadata. @default {} */
-  readonly envArgs?: object;
+  readonly envArgs?: object | null;
   /** `maxSteps`, `gamma`, `rewardBonusCoeff` and `timeoutMs`. @default {} */
-  readonly workflowArgs?: object;
+  readonly workflowArgs?: object | null;
   /** Scores each rollout. @default the rewards of the environment */
-  readonly evaluator?: Evaluator<Metadata>;
+  readonly evaluator?: Evaluator<Metadata> | null;
 }
 
 /** Options that belong to another kind of agent, so that the compiler refuses them. */
-type Without<Option extends keyof AnySpec> = { readonly [K in Option]?: never };
+type Without<Option extends keyof AnySpec> = { readonly [K in Option]?: null };
 
 /** All options of the other kinds of agents. */
 type Only<Spec> = Spec & Without<Exclude<keyof AnySpec, keyof Spec>>;
@@ -104,7 +105,8 @@ export type EnvironmentAgentSpec<Metadata = Record<string, unknown>> =
   | Only<WorkflowSpec<Metadata>>
   | Only<AgentEnvSpec<Metadata>>
   | (Omit<NoAgentSpec, "evaluator" | "hooks"> &
-      WithHooks<Metadata> & { readonly evaluator?: Evaluator<Metadata> });
+      WithHooks<Metadata> & { readonly evaluator?: Evaluator<Metadata> })
+  | null;
 
 /**
  * An agent as a function that nothing but a group evaluator scores.
@@ -120,16 +122,16 @@ export type NoAgentSpec = Without<keyof AnySpec>;
 /** All options at once, as JavaScript may pass them. */
 export type AnyAgentSpec = AnySpec;
 interface AnySpec<Metadata = Record<string, unknown>> {
-  readonly agentFlow?: AgentFlow<Metadata>;
-  readonly agentRunFunc?: AgentRunFunction<Metadata>;
-  readonly workflowClass?: WorkflowClass<Metadata>;
-  readonly workflowArgs?: object;
-  readonly agentClass?: Maker<Agent>;
-  readonly envClass?: Maker<Environment>;
-  readonly agentArgs?: object;
-  readonly envArgs?: object;
-  readonly evaluator?: Evaluator<Metadata>;
-  readonly hooks?: TaskHooks<Metadata>;
+  readonly agentFlow?: AgentFlow<Metadata> | null;
+  readonly agentRunFunc?: AgentRunFunction<Metadata> | null;
+  readonly workflowClass?: WorkflowClass<Metadata> | null;
+  readonly workflowArgs?: object | null;
+  readonly agentClass?: Maker<Agent> | null;
+  readonly envClass?: Maker<Environment> | null;
+  readonly agentArgs?: object | null;
+  readonly envArgs?: object | null;
+  readonly evaluator?: Evaluator<Metadata> | null;
+  readonly hooks?: TaskHooks<Metadata> | null;
 }
 
 /** What the rollouts of a run consist of. */
@@ -152,8 +154,6 @@ const partOf: Readonly<Record<string, readonly AgentOption[]>> = {
   evaluator: ["agentFlow", "workflowClass", "agentClass"],
 };
 
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
-
 /** Whether there is an agent among the options. */
 export const hasAgent = (given: object): boolean =>
   agentOptions.some((option) => isGiven((given as AnySpec)[option]));
@@ -168,7 +168,7 @@ export function resolveAgent<Metadata>(
   spec: AgentSpec<Metadata>,
   isGroupScored = false,
 ): Rollouts<Metadata> {
-  const given = spec as AnySpec<Metadata>;
+  const given = givenOf(spec as AnySpec<Metadata>);
   const taken = agentOptions.filter((option) => isGiven(given[option]));
   const [option] = taken;
   if (option === undefined) {
@@ -193,7 +193,7 @@ export function resolveAgent<Metadata>(
   };
 }
 
-function programOf<Metadata>(given: AnySpec<Metadata>): RolloutProgram<Metadata> {
+function programOf<Metadata>(given: GivenOf<AnySpec<Metadata>>): RolloutProgram<Metadata> {
   const { agentFlow, agentRunFunc, workflowClass, workflowArgs = {}, ...parts } = given;
   if (agentFlow !== undefined) return flowProgram(agentFlow);
   if (agentRunFunc !== undefined) return runFunctionProgram(agentRunFunc);
@@ -206,7 +206,11 @@ function programOf<Metadata>(given: AnySpec<Metadata>): RolloutProgram<Metadata>
   });
 }
 
-function checkParts(given: AnySpec<never>, option: AgentOption, isGroupScored: boolean): void {
+function checkParts(
+  given: GivenOf<AnySpec<never>>,
+  option: AgentOption,
+  isGroupScored: boolean,
+): void {
   const { evaluator, hooks } = given;
   for (const [part, its] of Object.entries(partOf)) {
     if (!isGiven(given[part as keyof AnySpec]) || its.includes(option)) continue;
