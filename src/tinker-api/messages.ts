@@ -1,5 +1,16 @@
 /** The messages that carry tokens and tensors, apart from how they are encoded. */
-import type { TinkerTensor } from "./codec/tensor.ts";
+import type { FloatTensor, IdTensor, TinkerTensor } from "./codec/tensor.ts";
+
+/** A run of positions of a datum that came from one sampling request. */
+export interface ProvenanceSpan {
+  /** Whether the run was sampled, or given as a prompt. */
+  readonly isSampled: boolean;
+  /** Name of the sampled sequence, or of one that was sampled after the prompt. */
+  readonly sequenceId: string;
+  /** First position of the run in the sampled tokens, or in the prompt. */
+  readonly offset: number;
+  readonly length: number;
+}
 
 /** One sequence to train on. */
 export interface Datum {
@@ -7,6 +18,8 @@ export interface Datum {
   readonly tokens: Int32Array;
   /** [N] each; `target_tokens[i]` is predicted from tokens[0..i]. */
   readonly lossInputs: Readonly<Record<string, TinkerTensor>>;
+  /** Where its targets came from, one run after the other. @default not said */
+  readonly targetSpans?: readonly ProvenanceSpan[];
 }
 
 export interface ForwardBackwardRequest {
@@ -36,6 +49,8 @@ export interface TinkerSample {
   readonly tokens: Int32Array;
   readonly logprobs: Float32Array | null;
   readonly stopReason: "stop" | "length";
+  /** [tokens] most likely tokens at each. @default not asked for */
+  readonly topTokens?: readonly TopTokens[];
 }
 
 /** Most likely tokens at a position, most likely first; null where nothing comes before. */
@@ -49,4 +64,16 @@ export interface TinkerSampleOutput {
   /** [prompt] */
   readonly topPromptTokens: readonly TopTokens[] | null;
   readonly cacheHitTokens: number;
+  /** Log-probabilities of the ids that were asked for, in the layout of the request. @default not asked for */
+  readonly targetPromptLogprobs?: FloatTensor & Partial<SparseRows>;
+  /** [prompt - 1, k] other tokens for each position but the first, and their log-probabilities. @default not asked for */
+  readonly promptAltTokens?: { readonly tokens: IdTensor; readonly logprobs: FloatTensor };
+}
+
+/** The cells that a compressed sparse row matrix has. */
+export interface SparseRows {
+  /** [rows + 1] */
+  readonly rowStarts: readonly number[];
+  /** [cells] */
+  readonly columns: readonly number[];
 }

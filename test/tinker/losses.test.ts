@@ -151,9 +151,56 @@ it("refuses gspo without a mask, and advantages outside of it", async () => {
   await expect(model.forward(outside, "gspo")).rejects.toThrow("position 0 has an advantage");
 });
 
-it("says which losses to set where stable_reinforce is asked for", async () => {
-  const data = datums(() => ({}));
-  await expect(model.forward(data, "stable_reinforce")).rejects.toThrow(
-    'Set loss_fn to "importance_sampling", "ppo", "cispo" or "gspo"',
+/** Its first two positions are of the prompt. */
+const withSpans = (data: readonly Datum[], promptLength = 2): Datum[] =>
+  data.map((datum) => ({
+    ...datum,
+    targetSpans: [
+      { isSampled: false, sequenceId: "s:0", offset: 1, length: promptLength },
+      { isSampled: true, sequenceId: "s:0", offset: 0, length: datum.tokens.length - promptLength },
+    ],
+  }));
+
+it("stable_reinforce weighs a token by its ratio, at most 1, without a gradient of the weight", async () => {
+  const now = await logprobsNow();
+  const logRatios = [0, 0, -0.7, 1.3, -2];
+  const advantage = (i: number): number => [0, 0, 2, 1, -1][i]!;
+  const data = withSpans(
+    datums((row, n) => ({
+      logprobs: now[row]!.map((l, i) => l - logRatios[i]!),
+      advantages: Array.from({ length: n }, (_, i) => advantage(i)),
+    })),
   );
+  const weight = (i: number): number => Math.min(1, Math.exp(logRatios[i]!)) * advantage(i);
+  const expected = now.flatMap((row) => row.map((l, i) => -weight(i) * l));
+  const { metrics } = await model.forward(data, "stable_reinforce");
+  expect(metrics["loss:sum"]).toBeCloseTo(
+    expected.reduce((a, b) => a + b, 0),
+    3,
+  );
+  const likelihood = datums((_, n) => ({
+    weights: Array.from({ length: n }, (_unused, i) => weight(i)),
+  }));
+  const norms = [
+    await gradientNorm(data, "stable_reinforce"),
+    await gradientNorm(likelihood, "cross_entropy"),
+  ];
+  expect(norms[1]).toBeGreaterThan(0.1);
+  expect(norms[0]! / norms[1]!).toBeCloseTo(1, 4);
+});
+
+it("refuses stable_reinforce where a target's origin is missing, or an advantage was not sampled", async () => {
+  const data = datums((_, n) => ({
+    logprobs: Array.from({ length: n }, () => -1),
+    advantages: Array.from({ length: n }, (_unused, i) => (i < 2 ? 0 : 1)),
+  }));
+  const refused = (given: readonly Datum[], why: string): Promise<void> =>
+    expect(model.forward(given, "stable_reinforce")).rejects.toThrow(why);
+  await refused(data, "Datum 0: it does not say where its targets came from");
+  await refused(withSpans(data, 3), "position 2 has an advantage, but was not sampled");
+  const short = withSpans(data).map((datum) => ({
+    ...datum,
+    targetSpans: datum.targetSpans!.slice(1),
+  }));
+  await refused(short, "its provenance covers 3 of 5 positions");
 });

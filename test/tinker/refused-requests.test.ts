@@ -119,7 +119,7 @@ const refusals: readonly (readonly [string, Send, string])[] = [
     "stable_reinforce",
     (id, seq) =>
       raw.post("forward_backward", forwardBackward(id, seq, { loss_fn: "stable_reinforce" })),
-    'Set loss_fn to "importance_sampling"',
+    '"advantages" is missing',
   ],
   [
     "a forward pass with a wrong tensor",

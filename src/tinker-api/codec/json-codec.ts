@@ -176,10 +176,12 @@ export function sampleFromJson(json: unknown): TinkerSampleOutput {
 }
 
 export function sampleToJson(output: TinkerSampleOutput): object {
+  const { targetPromptLogprobs: scores, promptAltTokens: others } = output;
   return {
     type: "sample",
-    sequences: output.sequences.map(({ tokens, logprobs, stopReason }) => ({
+    sequences: output.sequences.map(({ tokens, logprobs, stopReason, topTokens }) => ({
       stop_reason: stopReason,
+      ...(topTokens === undefined ? {} : { topk_sampled_logprobs: topTokens }),
       tokens: Array.from(tokens),
       logprobs: logprobs === null ? null : Array.from(logprobs),
     })),
@@ -189,6 +191,20 @@ export function sampleToJson(output: TinkerSampleOutput): object {
         : Array.from(output.promptLogprobs, (value) => (Number.isNaN(value) ? null : value)),
     topk_prompt_logprobs: output.topPromptTokens,
     prompt_cache_hit_tokens: output.cacheHitTokens,
+    ...(scores === undefined
+      ? {}
+      : {
+          target_prompt_logprobs: {
+            ...fromTensor(scores),
+            ...(scores.columns === undefined
+              ? {}
+              : {
+                  sparse_crow_indices: scores.rowStarts,
+                  sparse_col_indices: scores.columns,
+                }),
+          },
+        }),
+    ...(others === undefined ? {} : { prompt_alt_tokens: mapValues(others, fromTensor) }),
   };
 }
 

@@ -3,6 +3,8 @@ import type {
   Datum,
   ForwardBackwardOutput,
   ForwardBackwardRequest,
+  ProvenanceSpan,
+  SparseRows,
   TinkerSample,
   TinkerSampleOutput,
   TopTokens,
@@ -18,6 +20,7 @@ import {
   readFloat32,
   readInt32,
   readInt64,
+  type FloatTensor,
   type TinkerTensor,
 } from "./tensor.ts";
 import { TinkerWireError } from "../tinker-error.ts";
@@ -89,23 +92,48 @@ export function decodeTensor(bytes: Uint8Array): TinkerTensor {
   return densify(values, readInt64(part(2)), readInt64(part(3)));
 }
 
-function datumMessage({ tokens, lossInputs }: Datum): ProtoWriter {
+function spanMessage({ isSampled, sequenceId, offset, length }: ProvenanceSpan): ProtoWriter {
+  const span = new ProtoWriter().string(1, sequenceId).integer(2, offset).integer(3, length);
+  return new ProtoWriter().message(isSampled ? 2 : 1, span);
+}
+
+function decodeSpan(bytes: Uint8Array): ProvenanceSpan {
+  const [arm] = readFields(bytes);
+  const fields = new Map(
+    [...readFields(arm?.bytes ?? new Uint8Array(0))].map((f) => [f.number, f]),
+  );
+  return {
+    isSampled: arm?.number === 2,
+    sequenceId: readString(fields.get(1)?.bytes ?? new Uint8Array(0)),
+    offset: fields.get(2)?.value ?? 0,
+    length: fields.get(3)?.value ?? 0,
+  };
+}
+
+function datumMessage({ tokens, lossInputs, targetSpans = [] }: Datum): ProtoWriter {
   const encoded = new ProtoWriter().bytes(1, bytesOf(tokens));
   const datum = new ProtoWriter().message(1, new ProtoWriter().message(1, encoded));
   for (const [name, tensor] of Object.entries(lossInputs))
     datum.message(2, named(name).message(2, tensorMessage(tensor)));
+  for (const span of targetSpans) datum.message(4, spanMessage(span));
   return datum;
 }
 
 function decodeDatum(bytes: Uint8Array): Datum {
   const chunks: Int32Array[] = [];
   const lossInputs: Entries<TinkerTensor> = [];
+  const targetSpans: ProvenanceSpan[] = [];
   for (const field of readFields(bytes)) {
-    if (field.number === 1) chunks.push(decodeChunk(field.bytes));
+    if (field.number === 4) targetSpans.push(decodeSpan(field.bytes));
+    else if (field.number === 1) chunks.push(decodeChunk(field.bytes));
     else if (field.number === 2)
       lossInputs.push(readEntry(field.bytes, decodeTensor, createFloatTensor(new Float32Array(0))));
   }
-  return { tokens: concatenate(chunks), lossInputs: Object.fromEntries(lossInputs) };
+  return {
+    tokens: concatenate(chunks),
+    lossInputs: Object.fromEntries(lossInputs),
+    ...(targetSpans.length === 0 ? {} : { targetSpans }),
+  };
 }
 
 function decodeChunk(bytes: Uint8Array): Int32Array {
@@ -291,19 +319,39 @@ function decodeTopTokens(bytes: Uint8Array): TopTokens[] {
   });
 }
 
+function scoresMessage(scores: FloatTensor & Partial<SparseRows>): ProtoWriter {
+  const { data, shape, rowStarts, columns } = scores;
+  if (rowStarts === undefined || columns === undefined) return tensorMessage(scores);
+  const sparse = new ProtoWriter()
+    .bytes(1, bytesOf(data))
+    .bytes(2, int64List(rowStarts))
+    .bytes(3, int64List(columns));
+  return new ProtoWriter().message(2, sparse).integer(3, dtypes.float32).packed(4, shape);
+}
+
 export function encodeSampleOutput(output: TinkerSampleOutput): Uint8Array<ArrayBuffer> {
   const writer = new ProtoWriter();
-  for (const { tokens, logprobs, stopReason } of output.sequences) {
+  for (const { tokens, logprobs, stopReason, topTokens } of output.sequences) {
     const sequence = new ProtoWriter();
     if (stopReason === "length") sequence.integer(1, 1);
     sequence.bytes(2, bytesOf(tokens));
     if (logprobs !== null) sequence.bytes(3, bytesOf(logprobs));
+    if (topTokens !== undefined) sequence.message(4, topTokensMessage(topTokens));
     writer.message(1, sequence);
   }
   if (output.promptLogprobs !== null) writer.bytes(2, bytesOf(output.promptLogprobs));
   const { topPromptTokens } = output;
   if (topPromptTokens !== null) writer.message(3, topTokensMessage(topPromptTokens));
   if (output.cacheHitTokens > 0) writer.integer(4, output.cacheHitTokens);
+  const { targetPromptLogprobs: scores, promptAltTokens: others } = output;
+  if (scores !== undefined) writer.message(5, scoresMessage(scores));
+  if (others !== undefined)
+    writer.message(
+      6,
+      new ProtoWriter()
+        .message(1, tensorMessage(others.tokens))
+        .message(2, tensorMessage(others.logprobs)),
+    );
   return writer.finish();
 }
 

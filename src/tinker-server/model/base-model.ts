@@ -33,7 +33,7 @@ import {
 import { makeDatumBatches, type LossRow } from "./datum-batch.ts";
 import type { LossRequest, ModelLimits } from "./loss-request.ts";
 import { PinnedSampler } from "./pinned-sampler.ts";
-import { PromptScorer } from "./prompt-scorer.ts";
+import { mostLikely, PromptScorer, type VisitLogprobs } from "./prompt-scorer.ts";
 import { SessionCache } from "./session-cache.ts";
 
 export interface BaseModelOptions {
@@ -213,10 +213,21 @@ export class BaseModel implements AsyncDisposable {
     prompt: Int32Array,
     k: number,
   ): Promise<TopTokens[]> {
-    return this.#scorers.use(
+    const top: TopTokens[] = [null];
+    await this.readPrompt(weights, prompt, (_, logprobs) => top.push(mostLikely(logprobs, k)));
+    return top;
+  }
+
+  /** Visits all log-probabilities for each token of a prompt but the first. */
+  async readPrompt(
+    weights: AdapterWeights,
+    prompt: Int32Array,
+    visit: VisitLogprobs,
+  ): Promise<void> {
+    await this.#scorers.use(
       shapeOf(weights),
       async () => PromptScorer.create(await this.#policyOf(weights), this.#options.threads),
-      (scorer) => scorer.topTokens(weights, prompt, k),
+      (scorer) => scorer.read(weights, prompt, visit),
     );
   }
 

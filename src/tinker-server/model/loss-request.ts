@@ -6,6 +6,10 @@ import { defined } from "../../util/defined.ts";
 import type { LossRow } from "./datum-batch.ts";
 
 interface TinkerLoss {
+  /** The engine's loss, where it has another name; with what cannot be set. */
+  readonly engine?: Pick<LossSpec, "name" | "epsClip" | "epsClipHigh">;
+  /** Whether a datum must say which of its targets were sampled. @default false */
+  readonly needsProvenance?: boolean;
   readonly required: readonly string[];
   /** Options with their defaults; thresholds are bounds of the ratio itself. */
   readonly options: Readonly<Record<string, number>>;
@@ -16,7 +20,13 @@ const policyInputs = ["target_tokens", "logprobs", "advantages"];
 const ratioMask = "sequence_ratio_mask";
 const clip = { clip_low_threshold: 0.8, clip_high_threshold: 1.2 };
 
-const losses: Readonly<Partial<Record<LossName, TinkerLoss>>> = {
+/**
+ * What Tinker computes for it is not published. Here it is REINFORCE with V-trace's truncated weight,
+ * -sg(min(r, 1)) A l (arXiv:1802.01561, its bound 1): a stale token never counts more than a fresh one.
+ */
+const stableReinforce = { name: "cispo", epsClip: 1, epsClipHigh: 0 } as const;
+
+const losses: Readonly<Partial<Record<LossName | "stable_reinforce", TinkerLoss>>> = {
   cross_entropy: { required: ["target_tokens"], options: {} },
   importance_sampling: { required: policyInputs, options: {} },
   ppo: { required: policyInputs, options: clip },
@@ -30,11 +40,13 @@ const losses: Readonly<Partial<Record<LossName, TinkerLoss>>> = {
     // The paper's: a ratio of whole sequences is much closer to 1 than one of tokens.
     options: { clip_low_threshold: 1 - 3e-4, clip_high_threshold: 1 + 4e-4 },
   },
+  stable_reinforce: {
+    required: policyInputs,
+    options: {},
+    engine: stableReinforce,
+    needsProvenance: true,
+  },
 };
-
-/** What to do where the cookbook's recipes request a loss whose formula is not published. */
-export const noStableReinforce =
-  'this server has no stable_reinforce, whose formula is not published. Set loss_fn to "importance_sampling", "ppo", "cispo" or "gspo", and leave record_stability_info off.';
 
 export interface LossRequest {
   readonly loss: LossSpec;
@@ -55,16 +67,16 @@ export function readLossRequest(
   limits: ModelLimits,
   unread: readonly string[] = [],
 ): LossRequest {
-  const known = Object.hasOwn(losses, request.lossFn) ? losses[request.lossFn as LossName] : null;
-  if (request.lossFn === "stable_reinforce")
-    throw new RequestError(422, `stable_reinforce: ${noStableReinforce}`);
+  const known = Object.hasOwn(losses, request.lossFn)
+    ? losses[request.lossFn as keyof typeof losses]
+    : null;
   if (!known) {
     const names = Object.keys(losses).join(", ");
     throw new RequestError(422, `There is no loss "${request.lossFn}". There are: ${names}.`);
   }
   if (request.data.length === 0) throw new RequestError(400, "There is no datum to train on.");
   return {
-    loss: lossSpec(request.lossFn as LossName, known, request.lossConfig),
+    loss: lossSpec(request.lossFn, known, request.lossConfig),
     rows: request.data.map((datum, index) =>
       readDatum(withoutUnread(datum, unread, known), index, known, limits),
     ),
@@ -78,7 +90,7 @@ function withoutUnread(datum: Datum, unread: readonly string[], { required }: Ti
 }
 
 function lossSpec(
-  name: LossName,
+  name: string,
   known: TinkerLoss,
   config: Readonly<Record<string, number>>,
 ): LossSpec {
@@ -97,18 +109,32 @@ function lossSpec(
     throw new RequestError(422, `${name} clips ratios to [${low}, ${high}], which excludes 1.`);
   return {
     ...defaultLoss,
-    name,
     aggregation: "token-sum",
-    epsClip: 1 - low,
-    epsClipHigh: high - 1,
+    ...(known.engine ?? { name: name as LossName, epsClip: 1 - low, epsClipHigh: high - 1 }),
     ...defined({ droBeta: beta }),
   };
+}
+
+/** What is wrong with where the targets came from; null where nothing is. */
+function provenanceProblem(
+  { targetSpans = [], tokens }: Datum,
+  advantages: Float32Array,
+): string | null {
+  if (targetSpans.length === 0)
+    return "it does not say where its targets came from, which stable_reinforce needs: Datum.with_provenance.";
+  let at = 0;
+  for (const { isSampled, length } of targetSpans) {
+    const stray = isSampled ? -1 : advantages.subarray(at, at + length).findIndex((a) => a !== 0);
+    if (stray !== -1) return `position ${at + stray} has an advantage, but was not sampled.`;
+    at += length;
+  }
+  return at === tokens.length ? null : `its provenance covers ${at} of ${tokens.length} positions.`;
 }
 
 function readDatum(
   datum: Datum,
   index: number,
-  { required }: TinkerLoss,
+  { required, needsProvenance = false }: TinkerLoss,
   limits: ModelLimits,
 ): LossRow {
   const refuse = (what: string): never => {
@@ -140,6 +166,10 @@ function readDatum(
       refuse(`token ${stray} is outside of the vocabulary of ${limits.vocabularySize}.`);
   }
   const advantages = read("advantages", 0);
+  if (needsProvenance) {
+    const problem = provenanceProblem(datum, advantages);
+    if (problem !== null) refuse(problem);
+  }
   const ratioTokens = read(ratioMask, 1);
   if (required.includes(ratioMask)) {
     const stray = advantages.findIndex((value, i) => value !== 0 && ratioTokens[i] === 0);

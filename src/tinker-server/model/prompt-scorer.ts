@@ -1,12 +1,14 @@
-/** The most likely tokens at every position of a prompt. Needs all logits, which sampling never holds. */
+/** All log-probabilities at every position of a prompt, which sampling never holds. */
 import type { PolicyModel } from "../../engine/model/policy-model.ts";
 import { SamplingSession } from "../../engine/sampling/sampling-session.ts";
 import { maskedScore } from "../../engine/model/attention.ts";
-import type { TopTokens } from "../../tinker-api/messages.ts";
 import type { AdapterWeights } from "./adapter.ts";
 
 /** Positions whose logits exist at the same time; each costs a vocabulary. */
 const rowsAtOnce = 64;
+
+/** @param row its log-probabilities are those of token `row + 1` of the prompt; valid during the call. */
+export type VisitLogprobs = (row: number, logprobs: Float32Array) => void;
 
 export class PromptScorer {
   readonly #session: SamplingSession;
@@ -23,24 +25,22 @@ export class PromptScorer {
     return new PromptScorer(await SamplingSession.create(own, threads), own);
   }
 
-  /** [prompt]; the first is null, since nothing comes before. One prompt at a time. */
-  topTokens(weights: AdapterWeights, prompt: Int32Array, k: number): Promise<TopTokens[]> {
-    const result = this.#last.then(() => this.#score(weights, prompt, k));
+  /** One prompt at a time. */
+  read(weights: AdapterWeights, prompt: Int32Array, visit: VisitLogprobs): Promise<void> {
+    const result = this.#last.then(() => this.#score(weights, prompt, visit));
     this.#last = result.catch(() => undefined);
     return result;
   }
 
-  async #score(weights: AdapterWeights, prompt: Int32Array, k: number): Promise<TopTokens[]> {
+  async #score(weights: AdapterWeights, prompt: Int32Array, visit: VisitLogprobs): Promise<void> {
     for (const [name, values] of weights.factors) this.#policy.data.set(name, values);
-    const tops: TopTokens[] = [null];
     for (let start = 0; start < prompt.length - 1; start += rowsAtOnce) {
       const rows = Math.min(rowsAtOnce, prompt.length - 1 - start);
       const logits = await this.#logits(prompt, start, rows);
       const { vocabSize } = this.#policy.config;
       for (let i = 0; i < rows; i++)
-        tops.push(mostLikely(logits.subarray(i * vocabSize, (i + 1) * vocabSize), k));
+        visit(start + i, normalized(logits.subarray(i * vocabSize, (i + 1) * vocabSize)));
     }
-    return tops;
   }
 
   async #logits(prompt: Int32Array, start: number, rows: number): Promise<Float32Array> {
@@ -71,11 +71,20 @@ export class PromptScorer {
   }
 }
 
-/** The k largest, ties to the smaller id, as natural logs under the full softmax. */
-function mostLikely(logits: Float32Array, k: number): [number, number][] {
-  const order = Array.from(logits.keys()).toSorted((a, b) => logits[b]! - logits[a]! || a - b);
-  const max = logits[order[0]!]!;
+/** In place, as natural logs under the full softmax. */
+function normalized(logits: Float32Array): Float32Array {
+  const max = logits.reduce((most, value) => Math.max(most, value), -Infinity);
   let total = 0;
   for (const value of logits) total += Math.exp(value - max);
-  return order.slice(0, k).map((id) => [id, logits[id]! - max - Math.log(total)]);
+  const shift = max + Math.log(total);
+  for (let i = 0; i < logits.length; i++) logits[i]! -= shift;
+  return logits;
+}
+
+/** The k largest, ties to the smaller id. */
+export function mostLikely(logprobs: Float32Array, k: number): [number, number][] {
+  const order = Array.from(logprobs.keys()).toSorted(
+    (a, b) => logprobs[b]! - logprobs[a]! || a - b,
+  );
+  return order.slice(0, k).map((id) => [id, logprobs[id]!]);
 }

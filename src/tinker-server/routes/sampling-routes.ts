@@ -2,14 +2,22 @@
 import { z } from "zod";
 import { Hono } from "hono";
 import { tokensOf } from "../../tinker-api/codec/json-codec.ts";
-import { noStableReinforce } from "../model/loss-request.ts";
 import { RequestError } from "../request-error.ts";
 import { newSampler } from "../sampling/samplers.ts";
+import type { PromptTargets } from "../sampling/prompt-scores.ts";
 import type { SamplingJob } from "../sampling/sampling.ts";
 import type { SamplerSession } from "../sampling/sampler-table.ts";
 import { fingerprintOf } from "../made-once.ts";
 import { sessionOf, type TinkerService } from "../service.ts";
 import { bodyText, readBody } from "./read-body.ts";
+
+/** Ids to score, [prompt - 1, K]; -1 is no id. Sparse, only the listed cells are ids. */
+const targetIds = z.object({
+  data: z.array(z.int().min(-1)),
+  shape: z.array(z.int().min(0)).nullish(),
+  sparse_crow_indices: z.array(z.int().min(0)).nullish(),
+  sparse_col_indices: z.array(z.int().min(0)).nullish(),
+});
 
 const createSamplerBody = z.object({
   session_id: z.string(),
@@ -30,7 +38,7 @@ const temperature = z
   .default(1);
 
 const sampleBody = z.object({
-  num_samples: z.int().min(1).max(1024).default(1),
+  num_samples: z.int().min(1).max(16_384).default(1),
   prompt: z.unknown(),
   sampling_params: z.object({
     max_tokens: z.int().nullish(),
@@ -50,24 +58,21 @@ const sampleBody = z.object({
   topk_prompt_logprobs: z.int().min(0).default(0),
   topk_sample_logprobs: z.int().min(0).default(0),
   prompt_alt_tokens_k: z.int().min(0).default(0),
-  target_prompt_logprobs: z.unknown().nullish(),
+  target_prompt_logprobs: targetIds.nullish(),
+  // What this server's stable_reinforce needs of sampling, its log-probabilities, the client has.
   record_stability_info: z.boolean().nullish(),
 });
 
 type SampleBody = z.output<typeof sampleBody>;
 
-/** What newer clients can request and this server does not support. */
-const unsupported = [
-  "topk_sample_logprobs",
-  "prompt_alt_tokens_k",
-  "target_prompt_logprobs",
-] as const satisfies readonly (keyof SampleBody)[];
+function targetsOf(given: SampleBody["target_prompt_logprobs"]): PromptTargets | null {
+  if (!given) return null;
+  const { data, sparse_crow_indices: rowStarts, sparse_col_indices: columns } = given;
+  const shape = given.shape ?? [data.length, 1];
+  return { ids: data, shape, ...(rowStarts && columns ? { rowStarts, columns } : {}) };
+}
 
 function jobOf(body: SampleBody): SamplingJob {
-  if (body.record_stability_info)
-    throw new RequestError(400, `record_stability_info: ${noStableReinforce}`);
-  for (const name of unsupported)
-    if (body[name]) throw new RequestError(400, `This server does not do ${name}.`);
   const { sampling_params: params, topk_prompt_logprobs: top } = body;
   const stop = typeof params.stop === "string" ? [params.stop] : (params.stop ?? null);
   return {
@@ -82,6 +87,9 @@ function jobOf(body: SampleBody): SamplingJob {
     promptLogprobs: body.prompt_logprobs ?? top > 0,
     promptLogprobsLast: body.prompt_logprobs_last_n ?? null,
     topPromptTokens: top,
+    topSampleTokens: body.topk_sample_logprobs,
+    promptAltTokens: body.prompt_alt_tokens_k,
+    promptTargets: targetsOf(body.target_prompt_logprobs),
   };
 }
 

@@ -6,16 +6,18 @@ import { deriveSeed } from "../../util/random.ts";
 import type { AdapterWeights } from "../model/adapter.ts";
 import type { BaseModel } from "../model/base-model.ts";
 import { RequestError } from "../request-error.ts";
+import {
+  checkScores,
+  inTurn,
+  promptScores,
+  type ScoredJob,
+  topSampleTokensOf,
+} from "./prompt-scores.ts";
 
-export interface SamplingJob {
-  readonly prompt: Int32Array;
-  readonly samples: number;
-  readonly maxTokens: number | null;
-  readonly temperature: number;
+export interface SamplingJob extends ScoredJob {
   readonly topP: number;
   /** 0: off. */
   readonly topK: number;
-  readonly seed: number | null;
   /** null: the model's own end; empty: nothing ends it but the limit. */
   readonly stop: readonly number[] | readonly string[] | null;
   readonly promptLogprobs: boolean;
@@ -54,6 +56,7 @@ export function checkJob({ base }: SamplingContext, job: SamplingJob): void {
     );
   const wanted = job.maxTokens ?? 1;
   if (wanted < 1) throw new RequestError(400, `max_tokens is ${wanted}, but must be at least 1.`);
+  checkScores(job, vocabularySize);
   if (length + wanted > contextLength)
     throw new RequestError(
       400,
@@ -75,10 +78,25 @@ export async function runJob(
     job.topPromptTokens > 0
       ? await base.topPromptTokens(weights, job.prompt, job.topPromptTokens)
       : null;
+  const { topSampleTokens = 0 } = job;
+  const withTop =
+    topSampleTokens === 0
+      ? sequences
+      : await inTurn(sequences, async (sequence) => ({
+          ...sequence,
+          topTokens: await topSampleTokensOf(
+            base,
+            weights,
+            job.prompt,
+            sequence.tokens,
+            topSampleTokens,
+          ),
+        }));
   const first = job.promptLogprobsLast === null ? 0 : job.prompt.length - job.promptLogprobsLast;
   scores?.fill(Number.NaN, 0, Math.max(0, first));
   return {
-    sequences,
+    sequences: withTop,
+    ...(await promptScores(base, weights, job)),
     promptLogprobs: job.promptLogprobs ? scores : null,
     topPromptTokens: top === null ? null : top.map((row, i) => (i < first ? null : row)),
     cacheHitTokens: 0,

@@ -57,6 +57,8 @@ it.each([
   ["importance_sampling", 0.005],
   // Its ratios are limited narrowly, but a step on fresh samples has the ratio 1.
   ["gspo", 0.005],
+  // The recipe's default.
+  ["stable_reinforce", 0.005],
 ])("rl_loop learns with %s", async (loss, rate) => {
   const lines = await recipe(loss, 8, rate);
   const rewards = lines.map((line) => line["reward/total"]!);
@@ -65,10 +67,6 @@ it.each([
     values.reduce((sum, value) => sum + value, 0) / values.length;
   process.stderr.write(`rewards ${rewards.map((reward) => reward.toFixed(2)).join(" ")}\n`);
   expect(mean(rewards.slice(-3))).toBeGreaterThan(mean(rewards.slice(0, 3)) + 0.05);
-});
-
-it("rl_loop's own loss is refused with the ones to set", async () => {
-  await expect(recipe("stable_reinforce", 1, 0.005)).rejects.toThrow("ended with 1");
 });
 
 it("downloads checkpoints: through the cookbook, encrypted on the way, and the SDK's command line", async () => {

@@ -281,7 +281,17 @@ def samples_have_what_was_asked_for():
     assert all(len(row) == 3 for row in scored.topk_prompt_logprobs[1:])
     last = wait(sampler.sample(PROMPT, 1, greedy, include_prompt_logprobs=True, prompt_logprobs_last_n=1))
     assert [value is None for value in last.prompt_logprobs] == [True, True, True, False]
-    refused(lambda: sampler.sample(PROMPT, 1, greedy, topk_sample_logprobs=2), "topk_sample_logprobs")
+    tops = wait(sampler.sample(PROMPT, 1, greedy, topk_sample_logprobs=2)).sequences[0]
+    assert [row[0][0] for row in tops.topk_logprobs] == tops.tokens
+    for row, logprob in zip(tops.topk_logprobs, tops.logprobs, strict=True):
+        near(row[0][1], logprob, 1e-3)
+    others = wait(sampler.sample(PROMPT, 1, greedy, prompt_alt_tokens_k=3)).prompt_alt_tokens
+    assert others.tokens.shape == [3, 3] and others.logprobs.shape == [3, 3]
+    ids = PROMPT.to_ints()[1:]
+    targets = types.TensorData(data=ids, dtype="int64", shape=[3, 1])
+    scores = wait(sampler.sample(PROMPT, 1, greedy, target_prompt_logprobs=targets)).target_prompt_logprobs
+    for ours, theirs in zip(scores.data, scored.prompt_logprobs[1:], strict=True):
+        near(ours, theirs, 1e-3)
 
 
 @case
