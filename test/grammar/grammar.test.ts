@@ -11,6 +11,7 @@ import type { JsonValue } from "../../src/core/message.ts";
 import type { Vocabulary } from "../../src/core/vocabulary.ts";
 import { compileGrammar } from "../../src/grammar/compile-grammar.ts";
 import { isAllowed, TokenGrammar, TokenMatcher } from "../../src/grammar/token-masks.ts";
+import { formatPatterns } from "../../src/grammar/schema/formats.ts";
 import { patternLanguage } from "../../src/grammar/strings/regex.ts";
 import { includes } from "../../src/grammar/strings/language.ts";
 import { createRandom } from "../../src/util/random.ts";
@@ -103,6 +104,56 @@ const accepts = (grammar: Grammar, text: string): boolean => {
   for (const byte of Buffer.from(text)) at = at && configurations.step(at, byte);
   return at?.accepts ?? false;
 };
+
+describe("numbers of properties", () => {
+  const letter: JsonValue = { pattern: "^[a-d]$" };
+  const named = { a: { const: 1 }, b: { const: 2 } };
+  const others = { type: "object", propertyNames: letter, additionalProperties: { const: 3 } };
+  const schemas: readonly Record<string, JsonValue>[] = [
+    { ...others, minProperties: 1, maxProperties: 2 },
+    { ...others, minProperties: 1 },
+    { ...others, properties: named, minProperties: 2, maxProperties: 3 },
+    { ...others, properties: named, required: ["b"], minProperties: 2, maxProperties: 2 },
+    { ...others, properties: named, minProperties: 3, maxProperties: 3 },
+    { type: "object", properties: named, minProperties: 1, maxProperties: 1 },
+  ];
+  it.each(schemas)("%j: are kept", (schema) => {
+    expect(compileGrammar({ type: "json", schema }).unenforced).toEqual([]);
+    const validate = ajv.compile(schema);
+    const grammar = new TokenGrammar({ type: "json", schema }, vocabulary);
+    for (let seed = 0; seed < 60; seed++) {
+      const { text, ended } = walk(grammar, seed, 300);
+      expect([text, ended && validate(JSON.parse(text))]).toEqual([text, true]);
+    }
+  });
+
+  it("a minimum that names which come twice may break is named, and the maximum is kept", () => {
+    const schema: JsonValue = { ...others, minProperties: 3, maxProperties: 3 };
+    expect(compileGrammar({ type: "json", schema }).unenforced).toEqual([
+      "#: minProperties next to properties of any name",
+    ]);
+    const grammar = new TokenGrammar({ type: "json", schema }, vocabulary);
+    for (let seed = 0; seed < 20; seed++) {
+      const { text, ended } = walk(grammar, seed, 300);
+      expect([text, ended, text.split(":").length - 1]).toEqual([text, true, 3]);
+    }
+  });
+});
+
+describe("dates", () => {
+  it.each(["date", "date-time"])("%s: every day of the calendar, and no other", (format) => {
+    const validate = ajv.compile({ type: "string", format });
+    const language = patternLanguage(formatPatterns[format]!);
+    for (const year of ["0000", "1900", "2000", "2023", "2024", "2100", "9996"]) {
+      for (let day = 0; day < 13 * 33; day++) {
+        const month = String(Math.floor(day / 33)).padStart(2, "0");
+        const date = `${year}-${month}-${String(day % 33).padStart(2, "0")}`;
+        const text = format === "date" ? date : `${date}T12:00:00Z`;
+        expect([text, includes(language, text)]).toEqual([text, validate(text)]);
+      }
+    }
+  });
+});
 
 describe("numbers", () => {
   const numbers = [

@@ -72,12 +72,11 @@ export class RuleState {
     const left = (this.#scratch ??= new Float32Array(this.#size));
     if (mask === null) left.set(probabilities.subarray(0, this.#size));
     else maskInto(left, probabilities, mask);
-    for (const [token, value] of added) left[token]! *= Math.exp(value);
-    let sum = 0;
-    for (let v = 0; v < left.length; v++) sum += left[v]!;
-    if (!(sum >= leastMass))
-      throw this.#stuck(`the model gives all tokens that are allowed a probability of ${sum}`);
-    const scale = 1 / sum;
+    const mass = sumOf(left);
+    if (!(mass >= leastMass))
+      throw this.#stuck(`the model gives all tokens that are allowed a probability of ${mass}`);
+    if (added.size > 0) addBias(left, added);
+    const scale = 1 / (added.size > 0 ? sumOf(left) : mass);
     for (let v = 0; v < left.length; v++) left[v]! *= scale;
     return left;
   }
@@ -89,6 +88,28 @@ export class RuleState {
       hint: "Describe the format in the prompt, so that the model expects it.",
     });
   }
+}
+
+function sumOf(values: Float32Array): number {
+  let sum = 0;
+  for (let v = 0; v < values.length; v++) sum += values[v]!;
+  return sum;
+}
+
+/**
+ * Multiplies by exp(bias), over the largest of the products: 100 makes a token the only one, and -100 on all
+ * that are left changes nothing, without a number that overflows or vanishes.
+ */
+function addBias(left: Float32Array, added: ReadonlyMap<number, number>): void {
+  const exponents = Array.from(
+    added,
+    ([token, value]) => [token, Math.log(left[token]!) + value] as const,
+  );
+  for (const token of added.keys()) left[token] = 0;
+  const most = exponents.reduce((max, [, own]) => Math.max(max, own), Math.log(sumOf(left)));
+  const scale = Math.exp(-most);
+  for (let v = 0; v < left.length; v++) left[v]! *= scale;
+  for (const [token, own] of exponents) left[token] = Math.exp(own - most);
 }
 
 function maskInto(left: Float32Array, probabilities: Float32Array, mask: TokenMask): void {

@@ -16,6 +16,16 @@ function undeclared(plain: PlainSchema, name: string, others: Schema, path: stri
   return others;
 }
 
+/** What is before a place among the properties of an object. */
+interface Place {
+  /** Properties, up to the maximum; without one, up to 1. */
+  readonly entries: number;
+  /** Of those, distinct ones for sure, up to the minimum. */
+  readonly counted: number;
+  /** A property that the schema does not name is among them, where that matters. */
+  readonly hasRest: boolean;
+}
+
 export function writeObject(
   writer: SchemaWriter,
   from: number,
@@ -33,65 +43,70 @@ export function writeObject(
       .filter((name) => !names.includes(name))
       .map((name) => ({ name, schema: undeclared(plain, name, isClosed ? true : others, path) })),
   ];
+  const known = properties.map(({ name }) => name);
+  const rest = unnamedProperties(writer, plain, known, others, path).map((property) => ({
+    ...property,
+    name: machine.rule((start) => writer.string(start, property.language, property.path)),
+  }));
   const least = limitOf(plain, "minProperties", 0, path);
   const min = least <= required.length ? 0 : least;
   const max = limitOf(plain, "maxProperties", Infinity, path);
-  const cap = max === Infinity ? Math.max(1, min) : max;
+  // A name of the rest may come twice, and is one property then: only the first of them surely counts
+  // towards a minimum, and all of them towards a maximum.
+  const isSure = min <= properties.length + 1 || rest.length === 0;
+  if (!isSure) writer.report(`${path}: minProperties next to properties of any name`);
+  const after = (at: Place, isNamed: boolean): Place => {
+    const counts = isNamed || !at.hasRest || !isSure;
+    return {
+      entries: Math.min(at.entries + 1, max === Infinity ? 1 : max),
+      counted: Math.min(at.counted + (counts ? 1 : 0), min),
+      hasRest: !isNamed && min > 0 && isSure,
+    };
+  };
+  const isFull = ({ entries }: Place): boolean => entries >= max;
   const end = machine.state();
   const open = writer.space(machine.text(from, "{"));
-  const states = new Map<string, number>();
-  // `count` properties so far, of those before `index`.
-  const place = (index: number, count: number): number => {
-    const key = `${index}/${count}`;
-    const known = states.get(key);
-    if (known !== undefined) return known;
-    const state = index + count === 0 ? open : machine.state();
-    states.set(key, state);
-    return state;
+  /** The places before a property, with their states. */
+  let places = new Map<string, { readonly place: Place; readonly state: number }>();
+  const stateOf = (of: typeof places, place: Place): number => {
+    const key = `${place.entries}/${place.counted}/${place.hasRest}`;
+    const found = of.get(key)?.state ?? machine.state();
+    of.set(key, { place, state: found });
+    return found;
   };
-  const isReached = (index: number, count: number): boolean => states.has(`${index}/${count}`);
   const entry = (
-    at: number,
-    count: number,
+    from: { readonly place: Place; readonly state: number },
     key: Build,
     property: { readonly schema: Schema; readonly path: string },
     to: number,
   ): void => {
-    const begun = count === 0 ? at : writer.space(machine.text(at, ","));
+    const { place, state } = from;
+    const begun = place.entries === 0 ? state : writer.space(machine.text(state, ","));
     const value = writer.space(machine.text(key(begun), ":"));
     machine.call(value, writer.rule(property.schema, property.path), to);
   };
-  const more = (count: number): number => Math.min(count + 1, max === Infinity ? cap : cap + 1);
 
-  for (const [index, { name, schema }] of properties.entries()) {
-    for (let count = 0; count <= Math.min(index, cap); count++) {
-      if (!isReached(index, count) && index > 0) continue;
-      const at = place(index, count);
-      if (!required.includes(name)) machine.jump(at, place(index + 1, count));
-      if (max !== Infinity && count >= max) continue;
+  const none: Place = { entries: 0, counted: 0, hasRest: false };
+  places.set("", { place: none, state: open });
+  for (const { name, schema } of properties) {
+    const next: typeof places = new Map();
+    for (const at of places.values()) {
+      if (!required.includes(name)) machine.jump(at.state, stateOf(next, at.place));
+      if (isFull(at.place)) continue;
       const key: Build = (start) => machine.text(start, JSON.stringify(name));
       const property = { schema, path: `${path}/properties/${name}` };
-      entry(at, count, key, property, place(index + 1, more(count)));
+      entry(at, key, property, stateOf(next, after(at.place, true)));
     }
+    places = next;
   }
-
-  const last = properties.length;
-  const known = properties.map(({ name }) => name);
-  const rest = unnamedProperties(writer, plain, known, others, path);
-  if (last === 0) place(0, 0);
-  for (let count = 0; count <= cap; count++) {
-    if (!isReached(last, count) && (rest.length === 0 || count === 0)) continue;
-    const at = place(last, count);
-    if (count >= min) machine.jump(at, end);
-    if (max !== Infinity && count >= max) continue;
+  // A Map yields what is added on the way, too.
+  for (const at of places.values()) {
+    if (at.place.counted >= min) machine.jump(at.state, end);
+    if (isFull(at.place)) continue;
     for (const property of rest) {
-      const key: Build = (start) => writer.string(start, property.language, property.path);
-      // A name that comes twice is one property, so these do not count towards a minimum.
-      const next = min > 0 && count > 0 ? count : more(count);
-      entry(at, count, key, property, place(last, next));
+      const key: Build = (start) => machine.call(start, property.name);
+      entry(at, key, property, stateOf(places, after(at.place, false)));
     }
   }
-  if (min > 0 && rest.length > 0 && (max !== Infinity || min > properties.length))
-    writer.report(`${path}: minProperties next to properties of any name`);
   return machine.text(writer.space(end), "}");
 }
