@@ -9,6 +9,7 @@ import type { Vocabulary } from "../core/vocabulary.ts";
 import { defined } from "../util/defined.ts";
 import { loadPolicyState, savePolicyState, type ModelOrigin } from "./checkpoint/policy-state.ts";
 import { LogitRuleCompiler } from "./logit-rules/compiler.ts";
+import type { ReadySchemas } from "./logit-rules/ready-schemas.ts";
 import { loadPolicyModel, type PolicyModel } from "./model/policy-model.ts";
 import type { MomentPrecision } from "./optimizer/moments.ts";
 import type { Provider } from "./provider.ts";
@@ -129,6 +130,11 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
   /** V */
   get vocabularySize(): number {
     return this.#policy.config.vocabSize;
+  }
+
+  /** Schemas of rules to come, which need not be compiled in this thread. */
+  addSchemas(schemas: ReadySchemas): void {
+    this.#rules.add(schemas);
   }
 
   /** Bytes of the model's tokens, without which there are no grammars. */

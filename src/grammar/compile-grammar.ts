@@ -1,30 +1,42 @@
-/** A `Grammar` to configurations, with the added tokens of a vocabulary as tags. */
+/** A `Grammar` to one machine, with the added tokens of a vocabulary as tags. */
 import type { Grammar } from "../core/grammar.ts";
-import { Configurations } from "./configurations.ts";
-import { Machine } from "./machine.ts";
-import { SchemaCompiler } from "./schema/compile-schema.ts";
-import { SharedRules } from "./schema/shared-rules.ts";
+import type { JsonValue } from "../core/message.ts";
+import { distances, type KnownDistances } from "./distances.ts";
+import { Machine, type MachineData } from "./machine.ts";
+import { compileSchema, type CompiledSchema } from "./schema/compile-schema.ts";
+import { WorkBudget } from "./work-budget.ts";
 
 /** Symbols from here on are tags. */
 export const firstTag = 256;
 
 export interface CompiledGrammar {
-  /** What the schemas ask for beyond what is enforced, with its place: the texts may break it. */
-  readonly unenforced: readonly string[];
-  readonly configurations: Configurations;
+  readonly machine: MachineData;
+  /** [state] as `distances` finds them. */
+  readonly distance: Float64Array;
+  /** Its whole text. */
+  readonly rule: number;
   /** Text of each tag; symbol `firstTag + i` is tag i. */
   readonly tags: readonly string[];
 }
 
-class Compiler {
-  readonly machine: Machine = new Machine();
-  readonly tags: string[] = [];
-  readonly unenforced: string[] = [];
-  readonly #shared = new SharedRules(this.machine);
-  readonly #isAdded: (text: string) => boolean;
+/** Where schemas come from that have been compiled already. */
+export type SchemaSource = (schema: JsonValue) => CompiledSchema;
 
-  constructor(isAdded: (text: string) => boolean) {
+/** All schemas of one completion, and what is around them. */
+const grammarSteps = 6_000_000;
+
+class Compiler {
+  readonly budget: WorkBudget = new WorkBudget(grammarSteps);
+  readonly machine: Machine = new Machine(this.budget);
+  readonly tags: string[] = [];
+  readonly known: KnownDistances[] = [];
+  readonly #isAdded: (text: string) => boolean;
+  readonly #schemas: SchemaSource;
+  readonly #rules = new Map<CompiledSchema, number>();
+
+  constructor(isAdded: (text: string) => boolean, schemas: SchemaSource) {
     this.#isAdded = isAdded;
+    this.#schemas = schemas;
   }
 
   build(grammar: Grammar, from: number): number {
@@ -35,10 +47,8 @@ class Compiler {
       case "tag":
         return this.#tag(from, grammar.text);
       case "json": {
-        const compiler = new SchemaCompiler(machine, this.#shared, grammar.schema, (what) =>
-          this.unenforced.push(what),
-        );
-        return machine.call(from, compiler.rule(grammar.schema, "#"));
+        const compiled = this.#schemas(grammar.schema);
+        return machine.call(from, this.#rules.get(compiled) ?? this.#append(compiled));
       }
       case "text":
         return this.#text(from, grammar.without);
@@ -70,6 +80,14 @@ class Compiler {
         return end;
       }
     }
+  }
+
+  #append(compiled: CompiledSchema): number {
+    this.budget.spend(compiled.machine.edges.length / 4);
+    this.known.push({ from: this.machine.size, distance: compiled.distance });
+    const rule = this.machine.append(compiled.machine);
+    this.#rules.set(compiled, rule);
+    return rule;
   }
 
   #tag(from: number, text: string): number {
@@ -105,18 +123,15 @@ class Compiler {
 
 /**
  * @param isAdded whether the vocabulary has an added token of this text
- * @throws GrammarError for what is no schema; RangeError for one that is too large.
+ * @throws GrammarError for what is no schema; GrammarLimitError for what takes too many steps.
  */
 export function compileGrammar(
   grammar: Grammar,
   isAdded: (text: string) => boolean = () => false,
+  schemas: SchemaSource = compileSchema,
 ): CompiledGrammar {
-  const compiler = new Compiler(isAdded);
+  const compiler = new Compiler(isAdded, schemas);
   const rule = compiler.machine.rule((from) => compiler.build(grammar, from));
-  const configurations = new Configurations(
-    compiler.machine,
-    rule,
-    firstTag + compiler.tags.length,
-  );
-  return { configurations, tags: compiler.tags, unenforced: compiler.unenforced };
+  const machine = compiler.machine.finish();
+  return { machine, distance: distances(machine, compiler.known), rule, tags: compiler.tags };
 }

@@ -1,52 +1,68 @@
 /**
  * A grammar as a network of byte automata that call one another (a recursive transition network). Symbols
- * below 256 are bytes; 256 and above are tags, which are single tokens.
+ * below 256 are bytes; 256 and above are tags, which are single tokens. In arrays of integers, which threads
+ * share without a copy.
  */
+import { IntegerRows } from "./integer-rows.ts";
+import type { WorkBudget } from "./work-budget.ts";
 
-interface Edge {
-  readonly low: number;
-  readonly high: number;
-  readonly to: number;
+/** Lists of a state are chains: each entry has the index of the next one, -1 at the end. */
+export interface MachineData {
+  /** [state, 4] first edge, first call, first jump; 1 where its rule is complete. */
+  readonly states: Int32Array;
+  /** [edge, 4] lowest symbol, highest symbol, target, next. */
+  readonly edges: Int32Array;
+  /** [call, 3] rule, state after it, next. */
+  readonly calls: Int32Array;
+  /** [jump, 2] target, next. */
+  readonly jumps: Int32Array;
+  /** [rule] state where it begins. */
+  readonly rules: Int32Array;
 }
 
-interface CallEdge {
-  readonly rule: number;
-  readonly to: number;
-}
-
-export interface MachineState {
-  readonly edges: Edge[];
-  readonly calls: CallEdge[];
-  readonly jumps: number[];
-  /** Its rule is complete here. */
-  ends: boolean;
-}
-
-/** States that may be created for one grammar. */
-const maxStates = 200_000;
+const none = -1;
 
 /** Building blocks take the state where they begin and return the one where they end. */
 export class Machine {
-  readonly states: MachineState[] = [];
-  /** Start state of each rule. */
-  readonly rules: number[] = [];
+  readonly #states = new IntegerRows(4);
+  readonly #edges = new IntegerRows(4);
+  readonly #calls = new IntegerRows(3);
+  readonly #jumps = new IntegerRows(2);
+  readonly #rules = new IntegerRows(1);
+  readonly #budget: WorkBudget;
+
+  constructor(budget: WorkBudget) {
+    this.#budget = budget;
+  }
+
+  /** Number of its states. */
+  get size(): number {
+    return this.#states.length;
+  }
 
   state(): number {
-    if (this.states.length >= maxStates) throw new RangeError("the schema is too large");
-    return this.states.push({ edges: [], calls: [], jumps: [], ends: false }) - 1;
+    this.#budget.spend(1);
+    return this.#states.push(none, none, none, 0);
   }
 
   jump(from: number, to: number): void {
-    this.states[from]!.jumps.push(to);
+    this.#budget.spend(1);
+    const { data } = this.#states;
+    const jump = this.#jumps.push(to, data[4 * from + 2]!);
+    data[4 * from + 2] = jump;
   }
 
   edge(from: number, low: number, high: number, to: number = this.state()): number {
-    this.states[from]!.edges.push({ low, high, to });
+    this.#budget.spend(1);
+    const { data } = this.#states;
+    data[4 * from] = this.#edges.push(low, high, to, data[4 * from]!);
     return to;
   }
 
   call(from: number, rule: number, to: number = this.state()): number {
-    this.states[from]!.calls.push({ rule, to });
+    this.#budget.spend(1);
+    const { data } = this.#states;
+    data[4 * from + 1] = this.#calls.push(rule, to, data[4 * from + 1]!);
     return to;
   }
 
@@ -60,13 +76,31 @@ export class Machine {
     return this.bytes(from, Buffer.from(text, "utf8"));
   }
 
+  /** Any of these texts; what they begin with in common is one path. */
+  texts(from: number, texts: Iterable<string>): number {
+    const end = this.state();
+    const known = new Map<string, number>();
+    for (const text of texts) {
+      let at = from;
+      for (const byte of Buffer.from(text, "utf8")) {
+        const key = `${at}/${byte}`;
+        const next = known.get(key) ?? this.edge(at, byte, byte);
+        known.set(key, next);
+        at = next;
+      }
+      this.jump(at, end);
+    }
+    return end;
+  }
+
   /** A rule that exists before its content, for recursion. */
   declare(): number {
-    return this.rules.push(this.state()) - 1;
+    return this.#rules.push(this.state());
   }
 
   define(rule: number, build: (from: number) => number): void {
-    this.states[build(this.rules[rule]!)]!.ends = true;
+    const end = build(this.#rules.data[rule]!);
+    this.#states.data[4 * end + 3] = 1;
   }
 
   rule(build: (from: number) => number): number {
@@ -74,29 +108,43 @@ export class Machine {
     this.define(rule, build);
     return rule;
   }
-}
 
-/**
- * [state] least number of symbols to the end of its rule, Infinity where there is no way: such states are
- * dead ends, and never entered.
- */
-export function distances({ states, rules }: Machine): Float64Array {
-  const distance = new Float64Array(states.length).fill(Infinity);
-  for (const [s, { ends }] of states.entries()) if (ends) distance[s] = 0;
-  for (let changed = true; changed;) {
-    changed = false;
-    for (let s = states.length - 1; s >= 0; s--) {
-      const { edges, calls, jumps } = states[s]!;
-      let best = distance[s]!;
-      for (const to of jumps) best = Math.min(best, distance[to]!);
-      for (const { to } of edges) best = Math.min(best, 1 + distance[to]!);
-      for (const { rule, to } of calls)
-        best = Math.min(best, distance[rules[rule]!]! + distance[to]!);
-      if (best < distance[s]!) {
-        distance[s] = best;
-        changed = true;
-      }
-    }
+  /** Adds all rules of another machine; returns the number that its first one has now. */
+  append({ states, edges, calls, jumps, rules }: MachineData): number {
+    const [state, edge, call, jump, rule] = [
+      this.#states.length,
+      this.#edges.length,
+      this.#calls.length,
+      this.#jumps.length,
+      this.#rules.length,
+    ];
+    // -1 stays -1.
+    const moved = (index: number, by: number): number => (index === none ? none : index + by);
+    for (let i = 0; i < states.length; i += 4)
+      this.#states.push(
+        moved(states[i]!, edge),
+        moved(states[i + 1]!, call),
+        moved(states[i + 2]!, jump),
+        states[i + 3]!,
+      );
+    for (let i = 0; i < edges.length; i += 4)
+      this.#edges.push(edges[i]!, edges[i + 1]!, edges[i + 2]! + state, moved(edges[i + 3]!, edge));
+    for (let i = 0; i < calls.length; i += 3)
+      this.#calls.push(calls[i]! + rule, calls[i + 1]! + state, moved(calls[i + 2]!, call));
+    for (let i = 0; i < jumps.length; i += 2)
+      this.#jumps.push(jumps[i]! + state, moved(jumps[i + 1]!, jump));
+    for (const start of rules) this.#rules.push(start + state);
+    return rule;
   }
-  return distance;
+
+  /** In memory that threads share. */
+  finish(): MachineData {
+    return {
+      states: this.#states.shared(),
+      edges: this.#edges.shared(),
+      calls: this.#calls.shared(),
+      jumps: this.#jumps.shared(),
+      rules: this.#rules.shared(),
+    };
+  }
 }

@@ -5,9 +5,10 @@
  */
 import type { Grammar } from "../core/grammar.ts";
 import type { Vocabulary } from "../core/vocabulary.ts";
-import { compileGrammar, firstTag } from "./compile-grammar.ts";
-import type { Configuration, Configurations } from "./configurations.ts";
+import { compileGrammar, firstTag, type SchemaSource } from "./compile-grammar.ts";
+import { Configurations, type Configuration } from "./configurations.ts";
 import { buildTrie, type TokenTrie } from "./token-trie.ts";
+import { GrammarLimitError } from "./work-budget.ts";
 
 export interface TokenMask {
   /** Bit v % 32 of entry v / 32 is token v. */
@@ -22,8 +23,15 @@ export interface TokenMask {
 export const isAllowed = ({ bits }: TokenMask, token: number): boolean =>
   ((bits[token >>> 5]! >>> (token & 31)) & 1) === 1;
 
-/** Configurations of one grammar above which it is compiled again: texts without end have ever new ones. */
+/** Configurations of one grammar above which they are forgotten: texts without end have ever new ones. */
 const maxConfigurations = 20_000;
+
+/** States of the grammar that may be visited for one mask: some for each node of the trie, and more for a start. */
+const workPerNode = 4;
+const leastWork = 500_000;
+
+/** Of the masks that are kept. */
+const maxMaskBytes = 64 * 2 ** 20;
 
 export interface MaskLimits {
   readonly stopTokenIds: readonly number[];
@@ -35,29 +43,27 @@ export interface MaskLimits {
 export class TokenGrammar {
   readonly vocabulary: Vocabulary;
   readonly trie: TokenTrie;
-  readonly #grammar: Grammar;
-  #configurations!: Configurations;
-  #tagTokens: readonly number[] = [];
-  #tagSymbols: ReadonlyMap<number, number> = new Map();
-  #masks = new Map<string, TokenMask>();
+  readonly #configurations: Configurations;
+  readonly #tagTokens: readonly number[];
+  readonly #tagSymbols: ReadonlyMap<number, number>;
+  readonly #masks = new Map<string, TokenMask>();
   /** Counts how often everything was forgotten, so that matchers find their places again. */
   generation = 0;
 
-  /** @throws GrammarError */
-  constructor(grammar: Grammar, vocabulary: Vocabulary, trie: TokenTrie = buildTrie(vocabulary)) {
-    this.#grammar = grammar;
+  /** @throws GrammarError, GrammarLimitError */
+  constructor(
+    grammar: Grammar,
+    vocabulary: Vocabulary,
+    trie: TokenTrie = buildTrie(vocabulary),
+    schemas?: SchemaSource,
+  ) {
     this.vocabulary = vocabulary;
     this.trie = trie;
-    this.#compile();
-  }
-
-  #compile(): void {
-    const { added } = this.vocabulary;
-    const { configurations, tags } = compileGrammar(this.#grammar, (text) => added.has(text));
-    this.#configurations = configurations;
-    this.#tagTokens = tags.map((tag) => added.get(tag)!);
+    const { added } = vocabulary;
+    const compiled = compileGrammar(grammar, (text) => added.has(text), schemas);
+    this.#configurations = new Configurations(compiled);
+    this.#tagTokens = compiled.tags.map((tag) => added.get(tag)!);
     this.#tagSymbols = new Map(this.#tagTokens.map((token, i) => [token, firstTag + i]));
-    this.#masks = new Map();
   }
 
   get start(): Configuration {
@@ -66,8 +72,10 @@ export class TokenGrammar {
 
   /** Forgets everything where it has become too much. */
   tidy(): void {
-    if (this.#configurations.all.length <= maxConfigurations) return;
-    this.#compile();
+    const maskBytes = (this.#masks.size * this.vocabulary.size) / 8;
+    if (this.#configurations.all.length <= maxConfigurations && maskBytes <= maxMaskBytes) return;
+    this.#configurations.reset();
+    this.#masks.clear();
     this.generation++;
   }
 
@@ -113,6 +121,8 @@ export class TokenGrammar {
       if (first === -1 || token < first) first = token;
     };
     const path: Configuration[] = [from];
+    const limit = leastWork + workPerNode * nodes;
+    let work = 0;
     for (let node = 0; node < nodes;) {
       const d = depth[node]!;
       const next = configurations.step(path[d - 1]!, byte[node]!);
@@ -121,6 +131,12 @@ export class TokenGrammar {
         continue;
       }
       path[d] = next;
+      // Of this place alone, whatever was found before: sampling and training stop at the same one.
+      work += next.frames.length;
+      if (work > limit)
+        throw new GrammarLimitError(
+          `its alternatives leave more than ${limit.toLocaleString("en")} states open within one token`,
+        );
       const end = tokensFrom[node + 1]!;
       if (next.distance <= room && tokensFrom[node]! < end) {
         farthest = Math.max(farthest, next.distance);

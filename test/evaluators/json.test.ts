@@ -88,12 +88,50 @@ describe("json", () => {
   });
 
   it.each([
-    [{ anyOf: [{ type: "string", pattern: "^(a+)+$" }] }],
-    [{ type: "object", patternProperties: { "^(a+)+$": {} } }],
-    [{ type: "string", pattern: "(?=x)" }],
-    [{ if: { type: "string" } }],
-  ])("refuses %j", (schema) => {
-    expect(() => json({ schema })).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+    [
+      { properties: { a: { type: "string", pattern: "(?=x)" } } },
+      '#/properties/a: pattern "(?=x)"',
+    ],
+    [{ $dynamicRef: "#a" }, "#: $dynamicRef"],
+    [{ items: { format: "iri" } }, '#/items: format "iri"'],
+    [{ $ref: "https://example.com/x" }, "#: $ref"],
+    [{ type: "strin" }, '#: "strin" is not a type'],
+    [{ minimum: "1" }, "#: minimum must be a number"],
+  ])("refuses %j by name", (schema, reason) => {
+    expect(() => json({ schema })).toThrow(
+      expect.objectContaining({
+        code: "CONFIG_INVALID",
+        message: expect.stringContaining(reason) as string,
+      }),
+    );
+  });
+
+  it.each([
+    [{ type: "object", required: ["b"] }, ['{"b":1}'], ["{}"]],
+    [{ minimum: 3 }, ["3", '"x"'], ["2"]],
+    [{ maxLength: 2 }, ['"ab"', "12345"], ['"abc"']],
+    [{ required: ["a"] }, ['{"a":1}', "1"], ["{}"]],
+    [{ const: { a: [1, { b: 2 }] } }, ['{"a":[1,{"b":2}]}'], ['{"a":[1]}', "{}"]],
+    [{ enum: [{ x: 1, y: 2 }, [3]] }, ['{"y":2,"x":1}', "[3.0]"], ["[4]"]],
+    [{ type: "integer" }, ["9007199254740993", "1.0", "1e30"], ["1.5"]],
+    [{ const: Number("9007199254740993") }, ["9007199254740993"], ["9007199254740995"]],
+    [{ patternProperties: { "^(a+)+$": { type: "null" } } }, ['{"aa":null,"b":1}'], ['{"a":1}']],
+    [{ anyOf: [{ pattern: "^\\bx" }, { type: "null" }] }, ['"x"', "null"], ['"y"']],
+    [
+      JSON.parse('{"if":{"type":"string"},"then":{"minLength":1}}') as Record<string, unknown>,
+      ['"a"', "0"],
+      ['""'],
+    ],
+  ])("%j decides as JSON Schema does", (schema, valid, invalid) => {
+    for (const text of valid) expect([text, score(text, { schema }).reward]).toEqual([text, 1]);
+    for (const text of invalid) expect([text, score(text, { schema }).reward]).toEqual([text, 0]);
+  });
+
+  it("gives up on a check without end, and says so", () => {
+    const schema = { $defs: { a: { anyOf: [{ $ref: "#/$defs/a" }] } }, $ref: "#/$defs/a" };
+    const { reward, metadata } = score("1", { schema });
+    expect(reward).toBe(0);
+    expect(metadata).toMatchObject({ reason: expect.stringContaining("400 schemas") as string });
   });
 
   it.each([

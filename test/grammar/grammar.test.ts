@@ -8,34 +8,17 @@ import { describe, expect, it } from "vitest";
 import { schemas } from "../../benchmarks/structured/schemas.ts";
 import type { Grammar } from "../../src/core/grammar.ts";
 import type { JsonValue } from "../../src/core/message.ts";
-import type { Vocabulary } from "../../src/core/vocabulary.ts";
 import { compileGrammar } from "../../src/grammar/compile-grammar.ts";
+import { Configurations } from "../../src/grammar/configurations.ts";
+import { compileSchema } from "../../src/grammar/schema/compile-schema.ts";
 import { isAllowed, TokenGrammar, TokenMatcher } from "../../src/grammar/token-masks.ts";
 import { formatPatterns } from "../../src/grammar/schema/formats.ts";
 import { patternLanguage } from "../../src/grammar/strings/regex.ts";
 import { includes } from "../../src/grammar/strings/language.ts";
-import { createRandom } from "../../src/util/random.ts";
+import { byteVocabulary, walk } from "./byte-vocabulary.ts";
 
 const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
-
-/** Every byte, some words, and one token that ends a text. */
-function byteVocabulary(words: readonly string[], added: readonly string[] = []): Vocabulary {
-  const parts = [
-    ...Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte)),
-    ...words.map((word) => Buffer.from(word)),
-  ];
-  const texts = [...added, "<end>"];
-  const offsets = new Uint32Array(parts.length + texts.length + 1);
-  for (const [i, part] of parts.entries()) offsets[i + 1] = offsets[i]! + part.length;
-  offsets.fill(offsets[parts.length]!, parts.length + 1);
-  return {
-    size: parts.length + texts.length,
-    bytes: Buffer.concat(parts),
-    offsets,
-    added: new Map(texts.map((text, i) => [text, parts.length + i])),
-  };
-}
 
 const vocabulary = byteVocabulary([
   '{"',
@@ -52,33 +35,9 @@ const vocabulary = byteVocabulary([
   "é",
   "-",
 ]);
-const end = vocabulary.added.get("<end>")!;
-
-/** A completion sampled uniformly from what is allowed. */
-function walk(
-  grammar: TokenGrammar,
-  seed: number,
-  maxTokens: number,
-): { text: string; ended: boolean } {
-  const { bytes, offsets } = grammar.vocabulary;
-  const random = createRandom(seed);
-  const matcher = new TokenMatcher(grammar, { stopTokenIds: [end], maxTokens });
-  const parts: Uint8Array[] = [];
-  for (let i = 0; i < maxTokens; i++) {
-    const mask = matcher.mask()!;
-    let left = Math.floor(random() * mask.count);
-    let token = 0;
-    while (!isAllowed(mask, token) || left-- > 0) token++;
-    if (token === end) return { text: Buffer.concat(parts).toString(), ended: true };
-    matcher.accept(token);
-    parts.push(bytes.subarray(offsets[token], offsets[token + 1]));
-  }
-  return { text: Buffer.concat(parts).toString(), ended: false };
-}
-
 describe("texts of a schema", () => {
   it.each(schemas.map((schema, i) => [i, schema] as const))("schema %i: are valid", (i, schema) => {
-    const { unenforced } = compileGrammar({ type: "json", schema });
+    const { unenforced } = compileSchema(schema);
     expect(unenforced).toEqual([]);
     const validate = ajv.compile(schema as object);
     const grammar = new TokenGrammar({ type: "json", schema }, vocabulary);
@@ -99,7 +58,7 @@ describe("texts of a schema", () => {
 });
 
 const accepts = (grammar: Grammar, text: string): boolean => {
-  const { configurations } = compileGrammar(grammar);
+  const configurations = new Configurations(compileGrammar(grammar));
   let at: ReturnType<typeof configurations.step> = configurations.start;
   for (const byte of Buffer.from(text)) at = at && configurations.step(at, byte);
   return at?.accepts ?? false;
@@ -109,7 +68,7 @@ describe("numbers of properties", () => {
   const letter: JsonValue = { pattern: "^[a-d]$" };
   const named = { a: { const: 1 }, b: { const: 2 } };
   const others = { type: "object", propertyNames: letter, additionalProperties: { const: 3 } };
-  const schemas: readonly Record<string, JsonValue>[] = [
+  const counted: readonly Record<string, JsonValue>[] = [
     { ...others, minProperties: 1, maxProperties: 2 },
     { ...others, minProperties: 1 },
     { ...others, properties: named, minProperties: 2, maxProperties: 3 },
@@ -117,8 +76,8 @@ describe("numbers of properties", () => {
     { ...others, properties: named, minProperties: 3, maxProperties: 3 },
     { type: "object", properties: named, minProperties: 1, maxProperties: 1 },
   ];
-  it.each(schemas)("%j: are kept", (schema) => {
-    expect(compileGrammar({ type: "json", schema }).unenforced).toEqual([]);
+  it.each(counted)("%j: are kept", (schema) => {
+    expect(compileSchema(schema).unenforced).toEqual([]);
     const validate = ajv.compile(schema);
     const grammar = new TokenGrammar({ type: "json", schema }, vocabulary);
     for (let seed = 0; seed < 60; seed++) {
@@ -129,7 +88,7 @@ describe("numbers of properties", () => {
 
   it("a minimum that names which come twice may break is named, and the maximum is kept", () => {
     const schema: JsonValue = { ...others, minProperties: 3, maxProperties: 3 };
-    expect(compileGrammar({ type: "json", schema }).unenforced).toEqual([
+    expect(compileSchema(schema).unenforced).toEqual([
       "#: minProperties next to properties of any name",
     ]);
     const grammar = new TokenGrammar({ type: "json", schema }, vocabulary);
@@ -223,7 +182,7 @@ describe("patterns", () => {
   });
 
   it.each(["(?=a)", "(a)\\1", "\\p{L}", "\\bword"])("%s is told to be left out", (pattern) => {
-    const { unenforced } = compileGrammar({ type: "json", schema: { type: "string", pattern } });
+    const { unenforced } = compileSchema({ type: "string", pattern });
     expect(unenforced).toEqual([expect.stringContaining("pattern")]);
   });
 });
@@ -264,9 +223,7 @@ describe("masks", () => {
       type: "object",
       properties: { a: { type: "array", uniqueItems: true } },
     };
-    expect(compileGrammar({ type: "json", schema }).unenforced).toEqual([
-      '#/properties/a: the keyword "uniqueItems"',
-    ]);
+    expect(compileSchema(schema).unenforced).toEqual(['#/properties/a: the keyword "uniqueItems"']);
   });
 
   it.each<[string, JsonValue]>([
@@ -275,6 +232,6 @@ describe("masks", () => {
     ["not a type", { type: "strin" }],
     ["must be a list", { anyOf: {} }],
   ])("a schema that is none is refused: %s", (message, schema) => {
-    expect(() => compileGrammar({ type: "json", schema })).toThrow(message);
+    expect(() => compileSchema(schema)).toThrow(message);
   });
 });

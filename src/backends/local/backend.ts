@@ -17,6 +17,7 @@ import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { UpdateLimits } from "../../core/loss/update-limits.ts";
 import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
+import { schemasOfRules } from "../../engine/logit-rules/ready-schemas.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
 import type { Provider } from "../../engine/provider.ts";
 import type { QuantizationDistance } from "../../engine/quantization-distance.ts";
@@ -197,7 +198,8 @@ function createSampler(worker: WorkerClient, contextLength: number): Sampler {
     async sample({ tokens, params, n = 1, onChunk, signal }) {
       if (tokens.length >= contextLength)
         throw new ContextOverflowError(tokens.length, contextLength);
-      const request = { tokens, params, n, stream: onChunk !== undefined };
+      const schemas = params.rules === undefined ? [] : await schemasOfRules(params.rules);
+      const request = { tokens, params, schemas, n, stream: onChunk !== undefined };
       return worker.call("sample", request, {
         ...defined({ onChunk, signal }),
       });

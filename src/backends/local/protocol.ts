@@ -5,6 +5,7 @@ import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { Sample, SampleChunk, SamplingParams } from "../../core/policy.ts";
 import type { IntegerKernel } from "../../engine/graph/integer-product.ts";
 import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
+import type { ReadySchemas } from "../../engine/logit-rules/ready-schemas.ts";
 import type { Provider } from "../../engine/provider.ts";
 import type { QuantizationDistance } from "../../engine/quantization-distance.ts";
 import type { SamplingPrecision } from "../../engine/sampling/sampling-session.ts";
@@ -43,6 +44,8 @@ export interface WorkerCalls {
   sample: (request: {
     tokens: Int32Array;
     params: SamplingParams;
+    /** Those of `params.rules`, compiled. */
+    schemas: ReadySchemas;
     n: number;
     /** Send chunks while sampling. */
     stream: boolean;

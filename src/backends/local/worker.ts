@@ -68,8 +68,10 @@ const handlers: Handlers = {
     const distance = await quantizationDistance(engine, given);
     return { contextLength, quantized: { distance, kernel: policy.integers?.kernel ?? null } };
   },
-  async sample({ stream, ...request }, id, signal) {
-    return (await loadedFor([request.params])).sample({
+  async sample({ stream, schemas, ...request }, id, signal) {
+    const policy = await loadedFor([request.params]);
+    policy.addSchemas(schemas);
+    return policy.sample({
       ...request,
       signal,
       ...(stream ? { onChunk: (chunk) => send({ kind: "chunk", id, chunk }) } : {}),

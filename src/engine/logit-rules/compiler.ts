@@ -4,6 +4,9 @@ import type { LogitRules } from "../../core/grammar.ts";
 import type { Vocabulary } from "../../core/vocabulary.ts";
 import { TokenGrammar, TokenMatcher, type MaskLimits } from "../../grammar/token-masks.ts";
 import { buildTrie, type TokenTrie } from "../../grammar/token-trie.ts";
+import { compileSchema } from "../../grammar/schema/compile-schema.ts";
+import { schemaKey, type ReadySchemas } from "../../grammar/thread/compiled-schemas.ts";
+import { notEnforced } from "./not-enforced.ts";
 import { RuleState } from "./rule-state.ts";
 
 /** Grammars that are kept; those used last stay. */
@@ -13,6 +16,7 @@ export class LogitRuleCompiler {
   /** V */
   readonly size: number;
   readonly #grammars = new Map<string, TokenGrammar>();
+  readonly #ready = new Map<string, ReadySchemas[number][1]>();
   #vocabulary: Vocabulary | undefined;
   #trie: TokenTrie | undefined;
 
@@ -25,6 +29,11 @@ export class LogitRuleCompiler {
     this.#vocabulary = vocabulary;
     this.#trie = undefined;
     this.#grammars.clear();
+  }
+
+  /** Schemas that need not be compiled here. */
+  add(schemas: ReadySchemas): void {
+    for (const [key, schema] of schemas) keepNewest(this.#ready, key, schema);
   }
 
   /** The rules at the first token of a completion. @throws AgentTrainerError REQUEST_INVALID */
@@ -48,22 +57,25 @@ export class LogitRuleCompiler {
       }
       this.#trie ??= buildTrie(this.#vocabulary);
       try {
-        compiled = new TokenGrammar(grammar, this.#vocabulary, this.#trie);
+        compiled = new TokenGrammar(
+          grammar,
+          this.#vocabulary,
+          this.#trie,
+          (schema) => this.#ready.get(schemaKey(schema)) ?? compileSchema(schema),
+        );
       } catch (cause) {
-        throw new AgentTrainerError({
-          code: "REQUEST_INVALID",
-          message: `A response format cannot be enforced: ${(cause as Error).message}`,
-          hint: "Simplify the schema.",
-          cause,
-        });
+        throw notEnforced(cause);
       }
     }
-    this.#grammars.delete(key);
-    this.#grammars.set(key, compiled);
-    if (this.#grammars.size > maxGrammars) {
-      const [oldest] = this.#grammars.keys();
-      this.#grammars.delete(oldest!);
-    }
+    keepNewest(this.#grammars, key, compiled);
     return compiled;
   }
+}
+
+function keepNewest<Value>(kept: Map<string, Value>, key: string, value: Value): void {
+  kept.delete(key);
+  kept.set(key, value);
+  if (kept.size <= maxGrammars) return;
+  const [oldest] = kept.keys();
+  kept.delete(oldest!);
 }

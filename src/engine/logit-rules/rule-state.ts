@@ -5,6 +5,8 @@
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { LogitRules } from "../../core/grammar.ts";
 import { isAllowed, type TokenMask, type TokenMatcher } from "../../grammar/token-masks.ts";
+import { GrammarLimitError } from "../../grammar/work-budget.ts";
+import { notEnforced } from "./not-enforced.ts";
 
 /** What is added to the logits of the next token. */
 export interface LogitBias {
@@ -35,7 +37,7 @@ export class RuleState {
 
   /** Null where nothing changes. */
   bias(): LogitBias | null {
-    const mask = this.#matcher?.mask() ?? null;
+    const mask = this.#follow((matcher) => matcher.mask()) ?? null;
     const added = this.#added();
     const isFree = mask === null || mask.count === this.#size;
     if (isFree && added.size === 0) return null;
@@ -43,10 +45,20 @@ export class RuleState {
   }
 
   accept(token: number): void {
-    this.#matcher?.accept(token);
+    this.#follow((matcher) => matcher.accept(token));
     const { presencePenalty = 0, frequencyPenalty = 0 } = this.#rules;
     if (presencePenalty === 0 && frequencyPenalty === 0) return;
     this.#counts.set(token, (this.#counts.get(token) ?? 0) + 1);
+  }
+
+  /** @throws AgentTrainerError REQUEST_INVALID where the grammar leaves too much open. */
+  #follow<Found>(step: (matcher: TokenMatcher) => Found): Found | undefined {
+    if (this.#matcher === null) return undefined;
+    try {
+      return step(this.#matcher);
+    } catch (cause) {
+      throw cause instanceof GrammarLimitError ? notEnforced(cause) : cause;
+    }
   }
 
   #added(): ReadonlyMap<number, number> {

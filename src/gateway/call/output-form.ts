@@ -1,41 +1,36 @@
 /**
- * The form that a request wants its response to have, as a grammar for samplers that enforce it, and as a check
- * of what was sampled for all others.
+ * The form that a request wants its response to have, as a grammar for samplers that enforce it, and why a
+ * response does not have it.
  */
-import { z } from "zod";
 import type { Grammar, LogitRules } from "../../core/grammar.ts";
 import type { ChatMessage, JsonValue, ToolDefinition } from "../../core/message.ts";
 import type { CompletionForm, Renderer } from "../../core/policy.ts";
-import { compileGrammar, type CompiledGrammar } from "../../grammar/compile-grammar.ts";
-import { badRequest } from "../http/api-error.ts";
+import { schemaOutcome } from "../../grammar/thread/compiled-schemas.ts";
+import type { SchemaOutcome } from "../../grammar/thread/schema-outcome.ts";
+import { GrammarLimitError } from "../../grammar/work-budget.ts";
+import { ApiError, badRequest } from "../http/api-error.ts";
 import { isJsonObject } from "../http/json-fields.ts";
 import { textOf } from "../session/message-text.ts";
 import type { CallRequest } from "./call-request.ts";
+import { schemaProblem } from "./schema-problem.ts";
 
 /** A response of this form is asked for; null for any. */
 export interface OutputForm {
   /** Of the text; undefined for any. */
-  readonly content: Grammar | undefined;
+  readonly content: JsonGrammar | undefined;
   /** Tools that it may call. */
   readonly tools: readonly ToolDefinition[];
   readonly mustCall: boolean;
   readonly singleCall: boolean;
+  /** Those of `tools` that asked for their schemas to be enforced. */
+  readonly strict: readonly StrictTool[];
+  /** What the schema of `content` asks for beyond what can be enforced. */
+  readonly unenforced: readonly string[];
 }
 
-/** Compiled here to check schemas and responses; the thread that samples compiles its own. */
-const compiled = new Map<string, CompiledGrammar>();
-const maxCompiled = 64;
+type JsonGrammar = Extract<Grammar, { readonly type: "json" }>;
 
-function compile(grammar: Grammar): CompiledGrammar {
-  const key = JSON.stringify(grammar);
-  const known = compiled.get(key) ?? compileGrammar(grammar);
-  compiled.delete(key);
-  compiled.set(key, known);
-  if (compiled.size > maxCompiled) compiled.delete(compiled.keys().next().value as string);
-  return known;
-}
-
-function contentGrammar(format: JsonValue | undefined): Grammar | undefined {
+function contentGrammar(format: JsonValue | undefined): JsonGrammar | undefined {
   if (!isJsonObject(format)) return undefined;
   if (format.type === "json_object") return { type: "json", schema: { type: "object" } };
   const { json_schema: holder } = format;
@@ -48,8 +43,15 @@ function namedTool(choice: JsonValue | undefined): string | undefined {
   return typeof choice.function.name === "string" ? choice.function.name : undefined;
 }
 
-/** @throws ApiError 400 for a schema that is none, or a tool that is not offered. */
-export function readOutputForm(request: CallRequest): OutputForm | null {
+/**
+ * Schemas are compiled in a thread, once each.
+ * @param group whose turn it is there: the session
+ * @throws ApiError 400 for a schema that is none, or takes too much work, or a tool that is not offered.
+ */
+export async function readOutputForm(
+  request: CallRequest,
+  group: string,
+): Promise<OutputForm | null> {
   const { response_format: format, tool_choice: choice } = request.serverFields ?? {};
   const name = namedTool(choice);
   const tools =
@@ -64,33 +66,49 @@ export function readOutputForm(request: CallRequest): OutputForm | null {
   const content = contentGrammar(format);
   const hasStrict = (request.strictTools ?? []).length > 0;
   if (content === undefined && !mustCall && !hasStrict && request.singleCall !== true) return null;
-  if (content !== undefined) requireSchema(content);
-  return { content, tools, mustCall, singleCall: request.singleCall === true };
-}
-
-function requireSchema(grammar: Grammar): void {
-  try {
-    compile(grammar);
-  } catch (error) {
+  const outcome = content && (await compiled(content.schema, group, "response_format"));
+  if (outcome !== undefined && "problem" in outcome) {
     throw badRequest(
       "response_format",
-      `The schema of response_format cannot be read: ${(error as Error).message}`,
+      `The schema of response_format cannot be read: ${outcome.problem}`,
     );
+  }
+  return {
+    content,
+    tools,
+    mustCall,
+    singleCall: request.singleCall === true,
+    strict: await strictTools(request, tools, group),
+    unenforced: outcome?.compiled.unenforced ?? [],
+  };
+}
+
+async function compiled(schema: JsonValue, group: string, field: string): Promise<SchemaOutcome> {
+  try {
+    return await schemaOutcome(schema, group);
+  } catch (error) {
+    if (!(error instanceof GrammarLimitError)) throw error;
+    throw new ApiError({
+      status: 429,
+      message: `A schema of ${field} is not compiled: ${error.message}`,
+      param: field,
+      retryAfterS: 1,
+    });
   }
 }
 
 /**
  * What a request asks of its response's form that sampling does not enforce, each with the field and the place
  * in its schema; empty where all of it is enforced, or nothing was asked.
- * @param isApplied whether the sampler applies `SamplingParams.rules`
- * @throws ApiError 400 as `readOutputForm`.
+ * @param given.isApplied whether the sampler applies `SamplingParams.rules`
+ * @throws ApiError as `readOutputForm`.
  */
-export function unenforcedOf(
+export async function unenforcedOf(
   request: CallRequest,
   renderer: Renderer,
-  isApplied: boolean,
-): readonly string[] {
-  const form = readOutputForm(request);
+  { isApplied, group }: { readonly isApplied: boolean; readonly group: string },
+): Promise<readonly string[]> {
+  const form = await readOutputForm(request, group);
   if (form === null) return [];
   const { content, mustCall, singleCall } = form;
   const strict = (request.strictTools ?? []).length > 0;
@@ -108,10 +126,8 @@ export function unenforcedOf(
       ? []
       : asked.map((field) => `${field}: how this model writes it is not known`);
   const found = [
-    ...(content === undefined
-      ? []
-      : compile(content).unenforced.map((what) => `response_format ${what}`)),
-    ...strictTools(request, form.tools).flatMap(({ name, unenforced }) =>
+    ...form.unenforced.map((what) => `response_format ${what}`),
+    ...form.strict.flatMap(({ name, unenforced }) =>
       unenforced.map((what) => `tool ${name} ${what}`),
     ),
   ];
@@ -125,21 +141,22 @@ interface StrictTool {
   readonly isReadable: boolean;
 }
 
-function strictTools(
+async function strictTools(
   { strictTools: wanted = [] }: CallRequest,
   tools: readonly ToolDefinition[],
-): readonly StrictTool[] {
-  return tools
-    .filter(({ name }) => wanted.includes(name))
-    .map(({ name, parameters }) => {
-      if (parameters === undefined) return { name, unenforced: [], isReadable: false };
-      try {
-        const { unenforced } = compile({ type: "json", schema: parameters });
-        return { name, unenforced, isReadable: true };
-      } catch (error) {
-        return { name, unenforced: [`#: ${(error as Error).message}`], isReadable: false };
-      }
-    });
+  group: string,
+): Promise<readonly StrictTool[]> {
+  const names = new Set(wanted);
+  const found: StrictTool[] = [];
+  for (const { name, parameters } of tools) {
+    if (!names.has(name)) continue;
+    const outcome = parameters && (await compiled(parameters, group, "tools"));
+    if (outcome === undefined) found.push({ name, unenforced: [], isReadable: false });
+    else if ("problem" in outcome)
+      found.push({ name, unenforced: [`#: ${outcome.problem}`], isReadable: false });
+    else found.push({ name, unenforced: outcome.compiled.unenforced, isReadable: true });
+  }
+  return found;
 }
 
 /** The rules of a call; undefined where there are none, or the renderer has no grammar for its form. */
@@ -156,9 +173,7 @@ export function logitRules(
 
 function formGrammar(request: CallRequest, form: OutputForm, renderer: Renderer): Grammar | null {
   const { content, tools, mustCall } = form;
-  const strict = strictTools(request, tools).flatMap(({ name, isReadable }) =>
-    isReadable ? [name] : [],
-  );
+  const strict = form.strict.flatMap(({ name, isReadable }) => (isReadable ? [name] : []));
   const isOpen = content === undefined && !mustCall;
   if (isOpen && strict.length === 0 && (request.singleCall !== true || tools.length === 0))
     return null;
@@ -170,16 +185,6 @@ function formGrammar(request: CallRequest, form: OutputForm, renderer: Renderer)
     maxCalls: request.singleCall === true ? 1 : null,
   };
   return renderer.grammar?.(wanted) ?? null;
-}
-
-function accepts(grammar: Grammar, text: string): boolean {
-  const { configurations } = compile(grammar);
-  let at: ReturnType<typeof configurations.step> = configurations.start;
-  for (const byte of Buffer.from(text, "utf8")) {
-    at = at && configurations.step(at, byte);
-    if (at === null) return false;
-  }
-  return at.accepts;
 }
 
 /** Why a response does not have the form; undefined where it has. */
@@ -195,40 +200,6 @@ export function unmetOf(form: OutputForm | null, message: ChatMessage): string |
       : "tool_choice: another tool was called";
   }
   if (form.content === undefined || calls.length > 0) return undefined;
-  return isValid(form.content, textOf(message.content))
-    ? undefined
-    : "response_format: the text is not JSON that is valid under the schema";
-}
-
-/** White space and the spelling of strings do not matter, nor does the order of properties. */
-function isValid(grammar: Grammar, text: string): boolean {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return false;
-  }
-  if (accepts(grammar, JSON.stringify(value))) return true;
-  // The grammar has one order. Patterns are left out here: they would meet a model's text in an engine
-  // that may take forever.
-  return grammar.type === "json" && fitsInAnyOrder(grammar.schema, value);
-}
-
-const checks = new WeakMap<object, z.ZodType | null>();
-
-function fitsInAnyOrder(schema: JsonValue, value: unknown): boolean {
-  if (!isJsonObject(schema)) return schema === true;
-  let check = checks.get(schema);
-  if (check === undefined) {
-    try {
-      const text = JSON.stringify(schema, (key, part: unknown) =>
-        (key === "pattern" || key === "format") && typeof part === "string" ? undefined : part,
-      );
-      check = z.fromJSONSchema(JSON.parse(text) as Parameters<typeof z.fromJSONSchema>[0]);
-    } catch {
-      check = null;
-    }
-    checks.set(schema, check);
-  }
-  return check?.safeParse(value).success ?? false;
+  const problem = schemaProblem(form.content.schema, textOf(message.content));
+  return problem === null ? undefined : `response_format: ${problem}`;
 }

@@ -153,7 +153,8 @@ async function replyTo(
   const { gateway, session, route } = context;
   const { abilities, renderer } = gateway.target;
   // A server that renders messages is told the form, and has its own way.
-  const unenforced = abilities.serverFields ? [] : unenforcedOf(request, renderer, abilities.rules);
+  const given = { isApplied: abilities.rules, group: session.uid };
+  const unenforced = abilities.serverFields ? [] : await unenforcedOf(request, renderer, given);
   gateway.ignored.noteUnenforced(request.protocol, unenforced);
   const headers = unenforcedHeaders(unenforced);
   const abort = new CallAbort(gateway.requestTimeoutMs);

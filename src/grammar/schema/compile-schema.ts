@@ -1,36 +1,73 @@
 /** JSON Schema to rules of a machine. White space: none, a space, or a line break with indentation. */
 import type { JsonValue } from "../../core/message.ts";
+import { distances } from "../distances.ts";
 import { GrammarError } from "../grammar-error.ts";
-import type { Machine } from "../machine.ts";
+import { Machine, type MachineData } from "../machine.ts";
 import { emit } from "../strings/emit.ts";
 import type { Language } from "../strings/language.ts";
 import { writeArray } from "./array-rule.ts";
-import { isValidConstant } from "./constants.ts";
+import { checkDepth } from "./check-depth.ts";
+import { validConstants } from "./constants.ts";
 import { impliedTypes } from "./implied-types.ts";
-import { isObject, type OnUnenforced, type Schema } from "./keywords.ts";
-import { canonical, Normalizer, type PlainSchema } from "./normalize.ts";
+import { isObject, type Schema } from "./keywords.ts";
+import { Normalizer, type PlainSchema } from "./normalize.ts";
 import { writeObject } from "./object-rule.ts";
-import type { SharedRules } from "./shared-rules.ts";
+import type { SchemaContext } from "./schema-context.ts";
+import { SharedRules } from "./shared-rules.ts";
+import { ValueIds } from "./value-ids.ts";
 import { numbersOf, stringsOf } from "./value-languages.ts";
+import { WorkBudget } from "../work-budget.ts";
 import type { Build, SchemaWriter } from "./writer.ts";
 
-export class SchemaCompiler implements SchemaWriter {
+/** A schema as the only rule 0 of a machine that others append, and what it asks for beyond that. */
+export interface CompiledSchema {
+  readonly machine: MachineData;
+  /** [state] as `distances` finds them. */
+  readonly distance: Float64Array;
+  /** With its place: the texts may break it. */
+  readonly unenforced: readonly string[];
+}
+
+/**
+ * Bounded work, whatever the schema.
+ * @throws GrammarError for what is no schema; GrammarLimitError for one that takes too many steps.
+ */
+export function compileSchema(
+  schema: Schema,
+  budget: WorkBudget = new WorkBudget(),
+): CompiledSchema {
+  checkDepth(schema, budget);
+  const machine = new Machine(budget);
+  const whole = machine.declare();
+  const unenforced: string[] = [];
+  const report = (what: string): void => {
+    budget.spend(10);
+    unenforced.push(what);
+  };
+  const context: SchemaContext = { report, budget, values: new ValueIds(budget) };
+  const compiler = new SchemaCompiler(machine, schema, context);
+  machine.define(whole, (from) => machine.call(from, compiler.rule(schema, "#")));
+  const data = machine.finish();
+  return { machine: data, distance: distances(data), unenforced: [...new Set(unenforced)] };
+}
+
+class SchemaCompiler implements SchemaWriter {
   readonly machine: Machine;
-  readonly report: OnUnenforced;
+  readonly context: SchemaContext;
   readonly #shared: SharedRules;
   readonly #normalizer: Normalizer;
-  readonly #rules = new Map<string, number>();
+  readonly #rules = new Map<number, number>();
 
-  constructor(machine: Machine, shared: SharedRules, root: Schema, report: OnUnenforced) {
+  constructor(machine: Machine, root: Schema, context: SchemaContext) {
     this.machine = machine;
-    this.report = report;
-    this.#shared = shared;
-    this.#normalizer = new Normalizer(root, report);
+    this.context = context;
+    this.#shared = new SharedRules(machine);
+    this.#normalizer = new Normalizer(root, context);
   }
 
   /** The rule of a schema. Equal schemas have one rule, and so do recursive ones. @throws GrammarError */
   rule(schema: Schema, path: string): number {
-    const key = canonical(schema);
+    const key = this.context.values.idOf(schema);
     const known = this.#rules.get(key);
     if (known !== undefined) return known;
     const rule = this.machine.declare();
@@ -48,13 +85,8 @@ export class SchemaCompiler implements SchemaWriter {
     return this.machine.call(from, this.#shared.space);
   }
 
-  string(from: number, language: Language, path: string): number {
-    try {
-      return emit(this.machine, from, language, { json: true, any: this.#shared.character });
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      throw new GrammarError(path, `the string ${error.message}`);
-    }
+  string(from: number, language: Language): number {
+    return emit(this.machine, from, language, { json: true, any: this.#shared.character });
   }
 
   #choice(options: readonly Build[]): Build {
@@ -79,17 +111,28 @@ export class SchemaCompiler implements SchemaWriter {
               this.#type(type, from, plain, path),
         ),
       );
-    const valid = values.filter((value) => isValidConstant(value, plain, path, this.report));
-    return this.#choice(valid.map((value) => (from) => this.#constant(from, value)));
+    return (from) => {
+      const valid = validConstants(plain, values, path, this.context);
+      const isSimple = (value: JsonValue): boolean => typeof value !== "object" || value === null;
+      const texts = valid.filter(isSimple).map((value) => JSON.stringify(value));
+      const others = valid
+        .filter((value) => !isSimple(value))
+        .map(
+          (value): Build =>
+            (at) =>
+              this.#constant(at, value),
+        );
+      return this.#choice([(at) => this.machine.texts(at, texts), ...others])(from);
+    };
   }
 
   #type(type: string, from: number, plain: PlainSchema, path: string): number {
     switch (type) {
       case "string":
-        return this.string(from, stringsOf(plain, path, this.report), path);
+        return this.string(from, stringsOf(plain, path, this.context));
       case "number":
       case "integer":
-        return emit(this.machine, from, numbersOf(plain, type === "integer", path, this.report));
+        return emit(this.machine, from, numbersOf(plain, type === "integer", path, this.context));
       case "boolean":
         return this.#choice([true, false].map((value) => (at) => this.#constant(at, value)))(from);
       case "null":

@@ -5,7 +5,9 @@
  */
 import type { JsonObject, JsonValue } from "../../core/message.ts";
 import { GrammarError } from "../grammar-error.ts";
-import { checkKeywords, isObject, type OnUnenforced, type Schema } from "./keywords.ts";
+import { resolvePointer } from "./resolve-pointer.ts";
+import { checkKeywords, isObject, type Schema } from "./keywords.ts";
+import type { SchemaContext } from "./schema-context.ts";
 
 /** Without references and combinations; keywords that may occur several times are lists. */
 export interface PlainSchema {
@@ -58,93 +60,114 @@ const bounds: Readonly<Record<string, (a: number, b: number) => number>> = {
   multipleOf: (a, b) => (a % b === 0 ? a : b % a === 0 ? b : a * b),
 };
 
-const all = (schemas: readonly Schema[]): Schema =>
-  schemas.length === 1 ? schemas[0]! : { allOf: schemas };
-
 function intersectTypes(
   a: readonly string[] | null,
   b: readonly string[] | null,
 ): readonly string[] | null {
-  if (a === null || b === null) return a ?? b;
-  const both = (type: string, other: readonly string[]): boolean =>
-    other.includes(type) || (type === "integer" && other.includes("number"));
-  return [...new Set([...a.filter((type) => both(type, b)), ...b.filter((type) => both(type, a))])];
+  if (a === null || b === null || a === b) return a ?? b;
+  const both = (type: string, other: ReadonlySet<string>): boolean =>
+    other.has(type) || (type === "integer" && other.has("number"));
+  const [left, right] = [new Set(a), new Set(b)];
+  return [
+    ...new Set([...a.filter((type) => both(type, right)), ...b.filter((type) => both(type, left))]),
+  ];
 }
 
-export const canonical = (value: JsonValue): string => {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value);
-  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${canonical(field)}`).join()}}`;
-};
+const union = <T>(a: readonly T[], b: readonly T[]): readonly T[] =>
+  b.length === 0 ? a : a.length === 0 ? b : [...new Set([...a, ...b])];
 
-function merge(a: PlainSchema, b: PlainSchema, path: string): PlainSchema {
-  const properties = new Map<string, Schema>();
-  const hasPatterns = a.patternProperties.size + b.patternProperties.size > 0;
-  for (const name of new Set([...a.properties.keys(), ...b.properties.keys()])) {
-    const parts = [a, b].flatMap((side) => {
-      const own = side.properties.get(name);
-      if (own !== undefined) return [own];
-      if (hasPatterns)
-        throw new GrammarError(path, "patternProperties cannot be combined by allOf");
-      return side.additional === undefined || side.additional === true ? [] : [side.additional];
-    });
-    properties.set(name, parts.length === 0 ? true : all(parts));
-  }
-  const lists = (one: Schema | undefined, other: Schema | undefined): Schema | undefined =>
-    one === undefined || other === undefined ? (one ?? other) : all([one, other]);
-  const length = Math.max(a.prefixItems.length, b.prefixItems.length);
-  const numbers = { ...a.numbers };
-  for (const [name, value] of Object.entries(b.numbers))
-    numbers[name] = Object.hasOwn(numbers, name) ? bounds[name]!(numbers[name]!, value) : value;
-  return {
-    types: intersectTypes(a.types, b.types),
-    values:
-      a.values === null || b.values === null
-        ? (a.values ?? b.values)
-        : a.values.filter((value) =>
-            b.values!.some((other) => canonical(other) === canonical(value)),
-          ),
-    patterns: [...a.patterns, ...b.patterns],
-    formats: [...a.formats, ...b.formats],
-    properties,
-    patternProperties: new Map([...a.patternProperties, ...b.patternProperties]),
-    additional: lists(a.additional, b.additional),
-    propertyNames: [...a.propertyNames, ...b.propertyNames],
-    required: [...new Set([...a.required, ...b.required])],
-    prefixItems: Array.from({ length }, (_, i) => {
-      const parts = [a, b].flatMap((side) => side.prefixItems[i] ?? side.items ?? []);
-      return parts.length === 0 ? true : all(parts);
-    }),
-    items: lists(a.items, b.items),
-    numbers,
-  };
-}
+/** Lists of at most so many entries of `plain` are copied with it. */
+const sizeOf = (plain: PlainSchema): number =>
+  1 +
+  plain.patterns.length +
+  plain.formats.length +
+  plain.properties.size +
+  plain.patternProperties.size +
+  plain.propertyNames.length +
+  plain.required.length +
+  plain.prefixItems.length +
+  (plain.values?.length ?? 0) +
+  (plain.types?.length ?? 0);
 
 export class Normalizer {
   readonly #root: Schema;
-  readonly #report: OnUnenforced;
+  readonly #context: SchemaContext;
+  /** Each part of the schema is read once, however many references lead to it; null while it is read. */
+  readonly #known = new Map<JsonObject, readonly PlainSchema[] | null>();
+  readonly #combined = new Map<
+    string,
+    { readonly schema: Schema; readonly parts: readonly Schema[] }
+  >();
+  readonly #partsOf = new Map<Schema, readonly Schema[]>();
 
-  constructor(root: Schema, report: OnUnenforced) {
+  constructor(root: Schema, context: SchemaContext) {
     this.#root = root;
-    this.#report = report;
+    this.#context = context;
   }
 
-  /** The schema at `#/...`. */
-  resolve(pointer: string, path: string): Schema {
-    if (!pointer.startsWith("#"))
-      throw new GrammarError(path, `$ref "${pointer}" does not point into the schema itself`);
-    let at: JsonValue | undefined = this.#root;
-    for (const part of decodeURIComponent(pointer.slice(1)).split("/").slice(1)) {
-      const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-      at = Array.isArray(at)
-        ? (at[Number(key)] as JsonValue)
-        : isObject(at) && Object.hasOwn(at, key)
-          ? at[key]
-          : undefined;
+  /** The schema of what is valid under all of these; the same object for the same ones. */
+  #all(schemas: readonly Schema[]): Schema {
+    const { values, budget } = this.#context;
+    const parts = new Map<number, Schema>();
+    for (const schema of schemas)
+      for (const part of this.#partsOf.get(schema) ?? [schema]) {
+        budget.spend(1);
+        parts.set(values.idOf(part), part);
+      }
+    if (parts.size === 1) return schemas[0]!;
+    const key = [...parts.keys()].join();
+    const known = this.#combined.get(key);
+    if (known !== undefined) return known.schema;
+    const list = [...parts.values()];
+    const schema = { allOf: list };
+    this.#combined.set(key, { schema, parts: list });
+    this.#partsOf.set(schema, list);
+    return schema;
+  }
+
+  #merge(a: PlainSchema, b: PlainSchema, path: string): PlainSchema {
+    const { values, budget } = this.#context;
+    if (a === plainOf || b === plainOf) return a === plainOf ? b : a;
+    budget.spend(sizeOf(a) + sizeOf(b));
+    const properties = new Map<string, Schema>();
+    const hasPatterns = a.patternProperties.size + b.patternProperties.size > 0;
+    for (const name of new Set([...a.properties.keys(), ...b.properties.keys()])) {
+      const parts = [a, b].flatMap((side) => {
+        const own = side.properties.get(name);
+        if (own !== undefined) return [own];
+        if (hasPatterns)
+          throw new GrammarError(path, "patternProperties cannot be combined by allOf");
+        return side.additional === undefined || side.additional === true ? [] : [side.additional];
+      });
+      properties.set(name, parts.length === 0 ? true : this.#all(parts));
     }
-    if (at !== undefined && (pointer === "#" || pointer.startsWith("#/"))) return at;
-    throw new GrammarError(path, `$ref "${pointer}" points at nothing`);
+    const lists = (one: Schema | undefined, other: Schema | undefined): Schema | undefined =>
+      one === undefined || other === undefined ? (one ?? other) : this.#all([one, other]);
+    const length = Math.max(a.prefixItems.length, b.prefixItems.length);
+    const numbers = { ...a.numbers };
+    for (const [name, value] of Object.entries(b.numbers))
+      numbers[name] = Object.hasOwn(numbers, name) ? bounds[name]!(numbers[name]!, value) : value;
+    const others = b.values === null ? null : new Set(b.values.map((value) => values.idOf(value)));
+    return {
+      types: intersectTypes(a.types, b.types),
+      values:
+        a.values === null || others === null
+          ? (a.values ?? b.values)
+          : a.values.filter((value) => others.has(values.idOf(value))),
+      patterns: union(a.patterns, b.patterns),
+      formats: union(a.formats, b.formats),
+      properties,
+      patternProperties: new Map([...a.patternProperties, ...b.patternProperties]),
+      additional: lists(a.additional, b.additional),
+      propertyNames: union(a.propertyNames, b.propertyNames),
+      required: union(a.required, b.required),
+      prefixItems: Array.from({ length }, (_, i) => {
+        const parts = [a, b].flatMap((side) => side.prefixItems[i] ?? side.items ?? []);
+        return parts.length === 0 ? true : this.#all(parts);
+      }),
+      items: lists(a.items, b.items),
+      numbers,
+    };
   }
 
   /** Every alternative; none where no value is valid. */
@@ -152,35 +175,53 @@ export class Normalizer {
     if (schema === true) return [plainOf];
     if (schema === false) return [];
     if (!isObject(schema)) throw new GrammarError(path, "a schema must be an object or a boolean");
-    if (depth > depthLimit) throw new GrammarError(path, "$ref refers to itself without end");
-    checkKeywords(schema, path, this.#report);
+    const known = this.#known.get(schema);
+    if (known !== undefined && known !== null) return known;
+    if (known === null) throw new GrammarError(path, "$ref refers to itself without end");
+    if (depth > depthLimit)
+      throw new GrammarError(path, `is behind more than ${depthLimit} references and combinations`);
+    this.#known.set(schema, null);
+    const found = this.#read(schema, path, depth);
+    this.#known.set(schema, found);
+    return found;
+  }
+
+  #read(schema: JsonObject, path: string, depth: number): readonly PlainSchema[] {
+    const { budget, report } = this.#context;
+    budget.spend(10);
+    checkKeywords(schema, path, report);
     const next = (part: Schema, at: string): readonly PlainSchema[] =>
       this.alternatives(part, `${path}${at}`, depth + 1);
     let found: readonly PlainSchema[] = [this.#own(schema, path)];
-    const combine = (others: readonly PlainSchema[]): void => {
-      found = found.flatMap((one) => others.map((other) => merge(one, other, path)));
-      if (found.length > alternativesLimit)
+    const limit = (count: number): void => {
+      if (count > alternativesLimit)
         throw new GrammarError(path, `has more than ${alternativesLimit} alternatives`);
     };
-    if (typeof schema["$ref"] === "string")
-      combine(this.alternatives(this.resolve(schema["$ref"], path), schema["$ref"], depth + 1));
+    const combine = (others: readonly PlainSchema[]): void => {
+      limit(found.length * others.length);
+      found = found.flatMap((one) => others.map((other) => this.#merge(one, other, path)));
+    };
+    if (typeof schema["$ref"] === "string") {
+      const target = resolvePointer(this.#root, schema["$ref"], path);
+      combine(this.alternatives(target, schema["$ref"], depth + 1));
+    }
     for (const [i, part] of listOf(schema, "allOf", path).entries())
       combine(next(part, `/allOf/${i}`));
     for (const name of ["anyOf", "oneOf"] as const) {
       const options = listOf(schema, name, path);
       if (options.length === 0) continue;
       const each = options.map((option, i) => next(option, `/${name}/${i}`));
-      if (name === "oneOf" && !arePairwiseDisjoint(each))
-        this.#report(
+      limit(each.reduce((sum, { length }) => sum + length, 0));
+      if (name === "oneOf" && !arePairwiseDisjoint(each, this.#context))
+        report(
           `${path}/oneOf: that only one alternative is valid (each needs a required property with its own const)`,
         );
       combine(each.flat());
     }
-    if (schema["unevaluatedProperties"] !== undefined) {
-      found = found.map((one) => ({
-        ...one,
-        additional: one.additional ?? (schema["unevaluatedProperties"] as Schema),
-      }));
+    const rest = schema["unevaluatedProperties"];
+    if (rest !== undefined) {
+      budget.spend(found.length);
+      found = found.map((one) => ({ ...one, additional: one.additional ?? rest }));
     }
     return found;
   }
@@ -200,6 +241,7 @@ export class Normalizer {
       else if (value !== undefined) throw new GrammarError(path, `${name} must be a number`);
     }
     const { items, prefixItems } = itemsOf(schema);
+    this.#context.budget.spend(1 + prefixItems.length);
     const texts = (name: string): readonly string[] =>
       typeof schema[name] === "string" ? [schema[name]] : [];
     const isConst = schema["const"] !== undefined;
@@ -239,7 +281,7 @@ function itemsOf(schema: JsonObject): {
   };
 }
 
-function listOf(schema: JsonObject, name: string, path: string): readonly JsonValue[] {
+export function listOf(schema: JsonObject, name: string, path: string): readonly JsonValue[] {
   const list = schema[name] ?? [];
   if (Array.isArray(list)) return list as readonly JsonValue[];
   throw new GrammarError(path, `${name} must be a list`);
@@ -248,41 +290,70 @@ function listOf(schema: JsonObject, name: string, path: string): readonly JsonVa
 const typeOf = (value: JsonValue): string =>
   value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
 
-/** Types of its values, numbers together; null where any. */
-function kinds({ types, values }: PlainSchema): readonly string[] | null {
-  if (values !== null) return values.map(typeOf);
-  return types?.map((type) => (type === "integer" ? "number" : type)) ?? null;
+/** What tells an alternative from others. */
+interface Marks {
+  /** Types of its values, numbers together; null where any. */
+  readonly kinds: ReadonlySet<string> | null;
+  readonly values: ReadonlySet<number> | null;
+  /** Values of its required properties that have a constant. */
+  readonly constants: ReadonlyMap<string, ReadonlySet<number>>;
 }
 
-function valuesOf(schema: Schema | undefined): readonly string[] | null {
-  if (!isObject(schema)) return null;
-  if (schema["const"] !== undefined) return [canonical(schema["const"])];
-  return Array.isArray(schema["enum"])
-    ? (schema["enum"] as readonly JsonValue[]).map(canonical)
-    : null;
+function marksOf(plain: PlainSchema, { values: ids, budget }: SchemaContext): Marks {
+  const { types, values, required, properties } = plain;
+  budget.spend(sizeOf(plain));
+  const idsOf = (list: readonly JsonValue[]): ReadonlySet<number> =>
+    new Set(list.map((value) => ids.idOf(value)));
+  const kinds =
+    values?.map(typeOf) ?? types?.map((type) => (type === "integer" ? "number" : type)) ?? null;
+  const constants = new Map<string, ReadonlySet<number>>();
+  for (const name of required) {
+    const schema = properties.get(name);
+    if (!isObject(schema)) continue;
+    const own = schema["const"] !== undefined ? [schema["const"]] : schema["enum"];
+    if (Array.isArray(own)) constants.set(name, idsOf(own as readonly JsonValue[]));
+  }
+  return {
+    kinds: kinds === null ? null : new Set(kinds),
+    values: values === null ? null : idsOf(values),
+    constants,
+  };
 }
 
-function areDisjoint(a: PlainSchema, b: PlainSchema): boolean {
-  const [left, right] = [kinds(a), kinds(b)];
-  if (left === null || right === null) return false;
-  const shared = left.filter((kind) => right.includes(kind));
-  if (shared.length === 0) return true;
-  const apart = (one: readonly string[] | null, other: readonly string[] | null): boolean =>
-    one !== null && other !== null && !one.some((value) => other.includes(value));
-  if (apart(a.values?.map(canonical) ?? null, b.values?.map(canonical) ?? null)) return true;
-  if (shared.some((kind) => kind !== "object")) return false;
-  return a.required.some(
-    (name) =>
-      b.required.includes(name) &&
-      apart(valuesOf(a.properties.get(name)), valuesOf(b.properties.get(name))),
-  );
+function areApart(
+  one: ReadonlySet<unknown>,
+  other: ReadonlySet<unknown>,
+  { budget }: SchemaContext,
+): boolean {
+  const [small, large] = one.size < other.size ? [one, other] : [other, one];
+  budget.spend(1 + small.size);
+  for (const value of small) if (large.has(value)) return false;
+  return true;
+}
+
+function areDisjoint(a: Marks, b: Marks, context: SchemaContext): boolean {
+  if (a.kinds === null || b.kinds === null) return false;
+  if (areApart(a.kinds, b.kinds, context)) return true;
+  if (a.values !== null && b.values !== null && areApart(a.values, b.values, context)) return true;
+  for (const kind of a.kinds) if (kind !== "object" && b.kinds.has(kind)) return false;
+  for (const [name, own] of a.constants) {
+    const other = b.constants.get(name);
+    if (other !== undefined && areApart(own, other, context)) return true;
+  }
+  return false;
 }
 
 /** Valid under one is invalid under the others, as far as types and constants show. */
-function arePairwiseDisjoint(options: readonly (readonly PlainSchema[])[]): boolean {
-  return options.every((some, i) =>
-    options
+function arePairwiseDisjoint(
+  options: readonly (readonly PlainSchema[])[],
+  context: SchemaContext,
+): boolean {
+  const marks = options.map((some) => some.map((one) => marksOf(one, context)));
+  return marks.every((some, i) =>
+    marks
       .slice(i + 1)
-      .every((others) => others.every((other) => some.every((one) => areDisjoint(one, other)))),
+      .every((others) =>
+        others.every((other) => some.every((one) => areDisjoint(one, other, context))),
+      ),
   );
 }

@@ -2,7 +2,8 @@
  * JSON numbers within bounds as languages, without exponents: digits are compared with those of the bounds
  * as they are read. At most 15 digits, so that what is read back is exactly what was written.
  */
-import type { Language, Transition } from "../strings/language.ts";
+import { numbered, type Automaton, type Language, type Transition } from "../strings/language.ts";
+import type { WorkBudget } from "../work-budget.ts";
 
 export interface NumberBounds {
   readonly isInteger: boolean;
@@ -88,10 +89,12 @@ function settle(order: Order, whole: number, bound: Decimal): Order {
 const hasMore = ({ fraction }: Decimal, read: number): boolean =>
   /[1-9]/.test(fraction.slice(Math.max(0, read)));
 
-export function numberLanguage(bounds: NumberBounds): Language {
+/** What was read of a number; null before its first letter. */
+type Place = Reading | null;
+
+export function numberLanguage(bounds: NumberBounds, budget: WorkBudget): Language {
   const signs = { "": magnitudes(bounds, false), "-": magnitudes(bounds, true) };
   const { isInteger, multipleOf } = bounds;
-  const name = (reading: Reading): string => JSON.stringify(reading);
 
   const wholeOrders = (reading: Reading): { low: Order; high: Order } => {
     const { low, high } = signs[reading.sign]!;
@@ -102,10 +105,10 @@ export function numberLanguage(bounds: NumberBounds): Language {
     };
   };
 
-  const digitsAfter = (reading: Reading): readonly Transition[] => {
+  const digitsAfter = (reading: Reading): readonly Transition<Place>[] => {
     const { sign, whole, fraction } = reading;
     const { low, high } = signs[sign]!;
-    const all: Transition[] = [];
+    const all: Transition<Place>[] = [];
     const length = whole + Math.max(0, fraction);
     if (length >= maxDigits) return all;
     if (fraction < 0 && reading.isZero) return all;
@@ -123,7 +126,7 @@ export function numberLanguage(bounds: NumberBounds): Language {
         isZero: fraction < 0 ? whole === 0 && digit === "0" : reading.isZero,
         rest: multipleOf === 1 ? 0 : (reading.rest * 10 + Number(digit)) % multipleOf,
       };
-      all.push({ low: point, high: point, to: name(next) });
+      all.push({ low: point, high: point, to: next });
     }
     return all;
   };
@@ -138,12 +141,12 @@ export function numberLanguage(bounds: NumberBounds): Language {
     rest: 0,
   });
 
-  return {
-    start: "start",
-    accepts(state) {
-      if (state === "start") return false;
-      const reading = JSON.parse(state) as Reading;
-      if (reading.whole === 0 || reading.fraction === 0 || reading.rest !== 0) return false;
+  const automaton: Automaton<Place> = {
+    start: null,
+    key: (reading) => (reading === null ? "" : Object.values(reading).join()),
+    accepts(reading) {
+      if (reading === null || reading.whole === 0 || reading.fraction === 0 || reading.rest !== 0)
+        return false;
       const { low, high, excludesLow, excludesHigh } = signs[reading.sign]!;
       const orders = wholeOrders(reading);
       const isAbove =
@@ -152,21 +155,23 @@ export function numberLanguage(bounds: NumberBounds): Language {
       if (high === null || orders.high < 0) return true;
       return orders.high === 0 && (hasMore(high, reading.fraction) || !excludesHigh);
     },
-    transitions(state) {
-      if (state === "start") {
+    transitions(reading) {
+      if (reading === null) {
         const positive = signs[""] === null ? [] : digitsAfter(begun(""));
         if (signs["-"] === null) return positive;
         const minus = "-".codePointAt(0)!;
-        return [{ low: minus, high: minus, to: name(begun("-")) }, ...positive];
+        return [{ low: minus, high: minus, to: begun("-") }, ...positive];
       }
-      const reading = JSON.parse(state) as Reading;
       const digits = digitsAfter(reading);
       if (isInteger || reading.fraction >= 0 || reading.whole === 0) return digits;
       const dot = ".".codePointAt(0)!;
-      return [
-        { low: dot, high: dot, to: name({ ...reading, fraction: 0, ...wholeOrders(reading) }) },
-        ...digits,
-      ];
+      const point = {
+        low: dot,
+        high: dot,
+        to: { ...reading, fraction: 0, ...wholeOrders(reading) },
+      };
+      return [point, ...digits];
     },
   };
+  return numbered(automaton, budget);
 }

@@ -5,15 +5,26 @@
 import { includes } from "../strings/language.ts";
 import type { Schema } from "./keywords.ts";
 import type { PlainSchema } from "./normalize.ts";
+import type { SchemaContext } from "./schema-context.ts";
 import { unnamedProperties } from "./unnamed-properties.ts";
 import { limitOf, namesOf } from "./value-languages.ts";
 import type { Build, SchemaWriter } from "./writer.ts";
 
-/** The schema of a required property that `properties` does not have. */
-function undeclared(plain: PlainSchema, name: string, others: Schema, path: string): Schema {
-  for (const [pattern, schema] of plain.patternProperties)
-    if (includes(namesOf(pattern, path), name)) return schema;
-  return others;
+/** The schemas of required properties that `properties` does not have. */
+function undeclared(
+  plain: PlainSchema,
+  others: Schema,
+  path: string,
+  { budget }: SchemaContext,
+): (name: string) => Schema {
+  const patterns = Array.from(plain.patternProperties, ([pattern, schema]) => ({
+    language: namesOf(pattern, path, budget),
+    schema,
+  }));
+  return (name) => {
+    budget.spend(1 + patterns.length * name.length);
+    return patterns.find(({ language }) => includes(language, name))?.schema ?? others;
+  };
 }
 
 /** What is before a place among the properties of an object. */
@@ -33,28 +44,28 @@ export function writeObject(
   path: string,
 ): number {
   const { machine } = writer;
-  const { required, additional, patternProperties } = plain;
-  const names = [...plain.properties.keys()];
-  const isClosed = additional === undefined && (names.length > 0 || patternProperties.size > 0);
+  const { additional, patternProperties } = plain;
+  const required = new Set(plain.required);
+  const isClosed = additional === undefined && plain.properties.size + patternProperties.size > 0;
   const others: Schema = isClosed ? false : (additional ?? true);
+  const schemaOf = undeclared(plain, isClosed ? true : others, path, writer.context);
+  const unlisted = plain.required.filter((name) => !plain.properties.has(name));
   const properties = [
-    ...names.map((name) => ({ name, schema: plain.properties.get(name)! })),
-    ...required
-      .filter((name) => !names.includes(name))
-      .map((name) => ({ name, schema: undeclared(plain, name, isClosed ? true : others, path) })),
+    ...Array.from(plain.properties, ([name, schema]) => ({ name, schema })),
+    ...unlisted.map((name) => ({ name, schema: schemaOf(name) })),
   ];
   const known = properties.map(({ name }) => name);
   const rest = unnamedProperties(writer, plain, known, others, path).map((property) => ({
     ...property,
-    name: machine.rule((start) => writer.string(start, property.language, property.path)),
+    name: machine.rule((start) => writer.string(start, property.language)),
   }));
   const least = limitOf(plain, "minProperties", 0, path);
-  const min = least <= required.length ? 0 : least;
+  const min = least <= required.size ? 0 : least;
   const max = limitOf(plain, "maxProperties", Infinity, path);
   // A name of the rest may come twice, and is one property then: only the first of them surely counts
   // towards a minimum, and all of them towards a maximum.
   const isSure = min <= properties.length + 1 || rest.length === 0;
-  if (!isSure) writer.report(`${path}: minProperties next to properties of any name`);
+  if (!isSure) writer.context.report(`${path}: minProperties next to properties of any name`);
   const after = (at: Place, isNamed: boolean): Place => {
     const counts = isNamed || !at.hasRest || !isSure;
     return {
@@ -91,7 +102,7 @@ export function writeObject(
   for (const { name, schema } of properties) {
     const next: typeof places = new Map();
     for (const at of places.values()) {
-      if (!required.includes(name)) machine.jump(at.state, stateOf(next, at.place));
+      if (!required.has(name)) machine.jump(at.state, stateOf(next, at.place));
       if (isFull(at.place)) continue;
       const key: Build = (start) => machine.text(start, JSON.stringify(name));
       const property = { schema, path: `${path}/properties/${name}` };

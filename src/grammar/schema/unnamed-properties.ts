@@ -1,9 +1,9 @@
 /** Properties that a schema does not name: those of `patternProperties`, and all others. */
 import { GrammarError } from "../grammar-error.ts";
-import { both, not, oneOf, type Language } from "../strings/language.ts";
+import { allOf, not, oneOf, type Language } from "../strings/language.ts";
 import type { Schema } from "./keywords.ts";
 import type { PlainSchema } from "./normalize.ts";
-import { allOf, namesOf, stringsOf } from "./value-languages.ts";
+import { namesOf, stringsOf } from "./value-languages.ts";
 import type { SchemaWriter } from "./writer.ts";
 
 /** Properties of any name in `language` have this schema. */
@@ -16,12 +16,13 @@ export interface UnnamedProperties {
 /** What `propertyNames` says. */
 function allowedNames(writer: SchemaWriter, plain: PlainSchema, path: string): readonly Language[] {
   const place = `${path}/propertyNames`;
+  const { budget } = writer.context;
   const languages = plain.propertyNames
     .flatMap((schema) => writer.alternatives(schema, place))
     .map((schema) => {
-      const strings = stringsOf(schema, place, writer.report);
+      const strings = stringsOf(schema, place, writer.context);
       const values = schema.values?.filter((value) => typeof value === "string");
-      return values === undefined ? strings : both(oneOf(values), strings);
+      return values === undefined ? strings : allOf([oneOf(values, budget), strings], budget);
     });
   if (plain.propertyNames.length > 1 || languages.length > 1)
     throw new GrammarError(path, "propertyNames with several alternatives cannot be enforced");
@@ -36,12 +37,13 @@ export function unnamedProperties(
   others: Schema,
   path: string,
 ): readonly UnnamedProperties[] {
+  const { budget } = writer.context;
   const unnamed = [
     ...allowedNames(writer, plain, path),
-    ...(names.length === 0 ? [] : [not(oneOf(names))]),
+    ...(names.length === 0 ? [] : [not(oneOf(names, budget))]),
   ];
   const patterns = [...plain.patternProperties].map(([pattern, schema]) => ({
-    matching: namesOf(pattern, path),
+    matching: namesOf(pattern, path, budget),
     schema,
     path: `${path}/patternProperties/${pattern}`,
   }));
@@ -49,11 +51,12 @@ export function unnamedProperties(
   for (const pattern of patterns) {
     if (pattern.schema === false) continue;
     // A name of two patterns would need both schemas.
+    budget.spend(patterns.length);
     const rest = patterns.filter((other) => other !== pattern).map((other) => not(other.matching));
-    const language = allOf([pattern.matching, ...rest, ...unnamed]);
+    const language = allOf([pattern.matching, ...rest, ...unnamed], budget);
     found.push({ language, schema: pattern.schema, path: pattern.path });
   }
   if (others === false) return found;
-  const language = allOf([...patterns.map(({ matching }) => not(matching)), ...unnamed]);
+  const language = allOf([...patterns.map(({ matching }) => not(matching)), ...unnamed], budget);
   return [...found, { language, schema: others, path: `${path}/additionalProperties` }];
 }

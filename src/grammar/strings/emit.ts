@@ -98,9 +98,6 @@ export function anyCharacter(machine: Machine): number {
   });
 }
 
-/** States of one language. */
-const maxStates = 20_000;
-
 interface EmitOptions {
   /** Between quotes, with what JSON escapes. @default false */
   readonly json?: boolean;
@@ -108,20 +105,19 @@ interface EmitOptions {
   readonly any?: number;
 }
 
-/** @throws RangeError for a language with too many states. */
+/** Adds states for a language; returns the one where its texts end. */
 export function emit(
   machine: Machine,
   from: number,
   language: Language,
   { json = false, any }: EmitOptions = {},
 ): number {
-  const known = new Map<string, number>();
-  const queue: string[] = [];
+  const known = new Map<number, number>();
+  const queue: number[] = [];
   const end = machine.state();
-  const stateOf = (name: string): number => {
+  const stateOf = (name: number): number => {
     const found = known.get(name);
     if (found !== undefined) return found;
-    if (known.size >= maxStates) throw new RangeError("has too many states to be enforced");
     const state = machine.state();
     known.set(name, state);
     queue.push(name);

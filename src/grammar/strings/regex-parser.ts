@@ -1,4 +1,5 @@
 /** The text of a regular expression (ECMA-262, as JSON Schema has it) to a tree. */
+import type { WorkBudget } from "../work-budget.ts";
 import { lastCodePoint, type Range } from "./language.ts";
 
 export type RegexNode =
@@ -65,12 +66,19 @@ const classes: Readonly<Record<string, readonly Range[]>> = {
 /** Repetitions above which a pattern is taken for a mistake. */
 const maxRepeats = 2000;
 
+/** Groups within groups. */
+const maxDepth = 100;
+
 class Parser {
   readonly #text: readonly string[];
+  readonly #budget: WorkBudget;
   #at = 0;
+  #depth = 0;
 
-  constructor(text: string) {
+  constructor(text: string, budget: WorkBudget) {
+    budget.spend(text.length);
     this.#text = [...text];
+    this.#budget = budget;
   }
 
   parse(): RegexNode {
@@ -151,7 +159,10 @@ class Parser {
       if (isNamed) while (this.#letter() !== ">");
       else if (!this.#take(":")) throw new RangeError("look-around in patterns is not supported");
     }
+    if (++this.#depth > maxDepth)
+      throw new RangeError(`the pattern has more than ${maxDepth} groups within one another`);
     const tree = this.#choice();
+    this.#depth--;
     if (!this.#take(")")) throw new SyntaxError(`a "(" of the pattern is not closed`);
     return tree;
   }
@@ -164,6 +175,8 @@ class Parser {
     if (letter === "p" || letter === "P")
       throw new RangeError(`\\${letter}{...} in patterns is not supported`);
     if (letter === "x" || letter === "u") return [this.#coded(letter)];
+    if (letter === "c" && /^[A-Za-z]/.test(this.#text[this.#at] ?? ""))
+      return [range(String.fromCodePoint(this.#letter().codePointAt(0)! % 32))];
     return [range(controls[letter] ?? letter)];
   }
 
@@ -179,6 +192,7 @@ class Parser {
   }
 
   #class(): readonly Range[] {
+    this.#budget.spend(16);
     const isNegated = this.#take("^");
     const ranges: Range[] = [];
     while (!this.#take("]")) {
@@ -206,6 +220,6 @@ class Parser {
 }
 
 /** @throws SyntaxError for what is no pattern; RangeError for what no finite automaton has. */
-export function parseRegex(text: string): RegexNode {
-  return new Parser(text).parse();
+export function parseRegex(text: string, budget: WorkBudget): RegexNode {
+  return new Parser(text, budget).parse();
 }
