@@ -86,12 +86,12 @@ export function writeObject(
     return found;
   };
   const entry = (
-    from: { readonly place: Place; readonly state: number },
+    at: { readonly place: Place; readonly state: number },
     key: Build,
     property: { readonly schema: Schema; readonly path: string },
     to: number,
   ): void => {
-    const { place, state } = from;
+    const { place, state } = at;
     const begun = place.entries === 0 ? state : writer.space(machine.text(state, ","));
     const value = writer.space(machine.text(key(begun), ":"));
     machine.call(value, writer.rule(property.schema, property.path), to);

@@ -94,10 +94,10 @@ it(`${count} random ones have a status, and other sessions their responses`, asy
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
   };
-  let isDone = false;
+  const strangers = { areDone: false };
   const took: number[] = [];
   const beside = (async () => {
-    while (!isDone) {
+    while (!strangers.areDone) {
       const start = performance.now();
       const { status } = await other(took.length % 2 === 0 ? {} : formOf(plain));
       took.push(performance.now() - start);
@@ -106,14 +106,14 @@ it(`${count} random ones have a status, and other sessions their responses`, asy
     }
   })();
   await Promise.all([one(), one(), one(), one()]);
-  isDone = true;
+  strangers.areDone = true;
   await beside;
   expect([...statuses.keys()].filter((status) => status !== 200 && status !== 400)).toEqual([]);
   if (isSoak) {
     took.sort((a, b) => a - b);
     const [median, worst] = [took[took.length >> 1]!, took.at(-1)!];
     console.info(
-      `${took.length} calls beside: median ${median.toFixed(1)} ms, slowest ${worst.toFixed(1)} ms`,
+      `${took.length} calls next to them: median ${median.toFixed(1)} ms, slowest ${worst.toFixed(1)} ms`,
     );
   }
 }, 3_600_000);
