@@ -57,6 +57,22 @@ export const terminationReasons = [
 /** Why a rollout ended. */
 export type TerminationReason = (typeof terminationReasons)[number];
 
+/** What a rollout said of itself before it was scored: what its evaluator saw and its score replaced. */
+export interface ReportedScores {
+  /** The program's own score of the whole; null = it gave none. */
+  readonly reward: number | null;
+  readonly terminationReason: TerminationReason;
+  /** In the order of the episode's trajectories. */
+  readonly trajectories: readonly {
+    readonly reward: number | null;
+    readonly signals: Readonly<Record<string, number>>;
+    /** Rewards of its steps; null = none was given. */
+    readonly steps: readonly (number | null)[];
+  }[];
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
 /** One attempt at one task, by one run of the agent program. */
 export interface Episode {
   /** `{step}/{task id}/{rollout index}`, for people; the fields below are what code reads. */
@@ -85,6 +101,8 @@ export interface Episode {
    * there are none. At most 100.
    */
   readonly failedCalls?: readonly FailedCall[];
+  /** From its scoring on, so that it can be scored again; absent in older records. */
+  readonly reported?: ReportedScores;
   /** What went wrong last, when something did. */
   readonly error?: {
     readonly name: string;

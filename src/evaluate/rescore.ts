@@ -8,6 +8,8 @@ import { isOverflowed } from "../core/outcome.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { requireCallable } from "../rollout/programs/callable.ts";
 import { defaultRolloutLimits } from "../rollout/rollout-request.ts";
+import type { FlowResult } from "../rollout/programs/program.ts";
+import { beforeScoring } from "../rollout/scoring/reported.ts";
 import { addScore, type ScorePolicy } from "../rollout/scoring/score.ts";
 import { mapConcurrent } from "../util/concurrency.ts";
 import { defined } from "../util/defined.ts";
@@ -44,6 +46,8 @@ export interface RescoreResult {
   readonly folder: string | null;
   readonly before: EvaluationSummary;
   readonly summary: EvaluationSummary;
+  /** What could not be reproduced, as sentences. */
+  readonly warnings: readonly string[];
   /** With the new scores, in the order in which the episodes were recorded. */
   readonly items: readonly EvaluationItem[];
   /** Episodes whose reward or correctness is another one. */
@@ -81,8 +85,8 @@ const hasNoResult = (episode: Episode): boolean => {
   return error !== undefined || terminationReason === "error" || terminationReason === "aborted";
 };
 
-/** The episode as it was before its evaluation. */
-function unscored({ error, ...episode }: Episode): Episode {
+/** Of a record without what the agent reported: as far as it is known, the episode before its evaluation. */
+function withoutScore({ error, ...episode }: Episode): Episode {
   const { terminationReason, metrics, trajectories } = episode;
   return {
     ...episode,
@@ -101,6 +105,13 @@ function unscored({ error, ...episode }: Episode): Episode {
   };
 }
 
+/** What it was scored with besides the evaluator. */
+function resultOf({ output, reported }: Episode): FlowResult {
+  const reward = reported?.reward ?? null;
+  const own = reward === null ? {} : { evaluation: { reward, isCorrect: null } };
+  return { reports: [], output, ...own };
+}
+
 function* batches<T>(values: Iterable<T>, size: number): Generator<T[]> {
   let batch: T[] = [];
   for (const value of values) {
@@ -111,6 +122,9 @@ function* batches<T>(values: Iterable<T>, size: number): Generator<T[]> {
   }
   if (batch.length > 0) yield batch;
 }
+
+const lackWarning = (count: number, all: number): string =>
+  `${count} of ${all} episodes were recorded without what the agent reported (by an earlier version, or imported): an evaluator that reads rewards or signals of trajectories or steps, or metadata, may score them differently than it did.`;
 
 /** Episodes in memory at a time. */
 const batchSize = 256;
@@ -139,13 +153,16 @@ export async function rescore<Metadata = Record<string, unknown>>(
   const { solvedReward, ...facts } = factsOf(source);
   const { failureReward } = facts;
   const policy: ScorePolicy = { source: "evaluator", solvedReward };
+  let withoutReported = 0;
   const score = async (episode: Episode, own: AbortSignal): Promise<Episode> => {
     if (hasNoResult(episode)) return episode;
-    const result = { reports: [], output: episode.output };
+    const before = beforeScoring(episode);
+    if (before === null) withoutReported++;
     const { task } = episode;
+    const result = resultOf(episode);
     const how = { policy, failureReward, limitMs, signal: own, emit: () => {} };
     const scoring = { evaluator, result, task, ...how };
-    return await addScore(unscored(episode), scoring);
+    return await addScore(before ?? withoutScore(episode), scoring);
   };
   const before: EvaluationItem[] = [];
   const after: EvaluationItem[] = [];
@@ -182,6 +199,7 @@ export async function rescore<Metadata = Record<string, unknown>>(
   const verdict = ({ reward, isCorrect }: EvaluationItem): Verdict => ({ reward, isCorrect });
   return {
     folder,
+    warnings: withoutReported === 0 ? [] : [lackWarning(withoutReported, after.length)],
     before: summarize(before, all),
     summary,
     items: after,

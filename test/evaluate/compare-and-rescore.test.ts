@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { defineEpisode, defineTrajectory } from "../../src/core/report.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
 import { compareEvaluations } from "../../src/evaluate/compare.ts";
@@ -8,12 +9,14 @@ import { evaluate } from "../../src/evaluate/evaluate.ts";
 import type { EvaluationItem } from "../../src/evaluate/evaluation-item.ts";
 import { rescore } from "../../src/evaluate/rescore.ts";
 import { createScriptedTarget } from "../../src/testing/index.ts";
+import { callModel } from "../../src/workflow/model-call.ts";
 import {
   coinAgent,
   coinEvaluator,
   coinTasks,
   coinTrainer,
   newFolder,
+  readLines,
 } from "../trainer/coin-run.ts";
 import { processorClock } from "../processor-time.ts";
 
@@ -127,6 +130,67 @@ describe("rescore", () => {
     });
     const { pass } = compareEvaluations(folder, output);
     expect(pass).toMatchObject({ a: 2 / 5, b: 3 / 5 });
+  });
+
+  const reporting = async (task: Task, config: Parameters<typeof coinAgent>[1]) => {
+    const { responseId, content } = await callModel(config, config, [
+      { role: "user", content: task.instruction },
+    ]);
+    const reward = content === "yes" ? 0.25 : 0;
+    return defineEpisode({
+      output: content,
+      metadata: { notes: 1 },
+      trajectories: [
+        defineTrajectory({
+          name: "agent",
+          reward: reward * 2,
+          signals: { tried: 3 },
+          steps: [{ responseId, reward }],
+        }),
+      ],
+    });
+  };
+  /** Reads all that a rollout can say of itself, and overwrites it. */
+  const reader = (_task: Task, { trajectories, metadata, reward }: Episode) => {
+    const [own] = trajectories;
+    const read = [own?.reward, own?.steps[0]?.reward, own?.signals["tried"], metadata["notes"]];
+    return {
+      reward: read.reduce((sum: number, value) => sum * 10 + Number(value ?? 7), 0),
+      isCorrect: reward === null,
+      signals: [{ name: "tried", value: 9 }],
+      metadata: { notes: 5 },
+    };
+  };
+
+  it.each(["evaluator", "rollout"] as const)(
+    "reproduces an evaluator that reads what the agent reported, with reward_source %s",
+    async (source) => {
+      const folder = join(newFolder(), "eval");
+      const config = { model: { name: "m" }, rollout: { rewardSource: source } };
+      const rollouts = { agentFlow: reporting, evaluator: reader, dataset: coinTasks };
+      const recorded = await evaluate({ ...rollouts, config, model: sayYes(/[03]/u), folder });
+      const again = await rescore({ episodes: folder, evaluator: reader });
+      const scores = (items: readonly EvaluationItem[]) =>
+        items.map(({ id, signals }) => [id, signals]);
+      expect(scores(again.items)).toEqual(scores(recorded.items));
+      if (source === "evaluator") expect(again.changed).toEqual([]);
+      expect(new Set(again.items.map(({ reward }) => reward))).toEqual(new Set([556, 31]));
+      expect(again.warnings).toEqual([]);
+    },
+  );
+
+  it("says plainly what a record of an earlier version cannot reproduce", async () => {
+    const folder = join(newFolder(), "eval");
+    const coin = { agentFlow: coinAgent, evaluator: coinEvaluator, dataset: coinTasks } as const;
+    await evaluate({ ...coin, model: sayYes(/[03]/u), folder });
+    const file = join(folder, "episodes.jsonl");
+    const old = readLines(file).map(({ reported: _reported, ...episode }) => episode);
+    writeFileSync(file, old.map((episode) => `${JSON.stringify(episode)}\n`).join(""));
+    const { warnings, changed } = await rescore({ episodes: folder, evaluator: coinEvaluator });
+    expect(changed).toEqual([]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^5 of 5 episodes were recorded without what the agent reported/u),
+    ]);
   });
 
   it("scores what could not be scored, and leaves what failed before", async () => {

@@ -64,6 +64,7 @@ export async function rescoreCommand(
       signal: interrupt.signal,
       ...(output === undefined ? {} : { folder: output }),
     });
+    for (const warning of result.warnings) io.stderr.write(`warning: ${safeText(warning)}\n`);
     io.stdout.write(
       json === true ? `${JSON.stringify(result)}\n` : formatRescored({ ...result, items: [] }),
     );

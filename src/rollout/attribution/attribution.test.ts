@@ -217,7 +217,7 @@ describe("attributeTraces", () => {
       expect(built?.steps.map(({ trace: of, reward }) => [of.id, reward])).toEqual([
         ["c0", 0.25],
         ["c2", 1],
-        ["later", 0],
+        ["later", undefined],
       ]);
     });
 
@@ -267,8 +267,8 @@ describe("buildTrajectories", () => {
       signals: {},
       metadata: {},
       steps: [
-        { trace: first, done: false, reward: 0 },
-        { trace: last, done: true, reward: 0 },
+        { trace: first, done: false },
+        { trace: last, done: true },
       ],
     });
   });

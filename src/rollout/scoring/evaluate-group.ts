@@ -11,6 +11,7 @@ import { raceUserCode } from "../failures/stray-errors.ts";
 import { coerceEvaluation } from "../programs/coerce-evaluation.ts";
 import { whyUnrecordable } from "../programs/recordable.ts";
 import { withoutRewards, scoreEpisode } from "./evaluate.ts";
+import { withReported } from "./reported.ts";
 
 export interface GroupScoring {
   readonly evaluator: GroupEvaluator;
@@ -81,7 +82,7 @@ function scored(
 ): Episode {
   const { reward, metrics } = episode;
   const own = {
-    ...withoutRewards(episode),
+    ...withoutRewards(withReported(episode, null)),
     metrics: {
       ...metrics,
       "time/group_evaluator_s": seconds,
@@ -115,7 +116,12 @@ export async function scoreTogether(
     const error = errorFacts(thrown);
     return episodes.map((episode) =>
       isComparable(episode)
-        ? { ...withoutRewards(episode), reward: null, terminationReason: "evaluator_error", error }
+        ? {
+            ...withoutRewards(withReported(episode, null)),
+            reward: null,
+            terminationReason: "evaluator_error",
+            error,
+          }
         : episode,
     );
   }

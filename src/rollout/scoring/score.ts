@@ -7,7 +7,9 @@ import type { Episode, EvalOutput } from "../../core/trajectory.ts";
 import { scoreOverflow } from "../episode.ts";
 import { errorFacts } from "../failures/error-facts.ts";
 import { evaluateEpisode, scoreEpisode, withoutRewards } from "./evaluate.ts";
+import { defined } from "../../util/defined.ts";
 import type { FlowResult } from "../programs/program.ts";
+import { withReported } from "./reported.ts";
 
 export interface ScorePolicy {
   /** Which reward trains when a program scores itself and there is an evaluator, too. */
@@ -37,6 +39,12 @@ export async function addScore<Metadata>(
   unscored: Episode,
   scoring: Scoring<Metadata>,
 ): Promise<Episode> {
+  const own = scoring.result.evaluation?.reward ?? null;
+  const { reported } = withReported(unscored, own);
+  return { ...(await score(unscored, scoring)), ...defined({ reported }) };
+}
+
+async function score<Metadata>(unscored: Episode, scoring: Scoring<Metadata>): Promise<Episode> {
   const { evaluator, result, task, policy, limitMs, signal, emit } = scoring;
   try {
     if (evaluator === null && result.evaluation === undefined && policy.isScoredLater === true) {
