@@ -1,5 +1,5 @@
 /** The public function: checks its options, creates what they name, and runs. */
-import { type ConfigInput, folderOf, resolveConfig, warningsOf } from "../config/load.ts";
+import { type ConfigInput, folderOf, resolveConfig } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { BackendName } from "../core/capabilities.ts";
@@ -96,6 +96,5 @@ export async function fineTune(options: FineTuneOptions): Promise<FineTuneResult
     allowChanges: allowChanges === true,
     signal,
     listeners,
-    warnings: warningsOf(config),
   });
 }

@@ -7,6 +7,7 @@ import { defined } from "../util/defined.ts";
 import { checkExamples, type LoadedExamples, loadExamples } from "./examples/load-examples.ts";
 import { countTrained, type Example, type TokenRow } from "./examples/token-row.ts";
 import type { FineTuneOptions } from "./fine-tune.ts";
+import { checkFineTuning, checkValidation, fineTuneWarnings } from "./run.ts";
 import { factsOf, type TargetFacts } from "./target-facts.ts";
 
 /** A stretch of an example's tokens. */
@@ -68,9 +69,10 @@ function rowsOf({ at, rows, rejected }: Example, renderer: Renderer): readonly P
 }
 
 function summarize(
-  { train, val, warnings }: LoadedExamples,
+  { train, val }: LoadedExamples,
   { renderer }: TargetFacts,
   count: number,
+  warnings: readonly string[],
 ): FineTunePreview {
   const all = train.flatMap(({ rows, rejected }) => [...rows, ...(rejected ?? [])]);
   const sum = (of: (row: TokenRow) => number): number =>
@@ -114,6 +116,8 @@ export async function previewFineTune(
     signal,
   });
   const facts = factsOf(target, backend.name);
+  checkFineTuning(config, backend);
   const loaded = await loadExamples({ ...examples, ...facts, signal });
-  return summarize(loaded, facts, count);
+  checkValidation(config, loaded);
+  return summarize(loaded, facts, count, fineTuneWarnings(config, loaded));
 }

@@ -1,5 +1,6 @@
 /** One fine-tuning run from folder to result: the same folder, checkpoints and record as a run of the trainer. */
 import { join } from "node:path";
+import { warningsOf } from "../config/load.ts";
 import { modelSpecOf } from "../config/model-spec.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { InferenceTarget, TrainingBackend } from "../core/backend.ts";
@@ -25,7 +26,7 @@ import { type FineTuneEnd, runFineTuning } from "./loop.ts";
 import { crossEntropy } from "./objectives/cross-entropy.ts";
 import type { Objective } from "./objectives/objective.ts";
 import { preference, referenceOf } from "./objectives/preference.ts";
-import { unreadWarning } from "./unread-options.ts";
+import { isRead, unreadWarning } from "./unread-options.ts";
 
 /** The result of fine-tuning. A run that fails rejects instead. */
 export interface FineTuneResult extends FineTuneEnd {
@@ -45,12 +46,11 @@ export interface FineTunePlan {
   readonly allowChanges: boolean;
   readonly signal: AbortSignal;
   readonly listeners: readonly EventListener[];
-  readonly warnings: readonly string[];
 }
 
 /** @throws UnsupportedOptionError for a backend that has not what the loss or the validation needs. */
 export function checkFineTuning(config: TrainConfig, backend: TrainingBackend): void {
-  checkCapabilities(config, backend);
+  checkCapabilities(config, backend, isRead);
   const { loss, val, valFraction } = config.fineTuning;
   const needed = loss === "sft" ? "cross_entropy" : "importance_sampling";
   const refuse = (option: string, value: unknown, others: readonly string[]): never => {
@@ -71,25 +71,30 @@ export function checkFineTuning(config: TrainConfig, backend: TrainingBackend): 
   if (valFraction > 0) refuse("fine_tuning.val_fraction", valFraction, withForward);
 }
 
-function checkValidation({ fineTuning, trainer }: TrainConfig, hasValidation: boolean): void {
-  if (hasValidation) {
-    if (fineTuning.patience === 0 || trainer.testFreq > 0) return;
+/** @throws ConfigError for options of fine-tuning itself; those of `train` are only not read. */
+export function checkValidation(
+  { fineTuning, trainer }: TrainConfig,
+  { val }: Pick<LoadedExamples, "val">,
+): void {
+  if (fineTuning.patience === 0) return;
+  if (val.length === 0) {
     throw new ConfigError({
-      message: "fine_tuning.patience needs validations during the run, but trainer.test_freq is 0.",
-      hint: "Set trainer.test_freq to the steps between validations.",
+      message: "fine_tuning.patience needs held-out examples, and there are none.",
+      hint: "Set fine_tuning.val, or fine_tuning.val_fraction=0.1.",
+      fields: { options: ["fine_tuning.patience"] },
     });
   }
-  const needing = [
-    ...(fineTuning.patience > 0 ? ["fine_tuning.patience"] : []),
-    ...(trainer.keepBest ? ["trainer.keep_best"] : []),
-    ...(trainer.testFreq > 0 ? ["trainer.test_freq"] : []),
-  ];
-  if (needing.length === 0) return;
+  if (trainer.testFreq > 0) return;
   throw new ConfigError({
-    message: `${needing.join(", ")} needs held-out examples, and there are none.`,
-    hint: "Set fine_tuning.val, or fine_tuning.val_fraction=0.1.",
-    fields: { options: needing },
+    message: "fine_tuning.patience needs validations during the run, but trainer.test_freq is 0.",
+    hint: "Set trainer.test_freq to the steps between validations.",
   });
+}
+
+/** What a run, and its preview, say of its options and examples. */
+export function fineTuneWarnings(config: TrainConfig, loaded: LoadedExamples): readonly string[] {
+  const unread = unreadWarning(config, loaded.val.length > 0);
+  return [...warningsOf(config), ...loaded.warnings, ...(unread === null ? [] : [unread])];
 }
 
 const freshState = (config: TrainConfig, dataHash: string): RunState => ({
@@ -123,7 +128,7 @@ async function objectiveOf(
 }
 
 function announce(
-  { config, warnings }: FineTunePlan,
+  { config }: FineTunePlan,
   loaded: LoadedExamples,
   directory: RunDirectory,
   { emit, state, totalSteps }: { emit: Emit; state: RunState; totalSteps: number },
@@ -133,9 +138,7 @@ function announce(
   const resumedFrom = checkpoint?.path ?? null;
   emit(state.step, { type: "run-start", runDir: directory.path, seed, totalSteps, resumedFrom });
   if (changes.length > 0) emit(state.step, { type: "config-change", changes });
-  const unread = unreadWarning(config);
-  const all = [...directory.warnings, ...warnings, ...loaded.warnings];
-  for (const message of unread === null ? all : [...all, unread])
+  for (const message of [...directory.warnings, ...fineTuneWarnings(config, loaded)])
     emit(state.step, { type: "warning", message });
 }
 
@@ -152,7 +155,7 @@ export async function executeFineTuning(plan: FineTunePlan): Promise<FineTuneRes
   // Some backends know what they support only after a request to their server.
   checkFineTuning(config, backend);
   const loaded = await plan.examples(target);
-  checkValidation(config, loaded.val.length > 0);
+  checkValidation(config, loaded);
   const fresh = freshState(config, hashExamples(loaded.train));
   const { dataHash } = fresh;
   using directory = await openRunDirectory({ config, resume, allowChanges, dataHash });

@@ -100,13 +100,17 @@ function ruleOf(field: ConfigField): readonly CapabilityRule[] {
 /** Every option whose support depends on the backend, as the schema says. */
 export const capabilityRules: readonly CapabilityRule[] = configFields().flatMap(ruleOf);
 
-/** @throws UnsupportedOptionError for the first option that is not supported. */
+/**
+ * @param isRead whether the command reads an option. @default all
+ * @throws UnsupportedOptionError for the first option that is not supported.
+ */
 export function checkCapabilities(
   config: TrainConfig,
   backend: Pick<TrainingBackend, "name" | "capabilities">,
+  isRead: (option: string) => boolean = () => true,
 ): void {
   for (const rule of capabilityRules) {
-    if (rule.supported(backend.capabilities, config)) continue;
+    if (!isRead(rule.option) || rule.supported(backend.capabilities, config)) continue;
     const others = backendsThat((capabilities) => rule.supported(capabilities, config));
     throw new UnsupportedOptionError(rule.option, rule.value(config), backend.name, others);
   }

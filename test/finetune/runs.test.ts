@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import type { TrainingBackend } from "../../src/core/backend.ts";
 import type { TrainerEvent } from "../../src/core/events.ts";
-import { fineTune, type FineTuneOptions } from "../../src/finetune/index.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { fineTune, type FineTuneOptions, previewFineTune } from "../../src/finetune/index.ts";
 import { readRun } from "../../src/trainer/run-folder/run-summary.ts";
 import { readLines } from "../trainer/coin-run.ts";
 import { fakeBackend } from "./fake-backend.ts";
@@ -242,5 +243,49 @@ describe("what is refused", () => {
     await run({ train: rows, onEvent }, { rollout: { n: 4 } });
     expect(warnings.join()).toContain("does not read these options");
     expect(warnings.join()).toContain("rollout.n");
+  });
+});
+
+describe.each(["sft", "dpo"] as const)("%s with the configuration of train", (loss) => {
+  const pairs = Array.from({ length: 6 }, (_, i) => ({
+    prompt: `Q${i}`,
+    chosen: "A",
+    rejected: "B",
+  }));
+  const train = loss === "sft" ? rows : pairs;
+  const load = () =>
+    loadConfig({
+      file: join(import.meta.dirname, "../../templates/common/train.yaml"),
+      overrides: [
+        `fine_tuning.loss=${loss}`,
+        "trainer.total_batches=2",
+        `trainer.output_dir=${newFolder()}`,
+        // Those of rollouts may need what the backend has not.
+        "algorithm.entropy_coef=0.1",
+      ],
+    }).config;
+
+  it("runs, and names what it does not read, as its preview does", async () => {
+    const warnings: string[] = [];
+    const onEvent = (event: TrainerEvent): void => {
+      if (event.type === "warning") warnings.push(event.message);
+    };
+    const backend = fakeBackend([3, 2], { entropyBonus: false });
+    const { status, steps } = await fineTune({ config: load(), train, backend, onEvent });
+    expect({ status, steps }).toEqual({ status: "completed", steps: 2 });
+    const unread = warnings.find((message) => message.startsWith("Fine-tuning does not read"));
+    expect(unread).toMatch(/trainer\.test_freq|and \d+ more/u);
+    expect(unread).toContain("fine_tuning.val_fraction");
+    const preview = await previewFineTune({ config: load(), train }, 1);
+    expect(preview.warnings).toContain(unread);
+  });
+
+  it("refuses in the preview what it refuses in the run", async () => {
+    const config = { ...load(), fineTuning: { ...load().fineTuning, patience: 2 } };
+    const run = fineTune({ config, train, backend: fakeBackend([3]) });
+    await expect(run).rejects.toThrow(/patience needs held-out examples/u);
+    await expect(previewFineTune({ config, train }, 1)).rejects.toThrow(
+      /patience needs held-out examples/u,
+    );
   });
 });
