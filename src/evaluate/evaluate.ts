@@ -1,4 +1,5 @@
 /** An evaluation: agent and evaluator as in training, one attempt per rollout, and nothing is trained. */
+import { refuseRedacted } from "../config/checks/redacted.ts";
 import { ConfigError } from "../core/errors.ts";
 import { fileError } from "../core/file-error.ts";
 import type { EnvironmentSource } from "../core/environment.ts";
@@ -141,6 +142,7 @@ export async function evaluate<Row extends object = Task | TaskRow>(
   const located = await locateModel(given.model);
   const resolved = evaluationConfig(given, located);
   const { config } = resolved;
+  refuseRedacted(config, (key) => /^(?:env|agent_command|environment|dataset)(?:\.|$)/u.test(key));
   await using env = await holdEnvironment(config, resolved.folder, given.env);
   const rollouts = await loadRollouts(given, resolved, env?.source ?? null);
   const tasks = await tasksOf(given, resolved, env?.source ?? null);

@@ -4,7 +4,7 @@ import { configTree } from "../config/parse.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import { valueAt } from "../config/tree.ts";
 import type { TrackedRun, Tracker } from "../core/tracker.ts";
-import { redact } from "../util/redact.ts";
+import { redactOptions } from "../util/redact.ts";
 import { createMlflowTracker } from "./mlflow/mlflow.ts";
 import { createOpenTelemetryTracker } from "./open-telemetry/open-telemetry.ts";
 import { createPrometheusTracker } from "./prometheus.ts";
@@ -15,11 +15,8 @@ type TrackerName = TrainConfig["tracking"]["trackers"][number];
 
 /** Every option by its dotted name; values that look like keys are redacted. */
 function trackedRun(config: TrainConfig): TrackedRun {
-  const tree = configTree(config);
-  const values = configFields().map(({ key }) => {
-    const value = valueAt(tree, key);
-    return [key, typeof value === "string" ? redact(value) : value] as const;
-  });
+  const tree = redactOptions(configTree(config));
+  const values = configFields().map(({ key }) => [key, valueAt(tree, key)] as const);
   return { project: config.tracking.project, config: Object.fromEntries(values) };
 }
 

@@ -1,8 +1,15 @@
 /** Events of a run: stamped and passed to the run log and the listeners, or as an async iterable. */
 import type { TrainerEvent, UnstampedEvent } from "../core/events.ts";
+import { redact } from "../util/redact.ts";
 
 export type EventListener = (event: TrainerEvent) => void;
 export type Emit = (step: number, body: UnstampedEvent) => void;
+
+/** Messages quote options and what servers said. */
+function withoutKeys(body: UnstampedEvent): UnstampedEvent {
+  if (!("message" in body) || typeof body.message !== "string") return body;
+  return { ...body, message: redact(body.message) };
+}
 
 /**
  * A listener that throws must not fail the run: its first error becomes a warning event, and that
@@ -11,7 +18,7 @@ export type Emit = (step: number, body: UnstampedEvent) => void;
 export function createEmitter(write: EventListener, listeners: readonly EventListener[]): Emit {
   const active = new Set(listeners);
   const emit: Emit = (step, body) => {
-    const event = { ...body, step, time: Date.now() } as TrainerEvent;
+    const event = { ...withoutKeys(body), step, time: Date.now() } as TrainerEvent;
     write(event);
     for (const listener of active) {
       try {

@@ -15,6 +15,7 @@ import { defined } from "../util/defined.ts";
 import { redact } from "../util/redact.ts";
 import { createBatchPlan, stepsForEpochs, curriculumRank } from "./rollouts/batches.ts";
 import { servedState, type RunState } from "./run-folder/checkpoint.ts";
+import { refuseRedacted } from "../config/checks/redacted.ts";
 import { startWarnings } from "../config/checks/start-warnings.ts";
 import { validationNotices } from "../config/checks/switches.ts";
 import { Budget } from "./budget/budget.ts";
@@ -169,6 +170,7 @@ function leave(directory: RunDirectory, end: () => void, { status, message }: Ru
 /** Executes a run to its end. Whatever happens, the last event of its log says how it ended. */
 export async function executeRun(plan: RunPlan): Promise<TrainResult> {
   const { config, listeners } = plan;
+  refuseRedacted(config);
   checkValidation(config, plan.valTasks);
   checkGroupEvaluator(plan);
   checkPrices(config, plan.backend.name);

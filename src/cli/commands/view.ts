@@ -117,7 +117,7 @@ async function writeHtml(
     onProgress(folder, state);
   });
   const { text, episodes, shortened } = await exportHtml(folder, run.index, {}, flags.limit);
-  writeFileAtomicSync(file, text, `${file}.tmp`);
+  writeFileAtomicSync(file, text, { temporary: `${file}.tmp` });
   const bytes = Buffer.byteLength(text);
   const result = { file, episodes, shortened, bytes };
   io.stdout.write(

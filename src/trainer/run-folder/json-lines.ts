@@ -160,7 +160,7 @@ export function cutLines(
   }
   const temporary = `${path}.tmp`;
   namingFile({ path: temporary }, () => {
-    writeFileAtomicSync(path, Buffer.concat(kept), temporary);
+    writeFileAtomicSync(path, Buffer.concat(kept), { temporary });
   });
   return found;
 }

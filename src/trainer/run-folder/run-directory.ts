@@ -23,6 +23,7 @@ import type { TrainConfig } from "../../config/train-config.ts";
 import { cutRunLog, type RunLog, openRunLog, stepName } from "./run-log.ts";
 import { checkChanges, configChanges } from "./run-identity.ts";
 import { lockRun } from "./run-lock.ts";
+import { redactOptions } from "../../util/redact.ts";
 import { endRecorded, recordProcesses } from "../../util/process/process-record.ts";
 import { configFile, readStoredConfig } from "./stored-config.ts";
 
@@ -192,7 +193,8 @@ async function findCheckpoint(
 }
 
 function writeConfig(path: string, config: TrainConfig): void {
-  writeFileAtomicSync(join(path, configFile), stringify(configTree(config)));
+  const text = stringify(redactOptions(configTree(config)));
+  writeFileAtomicSync(join(path, configFile), text, { mode: 0o600 });
 }
 
 interface TakenFolder {

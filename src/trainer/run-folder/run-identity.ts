@@ -7,6 +7,7 @@ import type { Tree } from "../../config/camel-keys.ts";
 import { type ConfigField, configFields } from "../../config/fields.ts";
 import { configTree } from "../../config/parse.ts";
 import { valueAt } from "../../config/tree.ts";
+import { redactOptions } from "../../util/redact.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 
 /** Options that may change when a run is resumed, as marked in the schema. */
@@ -48,11 +49,13 @@ export function valueBefore(
 
 /** Every option that differs from the earlier run. */
 export function configChanges(before: Tree, config: TrainConfig): readonly ConfigChange[] {
-  const now = configTree(config);
+  // What is on disk has no keys, and another key makes no other run.
+  const now = redactOptions(configTree(config));
+  const then = redactOptions(before);
   return configFields().flatMap((field) => {
     const change = {
       option: field.key,
-      before: valueBefore(before, field),
+      before: valueBefore(then, field),
       after: valueAt(now, field.key),
     };
     return JSON.stringify(change.before) === JSON.stringify(change.after)

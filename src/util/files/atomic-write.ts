@@ -1,5 +1,5 @@
 /** Files and folders that appear complete or not at all: written under another name, synced, renamed. */
-import { renameSync, writeFileSync } from "node:fs";
+import { chmodSync, renameSync, writeFileSync } from "node:fs";
 import { mkdir, open, readdir, rename, rm, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
@@ -50,13 +50,23 @@ export async function writeFileAtomic(
   }
 }
 
+/** How a file is written. */
+export interface AtomicWriteOptions {
+  /** Its name until it is complete. @default hidden, in the same folder */
+  readonly temporary?: string;
+  /** Who may read it. @default everyone that the process's mask lets */
+  readonly mode?: number;
+}
+
 /** As `writeFileAtomic`, in a folder that exists. */
 export function writeFileAtomicSync(
   path: string,
   content: string | Uint8Array,
-  temporary: string = temporaryOf(path),
+  { temporary = temporaryOf(path), mode }: AtomicWriteOptions = {},
 ): void {
-  writeFileSync(temporary, content, { flush: true });
+  writeFileSync(temporary, content, { flush: true, ...(mode === undefined ? {} : { mode }) });
+  // One that was left by a crash keeps the mode that it had.
+  if (mode !== undefined) chmodSync(temporary, mode);
   renameSync(temporary, path);
 }
 
