@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadConfig, resolveConfig } from "./load.ts";
+import { configJsonSchema } from "./schema.ts";
 import { processorClock } from "../../test/processor-time.ts";
 
 function files(contents: Readonly<Record<string, string>>): string {
@@ -97,5 +98,54 @@ describe("an override", () => {
     expect(() => loadConfig({ overrides: ["model.name=m", override] })).toThrow(
       expect.objectContaining({ code: "CONFIG_INVALID" }),
     );
+  });
+});
+
+interface Node {
+  readonly type?: string;
+  readonly maximum?: number;
+  readonly exampleValues?: readonly unknown[];
+  readonly anyOf?: readonly Node[];
+  readonly properties?: Readonly<Record<string, Node>>;
+}
+
+/** Whole numbers of the schema, each with its maximum. */
+function* wholeNumbers(node: Node, path = ""): Generator<readonly [key: string, most: number]> {
+  if (node.type === "integer") yield [path, node.maximum ?? Infinity];
+  for (const one of node.anyOf ?? []) yield* wholeNumbers(one, path);
+  for (const [key, child] of Object.entries(node.properties ?? {}))
+    yield* wholeNumbers(child, path === "" ? key : `${path}.${key}`);
+}
+
+describe("a whole number", () => {
+  // Their checks are refinements, which JSON Schema does not show.
+  const orAll = ["data.val_batch_size", "trainer.total_batches"];
+  const all = [...wholeNumbers(configJsonSchema())].filter(([key]) => !orAll.includes(key));
+
+  it("has a bound that a machine can hold, for every option", () => {
+    expect(all.length).toBeGreaterThan(50);
+    const unbounded = all.filter(([key, most]) => most > 2 ** 32 && key !== "budget.tokens");
+    expect(unbounded).toEqual([]);
+  });
+  it.each(orAll)("of %s has one, too", (key) => {
+    expect(() => loadConfig({ overrides: ["model.name=m", `${key}=2000000000`] })).toThrow(
+      refusal(/from 1 to 1000000000; got 2000000000/u),
+    );
+  });
+  it.each([
+    ["rollout.n=1e9", /^rollout\.n must be .* at most 65536; got 1000000000\.$/u],
+    ["workflow.n_parallel_tasks=1e8", /at most 65536/u],
+    ["replay.capacity=1e12", /at most 1000000;/u],
+    ["rollout.train.max_tokens=1e9", /at most 16777216;/u],
+  ])("%s is refused at start", (override, message) => {
+    expect(() => loadConfig({ overrides: ["model.name=m", override] })).toThrow(refusal(message));
+  });
+  it("and another one may not ask for more rollouts together than fit", () => {
+    const overrides = ["model.name=m", "rollout.n=60000", "data.train_batch_size=1000"];
+    expect(() => loadConfig({ overrides })).toThrow(
+      refusal(/rollout\.n=60000 is 60000000 rollouts in each step.*the limit is 1000000/u),
+    );
+    const large = ["model.name=m", "rollout.n=64", "data.train_batch_size=4096"];
+    expect(loadConfig({ overrides: large }).config.rollout.n).toBe(64);
   });
 });

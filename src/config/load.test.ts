@@ -184,15 +184,18 @@ describe("errors", () => {
     expect(error.message).toContain("Allowed");
   });
   it.each([
-    ["rollout.n=0", "rollout.n must be a whole number of at least 1; got 0."],
-    ["rollout.n=2.5", "rollout.n must be a whole number of at least 1; got 2.5."],
-    ["rollout.n=many", 'rollout.n must be a whole number of at least 1; got "many".'],
+    ["rollout.n=0", "rollout.n must be a whole number of at least 1 and at most 65536; got 0."],
+    ["rollout.n=2.5", "rollout.n must be a whole number of at least 1 and at most 65536; got 2.5."],
+    [
+      "rollout.n=many",
+      'rollout.n must be a whole number of at least 1 and at most 65536; got "many".',
+    ],
     ["rollout.train.top_p=0", "must be a number above 0 and at most 1; got 0."],
     [
       "training.learning_rate=.nan",
       "must be a number of at least 0 and at most 1, or null; got NaN.",
     ],
-    ["trainer.total_batches=0", "must be -1, or a whole number of at least 1; got 0."],
+    ["trainer.total_batches=0", "must be -1, or a whole number from 1 to 1000000000; got 0."],
     ["algorithm.loss_fn=pposs", "must be one of importance_sampling, ppo, cispo"],
     ["trainer.val_before_train=1", "must be true or false; got 1."],
     ["trainer.experiment_name=a/b", "must be a folder name, or null"],

@@ -16,7 +16,7 @@ export interface Sections {
      * Rank of the LoRA adapters (arXiv:2106.09685); 0 trains all weights, without LoRA. null is 32
      * for a model that is larger than the built-in one, and where the backend trains only adapters;
      * else 0.
-     * Allowed: a whole number of at least 0, or null.
+     * Allowed: a whole number of at least 0 and at most 65536, or null.
      * @default null
      */
     readonly loraRank?: number;
@@ -60,26 +60,26 @@ export interface Sections {
   readonly data?: {
     /**
      * Tasks per step; each is rolled out rollout.n times.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 1000000.
      * @default 16
      */
     readonly trainBatchSize?: number;
     /**
      * Validation tasks that run at the same time; -1 is all of them.
-     * Allowed: -1, or a whole number of at least 1.
+     * Allowed: -1, or a whole number from 1 to 1000000000.
      * @default -1
      */
     readonly valBatchSize?: number;
     /**
      * Maximum tokens of the prompt of one model call; a longer one ends its rollout. null is the
      * model's context length.
-     * Allowed: a whole number of at least 1, or null.
+     * Allowed: a whole number of at least 1 and at most 16777216, or null.
      * @default null
      */
     readonly maxPromptLength?: number | null;
     /**
      * Seed of the order of the training tasks; null is trainer.seed.
-     * Allowed: a whole number of at least 0, or null.
+     * Allowed: a whole number of at least 0 and at most 4294967295, or null.
      * @default null
      */
     readonly seed?: number;
@@ -101,13 +101,13 @@ export interface Sections {
     /**
      * Group size: rollouts of each task in a step, which are compared with each other. TRL's
      * default is 8; DAPO uses 16 (arXiv:2503.14476), the GRPO paper 64 (arXiv:2402.03300).
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 65536.
      * @default 8
      */
     readonly n?: number;
     /**
      * Rollouts of each task in a validation; val/pass@n is computed over them.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 65536.
      * @default 1
      */
     readonly nVal?: number;
@@ -173,7 +173,7 @@ export interface Sections {
       readonly topP?: number;
       /**
        * Top-k sampling in training: sample from the k most likely tokens; 0 is off.
-       * Allowed: a whole number of at least 0.
+       * Allowed: a whole number of at least 0 and at most 1000000000.
        * @default 0
        */
       readonly topK?: number;
@@ -186,7 +186,7 @@ export interface Sections {
       readonly minP?: number;
       /**
        * Maximum tokens that one model call may sample in training.
-       * Allowed: a whole number of at least 1.
+       * Allowed: a whole number of at least 1 and at most 16777216.
        * @default 512
        */
       readonly maxTokens?: number;
@@ -206,7 +206,7 @@ export interface Sections {
       readonly topP?: number;
       /**
        * Top-k sampling in validation; 0 is off, null is rollout.train.top_k.
-       * Allowed: a whole number of at least 0, or null.
+       * Allowed: a whole number of at least 0 and at most 1000000000, or null.
        * @default null
        */
       readonly topK?: number;
@@ -219,7 +219,7 @@ export interface Sections {
       /**
        * Maximum tokens that one model call may sample in validation; null is
        * rollout.train.max_tokens.
-       * Allowed: a whole number of at least 1, or null.
+       * Allowed: a whole number of at least 1 and at most 16777216, or null.
        * @default null
        */
       readonly maxTokens?: number;
@@ -328,7 +328,7 @@ export interface Sections {
     readonly lrSchedule?: "constant" | "linear" | "cosine";
     /**
      * Steps of linear learning-rate warm-up; 0 is none, or training.warmup_steps_ratio.
-     * Allowed: a whole number of at least 0.
+     * Allowed: a whole number of at least 0 and at most 1000000000.
      * @default 0
      */
     readonly warmupSteps?: number;
@@ -379,14 +379,14 @@ export interface Sections {
     readonly maxGradNorm?: number;
     /**
      * Mini-batches that the rows of a step are split into, each with its own optimizer step.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 65536.
      * @default 1
      */
     readonly numMinibatches?: number;
     /**
      * Passes over the rows of a step; with 1, verl's and TRL's default, each row is trained on
      * once.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 10000.
      * @default 1
      */
     readonly ppoEpochs?: number;
@@ -400,7 +400,7 @@ export interface Sections {
     readonly onNonFinite?: "raise" | "skip";
     /**
      * Maximum consecutive updates that guards.on_non_finite=skip may skip; one more ends the run.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 1000000000.
      * @default 3
      */
     readonly maxSkippedUpdates?: number;
@@ -545,20 +545,20 @@ export interface Sections {
     /**
      * Minimum tasks with differing rewards that rejection sampling collects before it trains; null
      * is data.train_batch_size.
-     * Allowed: a whole number of at least 1, or null.
+     * Allowed: a whole number of at least 1 and at most 1000000, or null.
      * @default null
      */
     readonly minPartialSolveTasks?: number | null;
     /**
      * Minimum scored rollouts of a task; rejection sampling drops tasks with fewer.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 65536.
      * @default 1
      */
     readonly minTrajsPerGroup?: number;
     /**
      * Maximum batches of rollouts that rejection sampling makes for one step; after that, the step
      * trains on what it has.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 1000000000.
      * @default 10
      */
     readonly maxBatches?: number;
@@ -566,19 +566,19 @@ export interface Sections {
   readonly replay?: {
     /**
      * Experience replay: tasks of earlier steps whose rollouts each step trains on again; 0 is off.
-     * Allowed: a whole number of at least 0.
+     * Allowed: a whole number of at least 0 and at most 1000000.
      * @default 0
      */
     readonly tasks?: number;
     /**
      * Maximum age of a replayed task, in steps since it was rolled out.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 1000000000.
      * @default 4
      */
     readonly maxAge?: number;
     /**
      * Maximum tasks in the replay buffer; the oldest are dropped first.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 1000000.
      * @default 256
      */
     readonly capacity?: number;
@@ -593,7 +593,7 @@ export interface Sections {
     readonly enable?: boolean;
     /**
      * Tasks per optimizer step of asynchronous training; null is data.train_batch_size.
-     * Allowed: a whole number of at least 1, or null.
+     * Allowed: a whole number of at least 1 and at most 1000000, or null.
      * @default null
      */
     readonly miniBatchSize?: number | null;
@@ -608,7 +608,7 @@ export interface Sections {
     readonly stalenessThreshold?: number;
     /**
      * Optimizer steps between two weight syncs to the sampler; 1 syncs after every step.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 1000000000.
      * @default 1
      */
     readonly triggerParameterSyncStep?: number;
@@ -623,20 +623,20 @@ export interface Sections {
   readonly trainer?: {
     /**
      * Passes over the training tasks; ignored where trainer.total_batches is set.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 1000000000.
      * @default 1
      */
     readonly totalEpochs?: number;
     /**
      * Steps of the run; -1 makes as many as trainer.total_epochs takes.
-     * Allowed: -1, or a whole number of at least 1.
+     * Allowed: -1, or a whole number from 1 to 1000000000.
      * @default -1
      */
     readonly totalBatches?: number;
     /**
      * Steps between validations; 0 validates only before the first step (trainer.val_before_train)
      * and after the last.
-     * Allowed: a whole number of at least 0.
+     * Allowed: a whole number of at least 0 and at most 1000000000.
      * @default 0
      */
     readonly testFreq?: number;
@@ -654,7 +654,7 @@ export interface Sections {
     readonly valOnly?: boolean;
     /**
      * Steps between checkpoints; 0 saves only at the end.
-     * Allowed: a whole number of at least 0.
+     * Allowed: a whole number of at least 0 and at most 1000000000.
      * @default 10
      */
     readonly saveFreq?: number;
@@ -686,7 +686,7 @@ export interface Sections {
     readonly maxFailedFraction?: number;
     /**
      * Number of newest checkpoints to keep; older ones are deleted.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 1000000000.
      * @default 3
      */
     readonly keepCheckpoints?: number;
@@ -707,7 +707,7 @@ export interface Sections {
     /**
      * Stop after this many validations in a row without a better value of trainer.best_metric; 0
      * never stops early.
-     * Allowed: a whole number of at least 0.
+     * Allowed: a whole number of at least 0 and at most 1000000000.
      * @default 0
      */
     readonly earlyStoppingPatience?: number;
@@ -835,14 +835,14 @@ export interface Sections {
   readonly workflow?: {
     /**
      * Maximum rollouts that run at the same time.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 65536.
      * @default 64
      */
     readonly nParallelTasks?: number;
     /**
      * Maximum retries of a rollout after a failure of the connection, the inference server or the
      * setup hook; 0 is none. For failures of the agent, see rollout.retry_agent_errors.
-     * Allowed: a whole number of at least 0.
+     * Allowed: a whole number of at least 0 and at most 1000.
      * @default 2
      */
     readonly retryLimit?: number;
@@ -912,7 +912,7 @@ export interface Sections {
   readonly local?: {
     /**
      * CPU threads within one operation; null is half of the CPUs, at least 2.
-     * Allowed: a whole number of at least 1, or null.
+     * Allowed: a whole number of at least 1 and at most 1024, or null.
      * @default null
      */
     readonly threads?: number | null;
@@ -927,14 +927,14 @@ export interface Sections {
     /**
      * Memory in MiB for the activations of one training micro-batch; less memory makes training
      * slower.
-     * Allowed: a whole number of at least 64.
+     * Allowed: a whole number of at least 64 and at most 16777216.
      * @default 1536
      */
     readonly trainingMemoryMib?: number;
     /**
      * Memory in MiB for the KV cache of running sequences and prompts; with less, more of them
      * wait. null is a quarter of the machine's memory.
-     * Allowed: a whole number of at least 64, or null.
+     * Allowed: a whole number of at least 64 and at most 16777216, or null.
      * @default null
      */
     readonly cacheMemoryMib?: number | null;
@@ -970,13 +970,13 @@ export interface Sections {
     /**
      * Context length of the model: maximum tokens of prompt and completion together; null requests
      * it from the server.
-     * Allowed: a whole number of at least 2, or null.
+     * Allowed: a whole number of at least 2 and at most 16777216, or null.
      * @default null
      */
     readonly contextLength?: number | null;
     /**
      * Time in seconds after which the server may delete a checkpoint; null is never.
-     * Allowed: a whole number of at least 1, or null.
+     * Allowed: a whole number of at least 1 and at most 1000000000, or null.
      * @default null
      */
     readonly checkpointTtlS?: number | null;
@@ -1019,7 +1019,7 @@ export interface Sections {
      * Context length of the model: maximum tokens of prompt and completion together. Serverless
      * training does not report it, so it must be set there; null is that of
      * fireworks.training_shape.
-     * Allowed: a whole number of at least 2, or null.
+     * Allowed: a whole number of at least 2 and at most 16777216, or null.
      * @default null
      */
     readonly contextLength?: number | null;
@@ -1057,13 +1057,13 @@ export interface Sections {
     readonly trainingShape?: string | null;
     /**
      * Copies of a dedicated trainer, which share each update.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 65536.
      * @default 1
      */
     readonly trainerReplicas?: number;
     /**
      * Copies of the model that sample for a dedicated trainer.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 65536.
      * @default 1
      */
     readonly deploymentReplicas?: number;
@@ -1101,7 +1101,7 @@ export interface Sections {
     readonly inactivityTimeoutS?: number;
     /**
      * Maximum number of samples requested from Fireworks at the same time.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 65536.
      * @default 64
      */
     readonly maxConcurrentSamples?: number;
@@ -1151,13 +1151,13 @@ export interface Sections {
     readonly rayAddress?: string | null;
     /**
      * GPUs of each machine that trains with verl.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 65536.
      * @default 8
      */
     readonly gpusPerNode?: number;
     /**
      * Machines that train with verl.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 65536.
      * @default 1
      */
     readonly nodes?: number;
@@ -1171,13 +1171,13 @@ export interface Sections {
     /**
      * GPUs that sample, on each machine that does, for verl.placement=disaggregated; null is
      * verl.gpus_per_node.
-     * Allowed: a whole number of at least 1, or null.
+     * Allowed: a whole number of at least 1 and at most 65536, or null.
      * @default null
      */
     readonly inferenceGpusPerNode?: number | null;
     /**
      * Machines that sample, or parts of machines, for verl.placement=disaggregated.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 65536.
      * @default 1
      */
     readonly inferenceNodes?: number;
@@ -1189,7 +1189,7 @@ export interface Sections {
     readonly inference?: string;
     /**
      * Tensor parallelism of verl's inference servers: GPUs that share one copy of the model.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 65536.
      * @default 1
      */
     readonly tensorParallel?: number;
@@ -1257,13 +1257,13 @@ export interface Sections {
     /**
      * Limit in MiB on the resident memory of the command of one rollout and all that it starts, on
      * Linux; null is none.
-     * Allowed: a whole number of at least 1, or null.
+     * Allowed: a whole number of at least 1 and at most 16777216, or null.
      * @default null
      */
     readonly memoryMb?: number | null;
     /**
      * Limit in bytes on what the command of one rollout may write to its outputs.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 536870912.
      * @default 16777216
      */
     readonly maxOutputBytes?: number;
@@ -1322,7 +1322,7 @@ export interface Sections {
     readonly reward?: "sum" | "last";
     /**
      * Maximum model calls of an episode, for the agent that is used where agent is null.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 100000.
      * @default 20
      */
     readonly maxTurns?: number;
@@ -1336,7 +1336,7 @@ export interface Sections {
     /**
      * Maximum length of a result that the model sees, in characters; the middle of a longer one is
      * omitted.
-     * Allowed: a whole number of at least 100.
+     * Allowed: a whole number of at least 100 and at most 1000000000.
      * @default 20000
      */
     readonly maxResultChars?: number;
@@ -1416,7 +1416,7 @@ export interface Sections {
     /**
      * Seed of what dataset.val_fraction holds out and of dataset.shuffle; null is data.seed. An
      * evaluation of a run takes the run's, whatever its own seed is.
-     * Allowed: a whole number of at least 0, or null.
+     * Allowed: a whole number of at least 0 and at most 4294967295, or null.
      * @default null
      */
     readonly splitSeed?: number;
@@ -1436,13 +1436,13 @@ export interface Sections {
     readonly shard?: string | null;
     /**
      * Maximum number of training tasks; null is all.
-     * Allowed: a whole number of at least 1, or null.
+     * Allowed: a whole number of at least 1 and at most 1000000000, or null.
      * @default null
      */
     readonly limit?: number | null;
     /**
      * Maximum number of validation tasks; null is all.
-     * Allowed: a whole number of at least 1, or null.
+     * Allowed: a whole number of at least 1 and at most 1000000000, or null.
      * @default null
      */
     readonly valLimit?: number | null;
@@ -1508,7 +1508,7 @@ export interface Sections {
     /**
      * Maximum tokens of an example; longer ones are left out and counted in a warning. null is the
      * model's context length.
-     * Allowed: a whole number of at least 2, or null.
+     * Allowed: a whole number of at least 2 and at most 16777216, or null.
      * @default null
      */
     readonly maxLength?: number | null;
@@ -1522,7 +1522,7 @@ export interface Sections {
     /**
      * Consecutive validations without a lower loss after which fine-tuning stops; 0 never stops
      * early.
-     * Allowed: a whole number of at least 0.
+     * Allowed: a whole number of at least 0 and at most 1000000000.
      * @default 0
      */
     readonly patience?: number;
@@ -1582,13 +1582,13 @@ export interface Sections {
     readonly useReward?: boolean;
     /**
      * Seconds that a teacher's server may take for one sequence.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 2147483.
      * @default 120
      */
     readonly timeoutS?: number;
     /**
      * Sequences that are sent to a teacher's server at the same time.
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 65536.
      * @default 8
      */
     readonly concurrency?: number;
@@ -1750,7 +1750,7 @@ export interface AlgorithmValues {
     /**
      * Length of the overlong penalty's linear ramp before algorithm.overlong_buffer.max_length, in
      * tokens; DAPO uses 4096 of 20480 (arXiv:2503.14476).
-     * Allowed: a whole number of at least 1.
+     * Allowed: a whole number of at least 1 and at most 16777216.
      * @default 128
      */
     readonly len?: number;
@@ -1764,7 +1764,7 @@ export interface AlgorithmValues {
     /**
      * Length limit of one response for the overlong penalty, in tokens; null is
      * rollout.train.max_tokens.
-     * Allowed: a whole number of at least 1, or null.
+     * Allowed: a whole number of at least 1 and at most 16777216, or null.
      * @default null
      */
     readonly maxLength?: number | null;

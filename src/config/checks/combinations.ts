@@ -9,6 +9,24 @@ export function combinationProblems(config: TrainConfig): string[] {
     ...correctionProblems(config.algorithm.rolloutCorrection),
     ...stepwiseProblems(config),
     ...loopProblems(config),
+    ...sizeProblems(config),
+  ];
+}
+
+/** Rollouts of one step, which are in memory with all their calls until its update. */
+const mostRollouts = 1_000_000;
+
+function sizeProblems({ data, rollout, asyncTraining, rejectionSample }: TrainConfig): string[] {
+  const { enable, miniBatchSize } = asyncTraining;
+  const isOfAsync = enable && miniBatchSize !== null;
+  const [name, tasks] = isOfAsync
+    ? ["async_training.mini_batch_size", miniBatchSize]
+    : ["data.train_batch_size", data.trainBatchSize];
+  const factor = rejectionSample.enable ? rejectionSample.multiplier : 1;
+  const rollouts = tasks * rollout.n * factor;
+  if (rollouts <= mostRollouts) return [];
+  return [
+    `${name}=${tasks} with rollout.n=${rollout.n} is ${rollouts} rollouts in each step, which no machine holds; the limit is ${mostRollouts}. Lower either.`,
   ];
 }
 

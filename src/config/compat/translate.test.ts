@@ -179,7 +179,7 @@ describe("the names of the page that this package follows", () => {
   });
   it("are checked as the options are, and messages say both names", () => {
     expect(() => load({ "training.val_freq": "often" })).toThrow(
-      'trainer.test_freq (given as training.val_freq) must be a whole number of at least 0; got "often".',
+      'trainer.test_freq (given as training.val_freq) must be a whole number of at least 0 and at most 1000000000; got "often".',
     );
     expect(() => load({ "algorithm.name": "grop" })).toThrow("Did you mean grpo?");
   });

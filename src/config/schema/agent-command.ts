@@ -1,6 +1,6 @@
 /** Options of an agent that is a command of any language. */
 import { z } from "zod";
-import { integer, nonEmptyString, type Section } from "./kinds.ts";
+import { integer, nonEmptyString, type Section, mebibytes } from "./kinds.ts";
 import { type Requirement, freeAndNeeds, needs } from "./option-meta.ts";
 
 const command: Requirement = { option: "agent_command.run", not: null };
@@ -35,14 +35,14 @@ export const agentCommandOptions: Section<"agentCommand"> = z
       .default("text")
       .describe("How the command's output becomes episode.output: as text, or parsed as JSON.")
       .meta(needs(command, eachRollout)),
-    memory_mb: integer(1)
+    memory_mb: mebibytes(1)
       .nullable()
       .default(null)
       .describe(
         "Limit in MiB on the resident memory of the command of one rollout and all that it starts, on Linux; null is none.",
       )
       .meta(freeAndNeeds(command, eachRollout)),
-    max_output_bytes: integer(1)
+    max_output_bytes: integer(1, 2 ** 29)
       .default(16_777_216)
       .describe("Limit in bytes on what the command of one rollout may write to its outputs.")
       .meta(freeAndNeeds(command)),

@@ -5,7 +5,7 @@ import { estimatorNames } from "../../algorithms/catalog.ts";
 import { logprobTemperatures } from "../../algorithms/rows/step-logprobs.ts";
 import { roleMap } from "../role-map.ts";
 import { rolloutCorrection } from "./rollout-correction.ts";
-import { integer, customName, fraction, type Section } from "./kinds.ts";
+import { customName, fraction, type Section, tokenCount } from "./kinds.ts";
 import { isOn, needs, needsBackend } from "./option-meta.ts";
 
 const estimatorName = z.union([z.enum(estimatorNames), customName()]);
@@ -196,7 +196,7 @@ export const algorithmOptions: Section<"algorithm"> = z
           .describe(
             "Penalize responses close to the length limit: the soft overlong penalty of DAPO (arXiv:2503.14476).",
           ),
-        len: integer(1)
+        len: tokenCount(1)
           .default(128)
           .describe(
             "Length of the overlong penalty's linear ramp before algorithm.overlong_buffer.max_length, in tokens; DAPO uses 4096 of 20480 (arXiv:2503.14476).",
@@ -210,7 +210,7 @@ export const algorithmOptions: Section<"algorithm"> = z
             "Overlong penalty at algorithm.overlong_buffer.max_length, subtracted from the reward; DAPO uses 1 (arXiv:2503.14476).",
           )
           .meta(needs(isOn("algorithm.overlong_buffer.enable"))),
-        max_length: integer(1)
+        max_length: tokenCount(1)
           .nullable()
           .default(null)
           .describe(

@@ -1,6 +1,6 @@
 /** Options of asynchronous training: rollouts run while the policy is updated. */
 import { z } from "zod";
-import { integer, type Section } from "./kinds.ts";
+import { integer, type Section, taskCount } from "./kinds.ts";
 import { isOn, needs, needsBackend } from "./option-meta.ts";
 
 export const asyncTrainingOptions: Section<"asyncTraining"> = z
@@ -12,7 +12,7 @@ export const asyncTrainingOptions: Section<"asyncTraining"> = z
         "Asynchronous training: rollouts run while the policy is updated. false is synchronous: all rollouts of a step end before its update begins.",
       )
       .meta({ resume: "never", ...needsBackend("servesWhileTraining") }),
-    mini_batch_size: integer(1)
+    mini_batch_size: taskCount(1)
       .nullable()
       .default(null)
       .describe("Tasks per optimizer step of asynchronous training; null is data.train_batch_size.")

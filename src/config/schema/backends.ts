@@ -1,12 +1,12 @@
 /** Options of the backends that the trainer creates by name. */
 import { z } from "zod";
-import { integer, nonEmptyString, type Section } from "./kinds.ts";
+import { integer, nonEmptyString, type Section, tokenCount, atOnce, mebibytes } from "./kinds.ts";
 import { free, freeAndNeeds, needs } from "./option-meta.ts";
 import { isTree, type Tree } from "../camel-keys.ts";
 
 export const localOptions: Section<"local"> = z
   .strictObject({
-    threads: integer(1)
+    threads: integer(1, 1024)
       .nullable()
       .default(null)
       .describe("CPU threads within one operation; null is half of the CPUs, at least 2.")
@@ -18,13 +18,13 @@ export const localOptions: Section<"local"> = z
         "Execution provider of onnxruntime that computes; cpu-bf16 is the processor with matrix products in bf16, on ARM64 and Linux. One that does not work on this machine is an error at start.",
       )
       .meta(free),
-    training_memory_mib: integer(64)
+    training_memory_mib: mebibytes(64)
       .default(1536)
       .describe(
         "Memory in MiB for the activations of one training micro-batch; less memory makes training slower.",
       )
       .meta(free),
-    cache_memory_mib: integer(64)
+    cache_memory_mib: mebibytes(64)
       .nullable()
       .default(null)
       .describe(
@@ -59,7 +59,7 @@ export const tinkerOptions: Section<"tinker"> = z
         "Tokenizer of the model: a folder or OWNER/NAME on a hub; null is model.name, or what the server reports.",
       )
       .meta(free),
-    context_length: integer(2)
+    context_length: tokenCount(2)
       .nullable()
       .default(null)
       .describe(
@@ -105,7 +105,7 @@ export const fireworksOptions: Section<"fireworks"> = z
         "Tokenizer of the model: a folder or OWNER/NAME on a hub. Fireworks does not report it; null is model.name.",
       )
       .meta(free),
-    context_length: integer(2)
+    context_length: tokenCount(2)
       .nullable()
       .default(null)
       .describe(
@@ -138,11 +138,11 @@ export const fireworksOptions: Section<"fireworks"> = z
         "Training shape of a dedicated trainer, accounts/fireworks/trainingShapes/NAME: a trainer and a deployment are created for the run and deleted at its end. null is serverless training.",
       )
       .meta(free),
-    trainer_replicas: integer(1)
+    trainer_replicas: atOnce(1)
       .default(1)
       .describe("Copies of a dedicated trainer, which share each update.")
       .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
-    deployment_replicas: integer(1)
+    deployment_replicas: atOnce(1)
       .default(1)
       .describe("Copies of the model that sample for a dedicated trainer.")
       .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
@@ -178,7 +178,7 @@ export const fireworksOptions: Section<"fireworks"> = z
         "Time in seconds without a request after which Fireworks ends a dedicated trainer, as it does when this process is killed.",
       )
       .meta(freeAndNeeds({ option: "fireworks.training_shape", not: null })),
-    max_concurrent_samples: integer(1)
+    max_concurrent_samples: atOnce(1)
       .default(64)
       .describe("Maximum number of samples requested from Fireworks at the same time.")
       .meta(free),
@@ -262,29 +262,29 @@ export const verlOptions: Section<"verl"> = z
         "Address of Ray's head node, as HOST:6379; null is RAY_ADDRESS, else a new local Ray instance.",
       )
       .meta(free),
-    gpus_per_node: integer(1).default(8).describe("GPUs of each machine that trains with verl."),
-    nodes: integer(1).default(1).describe("Machines that train with verl."),
+    gpus_per_node: atOnce(1).default(8).describe("GPUs of each machine that trains with verl."),
+    nodes: atOnce(1).default(1).describe("Machines that train with verl."),
     placement: z
       .enum(["colocated", "disaggregated"])
       .default("colocated")
       .describe(
         "Placement of verl's inference servers: colocated shares the GPUs with training, and servers sleep during updates; disaggregated gives them separate GPUs.",
       ),
-    inference_gpus_per_node: integer(1)
+    inference_gpus_per_node: atOnce(1)
       .nullable()
       .default(null)
       .describe(
         "GPUs that sample, on each machine that does, for verl.placement=disaggregated; null is verl.gpus_per_node.",
       )
       .meta(freeAndNeeds({ option: "verl.placement", is: ["disaggregated"] })),
-    inference_nodes: integer(1)
+    inference_nodes: atOnce(1)
       .default(1)
       .describe("Machines that sample, or parts of machines, for verl.placement=disaggregated.")
       .meta(freeAndNeeds({ option: "verl.placement", is: ["disaggregated"] })),
     inference: nonEmptyString()
       .default("vllm")
       .describe("Inference server of verl: vllm, sglang, or another that verl supports."),
-    tensor_parallel: integer(1)
+    tensor_parallel: atOnce(1)
       .default(1)
       .describe(
         "Tensor parallelism of verl's inference servers: GPUs that share one copy of the model.",

@@ -14,7 +14,7 @@ const price = (what: string, listed = "model") =>
 
 export const budgetOptions: Section<"budget"> = z
   .strictObject({
-    tokens: integer(1)
+    tokens: integer(1, Number.MAX_SAFE_INTEGER)
       .nullable()
       .default(null)
       .describe(

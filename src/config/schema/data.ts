@@ -1,11 +1,19 @@
 /** Options of the datasets, and of the order and number of tasks. */
 import { z } from "zod";
-import { integer, integerOrAll, nonEmptyString, type Section } from "./kinds.ts";
+import {
+  integer,
+  integerOrAll,
+  nonEmptyString,
+  type Section,
+  tokenCount,
+  taskCount,
+  seedNumber,
+} from "./kinds.ts";
 import { free, freeAndNeeds, needs, validationData } from "./option-meta.ts";
 
 export const dataOptions: Section<"data", "seed"> = z
   .strictObject({
-    train_batch_size: integer(1)
+    train_batch_size: taskCount(1)
       .default(16)
       .describe("Tasks per step; each is rolled out rollout.n times.")
       .meta(
@@ -20,14 +28,14 @@ export const dataOptions: Section<"data", "seed"> = z
       .default(-1)
       .describe("Validation tasks that run at the same time; -1 is all of them.")
       .meta(freeAndNeeds(validationData)),
-    max_prompt_length: integer(1)
+    max_prompt_length: tokenCount(1)
       .nullable()
       .default(null)
       .describe(
         "Maximum tokens of the prompt of one model call; a longer one ends its rollout. null is the model's context length.",
       )
       .meta(free),
-    seed: integer(0)
+    seed: seedNumber()
       .nullable()
       .default(null)
       .describe("Seed of the order of the training tasks; null is trainer.seed.")
@@ -129,7 +137,7 @@ export const datasetOptions: Section<"dataset", "split_seed"> = z
         "Fraction of the training tasks to hold out for validation, picked at random by dataset.split_seed; 0 is none.",
       )
       .meta(needs({ option: "dataset.val", is: [null] })),
-    split_seed: integer(0)
+    split_seed: seedNumber()
       .nullable()
       .default(null)
       .describe(

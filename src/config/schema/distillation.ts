@@ -1,6 +1,6 @@
 /** Options of on-policy distillation: a teacher grades every token that the policy samples. */
 import { z } from "zod";
-import { integer, fraction, nonEmptyString, type Section } from "./kinds.ts";
+import { integer, fraction, nonEmptyString, type Section, atOnce } from "./kinds.ts";
 import { freeAndNeeds, needs } from "./option-meta.ts";
 
 const hasTeacher = { option: "distillation.teacher", not: null };
@@ -48,11 +48,11 @@ export const distillationOptions: Section<"distillation"> = z
         "Add the teacher's advantages to those of algorithm.adv_estimator; false replaces them.",
       )
       .meta(needs(hasTeacher)),
-    timeout_s: integer(1)
+    timeout_s: integer(1, 2_147_483)
       .default(120)
       .describe("Seconds that a teacher's server may take for one sequence.")
       .meta(freeAndNeeds(hasTeacher)),
-    concurrency: integer(1)
+    concurrency: atOnce(1)
       .default(8)
       .describe("Sequences that are sent to a teacher's server at the same time.")
       .meta(freeAndNeeds(hasTeacher)),

@@ -28,7 +28,7 @@ export const environmentOptions: Section<"environment"> = z
         "How the rewards of the calls of an episode make that of the rollout: their sum, or the last one. Each is a signal as well.",
       )
       .meta(needs(withEnvironment)),
-    max_turns: integer(1)
+    max_turns: integer(1, 100_000)
       .default(20)
       .describe(
         "Maximum model calls of an episode, for the agent that is used where agent is null.",

@@ -1,6 +1,6 @@
 /** Options of learning from examples: `agent-trainer sft` and `agent-trainer dpo`. */
 import { z } from "zod";
-import { integer, nonEmptyString, type Section } from "./kinds.ts";
+import { integer, nonEmptyString, type Section, tokenCount } from "./kinds.ts";
 import { free, needs } from "./option-meta.ts";
 
 const isDpo = { option: "fine_tuning.loss", is: ["dpo"] };
@@ -56,7 +56,7 @@ export const fineTuningOptions: Section<"fineTuning"> = z
       .describe(
         "Assistant messages that are trained on: all of a conversation, or the last. A message with weight 0 is context in either case.",
       ),
-    max_length: integer(2)
+    max_length: tokenCount(2)
       .nullable()
       .default(null)
       .describe(

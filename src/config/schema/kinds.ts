@@ -5,8 +5,27 @@ import { type LoraGroup, loraGroups, loraLayers, type LoraTarget } from "../../c
 import type { SnakeKeys } from "../camel-keys.ts";
 import type { TrainConfig } from "../train-config.ts";
 
-/** A whole number of at least `min`. */
-export const integer = (min: number): z.ZodInt => z.int().min(min);
+/** Maximum of numbers that only count: steps, epochs, tasks of a dataset. */
+const mostCounted = 1_000_000_000;
+
+/** A whole number from `min` to `max`. Give a smaller `max` where memory or processes are set aside for each. */
+export const integer = (min: number, max: number = mostCounted): z.ZodInt =>
+  z.int().min(min).max(max);
+
+/** A number of tokens of one sequence. */
+export const tokenCount = (min: number): z.ZodInt => integer(min, 16_777_216);
+
+/** A number of things that run or are held in memory at the same time: rollouts, calls, replicas. */
+export const atOnce = (min: number): z.ZodInt => integer(min, 65_536);
+
+/** Tasks that are in memory at the same time. */
+export const taskCount = (min: number): z.ZodInt => integer(min, 1_000_000);
+
+/** A size in MiB, up to 16 TiB. */
+export const mebibytes = (min: number): z.ZodInt => integer(min, 16_777_216);
+
+/** A seed: 32 bits. */
+export const seedNumber = (): z.ZodInt => integer(0, 2 ** 32 - 1);
 
 /** A number from 0 to 1. */
 export const fraction = (): z.ZodNumber => z.number().min(0).max(1);
@@ -18,8 +37,8 @@ export const nonEmptyString = (): z.ZodString => z.string().min(1);
 export const integerOrAll = (): z.ZodInt =>
   z
     .int()
-    .refine((value) => value === -1 || value >= 1)
-    .meta({ allowed: "-1, or a whole number of at least 1", exampleValues: [8] });
+    .refine((value) => value === -1 || (value >= 1 && value <= mostCounted))
+    .meta({ allowed: `-1, or a whole number from 1 to ${mostCounted}`, exampleValues: [8] });
 
 /** The name of a custom function: `path#export`. */
 export const customName = (): z.ZodType<CustomName> =>

@@ -1,7 +1,7 @@
 /** Options of rollouts: how many, of which roles, and how tokens are sampled. */
 import { z } from "zod";
 import { defaultSampling } from "../../core/policy.ts";
-import { integer, fraction, nonEmptyString, type Section } from "./kinds.ts";
+import { integer, fraction, nonEmptyString, type Section, tokenCount, atOnce } from "./kinds.ts";
 import { free, freeAndNeeds, needsBackend, validationData } from "./option-meta.ts";
 
 /** What training and validation have in common; an option is created anew for each. */
@@ -10,7 +10,7 @@ const kinds = {
   topP: () => z.number().gt(0).max(1),
   topK: () => integer(0),
   minP: fraction,
-  maxTokens: () => integer(1),
+  maxTokens: () => tokenCount(1),
 };
 
 const sampling = z
@@ -87,12 +87,12 @@ const validationSampling = z
 
 export const rolloutOptions: Section<"rollout"> = z
   .strictObject({
-    n: integer(1)
+    n: atOnce(1)
       .default(8)
       .describe(
         "Group size: rollouts of each task in a step, which are compared with each other. TRL's default is 8; DAPO uses 16 (arXiv:2503.14476), the GRPO paper 64 (arXiv:2402.03300).",
       ),
-    n_val: integer(1)
+    n_val: atOnce(1)
       .default(1)
       .describe("Rollouts of each task in a validation; val/pass@n is computed over them.")
       .meta(freeAndNeeds(validationData)),

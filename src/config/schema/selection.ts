@@ -1,7 +1,7 @@
 /** Options of which rollouts are trained on: filters, rejection sampling, replay. */
 import { z } from "zod";
 import { isOn, needs } from "./option-meta.ts";
-import { type Section, integer } from "./kinds.ts";
+import { type Section, integer, atOnce, taskCount } from "./kinds.ts";
 
 const mask = (isMasked: boolean, how: string) =>
   z
@@ -54,14 +54,14 @@ export const rejectionSampleOptions: Section<"rejectionSample"> = z
         "Tasks that rejection sampling rolls out at a time, as a multiple of data.train_batch_size; verl's DAPO recipe uses 3.",
       )
       .meta(needs(isOn("rejection_sample.enable"))),
-    min_partial_solve_tasks: integer(1)
+    min_partial_solve_tasks: taskCount(1)
       .nullable()
       .default(null)
       .describe(
         "Minimum tasks with differing rewards that rejection sampling collects before it trains; null is data.train_batch_size.",
       )
       .meta(needs(isOn("rejection_sample.enable"))),
-    min_trajs_per_group: integer(1)
+    min_trajs_per_group: atOnce(1)
       .default(1)
       .describe("Minimum scored rollouts of a task; rejection sampling drops tasks with fewer.")
       .meta(needs(isOn("rejection_sample.enable"))),
@@ -76,7 +76,7 @@ export const rejectionSampleOptions: Section<"rejectionSample"> = z
 
 export const replayOptions: Section<"replay"> = z
   .strictObject({
-    tasks: integer(0)
+    tasks: taskCount(0)
       .default(0)
       .describe(
         "Experience replay: tasks of earlier steps whose rollouts each step trains on again; 0 is off.",
@@ -85,7 +85,7 @@ export const replayOptions: Section<"replay"> = z
       .default(4)
       .describe("Maximum age of a replayed task, in steps since it was rolled out.")
       .meta(needs({ option: "replay.tasks", above: 0 })),
-    capacity: integer(1)
+    capacity: taskCount(1)
       .default(256)
       .describe("Maximum tasks in the replay buffer; the oldest are dropped first.")
       .meta(needs({ option: "replay.tasks", above: 0 })),

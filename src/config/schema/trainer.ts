@@ -1,6 +1,13 @@
 /** Options of the run: length, validation, checkpoints, names. */
 import { z } from "zod";
-import { integer, integerOrAll, fraction, nonEmptyString, type Section } from "./kinds.ts";
+import {
+  integer,
+  integerOrAll,
+  fraction,
+  nonEmptyString,
+  type Section,
+  seedNumber,
+} from "./kinds.ts";
 import { free, freeAndNeeds, validationData } from "./option-meta.ts";
 
 export const trainerOptions: Section<"trainer"> = z
@@ -33,8 +40,7 @@ export const trainerOptions: Section<"trainer"> = z
       .default(10)
       .describe("Steps between checkpoints; 0 saves only at the end.")
       .meta(free),
-    seed: integer(0)
-      .max(2 ** 32 - 1)
+    seed: seedNumber()
       .default(0)
       .describe("Seed of everything random in the run: task order, sampling, initialization."),
     experiment_name: nonEmptyString()

@@ -1,6 +1,14 @@
 /** Options of the model that is trained, and of its optimizer. */
 import { z } from "zod";
-import { fraction, integer, loraTargets, nonEmptyString, ofModel, type Section } from "./kinds.ts";
+import {
+  fraction,
+  integer,
+  loraTargets,
+  nonEmptyString,
+  ofModel,
+  type Section,
+  atOnce,
+} from "./kinds.ts";
 import { free, freeAndNeeds, needs, needsBackend } from "./option-meta.ts";
 import { defaultOptim } from "../../core/loss/loss.ts";
 import { scheduleNames } from "../../algorithms/schedule.ts";
@@ -10,7 +18,7 @@ export const modelOptions: Section<"model"> = z
     name: nonEmptyString().describe(
       "Model that is trained: a model folder, a run folder (its newest checkpoint), a .gguf file, OWNER/NAME on a hub, or builtin:shop-tiny; which of these work depends on the backend.",
     ),
-    lora_rank: ofModel(integer(0))
+    lora_rank: ofModel(atOnce(0))
       .describe(
         "Rank of the LoRA adapters (arXiv:2106.09685); 0 trains all weights, without LoRA. null is 32 for a model that is larger than the built-in one, and where the backend trains only adapters; else 0.",
       )
@@ -121,13 +129,13 @@ export const trainingOptions: Section<"training"> = z
         "Maximum global gradient norm; larger gradients are scaled down to it. 0 is no clipping; TRL and verl use 1 by default.",
       )
       .meta({ ...free, ...needsBackend("maxGradNorm") }),
-    num_minibatches: integer(1)
+    num_minibatches: atOnce(1)
       .default(1)
       .describe(
         "Mini-batches that the rows of a step are split into, each with its own optimizer step.",
       )
       .meta(free),
-    ppo_epochs: integer(1)
+    ppo_epochs: integer(1, 10_000)
       .default(1)
       .describe(
         "Passes over the rows of a step; with 1, verl's and TRL's default, each row is trained on once.",

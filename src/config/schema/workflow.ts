@@ -1,6 +1,6 @@
 /** Options of how rollouts run: concurrency, retries, timeouts. */
 import { z } from "zod";
-import { integer, type Section } from "./kinds.ts";
+import { integer, type Section, atOnce } from "./kinds.ts";
 import { free } from "./option-meta.ts";
 
 /** Timers of Node hold at most 2^31 - 1 milliseconds, 24 days; rLLM writes a million seconds for "no limit". */
@@ -8,11 +8,11 @@ const maxSeconds = 2_147_483;
 
 export const workflowOptions: Section<"workflow"> = z
   .strictObject({
-    n_parallel_tasks: integer(1)
+    n_parallel_tasks: atOnce(1)
       .default(64)
       .describe("Maximum rollouts that run at the same time.")
       .meta(free),
-    retry_limit: integer(0)
+    retry_limit: integer(0, 1000)
       .default(2)
       .describe(
         "Maximum retries of a rollout after a failure of the connection, the inference server or the setup hook; 0 is none. For failures of the agent, see rollout.retry_agent_errors.",

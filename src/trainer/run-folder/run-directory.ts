@@ -129,7 +129,7 @@ function locate({ config, resume }: OpenRunOptions): string {
   if (named !== null && holdsRun(named) && hasProgress(named)) {
     throw new ConfigError({
       message: `The folder ${named} already holds a run.`,
-      hint: "Continue it with resume, choose another trainer.experiment_name, or delete the folder.",
+      hint: "Continue it with --resume FOLDER (in code, resume), choose another trainer.experiment_name, or delete the folder.",
       fields: { path: named },
     });
   }
