@@ -15,6 +15,7 @@ import {
 } from "../trainer/run-folder/checkpoint.ts";
 import { namedCheckpoint } from "../util/files/checkpoint-name.ts";
 import { redact } from "../util/redact.ts";
+import { findKept, namesStep } from "./open-checkpoint.ts";
 import type { EvaluationRunOptions, ModelEndpoint } from "./evaluation-options.ts";
 
 type Given = EvaluationRunOptions<never>["model"];
@@ -117,7 +118,9 @@ export async function locateModel(model: Given): Promise<LocatedModel> {
   if (model === undefined || model === null) return { kind: "config" };
   if (typeof model === "string") {
     if (endpointUrl.test(model)) return locateEndpoint({ url: model });
-    return (await locatePath(resolve(model))) ?? { kind: "name", name: model };
+    const path = resolve(model);
+    const found = namesStep(path) ? await locatePath(path) : await findKept(() => locatePath(path));
+    return found ?? { kind: "name", name: model };
   }
   if ("url" in model && typeof model.url === "string") return locateEndpoint(model);
   if ("sampler" in model || "workers" in model) {

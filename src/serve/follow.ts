@@ -2,24 +2,23 @@
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { locateModel } from "../evaluate/locate-model.ts";
-import { listCheckpoints } from "../trainer/run-folder/checkpoint.ts";
+import { namesStep, useKept } from "../evaluate/open-checkpoint.ts";
+import { type Checkpoint, listCheckpoints } from "../trainer/run-folder/checkpoint.ts";
 import type { ModelHost } from "./model-host.ts";
 import type { ModelServerOptions } from "./serve-options.ts";
 
 type Listener = Pick<ModelServerOptions, "onSwap" | "onWarning">;
 
-/** A path that names one step stays with it. */
-const isFixed = (path: string): boolean => /(?:^|[/\\])\d{6,}(?:[/\\]weights)?[/\\]*$/u.test(path);
-
 /** Serves the run's checkpoint where it is another than the one that is served. */
 async function update(host: ModelHost, path: string, { onSwap }: Listener): Promise<void> {
-  const located = await locateModel(path);
-  if (located.kind !== "checkpoint") return;
-  const { checkpoint } = located;
-  const { step } = checkpoint.state;
-  if (step === host.step) return;
-  await host.swap(checkpoint);
-  onSwap?.({ model: host.name, step, checkpoint: checkpoint.path });
+  const find = async (): Promise<Checkpoint | null> => {
+    const located = await locateModel(path);
+    return located.kind === "checkpoint" ? located.checkpoint : null;
+  };
+  const found = await find();
+  if (found === null || found.state.step === host.step) return;
+  const { checkpoint } = await useKept(found, (one) => host.swap(one), find);
+  onSwap?.({ model: host.name, step: checkpoint.state.step, checkpoint: checkpoint.path });
 }
 
 /** What changes when a run saves a checkpoint; "" where there is none. */
@@ -36,7 +35,7 @@ export async function follow(
   signal: AbortSignal,
   listener: Listener,
 ): Promise<void> {
-  const followed = hosts.filter(({ runPath }) => runPath !== null && !isFixed(runPath));
+  const followed = hosts.filter(({ runPath }) => runPath !== null && !namesStep(runPath));
   const seen = new Map<ModelHost, string>();
   while (!signal.aborted) {
     for (const host of followed) {

@@ -2,6 +2,7 @@
 import { ConfigError } from "../core/errors.ts";
 import { evaluationConfig } from "../evaluate/evaluation-config.ts";
 import { locateModel, type LocatedModel } from "../evaluate/locate-model.ts";
+import { namesStep } from "../evaluate/open-checkpoint.ts";
 import { type StartedModel, startModel } from "../evaluate/start-model.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import type { Checkpoint } from "../trainer/run-folder/checkpoint.ts";
@@ -33,6 +34,10 @@ export async function nameModel({ name, model }: ServedModelSpec): Promise<Named
   return { name: name ?? nameOf(model, located), located, given: model };
 }
 
+/** A run, of which a newer checkpoint may take the place of the one that was found. */
+const isFollowable = (model: ServedModelSpec["model"]): model is string =>
+  typeof model === "string" && !namesStep(model);
+
 export class ModelHost implements AsyncDisposable {
   readonly name: string;
   /** Where it is from, for people. */
@@ -53,7 +58,7 @@ export class ModelHost implements AsyncDisposable {
       located.kind === "config" ? name : "label" in located ? located.label : located.name;
     const isRun = located.kind === "checkpoint" && typeof given === "string";
     this.runPath = isRun ? given : null;
-    this.#step = located.kind === "checkpoint" ? located.checkpoint.state.step : null;
+    this.#step = parts.started.checkpoint?.state.step ?? null;
     this.#gateway = parts.gateway;
     this.#started = parts.started;
     this.#conversations = new Conversations(parts.gateway);
@@ -64,7 +69,7 @@ export class ModelHost implements AsyncDisposable {
     named: NamedModel,
     options: Omit<ModelServerOptions, "models">,
   ): Promise<ModelHost> {
-    const { name, located } = named;
+    const { name, located, given } = named;
     const resolved = evaluationConfig({}, located);
     const { threads, signal = new AbortController().signal, onWarning, onError } = options;
     const { local } = resolved.config;
@@ -75,7 +80,10 @@ export class ModelHost implements AsyncDisposable {
     const started = await startModel(
       located,
       { ...resolved, config },
-      onWarning === undefined ? {} : { onWarning },
+      {
+        ...(onWarning === undefined ? {} : { onWarning }),
+        ...(isFollowable(given) ? { relocate: () => locateModel(given) } : {}),
+      },
       signal,
     );
     try {

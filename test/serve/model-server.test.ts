@@ -1,13 +1,22 @@
 /** Models at plain /v1, through the official clients. */
 import Anthropic from "@anthropic-ai/sdk";
-import { cpSync, renameSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { cp } from "node:fs/promises";
 import { EventEmitter, once } from "node:events";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { evaluationConfig } from "../../src/evaluate/evaluation-config.ts";
+import { locateModel } from "../../src/evaluate/locate-model.ts";
+import { startModel } from "../../src/evaluate/start-model.ts";
 import { createModelServer, type ModelServer } from "../../src/serve/index.ts";
 import { createUpstream } from "../../src/testing/index.ts";
 import { newFolder } from "../trainer/coin-run.ts";
+import {
+  pruneCheckpoints,
+  readCheckpoint,
+  saveCheckpoint,
+} from "../../src/trainer/run-folder/checkpoint.ts";
 import { trainedRun } from "./trained-run.ts";
 
 let trained = "";
@@ -250,3 +259,60 @@ it(
     expect([...texts].filter((text) => text !== first && text !== last)).toEqual([]);
   },
 );
+
+it("starts while the run saves and prunes its checkpoints", async () => {
+  const run = join(newFolder(), "shop");
+  cpSync(trained, run, { recursive: true });
+  const root = join(run, "checkpoints");
+  const { state, weights } = await readCheckpoint(join(trained, "checkpoints"), 3);
+  const loop = { step: 3, isDone: false };
+  const keepPruning = async (): Promise<void> => {
+    while (!loop.isDone) {
+      const step = loop.step + 1;
+      await saveCheckpoint(root, { ...state, step }, async (folder) =>
+        cp(weights, folder, { recursive: true }),
+      );
+      loop.step = step;
+      await pruneCheckpoints(root, 1, null);
+    }
+  };
+  const pruning = keepPruning();
+  try {
+    for (let start = 0; start < 5; start++) {
+      await using own = await createModelServer({
+        models: [run, { name: "now", model: `${run}/latest` }],
+      });
+      const { url: ownUrl } = await own.listen();
+      expect(await textOf(openai(ownUrl), "shop")).toBe(
+        await textOf(openai(url, "secret"), "shop"),
+      );
+    }
+  } finally {
+    loop.isDone = true;
+    await pruning;
+  }
+  expect(readdirSync(root)).toEqual([String(loop.step).padStart(6, "0")]);
+});
+
+it("does not open another checkpoint than the one that was named, and says that it is gone", async () => {
+  const run = join(newFolder(), "shop");
+  cpSync(trained, run, { recursive: true });
+  const located = await locateModel(join(run, "checkpoints/000001"));
+  await pruneCheckpoints(join(run, "checkpoints"), 1, null);
+  const config = evaluationConfig({}, located);
+  const signal = new AbortController().signal;
+  await expect(startModel(located, config, {}, signal)).rejects.toThrow(
+    /000001 was deleted while it was being opened/u,
+  );
+  // The run itself stands for its newest one, which is another by now.
+  const newest = await locateModel(run);
+  const root = join(run, "checkpoints");
+  const { state, weights } = await readCheckpoint(root, 3);
+  await saveCheckpoint(root, { ...state, step: 4 }, async (to) =>
+    cp(weights, to, { recursive: true }),
+  );
+  await pruneCheckpoints(root, 1, null);
+  const relocate = () => locateModel(run);
+  await using started = await startModel(newest, config, { relocate }, signal);
+  expect(started.checkpoint?.state.step).toBe(4);
+});

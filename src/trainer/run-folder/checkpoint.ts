@@ -180,15 +180,23 @@ export async function listCheckpoints(root: string): Promise<number[]> {
     .sort((a, b) => b - a);
 }
 
-/** Deletes all but the newest `keep` and that of step `best`. */
+/** In place of a name: a folder of a proper name is complete until it is gone. */
+const prunedPrefix = ".pruned-";
+
+/** Deletes all but the newest `keep` and that of step `best`. Who reads one finds it whole, or not at all. */
 export async function pruneCheckpoints(
   root: string,
   keep: number,
   best: number | null,
 ): Promise<void> {
+  // What a kill has left.
+  for (const name of await readdir(root).catch(() => []))
+    if (name.startsWith(prunedPrefix)) await rm(join(root, name), { recursive: true, force: true });
   for (const step of (await listCheckpoints(root)).slice(keep)) {
     if (step === best) continue;
-    await rm(join(root, stepName(step)), { recursive: true, force: true });
+    const temporary = join(root, `${prunedPrefix}${stepName(step)}`);
+    await rename(join(root, stepName(step)), temporary);
+    await rm(temporary, { recursive: true, force: true });
   }
 }
 
@@ -238,7 +246,11 @@ export async function readCheckpoint(root: string, step: number): Promise<Checkp
   const rollouts =
     content.rollouts === null
       ? nothingBuffered
-      : unpackRollouts(await readFile(join(path, rolloutFile), "utf8"));
+      : unpackRollouts(
+          await readFile(join(path, rolloutFile), "utf8").catch((error: unknown) => {
+            throw damaged(`${rolloutFile} is missing`, error);
+          }),
+        );
   const { format: _format, files: _files, rollouts: _rollouts, ...state } = content;
   return { path, weights: join(path, "weights"), state, rollouts };
 }
