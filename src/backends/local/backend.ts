@@ -25,6 +25,7 @@ import type { SamplingPrecision } from "../../engine/sampling/sampling-session.t
 import type { PullProgress } from "../../hub/pull-files.ts";
 import { defined } from "../../util/defined.ts";
 import { findModel } from "./find-model.ts";
+import { vocabularyOf, watchPrompts } from "./foreign-prompts.ts";
 import { loadModelRenderer } from "./load-model.ts";
 import { probePrompts, quantizationNotice } from "./quantization-notice.ts";
 import { messageOfRows } from "./row-message.ts";
@@ -126,7 +127,16 @@ export class LocalBackend implements TrainingBackend {
       this.#distance = quantized.distance;
       this.#options.onWarning?.(quantizationNotice(quantized));
     }
-    return { kind: "sampler", renderer, sampler: createSampler(worker, contextLength) };
+    const { onWarning } = this.#options;
+    const watched =
+      onWarning === undefined
+        ? renderer
+        : watchPrompts(
+            renderer,
+            { name: run.model.name, vocabulary: await vocabularyOf(path), contextLength },
+            onWarning,
+          );
+    return { kind: "sampler", renderer: watched, sampler: createSampler(worker, contextLength) };
   }
 
   async updatePolicy(

@@ -8,12 +8,11 @@ import { isAdapterFolder } from "../../engine/checkpoint/lora-adapter.ts";
 import { parseModelId } from "../../hub/model-id.ts";
 import { resolveModel, type PullOptions } from "../../hub/pull-model.ts";
 import { nearestName } from "../../util/nearest-name.ts";
+import { builtinName, isBuiltinName, modelNotFound } from "./model-name.ts";
 import { mergedCheckpoint } from "./merged-checkpoint.ts";
 import { findRunWeights } from "./run-weights.ts";
 
-const builtinPrefix = "builtin:";
 const builtinRoot = new URL("../../../models/", import.meta.url);
-export const builtinModels = ["shop-tiny"] as const;
 
 export interface FoundModel {
   /** A model folder or a `.gguf` file. */
@@ -28,7 +27,8 @@ export interface FoundModel {
  * @throws ModelError when there is no such model; HubError when the download fails.
  */
 export async function findModel(name: string, pull: PullOptions = {}): Promise<FoundModel> {
-  if (name.startsWith(builtinPrefix)) return { path: builtinFolder(name), name };
+  if (isBuiltinName(name))
+    return { path: fileURLToPath(new URL(`${builtinName(name)}/`, builtinRoot)), name };
   const path = resolve(name);
   if (isGgufPath(path) ? existsSync(path) : existsSync(join(path, "config.json")))
     return { path, name: path };
@@ -44,17 +44,7 @@ export async function findModel(name: string, pull: PullOptions = {}): Promise<F
   if (!existsSync(path)) refuseMissingRun(name, path);
   const id = existsSync(path) ? null : parseModelId(name);
   if (id !== null) return { path: await resolveModel(id, pull), name };
-  throw isAdapterFolder(path) ? adapterGiven(name, path) : notFound(name, path);
-}
-
-function notFound(name: string, path: string): ModelError {
-  return new ModelError({
-    message: isGgufPath(path)
-      ? `"${name}" is no file: ${path} does not exist.`
-      : `"${name}" is not a model folder: ${join(path, "config.json")} does not exist.`,
-    hint: `Give a folder in Hugging Face layout, the folder of a run, a .gguf file, OWNER/NAME on a hub, or ${builtinPrefix}${builtinModels[0]}.`,
-    fields: { name, path },
-  });
+  throw isAdapterFolder(path) ? adapterGiven(name, path) : modelNotFound(name, path);
 }
 
 /** `runs/NAME` has the form of OWNER/NAME, and is never meant as one. */
@@ -81,16 +71,4 @@ function adapterGiven(name: string, path: string): ModelError {
     hint: `Merge it into its base first: agent-trainer model merge ${name} --into OUT`,
     fields: { name, path },
   });
-}
-
-function builtinFolder(name: string): string {
-  const short = name.slice(builtinPrefix.length);
-  if (!builtinModels.some((known) => known === short)) {
-    throw new ModelError({
-      message: `There is no built-in model "${short}".`,
-      hint: `Built in: ${builtinModels.map((known) => builtinPrefix + known).join(", ")}.`,
-      fields: { name },
-    });
-  }
-  return fileURLToPath(new URL(`${short}/`, builtinRoot));
 }

@@ -1,4 +1,5 @@
 /** What samples behind `agent-trainer gateway`: inference servers, or a model in this process. */
+import { defined } from "../../util/defined.ts";
 import type {
   HttpWorker,
   InferenceTarget,
@@ -31,11 +32,15 @@ export interface Source extends AsyncDisposable {
 /** Environment variable that holds the workers' API key. */
 export const workerKeyVariable = "AGENT_TRAINER_WORKER_API_KEY";
 
-async function startBuiltin(name: string, signal: AbortSignal): Promise<Source> {
+async function startBuiltin(
+  name: string,
+  signal: AbortSignal,
+  onWarning?: (message: string) => void,
+): Promise<Source> {
   let backend: TrainingBackend;
   try {
     const { createLocalBackend } = await import("../../backends/local/index.ts");
-    backend = createLocalBackend();
+    backend = createLocalBackend(defined({ onWarning }));
   } catch (error) {
     throw missingPackage(error) ?? error;
   }
@@ -93,7 +98,11 @@ async function startWorkers(urls: readonly string[], flags: SourceFlags): Promis
 }
 
 /** @throws ConfigError when there is no worker or model, or whatever loading a model throws. */
-export function startSource(flags: SourceFlags, signal: AbortSignal): Promise<Source> {
+export function startSource(
+  flags: SourceFlags,
+  signal: AbortSignal,
+  onWarning?: (message: string) => void,
+): Promise<Source> {
   const { worker = [], builtin, tokenizer } = flags;
   if (worker.length > 0 && builtin !== undefined) {
     throw new ConfigError({
@@ -109,7 +118,7 @@ export function startSource(flags: SourceFlags, signal: AbortSignal): Promise<So
       hint: `Add --worker http://host:8000/v1, or remove --${tokenizer === undefined ? "kind" : "tokenizer"}.`,
     });
   }
-  if (builtin !== undefined) return startBuiltin(builtin, signal);
+  if (builtin !== undefined) return startBuiltin(builtin, signal, onWarning);
   throw new ConfigError({
     message: "The gateway has no model to call: neither --worker nor --builtin was given.",
     hint: "Run: agent-trainer gateway --worker http://localhost:8000/v1",

@@ -76,7 +76,9 @@ export async function gatewayCommand(flags: GatewayFlags, io: CliIo): Promise<nu
   const colors = colorsFor(io.stderr);
   const store = openStore(flags);
   try {
-    await using source = await startSource(flags, interrupt.signal);
+    const onWarning = (message: string): void =>
+      void io.stderr.write(`warning: ${redact(message)}\n`);
+    await using source = await startSource(flags, interrupt.signal, onWarning);
     const gateway = createGateway({
       target: source.target,
       model: flags.model ?? source.model,
@@ -84,9 +86,7 @@ export async function gatewayCommand(flags: GatewayFlags, io: CliIo): Promise<nu
       ...(token === undefined || token === "" ? {} : { adminToken: token }),
       ...(flags.open === true ? { open: true } : {}),
       ...(flags.sessionIdle === undefined ? {} : { sessionIdleMs: flags.sessionIdle * 1000 }),
-      onWarning: (message) => {
-        io.stderr.write(`warning: ${redact(message)}\n`);
-      },
+      onWarning,
       onError: (error) => {
         io.stderr.write(redact(formatError(error, colors, flags.verbose === true)));
       },

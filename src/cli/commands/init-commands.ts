@@ -11,6 +11,7 @@ Frameworks: ${frameworkNames.join(", ")}.
 Examples:
   $ agent-trainer init shop
   $ agent-trainer init --framework ai-sdk
+  $ agent-trainer init shop --model HuggingFaceTB/SmolLM2-135M-Instruct
   $ agent-trainer init shop --framework langgraph --dry-run
 `;
 
@@ -27,6 +28,10 @@ export function addInitCommand(
   )
     .argument("[folder]", "folder of the project (default: the current folder)")
     .option("--framework <name>", "framework that the agent is written with", "openai")
+    .option(
+      "--model <name>",
+      "model that is trained: OWNER/NAME on a hub, a model folder, a run or a .gguf file (default: builtin:shop-tiny, which knows only the shop of this project)",
+    )
     .option("--dry-run", "list the files that would be created, and write nothing")
     .addHelpText("after", help)
     .action(async (folder: string | undefined, flags: InitFlags) => {

@@ -8,6 +8,7 @@ import { colorsFor } from "../terminal/terminal.ts";
 
 export interface InitFlags {
   readonly framework: string;
+  readonly model?: string;
   readonly dryRun?: boolean;
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -22,7 +23,10 @@ const words: Readonly<Record<InitFile["status"], string>> = {
 /** Runs the command; resolves with the exit status. */
 export function initCommand(folder: string | undefined, flags: InitFlags, io: CliIo): number {
   const framework = requireFramework(flags.framework);
-  const result = initProject({ framework, ...defined({ folder, dryRun: flags.dryRun }) });
+  const result = initProject({
+    framework,
+    ...defined({ folder, model: flags.model, dryRun: flags.dryRun }),
+  });
   if (flags.json === true) {
     io.stdout.write(`${JSON.stringify(result)}\n`);
     return exitCodes.done;

@@ -10,6 +10,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { loadConfig } from "../../config/load.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { type FrameworkName, frameworkNames, frameworks, nodeNote } from "./frameworks.ts";
 import { initProject } from "./init-project.ts";
@@ -52,6 +53,49 @@ describe("initProject", () => {
     const { next } = initProject({ folder: path });
     expect(statSync(join(path, "agent.ts")).isFile()).toBe(true);
     expect(next[0]).toBe(`cd '${relative(process.cwd(), path)}'`);
+  });
+
+  it("writes the model that is named, with the learning rate of its own", () => {
+    const id = "HuggingFaceTB/SmolLM2-135M-Instruct";
+    expect(initProject({ folder, model: id }).model).toBe(id);
+    const { config } = loadConfig({ file: at("train.yaml") });
+    expect(config.model).toMatchObject({ name: id, loraRank: 32 });
+    expect(config.training.learningRate).toBe(3e-4);
+    const plain = mkdtempSync(join(tmpdir(), "agent-trainer-init-"));
+    expect(initProject({ folder: plain }).model).toBe("builtin:shop-tiny");
+    expect(readFileSync(join(plain, "train.yaml"), "utf8")).toBe(
+      readFileSync(join(packageRoot, "templates/common/train.yaml"), "utf8"),
+    );
+  });
+
+  it("names a folder as the project sees it, whatever is in its name", () => {
+    const model = join(folder, 'my "model": {x}');
+    mkdirSync(model);
+    writeFileSync(join(model, "config.json"), "{}");
+    const own = join(folder, "project");
+    const given = relative(process.cwd(), model);
+    expect(initProject({ folder: own, model: given }).model).toBe('../my "model": {x}');
+    const { config } = loadConfig({ file: join(own, "train.yaml") });
+    expect(config.model.name).toBe('../my "model": {x}');
+    const absolute = mkdtempSync(join(tmpdir(), "agent-trainer-init-"));
+    expect(initProject({ folder: absolute, model }).model).toBe(model);
+  });
+
+  it.each([
+    ["SmolLM2", /"SmolLM2" is not a model folder: .*config\.json does not exist/u],
+    ["shop-tiny", /"shop-tiny" is not a model folder/u],
+    ["builtin:shop", /There is no built-in model "shop"/u],
+    ["./missing.gguf", /is no file/u],
+    ["", /is not a model folder/u],
+    ["a/b/c", /is not a model folder/u],
+  ])("refuses %j as a model, and writes nothing", (model, why) => {
+    expect(() => initProject({ folder, model })).toThrow(why);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("refuses a model where the configuration is there already", () => {
+    initProject({ folder });
+    expect(() => initProject({ folder, model: "a/b" })).toThrow(/train\.yaml is kept as it is/u);
   });
 
   it("changes nothing the second time", () => {

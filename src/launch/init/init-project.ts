@@ -5,6 +5,7 @@ import { ConfigError } from "../../core/errors.ts";
 import { shellQuote } from "../../util/shell-quote.ts";
 import { type FrameworkName, frameworks, nodeNote, requireFramework } from "./frameworks.ts";
 import { type Manifest, readManifest } from "./own-package.ts";
+import { modelInProject, templateModel } from "./project-model.ts";
 import { type Packages, packagesOf, projectFiles } from "./project-files.ts";
 
 /** Options of {@link initProject}. */
@@ -13,6 +14,11 @@ export interface InitOptions {
   readonly folder?: string;
   /** Framework that the agent is written with. @default "openai" */
   readonly framework?: FrameworkName;
+  /**
+   * Model that is trained: `OWNER/NAME` on a hub, a folder, a run, a `.gguf` file, or a built-in one. Nothing is
+   * downloaded. @default "builtin:shop-tiny"
+   */
+  readonly model?: string;
   /** Writes nothing, and returns what would be written. @default false */
   readonly dryRun?: boolean;
 }
@@ -30,6 +36,8 @@ export interface InitResult {
   /** Absolute path of the project. */
   readonly folder: string;
   readonly framework: FrameworkName;
+  /** As the configuration names it. */
+  readonly model: string;
   readonly files: readonly InitFile[];
   /** What must be known before the first run, one sentence each. */
   readonly notes: readonly string[];
@@ -38,21 +46,23 @@ export interface InitResult {
 }
 
 /**
- * Writes a project that trains at once on the built-in model: an agent, its tools, an evaluator, tasks,
+ * Writes a project that trains at once, on the built-in model unless another is named: an agent, its tools, an evaluator, tasks,
  * a configuration and an evaluation for vitest. Files that exist are kept, so it may be called again.
  *
  * @example
  * const { files, next } = initProject({ folder: "shop", framework: "ai-sdk" });
  * console.log(files.filter(({ status }) => status === "created").length, next);
  *
- * @throws ConfigError when the framework is unknown, or the folder is a file.
+ * @throws ConfigError when the framework is unknown, the folder is a file, or a model is named and the
+ * configuration is there already; ModelError when the model's name is none.
  */
 export function initProject(options: InitOptions = {}): InitResult {
   const framework = requireFramework(options.framework ?? "openai");
   const folder = resolve(options.folder ?? ".");
   checkFolder(folder);
   const kept = readKept(folder);
-  const texts = projectFiles(framework, folder);
+  const model = projectModel(options.model, folder);
+  const texts = projectFiles(framework, folder, model);
   const isDryRun = options.dryRun === true;
   if (!isDryRun) mkdirSync(folder, { recursive: true });
   const files = [...texts].map(([path, text]): InitFile => {
@@ -65,10 +75,24 @@ export function initProject(options: InitOptions = {}): InitResult {
   return {
     folder,
     framework,
+    model,
     files,
     notes: note === null ? [] : [note],
     next: [...changeFolder(folder), ...(kept === null ? freshSteps : stepsWith(kept, packages))],
   };
+}
+
+/** @throws where it would not get into the configuration. */
+function projectModel(given: string | undefined, folder: string): string {
+  if (given === undefined) return templateModel;
+  const model = modelInProject(given, folder);
+  const file = join(folder, "train.yaml");
+  if (!exists(file)) return model;
+  throw new ConfigError({
+    message: `${file} is kept as it is, so the model ${JSON.stringify(given)} would not be written to it.`,
+    hint: `Change model.name in that file to ${JSON.stringify(model)}, and run init without a model.`,
+    fields: { file, model },
+  });
 }
 
 function checkFolder(folder: string): void {

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { type Framework, type FrameworkName, frameworks } from "./frameworks.ts";
+import { templateModel, withModel } from "./project-model.ts";
 import { ownSpec, packageRoot, testedVersion } from "./own-package.ts";
 
 /** Names in the project of the templates that all frameworks share; npm would drop a `.gitignore`. */
@@ -66,14 +67,15 @@ function manifest(framework: Framework, folder: string): string {
   return `${JSON.stringify(content, null, 2)}\n`;
 }
 
-function readme({ title, minNode }: Framework, folder: string): string {
+function readme({ title, minNode }: Framework, folder: string, model: string): string {
+  const time = model === templateModel ? "less than a minute on a CPU" : `trains ${model}`;
   return `# ${packageName(folder)}
 
 A shop assistant with ${title}, trained by reinforcement learning with agent-trainer.${minNode === undefined ? "" : ` It needs Node ${minNode} or later.`}
 
 \`\`\`sh
 npm install --ignore-scripts   # once
-npm run train                  # less than a minute on a CPU; the run is written to runs/
+npm run train                  # ${time}; the run is written to runs/
 npm test                       # evaluates the trained model on val.jsonl
 \`\`\`
 
@@ -82,12 +84,17 @@ Change \`agent.ts\` (the agent), \`tools.ts\` (its tools), \`evaluator.ts\` (the
 }
 
 /** Every file of the project, by its name. */
-export function projectFiles(name: FrameworkName, folder: string): ReadonlyMap<string, string> {
+export function projectFiles(
+  name: FrameworkName,
+  folder: string,
+  model: string = templateModel,
+): ReadonlyMap<string, string> {
   const framework = frameworks[name];
   return new Map([
     ["agent.ts", template(name, "agent.ts")],
     ...Object.entries(shared).map(([to, from]) => [to, template("common", from)] as const),
+    ["train.yaml", withModel(template("common", "train.yaml"), model)],
     ["package.json", manifest(framework, folder)],
-    ["README.md", readme(framework, folder)],
+    ["README.md", readme(framework, folder, model)],
   ]);
 }
