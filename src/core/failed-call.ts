@@ -8,10 +8,14 @@ export interface FailedCall {
   readonly status: number | null;
 }
 
-/** Null where there is none. */
-export function describeFailedCalls(calls: readonly FailedCall[] | undefined): string | null {
-  const [first] = calls ?? [];
-  if (calls === undefined || first === undefined) return null;
+/** Null where there is none, apart from those that the rollout's own error already tells. */
+export function describeFailedCalls(
+  failed: readonly FailedCall[] = [],
+  error?: { readonly message: string },
+): string | null {
+  const calls = failed.filter(({ message }) => error?.message.includes(message) !== true);
+  const [first] = calls;
+  if (first === undefined) return null;
   const count = calls.length === 1 ? "A model call" : `${calls.length} model calls`;
   return `${count} failed and had no successful repetition: ${first.message}`;
 }

@@ -106,6 +106,18 @@ const scripted: Readonly<Record<string, CoinTrainerOptions>> = {
   "scores of a group": {
     groupEvaluator: (_task: unknown, episodes: readonly object[]) => episodes.map((_, i) => i % 2),
   },
+  "advantages that are all 0, and a penalty": {
+    backend: coinBackend({
+      capabilities: { forward: true, reference: true, klEstimators: ["k3"] },
+      onForward: () => {},
+    }),
+    evaluator: () => true,
+    set: {
+      "algorithm.filter_uniform_groups": false,
+      "algorithm.kl_beta": 0.1,
+      "algorithm.kl_estimator": "k3",
+    },
+  },
   "two rewards, the rollout's trained": {
     ...scoring,
     set: { "rollout.reward_source": "rollout" },
@@ -185,7 +197,7 @@ describe("metrics", () => {
     });
     const tuned = [await reportedByFineTuning("sft"), await reportedByFineTuning("dpo")].flat();
     for (const name of [...local, ...tinker, ...tuned]) found.add(name);
-  });
+  }, 300_000);
 
   it("are in the catalog if a run reports them", () => {
     expect([...found].filter((name) => catalogName(name) === undefined)).toEqual([]);

@@ -6,6 +6,10 @@ import { AgentTrainerError } from "../../src/core/errors.ts";
 import { isFailed, isFault, isScored } from "../../src/core/outcome.ts";
 import { defineEpisode, defineTrajectory } from "../../src/core/report.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
+import { formatEpisodeReport } from "../../src/cli/report/episode-report.ts";
+import { colorsFor } from "../../src/cli/terminal/terminal.ts";
+import type { EpisodeRow } from "../../src/view/api.ts";
+import { viewEpisode } from "../../src/view/episode/view-episode.ts";
 import { verdictOf } from "../../src/rollout/failures/fault.ts";
 import { request, retryingAgent, runThroughGateway } from "./gateway-run.ts";
 
@@ -287,6 +291,11 @@ describe("a prompt that does not fit", () => {
       flow: async (_task, config) => void (await flow(config)),
     });
     expect(episode).toMatchObject({ terminationReason: "max_prompt_length_exceeded", error });
+    // Once, where people see a rollout.
+    const plain = colorsFor({ isTTY: false, write: () => true });
+    const once = /context window has 16/gu;
+    expect(formatEpisodeReport(episode, plain).match(once)).toHaveLength(1);
+    expect(viewEpisode(episode, {} as EpisodeRow).ending.match(once)).toHaveLength(1);
   });
 
   it.each([

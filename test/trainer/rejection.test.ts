@@ -52,6 +52,22 @@ describe("rejection sampling", () => {
     expect(added).toBe(batches.reduce((sum, count) => sum + count, 0) - batches.length);
   });
 
+  it("does not say that a step uses all tasks of a small dataset", async () => {
+    const warning = async (set: Record<string, unknown>): Promise<unknown[]> => {
+      const own = { "data.train_batch_size": 8, "trainer.total_batches": 1, ...set };
+      const { trainer, events } = coinTrainer({ evaluator, set: own });
+      await trainer.train();
+      return events.flatMap((event) =>
+        event.type === "warning" && event.message.includes("data has 5 tasks") ? event.message : [],
+      );
+    };
+    const begins = "The training data has 5 tasks, fewer than data.train_batch_size=8;";
+    expect(await warning({})).toEqual([`${begins} every step uses all 5.`]);
+    expect(await warning(enabled)).toEqual([
+      `${begins} each batch rolls out all 5, and a step trains on those that rejection_sample keeps.`,
+    ]);
+  });
+
   it("W3: takes as many tasks as a step has, and leaves the others for the next one", async () => {
     const backend = coinBackend();
     const { trainer } = coinTrainer({

@@ -60,7 +60,7 @@ export function formatEpisode(episode: Episode, colors: Colors): string {
       }
     }
   }
-  const failed = describeFailedCalls(episode.failedCalls);
+  const failed = describeFailedCalls(episode.failedCalls, episode.error);
   if (failed !== null) lines.push(`  ${colors.red(safeText(failed))}`);
   if (episode.error !== undefined) {
     lines.push(`  ${colors.red(safeText(`${episode.error.name}: ${episode.error.message}`))}`);

@@ -26,7 +26,7 @@ function endingOf(episode: Episode): string {
   const known = Object.hasOwn(endings, terminationReason) ? endings[terminationReason] : undefined;
   const parts = [known ?? `Ended: ${terminationReason}.`];
   if (error !== undefined) parts.push(`${error.name}: ${error.message}`);
-  const failed = describeFailedCalls(episode.failedCalls);
+  const failed = describeFailedCalls(episode.failedCalls, episode.error);
   if (failed !== null) parts.push(failed);
   parts.push(typeof reward === "number" ? `Reward ${Number(reward.toFixed(4))}` : "No reward");
   if (typeof isCorrect === "boolean") parts.push(verdicts[`${isCorrect}`]);
