@@ -93,7 +93,9 @@ describe("train --explain", () => {
     expect(err).toContain("Did you mean rollout.n?");
   });
   it("--dry-run shows references and keys without an effect", async () => {
-    const file = configFile("model: {name: m}\nrollout: {n_val: '${rollout.n}'}\nray_kwargs: {a: 1}\n");
+    const file = configFile(
+      "model: {name: m}\nrollout: {n_val: '${rollout.n}'}\nray_kwargs: {a: 1}\n",
+    );
     const { out } = await run("train", file, "--dry-run");
     expect(out).toMatch(/n_val: 8 +# file, from \$\{rollout\.n\}/u);
     expect(out).toContain("# ray_kwargs.a has no effect");

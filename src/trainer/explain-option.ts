@@ -154,7 +154,11 @@ export function explainOption(path: string): ExplainedOption | ExplainedCompatKe
   if (entry === undefined) throw unknownOption(path, key);
   if ("idle" in entry) return { key, why: `It has no effect: ${entry.idle}.` };
   if ("only" in entry)
-    return { key, only: entry.only, why: `Another value is refused: ${entry.why}.` };
+    return {
+      key,
+      only: [...entry.only, ...(entry.noted ?? [])],
+      why: `Another value is refused: ${entry.why}.`,
+    };
   return { key, becomes: [entry.to].flat(), why: "It has another name here." };
 }
 
