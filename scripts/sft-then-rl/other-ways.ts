@@ -70,7 +70,13 @@ const ways: Record<string, () => Promise<string>> = {
   "the teacher: 28 steps on 56 conversations": () => Promise.resolve(teacher),
   "distillation.teacher: 4 steps of 32 rollouts, from that teacher": () =>
     reinforce(
-      { model: { name: builtIn }, data: { trainBatchSize: 4 }, distillation: { teacher } },
+      {
+        model: { name: builtIn },
+        data: { trainBatchSize: 32 },
+        // A teacher needs no group to compare with.
+        rollout: { ...rollout, n: 1 },
+        distillation: { teacher },
+      },
       4,
     ),
 };
