@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { ChangedOption, Facets, MetricTable, RunCost, RunEntry } from "../api.ts";
 import { Chart } from "./chart.tsx";
-import { whole } from "./format.ts";
+import { counted, whole } from "./format.ts";
 import { Health } from "./health-panel.tsx";
 import { isBadEnd } from "../run-status.ts";
 import { Pending } from "./pending.tsx";
@@ -43,7 +43,7 @@ function Options({ run }: { run: RunEntry }) {
   if (changed.length === 0) return null;
   return (
     <details>
-      <summary>{changed.length} options that are not the defaults</summary>
+      <summary>{counted(changed.length, "option")} set to other than the default</summary>
       <div class="scroll">
         <table>
           <TableHead columns={["option", "value", "default"]} />
