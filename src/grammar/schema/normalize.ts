@@ -128,7 +128,7 @@ export class Normalizer {
   #merge(a: PlainSchema, b: PlainSchema, path: string): PlainSchema {
     const { values, budget } = this.#context;
     if (a === plainOf || b === plainOf) return a === plainOf ? b : a;
-    budget.spend(sizeOf(a) + sizeOf(b));
+    budget.spend(20 + sizeOf(a) + sizeOf(b));
     const properties = new Map<string, Schema>();
     const hasPatterns = a.patternProperties.size + b.patternProperties.size > 0;
     for (const name of new Set([...a.properties.keys(), ...b.properties.keys()])) {
@@ -188,7 +188,7 @@ export class Normalizer {
 
   #read(schema: JsonObject, path: string, depth: number): readonly PlainSchema[] {
     const { budget, report } = this.#context;
-    budget.spend(10);
+    budget.spend(20);
     checkKeywords(schema, path, report);
     const next = (part: Schema, at: string): readonly PlainSchema[] =>
       this.alternatives(part, `${path}${at}`, depth + 1);

@@ -11,8 +11,8 @@ import { GrammarLimitError, WorkBudget } from "../work-budget.ts";
 import { bytesOf, outcomeOf, problemOf, type SchemaOutcome } from "./schema-outcome.ts";
 import { SchemaThread } from "./schema-thread.ts";
 
-/** Steps without a thread: a few milliseconds, and enough for most schemas. */
-const quickSteps = 10_000;
+/** Steps without a thread: some milliseconds at most, and enough for most schemas. */
+const quickSteps = 3000;
 
 /** Values of a schema, which are counted before it is compiled. */
 const maxValues = 100_000;
@@ -26,8 +26,9 @@ const kept = new Map<string, SchemaOutcome>();
 const running = new Map<string, Promise<SchemaOutcome>>();
 let bytes = 0;
 
-export const schemaKey = (schema: JsonValue): string =>
-  createHash("sha256").update(JSON.stringify(schema)).digest("base64");
+const keyOf = (text: string): string => createHash("sha256").update(text).digest("base64");
+
+export const schemaKey = (schema: JsonValue): string => keyOf(JSON.stringify(schema));
 
 function keep(key: string, outcome: SchemaOutcome): void {
   const before = kept.get(key);
@@ -53,7 +54,9 @@ function quickly(schema: JsonValue): SchemaOutcome | null {
   }
 }
 
-async function compiled(schema: JsonValue, key: string, group: string): Promise<SchemaOutcome> {
+async function compiled(schema: JsonValue, group: string): Promise<SchemaOutcome> {
+  const text = JSON.stringify(schema);
+  const key = keyOf(text);
   // What is being compiled was not quick before.
   const known = kept.get(key) ?? running.get(key) ?? quickly(schema);
   if (known !== null) {
@@ -61,7 +64,7 @@ async function compiled(schema: JsonValue, key: string, group: string): Promise<
     keep(key, outcome);
     return outcome;
   }
-  const work = thread.compile(schema, group);
+  const work = thread.compile(text, group);
   running.set(key, work);
   try {
     const outcome = await work;
@@ -78,7 +81,7 @@ async function compiled(schema: JsonValue, key: string, group: string): Promise<
  */
 export async function schemaOutcome(schema: JsonValue, group: string): Promise<SchemaOutcome> {
   const tooDeep = problemOf(() => checkDepth(schema, new WorkBudget(maxValues)));
-  return tooDeep ?? compiled(schema, schemaKey(schema), group);
+  return tooDeep ?? compiled(schema, group);
 }
 
 /** Compiled schemas by `schemaKey`; other threads take them without a copy. */

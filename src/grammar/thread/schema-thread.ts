@@ -3,13 +3,13 @@
  * sends many does not keep the others waiting. Knows no cache.
  */
 import type { Worker } from "node:worker_threads";
-import type { JsonValue } from "../../core/message.ts";
 import { startThread } from "../../util/start-thread.ts";
 import { GrammarLimitError } from "../work-budget.ts";
 import type { SchemaOutcome } from "./schema-outcome.ts";
 
 interface Job {
-  readonly schema: JsonValue;
+  /** JSON: a text is copied to a thread many times faster than objects. */
+  readonly schema: string;
   readonly resolve: (outcome: SchemaOutcome) => void;
 }
 
@@ -28,8 +28,8 @@ export class SchemaThread {
   /** In the order of their turns. */
   readonly #waiting = new Map<string, Job[]>();
 
-  /** @throws GrammarLimitError where too many of the group are waiting. */
-  compile(schema: JsonValue, group: string): Promise<SchemaOutcome> {
+  /** @param schema as JSON @throws GrammarLimitError where too many of the group are waiting. */
+  compile(schema: string, group: string): Promise<SchemaOutcome> {
     const jobs = this.#waiting.get(group) ?? [];
     if (jobs.length >= maxWaiting)
       throw new GrammarLimitError(

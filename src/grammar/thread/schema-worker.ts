@@ -4,7 +4,7 @@ import type { JsonValue } from "../../core/message.ts";
 import { compileSchema } from "../schema/compile-schema.ts";
 import { outcomeOf, type SchemaOutcome } from "./schema-outcome.ts";
 
-parentPort?.on("message", (schema: JsonValue) => {
-  const outcome: SchemaOutcome = outcomeOf(() => compileSchema(schema));
+parentPort?.on("message", (schema: string) => {
+  const outcome: SchemaOutcome = outcomeOf(() => compileSchema(JSON.parse(schema) as JsonValue));
   parentPort?.postMessage(outcome);
 });
