@@ -23,7 +23,7 @@ export async function fetchSameOrigin(
   let at = new URL(url);
   const request: RequestInit = { ...init, redirect: "manual" };
   for (let hops = 0; ; hops++) {
-    const response = await send(at, request);
+    const response = await send(hops === 0 ? url : at, request);
     const location = response.headers.get("location");
     if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response;
     await response.body?.cancel();

@@ -17,7 +17,7 @@ import {
 } from "./guarded-process.ts";
 
 /** `NAME=value` in the environment of everything that ends with this process. */
-export const guardMark = `AGENT_TRAINER_GUARD=${randomUUID()}`;
+export const guardMark: string = `AGENT_TRAINER_GUARD=${randomUUID()}`;
 
 /** A guard that is killed is started again, but not forever. */
 const maxStarts = 10;
