@@ -6,6 +6,12 @@ export const getPrice = ({ item, price }, wanted) =>
 
 export const multiply = (a, b) => String(Number(a) * Number(b));
 
+/** What the user says, one after the other. */
+export const questionsOf = ({ instruction, metadata }) => [
+  instruction,
+  ...(metadata.followUps ?? []),
+];
+
 /** The tools' parameters as JSON Schema. */
 export const parameters = {
   get_price: { type: "object", properties: { item: { type: "string" } } },

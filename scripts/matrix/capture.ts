@@ -1,4 +1,5 @@
 /** Calls that an agent made under load, and those that were captured. */
+import { describeFailedCalls } from "../../src/core/failed-call.ts";
 import type { AgentFlowObject } from "../../src/core/agent.ts";
 import { createGateway } from "../../src/gateway/index.ts";
 import { flowProgram } from "../../src/rollout/programs/function-programs.ts";
@@ -6,6 +7,7 @@ import { defaultRolloutLimits } from "../../src/rollout/rollout-request.ts";
 import { createRolloutRunner } from "../../src/rollout/runner.ts";
 import { createScriptedTarget } from "../../src/testing/index.ts";
 import { startCallCounter } from "./call-counter.ts";
+import { dialects, followUp, respond, type Dialect, type ToolCallText } from "./script.ts";
 
 const concurrency = 16;
 
@@ -13,6 +15,8 @@ export interface Capture {
   readonly calls: number;
   readonly captured: number;
   readonly misattributed: number;
+  /** Rows per rollout: calls that continue no other call of theirs, token by token. */
+  readonly rows: number;
   /** What the first failed rollout says. */
   readonly error: string | null;
 }
@@ -24,7 +28,9 @@ export interface Load {
   /** Calls of its tool that the model makes in a rollout before it answers. @default 1 */
   readonly toolCalls?: number;
   /** The model's call number `i` of a rollout; its result is to have `PRICE-` in it. @default that of the shop */
-  readonly call?: (i: number) => { readonly name: string; readonly arguments: object };
+  readonly call?: (i: number) => ToolCallText;
+  /** @default that of tool calls */
+  readonly dialect?: Dialect;
   /** Model calls that were made so far. @default what arrives between the agent and the gateway */
   readonly made?: () => Promise<number>;
   /** Limit of a rollout. @default 120_000 */
@@ -39,18 +45,16 @@ export async function madeBy(url: string): Promise<number> {
   return ((await response.json()) as { calls: number }).calls;
 }
 
-/** Rollouts of `toolCalls` + 1 calls each, 16 at a time. */
+/** Rollouts of `toolCalls` + 1 calls each, 16 at a time; two more of agents that take a second question. */
 export async function measureCapture(load: Load): Promise<Capture> {
   const { flow, rollouts, toolCalls = 1, call = () => shopCall, timeoutMs = 120_000 } = load;
+  const { dialect = dialects.native } = load;
   await using counter = await startCallCounter();
   const made = load.made ?? (async () => counter.calls);
   const script = ({ text }: { readonly text: string }): string => {
     // A side call, such as one for a title.
-    if (!text.startsWith("tools\n")) return "Prices";
-    const results = text.split("PRICE-").length - 1;
-    return results < toolCalls
-      ? `<tool_call>\n${JSON.stringify(call(results))}\n</tool_call>`
-      : "It costs what the tool said.";
+    if (!text.startsWith("tools\n") && dialect.extract === undefined) return "Prices";
+    return respond(text, toolCalls, call, dialect);
   };
   await using gateway = createGateway({
     target: createScriptedTarget(script, { keepRequests: false, contextLength: 1_000_000 }),
@@ -72,7 +76,7 @@ export async function measureCapture(load: Load): Promise<Capture> {
     task: {
       id: `[task-${i}]`,
       instruction: `[task-${i}] How much is a lamp?`,
-      metadata: { item: "lamp", price: `PRICE-${i}` },
+      metadata: { item: "lamp", price: `PRICE-${i}`, followUps: [`[task-${i}] ${followUp}`] },
     },
     rolloutIndex: 0,
     episodeId: `1/${i}/0`,
@@ -92,7 +96,9 @@ export async function measureCapture(load: Load): Promise<Capture> {
     captured: steps.length,
     misattributed: steps.filter(({ id, trace }) => !JSON.stringify(trace.messages).includes(id))
       .length,
+    rows: steps.filter(({ trace }) => trace.parentId === null).length / rollouts,
     error:
-      episodes.find(({ error }) => error !== null && error !== undefined)?.error?.message ?? null,
+      episodes.find(({ error }) => error !== null && error !== undefined)?.error?.message ??
+      describeFailedCalls(episodes.find(({ failedCalls }) => failedCalls)?.failedCalls),
   };
 }

@@ -47,14 +47,14 @@ export interface Installed {
 
 /** One version of a framework, next to what its agent imports. */
 export function installFramework(
-  { name, folder: source = name, file, isPython = false }: Framework,
+  { name, folder: source = name, file, isPython = false, requirement }: Framework,
   packages: Readonly<Record<string, string>>,
 ): Installed {
   const label = [source, ...Object.values(packages).slice(0, 1)].join("-");
   const world = join(cache, label);
   const folder = join(world, source);
   mkdirSync(world, { recursive: true });
-  for (const copied of ["serve.mjs", "shop.mjs", source]) {
+  for (const copied of ["serve.mjs", "serve.py", "shop.mjs", source]) {
     cpSync(join(sources, copied), join(world, copied), { recursive: true });
   }
   const agent = join(folder, file ?? (isPython ? "agent.py" : "agent.mjs"));
@@ -65,9 +65,11 @@ export function installFramework(
       run("python3", ["-m", "venv", "venv"], folder);
       run(python, ["-m", "pip", "install", "--quiet", "-r", "requirements.txt"], folder);
     }
-    const code = "from importlib.metadata import version; print(version('openai'))";
+    const named = requirement ?? "openai";
+    const code = `from importlib.metadata import version; print(version('${named}'))`;
     const version = execFileSync(python, ["-c", code]).toString().trim();
-    return { folder, version, args: [agent], interpreter: python, lines };
+    const args = requirement === undefined ? [agent] : [join(world, "serve.py"), agent];
+    return { folder, version, args, interpreter: python, lines };
   }
   const [first] = Object.keys(packages);
   if (first !== undefined) {

@@ -14,12 +14,14 @@ const { values: flags } = parseArgs({
     only: { type: "string", multiple: true },
     node: { type: "string", multiple: true },
     quick: { type: "boolean" },
+    calls: { type: "string" },
     json: { type: "boolean" },
     "no-training": { type: "boolean" },
     "no-table": { type: "boolean" },
   },
 });
 const isQuick = flags.quick === true;
+const calls = flags.calls === undefined ? undefined : Number(flags.calls);
 const nodes = flags.node?.map(Number);
 const steps = flags["no-training"] === true ? 0 : isQuick ? 6 : 18;
 
@@ -70,7 +72,7 @@ for (const framework of frameworks) {
     for (const node of wanted.filter((one) => one >= oldest)) {
       await add(
         { framework: name, version, node: isPython ? "Python" : String(node), protocol },
-        () => measureFramework(framework, packages, node, steps),
+        () => measureFramework(framework, packages, node, steps, calls),
       );
       if (isPython) break;
     }

@@ -4,11 +4,12 @@ import { startServer } from "../../src/agents/http/agent-server.ts";
 import { type Capture, madeBy, measureCapture } from "./capture.ts";
 import type { CommandLineAgent } from "./command-line.ts";
 import { installCommandLineAgent, installFramework, installNode } from "./install.ts";
+import { dialects } from "./script.ts";
 import { type Framework, oldestNode, type Row } from "./rows.ts";
 import { measureTraining } from "./training.ts";
 
-/** Rollouts of two calls each, where a rollout costs little. */
-const manyRollouts = 512;
+/** Where a rollout costs little. */
+const manyCalls = 1024;
 /** Where each rollout starts a process: few rollouts of many calls each. */
 const long = { rollouts: 16, toolCalls: 64, timeoutMs: 500_000 } as const;
 
@@ -20,15 +21,20 @@ const notesOf = (...notes: readonly (string | null | undefined)[]): { readonly n
   return lines.length === 0 ? {} : { note: lines.join("; ") };
 };
 
-/** @param steps of the training; 0 for none */
+/**
+ * @param steps of the training; 0 for none
+ * @param calls of all rollouts
+ */
 export async function measureFramework(
   framework: Framework,
   packages: Readonly<Record<string, string>>,
   node: number,
   steps: number,
+  calls: number = manyCalls,
 ): Promise<Row> {
   const startedAt = performance.now();
-  const { name, protocol, startsProcesses = false } = framework;
+  const { name, protocol, startsProcesses = false, turns = 1, dialect = "native" } = framework;
+  const { requirement } = framework;
   const { folder, version, args, interpreter, lines } = installFramework(framework, packages);
   const program = installNode(node);
   const server = await startServer({
@@ -43,11 +49,17 @@ export async function measureFramework(
     const url = `http://127.0.0.1:${server.port}/rollout`;
     const { error, ...capture } = await measureCapture({
       flow: httpAgent({ url }),
-      ...(startsProcesses ? long : { rollouts: manyRollouts, made: () => madeBy(url) }),
+      rollouts: calls / (2 * turns),
+      ...(startsProcesses || requirement !== undefined ? {} : { made: () => madeBy(url) }),
+      ...(startsProcesses ? long : {}),
+      dialect: dialects[dialect],
       call: () => ({ name: framework.tool ?? "get_price", arguments: { item: "lamp" } }),
     });
     const isTrained =
-      steps > 0 && framework.untrained === undefined && node === oldestNode(framework, packages);
+      steps > 0 &&
+      framework.untrained === undefined &&
+      requirement === undefined &&
+      node === oldestNode(framework, packages);
     return {
       framework: name,
       version,
@@ -57,7 +69,7 @@ export async function measureFramework(
       ...capture,
       ...(isTrained ? { ...(await measureTraining(url, steps)), steps } : untrained),
       seconds: (performance.now() - startedAt) / 1000,
-      ...notesOf(framework.untrained, error),
+      ...notesOf(framework.note, framework.untrained, error),
     };
   } finally {
     await server.stop();

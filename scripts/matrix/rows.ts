@@ -1,5 +1,7 @@
 /** The rows of the matrix: frameworks in examples/frameworks/, their versions, and what each can show. */
 
+import type { dialects } from "./script.ts";
+
 export type Protocol = "Chat Completions" | "Responses" | "Messages";
 
 export interface Framework {
@@ -14,6 +16,14 @@ export interface Framework {
   readonly protocol: Protocol;
   /** The oldest major of Node that its newest packages accept. */
   readonly node: number;
+  /** Questions that its agent takes in one rollout. @default 1 */
+  readonly turns?: 1 | 2;
+  /** How its model has to answer. @default "native" */
+  readonly dialect?: keyof typeof dialects;
+  /** Its distribution on PyPI, for agents that `serve.py` serves; their calls are counted by a proxy. */
+  readonly requirement?: string;
+  /** What a reader of its rows has to know. */
+  readonly note?: string;
   /** Why there is no training in its rows. */
   readonly untrained?: string;
   /** Started by Python instead of Node. */
@@ -26,6 +36,7 @@ export interface Framework {
 
 const aiSdk = {
   folder: "ai-sdk",
+  turns: 2,
   versions: [
     { ai: "7", "@ai-sdk/openai": "4" },
     { ai: "6", "@ai-sdk/openai": "3" },
@@ -34,14 +45,16 @@ const aiSdk = {
 } as const;
 
 export const frameworks: readonly Framework[] = [
-  { name: "fetch", versions: [{}], protocol: "Chat Completions", node: 20 },
+  { name: "fetch", versions: [{}], protocol: "Chat Completions", node: 20, turns: 2 },
   {
     name: "openai",
     versions: [{ openai: "7" }, { openai: "6" }],
+    turns: 2,
     protocol: "Chat Completions",
     node: 22,
   },
   { ...aiSdk, name: "ai-sdk agent loop", protocol: "Responses" },
+  { ...aiSdk, name: "ai-sdk agent generate", file: "agent-generate.mjs", protocol: "Responses" },
   {
     ...aiSdk,
     name: "ai-sdk generateText",
@@ -49,7 +62,13 @@ export const frameworks: readonly Framework[] = [
     protocol: "Chat Completions",
   },
   { ...aiSdk, name: "ai-sdk streamText", file: "stream-text.mjs", protocol: "Responses" },
-  { name: "anthropic", versions: [{ "@anthropic-ai/sdk": "1" }], protocol: "Messages", node: 20 },
+  {
+    name: "anthropic",
+    versions: [{ "@anthropic-ai/sdk": "1" }],
+    protocol: "Messages",
+    node: 20,
+    turns: 2,
+  },
   {
     name: "claude-agent-sdk",
     versions: [{ "@anthropic-ai/claude-agent-sdk": "0.3" }],
@@ -62,12 +81,14 @@ export const frameworks: readonly Framework[] = [
   {
     name: "openai-agents",
     versions: [{ "@openai/agents": "0.20" }],
+    turns: 2,
     protocol: "Responses",
     node: 22,
   },
   {
     name: "langgraph",
     versions: [{ "@langchain/langgraph": "1" }],
+    turns: 2,
     protocol: "Chat Completions",
     node: 22,
   },
@@ -79,8 +100,52 @@ export const frameworks: readonly Framework[] = [
     protocol: "Chat Completions",
     node: 22,
   },
+  {
+    name: "tanstack-ai",
+    versions: [{ "@tanstack/ai": "0.58", "@tanstack/ai-openai": "0.23" }],
+    protocol: "Responses",
+    node: 20,
+  },
+  {
+    name: "llamaindex-ts",
+    versions: [
+      { llamaindex: "0.12", "@llamaindex/openai": "0.4", "@llamaindex/workflow": "1", zod: "4" },
+    ],
+    protocol: "Chat Completions",
+    node: 20,
+  },
   { name: "python-openai", versions: [{}], protocol: "Chat Completions", node: 20, isPython: true },
+  ...python("langchain-python", "langchain"),
+  ...python("pydantic-ai", "pydantic-ai-slim"),
+  ...python("openai-agents-python", "openai-agents", { protocol: "Responses" }),
+  ...python("instructor", "instructor", {
+    note: "answers are asked for without the schema's tool, so they begin separate rows",
+  }),
+  ...python("smolagents", "smolagents", {
+    dialect: "smolagents",
+    note: "rewrites its history: calls and results come back as custom text, so rows do not merge",
+  }),
+  ...python("dspy", "dspy", {
+    dialect: "dspy",
+    note: "rewrites its history: each call is a separate prompt with all steps in it, so rows do not merge",
+  }),
+  ...python("autogen", "autogen-agentchat"),
+  ...python("agent-framework", "agent-framework-openai"),
+  ...python("google-adk", "google-adk"),
+  ...python("crewai", "crewai", {
+    note: "its second question continues texts only, without calls and results: another row",
+  }),
 ];
+
+/** An agent that serve.py serves. */
+function python(
+  name: string,
+  requirement: string,
+  more: Partial<Framework> = {},
+): readonly Framework[] {
+  const known = { protocol: "Chat Completions", node: 20, isPython: true } as const;
+  return [{ name, requirement, versions: [{}], turns: 2, ...known, ...more }];
+}
 
 /** Majors of Node that the whole matrix is run on. */
 export const nodeMajors: readonly number[] = [20, 22, 24];
@@ -102,6 +167,8 @@ export interface Row {
   readonly calls: number;
   readonly captured: number;
   readonly misattributed: number;
+  /** Training rows per rollout; absent where it was not measured. */
+  readonly rows?: number;
   readonly rewardFirst: number | null;
   readonly rewardLast: number | null;
   /** Steps of the training that the rewards are of. */

@@ -46,6 +46,7 @@ const line = (row: Row): string =>
     row.calls,
     row.captured,
     row.misattributed,
+    row.rows === undefined ? "–" : Number(row.rows.toFixed(2)),
     reward(row),
     row.seconds.toFixed(0),
     row.note ?? "",
@@ -59,8 +60,8 @@ export function writeTable(rows: readonly Row[]): readonly Row[] {
   const all = [...merged.values()].toSorted(inOrder);
   writeFileSync(data, `${JSON.stringify(all, null, 2)}\n`);
   const table = [
-    "| framework | version | Node | protocol | lines changed | calls made | captured | in a wrong rollout | reward | seconds | note |",
-    "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    "| framework | version | Node | protocol | lines changed | calls made | captured | in a wrong rollout | rows per rollout | reward | seconds | note |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ...all.map(line),
   ].join("\n");
   const text = readFileSync(page, "utf8");

@@ -2,7 +2,7 @@
 
 /** A call that ended in an error, or was cut, and that the agent did not repeat with success. */
 export interface FailedCall {
-  /** What its client was told, or why there was nobody to tell. */
+  /** What its client was told, or would have been told. */
   readonly message: string;
   /** Of the error, also where a stream had begun; null where the client ended the call. */
   readonly status: number | null;

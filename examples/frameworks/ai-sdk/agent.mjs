@@ -1,8 +1,8 @@
 /** A shop assistant with the Vercel AI SDK: its agent loop, streaming, through the Responses API. */
 import { createOpenAI } from "@ai-sdk/openai";
 import { ToolLoopAgent } from "ai";
-import { systemPrompt } from "../shop.mjs";
-import { shopTools, stopAfter } from "./tools.mjs";
+import { questionsOf, systemPrompt } from "../shop.mjs";
+import { saidIn, shopTools, stopAfter } from "./tools.mjs";
 
 export async function agent(task, { baseUrl, apiKey, model, signal }) {
   const openai = createOpenAI({ baseURL: baseUrl, apiKey }); // changed
@@ -13,6 +13,13 @@ export async function agent(task, { baseUrl, apiKey, model, signal }) {
     stopWhen: stopAfter(4),
     tools: shopTools(task.metadata),
   });
-  const result = await assistant.stream({ prompt: task.instruction, abortSignal: signal });
-  return await result.text;
+  const messages = [];
+  let text = "";
+  for (const question of questionsOf(task)) {
+    messages.push({ role: "user", content: question });
+    const result = await assistant.stream({ messages, abortSignal: signal });
+    text = await result.text;
+    messages.push(...(await saidIn(result)));
+  }
+  return text;
 }

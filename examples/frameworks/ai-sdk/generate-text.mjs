@@ -1,19 +1,26 @@
 /** A shop assistant with the Vercel AI SDK: generateText, through Chat Completions. */
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText } from "ai";
-import { systemPrompt } from "../shop.mjs";
-import { shopTools, stopAfter } from "./tools.mjs";
+import { questionsOf, systemPrompt } from "../shop.mjs";
+import { saidIn, shopTools, stopAfter } from "./tools.mjs";
 
 export async function agent(task, { baseUrl, apiKey, model, signal }) {
   const openai = createOpenAI({ baseURL: baseUrl, apiKey }); // changed
-  const { text } = await generateText({
-    model: openai.chat(model), // changed
-    system: systemPrompt,
-    prompt: task.instruction,
-    tools: shopTools(task.metadata),
-    stopWhen: stopAfter(4),
-    maxRetries: 0,
-    abortSignal: signal,
-  });
+  const messages = [];
+  let text = "";
+  for (const question of questionsOf(task)) {
+    messages.push({ role: "user", content: question });
+    const result = await generateText({
+      model: openai.chat(model), // changed
+      system: systemPrompt,
+      messages,
+      tools: shopTools(task.metadata),
+      stopWhen: stopAfter(4),
+      maxRetries: 0,
+      abortSignal: signal,
+    });
+    text = await result.text;
+    messages.push(...(await saidIn(result)));
+  }
   return text;
 }

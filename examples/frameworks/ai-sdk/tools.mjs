@@ -8,6 +8,10 @@ const { jsonSchema, tool } = ai;
 // oxlint-disable-next-line import/namespace
 export const stopAfter = ai.isStepCount ?? ai.stepCountIs;
 
+/** What the next question continues. AI SDK 7 has it for all steps under another name. */
+export const saidIn = async (result) =>
+  (await result.responseMessages) ?? (await result.response).messages;
+
 export const shopTools = (question) => ({
   get_price: tool({
     inputSchema: jsonSchema(parameters.get_price),

@@ -10,7 +10,7 @@ import {
 } from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { ChatOpenAI } from "@langchain/openai";
-import { getPrice, multiply, parameters, systemPrompt } from "../shop.mjs";
+import { getPrice, multiply, parameters, questionsOf, systemPrompt } from "../shop.mjs";
 
 export async function agent(task, { baseUrl, apiKey, model: id, signal }) {
   const tools = [
@@ -41,15 +41,11 @@ export async function agent(task, { baseUrl, apiKey, model: id, signal }) {
     .addEdge("tools", "model")
     .compile();
   try {
-    const { messages } = await graph.invoke(
-      {
-        messages: [
-          { role: "system", content: systemPrompt },
-          { role: "user", content: task.instruction },
-        ],
-      },
-      { recursionLimit: 8, signal },
-    );
+    let messages = [{ role: "system", content: systemPrompt }];
+    for (const question of questionsOf(task)) {
+      const input = { messages: [...messages, { role: "user", content: question }] };
+      ({ messages } = await graph.invoke(input, { recursionLimit: 8, signal }));
+    }
     return messages.at(-1)?.text ?? "";
   } catch (error) {
     if (error instanceof GraphRecursionError) return "";

@@ -7,7 +7,7 @@ import {
   Runner,
   tool,
 } from "@openai/agents";
-import { getPrice, multiply, parameters, systemPrompt } from "../shop.mjs";
+import { getPrice, multiply, parameters, questionsOf, systemPrompt } from "../shop.mjs";
 
 const open = (name) => ({ ...parameters[name], required: [], additionalProperties: true });
 
@@ -25,14 +25,20 @@ export async function agent(task, { baseUrl, apiKey, model, signal }) {
   });
   const modelProvider = new OpenAIProvider({ baseURL: baseUrl, apiKey }); // changed
   const runner = new Runner({ modelProvider, tracingDisabled: true }); // changed
+  let items = [];
+  let output = "";
   try {
-    const result = await runner.run(assistant, task.instruction, {
-      maxTurns: 4,
-      stream: true,
-      signal,
-    });
-    await result.completed;
-    return result.finalOutput ?? "";
+    for (const question of questionsOf(task)) {
+      const result = await runner.run(assistant, [...items, { role: "user", content: question }], {
+        maxTurns: 4,
+        stream: true,
+        signal,
+      });
+      await result.completed;
+      output = result.finalOutput ?? "";
+      items = result.history;
+    }
+    return output;
   } catch (error) {
     // The model called a tool that there is not, or used all turns.
     if (error instanceof ModelBehaviorError || error instanceof MaxTurnsExceededError) return "";

@@ -18,7 +18,7 @@ interface Case {
 const cases: readonly Case[] = [
   ...frameworks.map((one) => ({
     name: one.name,
-    note: one.untrained,
+    note: [one.note, one.untrained].filter(Boolean).join("; ") || undefined,
     atLeast: 1000,
     measure: () => measureFramework(one, one.versions[0]!, one.node, 0),
   })),

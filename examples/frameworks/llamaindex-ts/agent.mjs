@@ -1,0 +1,21 @@
+/** A shop assistant with LlamaIndex.TS: its agent workflow. */
+import { OpenAI } from "@llamaindex/openai";
+import { agent as createAgent } from "@llamaindex/workflow";
+import { tool } from "llamaindex";
+import { getPrice, multiply, parameters, systemPrompt } from "../shop.mjs";
+
+export async function agent(task, { baseUrl, apiKey, model }) {
+  const llm = new OpenAI({ model, apiKey, baseURL: baseUrl, maxRetries: 0 }); // changed
+  const shopTool = (name, execute) =>
+    tool({ name, description: name, parameters: parameters[name], execute });
+  const assistant = createAgent({
+    llm,
+    systemPrompt,
+    tools: [
+      shopTool("get_price", ({ item }) => getPrice(task.metadata, item)),
+      shopTool("multiply", ({ a, b }) => multiply(a, b)),
+    ],
+  });
+  const { data } = await assistant.run(task.instruction);
+  return String(data.result);
+}
