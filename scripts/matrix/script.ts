@@ -40,7 +40,7 @@ const step = ({ name, arguments: given }: ToolCallText): string =>
     next_tool_args: JSON.stringify(given),
   });
 
-/** Writes fields of its own instead of calling tools. */
+/** Writes fields in a format that it defines, instead of calling tools. */
 const dspy: Dialect = {
   call: step,
   answer: step({ name: "finish", arguments: {} }),
