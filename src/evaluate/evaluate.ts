@@ -100,7 +100,7 @@ function inOrder(
   return items.toSorted((a, b) => at(a) - at(b) || a.attempt - b.attempt);
 }
 
-const noFolder = { done: [], warnings: [], add: () => {}, summarize: () => {} };
+const noFolder = { done: [], warnings: [], add: () => {}, summarize: () => {}, discard: () => {} };
 
 /**
  * Runs an agent flow and its evaluator against a model, without training: one attempt per rollout, `n` at
@@ -221,7 +221,8 @@ export async function evaluate<Row extends object = Task | TaskRow>(
     return result("completed");
   } catch (error) {
     if (isInterrupt(error, signal)) return result("interrupted");
-    finish("failed");
+    if (items.length > 0 || resume) finish("failed");
+    else record.discard();
     throw fileError(error) ?? error;
   }
 }

@@ -2,7 +2,7 @@
  * The folder of an evaluation: `evaluation.json` (what was evaluated, and how), `results.jsonl` and
  * `episodes.jsonl` (a line per attempt, appended as it ends), and `summary.json`.
  */
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { AgentTrainerError, ConfigError } from "../core/errors.ts";
 import { namingFile } from "../core/file-error.ts";
@@ -46,6 +46,8 @@ export interface EvaluationFolder extends Disposable {
   /** Attempts of an earlier process that need not be repeated. */
   readonly done: readonly EvaluationItem[];
   readonly warnings: readonly string[];
+  /** Removes what this evaluation wrote, where it came to nothing, so that its folder can be used again. */
+  discard(): void;
   add(item: EvaluationItem, episode: Episode): void;
   summarize(summary: EvaluationSummary): void;
 }
@@ -165,6 +167,14 @@ export function openEvaluationFolder(
       }
       const results = appendLines(join(path, names.results));
       const episodes = appendLines(join(path, names.episodes));
+      const close = (): void => {
+        try {
+          results.close();
+          episodes.close();
+        } finally {
+          unlock();
+        }
+      };
       return {
         ...before,
         add(item, episode) {
@@ -176,14 +186,12 @@ export function openEvaluationFolder(
           const text = JSON.stringify(summary, null, 2);
           writeFileAtomicSync(join(path, names.summary), `${text}\n`);
         },
-        [Symbol.dispose]() {
-          try {
-            results.close();
-            episodes.close();
-          } finally {
-            unlock();
-          }
+        discard() {
+          close();
+          for (const name of Object.values(names)) rmSync(join(path, name), { force: true });
+          if (readdirSync(path).length === 0) rmdirSync(path);
         },
+        [Symbol.dispose]: close,
       };
     } catch (error) {
       unlock();

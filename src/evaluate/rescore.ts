@@ -169,28 +169,33 @@ export async function rescore<Metadata = Record<string, unknown>>(
   const settings = { ...facts, solvedReward, n: 0, sampling: {}, tasks: 0, dataHash: "" };
   using record =
     folder === null
-      ? { add: () => {}, summarize: () => {}, [Symbol.dispose]: () => {} }
+      ? { add: () => {}, summarize: () => {}, discard: () => {}, [Symbol.dispose]: () => {} }
       : openEvaluationFolder(folder, settings, false);
-  for (const batch of batches(readEpisodes(source), batchSize)) {
-    const scored = await mapConcurrent(
-      batch,
-      concurrency,
-      (episode, _index, own) => score(episode, own),
-      signal,
-    );
-    for (const [i, episode] of scored.entries()) {
-      const item = itemOf(episode, 0);
-      before.push(itemOf(batch[i] as Episode, 0));
-      after.push(item);
-      record.add(item, episode);
+  try {
+    for (const batch of batches(readEpisodes(source), batchSize)) {
+      const scored = await mapConcurrent(
+        batch,
+        concurrency,
+        (episode, _index, own) => score(episode, own),
+        signal,
+      );
+      for (const [i, episode] of scored.entries()) {
+        const item = itemOf(episode, 0);
+        before.push(itemOf(batch[i] as Episode, 0));
+        after.push(item);
+        record.add(item, episode);
+      }
     }
-  }
-  if (after.length === 0) {
-    throw new ConfigError({
-      message: `There are no episodes in ${source}.`,
-      hint: "Let the run or the evaluation complete an attempt first.",
-      fields: { folder: source },
-    });
+    if (after.length === 0) {
+      throw new ConfigError({
+        message: `There are no episodes in ${source}.`,
+        hint: "Let the run or the evaluation complete an attempt first.",
+        fields: { folder: source },
+      });
+    }
+  } catch (error) {
+    record.discard();
+    throw error;
   }
   const n = after.reduce((most, { attempt }) => Math.max(most, attempt), 1);
   const all = { ...facts, n, planned: after.length, status: "completed" } as const;

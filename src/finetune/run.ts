@@ -1,4 +1,5 @@
 /** One fine-tuning run from folder to result: the same folder, checkpoints and record as a run of the trainer. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { warningsOf } from "../config/load.ts";
 import { modelSpecOf } from "../config/model-spec.ts";
@@ -18,7 +19,9 @@ import {
   type ResumeMode,
   type RunDirectory,
 } from "../trainer/run-folder/run-directory.ts";
+import { comparableState } from "../trainer/run-folder/resumed-state.ts";
 import { hashConfig } from "../trainer/run-folder/run-identity.ts";
+import { stepName } from "../trainer/run-folder/run-log.ts";
 import { redact } from "../util/redact.ts";
 import { EarlyStop, validationsAfter } from "./early-stop.ts";
 import { hashExamples, type LoadedExamples } from "./examples/load-examples.ts";
@@ -142,6 +145,12 @@ function announce(
     emit(state.step, { type: "warning", message });
 }
 
+const startsOver = (best: number) =>
+  ({
+    type: "warning",
+    message: `The best validation so far, that of step ${best}, was measured with other options or examples, or was not saved; the search for the best starts over, and so does early stopping.`,
+  }) as const;
+
 /** Whatever happens after the folder is open, the last event of its log says how the run ended. */
 export async function executeFineTuning(plan: FineTunePlan): Promise<FineTuneResult> {
   const { config, backend, resume, allowChanges, listeners } = plan;
@@ -156,14 +165,27 @@ export async function executeFineTuning(plan: FineTunePlan): Promise<FineTuneRes
   checkFineTuning(config, backend);
   const loaded = await plan.examples(target);
   checkValidation(config, loaded);
-  const fresh = freshState(config, hashExamples(loaded.train));
+  const valHash = hashExamples(loaded.val);
+  const fresh = { ...freshState(config, hashExamples(loaded.train)), valHash };
   const { dataHash } = fresh;
   using directory = await openRunDirectory({ config, resume, allowChanges, dataHash });
   const { checkpoint } = directory;
   const state: RunState =
     checkpoint === null
       ? fresh
-      : { ...servedState(checkpoint.state), configHash: fresh.configHash };
+      : {
+          ...comparableState(
+            servedState(checkpoint.state),
+            {
+              changes: directory.changes,
+              valHash,
+              isSaved: (step) => existsSync(join(directory.checkpoints, stepName(step))),
+            },
+            config,
+          ),
+          configHash: fresh.configHash,
+        };
+  const { best: bestBefore = null } = checkpoint?.state ?? {};
   const totalSteps = totalStepsOf(config, loaded.train.length);
   const write = createEmitter((event) => directory.journal.event(event), listeners);
   let lastStep = state.step;
@@ -187,8 +209,10 @@ export async function executeFineTuning(plan: FineTunePlan): Promise<FineTuneRes
     totalSteps,
     examples: { train: loaded.train.length, val: loaded.val.length },
   };
+  let hasStarted = false;
   try {
     announce(plan, loaded, directory, { emit, state, totalSteps });
+    if (bestBefore !== null && state.best === null) emit(state.step, startsOver(bestBefore.step));
     // The reference of DPO is the model as it was loaded: before a checkpoint replaces it.
     const objective = await objectiveOf({ ...plan, signal }, loaded);
     if (checkpoint !== null) await backend.loadState(checkpoint.weights, state.weightVersion);
@@ -196,6 +220,7 @@ export async function executeFineTuning(plan: FineTunePlan): Promise<FineTuneRes
       state.best === null
         ? 0
         : validationsAfter(join(directory.path, "metrics.jsonl"), state.best.step);
+    hasStarted = true;
     const result = await runFineTuning({
       config,
       backend,
@@ -222,6 +247,7 @@ export async function executeFineTuning(plan: FineTunePlan): Promise<FineTuneRes
     }
     const failure = guard.failure ?? error;
     end("failed", redact(failure instanceof Error ? failure.message : String(failure)));
+    if (!hasStarted) directory.discard();
     throw fileError(failure) ?? failure;
   }
 }

@@ -2,6 +2,8 @@
  * One run from folder to result: opens what it needs, passes it to the loop, and closes it again in
  * every case. The backend belongs to the caller and is left open.
  */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { GroupEvaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
@@ -26,7 +28,7 @@ import { spentBefore, writeSpent } from "./budget/spent-file.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
 import { checkGroupEvaluator } from "./check-group-evaluator.ts";
 import { checkValidation } from "./check-validation.ts";
-import { resumedState } from "./run-folder/resumed-state.ts";
+import { comparableState, resumedState } from "./run-folder/resumed-state.ts";
 import { modelSpecOf } from "../config/model-spec.ts";
 import { modelNotes } from "../config/parse.ts";
 import type { TrainConfig } from "../config/train-config.ts";
@@ -45,6 +47,7 @@ import {
   type ResumeMode,
   type RunDirectory,
 } from "./run-folder/run-directory.ts";
+import { stepName } from "./run-folder/run-log.ts";
 import { hashConfig, hashDataset } from "./run-folder/run-identity.ts";
 import { nothingBuffered } from "./rollouts/task-rollouts.ts";
 import type { Rollouts } from "./rollouts/agent-spec.ts";
@@ -106,13 +109,22 @@ const atStart = (plan: RunPlan): RunState => ({
   validatedStep: -1,
   configHash: hashConfig(plan.config),
   dataHash: hashDataset(plan.trainTasks, curriculumRank(plan.config).rank),
+  valHash: hashDataset(plan.valTasks),
 });
 
 /** Where the run begins: with the state of its newest checkpoint, or at step 0. */
-function startOf(plan: RunPlan, { checkpoint, changes }: RunDirectory, fresh: RunState): RunState {
+function startOf(
+  { config, trainTasks }: RunPlan,
+  { checkpoint, changes }: RunDirectory,
+  fresh: RunState,
+): RunState {
   if (checkpoint === null) return fresh;
-  const { configHash } = fresh;
-  return { ...resumedState(servedState(checkpoint.state), plan.config, changes), configHash };
+  const { configHash, valHash = "" } = fresh;
+  const isSaved = (step: number): boolean =>
+    existsSync(join(dirname(checkpoint.path), stepName(step)));
+  const served = servedState(checkpoint.state);
+  const comparable = comparableState(served, { changes, valHash, isSaved }, config);
+  return { ...resumedState(comparable, config, changes, trainTasks.length), configHash };
 }
 
 /** What is expected to be paid, where something is. */
@@ -141,7 +153,7 @@ function announce({ plan, directory, state, emit }: OpenedRun, run: RunFacts): v
   const warnings = [
     ...(best !== null && state.best === null
       ? [
-          `The best validation so far, that of step ${best.step}, was measured with other options; the search for the best starts over.`,
+          `The best validation so far, that of step ${best.step}, was measured with other options or tasks, or was not saved; the search for the best starts over, and so does early stopping.`,
         ]
       : []),
     ...directory.warnings,
@@ -206,12 +218,13 @@ export async function executeRun(plan: RunPlan): Promise<TrainResult> {
     await followers.end(last);
     end(status, message);
   };
+  let hasStarted = false;
   using guard = guardRun((exit) => leave(directory, () => end(exit.status, exit.message), exit));
   try {
     const signal = AbortSignal.any([plan.signal, guard.signal]);
     const opened = { plan: { ...plan, signal }, directory, state, emit, warn };
     announce(opened, run);
-    const result = await runWithServices(opened, run.totalSteps);
+    const result = await runWithServices(opened, run.totalSteps, () => (hasStarted = true));
     lastStep = result.steps;
     if (guard.failure !== null) {
       if (result.status === "interrupted") throw guard.failure;
@@ -233,6 +246,8 @@ export async function executeRun(plan: RunPlan): Promise<TrainResult> {
     } catch {
       // A full disk affects the run log, too; what ended the run matters more.
     }
+    // What is wrong with the start is in the error; a folder of nothing would only look like a run.
+    if (!hasStarted) directory.discard();
     throw fileError(failure) ?? failure;
   }
 }
@@ -241,6 +256,7 @@ export async function executeRun(plan: RunPlan): Promise<TrainResult> {
 async function runWithServices(
   { plan, directory, state, emit, warn }: OpenedRun,
   totalSteps: number,
+  onStarted: () => void,
 ): Promise<LoopResult> {
   const { config } = plan;
   plan.signal.throwIfAborted();
@@ -288,6 +304,7 @@ async function runWithServices(
     ...defined({ exchanges: exchanges.listener }),
   });
   const health = await watchHealth(config.health, directory.path, emit);
+  onStarted();
   try {
     return await runLoop(
       {

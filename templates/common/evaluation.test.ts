@@ -1,5 +1,5 @@
 /** Evaluates the agent on the tasks of val.jsonl, with the trained model if there is one. */
-import { existsSync, mkdtempSync, readdirSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Episode, AgentTrainer, loadConfig } from "agent-trainer";
@@ -8,10 +8,20 @@ import { agent } from "./agent.ts";
 import { evaluator } from "./evaluator.ts";
 
 const runs = join(import.meta.dirname, "runs");
+
+/** When a run saved its newest checkpoint; 0 where it has none, as one that failed to start. */
+function savedAt(run: string): number {
+  const folder = join(run, "checkpoints");
+  const saved = (existsSync(folder) ? readdirSync(folder) : []).filter((name) =>
+    /^\d+$/.test(name),
+  );
+  return Math.max(0, ...saved.map((name) => statSync(join(folder, name)).mtimeMs));
+}
+
 const [newestRun] = (existsSync(runs) ? readdirSync(runs) : [])
   .map((name) => join(runs, name))
-  .filter((run) => existsSync(join(run, "checkpoints")))
-  .sort((a, b) => b.localeCompare(a));
+  .filter((run) => savedAt(run) > 0)
+  .sort((a, b) => savedAt(b) - savedAt(a));
 
 /** The least mean reward of a trained model; the model that training starts from gets about 0.05. */
 const minReward = Number(process.env["MIN_REWARD"] ?? 0.5);

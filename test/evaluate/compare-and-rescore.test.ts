@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { defineEpisode, defineTrajectory } from "../../src/core/report.ts";
@@ -178,6 +178,27 @@ describe("rescore", () => {
       expect(again.warnings).toEqual([]);
     },
   );
+
+  it("and an evaluation: what fails before its first result leaves its folder free", async () => {
+    const coin = { agentFlow: coinAgent, evaluator: coinEvaluator, dataset: coinTasks } as const;
+    const source = join(newFolder(), "eval");
+    await expect(
+      evaluate({ ...coin, model: "no-such-model", backend: "local", folder: source }),
+    ).rejects.toThrow();
+    expect(existsSync(source)).toBe(false);
+    await evaluate({ ...coin, model: sayYes(/[03]/u), folder: source });
+    const folder = `${source}-again`;
+    const file = join(source, "episodes.jsonl");
+    const whole = readFileSync(file, "utf8");
+    writeFileSync(file, `${whole}{"no":"episode"}\n`);
+    await expect(rescore({ episodes: source, evaluator: coinEvaluator, folder })).rejects.toThrow(
+      /is not a recorded episode/u,
+    );
+    expect(existsSync(folder)).toBe(false);
+    writeFileSync(file, whole);
+    const { changed } = await rescore({ episodes: source, evaluator: coinEvaluator, folder });
+    expect(changed).toEqual([]);
+  });
 
   it("says plainly what a record of an earlier version cannot reproduce", async () => {
     const folder = join(newFolder(), "eval");

@@ -1,7 +1,13 @@
+import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
 import type { RunContext } from "../../src/core/backend.ts";
+import type { TrainerEvent } from "../../src/core/events.ts";
+import type { Task } from "../../src/core/task.ts";
+import type { RunState } from "../../src/trainer/run-folder/checkpoint.ts";
+import { comparableState, resumedState } from "../../src/trainer/run-folder/resumed-state.ts";
 import { coinBackend } from "./coin-backend.ts";
 import {
   coinTasks,
@@ -327,6 +333,37 @@ describe("validating alone", () => {
     expect(events.filter(({ type }) => type === "validation-end")).toHaveLength(1);
   });
 
+  /** Hashes of all files below a folder. */
+  const contents = (folder: string): Record<string, string> =>
+    Object.fromEntries(
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name))
+        .sort()
+        .map((path) => [path, createHash("sha256").update(readFileSync(path)).digest("hex")]),
+    );
+
+  it.each(["", "checkpoints/000004"])(
+    "changes nothing of the run, at its newest checkpoint or at %j",
+    async (checkpoint) => {
+      const outputDir = newFolder();
+      const { runDir } = await coinTrainer({ ...shared, outputDir }).trainer.train();
+      const before = contents(runDir);
+      const resume = join(runDir, checkpoint);
+      const { result, events } = await resumed(outputDir, { set: alone, resume });
+      expect(result.steps).toBe(checkpoint === "" ? 8 : 4);
+      expect(result.validation).toMatchObject({ "val/episodes": 2 });
+      expect(contents(runDir)).toEqual(before);
+      expect(result.runDir).toMatch(/coin-validation-/u);
+      expect(readLines(result.runDir, "events.jsonl")).toHaveLength(events.length);
+      // And the run can still go on from its end.
+      const after = await resumed(outputDir, {
+        set: { ...shared.set, "trainer.total_batches": 9 },
+      });
+      expect(after.result).toMatchObject({ status: "completed", steps: 9, runDir });
+    },
+  );
+
   it.each([
     ["trainer.val_only", true],
     ["trainer.keep_best", true],
@@ -373,5 +410,91 @@ describe("nothing to resume", () => {
       `The run in ${result.runDir} has no checkpoint to resume from; it starts over.`,
     ]);
     expect(events[0]).toMatchObject({ type: "run-start", step: 0, resumedFrom: null });
+  });
+});
+
+describe("what was measured with other validation tasks", () => {
+  const set = { ...shared.set, "trainer.test_freq": 1, "trainer.early_stopping_patience": 3 };
+  const held = (id: string) => [{ id, instruction: "Question 1: yes or no?", metadata: {} }];
+  const messages = (events: readonly TrainerEvent[]) =>
+    events.flatMap((event) => (event.type === "warning" ? [event.message] : [])).join("\n");
+
+  it("is forgotten, and so is how long nothing was better", async () => {
+    const outputDir = newFolder();
+    // All right: nothing can be better, so every later validation counts as none.
+    const evaluator = (task: Task) => (task.id === "old" ? 1 : 0.25);
+    const options = { ...shared, evaluator, outputDir };
+    const first = coinTrainer({
+      ...options,
+      valDataset: held("old"),
+      set: { ...set, "trainer.total_batches": 2 },
+    });
+    expect((await first.trainer.train()).best).toEqual({ step: 0, value: 1 });
+    const more = { evaluator, valDataset: held("new"), set };
+    const { result, events } = await resumed(outputDir, more);
+    expect(result.best).toMatchObject({ step: 2, value: 0.25 });
+    expect(result.steps).toBe(5);
+    expect(messages(events)).toContain("the search for the best starts over");
+  });
+
+  it("has no best that was not saved, where trainer.keep_best is turned on", () => {
+    const state = { best: { step: 3, value: 1 }, valHash: "v" } as unknown as RunState;
+    const at = (keepBest: boolean, isSaved: boolean) => {
+      const { config } = loadConfig({
+        overrides: ["model.name=m", `trainer.keep_best=${keepBest}`],
+      });
+      const run = { changes: [], valHash: "v", isSaved: () => isSaved };
+      return comparableState(state, run, config).best;
+    };
+    expect([at(true, false), at(true, true)]).toEqual([null, state.best]);
+    expect(at(false, false)).toEqual(state.best);
+  });
+});
+
+describe("options that cannot change with what a checkpoint holds", () => {
+  it.each(["staleness_threshold", "trigger_parameter_sync_step"])(
+    "async_training.%s is refused by name, also with allowChanges",
+    async (name) => {
+      const outputDir = newFolder();
+      const asynchronous = { ...shared.set, "async_training.enable": true };
+      const first = { ...asynchronous, "trainer.total_batches": 2 };
+      await coinTrainer({ ...shared, outputDir, set: first }).trainer.train();
+      const changed = { ...asynchronous, [`async_training.${name}`]: 3 };
+      const again = resumed(outputDir, { set: changed, allowChanges: true });
+      await expect(again).rejects.toThrow(
+        new RegExp(`async_training\\.${name} was 1 and is 3`, "u"),
+      );
+    },
+  );
+
+  it("a batch size beyond the dataset changes nothing of the position", async () => {
+    const state = { position: { next: 3, pending: [] } } as unknown as RunState;
+    const { config } = loadConfig({ overrides: ["model.name=m", "data.train_batch_size=8"] });
+    const changes = [{ option: "data.train_batch_size", before: 16, after: 8, isFixed: true }];
+    expect(resumedState(state, config, changes, 5).position.next).toBe(3);
+    expect(resumedState(state, config, changes, 16).position.next).toBe(6);
+  });
+});
+
+describe("a run that fails to start", () => {
+  it("leaves no folder", async () => {
+    const outputDir = newFolder();
+    const backend = {
+      ...coinBackend(),
+      start: () => Promise.reject(new Error("There is no such model.")),
+    };
+    const { trainer, events } = coinTrainer({ outputDir, backend });
+    await expect(trainer.train()).rejects.toThrow(/no such model/u);
+    expect(events.at(-1)).toMatchObject({ type: "run-end", status: "failed" });
+    expect(readdirSync(outputDir)).toEqual([]);
+  });
+
+  it("leaves a run that is there as it is", async () => {
+    const outputDir = newFolder();
+    const { runDir } = await coinTrainer({ ...shared, outputDir }).trainer.train();
+    const backend = { ...coinBackend(), start: () => Promise.reject(new Error("It is down.")) };
+    const { trainer } = coinTrainer({ ...shared, outputDir, backend, resume: "auto" });
+    await expect(trainer.train()).rejects.toThrow(/down/u);
+    expect(readdirSync(join(runDir, "checkpoints")).length).toBeGreaterThan(0);
   });
 });

@@ -25,13 +25,13 @@ export const asyncTrainingOptions: Section<"asyncTraining"> = z
       .describe(
         "Maximum staleness of rollouts, in weight syncs: none is trained on that is older than this, rounded up; 0 allows only those sampled since the last sync. AReaL reports no loss of accuracy at 4 where ratios are decoupled, as rollout_correction.bypass_mode=false does (arXiv:2505.24298).",
       )
-      .meta(needs(isOn("async_training.enable"))),
+      .meta({ resume: "never", ...needs(isOn("async_training.enable")) }),
     trigger_parameter_sync_step: integer(1)
       .default(1)
       .describe(
         "Optimizer steps between two weight syncs to the sampler; 1 syncs after every step.",
       )
-      .meta(needs(isOn("async_training.enable"))),
+      .meta({ resume: "never", ...needs(isOn("async_training.enable")) }),
     partial_rollout: z
       .boolean()
       .default(true)

@@ -70,6 +70,8 @@ export interface RunState {
   readonly configHash: string;
   /** Hash of the training tasks, in their order. */
   readonly dataHash: string;
+  /** Hash of the validation tasks that `best` and `patience` were measured on; absent in older checkpoints. */
+  readonly valHash?: string;
 }
 
 /**
@@ -256,12 +258,13 @@ export async function readCheckpoint(root: string, step: number): Promise<Checkp
 }
 
 /**
- * The newest intact checkpoint, or null. A damaged one is reported and moved aside, so that it is
- * neither read again nor counted.
+ * The newest intact checkpoint, or null. A damaged one is reported and, unless `isReadOnly`, moved aside, so
+ * that it is neither read again nor counted.
  */
 export async function newestCheckpoint(
   root: string,
   onDamaged: (error: CheckpointError) => void,
+  isReadOnly = false,
 ): Promise<Checkpoint | null> {
   for (const step of await listCheckpoints(root)) {
     try {
@@ -269,6 +272,7 @@ export async function newestCheckpoint(
     } catch (error) {
       if (!(error instanceof CheckpointError)) throw error;
       onDamaged(error);
+      if (isReadOnly) continue;
       const temporary = join(root, `.damaged-${stepName(step)}`);
       await rm(temporary, { recursive: true, force: true });
       await rename(join(root, stepName(step)), temporary);

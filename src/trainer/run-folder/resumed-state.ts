@@ -6,7 +6,8 @@ import type { TrainConfig } from "../../config/train-config.ts";
 import { batchSizeOf } from "../loop-context.ts";
 
 /** Validations before and after a change of these cannot be compared. */
-const measured = /^(?:trainer\.best_metric|rollout\.val\..+)$/u;
+const measured =
+  /^(?:trainer\.best_metric|rollout\.val\..+|dataset\.(?:val|val_fraction|val_limit|split_seed)|environment\.val_split|evaluator|rollout\.(?:failure|solved)_reward|fine_tuning\.(?:val|val_fraction|loss))$/u;
 
 const batchOptions: ReadonlyMap<string, "trainBatchSize" | "enable" | "multiplier"> = new Map([
   ["data.train_batch_size", "trainBatchSize"],
@@ -30,19 +31,49 @@ function batchSizeBefore(config: TrainConfig, changes: readonly ConfigChange[]):
   });
 }
 
+/**
+ * Forgets the best validation, and how long there was no better one, where later ones cannot be compared with
+ * it, or where it was not saved although `trainer.keep_best` is on now.
+ */
+export function comparableState(
+  state: RunState,
+  { changes, valHash, isSaved }: ResumedRun,
+  { trainer }: Pick<TrainConfig, "trainer">,
+): RunState {
+  const isOther = state.valHash !== undefined && state.valHash !== valHash;
+  const { best } = state;
+  if (isOther || changes.some(({ option }) => measured.test(option))) {
+    // The weights as they are have no validation of this kind yet.
+    return { ...state, valHash, best: null, patience: null, validatedStep: -1 };
+  }
+  // Step 0 is the model that the run began with.
+  const isLost = trainer.keepBest && best !== null && best.step > 0 && !isSaved(best.step);
+  return { ...state, valHash, best: isLost ? null : best };
+}
+
+export interface ResumedRun {
+  readonly changes: readonly ConfigChange[];
+  /** Of the validation tasks of now. */
+  readonly valHash: string;
+  /** Whether the step has a checkpoint. */
+  readonly isSaved: (step: number) => boolean;
+}
+
 /** `state` in terms of `config`. Tasks of a batch that was begun with another size may occur again. */
 export function resumedState(
   state: RunState,
   config: TrainConfig,
   changes: readonly ConfigChange[],
+  tasks: number,
 ): RunState {
-  const best = changes.some(({ option }) => measured.test(option)) ? null : state.best;
   // In asynchronous training, tasks are counted and not batches.
-  const patience = best === null ? null : (state.patience ?? null);
-  if (config.asyncTraining.enable) return { ...state, best, patience };
-  const [size, sizeBefore] = [batchSizeOf(config), batchSizeBefore(config, changes)];
+  if (config.asyncTraining.enable) return state;
+  // No batch is larger than the dataset.
+  const [size, sizeBefore] = [batchSizeOf(config), batchSizeBefore(config, changes)].map((each) =>
+    Math.min(each, tasks),
+  ) as [number, number];
   const { position } = state;
   const next =
     size === sizeBefore ? position.next : Math.floor((position.next * sizeBefore) / size);
-  return { ...state, best, patience, position: { ...position, next } };
+  return { ...state, position: { ...position, next } };
 }

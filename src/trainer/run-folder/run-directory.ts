@@ -3,7 +3,7 @@
  * from.
  */
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve as resolvePath } from "node:path";
 import { stringify } from "yaml";
@@ -46,6 +46,8 @@ export interface RunDirectory extends Disposable {
   readonly warnings: readonly string[];
   /** Options that differ from those that the run was saved with. */
   readonly changes: readonly ConfigChange[];
+  /** Removes a folder that this process created, for a run that failed to start; closes it in any case. */
+  discard(): void;
 }
 
 export interface OpenRunOptions {
@@ -164,11 +166,10 @@ async function findCheckpoint(
   const startsOver = isOptional && (await listCheckpoints(root)).length === 0;
   if (!startsOver) checkChanges(changes, path, allowChanges);
   const { step } = isOptional ? { step: null } : namedStep(resume);
+  const isReadOnly = config.trainer.valOnly;
   const checkpoint =
     step === null
-      ? await newestCheckpoint(root, (error) => {
-          warnings.push(error.message);
-        })
+      ? await newestCheckpoint(root, (error) => void warnings.push(error.message), isReadOnly)
       : await readCheckpoint(root, step);
   if (checkpoint === null) {
     if (isOptional) {
@@ -188,7 +189,7 @@ async function findCheckpoint(
       fields: { path },
     });
   }
-  if (step !== null) warnings.push(...(await setAsideAfter(root, step)));
+  if (step !== null && !isReadOnly) warnings.push(...(await setAsideAfter(root, step)));
   return { checkpoint, changes };
 }
 
@@ -201,28 +202,44 @@ interface TakenFolder {
   readonly path: string;
   readonly checkpoints: string;
   readonly unlock: () => void;
+  /** Whether this process created it. */
+  readonly isNew: boolean;
 }
 
 /** The folder, created if missing, and locked. */
-function takeFolder(options: OpenRunOptions): TakenFolder {
-  const path = locate(options);
+function takeFolder(path: string): TakenFolder {
   const checkpoints = join(path, "checkpoints");
+  const isNew = !existsSync(path);
   mkdirSync(checkpoints, { recursive: true });
-  return { path, checkpoints, unlock: lockRun(path) };
+  return { path, checkpoints, unlock: lockRun(path), isNew };
+}
+
+/** Of a validation of a run that is there, which it leaves as it is: next to it. */
+function validationFolder(run: string): string {
+  return `${run}-validation-${newName()}`;
 }
 
 /**
- * Opens the folder that the options name.
- * @throws AgentTrainerError RUN_LOCKED, ConfigError or CheckpointError; nothing stays locked then.
+ * Opens the folder that the options name. Validating a run alone (`trainer.val_only`) changes nothing of it:
+ * its checkpoint is read, and what is recorded has a folder of its own.
+ * @throws AgentTrainerError RUN_LOCKED, ConfigError or CheckpointError; nothing stays locked then, and no
+ * folder that was created for it.
  */
 export async function openRunDirectory(options: OpenRunOptions): Promise<RunDirectory> {
-  const { outputDir } = options.config.trainer;
+  const { outputDir, valOnly } = options.config.trainer;
   const hint = `The run folder must be a folder that can be written; trainer.output_dir is ${outputDir}.`;
-  const { path, checkpoints, unlock } = namingFile({ hint }, () => takeFolder(options));
+  const warnings: string[] = [];
+  const run = namingFile({ hint }, () => locate(options));
+  const isRead = valOnly && options.resume !== false && holdsRun(run) && hasProgress(run);
+  const read = isRead ? await findCheckpoint(run, options, warnings) : null;
+  const own = isRead ? validationFolder(run) : run;
+  const { path, checkpoints, unlock, isNew } = namingFile({ hint }, () => takeFolder(own));
+  const remove = (): void => {
+    if (isNew) rmSync(path, { recursive: true, force: true });
+  };
   try {
     endRecorded(join(path, processFile));
-    const warnings: string[] = [];
-    const found = await findCheckpoint(path, options, warnings);
+    const found = read ?? (await findCheckpoint(path, options, warnings));
     const { checkpoint } = found;
     for (const name of readdirSync(checkpoints).filter((entry) => entry.startsWith(".tmp-"))) {
       await rm(join(checkpoints, name), { recursive: true, force: true });
@@ -236,23 +253,29 @@ export async function openRunDirectory(options: OpenRunOptions): Promise<RunDire
       compression: record.compression,
     });
     const processes = recordProcesses(join(path, processFile));
+    const close = (): void => {
+      try {
+        journal.close();
+      } finally {
+        processes[Symbol.dispose]();
+        unlock();
+      }
+    };
     return {
       path,
       checkpoints,
       journal,
       ...found,
       warnings,
-      [Symbol.dispose]() {
-        try {
-          journal.close();
-        } finally {
-          processes[Symbol.dispose]();
-          unlock();
-        }
+      discard() {
+        close();
+        remove();
       },
+      [Symbol.dispose]: close,
     };
   } catch (error) {
     unlock();
+    remove();
     throw fileError(error, { path }) ?? error;
   }
 }
