@@ -72,17 +72,19 @@ export const from0 = (value: unknown): unknown =>
 export const aboveZero = (value: unknown): unknown =>
   typeof value === "number" && value <= 0 ? unset : orUnset(value);
 
+type ReadValue = (value: unknown) => unknown;
+
 export const byName =
   (names: Readonly<Record<string, string>>) =>
   (value: unknown): unknown =>
     typeof value === "string" ? (names[value] ?? value) : orUnset(value);
 
-export const lossNames = byName({
+export const lossNames: ReadValue = byName({
   vanilla: "ppo",
   grpo: "ppo",
   dapo: "ppo",
   "importance-sampling": "importance_sampling",
   geo_mean: "gmpo",
 });
-export const klNames = byName({ kl: "k1", mse: "k2", low_var_kl: "k3" });
-export const estimators = byName({ grpo_vectorized: "grpo", rloo_vectorized: "rloo" });
+export const klNames: ReadValue = byName({ kl: "k1", mse: "k2", low_var_kl: "k3" });
+export const estimators: ReadValue = byName({ grpo_vectorized: "grpo", rloo_vectorized: "rloo" });
