@@ -16,7 +16,7 @@ export interface PrecomputedResult {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** Whether any step of the group has an advantage of its own. */
+/** Whether any step of the group brings its advantage along. */
 export const hasPrecomputed = ({ members }: TrajectoryGroup): boolean =>
   members.some(({ trajectory }) => trajectory.steps.some((step) => step.advantage !== undefined));
 

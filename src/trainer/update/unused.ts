@@ -84,8 +84,8 @@ function untrained(episodes: readonly Episode[]): Named {
             count,
             why: `belong to the trajectory "${name}", which is not trained on: ${what}`,
             how: what.startsWith("rollout.untrained_roles")
-              ? "Leave it out of rollout.untrained_roles to include it"
-              : "Leave out train: false to include it",
+              ? "A new run without that role in rollout.untrained_roles includes it"
+              : "Without train: false, it is included",
             isWanted: true,
           }
         : {
