@@ -33,11 +33,18 @@ export const deviation = (values: readonly number[]): number => {
   return Math.sqrt(mean(values.map((value) => (value - center) ** 2)));
 };
 
+interface Series {
+  readonly points: readonly Point[];
+  /** How many of the points are of before {@link History.forget}. */
+  readonly past: number;
+}
+
 export class History {
   readonly #lines: MetricLine[] = [];
+  #past: ReadonlySet<MetricLine> = new Set();
   readonly #names = new Set<string>();
   /** Values by phase and metric, until the next line: rules read the same ones many times. */
-  readonly #series = new Map<string, readonly Point[]>();
+  readonly #series = new Map<string, Series>();
 
   constructor(lines: Iterable<MetricLine> = []) {
     for (const line of lines) this.add(line);
@@ -50,27 +57,41 @@ export class History {
     if (this.#lines.length > keptFirst + keptNewest) this.#lines.splice(keptFirst, 1);
   }
 
+  /**
+   * What has been seen so far shows nothing from now on. The first values of training stay, since later ones
+   * are compared with them.
+   */
+  forget(): void {
+    this.#series.clear();
+    this.#past = new Set(this.#lines);
+  }
+
   /** Values of a metric of training, in order. */
   train(metric: string): readonly Point[] {
-    return this.#of("train", metric);
+    return this.#of("train", metric, baselineSteps).points;
   }
 
   /** Values of a metric of validations, in order. */
   validation(metric: string): readonly Point[] {
-    return this.#of("validation", metric);
+    return this.#of("validation", metric, 0).points;
   }
 
-  #of(phase: string, metric: string): readonly Point[] {
-    const key = `${phase} ${metric}`;
+  /** @param keptPast how many values of before `forget` are in it */
+  #of(phase: string, metric: string, keptPast: number): Series {
+    const key = `${phase} ${metric} ${keptPast}`;
     const known = this.#series.get(key);
     if (known !== undefined) return known;
     const points: Point[] = [];
+    let past = 0;
     for (const line of this.#lines) {
       const value = line.phase === phase ? line.values[metric] : undefined;
-      if (value !== undefined) points.push({ step: line.step, value });
+      if (value === undefined) continue;
+      if (this.#past.has(line) && ++past > keptPast) continue;
+      points.push({ step: line.step, value });
     }
-    this.#series.set(key, points);
-    return points;
+    const series = { points, past: Math.min(past, keptPast) };
+    this.#series.set(key, series);
+    return series;
   }
 
   /** Metrics that have been seen and match, such as one for each role. */
@@ -86,7 +107,8 @@ export class History {
 
   /** The newest values. */
   recent(metric: string, steps: number = windowSteps): readonly Point[] {
-    return this.train(metric).slice(-steps);
+    const { points, past } = this.#of("train", metric, baselineSteps);
+    return points.slice(past).slice(-steps);
   }
 
   /** Mean of the newest values; null without any. */
@@ -106,7 +128,7 @@ export class History {
     if (correct !== null) return correct >= 0.9;
     // Without correctness: nearly every rollout has the best reward that any had.
     const highest = this.names(/^reward\/.+\/max$/u).flatMap((name) =>
-      this.train(name).map(({ value }) => value),
+      this.#of("train", name, Infinity).points.map(({ value }) => value),
     );
     const best = Math.max(...highest, now);
     return now >= best - 0.05 * Math.abs(best - first);

@@ -1,6 +1,6 @@
 /** Watches the metrics of a run: warns once of each disease, and ends the run where an option says so. */
 import { AgentTrainerError } from "../core/errors.ts";
-import type { DiseaseName, HealthFinding } from "../core/health.ts";
+import { diseaseFacts, type DiseaseName, type HealthFinding } from "../core/health.ts";
 import { examine } from "../health/find-problems.ts";
 import { History } from "../health/history.ts";
 import type { TrainConfig } from "../config/train-config.ts";
@@ -19,6 +19,11 @@ function unhealthy(finding: HealthFinding, step: number): AgentTrainerError {
   });
 }
 
+function resumedNotice(diseases: readonly DiseaseName[], step: number): string {
+  const names = diseases.map((disease) => `"${diseaseFacts[disease].title}"`).join(", ");
+  return `The run has warned of ${names} up to step ${step}. What those steps show does not end it again: health.stop looks at the steps from here on.`;
+}
+
 export interface HealthWatch {
   /**
    * To be called after the metrics of a step or a validation are in the run log.
@@ -28,26 +33,38 @@ export interface HealthWatch {
   readonly see: (step: number, phase: Phase, metrics: Readonly<Record<string, number>>) => void;
 }
 
-/** A watch that knows what the run folder holds, so that a resumed run warns of nothing twice. */
+/**
+ * A watch that knows what the run folder holds, so that a resumed run warns of nothing twice. Nor does it end
+ * for what it showed before: the user resumed it because the cause is repaired, or to be told again.
+ */
 export async function watchHealth(
   { enabled, stop }: TrainConfig["health"],
   folder: string,
   emit: Emit,
 ): Promise<HealthWatch> {
   if (!enabled) return { see: () => {} };
-  const history = new History(await readMetricLines(folder));
-  const warned = new Set<DiseaseName>((await readWarned(folder)).keys());
+  const lines = await readMetricLines(folder);
+  const before: ReadonlySet<DiseaseName> = new Set((await readWarned(folder)).keys());
+  const history = new History(lines);
+  const sinceResume = before.size === 0 ? null : new History(lines);
+  sinceResume?.forget();
+  const warned = new Set(before);
   const stops = new Set<DiseaseName>(stop);
+  const newest = lines.at(-1)?.step ?? 0;
+  const again = stop.filter((disease) => before.has(disease));
+  if (again.length > 0) emit(newest, { type: "notice", message: resumedNotice(again, newest) });
   let isBroken = false;
 
-  function find(step: number): readonly HealthFinding[] {
+  function find(now: number): readonly HealthFinding[] {
     try {
-      return examine(history);
+      const found = examine(history).filter(({ disease }) => !before.has(disease));
+      const shownAgain = sinceResume === null ? [] : examine(sinceResume);
+      return [...found, ...shownAgain.filter(({ disease }) => before.has(disease))];
     } catch (error) {
       // An error of a rule must not end the run.
       isBroken = true;
       const reason = error instanceof Error ? error.message : String(error);
-      emit(step, { type: "warning", message: `The watch over the run's health failed: ${reason}` });
+      emit(now, { type: "warning", message: `The watch over the run's health failed: ${reason}` });
       return [];
     }
   }
@@ -55,7 +72,9 @@ export async function watchHealth(
   return {
     see(step, phase, metrics) {
       if (isBroken) return;
-      history.add({ step, phase, values: metrics });
+      const line = { step, phase, values: metrics };
+      history.add(line);
+      sinceResume?.add(line);
       const found = find(step);
       for (const finding of found) {
         if (warned.has(finding.disease)) continue;

@@ -1,15 +1,20 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readRunHealth } from "../../src/runs.ts";
 import { coinBackend } from "./coin-backend.ts";
 import { coinTrainer, newFolder, readLines } from "./coin-run.ts";
 
-/** A run of eight steps whose gradient explodes in the fourth; or the rest of it. */
+/** A run of eight steps whose gradient explodes in the fourth, unless the learning rate is low; or the rest of it. */
 function exploding(set: Record<string, unknown> = {}, resume?: string, outputDir = newFolder()) {
-  let updates = 0;
+  let updates = resume === undefined ? 0 : 5;
+  let rate = 0;
+  const backend = coinBackend({
+    onUpdate: ({ optim }) => (rate = optim.learningRate),
+    report: () => ({ grad_norm: ++updates > 3 && rate > 0.2 ? 5000 : 1 }),
+  });
   const made = coinTrainer({
-    backend: coinBackend({ report: () => ({ grad_norm: ++updates > 3 ? 5000 : 1 }) }),
+    backend,
     outputDir,
     ...(resume === undefined ? {} : { resume }),
     set: {
@@ -40,24 +45,59 @@ it("warns once of a disease, in events and in the run folder, and goes on", asyn
   ]);
 });
 
-it("ends a run by rule after a saved step, and a resumed one again, until the rule is taken out", async () => {
+describe("a run that health.stop has ended", () => {
   const stop = { "health.stop": ["gradient_exploding"] };
-  const first = exploding(stop);
-  await expect(first.trainer.train()).rejects.toMatchObject({
-    code: "UNHEALTHY",
-    message: expect.stringContaining("health.stop ends the run after step 5") as string,
-    fields: { disease: "gradient_exploding", step: 5 },
+
+  /** One whose gradient explodes from the fourth step on, as long as the learning rate is high. */
+  async function stopped() {
+    const first = exploding(stop);
+    await expect(first.trainer.train()).rejects.toMatchObject({
+      code: "UNHEALTHY",
+      message: expect.stringContaining("health.stop ends the run after step 5") as string,
+      fields: { disease: "gradient_exploding", step: 5 },
+    });
+    const { runDir, outputDir } = first;
+    expect(readdirSync(join(runDir, "checkpoints"))).toEqual(["000005"]);
+    return (set: Record<string, unknown>) => exploding(set, runDir, outputDir);
+  }
+
+  it("goes on where the cause is repaired, and says what it looks at", async () => {
+    const resumed = await stopped();
+    const again = resumed({ ...stop, "training.learning_rate": 0.1 });
+    expect(await again.trainer.train()).toMatchObject({ status: "completed", steps: 8 });
+    expect(again.events.flatMap((e) => (e.type === "notice" ? [e.message] : []))).toContain(
+      'The run has warned of "gradient explodes" up to step 5. What those steps show does not end it again: health.stop looks at the steps from here on.',
+    );
+    expect(again.warned()).toEqual([]);
+    expect(recorded(again.runDir)).toHaveLength(1);
   });
-  const { runDir, outputDir } = first;
-  expect(readdirSync(join(runDir, "checkpoints"))).toEqual(["000005"]);
-  const again = exploding(stop, runDir, outputDir);
-  await expect(again.trainer.train()).rejects.toMatchObject({ code: "UNHEALTHY" });
-  expect(readdirSync(join(runDir, "checkpoints")).at(-1)).toBe("000006");
-  const last = exploding({}, runDir, outputDir);
-  expect(await last.trainer.train()).toMatchObject({ status: "completed", steps: 8 });
-  // Neither of the resumed parts warned again.
-  expect([...again.warned(), ...last.warned()]).toEqual([]);
-  expect(recorded(runDir)).toHaveLength(1);
+
+  it("ends again where the cause is still there, once two more steps show it, until the rule is taken out", async () => {
+    const resumed = await stopped();
+    await expect(resumed(stop).trainer.train()).rejects.toMatchObject({
+      code: "UNHEALTHY",
+      message: expect.stringContaining("is 5000, and was 1 at first (2 of the last 2") as string,
+      fields: { step: 7 },
+    });
+    const last = resumed({});
+    expect(await last.trainer.train()).toMatchObject({ status: "completed", steps: 8 });
+    expect(recorded(last.runDir)).toHaveLength(1);
+  });
+
+  it("ends for another problem, which steps before the resume show and nobody was warned of", async () => {
+    const resumed = await stopped();
+    const again = resumed({
+      "health.stop": ["gradient_exploding", "truncation"],
+      "training.learning_rate": 0.1,
+    });
+    const lines = readLines(again.runDir, "metrics.jsonl").map((line) =>
+      JSON.stringify({ ...line, "episode/truncated": 1 }),
+    );
+    writeFileSync(join(again.runDir, "metrics.jsonl"), `${lines.join("\n")}\n`);
+    await expect(again.trainer.train()).rejects.toMatchObject({
+      fields: { disease: "truncation", step: 6 },
+    });
+  });
 });
 
 it("looks at asynchronous runs, too", async () => {
