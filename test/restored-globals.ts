@@ -2,8 +2,9 @@
  * Unit test files share a process, so what one replaces for all of it (a variable, fetch, timers, a
  * listener) or leaves running would change another file's result. Each file is checked when it ends.
  */
+import { deepStrictEqual } from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, expect, vi } from "vitest";
+import { afterAll, vi } from "vitest";
 
 /** Functions that tests replace; compared by identity. */
 const replaceable: Record<string, () => unknown> = {
@@ -73,9 +74,11 @@ async function leftRunning(): Promise<Record<string, number>> {
 
 // Hooks end in the reverse of their order, so this one sees what the file's own have restored.
 afterAll(async () => {
-  expect(variables(), "variables of the environment").toEqual(state.variables);
-  for (const [name, read] of Object.entries(replaceable))
-    expect(read(), name).toBe(state.values[name]);
-  expect(listeners(), "listeners of the process").toEqual(state.listeners);
-  expect(await leftRunning(), "still running").toEqual({});
+  const values = Object.fromEntries(
+    Object.entries(replaceable).map(([name, read]) => [name, read()]),
+  );
+  deepStrictEqual(
+    { variables: variables(), values, listeners: listeners(), running: await leftRunning() },
+    { ...state, running: {} },
+  );
 });

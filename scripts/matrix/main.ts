@@ -21,7 +21,7 @@ const { values: flags } = parseArgs({
   },
 });
 const isQuick = flags.quick === true;
-const calls = flags.calls === undefined ? undefined : Number(flags.calls);
+const callsWanted = flags.calls === undefined ? undefined : Number(flags.calls);
 const nodes = flags.node?.map(Number);
 const steps = flags["no-training"] === true ? 0 : isQuick ? 6 : 18;
 
@@ -72,7 +72,7 @@ for (const framework of frameworks) {
     for (const node of wanted.filter((one) => one >= oldest)) {
       await add(
         { framework: name, version, node: isPython ? "Python" : String(node), protocol },
-        () => measureFramework(framework, packages, node, steps, calls),
+        () => measureFramework(framework, packages, node, steps, callsWanted),
       );
       if (isPython) break;
     }

@@ -15,5 +15,3 @@ if (major < 20 || (major === 20 && minor < 19)) {
   ignoreClosedReaders([process.stdout, process.stderr]);
   endProcess(await runCli(process.argv.slice(2), process), process.stderr);
 }
-
-export {};

@@ -184,7 +184,7 @@ describe("rescore", () => {
     const source = join(newFolder(), "eval");
     await expect(
       evaluate({ ...coin, model: "no-such-model", backend: "local", folder: source }),
-    ).rejects.toThrow();
+    ).rejects.toThrow("no-such-model");
     expect(existsSync(source)).toBe(false);
     await evaluate({ ...coin, model: sayYes(/[03]/u), folder: source });
     const folder = `${source}-again`;
@@ -275,7 +275,6 @@ describe("rescore", () => {
       model: sayYes(/[03]/u),
       folder,
     });
-    const { readFileSync } = await import("node:fs");
     const file = join(folder, "episodes.jsonl");
     const lines = readFileSync(file, "utf8").trimEnd().split("\n");
     const many10k = Array.from({ length: 10_000 }, (_, i) => {

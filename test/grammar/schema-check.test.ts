@@ -28,7 +28,11 @@ const cases: Readonly<Record<string, Case>> = {
   "boolean schemas": [true, [1, null, {}], []],
   "the schema false": [false, [], [1, null, {}]],
   type: [{ type: ["integer", "null"] }, [1, 1.0, -0, null], [1.5, "1", [], {}, false]],
-  "integers beyond 2^53": [{ type: "integer" }, [9007199254740993, 1e300], [0.5]],
+  "integers beyond 2^53": [
+    { type: "integer" },
+    [JSON.parse("9007199254740993") as number, 1e300],
+    [0.5],
+  ],
   "enum of objects": [
     { enum: [{ a: [1, { b: null }] }, 6] },
     [{ a: [1, { b: null }] }, 6],
@@ -112,7 +116,9 @@ const cases: Readonly<Record<string, Case>> = {
   oneOf: [{ oneOf: [{ multipleOf: 2 }, { multipleOf: 3 }] }, [2, 3], [6, 7]],
   not: [{ not: { type: "string" } }, [1], ["x"]],
   "if, then, else": [
-    { if: { minimum: 10 }, then: { multipleOf: 5 }, else: { maximum: 3 } },
+    JSON.parse(
+      '{ "if": { "minimum": 10 }, "then": { "multipleOf": 5 }, "else": { "maximum": 3 } }',
+    ) as JsonValue,
     [10, 3, 15],
     [11, 4],
   ],

@@ -14,11 +14,11 @@ afterAll(() => rmSync(parent, { recursive: true }));
 
 // OpenAI's agents listen to signals as soon as they are imported, for the whole process.
 const events = ["SIGINT", "SIGTERM", "unhandledRejection"] as const;
-const before = events.flatMap((event) => process.rawListeners(event));
+const before = new Set<unknown>(events.flatMap((event) => process.rawListeners(event)));
 afterAll(() => {
   for (const event of events)
     for (const listener of process.rawListeners(event))
-      if (!before.includes(listener)) process.off(event, listener as () => void);
+      if (!before.has(listener)) process.off(event, listener as () => void);
 });
 
 // Mastra needs Node 22 and 150 packages: test/integration/init/.

@@ -18,7 +18,7 @@ export async function agent(task, { baseUrl, apiKey, model, signal }) {
   for (const question of questionsOf(task)) {
     messages.push({ role: "user", content: question });
     const result = await assistant.generate({ messages, abortSignal: signal });
-    text = await result.text;
+    ({ text } = result);
     messages.push(...(await saidIn(result)));
   }
   return text;
