@@ -20,7 +20,7 @@ import {
   type RunDirectory,
 } from "../trainer/run-folder/run-directory.ts";
 import { comparableState } from "../trainer/run-folder/resumed-state.ts";
-import { hashConfig } from "../trainer/run-folder/run-identity.ts";
+import { hashConfig, otherTasksError } from "../trainer/run-folder/run-identity.ts";
 import { stepName } from "../trainer/run-folder/run-log.ts";
 import { redact } from "../util/redact.ts";
 import { EarlyStop, validationsAfter } from "./early-stop.ts";
@@ -167,8 +167,12 @@ export async function executeFineTuning(plan: FineTunePlan): Promise<FineTuneRes
   checkValidation(config, loaded);
   const valHash = hashExamples(loaded.val);
   const fresh = { ...freshState(config, hashExamples(loaded.train)), valHash };
-  const { dataHash } = fresh;
-  using directory = await openRunDirectory({ config, resume, allowChanges, dataHash });
+  using directory = await openRunDirectory({
+    ...{ config, resume, allowChanges },
+    checkData({ dataHash }, { folder }) {
+      if (dataHash !== fresh.dataHash) throw otherTasksError(folder);
+    },
+  });
   const { checkpoint } = directory;
   const state: RunState =
     checkpoint === null

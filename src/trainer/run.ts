@@ -15,8 +15,8 @@ import type { Dataset, Task } from "../core/task.ts";
 import type { Teacher } from "../core/teacher.ts";
 import { defined } from "../util/defined.ts";
 import { redact } from "../util/redact.ts";
-import { createBatchPlan, stepsForEpochs, curriculumRank } from "./rollouts/batches.ts";
-import { servedState, type RunState } from "./run-folder/checkpoint.ts";
+import { createBatchPlan, stepsForEpochs } from "./rollouts/batches.ts";
+import { servedState, type RunState, type TaskOrder } from "./run-folder/checkpoint.ts";
 import { refuseRedacted } from "../config/checks/redacted.ts";
 import { startWarnings } from "../config/checks/start-warnings.ts";
 import { validationNotices } from "../config/checks/switches.ts";
@@ -28,7 +28,8 @@ import { spentBefore, writeSpent } from "./budget/spent-file.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
 import { checkGroupEvaluator } from "./check-group-evaluator.ts";
 import { checkValidation } from "./check-validation.ts";
-import { comparableState, resumedState } from "./run-folder/resumed-state.ts";
+import { comparableState, resumedState, tasksBegun } from "./run-folder/resumed-state.ts";
+import { checkTasks, orderOf, ordersAfter, plannedOrders } from "./run-folder/task-orders.ts";
 import { modelSpecOf } from "../config/model-spec.ts";
 import { modelNotes } from "../config/parse.ts";
 import type { TrainConfig } from "../config/train-config.ts";
@@ -108,7 +109,8 @@ const atStart = (plan: RunPlan): RunState => ({
   resumeVersions: [],
   validatedStep: -1,
   configHash: hashConfig(plan.config),
-  dataHash: hashDataset(plan.trainTasks, curriculumRank(plan.config).rank),
+  dataHash: hashDataset(plan.trainTasks),
+  orders: [orderOf(plan.config, plan.trainTasks)],
   valHash: hashDataset(plan.valTasks),
 });
 
@@ -119,12 +121,15 @@ function startOf(
   fresh: RunState,
 ): RunState {
   if (checkpoint === null) return fresh;
-  const { configHash, valHash = "" } = fresh;
+  const { configHash, dataHash, orders: [now] = [], valHash = "" } = fresh;
   const isSaved = (step: number): boolean =>
     existsSync(join(dirname(checkpoint.path), stepName(step)));
   const served = servedState(checkpoint.state);
   const comparable = comparableState(served, { changes, valHash, isSaved }, config);
-  return { ...resumedState(comparable, config, changes, trainTasks.length), configHash };
+  const state = resumedState(comparable, config, changes, trainTasks.length);
+  const begun = tasksBegun(state, config, trainTasks.length);
+  const orders = ordersAfter(state, config, changes, { now: now as TaskOrder, begun });
+  return { ...state, configHash, dataHash, orders };
 }
 
 /** What is expected to be paid, where something is. */
@@ -188,8 +193,10 @@ export async function executeRun(plan: RunPlan): Promise<TrainResult> {
   checkPrices(config, plan.backend.name);
   const fresh = atStart(plan);
   const { resume, allowChanges } = plan;
-  const { dataHash } = fresh;
-  using directory = await openRunDirectory({ config, resume, allowChanges, dataHash });
+  using directory = await openRunDirectory({
+    ...{ config, resume, allowChanges },
+    checkData: (saved, run) => checkTasks(saved, config, plan.trainTasks, run),
+  });
   const warn = (message: string): void => emit(lastStep, { type: "warning", message });
   const followers = followRun(plan.trackers, {
     timeoutMs: config.tracking.timeoutS * 1000,
@@ -315,8 +322,7 @@ async function runWithServices(
         budget,
         batches: createBatchPlan(plan.trainTasks, {
           batchSize: batchSizeOf(config),
-          seed: config.data.seed,
-          ...curriculumRank(config),
+          ...plannedOrders(state.orders as readonly TaskOrder[]),
         }),
         valTasks: plan.valTasks,
         totalSteps,

@@ -8,6 +8,8 @@ import type { TrainerEvent } from "../../src/core/events.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { RunState } from "../../src/trainer/run-folder/checkpoint.ts";
 import { comparableState, resumedState } from "../../src/trainer/run-folder/resumed-state.ts";
+import { hashDataset } from "../../src/trainer/run-folder/run-identity.ts";
+import { checkTasks, orderOf, ordersAfter } from "../../src/trainer/run-folder/task-orders.ts";
 import { coinBackend } from "./coin-backend.ts";
 import {
   coinTasks,
@@ -473,6 +475,96 @@ describe("options that cannot change with what a checkpoint holds", () => {
     const changes = [{ option: "data.train_batch_size", before: 16, after: 8, isFixed: true }];
     expect(resumedState(state, config, changes, 5).position.next).toBe(3);
     expect(resumedState(state, config, changes, 16).position.next).toBe(6);
+  });
+});
+
+describe("another order of the tasks", () => {
+  const hard: Readonly<Record<string, number>> = {
+    ...{ "task-0": 3, "task-1": 1, "task-2": 5, "task-3": 2, "task-4": 4 },
+  };
+  const tasksWith = (difficulty: (id: string) => Record<string, unknown>): readonly Task[] =>
+    coinTasks.map((task) => ({ ...task, metadata: difficulty(task.id) }));
+  const trainDataset = tasksWith((id) => ({ difficulty: hard[id], other: 1 }));
+  const upTo = (steps: number, curriculum: string) => ({
+    "trainer.total_batches": steps,
+    "data.curriculum": curriculum,
+  });
+  const part = (outputDir: string, set: Record<string, unknown>, more: CoinTrainerOptions = {}) =>
+    coinTrainer({ trainDataset, outputDir, set, resume: "auto", ...more });
+
+  it("is taken for what the epoch has left, and goes on after another resume", async () => {
+    const outputDir = newFolder();
+    const events: TrainerEvent[] = [];
+    const train = async (set: Record<string, unknown>, more: CoinTrainerOptions = {}) => {
+      const made = part(outputDir, set, more);
+      await made.trainer.train();
+      events.push(...made.events);
+    };
+    await train(upTo(1, "none"));
+    await expect(train(upTo(4, "easy_first"))).rejects.toMatchObject({
+      message: expect.stringContaining('data.curriculum was "none" and is "easy_first"') as string,
+      hint: expect.stringContaining("--allow-changes") as string,
+    });
+    await train(upTo(4, "easy_first"), { allowChanges: true });
+    await train(upTo(10, "easy_first"));
+    const levels = Array.from({ length: 10 }, (_, i) => [
+      ...new Set(
+        events.flatMap((e) => (e.type === "rollout-end" && e.step === i + 1 ? [e.taskId] : [])),
+      ),
+    ]).map((ids) => ids.map((id) => hard[id] as number).toSorted());
+    // Five tasks in batches of two: the shuffled ones of the first batch, then the others from easy to hard.
+    const begun = levels[0] as number[];
+    const left = [1, 2, 3, 4, 5].filter((level) => !begun.includes(level));
+    expect(levels[1]).toEqual(left.slice(0, 2));
+    const last = left[2] as number;
+    const easiest = last === 1 ? 2 : 1;
+    expect(levels[2]).toEqual([easiest, last].toSorted());
+    const others = [1, 2, 3, 4, 5].filter((level) => level !== easiest);
+    expect(levels.slice(3, 5)).toEqual([others.slice(0, 2), others.slice(2)]);
+    expect(levels.slice(5)).toEqual([
+      [1, 2],
+      [3, 4],
+      [1, 5],
+      [2, 3],
+      [4, 5],
+    ]);
+  });
+
+  it("needs the difficulties that it had, and names them", async () => {
+    const outputDir = newFolder();
+    await part(outputDir, upTo(1, "hard_first")).trainer.train();
+    const again = (difficulty: (id: string) => Record<string, unknown>, set: object = {}) =>
+      part(
+        outputDir,
+        { ...upTo(2, "hard_first"), ...set },
+        { trainDataset: tasksWith(difficulty), allowChanges: true },
+      ).trainer.train();
+    const kept = "metadata.difficulty, ";
+    await expect(again(() => ({ difficulty: 1 }))).rejects.toThrow(`${kept}are others now`);
+    const byOther = { "data.difficulty_key": "other" };
+    await expect(again(() => ({ other: 1 }), byOther)).rejects.toThrow(`${kept}are no longer`);
+    const both = (id: string) => ({ difficulty: hard[id], other: 1 });
+    expect(await again(both, byOther)).toMatchObject({ status: "completed", steps: 2 });
+  });
+
+  it("is known of checkpoints that hold one hash of tasks and difficulties", () => {
+    const { config } = loadConfig({
+      overrides: ["model.name=m", "data.seed=4", "data.curriculum=easy_first"],
+    });
+    const rank = (task: Task) => task.metadata["difficulty"] as number;
+    const position = { next: 2, pending: [] };
+    const saved = { dataHash: hashDataset(trainDataset, rank), position } as unknown as RunState;
+    const run = { folder: "f", changes: [] };
+    expect(() => checkTasks(saved, config, trainDataset, run)).not.toThrow();
+    const fewer = trainDataset.slice(1);
+    expect(() => checkTasks(saved, config, fewer, run)).toThrow("on other tasks");
+    const now = orderOf(config, trainDataset);
+    expect(now).toMatchObject({ seed: 4, hash: saved.dataHash, until: null });
+    const after = (changes: typeof run.changes) =>
+      ordersAfter(saved, config, changes, { now, begun: 4 });
+    expect(after([])).toEqual([now]);
+    const changed = [{ option: "data.seed", before: 3, after: 4, isFixed: true }];
+    expect(after(changed as never)).toEqual([{ ...now, seed: 3, until: 4 }, now]);
   });
 });
 

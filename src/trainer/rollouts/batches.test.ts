@@ -45,6 +45,27 @@ describe("createBatchPlan", () => {
       expect(flat.slice(epoch * n, (epoch + 1) * n).sort((a, b) => a - b)).toEqual(tasks(n));
     }
   });
+  it.each([2, 3, 4, 7])("takes the rest of an epoch in another order, batches of %i", (size) => {
+    const names = tasks(7);
+    const [earlier, later] = [{ seed: 1 }, { seed: 2, rank: (task: number) => -task }];
+    const first = createBatchPlan(names, { batchSize: size, ...earlier });
+    for (let changed = 0; changed <= 8; changed++) {
+      const parts = [{ ...earlier, until: changed * size }];
+      const plan = createBatchPlan(names, { batchSize: size, ...later, earlier: parts });
+      const steps = Array.from({ length: 28 }, (_, i) => i + 1);
+      for (const step of steps) expect(new Set(plan.batch(step)).size).toBe(size);
+      for (const step of steps.slice(0, changed))
+        expect(plan.batch(step)).toEqual(first.batch(step));
+      const flat = steps.flatMap((step) => plan.batch(step));
+      for (let epoch = 0; epoch < 4 * size; epoch++)
+        expect(flat.slice(epoch * 7, epoch * 7 + 7).toSorted()).toEqual(names);
+      // What is left of the epoch that was begun is sorted.
+      const begun = changed * size;
+      const left = flat.slice(begun, Math.ceil(begun / 7) * 7);
+      expect(left).toEqual(left.toSorted((a, b) => b - a));
+    }
+  });
+
   it("shuffles every epoch anew, and by the seed", () => {
     const order = (seed: number, step: number): string =>
       createBatchPlan(tasks(20), { batchSize: 20, seed }).batch(step).join();

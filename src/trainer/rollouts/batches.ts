@@ -26,11 +26,20 @@ export interface BatchPlan<T> {
   cursor(step: number): DataCursor;
 }
 
-export interface BatchPlanOptions<T> {
-  readonly batchSize: number;
+/** What decides the order of the tasks of an epoch. */
+export interface BatchOrder<T> {
   readonly seed: number;
   /** Tasks of a lower rank come earlier in each epoch. @default all equal */
   readonly rank?: (task: T) => number;
+}
+
+export interface BatchPlanOptions<T> extends BatchOrder<T> {
+  readonly batchSize: number;
+  /**
+   * Orders before this one, oldest first: each until so many tasks were begun. An epoch that was begun goes
+   * on with the tasks that it has left, in the new order. @default none
+   */
+  readonly earlier?: readonly (BatchOrder<T> & { readonly until: number })[];
 }
 
 /** Steps that cover the dataset `epochs` times; the last one may begin another pass. */
@@ -49,27 +58,47 @@ export function createBatchPlan<T>(tasks: Indexed<T>, options: BatchPlanOptions<
   const count = tasks.length;
   const batchSize = Math.min(options.batchSize, count);
   const orders: number[][] = [];
-  const { rank } = options;
-  const ranks = rank === undefined ? null : Array.from(tasks, (task) => rank(task));
   const positions = Array.from({ length: count }, (_, position) => position);
+  const parts = [...(options.earlier ?? []), { ...options, until: Infinity }].map(
+    ({ seed, rank, until }) => {
+      const ranks = rank === undefined ? null : Array.from(tasks, (task) => rank(task));
+      const inOrder = (epoch: number): readonly number[] => {
+        const anyOrder = shuffled(positions, createRandom(deriveSeed(seed, "data", epoch)));
+        return ranks === null
+          ? anyOrder
+          : anyOrder.sort((a, b) => (ranks[a] as number) - (ranks[b] as number));
+      };
+      return { inOrder, until };
+    },
+  );
 
   /** Indices of one epoch. Tasks that the straddling batch already holds are moved behind that batch. */
   function order(epoch: number): readonly number[] {
     while (orders.length <= epoch) {
       const number = orders.length;
-      const random = createRandom(deriveSeed(options.seed, "data", number));
-      const anyOrder = shuffled(positions, random);
-      const fresh =
-        ranks === null
-          ? anyOrder
-          : anyOrder.sort((a, b) => (ranks[a] as number) - (ranks[b] as number));
-      const left = (count * number) % batchSize;
+      const begins = count * number;
+      const [{ inOrder, until }, ...later] = parts.filter((part) => part.until > begins) as [
+        (typeof parts)[number],
+        ...typeof parts,
+      ];
+      const fresh = inOrder(number);
+      const left = begins % batchSize;
       const held = new Set(left === 0 ? [] : orders[number - 1]?.slice(-left));
       const head = fresh
         .filter((index) => !held.has(index))
         .slice(0, left === 0 ? 0 : batchSize - left);
-      const inHead = new Set(head);
-      orders.push([...head, ...fresh.filter((index) => !inHead.has(index))]);
+      const rest = (taken: readonly number[], all: readonly number[]): number[] => {
+        const isTaken = new Set(taken);
+        return [...taken, ...all.filter((index) => !isTaken.has(index))];
+      };
+      let used = until - begins;
+      let whole = rest(head, fresh);
+      for (const part of later) {
+        if (used >= count) break;
+        whole = rest(whole.slice(0, used), part.inOrder(number));
+        used = part.until - begins;
+      }
+      orders.push(whole);
     }
     return orders[epoch] as number[];
   }
@@ -91,10 +120,12 @@ export function createBatchPlan<T>(tasks: Indexed<T>, options: BatchPlanOptions<
 }
 
 /** Tasks by difficulty, as given in their metadata: `rank` of `createBatchPlan`; nothing without a curriculum. */
-export function curriculumRank({ data }: Pick<TrainConfig, "data">): {
+export function curriculumRank({
+  curriculum,
+  difficultyKey,
+}: Pick<TrainConfig["data"], "curriculum" | "difficultyKey">): {
   readonly rank?: (task: Task) => number;
 } {
-  const { curriculum, difficultyKey } = data;
   if (curriculum === "none") return {};
   const sign = curriculum === "easy_first" ? 1 : -1;
   return { rank: (task) => sign * difficultyOf(task, difficultyKey) };

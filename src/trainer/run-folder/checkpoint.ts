@@ -15,6 +15,7 @@ import type { Usage } from "../budget/spending.ts";
 import { stepName } from "./run-log.ts";
 import { type BufferedRollouts, nothingBuffered } from "../rollouts/task-rollouts.ts";
 import { packRollouts, unpackRollouts } from "./stored-rollouts.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
 
 const format = "agent-trainer/checkpoint/4";
 const stateFile = "state.json";
@@ -44,6 +45,17 @@ export interface Patience {
   readonly waited: number;
 }
 
+/** How tasks are ordered, or were up to a resume. */
+export interface TaskOrder extends Pick<
+  TrainConfig["data"],
+  "seed" | "curriculum" | "difficultyKey"
+> {
+  /** Hash of the tasks with their difficulties; null where those do not matter. */
+  readonly hash: string | null;
+  /** Tasks begun when another order took over; null for the newest order. */
+  readonly until: number | null;
+}
+
 /** State of a run after `step` steps. */
 export interface RunState {
   readonly step: number;
@@ -68,8 +80,10 @@ export interface RunState {
   readonly spent?: Usage;
   /** Hash of the options that decide what the run computes. */
   readonly configHash: string;
-  /** Hash of the training tasks, in their order. */
+  /** Hash of the training tasks, in the order of their dataset. */
   readonly dataHash: string;
+  /** In which orders they were taken, oldest first; absent in older checkpoints, and in fine-tuning. */
+  readonly orders?: readonly TaskOrder[];
   /** Hash of the validation tasks that `best` and `patience` were measured on; absent in older checkpoints. */
   readonly valHash?: string;
 }

@@ -59,6 +59,14 @@ export interface ResumedRun {
   readonly isSaved: (step: number) => boolean;
 }
 
+/** How many of `tasks` tasks a run has begun, each epoch anew. */
+export function tasksBegun({ position }: RunState, config: TrainConfig, tasks: number): number {
+  // In asynchronous training, tasks are counted and not batches.
+  return config.asyncTraining.enable
+    ? position.next
+    : position.next * Math.min(batchSizeOf(config), tasks);
+}
+
 /** `state` in terms of `config`. Tasks of a batch that was begun with another size may occur again. */
 export function resumedState(
   state: RunState,
@@ -66,7 +74,6 @@ export function resumedState(
   changes: readonly ConfigChange[],
   tasks: number,
 ): RunState {
-  // In asynchronous training, tasks are counted and not batches.
   if (config.asyncTraining.enable) return state;
   // No batch is larger than the dataset.
   const [size, sizeBefore] = [batchSizeOf(config), batchSizeBefore(config, changes)].map((each) =>

@@ -16,6 +16,7 @@ import {
   listCheckpoints,
   newestCheckpoint,
   readCheckpoint,
+  type RunState,
 } from "./checkpoint.ts";
 import { namedCheckpoint } from "../../util/files/checkpoint-name.ts";
 import { configTree } from "../../config/parse.ts";
@@ -55,7 +56,11 @@ export interface OpenRunOptions {
   readonly resume: ResumeMode;
   /** Whether options that decide what the run computes may differ from those of the earlier run. */
   readonly allowChanges: boolean;
-  readonly dataHash: string;
+  /** Whether a checkpoint was trained on the data of now. @throws CheckpointError that says what differs. */
+  readonly checkData: (
+    saved: RunState,
+    run: { readonly folder: string; readonly changes: readonly ConfigChange[] },
+  ) => void;
 }
 
 /** Only while agents and servers run. */
@@ -150,7 +155,7 @@ async function findCheckpoint(
   options: OpenRunOptions,
   warnings: string[],
 ): Promise<Found> {
-  const { resume, config, allowChanges, dataHash } = options;
+  const { resume, config, allowChanges, checkData } = options;
   const isOptional = resume === "auto" || resume === false;
   const root = join(path, "checkpoints");
   if (isOptional && !(holdsRun(path) && hasProgress(path))) {
@@ -182,13 +187,7 @@ async function findCheckpoint(
       fields: { path, warnings },
     });
   }
-  if (checkpoint.state.dataHash !== dataHash) {
-    throw new CheckpointError({
-      message: `The run in ${path} was trained on other tasks: ids, instructions or their order differ.`,
-      hint: "Use the same training data, or start a new run.",
-      fields: { path },
-    });
-  }
+  checkData(checkpoint.state, { folder: path, changes });
   if (step !== null && !isReadOnly) warnings.push(...(await setAsideAfter(root, step)));
   return { checkpoint, changes };
 }

@@ -25,7 +25,14 @@ export function hashConfig(config: TrainConfig): string {
   return sha256(JSON.stringify(fixedKeys().map((key) => [key, valueAt(tree, key)])));
 }
 
-/** Hash of the tasks' ids and instructions, in order, and of their ranks where a curriculum uses them. */
+export const otherTasksError = (folder: string): CheckpointError =>
+  new CheckpointError({
+    message: `The run in ${folder} was trained on other tasks: ids, instructions or their order differ.`,
+    hint: "Use the same training data, or start a new run.",
+    fields: { path: folder },
+  });
+
+/** Hash of the tasks' ids and instructions, in order, and of their ranks where those are given. */
 export function hashDataset(tasks: Dataset, rank?: (task: Task) => number): string {
   // The hash of one JSON list, which for a large dataset would be longer than a string may be.
   const hash = createHash("sha256").update("[");
