@@ -2,6 +2,7 @@
 import { startDeadline } from "../core/deadline.ts";
 import { AgentTrainerError } from "../core/errors.ts";
 import { fetchSameOrigin, RedirectError } from "../util/fetch-same-origin.ts";
+import { readLimited as readBody } from "../util/read-limited.ts";
 import { backOffMs, readRetryAfterMs, retry } from "../util/retry.ts";
 import { environmentError } from "./episode/environment-error.ts";
 
@@ -47,20 +48,8 @@ export function send(
 }
 
 /** The body as text. @throws AgentTrainerError when it is larger than `maxBytes`. */
-export async function readLimited(
-  response: Response,
-  url: string,
-  maxBytes: number,
-): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of response.body ?? []) {
-    size += (piece as Uint8Array).byteLength;
-    if (size > maxBytes) throw tooLarge(url, maxBytes);
-    pieces.push(piece as Uint8Array);
-  }
-  return Buffer.concat(pieces).toString("utf8");
-}
+export const readLimited = (response: Response, url: string, maxBytes: number): Promise<string> =>
+  readBody(response, maxBytes, () => tooLarge(url, maxBytes));
 
 export function tooLarge(url: string, maxBytes: number): AgentTrainerError {
   return environmentError(`The response of ${url} is larger than ${maxBytes} bytes.`, {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { processorClock } from "../../test/processor-time.ts";
 import { loadDataset } from "./load-dataset.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "agent-trainer-data-"));
@@ -41,6 +42,16 @@ describe("a dataset", () => {
     expect(await load("rows.tsv", 'question\tanswer\nis "x" y?\t"no"\n')).toEqual([
       { id: "0", instruction: 'is "x" y?', metadata: { question: 'is "x" y?', answer: '"no"' } },
     ]);
+  });
+
+  it("with 200,000 columns, whose names are compared once each", async () => {
+    const names = ["question", ...Array.from({ length: 200_000 }, (_, i) => `c${i}`)];
+    const spent = processorClock();
+    await expect(load("wide.csv", `${[...names, "c199999"].join(",")}\n`)).rejects.toThrow(
+      /wide\.csv:1: there are two columns "c199999"/u,
+    );
+    // Comparing each with each took minutes.
+    expect(spent()).toBeLessThan(10);
   });
 
   it.each<[string, string | Uint8Array, RegExp]>([

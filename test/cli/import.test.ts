@@ -64,6 +64,90 @@ it("atif: a document that would become very much larger is refused by name", asy
   expect(existsSync(output)).toBe(false);
 });
 
+it("atif: tools count for each call that has them", async () => {
+  const file = join(temporary, "tools.json");
+  const parameters = { type: "object", description: "x".repeat(100_000) };
+  const agent = { name: "a", tool_definitions: [{ function: { name: "look", parameters } }] };
+  const steps = Array.from({ length: 1_000 }, (_, i) => ({
+    step_id: i + 1,
+    source: "agent",
+    message: "y",
+  }));
+  writeFileSync(file, JSON.stringify({ schema_version: "ATIF-v1.4", agent, steps }));
+  const { code, err } = await cli("import", file, "--format", "atif", "--output", `${file}.d`);
+  expect(code).toBe(2);
+  expect(err).toMatch(/tools\.json: .* the first 60\d of its calls have more than 64 MiB of text/u);
+});
+
+/** A million characters said once, before as many calls as there are. */
+const long = { role: "user", content: "x".repeat(1_000_000) };
+const calls = Array.from({ length: 500 }, (_, i) => i);
+
+it.each([
+  [
+    "training-trace",
+    {
+      schema_version: 1,
+      turns: calls.map((i) => ({
+        prompt_token_ids: [],
+        completion_token_ids: [],
+        ...(i === 0 ? { request: { messages: [long] } } : {}),
+      })),
+    },
+  ],
+  [
+    "otel",
+    {
+      resourceSpans: [
+        {
+          scopeSpans: [
+            {
+              spans: calls.map((i) => ({
+                traceId: "t",
+                spanId: String(i),
+                startTimeUnixNano: i,
+                attributes: [
+                  { key: "gen_ai.operation.name", value: { stringValue: "chat" } },
+                  ...(i === 0
+                    ? [
+                        {
+                          key: "gen_ai.input.messages",
+                          value: { stringValue: JSON.stringify([long]) },
+                        },
+                      ]
+                    : []),
+                ],
+              })),
+            },
+          ],
+        },
+      ],
+    },
+  ],
+])("%s: a call has the messages of its own record, once", async (format, document) => {
+  const [file, output] = [
+    join(temporary, `once-${format}.json`),
+    join(temporary, `once-${format}`),
+  ];
+  writeFileSync(file, JSON.stringify(document));
+  expect((await cli("import", file, "--format", format, "--output", output)).code).toBe(0);
+  const [episode] = [...readEpisodes(output)];
+  const { steps } = episode!.trajectories[0]!;
+  expect(steps).toHaveLength(500);
+  expect(JSON.stringify(steps).length).toBeLessThan(2_000_000);
+});
+
+it("values that are nested too deeply are refused by name", async () => {
+  const file = join(temporary, "deep.json");
+  const depth = 50_000;
+  const value = `${'{"arrayValue":{"values":['.repeat(depth)}${"]}}".repeat(depth)}`;
+  const span = `{"traceId":"t","spanId":"s","startTimeUnixNano":1,"attributes":[{"key":"k","value":${value}}]}`;
+  writeFileSync(file, `{"resourceSpans":[{"scopeSpans":[{"spans":[${span}]}]}]}`);
+  const { code, err } = await cli("import", file, "--format", "otel", "--output", `${file}.d`);
+  expect(err).toContain("deep.json is no document of the format otel: its values are nested");
+  expect(code).toBe(2);
+});
+
 it.each(["atif", "training-trace"])(
   "%s: what was exported, imported and exported is the same",
   async (format) => {

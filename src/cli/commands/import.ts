@@ -61,9 +61,13 @@ function draftsOf(value: unknown, at: string, format: ImportFormat): readonly Dr
     return readers[format](value, at);
   } catch (error) {
     const [first] = error instanceof z.ZodError ? error.issues : [];
-    if (first === undefined && !(error instanceof SyntaxError)) throw error;
-    const reason =
-      first === undefined ? String(error) : `${first.path.join(".")}: ${first.message}`;
+    const isDeep = error instanceof RangeError;
+    if (first === undefined && !isDeep && !(error instanceof SyntaxError)) throw error;
+    const reason = isDeep
+      ? "its values are nested too deeply"
+      : first === undefined
+        ? String(error)
+        : `${first.path.join(".")}: ${first.message}`;
     throw new ConfigError({
       message: `${at} is no document of the format ${format}: ${reason}.`,
       hint: "Name the format that the file has with --format.",
@@ -86,7 +90,7 @@ export function importCommand(
   const tasks = new Set(episodes.map(({ task }) => task.id));
   const settings = {
     model: drafts.flatMap(({ calls }) => calls.map(({ model }) => model))[0] ?? "",
-    n: Math.max(1, ...episodes.map(({ rolloutIndex }) => rolloutIndex + 1)),
+    n: episodes.reduce((most, { rolloutIndex }) => Math.max(most, rolloutIndex + 1), 1),
     seed: 0,
     sampling: {},
     failureReward: 0,

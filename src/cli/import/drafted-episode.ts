@@ -3,6 +3,7 @@ import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
 import { defaultSampling } from "../../core/policy.ts";
 import type { Episode, Step, Trajectory } from "../../core/trajectory.ts";
 import { messageText } from "../../core/message-text.ts";
+import { groupBy } from "../../util/group-by.ts";
 
 /** One model call; tokens are empty where the file has none. */
 export interface DraftedCall {
@@ -69,9 +70,7 @@ const sum = (values: readonly number[]): number => values.reduce((total, one) =>
 
 /** Episodes in the order of their first trajectory. Rollouts of a task are numbered as they come. */
 export function episodesOfDrafts(drafts: readonly DraftedTrajectory[]): Episode[] {
-  const groups = new Map<string, DraftedTrajectory[]>();
-  for (const draft of drafts)
-    groups.set(draft.episode, [...(groups.get(draft.episode) ?? []), draft]);
+  const groups = groupBy(drafts, ({ episode }) => episode);
   const rollouts = new Map<string, number>();
   return [...groups].map(([id, own]): Episode => {
     const [first] = own as [DraftedTrajectory];

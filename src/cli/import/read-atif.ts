@@ -158,12 +158,12 @@ function callOf(
   };
 }
 
-/** A document has each message once, an episode has it again in each later call. */
+/** A document has each message and tool once, an episode has them again in each later call. */
 const maxRepeatedChars = 64 * 2 ** 20;
 
 function tooRepetitive(at: string, calls: number): ConfigError {
   return new ConfigError({
-    message: `${at}: with the messages before each, the first ${calls} of its calls have more than ${maxRepeatedChars / 2 ** 20} MiB of text.`,
+    message: `${at}: with the tools and the messages before each, the first ${calls} of its calls have more than ${maxRepeatedChars / 2 ** 20} MiB of text.`,
     hint: "Cut the trajectory into documents with fewer steps each.",
     fields: { at, calls },
   });
@@ -188,14 +188,15 @@ export function readAtif(value: unknown, at: string): DraftedTrajectory {
   );
   const episode = session ?? at;
   let history: ChatMessage[] = [];
-  let historyChars = 0;
+  const toolChars = JSON.stringify(tools).length;
+  let historyChars = toolChars;
   let repeatedChars = 0;
   let wasCopied = false;
   const calls: DraftedCall[] = [];
   for (const [i, given] of steps.entries()) {
     const isCopied = given.is_copied_context === true;
     // A conversation that begins anew repeats what it keeps.
-    if (isCopied && !wasCopied) [history, historyChars] = [[], 0];
+    if (isCopied && !wasCopied) [history, historyChars] = [[], toolChars];
     wasCopied = isCopied;
     if (given.source === "agent" && !isCopied) {
       repeatedChars += historyChars;

@@ -4,6 +4,7 @@
  */
 import { fetchSameOrigin, RedirectError } from "../../util/fetch-same-origin.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
+import { readLimited } from "../../util/read-limited.ts";
 import { backOffMs, readRetryAfterMs, retry } from "../../util/retry.ts";
 
 export interface MlflowServer {
@@ -27,6 +28,13 @@ class MlflowError extends Error {
   }
 }
 
+/** Room for a run with thousands of parameters, which MLflow sends back. */
+const maxResponseBytes = 16 * 2 ** 20;
+
+class ResponseTooLarge extends Error {
+  override readonly name: string = "ResponseTooLarge";
+}
+
 export type MlflowRequest = (
   method: "GET" | "POST",
   path: string,
@@ -37,7 +45,7 @@ export type MlflowRequest = (
 const isTransient = (error: unknown): boolean =>
   error instanceof MlflowError
     ? error.status === 429 || error.status >= 500
-    : !(error instanceof RedirectError);
+    : !(error instanceof RedirectError || error instanceof ResponseTooLarge);
 
 /** Sends requests; a server that is busy or away for a moment is tried again until the signal aborts. */
 export function mlflowRequests({ url, authorization }: MlflowServer): MlflowRequest {
@@ -56,7 +64,14 @@ export function mlflowRequests({ url, authorization }: MlflowServer): MlflowRequ
       },
       ...(method === "POST" ? { body: JSON.stringify(body) } : {}),
     });
-    const text = await response.text();
+    const text = await readLimited(
+      response,
+      maxResponseBytes,
+      () =>
+        new ResponseTooLarge(
+          `MLflow responded to ${path} with more than ${maxResponseBytes / 2 ** 20} MiB.`,
+        ),
+    );
     if (response.ok) return text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
     const { error_code: code = "", message = text.slice(0, 300) } = readError(text);
     const wait = readRetryAfterMs(response.headers.get("retry-after"));
