@@ -1,20 +1,16 @@
 /** SmolLM2-135M-Instruct with a random adapter: llama.cpp says the same of base and adapter apart as of both merged. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { runCli } from "../../../src/cli/program.ts";
-import { openModelSource } from "../../../src/engine/checkpoint/open-model-source.ts";
-import { encodeSafetensors, type NamedTensor } from "../../../src/engine/checkpoint/safetensors.ts";
-import { isAdapted } from "../../../src/engine/model/parameters.ts";
-import { createRandom } from "../../../src/util/random.ts";
 import { askLlama } from "./llama-cpp.ts";
+import { writeRandomAdapter } from "./random-adapter.ts";
 import { smollm2 } from "./smollm2.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "llama-adapter-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const rank = 8;
 const prompts = [
   [1, 4093, 198, 1780, 314, 260, 3575, 282, 4649, 47, 2, 198, 1, 520, 9531, 198],
   [1, 4093, 198, 19161, 253, 421, 30614, 563, 260, 2774, 30, 2, 198, 1, 520, 9531, 198],
@@ -22,30 +18,8 @@ const prompts = [
   [1, 4093, 198, 30029, 8466, 288, 253, 1848, 30, 2, 198, 1, 520, 9531, 198],
 ];
 
-/** Factors of every linear layer, as PEFT stores them. */
-async function writeAdapter(model: string): Promise<string> {
-  const random = createRandom(5);
-  const filled = (shape: readonly number[], scale: number): NamedTensor => ({
-    shape,
-    data: Float32Array.from({ length: shape[0]! * shape[1]! }, () => scale * (random() - 0.5)),
-  });
-  const factors = new Map<string, NamedTensor>();
-  for (const [name, { shape }] of (await openModelSource(model)).tensors) {
-    if (!isAdapted(name)) continue;
-    const module = `base_model.model.${name.replace(/\.weight$/u, "")}`;
-    factors.set(`${module}.lora_A.weight`, filled([rank, shape[1]!], 0.1));
-    factors.set(`${module}.lora_B.weight`, filled([shape[0]!, rank], 0.05));
-  }
-  const into = join(folder, "adapter");
-  mkdirSync(into);
-  writeFileSync(join(into, "adapter_model.safetensors"), encodeSafetensors(factors));
-  const config = { peft_type: "LORA", r: rank, lora_alpha: 16, base_model_name_or_path: model };
-  writeFileSync(join(into, "adapter_config.json"), JSON.stringify(config));
-  return into;
-}
-
 it("is the merged model", { timeout: 900_000 }, async () => {
-  const adapter = await writeAdapter(smollm2());
+  const adapter = await writeRandomAdapter(smollm2(), join(folder, "adapter"));
   const quiet = { stdout: { write: () => undefined }, stderr: process.stderr };
   const write = async (part: string): Promise<string> => {
     const into = join(folder, `${part}.gguf`);

@@ -10,12 +10,16 @@ export interface LlamaServer extends ServerProcess {
   readonly url: string;
 }
 
-export async function startLlamaServer(model: string): Promise<LlamaServer> {
+/** @param adapters files for `--lora`. */
+export async function startLlamaServer(
+  model: string,
+  adapters: readonly string[] = [],
+): Promise<LlamaServer> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const server = await startServer({
     command: pythonEnvironment(recipe),
-    args: [join(import.meta.dirname, "serve.py"), model, String(port)],
+    args: [join(import.meta.dirname, "serve.py"), model, String(port), ...adapters],
     healthUrl: `${url}/health`,
     limitMs: 120_000,
   });
