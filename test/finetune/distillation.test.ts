@@ -13,6 +13,7 @@ import type { Teacher } from "../../src/core/teacher.ts";
 import { trainingRow } from "../../src/finetune/examples/token-row.ts";
 import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
 import { createTeacher } from "../../src/launch/teacher/create-teacher.ts";
+import { startEndlessServer } from "../endless-server.ts";
 import { createServerTeacher } from "../../src/launch/teacher/server-teacher.ts";
 import { createByteRenderer } from "../../src/testing/index.ts";
 import { distillRows } from "../../src/trainer/update/distillation.ts";
@@ -149,6 +150,16 @@ describe("a vLLM server as teacher", () => {
     const { teacher, calls } = await serve(answer);
     await expect(distillRows([row], teacher, plain, signal)).rejects.toThrow(message);
     expect(calls()).toBe(1);
+  });
+
+  it("whose response never ends is refused once", async () => {
+    await using server = await startEndlessServer();
+    const limits = { timeoutMs: 60_000, concurrency: 1, retryDelayMs: 1, maxResponseMiB: 2 };
+    const teacher = createServerTeacher({ url: server.url, model: null, ...limits });
+    await expect(teacher.start(createByteRenderer(), signal)).rejects.toThrow(
+      /^The teacher http:\S+ responded with more than 2 MiB\.$/u,
+    );
+    expect(server.requests()).toBe(1);
   });
 });
 

@@ -1,5 +1,8 @@
-/** Losses of our server that its clients' recipes ask for, by their published formulas. */
+/** Losses of our server that its clients' recipes request: by published formulas, `stable_reinforce` by ours. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
+import { capabilityMatrix } from "../../src/core/capabilities.ts";
+import { lossNames } from "../../src/core/loss/loss.ts";
 import type { TinkerClient } from "../../src/tinker-api/client.ts";
 import type { Datum } from "../../src/tinker-api/messages.ts";
 import { createFloatTensor, createIdTensor } from "../../src/tinker-api/codec/tensor.ts";
@@ -203,4 +206,11 @@ it("refuses stable_reinforce where a target's origin is missing, or an advantage
     targetSpans: datum.targetSpans!.slice(1),
   }));
   await refused(short, "its provenance covers 3 of 5 positions");
+});
+
+it("stable_reinforce is no loss that a run or a probe of a service can name, since servers differ in it", () => {
+  expect(lossNames).not.toContain("stable_reinforce");
+  expect(capabilityMatrix.tinker.losses).not.toContain("stable_reinforce");
+  const refused = { "algorithm.loss_fn": "stable_reinforce", "model.name": "m", backend: "tinker" };
+  expect(() => loadConfig({ overrides: refused })).toThrow(/stable_reinforce/u);
 });

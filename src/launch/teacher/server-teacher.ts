@@ -8,6 +8,7 @@ import type { Renderer } from "../../core/policy.ts";
 import type { Teacher } from "../../core/teacher.ts";
 import { mapConcurrent } from "../../util/concurrency.ts";
 import { fetchSameOrigin, RedirectError } from "../../util/fetch-same-origin.ts";
+import { readLimited } from "../../util/read-limited.ts";
 import { redact } from "../../util/redact.ts";
 import { backOffMs, readRetryAfterMs, retry } from "../../util/retry.ts";
 
@@ -25,6 +26,8 @@ export interface ServerTeacherOptions {
   readonly maxAttempts?: number;
   /** Before the second attempt, doubled for each further one, in milliseconds. @default 500 */
   readonly retryDelayMs?: number;
+  /** Of one response; the default has room for 20 tokens at each of 128,000 positions. @default 256 */
+  readonly maxResponseMiB?: number;
 }
 
 /** Why a request failed, and whether and when it is worth sending again. */
@@ -54,14 +57,18 @@ const comparedTokens = 64;
 
 export function createServerTeacher(options: ServerTeacherOptions): Teacher {
   const { timeoutMs, concurrency, maxAttempts = 5, retryDelayMs = 500 } = options;
+  const { maxResponseMiB = 256 } = options;
   const base = options.url.replace(/\/+$/u, "").replace(/\/v1$/u, "");
   const name = redact(options.url);
   let model = options.model;
+  const tooLarge = (): TeacherError =>
+    new TeacherError(`The teacher ${name} responded with more than ${maxResponseMiB} MiB.`, false);
   let student: Renderer | null = null;
   let isCompared = false;
 
   async function once(path: string, body: object | null, signal: AbortSignal): Promise<unknown> {
     let response: Response;
+    let text: string;
     try {
       response = await fetchSameOrigin(`${base}/v1/${path}`, {
         method: body === null ? "GET" : "POST",
@@ -72,19 +79,20 @@ export function createServerTeacher(options: ServerTeacherOptions): Teacher {
         ...(body === null ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       });
-      if (response.ok) return await response.json();
+      text = await readLimited(response, maxResponseMiB * 2 ** 20, tooLarge);
+      if (response.ok) return JSON.parse(text);
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof TeacherError) throw error;
       if (error instanceof RedirectError) {
         throw new TeacherError(`The teacher ${name}: ${error.message}.`, false, undefined, error);
       }
       throw new TeacherError(`The teacher ${name} did not respond.`, true, undefined, error);
     }
-    const text = (await response.text().catch(() => "")).slice(0, 300);
     const wait = readRetryAfterMs(response.headers.get("retry-after"));
     const isTransient = response.status === 429 || response.status >= 500;
     throw new TeacherError(
-      `The teacher ${name} responded with status ${response.status}: ${redact(text)}`,
+      `The teacher ${name} responded with status ${response.status}: ${redact(text.slice(0, 300))}`,
       isTransient,
       wait,
     );

@@ -69,6 +69,20 @@ it.each([
   expect(mean(rewards.slice(-3))).toBeGreaterThan(mean(rewards.slice(0, 3)) + 0.05);
 });
 
+it.each(["math", "math-async"])("%s: math_rl runs to its end with its own loss", async (kind) => {
+  const lines = (await recipe(kind, 4, 0.001)).filter((line) => "env/all/reward/total" in line);
+  const column = (name: string): unknown[] => lines.map((line) => line[name]);
+  const [norms, rewards] = [column("grad_norm"), column("env/all/reward/total")];
+  process.stderr.write(`${kind}: ${JSON.stringify({ norms, rewards })}\n`);
+  expect(column("step")).toEqual([0, 1, 2, 3]);
+  expect(norms[0]).toBeGreaterThan(0);
+  for (const norm of norms) expect(norm).toBeGreaterThanOrEqual(0);
+  // What was sampled on policy is trained with the ratio 1.
+  expect(Math.abs(lines[0]!["optim/kl_sample_train_v1"]!)).toBeLessThan(1e-4);
+  if (kind === "math-async")
+    for (const staleness of column("async/staleness_max")) expect(staleness).toBeLessThanOrEqual(1);
+});
+
 it("downloads checkpoints: through the cookbook, encrypted on the way, and the SDK's command line", async () => {
   const file = join(folder, "sl", "checkpoints.jsonl");
   const last = JSON.parse(readFileSync(file, "utf8").trim().split("\n").at(-1)!) as {

@@ -158,6 +158,40 @@ def losses_have_their_worked_values():
 
 
 @case
+def stable_reinforce_has_the_value_of_our_formula_on_what_was_sampled():
+    """-min(r, 1) A l: ours, since the hosted service's is not published."""
+    sampler = wait(training.save_weights_and_get_sampling_client(record_stability_info=True))
+    (sampled,) = wait(sampler.sample(PROMPT, 1, types.SamplingParams(max_tokens=3, stop=[]))).sequences
+    kept, count = list(sampled.tokens), len(sampled.tokens)
+    ids = TOKENS + kept
+    ratios, advantages = [0.5, -0.4, 0.0][:count], [1.0, -2.0, 0.5][:count]
+    prompt = len(TOKENS) - 1
+    tensors = dict(
+        target_tokens=torch.tensor(ids[1:]),
+        logprobs=torch.tensor([0.0] * prompt + [l - r for l, r in zip(sampled.logprobs, ratios)]),
+        advantages=torch.tensor([0.0] * prompt + advantages),
+    )
+    row = types.Datum(
+        model_input=types.ModelInput.from_ints(ids[:-1]),
+        loss_fn_inputs={name: types.TensorData.from_torch(value) for name, value in tensors.items()},
+    )
+    named = row.with_provenance(
+        model_input=[
+            types.PromptProvenanceSpan(sequence_id=sampled.sequence_id, length=prompt + 1),
+            types.SampledProvenanceSpan(sequence_id=sampled.sequence_id, length=count - 1),
+        ],
+        loss_fn_inputs=[
+            types.PromptProvenanceSpan(sequence_id=sampled.sequence_id, offset=1, length=prompt),
+            types.SampledProvenanceSpan(sequence_id=sampled.sequence_id, length=count),
+        ],
+    )
+    output = wait(training.forward([named], "stable_reinforce"))
+    now = logprobs(output)[prompt:]
+    worked = -sum(min(math.exp(r), 1) * a * l for r, a, l in zip(ratios, advantages, now))
+    near(output.metrics["loss:sum"], worked, 1e-3)
+
+
+@case
 def gradients_add_up_until_the_optimizer_steps():
     model = wait(service.create_lora_training_client(base_model=base_model, rank=4, seed=3))
     still = types.AdamParams(learning_rate=0.0)
@@ -364,10 +398,10 @@ def what_is_not_offered_is_refused_at_once():
     path = wait(model.save_state("refused")).path
     session = model.model_id.split(":")[0]
     refused(lambda: rest.get_external_weights_urls(f"tinker://{model.model_id}/external_weights/x"), "404")
-    recording = wait(model.save_weights_and_get_sampling_client(record_stability_info=True))
-    params = types.SamplingParams(max_tokens=2)
-    refused(lambda: recording.sample(PROMPT, 1, params), "importance_sampling")
-    refused(lambda: model.forward(NLL, "stable_reinforce"), "importance_sampling")
+    refused(lambda: model.forward(NLL, "hinge"), "importance_sampling", "stable_reinforce")
+    unnamed = [datum(logprobs=[0.0] * 4, advantages=[1.0] * 4)]
+    refused(lambda: model.forward(unnamed, "stable_reinforce"), "with_provenance")
+    refused(lambda: model.forward(unnamed, "stable_reinforce", {"kl_coeff": 0.1}), "kl_coeff")
     owner = ServiceClient(base_url=url, api_key=key, project_id="project")
     refused(lambda: owner.copy_weights(path), "404")
     refused(lambda: rest.copy_weights(path, "project"), "404")

