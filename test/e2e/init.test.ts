@@ -1,6 +1,6 @@
 /** Projects that `init` writes, as their users train and evaluate them. */
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { linkPackages } from "../link-packages.ts";
@@ -26,6 +26,15 @@ it("writes projects whose evaluation passes for every framework, before and afte
   const trained = await cli(["train", "train.yaml", "trainer.total_batches=2"], { cwd: project });
   expect(trained.code, trained.stderr).toBe(0);
 
+  // Neither a newer run without a checkpoint nor an older one with a damaged one is the newest model.
+  const [run = ""] = readdirSync(join(project, "runs"));
+  for (const name of ["openai", "fetch"])
+    mkdirSync(join(folder.path, name, "runs/without-checkpoint/checkpoints"), { recursive: true });
+  const old = join(project, "runs/old/checkpoints/000009");
+  mkdirSync(old, { recursive: true });
+  utimesSync(old, 1, 1);
+  expect(existsSync(join(project, "runs", run, "checkpoints/000002"))).toBe(true);
+
   const vitest = join(folder.path, "node_modules/vitest/vitest.mjs");
   const { stdout, status, stderr } = spawnSync(
     process.execPath,
@@ -44,5 +53,5 @@ it("writes projects whose evaluation passes for every framework, before and afte
     numPendingTests: frameworks.length - 1,
   });
   // An evaluation leaves nothing behind in the project.
-  expect(existsSync(join(folder.path, "fetch", "runs"))).toBe(false);
+  expect(existsSync(join(folder.path, "ai-sdk", "runs"))).toBe(false);
 });

@@ -105,6 +105,43 @@ describe("early stopping", () => {
     const second = await run(folder, { resume: "auto" });
     expect(second).toMatchObject({ stoppedEarly: true, steps: 4 });
   });
+
+  describe("after a resume with other held-out examples", () => {
+    // The first step is the best, so that one validation without a lower loss is left.
+    const losses = [3, 1, 2, 2.5, 2.2, 2.1];
+    const warnings: string[] = [];
+    const both = async (val: typeof rows) => {
+      const folder = newFolder();
+      const stop = new AbortController();
+      const first = await run(folder, {
+        backend: fakeBackend(losses),
+        signal: stop.signal,
+        onEvent: ({ type, step }) => {
+          if (type === "validation-end" && step === 2) stop.abort();
+        },
+      });
+      expect(first).toMatchObject({ status: "interrupted", steps: 2, best: { step: 1 } });
+      warnings.length = 0;
+      const onEvent = (event: TrainerEvent): void => {
+        if (event.type === "warning") warnings.push(event.message);
+      };
+      return run(folder, { backend: fakeBackend(losses), val, resume: "auto", onEvent });
+    };
+
+    it("forgets the old best, and how long nothing was better", async () => {
+      const result = await both(rows.slice(2, 4));
+      // Losses from step 2 on: 2, 2.5, 2.2.
+      expect(result).toMatchObject({ stoppedEarly: true, steps: 4, best: { step: 2 } });
+      expect(result.best!.value).toBeCloseTo(2, 6);
+      expect(warnings.join()).toContain("The best validation so far, that of step 1, was measured");
+    });
+
+    it("keeps both where they are the same", async () => {
+      const result = await both(rows.slice(0, 2));
+      expect(result).toMatchObject({ stoppedEarly: true, steps: 3, best: { step: 1 } });
+      expect(warnings.join()).not.toContain("The best validation so far");
+    });
+  });
 });
 
 describe("batches", () => {

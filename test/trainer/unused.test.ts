@@ -5,6 +5,7 @@ import type { AgentConfig, AgentFlow } from "../../src/core/agent.ts";
 import type { TrainerEvent } from "../../src/core/events.ts";
 import { toolSideCalls } from "../../src/agents/index.ts";
 import { request } from "../rollout/gateway-run.ts";
+import { type CoinBackend, coinBackend } from "./coin-backend.ts";
 import { coinTrainer, readLines } from "./coin-run.ts";
 
 const title = "Write a short product title for: a mug.";
@@ -18,13 +19,17 @@ async function twoCalls(config: AgentConfig): Promise<string> {
 const messages = (events: readonly TrainerEvent[], type: "warning" | "notice") =>
   events.flatMap((event) => (event.type === type ? event.message : []));
 
-async function run(agentFlow: AgentFlow, set: Record<string, unknown> = {}) {
+async function run(
+  agentFlow: AgentFlow,
+  set: Record<string, unknown> = {},
+  backend: CoinBackend = coinBackend(),
+) {
   let shown = "";
   const stream = { isTTY: false, write: (text: string) => void (shown += text) };
   const progress = createProgress({ stream, isQuiet: false, env: {} });
   let scored = 0;
   const { trainer, events } = coinTrainer({
-    agentFlow,
+    ...{ agentFlow, backend },
     evaluator: () => (scored++ % 4) / 3,
     set: { "trainer.total_batches": 2, ...set },
     onEvent: (event) => progress.onEvent(event),
@@ -81,6 +86,37 @@ describe("calls that are not trained on", () => {
       expect.stringMatching(/^8 calls of step 1 belong to the trajectory "judge".*train: false/u),
     );
     expect(messages(events, "warning").filter((text) => text.includes("judge"))).toEqual([]);
+  });
+
+  const oneCall: AgentFlow = async (_task, config) => (await request(config, "Yes or no?")).content;
+
+  it("because their trajectory is truncated, where the option says so", async () => {
+    const masks = { "algorithm.mask_truncated_samples": true, "data.max_response_length": 1 };
+    const { unused, events } = await run(oneCall, masks);
+    expect(unused).toEqual([
+      [8, 8],
+      [8, 8],
+    ]);
+    expect(messages(events, "notice").filter((text) => text.includes("truncated"))).toEqual([
+      "8 calls of step 1 are in trajectories with a truncated response, which algorithm.mask_truncated_samples keeps out of training. algorithm.mask_truncated_samples=false includes them. This is said once; rollout/unused counts them.",
+    ]);
+    const included = await run(oneCall, { ...masks, "algorithm.mask_truncated_samples": false });
+    expect(included.unused[0]).toEqual([0, 0]);
+  });
+
+  it("because rollout correction rejected every token of their rows", async () => {
+    const name = "algorithm.rollout_correction.rollout_rs";
+    const rule = { [name]: "seq_sum_k3", [`${name}_threshold`]: "1e-9" };
+    // It scores every response at one half, and the sampler gave it another probability.
+    const { unused, events } = await run(
+      oneCall,
+      rule,
+      coinBackend({ capabilities: { forward: true }, onForward: () => {} }),
+    );
+    expect(unused[0]).toEqual([8, 8]);
+    expect(messages(events, "notice").filter((text) => text.includes("rejected"))).toEqual([
+      `8 rows of step 1 were rejected with every token by ${name}, so they are not trained on. ${name}=null includes them, and another threshold more of them. This is said once; rollout/unused counts them.`,
+    ]);
   });
 
   it("because what they were compared with got the same reward: rollouts without any", async () => {

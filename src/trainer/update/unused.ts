@@ -130,6 +130,34 @@ function uncaptured(episodes: readonly Episode[]): Named {
   ];
 }
 
+/** What options of the rows exclude: calls of truncated trajectories, and whole rows. */
+function excludedRows(
+  { algorithm }: TrainConfig,
+  metrics: Readonly<NamedMetrics>,
+): { readonly calls: Named; readonly rows: Named } {
+  const fraction = metrics["rollout_correction/rollout_rs_seq_dropped_fraction"] ?? 0;
+  const { rolloutRs, rolloutTokenVetoThreshold } = algorithm.rolloutCorrection;
+  const rules = [
+    ...(rolloutRs === null ? [] : ["algorithm.rollout_correction.rollout_rs"]),
+    ...(rolloutTokenVetoThreshold === null
+      ? []
+      : ["algorithm.rollout_correction.rollout_token_veto_threshold"]),
+  ];
+  const truncated: Reason = {
+    count: metrics["rows/dropped/truncated"] ?? 0,
+    why: "are in trajectories with a truncated response, which algorithm.mask_truncated_samples keeps out of training",
+    how: "algorithm.mask_truncated_samples=false includes them",
+    isWanted: true,
+  };
+  const rejected: Reason = {
+    count: Math.round(fraction * (metrics["rows/count"] ?? 0)),
+    why: `were rejected with every token by ${rules.join(" or ")}, so they are not trained on`,
+    how: `${rules.map((name) => `${name}=null`).join(", ")} includes them, and another threshold more of them`,
+    isWanted: true,
+  };
+  return { calls: [["truncated", truncated]], rows: [["rejected", rejected]] };
+}
+
 /** What groups and filters dropped: rollouts, trajectories or groups instead of calls. */
 function dropped(
   config: TrainConfig,
@@ -194,7 +222,9 @@ export function tellUnused(
       emit(step, { type: isWanted ? "notice" : "warning", message });
     }
   };
-  tell("calls", [...untrained(episodes), ...uncaptured(episodes)]);
+  const excluded = excludedRows(config, metrics);
+  tell("calls", [...untrained(episodes), ...uncaptured(episodes), ...excluded.calls]);
+  tell("rows", excluded.rows);
   const [masked, ...groups] = dropped(config, episodes, metrics);
   tell("rollouts", [masked!]);
   tell("trajectories", groups);
