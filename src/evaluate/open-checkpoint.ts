@@ -2,9 +2,7 @@
 import { existsSync } from "node:fs";
 import { CheckpointError } from "../core/errors.ts";
 import type { Checkpoint } from "../trainer/run-folder/checkpoint.ts";
-
-/** A run that deletes this many, one after the other, while each is read, saves more often than can be read. */
-const mostDeleted = 50;
+import { reopen } from "../util/files/reopen.ts";
 
 /** A path that names one step stays with it. */
 export const namesStep = (path: string): boolean =>
@@ -19,17 +17,22 @@ function deletedError({ path }: Pick<Checkpoint, "path">, cause: unknown): Check
   });
 }
 
+/** The path of a checkpoint that cannot be read; null for another error. */
+function pathOf(error: unknown): string | null {
+  const path = error instanceof CheckpointError ? error.fields["path"] : null;
+  return typeof path === "string" ? path : null;
+}
+
 /** Calls `find` again where what it was reading has been deleted. */
-export async function findKept<T>(find: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await find();
-    } catch (error) {
-      const path = error instanceof CheckpointError ? error.fields["path"] : undefined;
-      if (typeof path !== "string" || existsSync(path)) throw error;
-      if (attempt === mostDeleted) throw deletedError({ path }, error);
-    }
-  }
+export function findKept<T>(find: () => Promise<T>): Promise<T> {
+  return reopen(
+    find,
+    (error) => {
+      const path = pathOf(error);
+      return path !== null && !existsSync(path);
+    },
+    (error) => deletedError({ path: pathOf(error) ?? "" }, error),
+  );
 }
 
 /**
@@ -44,14 +47,16 @@ export async function useKept<T>(
   next?: () => Promise<Checkpoint | null>,
 ): Promise<{ readonly checkpoint: Checkpoint; readonly value: T }> {
   let checkpoint = first;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return { checkpoint, value: await use(checkpoint) };
-    } catch (error) {
-      if (existsSync(checkpoint.path)) throw error;
-      const found = attempt < mostDeleted ? await next?.() : null;
-      if (found === null || found === undefined) throw deletedError(checkpoint, error);
+  const value = await reopen(
+    () => use(checkpoint),
+    async (error) => {
+      if (existsSync(checkpoint.path)) return false;
+      const found = (await next?.()) ?? null;
+      if (found === null) throw deletedError(checkpoint, error);
       checkpoint = found;
-    }
-  }
+      return true;
+    },
+    (error) => deletedError(checkpoint, error),
+  );
+  return { checkpoint, value };
 }

@@ -108,13 +108,13 @@ describe("early stopping", () => {
 
   describe("after a resume with other held-out examples", () => {
     // The first step is the best, so that one validation without a lower loss is left.
-    const losses = [3, 1, 2, 2.5, 2.2, 2.1];
+    const measured = [3, 1, 2, 2.5, 2.2, 2.1];
     const warnings: string[] = [];
     const both = async (val: typeof rows) => {
       const folder = newFolder();
       const stop = new AbortController();
       const first = await run(folder, {
-        backend: fakeBackend(losses),
+        backend: fakeBackend(measured),
         signal: stop.signal,
         onEvent: ({ type, step }) => {
           if (type === "validation-end" && step === 2) stop.abort();
@@ -125,7 +125,7 @@ describe("early stopping", () => {
       const onEvent = (event: TrainerEvent): void => {
         if (event.type === "warning") warnings.push(event.message);
       };
-      return run(folder, { backend: fakeBackend(losses), val, resume: "auto", onEvent });
+      return run(folder, { backend: fakeBackend(measured), val, resume: "auto", onEvent });
     };
 
     it("forgets the old best, and how long nothing was better", async () => {

@@ -1,6 +1,8 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { renameSync, rmSync } from "node:fs";
+import { cp, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { RunContext, SamplerTarget } from "../../core/backend.ts";
 import { defaultLoss, defaultOptim } from "../../core/loss/loss.ts";
@@ -54,6 +56,47 @@ describe("a quantized base", () => {
       code: "CONFIG_INVALID",
       fields: { option: "local.sampling_precision" },
     });
+  });
+});
+
+describe("a run as the model", () => {
+  it("is opened at its next checkpoint where the one that was found is deleted on the way", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "agent-trainer-run-"));
+    await writeFile(join(folder, "config.resolved.yaml"), "");
+    const root = join(folder, "checkpoints");
+    const model = fileURLToPath(new URL("../../../models/shop-tiny/", import.meta.url));
+    for (const name of ["000001", ".tmp-000002"]) {
+      await cp(model, join(root, name, "weights"), { recursive: true });
+      await writeFile(join(root, name, "state.json"), "{}");
+    }
+    await using backend = createLocalBackend({ threads: 1 });
+    let isDeleted = false;
+    const { renderer } = (await backend.start({
+      ...run(folder),
+      model: {
+        name: folder,
+        // Read between the tokenizer and the weights, as the run saves and prunes.
+        get lora() {
+          if (!isDeleted) {
+            renameSync(join(root, ".tmp-000002"), join(root, "000002"));
+            rmSync(join(root, "000001"), { recursive: true });
+          }
+          isDeleted = true;
+          return null;
+        },
+      },
+    })) as SamplerTarget;
+    expect(isDeleted).toBe(true);
+    expect(renderer.decode(Int32Array.from([65]))).not.toBe("");
+    expect(await readdir(root)).toEqual(["000002"]);
+    await backend.publishWeights();
+  });
+
+  it("says so where nothing is left", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "agent-trainer-run-"));
+    await writeFile(join(folder, "config.resolved.yaml"), "");
+    await using backend = createLocalBackend({ threads: 1 });
+    await expect(backend.start(run(folder))).rejects.toThrow("has no checkpoint yet");
   });
 });
 

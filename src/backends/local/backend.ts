@@ -2,6 +2,7 @@
  * The `local` backend: samples and trains on this machine with the embedded engine, in a worker
  * thread.
  */
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type {
   BackendCapabilities,
@@ -24,6 +25,7 @@ import type { QuantizationDistance } from "../../engine/quantization-distance.ts
 import type { SamplingPrecision } from "../../engine/sampling/sampling-session.ts";
 import type { PullProgress } from "../../hub/pull-files.ts";
 import { defined } from "../../util/defined.ts";
+import { reopen } from "../../util/files/reopen.ts";
 import { findModel } from "./find-model.ts";
 import { vocabularyOf, watchPrompts } from "./foreign-prompts.ts";
 import { loadModelRenderer } from "./load-model.ts";
@@ -93,7 +95,7 @@ export class LocalBackend implements TrainingBackend {
 
   async start(run: RunContext): Promise<InferenceTarget> {
     if (this.#worker !== undefined) throw new Error("The local backend has already been started.");
-    const { onPull, cacheMemoryMiB, samplingPrecision = "float32" } = this.#options;
+    const { onPull, onWarning, cacheMemoryMiB, samplingPrecision = "float32" } = this.#options;
     const { quantization = "none" } = run.model;
     if (quantization !== "none" && samplingPrecision !== "float32") {
       throw new ConfigError({
@@ -102,41 +104,47 @@ export class LocalBackend implements TrainingBackend {
         fields: { option: "local.sampling_precision", value: samplingPrecision },
       });
     }
-    const { path, name } = await findModel(run.model.name, {
-      signal: run.signal,
-      ...defined({ onProgress: onPull }),
-    });
-    const renderer = await loadModelRenderer(path);
-    const worker = new WorkerClient();
-    this.#worker = worker;
-    const { contextLength, quantized } = await worker.call("load", {
-      path,
-      name,
-      lora: run.model.lora,
-      quantization,
-      probes: quantization === "none" ? [] : probePrompts(renderer),
-      seed: run.seed,
-      threads: this.#options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
-      provider: this.#options.provider ?? "cpu",
-      trainingMemoryMiB: this.#options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
-      ...defined({ cacheMemoryMiB }),
-      samplingPrecision,
-      momentPrecision: this.#options.momentPrecision ?? "float32",
-    });
+    let path = "";
+    const open = async () => {
+      path = "";
+      const found = await findModel(run.model.name, {
+        signal: run.signal,
+        ...defined({ onProgress: onPull }),
+      });
+      path = found.path;
+      const renderer = await loadModelRenderer(path);
+      const loaded = await (this.#worker ??= new WorkerClient()).call("load", {
+        ...found,
+        lora: run.model.lora,
+        quantization,
+        probes: quantization === "none" ? [] : probePrompts(renderer),
+        seed: run.seed,
+        threads: this.#options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
+        provider: this.#options.provider ?? "cpu",
+        trainingMemoryMiB: this.#options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
+        ...defined({ cacheMemoryMiB }),
+        samplingPrecision,
+        momentPrecision: this.#options.momentPrecision ?? "float32",
+      });
+      const model = { name: run.model.name, contextLength: loaded.contextLength };
+      const watched =
+        onWarning === undefined
+          ? renderer
+          : watchPrompts(renderer, { ...model, vocabulary: await vocabularyOf(path) }, onWarning);
+      return { renderer: watched, ...loaded };
+    };
+    // A run that goes on deletes its older checkpoints.
+    const isGone = async (): Promise<boolean> => {
+      if (path === "" || existsSync(path)) return false;
+      await this.#worker?.call("close", null);
+      return true;
+    };
+    const { renderer, contextLength, quantized } = await reopen(open, isGone);
     if (quantized !== null) {
       this.#distance = quantized.distance;
-      this.#options.onWarning?.(quantizationNotice(quantized));
+      onWarning?.(quantizationNotice(quantized));
     }
-    const { onWarning } = this.#options;
-    const watched =
-      onWarning === undefined
-        ? renderer
-        : watchPrompts(
-            renderer,
-            { name: run.model.name, vocabulary: await vocabularyOf(path), contextLength },
-            onWarning,
-          );
-    return { kind: "sampler", renderer: watched, sampler: createSampler(worker, contextLength) };
+    return { kind: "sampler", renderer, sampler: createSampler(this.#client, contextLength) };
   }
 
   async updatePolicy(

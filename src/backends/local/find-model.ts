@@ -7,6 +7,7 @@ import { isGgufPath } from "../../engine/checkpoint/gguf/gguf-file.ts";
 import { isAdapterFolder } from "../../engine/checkpoint/lora-adapter.ts";
 import { parseModelId } from "../../hub/model-id.ts";
 import { resolveModel, type PullOptions } from "../../hub/pull-model.ts";
+import { reopen } from "../../util/files/reopen.ts";
 import { nearestName } from "../../util/nearest-name.ts";
 import { builtinName, isBuiltinName, modelNotFound } from "./model-name.ts";
 import { mergedCheckpoint } from "./merged-checkpoint.ts";
@@ -32,19 +33,31 @@ export async function findModel(name: string, pull: PullOptions = {}): Promise<F
   const path = resolve(name);
   if (isGgufPath(path) ? existsSync(path) : existsSync(join(path, "config.json")))
     return { path, name: path };
-  const weights = await findRunWeights(path);
-  if (weights !== null && isAdapterFolder(weights)) {
+  let weights: string | null = null;
+  const ofRun = await reopen(
+    async () => {
+      weights = await findRunWeights(path);
+      return weights === null ? null : findWeights(weights, pull);
+    },
+    () => weights !== null && !existsSync(weights),
+  );
+  if (ofRun !== null) return ofRun;
+  if (!existsSync(path)) refuseMissingRun(name, path);
+  const id = existsSync(path) ? null : parseModelId(name);
+  if (id !== null) return { path: await resolveModel(id, pull), name };
+  throw isAdapterFolder(path) ? adapterGiven(name, path) : modelNotFound(name, path);
+}
+
+/** A checkpoint's weights as a model: an adapter is merged into its base. */
+async function findWeights(weights: string, pull: PullOptions): Promise<FoundModel> {
+  if (isAdapterFolder(weights)) {
     const merged = await mergedCheckpoint(
       weights,
       async (base) => (await findModel(base, pull)).path,
     );
     if (merged !== null) return { path: merged, name: merged };
   }
-  if (weights !== null) return findModel(weights, pull);
-  if (!existsSync(path)) refuseMissingRun(name, path);
-  const id = existsSync(path) ? null : parseModelId(name);
-  if (id !== null) return { path: await resolveModel(id, pull), name };
-  throw isAdapterFolder(path) ? adapterGiven(name, path) : modelNotFound(name, path);
+  return findModel(weights, pull);
 }
 
 /** `runs/NAME` has the form of OWNER/NAME, and is never meant as one. */

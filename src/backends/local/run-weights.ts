@@ -4,6 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ModelError } from "../../core/errors.ts";
 import { namedCheckpoint } from "../../util/files/checkpoint-name.ts";
+import { reopen } from "../../util/files/reopen.ts";
 
 const isCheckpoint = (path: string): boolean =>
   existsSync(join(path, "state.json")) && existsSync(join(path, "weights"));
@@ -18,14 +19,23 @@ export async function findRunWeights(given: string): Promise<string | null> {
   if (isCheckpoint(path)) return join(path, "weights");
   if (!existsSync(join(path, "config.resolved.yaml"))) return null;
   const root = join(path, "checkpoints");
-  const steps = (await readdir(root).catch(() => []))
-    .filter((name) => /^\d{6,}$/u.test(name) && isCheckpoint(join(root, name)))
-    .sort((a, b) => Number(b) - Number(a));
-  const [newest] = steps;
-  if (newest !== undefined) return join(root, newest, "weights");
-  throw new ModelError({
-    message: `The run ${path} has no checkpoint yet, so it has no model.`,
-    hint: "Let it finish a step that is saved; see trainer.save_freq.",
-    fields: { path },
-  });
+  let listed: readonly string[] = [];
+  return reopen(
+    async () => {
+      const names = await readdir(root).catch(() => []);
+      listed = names
+        .filter((name) => /^\d{6,}$/u.test(name))
+        .sort((a, b) => Number(b) - Number(a))
+        .map((name) => join(root, name));
+      const newest = listed.find(isCheckpoint);
+      if (newest !== undefined) return join(newest, "weights");
+      throw new ModelError({
+        message: `The run ${path} has no checkpoint yet, so it has no model.`,
+        hint: "Let it finish a step that is saved; see trainer.save_freq.",
+        fields: { path },
+      });
+    },
+    // Deleted since it was listed, after a newer one was saved.
+    () => listed.some((folder) => !existsSync(folder)),
+  );
 }
