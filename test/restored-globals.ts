@@ -39,13 +39,18 @@ function countRunning(): Record<string, number> {
   return counts;
 }
 
+/** What `@openai/agents` adds once it is loaded, for good. */
+const isOfAgents = (listener: Function): boolean =>
+  listener.toString().includes("hasOtherListenersFor");
+
 /** Signals and faults; a module may listen to the process's end once it is loaded. */
 const listeners = (): Record<string, number> =>
   Object.fromEntries(
     process
       .eventNames()
-      .map((name) => [String(name), process.listenerCount(name)] as const)
-      .filter(([name]) => /^SIG|^un|^warning$/u.test(name)),
+      .map((name) => [String(name), process.listeners(name as NodeJS.Signals)] as const)
+      .map(([name, all]) => [name, all.filter((one) => !isOfAgents(one)).length] as const)
+      .filter(([name, count]) => count > 0 && /^SIG|^un|^warning$/u.test(name)),
   );
 
 /** Without what loading the engine sets, for good. */
@@ -72,6 +77,7 @@ async function leftRunning(): Promise<Record<string, number>> {
   }
 }
 
+// oxlint-disable vitest/no-standalone-expect -- a hook of every file
 // Hooks end in the reverse of their order, so this one sees what the file's own have restored.
 afterAll(async () => {
   const values = Object.fromEntries(

@@ -109,10 +109,13 @@ it("refuses what it has not stored, as OpenAI does", async () => {
   ];
   for (const id of ids) {
     await expect(create([ask("a"), refer({ id: id! }), ask("b")])).rejects.toMatchObject({
-      status: 400,
+      status: 404,
+      type: "invalid_request_error",
       param: "input",
-      code: "item_not_found",
-      message: expect.stringContaining(`Item with id '${id}' not found`) as string,
+      code: null,
+      message: expect.stringContaining(
+        `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false`,
+      ) as string,
     });
   }
   const twice = create([ask("a"), refer(own!), ask("b"), refer(own!)]);

@@ -1,4 +1,6 @@
 /** Calls that failed while the agent went on, as frameworks do that swallow errors: the rollout says so. */
+import { createOpenAI } from "@ai-sdk/openai";
+import { streamText } from "ai";
 import OpenAI from "openai";
 import { expect, it } from "vitest";
 import { formatEpisode } from "../../src/cli/terminal/transcript.ts";
@@ -8,8 +10,9 @@ import { ownMetrics } from "../../src/trainer/rollouts/episode-metrics.ts";
 import { viewEpisode } from "../../src/view/episode/view-episode.ts";
 import type { EpisodeRow } from "../../src/view/api.ts";
 import { gate } from "../gateway/function-client.ts";
+import { renderer } from "../gateway/http-world.ts";
 import { createGateway } from "../../src/gateway/index.ts";
-import { createScriptedTarget } from "../../src/testing/index.ts";
+import { createScriptedTarget, createUpstream } from "../../src/testing/index.ts";
 import { request, runThroughGateway } from "./gateway-run.ts";
 
 const clientOf = ({ baseUrl, apiKey }: AgentConfig, maxRetries = 0): OpenAI =>
@@ -30,7 +33,7 @@ it("a refused call that the agent swallowed is in the episode, its metrics, the 
   });
   expect([episode.reward, episode.terminationReason]).toEqual([1, "completed"]);
   expect(episode.failedCalls).toEqual([
-    { status: 400, message: expect.stringContaining("Item with id 'msg_x' not found") as string },
+    { status: 404, message: expect.stringContaining("Item with id 'msg_x' not found") as string },
   ]);
   expect(ownMetrics([episode], "")["episode/calls/failed"]).toBe(1);
   const words = "A model call failed and had no successful repetition: Item with id 'msg_x'";
@@ -56,6 +59,36 @@ it("so is a stream that ended in an error", async () => {
   expect(episode.failedCalls).toMatchObject([{ status: 504 }]);
 });
 
+it("so is a stream that broke after its first words, which the AI SDK ends without a throw", async () => {
+  await using upstream = await createUpstream({
+    script: () => "The lamp costs 12 euros.",
+    fault: () => ({ type: "reset", after: 1_500 }),
+  });
+  const { episode } = await runThroughGateway({
+    target: { kind: "http", workers: [{ url: upstream.url }], renderer, retryDelayMs: 1 },
+    flow: async (_task, { baseUrl: baseURL, apiKey }) => {
+      const { textStream } = streamText({
+        model: createOpenAI({ baseURL, apiKey })("scripted"),
+        prompt: "How much is the lamp?",
+        maxRetries: 0,
+        onError: () => undefined,
+      });
+      let text = "";
+      for await (const part of textStream) text += part;
+      return text;
+    },
+  });
+  const output = episode.output as string;
+  expect(output).not.toBe("");
+  expect("The lamp costs 12 euros.".startsWith(output)).toBe(true);
+  expect(output.length).toBeLessThan("The lamp costs 12 euros.".length);
+  expect(upstream.calls).toHaveLength(1);
+  expect(episode.trajectories.flatMap(({ steps }) => steps)).toEqual([]);
+  expect(episode.failedCalls).toMatchObject([{ status: 502 }]);
+  expect(ownMetrics([episode], "")["episode/calls/failed"]).toBe(1);
+  expect(viewEpisode(episode, {} as EpisodeRow).ending).toContain("A model call failed");
+});
+
 it("one that was repeated with success is not, also when the client sent something else between", async () => {
   let failures = 2;
   const { episode } = await runThroughGateway({
@@ -76,6 +109,29 @@ it("one that was repeated with success is not, also when the client sent somethi
   expect(episode.output).toBe("ok");
   expect(episode.failedCalls).toBeUndefined();
   expect(episode.metrics["calls/failed"]).toBe(0);
+});
+
+it("a prompt that was too long is repeated by one that was shortened before its last message", async () => {
+  const send = async (config: AgentConfig, ...texts: readonly string[]): Promise<string> => {
+    const messages = texts.flatMap(ask);
+    const completion = await clientOf(config)
+      .chat.completions.create({ model: "m", messages })
+      .catch(() => null);
+    return completion?.choices[0]?.message.content ?? "";
+  };
+  const long = "x".repeat(500);
+  const run = (...shortened: readonly string[]) =>
+    runThroughGateway({
+      contextLength: 128,
+      flow: async (_task, config) =>
+        (await send(config, "q", long, "and?")) || (await send(config, ...shortened)),
+    });
+  const continued = (await run("q", "and?")).episode;
+  expect(continued.output).toBe("ok");
+  expect(continued.failedCalls).toBeUndefined();
+  const other = (await run("q", "a title")).episode;
+  expect(other.output).toBe("ok");
+  expect(other.failedCalls).toMatchObject([{ status: 400 }]);
 });
 
 it("a rollout that failed for its agent has the calls that failed before", async () => {

@@ -2,7 +2,7 @@
 import type { AgentFlow, Evaluator } from "../../src/core/agent.ts";
 import type { TaskHooks } from "../../src/core/hooks.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
-import { createGateway } from "../../src/gateway/index.ts";
+import { createGateway, type GatewayOptions } from "../../src/gateway/index.ts";
 import {
   defaultRolloutLimits,
   type FailurePolicy,
@@ -30,6 +30,8 @@ export interface GatewayRun {
   /** @default says "ok" */
   readonly script?: Script;
   readonly contextLength?: number;
+  /** @default a sampler that plays the script */
+  readonly target?: GatewayOptions["target"];
   /** Milliseconds for one model call. @default 5_000 */
   readonly callTimeoutMs?: number;
   readonly maxTokens?: number;
@@ -46,10 +48,12 @@ export interface GatewayRunResult {
 
 export async function runThroughGateway(run: GatewayRun): Promise<GatewayRunResult> {
   await using gateway = createGateway({
-    target: createScriptedTarget(
-      run.script ?? (() => "ok"),
-      run.contextLength === undefined ? {} : { contextLength: run.contextLength },
-    ),
+    target:
+      run.target ??
+      createScriptedTarget(
+        run.script ?? (() => "ok"),
+        run.contextLength === undefined ? {} : { contextLength: run.contextLength },
+      ),
     model: "scripted",
     requestTimeoutMs: run.callTimeoutMs ?? 5_000,
   });

@@ -29,6 +29,13 @@ function keyOf({ request, trajectoryUid }: CallTarget): string {
   return `${trajectoryUid ?? ""}:${raw}:${chainMessages(messages, tools).at(-1)}`;
 }
 
+/** Of a prompt that did not fit: agents shorten what came before its last message and send it again. */
+function shortenedKey({ request, trajectoryUid }: CallTarget): string | null {
+  const last = request?.messages.at(-1);
+  if (last === undefined) return null;
+  return `shortened:${trajectoryUid ?? ""}:${chainMessages([last], []).at(-1)}`;
+}
+
 export class FailedCalls {
   readonly #failures = new Map<string, FailedCall>();
   readonly #seen = new WeakSet<object>();
@@ -43,10 +50,13 @@ export class FailedCalls {
   failed(error: unknown, call: CallTarget, isOfClient = false): void {
     if (typeof error !== "object" || error === null || this.#seen.has(error)) return;
     this.#seen.add(error);
-    const { status, message } = toApiError(error);
+    const { status, message, reason } = toApiError(error);
     // What was refused for what it says is not repeated as it is.
     const isFinal = call.request === null && status < 500 && status !== 408 && status !== 429;
-    const key = isFinal ? `refused:${this.#count++}` : keyOf(call);
+    const isTooLong = reason === "context_length_exceeded";
+    const key = isFinal
+      ? `refused:${this.#count++}`
+      : ((isTooLong ? shortenedKey(call) : null) ?? keyOf(call));
     if (this.#failures.has(key) || this.#failures.size >= mostKept) return;
     this.#failures.set(key, {
       message: message.slice(0, longestMessage),
@@ -58,5 +68,7 @@ export class FailedCalls {
     if (this.#failures.size === 0) return;
     this.#failures.delete(keyOf(call));
     this.#failures.delete(unread(call.trajectoryUid));
+    const shortened = shortenedKey(call);
+    if (shortened !== null) this.#failures.delete(shortened);
   }
 }

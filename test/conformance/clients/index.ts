@@ -1,7 +1,7 @@
 /** The axis of clients. */
 import type { Client } from "../client.ts";
 import { agentsChat, agentsResponses } from "./agents.ts";
-import { aiSdk } from "./ai-sdk.ts";
+import { aiSdk, aiSdkResponses } from "./ai-sdk.ts";
 import { anthropic } from "./anthropic.ts";
 import { langchain } from "./langchain.ts";
 import { openAiChat } from "./openai-chat.ts";
@@ -14,6 +14,7 @@ export const clients: readonly Client[] = [
   openAiReferredItems,
   anthropic,
   aiSdk,
+  aiSdkResponses,
   langchain,
   agentsChat,
   agentsResponses,

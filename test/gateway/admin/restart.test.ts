@@ -85,7 +85,7 @@ it("still knows the responses that a later one names", async () => {
   const [said] = refer(output);
   const userItem = (content: string) => ({ role: "user", content });
   const items = [userItem("a"), ...refer(unstored.output), userItem("c")];
-  expect((await respond(second.gateway, { input: items })).status).toBe(400);
+  expect((await respond(second.gateway, { input: items })).status).toBe(404);
   await respond(second.gateway, {
     instructions: "Be brief.",
     input: [userItem("a"), said, userItem("b")],

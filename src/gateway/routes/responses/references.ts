@@ -30,11 +30,11 @@ export function referredResponses(input: unknown): ReadonlySet<string> {
   return new Set(places.flatMap((place) => place?.responseId ?? []));
 }
 
+/** Status, fields and first words are OpenAI's, which has no code here. */
 function notFound(id: string): ApiError {
   return new ApiError({
-    status: 400,
-    message: `Item with id '${id}' not found: this session has stored none of that id. Items are not persisted when \`store\` is set to false.`,
-    reason: "item_not_found",
+    status: 404,
+    message: `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false, and this session has stored none of that id.`,
     param: "input",
     retry: false,
   });
@@ -50,7 +50,7 @@ export class References {
     this.#responses = responses;
   }
 
-  /** Adds what an item refers to; false where it is no reference. @throws ApiError 400 */
+  /** Adds what an item refers to; false where it is no reference. @throws ApiError 404 for an unknown id, 400 for what cannot be read */
   read(item: unknown, at: string, turns: TurnReader): boolean {
     if (!isReference(item)) return false;
     const id = readString(item, "id", `${at}.id`);
