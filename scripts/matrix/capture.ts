@@ -15,7 +15,7 @@ export interface Capture {
   readonly calls: number;
   readonly captured: number;
   readonly misattributed: number;
-  /** Rows per rollout: calls that continue no other call of theirs, token by token. */
+  /** Rows per rollout: calls that are trained on and continue no other call of theirs, token by token. */
   readonly rows: number;
   /** What the first failed rollout says. */
   readonly error: string | null;
@@ -89,14 +89,18 @@ export async function measureCapture(load: Load): Promise<Capture> {
     onEvent: () => {},
   });
   const steps = episodes.flatMap(({ task, trajectories }) =>
-    trajectories.flatMap((one) => one.steps.map(({ trace }) => ({ id: task.id, trace }))),
+    trajectories.flatMap(({ steps: calls, untrained }) =>
+      calls.map(({ trace }) => ({ id: task.id, trace, isTrained: untrained === undefined })),
+    ),
   );
   return {
     calls: (await made()) - before,
     captured: steps.length,
     misattributed: steps.filter(({ id, trace }) => !JSON.stringify(trace.messages).includes(id))
       .length,
-    rows: steps.filter(({ trace }) => trace.parentId === null).length / rollouts,
+    rows:
+      steps.filter(({ trace, isTrained }) => isTrained && trace.parentId === null).length /
+      rollouts,
     error:
       episodes.find(({ error }) => error !== null && error !== undefined)?.error?.message ??
       describeFailedCalls(episodes.find(({ failedCalls }) => failedCalls)?.failedCalls),

@@ -48,10 +48,10 @@ export async function measureFramework(
   try {
     const url = `http://127.0.0.1:${server.port}/rollout`;
     const { error, ...capture } = await measureCapture({
-      flow: httpAgent({ url }),
+      flow: httpAgent({ url, ...(framework.sideCalls && { sideCalls: framework.sideCalls }) }),
       rollouts: calls / (2 * turns),
       ...(startsProcesses || requirement !== undefined ? {} : { made: () => madeBy(url) }),
-      ...(startsProcesses ? long : {}),
+      ...(startsProcesses ? { ...long, toolCalls: Math.ceil(calls / long.rollouts) } : {}),
       dialect: dialects[dialect],
       call: () => ({ name: framework.tool ?? "get_price", arguments: { item: "lamp" } }),
     });

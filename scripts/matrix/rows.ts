@@ -1,5 +1,7 @@
 /** The rows of the matrix: frameworks in examples/frameworks/, their versions, and what each can show. */
 
+import { toolSideCalls } from "../../src/agents/index.ts";
+import type { SideCallRule } from "../../src/core/side-call.ts";
 import type { dialects } from "./script.ts";
 
 export type Protocol = "Chat Completions" | "Responses" | "Messages";
@@ -30,6 +32,8 @@ export interface Framework {
   readonly isPython?: boolean;
   /** Its calls are made by a process for each rollout: fewer and longer rollouts, counted at the gateway. */
   readonly startsProcesses?: boolean;
+  /** What its own calls next to the task are told by. */
+  readonly sideCalls?: readonly SideCallRule[];
   /** The shop's tool, as the model calls it. @default "get_price" */
   readonly tool?: string;
 }
@@ -74,8 +78,10 @@ export const frameworks: readonly Framework[] = [
     versions: [{ "@anthropic-ai/claude-agent-sdk": "0.3" }],
     protocol: "Messages",
     node: 20,
-    untrained: "not trained: each rollout starts Claude Code",
+    untrained: "not trained: each question starts Claude Code",
     startsProcesses: true,
+    sideCalls: toolSideCalls,
+    turns: 2,
     tool: "mcp__shop__get_price",
   },
   {
@@ -92,17 +98,38 @@ export const frameworks: readonly Framework[] = [
     protocol: "Chat Completions",
     node: 22,
   },
-  { name: "mastra", versions: [{ "@mastra/core": "1" }], protocol: "Chat Completions", node: 22 },
-  { name: "genkit", versions: [{ genkit: "1" }], protocol: "Chat Completions", node: 20 },
   {
-    name: "strands",
-    versions: [{ "@strands-agents/sdk": "1" }],
+    name: "mastra",
+    versions: [{ "@mastra/core": "1" }],
+    turns: 2,
     protocol: "Chat Completions",
     node: 22,
   },
   {
+    name: "genkit",
+    versions: [{ genkit: "1" }],
+    turns: 2,
+    protocol: "Chat Completions",
+    node: 20,
+  },
+  {
+    name: "strands",
+    versions: [{ "@strands-agents/sdk": "1" }],
+    turns: 2,
+    protocol: "Chat Completions",
+    node: 22,
+  },
+  {
+    name: "copilotkit",
+    versions: [{ "@copilotkit/runtime": "1", "@ai-sdk/openai": "3" }],
+    protocol: "Responses",
+    node: 20,
+    turns: 2,
+  },
+  {
     name: "tanstack-ai",
     versions: [{ "@tanstack/ai": "0.58", "@tanstack/ai-openai": "0.23" }],
+    turns: 2,
     protocol: "Responses",
     node: 20,
   },
@@ -111,10 +138,18 @@ export const frameworks: readonly Framework[] = [
     versions: [
       { llamaindex: "0.12", "@llamaindex/openai": "0.4", "@llamaindex/workflow": "1", zod: "4" },
     ],
+    turns: 2,
     protocol: "Chat Completions",
     node: 20,
   },
-  { name: "python-openai", versions: [{}], protocol: "Chat Completions", node: 20, isPython: true },
+  {
+    name: "python-openai",
+    versions: [{}],
+    turns: 2,
+    protocol: "Chat Completions",
+    node: 20,
+    isPython: true,
+  },
   ...python("langchain-python", "langchain"),
   ...python("pydantic-ai", "pydantic-ai-slim"),
   ...python("openai-agents-python", "openai-agents", { protocol: "Responses" }),

@@ -1,16 +1,14 @@
 /** A shop assistant with Genkit, streaming. */
 import { openAICompatible } from "@genkit-ai/compat-oai";
 import { genkit, z } from "genkit";
-import { getPrice, multiply, systemPrompt } from "../shop.mjs";
+import { getPrice, multiply, questionsOf, systemPrompt } from "../shop.mjs";
 
 export async function agent(task, { baseUrl, apiKey, model, signal }) {
   const ai = genkit({
     plugins: [openAICompatible({ name: "trainer", apiKey, baseURL: baseUrl, maxRetries: 0 })], // changed
   });
-  const { response } = ai.generateStream({
+  const options = {
     model: `trainer/${model}`, // changed
-    system: systemPrompt,
-    prompt: task.instruction,
     maxTurns: 4,
     abortSignal: signal,
     tools: [
@@ -27,6 +25,12 @@ export async function agent(task, { baseUrl, apiKey, model, signal }) {
         async ({ a, b }) => multiply(a, b),
       ),
     ],
-  });
-  return (await response).text;
+  };
+  let messages = [{ role: "system", content: [{ text: systemPrompt }] }];
+  let text = "";
+  for (const prompt of questionsOf(task)) {
+    const response = await ai.generateStream({ ...options, messages, prompt }).response;
+    ({ messages, text } = response);
+  }
+  return text;
 }

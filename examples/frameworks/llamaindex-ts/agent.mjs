@@ -2,7 +2,7 @@
 import { OpenAI } from "@llamaindex/openai";
 import { agent as createAgent } from "@llamaindex/workflow";
 import { tool } from "llamaindex";
-import { getPrice, multiply, parameters, systemPrompt } from "../shop.mjs";
+import { getPrice, multiply, parameters, questionsOf, systemPrompt } from "../shop.mjs";
 
 export async function agent(task, { baseUrl, apiKey, model }) {
   const llm = new OpenAI({ model, apiKey, baseURL: baseUrl, maxRetries: 0 }); // changed
@@ -16,6 +16,12 @@ export async function agent(task, { baseUrl, apiKey, model }) {
       shopTool("multiply", ({ a, b }) => multiply(a, b)),
     ],
   });
-  const { data } = await assistant.run(task.instruction);
-  return String(data.result);
+  let state;
+  let output = "";
+  for (const question of questionsOf(task)) {
+    const { data } = await assistant.run(question, { state });
+    output = String(data.result);
+    state = data.state;
+  }
+  return output;
 }

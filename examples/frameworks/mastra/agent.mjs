@@ -2,7 +2,7 @@
 import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
 import { z } from "zod";
-import { getPrice, multiply, systemPrompt } from "../shop.mjs";
+import { getPrice, multiply, questionsOf, systemPrompt } from "../shop.mjs";
 
 export async function agent(task, { baseUrl, apiKey, model, signal }) {
   const assistant = new Agent({
@@ -26,6 +26,13 @@ export async function agent(task, { baseUrl, apiKey, model, signal }) {
       }),
     },
   });
-  const stream = await assistant.stream(task.instruction, { maxSteps: 4, abortSignal: signal });
-  return await stream.text;
+  const messages = [];
+  let text = "";
+  for (const content of questionsOf(task)) {
+    messages.push({ role: "user", content });
+    const stream = await assistant.stream(messages, { maxSteps: 4, abortSignal: signal });
+    text = await stream.text;
+    messages.push(...(await stream.response).messages);
+  }
+  return text;
 }

@@ -22,12 +22,16 @@ def run_tool(name, given, question):
 
 
 def run(task, config):
-    global calls
     client = OpenAI(base_url=config["base_url"], api_key=config["api_key"], max_retries=0)  # changed
-    messages = [
-        {"role": "system", "content": "You are a shop assistant."},
-        {"role": "user", "content": task["instruction"]},
-    ]
+    messages = [{"role": "system", "content": "You are a shop assistant."}]
+    for question in [task["instruction"], *task["metadata"].get("followUps", [])]:
+        messages.append({"role": "user", "content": question})
+        said = run_turn(client, messages, task, config)
+    return said
+
+
+def run_turn(client, messages, task, config):
+    global calls
     for _ in range(4):
         with lock:
             calls += 1

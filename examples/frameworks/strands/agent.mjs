@@ -1,7 +1,7 @@
 /** A shop assistant with Strands, streaming. */
 import { Agent, tool } from "@strands-agents/sdk";
 import { OpenAIModel } from "@strands-agents/sdk/models/openai";
-import { getPrice, multiply, parameters, systemPrompt } from "../shop.mjs";
+import { getPrice, multiply, parameters, questionsOf, systemPrompt } from "../shop.mjs";
 
 export async function agent(task, { baseUrl, apiKey, model: modelId }) {
   const of = (name, callback) =>
@@ -20,6 +20,7 @@ export async function agent(task, { baseUrl, apiKey, model: modelId }) {
       of("multiply", ({ a, b }) => multiply(a, b)),
     ],
   });
-  const result = await assistant.invoke(task.instruction);
+  let result;
+  for (const question of questionsOf(task)) result = await assistant.invoke(question);
   return result.toString();
 }
