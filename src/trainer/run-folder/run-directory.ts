@@ -220,7 +220,7 @@ function validationFolder(run: string): string {
 
 /**
  * Opens the folder that the options name. Validating a run alone (`trainer.val_only`) changes nothing of it:
- * its checkpoint is read, and what is recorded has a folder of its own.
+ * its checkpoint is read, and what is recorded goes to a separate folder.
  * @throws AgentTrainerError RUN_LOCKED, ConfigError or CheckpointError; nothing stays locked then, and no
  * folder that was created for it.
  */

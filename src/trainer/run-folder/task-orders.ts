@@ -1,6 +1,6 @@
 /**
  * In which order a run takes its training tasks, and did before it was resumed with another order: an epoch
- * that was begun goes on with the tasks that it has left.
+ * that was begun continues with the tasks that it has left.
  */
 import { CheckpointError, ConfigError } from "../../core/errors.ts";
 import type { ConfigChange } from "../../core/events.ts";
