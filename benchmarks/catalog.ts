@@ -9,6 +9,7 @@ import { gatewayPeers } from "./gateway-peers/gateway-peers.ts";
 import { gateway } from "./gateway/gateway.ts";
 import { grpoStep } from "./grpo-step/grpo-step.ts";
 import type { Benchmark } from "./harness/benchmark.ts";
+import { hostileSchemas } from "./hostile-schemas/hostile-schemas.ts";
 import { rows } from "./rows/rows.ts";
 import { structured } from "./structured/structured.ts";
 import { tinker } from "./tinker/tinker.ts";
@@ -22,6 +23,7 @@ export const benchmarks: readonly Benchmark[] = [
   engineInt8,
   grpoStep,
   structured,
+  hostileSchemas,
   gateway,
   gatewayInTraining,
   gatewayPeers,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../src/core/message.ts";
 import { compileSchema } from "../../src/grammar/schema/compile-schema.ts";
 import { schemaOutcome } from "../../src/grammar/thread/compiled-schemas.ts";
-import { SchemaThread } from "../../src/grammar/thread/schema-thread.ts";
+import { SchemaThread, type CompileJob } from "../../src/grammar/thread/schema-thread.ts";
 import { TokenGrammar, TokenMatcher } from "../../src/grammar/token-masks.ts";
 import { compileSteps, GrammarLimitError, WorkBudget } from "../../src/grammar/work-budget.ts";
 import { byteVocabulary } from "./byte-vocabulary.ts";
@@ -47,8 +47,8 @@ describe("the thread", () => {
       (name: string) =>
       (outcome: object): void =>
         void ended.push(`${name} ${"compiled" in outcome}`);
-    const many = [0, 1, 2, 3].map((i) => thread.compile(slow(i), "a").then(note(`a${i}`)));
-    const one = thread.compile('{ "type": "integer" }', "b").then(note("b"));
+    const many = [0, 1, 2, 3].map((i) => thread.compile(slow(i), "a").outcome.then(note(`a${i}`)));
+    const one = thread.compile('{ "type": "integer" }', "b").outcome.then(note("b"));
     await Promise.all([...many, one]);
     expect(ended).toEqual(["a0 false", "a1 false", "b true", "a2 false", "a3 false"]);
   });
@@ -56,11 +56,45 @@ describe("the thread", () => {
   it("refuses a group that has too many waiting", async () => {
     const thread = new SchemaThread();
     // The first one is not waiting.
-    const accepted = Array.from({ length: 33 }, () => thread.compile('{ "type": "null" }', "a"));
-    expect(() => thread.compile('{ "type": "null" }', "a")).toThrow(GrammarLimitError);
-    const other = thread.compile('{ "type": "null" }', "b");
-    for (const outcome of await Promise.all([...accepted, other]))
+    const compile = (group: string): CompileJob => thread.compile('{ "type": "null" }', group);
+    const accepted = Array.from({ length: 33 }, () => compile("a"));
+    expect(() => compile("a")).toThrow(GrammarLimitError);
+    const jobs = [...accepted, compile("b")];
+    for (const outcome of await Promise.all(jobs.map((job) => job.outcome)))
       expect(outcome).toHaveProperty("compiled");
+  });
+
+  it("gives back the place of what is taken back, unless it has begun", async () => {
+    const thread = new SchemaThread();
+    const compile = (): CompileJob => thread.compile('{ "type": "null" }', "a");
+    const [begun, ...waiting] = Array.from({ length: 33 }, compile);
+    expect(begun!.takeBack()).toBe(false);
+    expect(waiting[7]!.takeBack()).toBe(true);
+    expect(waiting[7]!.takeBack()).toBe(false);
+    const next = compile();
+    expect(compile).toThrow(GrammarLimitError);
+    expect(await next.outcome).toHaveProperty("compiled");
+    expect(next.takeBack()).toBe(false);
+  });
+});
+
+describe("a wait that is ended", () => {
+  const slow = (name: string): JsonValue => ({ type: "string", pattern: `${name}.{40}b` });
+  const wait = (name: string, signal: AbortSignal): Promise<unknown> =>
+    schemaOutcome(slow(name), "waits", signal);
+
+  it("takes its schema out of the queue, unless others wait for it", async () => {
+    const gone = new AbortController();
+    const stays = new AbortController().signal;
+    const waiting = Array.from({ length: 33 }, (_, i) => wait(`gone ${i}`, gone.signal));
+    const shared = wait("gone 3", stays);
+    await expect(wait("late", stays)).rejects.toThrow(GrammarLimitError);
+    gone.abort(new Error("left"));
+    for (const ended of await Promise.allSettled(waiting))
+      expect(ended).toMatchObject({ status: "rejected", reason: { message: "left" } });
+    const late = [wait("late", stays), wait("gone 5", stays)];
+    for (const outcome of await Promise.all([shared, ...late]))
+      expect(outcome).toHaveProperty("problem");
   });
 });
 

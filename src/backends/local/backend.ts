@@ -18,7 +18,7 @@ import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { UpdateLimits } from "../../core/loss/update-limits.ts";
 import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
-import { schemasOfRules } from "../../engine/logit-rules/ready-schemas.ts";
+import { schemasOfRows, schemasOfRules } from "../../engine/logit-rules/ready-schemas.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
 import type { Provider } from "../../engine/provider.ts";
 import type { QuantizationDistance } from "../../engine/quantization-distance.ts";
@@ -30,6 +30,7 @@ import { findModel } from "./find-model.ts";
 import { vocabularyOf, watchPrompts } from "./foreign-prompts.ts";
 import { loadModelRenderer } from "./load-model.ts";
 import { probePrompts, quantizationNotice } from "./quantization-notice.ts";
+import type { RowsInput } from "./protocol.ts";
 import { messageOfRows } from "./row-message.ts";
 import { WorkerClient } from "./worker-client.ts";
 
@@ -154,22 +155,22 @@ export class LocalBackend implements TrainingBackend {
     _signal?: AbortSignal,
     limits?: UpdateLimits,
   ): Promise<UpdateMetrics> {
-    const message = messageOfRows(rows);
-    const request = { rows: message, loss, optim, limits };
-    return this.#client.call("update", request, { moved: [message.numbers] });
+    const input = await rowsInput(rows);
+    const request = { ...input, loss, optim, limits };
+    return this.#client.call("update", request, { moved: [input.rows.numbers] });
   }
 
-  forward(
+  async forward(
     rows: readonly TrainingRow[],
     which: "current" | "reference" = "current",
   ): Promise<readonly Float32Array[]> {
-    const message = messageOfRows(rows);
-    return this.#client.call("forward", { rows: message, which }, { moved: [message.numbers] });
+    const input = await rowsInput(rows);
+    return this.#client.call("forward", { ...input, which }, { moved: [input.rows.numbers] });
   }
 
-  entropies(rows: readonly TrainingRow[]): Promise<readonly Float32Array[]> {
-    const message = messageOfRows(rows);
-    return this.#client.call("entropies", { rows: message }, { moved: [message.numbers] });
+  async entropies(rows: readonly TrainingRow[]): Promise<readonly Float32Array[]> {
+    const input = await rowsInput(rows);
+    return this.#client.call("entropies", input, { moved: [input.rows.numbers] });
   }
 
   publishWeights(): Promise<number> {
@@ -207,6 +208,12 @@ export class LocalBackend implements TrainingBackend {
     await worker.call("close", null).catch(() => undefined);
     await worker.terminate();
   }
+}
+
+/** Copied before anything is waited for: the rows are the caller's. */
+async function rowsInput(rows: readonly TrainingRow[]): Promise<RowsInput> {
+  const message = messageOfRows(rows);
+  return { rows: message, schemas: await schemasOfRows(rows) };
 }
 
 function createSampler(worker: WorkerClient, contextLength: number): Sampler {

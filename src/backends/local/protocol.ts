@@ -22,6 +22,12 @@ export interface LoadedModel {
   } | null;
 }
 
+/** Rows, and the schemas of their rules, compiled. */
+export interface RowsInput {
+  readonly rows: RowMessage;
+  readonly schemas: ReadySchemas;
+}
+
 /** Calls that the worker accepts; each gets one response. */
 export interface WorkerCalls {
   load: (options: {
@@ -50,17 +56,11 @@ export interface WorkerCalls {
     /** Send chunks while sampling. */
     stream: boolean;
   }) => readonly Sample[];
-  forward: (request: {
-    rows: RowMessage;
-    which: "current" | "reference";
-  }) => readonly Float32Array[];
-  entropies: (request: { rows: RowMessage }) => readonly Float32Array[];
-  update: (request: {
-    rows: RowMessage;
-    loss: LossSpec;
-    optim: OptimSpec;
-    limits: UpdateLimits | undefined;
-  }) => Record<string, number>;
+  forward: (request: RowsInput & { which: "current" | "reference" }) => readonly Float32Array[];
+  entropies: (request: RowsInput) => readonly Float32Array[];
+  update: (
+    request: RowsInput & { loss: LossSpec; optim: OptimSpec; limits: UpdateLimits | undefined },
+  ) => Record<string, number>;
   publish: (version: number | null) => number;
   save: (folder: string) => null;
   restore: (request: { folder: string; version: number }) => null;

@@ -15,7 +15,14 @@ import { defined } from "../../util/defined.ts";
 import { readVocabulary } from "../../tokenizers/vocabulary-bytes.ts";
 import { loadTokenizerFiles, modelAssets } from "./load-model.ts";
 import { rowsOfMessage } from "./row-message.ts";
-import type { CallName, FromWorker, ToWorker, WireError, WorkerCalls } from "./protocol.ts";
+import type {
+  CallName,
+  FromWorker,
+  RowsInput,
+  ToWorker,
+  WireError,
+  WorkerCalls,
+} from "./protocol.ts";
 
 const port = parentPort;
 if (port === null) throw new Error("worker.ts runs in a worker thread only.");
@@ -43,6 +50,13 @@ async function loadedFor(requests: readonly { readonly rules?: unknown }[]): Pro
     });
     await hasVocabulary;
   }
+  return own;
+}
+
+/** With the rows of a message. @throws ModelError */
+async function loadedWith({ rows, schemas }: RowsInput): Promise<PolicyEngine> {
+  const own = await loadedFor(rows.shapes);
+  own.addSchemas(schemas);
   return own;
 }
 
@@ -77,14 +91,16 @@ const handlers: Handlers = {
       ...(stream ? { onChunk: (chunk) => send({ kind: "chunk", id, chunk }) } : {}),
     });
   },
-  async forward({ rows, which }) {
-    return (await loadedFor(rows.shapes)).forward(rowsOfMessage(rows), which);
+  async forward({ which, ...input }) {
+    return (await loadedWith(input)).forward(rowsOfMessage(input.rows), which);
   },
-  async entropies({ rows }) {
-    return (await loadedFor(rows.shapes)).entropies(rowsOfMessage(rows));
+  async entropies(input) {
+    return (await loadedWith(input)).entropies(rowsOfMessage(input.rows));
   },
-  async update({ rows, loss, optim, limits }) {
-    const metrics = await (await loadedFor(rows.shapes)).forwardBackward(rowsOfMessage(rows), loss);
+  async update({ loss, optim, limits, ...input }) {
+    const metrics = await (
+      await loadedWith(input)
+    ).forwardBackward(rowsOfMessage(input.rows), loss);
     const check = (measured: UpdateMetrics): void =>
       refuseBeyond(limits, { ...metrics, ...measured });
     const stepped = await loaded().optimStep(optim, limits === undefined ? undefined : check);

@@ -12,6 +12,12 @@ import { RuleState } from "./rule-state.ts";
 /** Grammars that are kept; those used last stay. */
 const maxGrammars = 64;
 
+/** Rules whose grammar is compiled, for as many completions as there are. */
+export interface CompiledRules {
+  /** The rules at the first token of a completion. */
+  start(limits: MaskLimits): RuleState;
+}
+
 export class LogitRuleCompiler {
   /** V */
   readonly size: number;
@@ -33,14 +39,22 @@ export class LogitRuleCompiler {
 
   /** Schemas that need not be compiled here. */
   add(schemas: ReadySchemas): void {
-    for (const [key, schema] of schemas) keepNewest(this.#ready, key, schema);
+    // All of one request stay: a batch of training has as many as it has schemas.
+    const most = Math.max(maxGrammars, schemas.length);
+    for (const [key, schema] of schemas) keepNewest(this.#ready, key, schema, most);
   }
 
-  /** The rules at the first token of a completion. @throws AgentTrainerError REQUEST_INVALID */
-  start(rules: LogitRules, limits: MaskLimits): RuleState {
-    const matcher =
-      rules.grammar === undefined ? null : new TokenMatcher(this.#grammar(rules.grammar), limits);
-    return new RuleState(this.size, rules, matcher);
+  /** @throws AgentTrainerError REQUEST_INVALID */
+  compile(rules: LogitRules): CompiledRules {
+    const grammar = rules.grammar === undefined ? null : this.#grammar(rules.grammar);
+    return {
+      start: (limits) =>
+        new RuleState(
+          this.size,
+          rules,
+          grammar === null ? null : new TokenMatcher(grammar, limits),
+        ),
+    };
   }
 
   #grammar(grammar: NonNullable<LogitRules["grammar"]>): TokenGrammar {
@@ -72,10 +86,16 @@ export class LogitRuleCompiler {
   }
 }
 
-function keepNewest<Value>(kept: Map<string, Value>, key: string, value: Value): void {
+function keepNewest<Value>(
+  kept: Map<string, Value>,
+  key: string,
+  value: Value,
+  most = maxGrammars,
+): void {
   kept.delete(key);
   kept.set(key, value);
-  if (kept.size <= maxGrammars) return;
-  const [oldest] = kept.keys();
-  kept.delete(oldest!);
+  for (const oldest of kept.keys()) {
+    if (kept.size <= most) return;
+    kept.delete(oldest);
+  }
 }

@@ -1,5 +1,6 @@
 /** The schemas of a request, compiled before it reaches the engine's thread. */
 import type { LogitRules } from "../../core/grammar.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { readySchemas, type ReadySchemas } from "../../grammar/thread/compiled-schemas.ts";
 import { notEnforced } from "./not-enforced.ts";
 
@@ -9,8 +10,17 @@ export type { ReadySchemas };
 export async function schemasOfRules(rules: LogitRules | undefined): Promise<ReadySchemas> {
   if (rules?.grammar === undefined) return [];
   try {
-    return await readySchemas(rules.grammar, "");
+    return await readySchemas(rules.grammar);
   } catch (cause) {
     throw notEnforced(cause);
   }
+}
+
+/** Those of all rules of rows, once each. @throws AgentTrainerError REQUEST_INVALID */
+export async function schemasOfRows(rows: readonly TrainingRow[]): Promise<ReadySchemas> {
+  const found = new Map<string, ReadySchemas[number][1]>();
+  const rules = new Set(rows.flatMap((row) => row.rules?.map((one) => one.rules) ?? []));
+  for (const one of rules)
+    for (const [key, schema] of await schemasOfRules(one)) found.set(key, schema);
+  return [...found];
 }

@@ -6,7 +6,7 @@
 import { ContextOverflowError } from "../../core/errors.ts";
 import type { Sample, SampleRequest, Sampler } from "../../core/policy.ts";
 import { memoryLimit } from "../../util/memory-limit.ts";
-import { LogitRuleCompiler } from "../logit-rules/compiler.ts";
+import { LogitRuleCompiler, type CompiledRules } from "../logit-rules/compiler.ts";
 import type { ModelConfig } from "../model/model-config.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import type { Provider } from "../provider.ts";
@@ -113,11 +113,12 @@ export class BatchSampler implements Sampler {
     if (tokens.length >= this.contextLength) {
       return Promise.reject(new ContextOverflowError(tokens.length, this.contextLength));
     }
+    let rules: CompiledRules | null;
     try {
       checkPromptIds(tokens, this.#config.vocabSize);
       // What cannot be compiled fails here, and not in the batch.
-      if (request.params.rules !== undefined)
-        this.#rules.start(request.params.rules, request.params);
+      rules = request.params.rules === undefined ? null : this.#rules.compile(request.params.rules);
+      rules?.start(request.params);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -126,7 +127,8 @@ export class BatchSampler implements Sampler {
       const results: (Sample | undefined)[] = Array.from({ length: n });
       const weightVersion = this.#weightVersion;
       const begun = 0;
-      this.#queue.push({ request, n, weightVersion, begun, results, open: n, resolve, reject });
+      const own = { request, rules, n, weightVersion, begun };
+      this.#queue.push({ ...own, results, open: n, resolve, reject });
       void this.#work();
     });
   }
@@ -243,7 +245,7 @@ export class BatchSampler implements Sampler {
 
   #next(queued: QueuedRequest): Sequence {
     const { params } = queued.request;
-    const rules = params.rules === undefined ? null : this.#rules.start(params.rules, params);
+    const rules = queued.rules?.start(params) ?? null;
     return newSequence(queued, this.#begun++, this.contextLength, rules);
   }
 

@@ -1,12 +1,15 @@
 /** One sequence that is being sampled, and the request that it belongs to. */
 import type { Sample, SampleRequest, StopReason, WeightChange } from "../../core/policy.ts";
 import { createRandom, deriveSeed } from "../../util/random.ts";
+import type { CompiledRules } from "../logit-rules/compiler.ts";
 import type { RuleState } from "../logit-rules/rule-state.ts";
 import type { BucketSequence } from "./decode-bucket.ts";
 import { isTempered, type SampledToken } from "./sample-token.ts";
 
 export interface QueuedRequest {
   readonly request: SampleRequest;
+  /** What all of its sequences begin with; null for nothing. */
+  readonly rules: CompiledRules | null;
   readonly n: number;
   readonly weightVersion: number;
   /** Sequences started for it. */

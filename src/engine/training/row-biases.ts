@@ -66,7 +66,7 @@ export function findRowBiases(
 function biasesOf(row: TrainingRow, compiler: LogitRuleCompiler): ReadonlyMap<number, LogitBias> {
   const found = new Map<number, LogitBias>();
   for (const { start, end, rules, maxTokens, stopTokenIds } of row.rules ?? []) {
-    const state = compiler.start(rules, { maxTokens, stopTokenIds });
+    const state = compiler.compile(rules).start({ maxTokens, stopTokenIds });
     for (let at = start; at < end; at++) {
       const bias = state.bias();
       if (bias !== null) found.set(at, bias);

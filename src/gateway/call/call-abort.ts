@@ -34,6 +34,16 @@ export class CallAbort {
     }, this.#limitMs);
   }
 
+  /** `work` before the call begins, which has as much time as the call. */
+  async before<T>(work: Promise<T>): Promise<T> {
+    this.start();
+    try {
+      return await this.wait(work);
+    } finally {
+      clearTimeout(this.#deadline);
+    }
+  }
+
   /** For the sampler. */
   get signal(): AbortSignal {
     return this.#signal.signal;

@@ -28,6 +28,14 @@ export interface OutputForm {
   readonly unenforced: readonly string[];
 }
 
+/** How schemas of a request wait for the thread that compiles them. */
+export interface CompileTurn {
+  /** Groups take turns: the session. */
+  readonly group: string;
+  /** A client that leaves takes its schemas with it. */
+  readonly signal: AbortSignal;
+}
+
 type JsonGrammar = Extract<Grammar, { readonly type: "json" }>;
 
 function contentGrammar(format: JsonValue | undefined): JsonGrammar | undefined {
@@ -45,12 +53,12 @@ function namedTool(choice: JsonValue | undefined): string | undefined {
 
 /**
  * Schemas are compiled in a thread, once each.
- * @param group whose turn it is there: the session
- * @throws ApiError 400 for a schema that is none, or takes too much work, or a tool that is not offered.
+ * @param turn whose turn it is there, and until when
+ * @throws the signal's reason; ApiError 400 for a schema that is none, or takes too much work, or a tool that is not offered.
  */
 export async function readOutputForm(
   request: CallRequest,
-  group: string,
+  turn: CompileTurn,
 ): Promise<OutputForm | null> {
   const { response_format: format, tool_choice: choice } = request.serverFields ?? {};
   const name = namedTool(choice);
@@ -66,7 +74,7 @@ export async function readOutputForm(
   const content = contentGrammar(format);
   const hasStrict = (request.strictTools ?? []).length > 0;
   if (content === undefined && !mustCall && !hasStrict && request.singleCall !== true) return null;
-  const outcome = content && (await compiled(content.schema, group, "response_format"));
+  const outcome = content && (await compiled(content.schema, turn, "response_format"));
   if (outcome !== undefined && "problem" in outcome) {
     throw badRequest(
       "response_format",
@@ -78,14 +86,18 @@ export async function readOutputForm(
     tools,
     mustCall,
     singleCall: request.singleCall === true,
-    strict: await strictTools(request, tools, group),
+    strict: await strictTools(request, tools, turn),
     unenforced: outcome?.compiled.unenforced ?? [],
   };
 }
 
-async function compiled(schema: JsonValue, group: string, field: string): Promise<SchemaOutcome> {
+async function compiled(
+  schema: JsonValue,
+  { group, signal }: CompileTurn,
+  field: string,
+): Promise<SchemaOutcome> {
   try {
-    return await schemaOutcome(schema, group);
+    return await schemaOutcome(schema, group, signal);
   } catch (error) {
     if (!(error instanceof GrammarLimitError)) throw error;
     throw new ApiError({
@@ -106,9 +118,9 @@ async function compiled(schema: JsonValue, group: string, field: string): Promis
 export async function unenforcedOf(
   request: CallRequest,
   renderer: Renderer,
-  { isApplied, group }: { readonly isApplied: boolean; readonly group: string },
+  { isApplied, ...turn }: CompileTurn & { readonly isApplied: boolean },
 ): Promise<readonly string[]> {
-  const form = await readOutputForm(request, group);
+  const form = await readOutputForm(request, turn);
   if (form === null) return [];
   const { content, mustCall, singleCall } = form;
   const strict = (request.strictTools ?? []).length > 0;
@@ -144,13 +156,13 @@ interface StrictTool {
 async function strictTools(
   { strictTools: wanted = [] }: CallRequest,
   tools: readonly ToolDefinition[],
-  group: string,
+  turn: CompileTurn,
 ): Promise<readonly StrictTool[]> {
   const names = new Set(wanted);
   const found: StrictTool[] = [];
   for (const { name, parameters } of tools) {
     if (!names.has(name)) continue;
-    const outcome = parameters && (await compiled(parameters, group, "tools"));
+    const outcome = parameters && (await compiled(parameters, turn, "tools"));
     if (outcome === undefined) found.push({ name, unenforced: [], isReadable: false });
     else if ("problem" in outcome)
       found.push({ name, unenforced: [`#: ${outcome.problem}`], isReadable: false });

@@ -131,7 +131,7 @@ export async function prepareCall(
   const { sampleKey, sampling } = planCall(call, promptKey(prompt.tokens));
   const maxTokens = Math.min(sampling.maxTokens, room);
   const stopTokenIds = renderer.stop.tokenIds;
-  const form = await readOutputForm(request, session.uid);
+  const form = await readOutputForm(request, { group: session.uid, signal });
   const rules = policy.rules === true ? logitRules(request, form, renderer) : undefined;
   const all = { ...sampling, maxTokens, stopTokenIds, ...defined({ rules }) };
   return { ...prompt, chain, sampleKey, sampling: all, form };

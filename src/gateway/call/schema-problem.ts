@@ -5,8 +5,8 @@ import { GrammarError } from "../../grammar/grammar-error.ts";
 import { GrammarLimitError, type WorkBudget } from "../../grammar/work-budget.ts";
 import type { JsonValue } from "../../core/message.ts";
 
-/** Steps of one check, while other calls wait: some milliseconds. */
-const steps = 200_000;
+/** Steps of one check, while other calls wait: 20 milliseconds at most. */
+const steps = 100_000;
 
 /** By schema; the reason where there is none. */
 const checks = new WeakMap<object, SchemaCheck | string>();

@@ -152,13 +152,20 @@ async function replyTo(
   if (lost !== undefined) return repeatResponse(lost, { stream, whole });
   const { gateway, session, route } = context;
   const { abilities, renderer } = gateway.target;
-  // A server that renders messages is told the form, and has its own way.
-  const given = { isApplied: abilities.rules, group: session.uid };
-  const unenforced = abilities.serverFields ? [] : await unenforcedOf(request, renderer, given);
-  gateway.ignored.noteUnenforced(request.protocol, unenforced);
-  const headers = unenforcedHeaders(unenforced);
   const abort = new CallAbort(gateway.requestTimeoutMs);
   abort.followClient(context.request);
+  // A server that renders messages is told the form, and has its own way.
+  const given = { isApplied: abilities.rules, group: session.uid, signal: abort.signal };
+  let unenforced: readonly string[] = [];
+  try {
+    if (!abilities.serverFields)
+      unenforced = await abort.before(unenforcedOf(request, renderer, given));
+  } catch (error) {
+    abort.dispose();
+    throw error;
+  }
+  gateway.ignored.noteUnenforced(request.protocol, unenforced);
+  const headers = unenforcedHeaders(unenforced);
   const { target } = gateway;
   const { trajectoryUid } = route;
   const own = { target, session, trajectoryUid, request, abort, responseId };

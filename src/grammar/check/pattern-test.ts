@@ -1,5 +1,5 @@
 /** Patterns of a schema on texts that a model wrote: linear, and read as the grammar reads them. */
-import { includes } from "../strings/language.ts";
+import { includes, type Language } from "../strings/language.ts";
 import { patternLanguage } from "../strings/regex.ts";
 import { GrammarLimitError, WorkBudget } from "../work-budget.ts";
 
@@ -9,11 +9,22 @@ export type PatternTest = (text: string, budget: WorkBudget) => boolean;
 /** Steps that the states of one pattern may take before they are forgotten. */
 const statesLimit = 200_000;
 
+/** A step of reading a pattern takes as long as so many of a check. */
+const readingWeight = 4;
+
+function readPattern(pattern: string, states: WorkBudget, reading: WorkBudget): Language {
+  try {
+    return patternLanguage(pattern, states);
+  } finally {
+    // Also of one that is not supported, which was read up to there.
+    reading.spend(readingWeight * states.spent);
+  }
+}
+
 /** @throws RangeError or SyntaxError saying what is not supported; GrammarLimitError. */
 export function patternTest(pattern: string, reading: WorkBudget): PatternTest {
   let states = new WorkBudget(statesLimit);
-  let language = patternLanguage(pattern, states);
-  reading.spend(states.spent);
+  let language = readPattern(pattern, states, reading);
   return (text, budget) => {
     const before = states.spent;
     try {

@@ -10,39 +10,27 @@ import { formatChecks } from "./format-checks.ts";
 import type { PatternTest } from "./pattern-test.ts";
 import type { SchemaCheckOptions } from "./schema-check-options.ts";
 
-const one = [
-  "additionalItems",
-  "additionalProperties",
-  "contains",
-  "else",
-  "if",
-  "items",
-  "not",
-  "propertyNames",
-  "then",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-];
-const lists = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
-const maps = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
-const texts = ["required"];
-const numbers = [
-  "minimum",
-  "maximum",
-  "exclusiveMinimum",
-  "exclusiveMaximum",
-  "multipleOf",
-  "minLength",
-  "maxLength",
-  "minItems",
-  "maxItems",
-  "minProperties",
-  "maxProperties",
-  "minContains",
-  "maxContains",
-];
+type Kind = "schema" | "schemas" | "map" | "items" | "names" | "list" | "number" | "text";
+
+/** What the values of keywords are, for those that are read. */
+const kinds = new Map<string, Kind>();
+const named: Readonly<Record<Kind, string>> = {
+  schema:
+    "additionalItems additionalProperties contains else if not propertyNames then unevaluatedItems unevaluatedProperties",
+  schemas: "allOf anyOf oneOf prefixItems",
+  map: "properties patternProperties dependentSchemas dependencies",
+  items: "items",
+  names: "required",
+  list: "enum",
+  number:
+    "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains",
+  text: "pattern $ref",
+};
+for (const [kind, names] of Object.entries(named))
+  for (const name of names.split(" ")) kinds.set(name, kind as Kind);
+
 const types = new Set(["array", "boolean", "integer", "null", "number", "object", "string"]);
-const refused = ["$dynamicRef", "$recursiveRef"];
+const refused = new Set(["$dynamicRef", "$recursiveRef"]);
 
 export interface ReadSchema {
   /** [source] all that `pattern` and `patternProperties` have. */
@@ -50,6 +38,14 @@ export interface ReadSchema {
   /** It has `unevaluatedItems` or `unevaluatedProperties`. */
   readonly tracks: boolean;
 }
+
+interface Part {
+  readonly schema: Schema | undefined;
+  readonly path: string;
+}
+
+/** What reading one takes, beside its keywords. */
+const stepsOfSchema = 4;
 
 /** @throws GrammarError for what is no schema, or has keywords that are not supported; GrammarLimitError */
 export function readSchema(
@@ -60,9 +56,7 @@ export function readSchema(
   checkDepth(root, budget);
   const patterns = new Map<string, PatternTest>();
   let tracks = false;
-  const queue: { readonly schema: Schema | undefined; readonly path: string }[] = [
-    { schema: root, path: "#" },
-  ];
+  const queue: Part[] = [{ schema: root, path: "#" }];
   const known = new Set<Schema>();
   const note = (pattern: string, path: string): void => {
     if (patterns.has(pattern)) return;
@@ -82,69 +76,81 @@ export function readSchema(
     if (typeof schema === "boolean" || known.has(schema as Schema)) continue;
     if (!isObject(schema)) throw new GrammarError(path, "a schema must be an object or a boolean");
     known.add(schema);
-    budget.spend(1 + Object.keys(schema).length);
-    checkOwn(schema, path, schema === root, budget);
+    // Only what it has is looked at, so that its size is what it costs.
+    const fields = Object.entries(schema);
+    budget.spend(stepsOfSchema + fields.length);
+    for (const [name, value] of fields) {
+      checkOwn(name, value, { path, isRoot: schema === root, budget });
+      for (const part of partsOf(name, value, path)) {
+        budget.spend(1);
+        queue.push(part);
+      }
+    }
     if (!anyFormat) checkFormat(schema, path);
     tracks ||= "unevaluatedItems" in schema || "unevaluatedProperties" in schema;
-    if (typeof schema["pattern"] === "string") note(schema["pattern"], path);
-    for (const pattern of Object.keys(mapOf(schema, "patternProperties", path)))
-      note(pattern, path);
-    if (typeof schema["$ref"] === "string")
-      queue.push({ schema: resolvePointer(root, schema["$ref"], path), path: schema["$ref"] });
-    for (const name of one)
-      if (Object.hasOwn(schema, name) && !Array.isArray(schema[name]))
-        queue.push({ schema: schema[name], path: `${path}/${name}` });
-    for (const name of lists)
-      for (const [i, part] of listOf(schema, name, path).entries())
-        queue.push({ schema: part, path: `${path}/${name}/${i}` });
-    for (const name of maps)
-      for (const [key, part] of Object.entries(mapOf(schema, name, path)))
-        if (!Array.isArray(part)) queue.push({ schema: part, path: `${path}/${name}/${key}` });
+    const { pattern, patternProperties, $ref: pointer } = schema;
+    if (typeof pattern === "string") note(pattern, path);
+    if (isObject(patternProperties))
+      for (const source of Object.keys(patternProperties)) note(source, path);
+    if (typeof pointer === "string")
+      queue.push({ schema: resolvePointer(root, pointer, path), path: pointer });
   }
   return { patterns, tracks };
 }
 
-function listOf(schema: JsonObject, name: string, path: string): readonly JsonValue[] {
-  if (!Object.hasOwn(schema, name)) return [];
-  const list = schema[name];
-  if (Array.isArray(list)) return list as readonly JsonValue[];
-  if (name === "items") return [];
-  throw new GrammarError(path, `${name} must be a list`);
+/** Schemas in the value of a keyword, with their places. */
+function* partsOf(name: string, value: JsonValue, path: string): Generator<Part> {
+  const kind = kinds.get(name);
+  const isList = Array.isArray(value);
+  if (kind === "schema" || (kind === "items" && !isList)) {
+    if (!isList) yield { schema: value, path: `${path}/${name}` };
+  } else if (kind === "schemas" || kind === "items") {
+    for (const [i, part] of (value as readonly Schema[]).entries())
+      yield { schema: part, path: `${path}/${name}/${i}` };
+  } else if (kind === "map") {
+    for (const [key, part] of Object.entries(value as JsonObject))
+      if (!Array.isArray(part)) yield { schema: part, path: `${path}/${name}/${key}` };
+  }
 }
 
-function mapOf(schema: JsonObject, name: string, path: string): JsonObject {
-  const map = Object.hasOwn(schema, name) ? schema[name] : {};
-  if (isObject(map)) return map;
-  throw new GrammarError(path, `${name} must be an object`);
+interface Place {
+  readonly path: string;
+  readonly isRoot: boolean;
+  readonly budget: WorkBudget;
 }
 
-function checkOwn(schema: JsonObject, path: string, isRoot: boolean, budget: WorkBudget): void {
-  for (const name of refused)
-    if (Object.hasOwn(schema, name)) throw new GrammarError(path, `${name} is not supported`);
-  if (!isRoot && typeof schema["$id"] === "string")
+/** @throws GrammarError where a keyword's value is none of its kind, or it is not supported. */
+function checkOwn(name: string, value: JsonValue, { path, isRoot, budget }: Place): void {
+  if (refused.has(name)) throw new GrammarError(path, `${name} is not supported`);
+  if (name === "$id" && !isRoot && typeof value === "string")
     throw new GrammarError(path, "$id inside of a schema is not supported");
-  for (const name of numbers)
-    if (Object.hasOwn(schema, name) && typeof schema[name] !== "number")
-      throw new GrammarError(path, `${name} must be a number`);
-  for (const name of texts)
-    if (listOf(schema, name, path).some((text) => typeof text !== "string"))
-      throw new GrammarError(path, `${name} must be a list of names`);
-  for (const needed of Object.values(mapOf(schema, "dependentRequired", path)))
-    if (!Array.isArray(needed)) throw new GrammarError(path, "dependentRequired must have lists");
-  listOf(schema, "enum", path);
-  const { type, pattern, $ref: pointer } = schema as Record<string, unknown>;
-  const named = Array.isArray(type)
-    ? (type as readonly unknown[])
-    : type === undefined
-      ? []
-      : [type];
-  budget.spend(named.length);
-  for (const name of named)
-    if (!types.has(name as string)) throw new GrammarError(path, `"${String(name)}" is not a type`);
-  if (pattern !== undefined && typeof pattern !== "string")
-    throw new GrammarError(path, "pattern must be a text");
-  if (pointer !== undefined && typeof pointer !== "string")
-    throw new GrammarError(path, "$ref must be a text");
+  if (name === "type") {
+    const all: readonly JsonValue[] = Array.isArray(value) ? value : [value];
+    budget.spend(all.length);
+    for (const one of all)
+      if (!types.has(one as string))
+        throw new GrammarError(path, `${JSON.stringify(one)} is not a type`);
+  }
+  if (name === "dependentRequired") {
+    requireObject(name, value, path);
+    if (!Object.values(value as JsonObject).every(Array.isArray))
+      throw new GrammarError(path, "dependentRequired must have lists");
+  }
+  const kind = kinds.get(name);
+  const isList = Array.isArray(value);
+  if ((kind === "schemas" || kind === "names" || kind === "list") && !isList)
+    throw new GrammarError(path, `${name} must be a list`);
+  if (kind === "names" && (value as readonly JsonValue[]).some((text) => typeof text !== "string"))
+    throw new GrammarError(path, `${name} must be a list of names`);
+  if (kind === "number" && typeof value !== "number")
+    throw new GrammarError(path, `${name} must be a number`);
+  if (kind === "text" && typeof value !== "string")
+    throw new GrammarError(path, `${name} must be a text`);
+  if (kind === "map") requireObject(name, value, path);
+}
+
+function requireObject(name: string, value: JsonValue, path: string): void {
+  if (!isObject(value)) throw new GrammarError(path, `${name} must be an object`);
 }
 
 function checkFormat({ format }: JsonObject, path: string): void {

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Grammar } from "../../core/grammar.ts";
 import type { JsonValue } from "../../core/message.ts";
+import { raceAbort } from "../../util/abort.ts";
 import { checkDepth } from "../schema/check-depth.ts";
 import { compileSchema, type CompiledSchema } from "../schema/compile-schema.ts";
 import { GrammarLimitError, WorkBudget } from "../work-budget.ts";
@@ -21,14 +22,34 @@ const maxValues = 100_000;
 const maxKept = 256;
 const maxBytes = 64 * 2 ** 20;
 
+/** What the thread compiles, or will. */
+interface Running {
+  readonly outcome: Promise<SchemaOutcome>;
+  /** False where the thread has begun. */
+  readonly takeBack: () => boolean;
+  /** Those that wait for it. */
+  waiting: number;
+}
+
 const thread = new SchemaThread();
 const kept = new Map<string, SchemaOutcome>();
-const running = new Map<string, Promise<SchemaOutcome>>();
+const running = new Map<string, Running>();
 let bytes = 0;
 
-const keyOf = (text: string): string => createHash("sha256").update(text).digest("base64");
+/** One request asks for the key of its schema several times, and a large schema takes milliseconds. */
+const keys = new WeakMap<object, string>();
 
-export const schemaKey = (schema: JsonValue): string => keyOf(JSON.stringify(schema));
+function keyOf(schema: JsonValue): string {
+  return createHash("sha256").update(JSON.stringify(schema)).digest("base64");
+}
+
+/** Of a schema that does not change. */
+export function schemaKey(schema: JsonValue): string {
+  if (typeof schema !== "object" || schema === null) return keyOf(schema);
+  const key = keys.get(schema) ?? keyOf(schema);
+  keys.set(schema, key);
+  return key;
+}
 
 function keep(key: string, outcome: SchemaOutcome): void {
   const before = kept.get(key);
@@ -54,34 +75,52 @@ function quickly(schema: JsonValue): SchemaOutcome | null {
   }
 }
 
-async function compiled(schema: JsonValue, group: string): Promise<SchemaOutcome> {
-  const text = JSON.stringify(schema);
-  const key = keyOf(text);
-  // What is being compiled was not quick before.
-  const known = kept.get(key) ?? running.get(key) ?? quickly(schema);
-  if (known !== null) {
-    const outcome = await known;
-    keep(key, outcome);
-    return outcome;
-  }
-  const work = thread.compile(text, group);
-  running.set(key, work);
-  try {
-    const outcome = await work;
-    keep(key, outcome);
-    return outcome;
-  } finally {
+function compileInThread(schema: JsonValue, key: string, group: string): Running {
+  const job = thread.compile(JSON.stringify(schema), group);
+  const outcome = job.outcome.then((found) => {
     running.delete(key);
+    keep(key, found);
+    return found;
+  });
+  const started = { outcome, takeBack: () => job.takeBack(), waiting: 0 };
+  running.set(key, started);
+  return started;
+}
+
+/** What nobody waits for any more is not compiled, unless the thread has begun. */
+async function waitFor(job: Running, key: string, signal: AbortSignal): Promise<SchemaOutcome> {
+  job.waiting++;
+  try {
+    return await raceAbort(job.outcome, signal);
+  } finally {
+    job.waiting--;
+    if (job.waiting === 0 && job.takeBack()) running.delete(key);
   }
 }
 
+const never = new AbortController().signal;
+
 /**
  * @param group whose turn it is, such as a session
+ * @param signal ends the wait, with its reason
  * @throws GrammarLimitError where too many of the group are waiting.
  */
-export async function schemaOutcome(schema: JsonValue, group: string): Promise<SchemaOutcome> {
-  const tooDeep = problemOf(() => checkDepth(schema, new WorkBudget(maxValues)));
-  return tooDeep ?? compiled(schema, group);
+export async function schemaOutcome(
+  schema: JsonValue,
+  group: string,
+  signal: AbortSignal = never,
+): Promise<SchemaOutcome> {
+  const isKnown = typeof schema === "object" && schema !== null && keys.has(schema);
+  const tooDeep = isKnown ? null : problemOf(() => checkDepth(schema, new WorkBudget(maxValues)));
+  if (tooDeep !== null) return tooDeep;
+  const key = schemaKey(schema);
+  // What is being compiled was not quick before.
+  const job = running.get(key);
+  if (job !== undefined) return waitFor(job, key, signal);
+  const known = kept.get(key) ?? quickly(schema);
+  if (known === null) return waitFor(compileInThread(schema, key, group), key, signal);
+  keep(key, known);
+  return known;
 }
 
 /** Compiled schemas by `schemaKey`; other threads take them without a copy. */
@@ -95,13 +134,19 @@ function* schemasOf(grammar: Grammar): Generator<JsonValue> {
   for (const part of parts) yield* schemasOf(part);
 }
 
-/** All schemas of a grammar. @throws GrammarLimitError, or an error that says why one is none. */
-export async function readySchemas(grammar: Grammar, group: string): Promise<ReadySchemas> {
+/**
+ * All schemas of a grammar. What was compiled for a request is kept, so most are there; each other one has a turn
+ * of its own.
+ * @throws an error that says why one is none
+ */
+export async function readySchemas(grammar: Grammar): Promise<ReadySchemas> {
   const found = new Map<string, CompiledSchema>();
   for (const schema of schemasOf(grammar)) {
-    const outcome = await schemaOutcome(schema, group);
+    const key = schemaKey(schema);
+    if (found.has(key)) continue;
+    const outcome = await schemaOutcome(schema, key);
     if ("problem" in outcome) throw new GrammarLimitError(outcome.problem);
-    found.set(schemaKey(schema), outcome.compiled);
+    found.set(key, outcome.compiled);
   }
   return [...found];
 }

@@ -13,6 +13,13 @@ interface Job {
   readonly resolve: (outcome: SchemaOutcome) => void;
 }
 
+export interface CompileJob {
+  /** Never, where it was taken back. */
+  readonly outcome: Promise<SchemaOutcome>;
+  /** Leaves the queue; false where the thread has begun, or has ended. */
+  takeBack(): boolean;
+}
+
 /** Second walls behind the budget of steps, which ends long before on any machine that is not overloaded. */
 const maxMs = 30_000;
 const resourceLimits = { maxOldGenerationSizeMb: 512 };
@@ -29,17 +36,30 @@ export class SchemaThread {
   readonly #waiting = new Map<string, Job[]>();
 
   /** @param schema as JSON @throws GrammarLimitError where too many of the group are waiting. */
-  compile(schema: string, group: string): Promise<SchemaOutcome> {
+  compile(schema: string, group: string): CompileJob {
     const jobs = this.#waiting.get(group) ?? [];
     if (jobs.length >= maxWaiting)
       throw new GrammarLimitError(
         `${maxWaiting} other schemas are waiting to be compiled; send it again later`,
       );
-    return new Promise((resolve) => {
-      jobs.push({ schema, resolve });
-      this.#waiting.set(group, jobs);
-      this.#next();
+    let resolve!: Job["resolve"];
+    const outcome = new Promise<SchemaOutcome>((settle) => {
+      resolve = settle;
     });
+    const job: Job = { schema, resolve };
+    jobs.push(job);
+    this.#waiting.set(group, jobs);
+    this.#next();
+    return { outcome, takeBack: () => this.#takeBack(job, group) };
+  }
+
+  #takeBack(job: Job, group: string): boolean {
+    const jobs = this.#waiting.get(group);
+    const at = jobs?.indexOf(job) ?? -1;
+    if (jobs === undefined || at === -1) return false;
+    jobs.splice(at, 1);
+    if (jobs.length === 0) this.#waiting.delete(group);
+    return true;
   }
 
   #next(): void {
