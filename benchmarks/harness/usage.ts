@@ -8,7 +8,7 @@ const options = [
   ["  --quick", "smaller sizes: shows that it works, not how fast it is"],
   [
     "  --repetitions N",
-    "measured repetitions, of which the median counts (default 3, gateway-peers 5)",
+    "measured repetitions, of which the median counts (default 3; gateway-peers, hostile-schemas 5)",
   ],
   ["  --seeds N", "demo: seeds 1 to N (default 5)"],
 ];

@@ -46,47 +46,45 @@ interface Series {
 
 export const hostileSchemas: Benchmark = {
   name: "hostile-schemas",
+  repetitions: 5,
   summary: "calls of one session while another sends schemas that are made to cost",
   async run({ quick, repetitions }, log) {
     if (process.platform !== "linux")
       throw new ConfigError({
         message: "hostile-schemas reads processor times that Linux alone has.",
       });
-    const count = quick ? 50 : 2000;
+    const count = quick ? 50 : 250;
     const server = await startChild<ServerOutput>(serverFile, {});
     const { url, adminToken, ticksUrl } = server.output;
     const ticks = async (): Promise<Ticks> => (await (await fetch(ticksUrl)).json()) as Ticks;
     const session = await openSession(url, adminToken);
     const stranger = await openSession(url, adminToken);
     await callDuring(session, delay(2000));
+    const measure = async (to: Series, work: Promise<unknown>): Promise<void> => {
+      await ticks();
+      to.rounds.push(await callDuring(session, work));
+      const { longest } = await ticks();
+      to.longest.push(...longest);
+      log(`the main thread is busy for ${longest[0]!.toFixed(1)} ms at most`);
+    };
     const alone: Series = { rounds: [], longest: [] };
     const beside: Series = { rounds: [], longest: [] };
+    const worst: Series = { rounds: [], longest: [] };
     const sent = { accepted: 0, refused: 0 };
-    for (let round = 0; round < repetitions; round++) {
-      await ticks();
-      alone.rounds.push(await callDuring(session, delay(quick ? 2000 : 10_000)));
-      alone.longest.push(...(await ticks()).longest);
-      const work: StrangerInput = {
-        session: stranger,
-        first: 1_000_000 + round * count,
-        count,
-        connections,
-        withHostile: round === 0,
-      };
-      const attack = runChild<StrangerOutput>(strangerFile, work);
-      beside.rounds.push(await callDuring(session, attack));
-      const { accepted, refused } = await attack;
+    const send = async (random: StrangerInput["random"]): Promise<void> => {
+      const input: StrangerInput = { session: stranger, random, connections };
+      const { accepted, refused } = await runChild<StrangerOutput>(strangerFile, input);
       sent.accepted += accepted;
       sent.refused += refused;
-      const { longest } = await ticks();
-      beside.longest.push(...longest);
-      log(
-        `round ${round + 1}: ${accepted} accepted, ${refused} refused; busy at most ${longest
-          .slice(0, 5)
-          .map((ms) => ms.toFixed(1))
-          .join(", ")} ms`,
-      );
+    };
+    for (let round = 0; round < repetitions; round++) {
+      log(`round ${round + 1}: alone ...`);
+      await measure(alone, delay(quick ? 2000 : 10_000));
+      log(`beside ${count} random schemas ...`);
+      await measure(beside, send({ first: 1_000_000 + round * count, count }));
     }
+    log("beside those of the tests ...");
+    await measure(worst, send(null));
     await server.stop();
     const series = (label: string, { rounds, longest }: Series, isBar: boolean): Result[] => [
       result(`${label}: calls of the other session`, "", rounds.flat().length),
@@ -109,7 +107,8 @@ export const hostileSchemas: Benchmark = {
       result("schemas accepted", "", sent.accepted),
       result("schemas refused", "", sent.refused),
       ...series("alone", alone, false),
-      ...series("beside them", beside, !quick),
+      ...series("beside random schemas", beside, !quick),
+      ...series("beside the worst that tests have", worst, false),
     ];
   },
 };

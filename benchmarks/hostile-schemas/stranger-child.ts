@@ -1,4 +1,4 @@
-/** Child: a client that sends random schemas on some connections at once, and those of the tests first. */
+/** Child: a client that sends schemas on some connections at once. */
 import type { JsonValue } from "../../src/core/message.ts";
 import { hostileSchemas } from "../../test/grammar/hostile-schemas.ts";
 import { randomSchema } from "../../test/grammar/random-schema.ts";
@@ -7,11 +7,9 @@ import { callForm, type Session } from "./call-form.ts";
 
 export interface StrangerInput {
   readonly session: Session;
-  /** Seeds of random schemas: from this one, so many. */
-  readonly first: number;
-  readonly count: number;
+  /** Seeds of random schemas: from this one, so many; null for the schemas of the tests. */
+  readonly random: { readonly first: number; readonly count: number } | null;
   readonly connections: number;
-  readonly withHostile: boolean;
 }
 
 export interface StrangerOutput {
@@ -24,29 +22,21 @@ const sendable = hostileSchemas
   .filter(([name]) => name !== "10,000 lists within lists")
   .map(([, , schema]) => schema);
 
-answer(
-  async ({
-    session,
-    first,
-    count,
-    connections,
-    withHostile,
-  }: StrangerInput): Promise<StrangerOutput> => {
-    const found = { accepted: 0, refused: 0 };
-    const hostile = withHostile ? sendable : [];
-    let next = 0;
-    const schemaAt = (i: number): JsonValue =>
-      hostile[i] ?? randomSchema(first + i - hostile.length);
-    await Promise.all(
-      Array.from({ length: connections }, async () => {
-        while (next < count + hostile.length) {
-          const status = await callForm(session, schemaAt(next++));
-          if (status === 200) found.accepted++;
-          else if (status === 400) found.refused++;
-          else throw new Error(`A schema was answered with ${status}.`);
-        }
-      }),
-    );
-    return found;
-  },
-);
+answer(async ({ session, random, connections }: StrangerInput): Promise<StrangerOutput> => {
+  const found = { accepted: 0, refused: 0 };
+  const count = random?.count ?? sendable.length;
+  const schemaAt = (i: number): JsonValue =>
+    random === null ? sendable[i]! : randomSchema(random.first + i);
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      while (next < count) {
+        const status = await callForm(session, schemaAt(next++));
+        if (status === 200) found.accepted++;
+        else if (status === 400) found.refused++;
+        else throw new Error(`A schema was answered with ${status}.`);
+      }
+    }),
+  );
+  return found;
+});

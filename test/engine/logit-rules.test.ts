@@ -3,12 +3,18 @@
  * log-probabilities that were sampled with. Plain JavaScript recomputes them from the full softmax.
  */
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { LocalBackend } from "../../src/backends/local/backend.ts";
+import { WorkerClient } from "../../src/backends/local/worker-client.ts";
 import type { SamplerTarget } from "../../src/core/backend.ts";
 import type { LogitRules } from "../../src/core/grammar.ts";
 import { defaultLoss, defaultOptim } from "../../src/core/loss/loss.ts";
 import type { TrainingRow } from "../../src/core/loss/training-row.ts";
+import { LogitRuleCompiler } from "../../src/engine/logit-rules/compiler.ts";
+import { compileSchema } from "../../src/grammar/schema/compile-schema.ts";
+import { schemaKey, type ReadySchemas } from "../../src/grammar/thread/compiled-schemas.ts";
+import { isAllowed } from "../../src/grammar/token-masks.ts";
+import { byteVocabulary } from "../grammar/byte-vocabulary.ts";
 import { defaultSampling, type Sample, type SamplingParams } from "../../src/core/policy.ts";
 
 let backend: LocalBackend;
@@ -68,6 +74,49 @@ function rowOf(
     },
   };
 }
+
+/** What each row needs to be computed under rules, as the engine's thread gets it. */
+const keysOf = (input: unknown): readonly string[] =>
+  (input as { readonly schemas: ReadySchemas }).schemas.map(([key]) => key);
+
+it("sends rows to the engine's thread with their schemas compiled, once each", async () => {
+  const params = paramsOf(1, json);
+  const samples = await target.sampler.sample({ tokens: prompt, params, n: 2 });
+  const other: LogitRules = { grammar: { type: "json", schema: { enum: ["a", "b"] } } };
+  const rows = [
+    ...samples.map((sample) => rowOf(sample, params)),
+    ...samples.map((sample) => rowOf(sample, { ...params, rules: structuredClone(json) })),
+    ...samples.map((sample) => rowOf(sample, { ...params, rules: other })),
+  ];
+  const sent = vi.spyOn(WorkerClient.prototype, "call");
+  await backend.forward(rows);
+  await backend.entropies(rows);
+  await backend.updatePolicy(rows, defaultLoss, { ...defaultOptim, learningRate: 0 });
+  const keys = [schemaKey(schema), schemaKey({ enum: ["a", "b"] })];
+  expect(sent.mock.calls.map(([name, input]) => [name, keysOf(input)])).toEqual([
+    ["forward", keys],
+    ["entropies", keys],
+    ["update", keys],
+  ]);
+  sent.mockRestore();
+});
+
+it("uses all compiled schemas of one batch, however many, and compiles none again", () => {
+  const vocabulary = byteVocabulary([]);
+  const rules = new LogitRuleCompiler(vocabulary.size);
+  rules.vocabulary = vocabulary;
+  const schemas = Array.from({ length: 100 }, (_, i) => ({ const: `schema ${i}` }));
+  // A compiled form that is not the schema's own shows which of both is used.
+  const ready = compileSchema({ const: 1 });
+  rules.add(schemas.map((one) => [schemaKey(one), ready] as const));
+  for (const one of schemas) {
+    const state = rules
+      .compile({ grammar: { type: "json", schema: one } })
+      .start({ maxTokens: 9, stopTokenIds: [] });
+    const { mask } = state.bias()!;
+    expect([isAllowed(mask!, "1".charCodeAt(0)), mask!.count]).toEqual([true, 1]);
+  }
+});
 
 const sampling: readonly (readonly [string, LogitRules, number])[] = [
   ["a schema", json, 1],

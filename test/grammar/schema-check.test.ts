@@ -4,8 +4,9 @@
  */
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../src/core/message.ts";
-import { patternTest } from "../../src/grammar/check/pattern-test.ts";
+import { patternTest, type PatternTest } from "../../src/grammar/check/pattern-test.ts";
 import { SchemaCheck } from "../../src/grammar/check/schema-check.ts";
+import { GrammarLimitError, type WorkBudget } from "../../src/grammar/work-budget.ts";
 
 type Case = readonly [
   schema: JsonValue,
@@ -187,5 +188,25 @@ describe("values under", () => {
     expect(() => new SchemaCheck(schema, { steps: 300_000, pattern: patternTest })).toThrow(
       message,
     );
+  });
+
+  it("are refused for what reading them takes, also in patterns that are not supported", () => {
+    // Each has more states than a pattern may have, which is found after as many.
+    const patterns = Array.from({ length: 20 }, (_, i) => `((a{0,30}){0,30}){0,30}${i}`);
+    const schema = { allOf: patterns.map((source) => ({ pattern: source })) };
+    const states: number[] = [];
+    const pattern = (source: string, budget: WorkBudget): PatternTest => {
+      try {
+        return patternTest(source, budget);
+      } catch (error) {
+        states.push(budget.spent);
+        if (error instanceof GrammarLimitError) throw error;
+        return () => true;
+      }
+    };
+    expect(() => new SchemaCheck(schema, { steps: 100_000, pattern, anyFormat: true })).toThrow(
+      GrammarLimitError,
+    );
+    expect(states).toHaveLength(2);
   });
 });

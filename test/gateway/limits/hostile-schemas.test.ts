@@ -19,15 +19,19 @@ beforeAll(async () => {
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-type Send = (fields: object) => Promise<{ readonly status: number; readonly text: string }>;
+type Send = (
+  fields: object,
+  signal?: AbortSignal,
+) => Promise<{ readonly status: number; readonly text: string }>;
 
 async function open(uid: string): Promise<Send> {
   const { baseUrl, apiKey } = await gateway.sessions.open({
     ...{ uid, seed: 1, sampling: { maxTokens: 20 } },
   });
-  return async (fields) => {
+  return async (fields, signal) => {
     const response = await fetch(`${baseUrl}/chat/completions`, {
       method: "POST",
+      signal: signal ?? null,
       headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
       body: JSON.stringify({ model: "m", messages: [{ role: "user", content: "q" }], ...fields }),
     });
@@ -82,6 +86,24 @@ it("do not keep other sessions waiting", async () => {
   expect((await other(formOf(plain))).status).toBe(200);
   expect(pending).toBeGreaterThan(5);
   expect(new Set(await Promise.all(slow))).toEqual(new Set([400]));
+});
+
+it("leave the queue with their client", async () => {
+  const send = await open("leaves");
+  const refused = (name: string): Promise<{ readonly status: number }> =>
+    send(formOf({ type: "string", pattern: `${name}.{40}c` }));
+  const leaving = new AbortController();
+  const slow = (i: number): object => formOf({ type: "string", pattern: `${i}.{40}c` });
+  // Long enough that the thread does not get through them.
+  const left = Array.from({ length: 60 }, async (_, i) => {
+    const { status } = await send(slow(i), leaving.signal).catch(() => ({ status: 0 }));
+    if (status === 429) leaving.abort();
+    return status;
+  });
+  // One is being compiled and 32 wait: the others are refused, and then all leave.
+  expect(await Promise.all(left)).toContain(429);
+  const { status } = await refused("after");
+  expect(status).toBe(400);
 });
 
 it(`${count} random ones have a status, and other sessions their responses`, async () => {
