@@ -4,10 +4,12 @@
  */
 import { randomUUID } from "node:crypto";
 import { delay, withTimeout } from "../util/abort.ts";
+import { readLimitedBytes } from "../util/read-limited.ts";
 import { backOffMs, readRetryAfterMs } from "../util/retry.ts";
 import {
   TinkerStatusError,
   TinkerUnreachableError,
+  TinkerWireError,
   type TinkerRequestName,
 } from "./tinker-error.ts";
 
@@ -49,6 +51,9 @@ export interface TransportOptions {
   /** Sent as `X-API-Key`. */
   readonly key: () => Promise<string>;
 }
+
+/** More than the samples or log-probabilities of any request. */
+const maxResponseBytes = 2 ** 30;
 
 /** Waiting turns no refusal into a success, apart from these. */
 export function isWorthRetrying(status: number): boolean {
@@ -137,7 +142,14 @@ export class Transport {
         signal,
         ...bodyOf(call),
       });
-      const bytes = new Uint8Array(await fetched.arrayBuffer());
+      const bytes = await readLimitedBytes(
+        fetched,
+        maxResponseBytes,
+        () =>
+          new TinkerWireError(
+            `The response to ${nameOf(call)} is larger than ${maxResponseBytes / 2 ** 20} MiB.`,
+          ),
+      );
       response = { status: fetched.status, headers: fetched.headers, bytes, tries };
     } catch (cause) {
       // A bad URL or key is no matter of time.

@@ -1,11 +1,11 @@
-/** The body of a response as text, up to a limit. */
+/** The body of a response, up to a limit. */
 
 /** @throws what `tooLarge` returns, before more than `maxBytes` are held. */
-export async function readLimited(
+export async function readLimitedBytes(
   response: Response,
   maxBytes: number,
   tooLarge: () => Error,
-): Promise<string> {
+): Promise<Buffer<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of response.body ?? []) {
@@ -13,5 +13,12 @@ export async function readLimited(
     if (size > maxBytes) throw tooLarge();
     pieces.push(piece as Uint8Array);
   }
-  return Buffer.concat(pieces).toString("utf8");
+  return Buffer.concat(pieces);
+}
+
+/** Likewise, as text. */
+export async function readLimited(
+  ...request: Parameters<typeof readLimitedBytes>
+): Promise<string> {
+  return (await readLimitedBytes(...request)).toString("utf8");
 }

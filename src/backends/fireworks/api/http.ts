@@ -3,6 +3,7 @@
  * key. Knows headers and statuses, not what a route does.
  */
 import { randomUUID } from "node:crypto";
+import { readLimited } from "../../../util/read-limited.ts";
 import { serverlessPath, type ClientSettings } from "./client-options.ts";
 import { FaultPolicy, type Fault } from "./fault-policy.ts";
 import { FireworksError, statusError, wireError } from "./fireworks-error.ts";
@@ -35,6 +36,9 @@ export interface Sent {
   readonly response: HttpResponse;
   readonly attempts: number;
 }
+
+/** More than the log-probabilities of any batch that is sent. */
+const maxResponseBytes = 256 * 2 ** 20;
 
 /** Between two warnings about retries of one route. */
 const warningMs = 15_000;
@@ -110,7 +114,10 @@ export class FireworksHttp {
         signal: AbortSignal.any([...ends, AbortSignal.timeout(call.timeoutMs ?? httpTimeoutMs)]),
         ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       });
-      response = { status: fetched.status, text: await fetched.text() };
+      const text = await readLimited(fetched, maxResponseBytes, () =>
+        wireError(`The response to ${request} is larger than ${maxResponseBytes / 2 ** 20} MiB.`),
+      );
+      response = { status: fetched.status, text };
     } catch (cause) {
       for (const signal of ends) signal.throwIfAborted();
       if (!isNetworkFailure(cause)) throw cause;
