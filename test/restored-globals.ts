@@ -77,7 +77,6 @@ async function leftRunning(): Promise<Record<string, number>> {
   }
 }
 
-// oxlint-disable vitest/no-standalone-expect -- a hook of every file
 // Hooks end in the reverse of their order, so this one sees what the file's own have restored.
 afterAll(async () => {
   const values = Object.fromEntries(

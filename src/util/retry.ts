@@ -25,17 +25,18 @@ export function backOffMs(failures: number, options: BackOff): number {
 const longestAskedMs = 600_000;
 
 /**
- * The `Retry-After` header, seconds or a date, in milliseconds from now, at most 10 minutes; undefined
- * when there is none or it cannot be read.
+ * The `Retry-After` header, seconds or a date, in milliseconds from now, at most `maxMs` (10 minutes);
+ * undefined when there is none or it cannot be read.
  */
 export function readRetryAfterMs(
   value: string | null | undefined,
   nowMs: number = Date.now(),
+  maxMs: number = longestAskedMs,
 ): number | undefined {
   if (value === undefined || value === null || value.trim() === "") return undefined;
   const seconds = Number(value);
   const ms = Number.isNaN(seconds) ? Date.parse(value) - nowMs : seconds * 1000;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), longestAskedMs);
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), maxMs);
 }
 
 export interface RetryOptions {

@@ -12,15 +12,6 @@ mkdirSync(join(root, ".cache"), { recursive: true });
 const parent = mkdtempSync(join(root, ".cache", "init-"));
 afterAll(() => rmSync(parent, { recursive: true }));
 
-// OpenAI's agents listen to signals as soon as they are imported, for the whole process.
-const events = ["SIGINT", "SIGTERM", "unhandledRejection"] as const;
-const before = new Set<unknown>(events.flatMap((event) => process.rawListeners(event)));
-afterAll(() => {
-  for (const event of events)
-    for (const listener of process.rawListeners(event))
-      if (!before.has(listener)) process.off(event, listener as () => void);
-});
-
 // Mastra needs Node 22 and 150 packages: test/integration/init/.
 const installed = frameworkNames.filter((name) => name !== "mastra");
 const chosen = [

@@ -22,6 +22,8 @@ function wordsOf(body: string): string {
   }
 }
 
+const dayMs = 86_400_000;
+
 export interface FailedStatus {
   readonly workerId: string;
   readonly status: number;
@@ -34,7 +36,8 @@ const gatewayFaults = new Set([401, 402, 403, 404, 405, 407, 415]);
 
 export function statusError({ workerId, status, retryAfter, body }: FailedStatus): UpstreamError {
   const words = wordsOf(body);
-  const retryMs = readRetryAfterMs(retryAfter);
+  // Told to the client, too; a longer wait than the call may take is not begun here.
+  const retryMs = readRetryAfterMs(retryAfter, Date.now(), dayMs);
   const wait = retryMs === undefined ? {} : { retryAfterS: retryMs / 1000 };
   const responded = `The worker "${workerId}" responded with ${status}${words === "" ? "" : `: ${words}`}`;
   if (status === 429) {
