@@ -114,6 +114,25 @@ describe("dates", () => {
   });
 });
 
+it("emails stay within 64 characters before the sign, and 63 in a label", () => {
+  const language = patternLanguage(formatPatterns["email"]!);
+  const part = "a".repeat(20);
+  expect(includes(language, `${part}.${part}.${part}@x.com`)).toBe(true);
+  expect(includes(language, `${part}a@x.com`)).toBe(false);
+  expect(includes(language, `${part}.${part}.${part}.a@x.com`)).toBe(false);
+  expect(includes(language, `a@${"b".repeat(24)}-${"c".repeat(24)}.com`)).toBe(true);
+  expect(includes(language, `a@${"b".repeat(64)}.com`)).toBe(false);
+});
+
+it.each<JsonValue>([
+  false,
+  { type: "string", pattern: "a.{12}b", maxLength: 5 },
+  { enum: [1, 2], type: "string" },
+  { type: "object", properties: { a: false }, required: ["a"] },
+])("refuses %j, under which no value is valid", (schema) => {
+  expect(() => compileSchema(schema)).toThrow("no value is valid");
+});
+
 describe("numbers", () => {
   const numbers = [
     0, 1, 2, 5, 7, 9, 10, 12, 99, 100, 101, 0.1, 0.25, 0.26, 0.3, 0.375, 0.376, 12.5, 12.51, 7.0,

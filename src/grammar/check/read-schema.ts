@@ -44,7 +44,7 @@ interface Part {
   readonly path: string;
 }
 
-/** What reading one takes, beside its keywords. */
+/** What reading one takes, without its keywords. */
 const stepsOfSchema = 4;
 
 /** @throws GrammarError for what is no schema, or has keywords that are not supported; GrammarLimitError */

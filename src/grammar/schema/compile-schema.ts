@@ -30,7 +30,7 @@ export interface CompiledSchema {
 
 /**
  * Bounded work, whatever the schema.
- * @throws GrammarError for what is no schema; GrammarLimitError for one that takes too many steps.
+ * @throws GrammarError for what is no schema, or one that no value is valid under; GrammarLimitError for one that takes too many steps.
  */
 export function compileSchema(
   schema: Schema,
@@ -48,7 +48,10 @@ export function compileSchema(
   const compiler = new SchemaCompiler(machine, schema, context);
   machine.define(whole, (from) => machine.call(from, compiler.rule(schema, "#")));
   const data = machine.finish();
-  return { machine: data, distance: distances(data), unenforced: [...new Set(unenforced)] };
+  const distance = distances(data);
+  if (distance[data.rules[whole]!] === Infinity)
+    throw new GrammarError("#", "no value is valid under this schema");
+  return { machine: data, distance, unenforced: [...new Set(unenforced)] };
 }
 
 class SchemaCompiler implements SchemaWriter {

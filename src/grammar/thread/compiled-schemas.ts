@@ -87,7 +87,7 @@ function compileInThread(schema: JsonValue, key: string, group: string): Running
   return started;
 }
 
-/** What nobody waits for any more is not compiled, unless the thread has begun. */
+/** What no call waits for any more is not compiled, unless the thread has begun. */
 async function waitFor(job: Running, key: string, signal: AbortSignal): Promise<SchemaOutcome> {
   job.waiting++;
   try {
@@ -135,8 +135,8 @@ function* schemasOf(grammar: Grammar): Generator<JsonValue> {
 }
 
 /**
- * All schemas of a grammar. What was compiled for a request is kept, so most are there; each other one has a turn
- * of its own.
+ * All schemas of a grammar. What was compiled for a request is kept, so most are there; each other one has a separate
+ * turn.
  * @throws an error that says why one is none
  */
 export async function readySchemas(grammar: Grammar): Promise<ReadySchemas> {

@@ -88,24 +88,6 @@ it("do not keep other sessions waiting", async () => {
   expect(new Set(await Promise.all(slow))).toEqual(new Set([400]));
 });
 
-it("leave the queue with their client", async () => {
-  const send = await open("leaves");
-  const refused = (name: string): Promise<{ readonly status: number }> =>
-    send(formOf({ type: "string", pattern: `${name}.{40}c` }));
-  const leaving = new AbortController();
-  const slow = (i: number): object => formOf({ type: "string", pattern: `${i}.{40}c` });
-  // Long enough that the thread does not get through them.
-  const left = Array.from({ length: 60 }, async (_, i) => {
-    const { status } = await send(slow(i), leaving.signal).catch(() => ({ status: 0 }));
-    if (status === 429) leaving.abort();
-    return status;
-  });
-  // One is being compiled and 32 wait: the others are refused, and then all leave.
-  expect(await Promise.all(left)).toContain(429);
-  const { status } = await refused("after");
-  expect(status).toBe(400);
-});
-
 it(`${count} random ones have a status, and other sessions their responses`, async () => {
   const [stranger, other] = await Promise.all([open("fuzz"), open("beside")]);
   const statuses = new Map<number, number>();
