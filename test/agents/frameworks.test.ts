@@ -28,9 +28,10 @@ describe("every call of a framework is captured in its own rollout, 16 at a time
   it.each(["fetch", "openai", "anthropic"])("%s", async (name) => {
     const load = (url: string) => ({ flow: httpAgent({ url }), rollouts, made: () => madeBy(url) });
     expect(await served(name, (url) => measureCapture(load(url)))).toEqual({
-      calls: 2 * rollouts,
-      captured: 2 * rollouts,
+      calls: 4 * rollouts,
+      captured: 4 * rollouts,
       misattributed: 0,
+      rows: 1,
       error: null,
     });
   });
@@ -46,6 +47,7 @@ describe("every call of a framework is captured in its own rollout, 16 at a time
       atSockets: captured,
       captured,
       misattributed,
+      rows: 1,
       error: null,
     });
   });

@@ -61,7 +61,7 @@ async function run(agentFlow: Flow) {
     signs: new Set(signs),
     metrics: readLines(runDir, "metrics.jsonl"),
     warnings: events.filter(
-      (event) => event.type === "warning" && event.message.includes("calls with n > 1"),
+      (event) => event.type === "warning" && event.message.includes("with n > 1"),
     ),
   };
 }

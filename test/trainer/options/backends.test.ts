@@ -89,14 +89,17 @@ describe("explainOption", () => {
       key: "rollout.n",
       default: 8,
       supported: { local: "all" },
-      otherNames: ["training.group_size", "actor_rollout_ref.rollout.n"],
+      otherNames: ["algorithm.group_size", "training.group_size", "actor_rollout_ref.rollout.n"],
     });
   });
   it("tells what becomes of other trainers' keys", () => {
     expect(explainOption("rllm.data.max_response_length")).toMatchObject({
       becomes: ["rollout.train.max_tokens", "rollout.val.max_tokens"],
     });
-    expect(explainOption("algorithm.lam")).toMatchObject({ only: [1] });
+    expect(explainOption("algorithm.lam")).toMatchObject({
+      why: expect.stringContaining("only GAE reads it"),
+    });
+    expect(explainOption("algorithm.gamma")).toMatchObject({ only: [1, null] });
     expect(explainOption("agent.name")).toMatchObject({
       why: expect.stringContaining("no effect"),
     });
