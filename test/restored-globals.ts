@@ -17,6 +17,7 @@ const replaceable: Record<string, () => unknown> = {
   "performance.now": () => performance.now,
   "process.stdout.write": () => process.stdout.write,
   "process.stderr.write": () => process.stderr.write,
+  "process.env": () => process.env,
   "process.exit": () => process.exit,
   "process.kill": () => process.kill,
   "process.platform": () => process.platform,

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   loadDataset,
   type DatasetSource,
@@ -24,17 +24,18 @@ const declaring = (globs: readonly string[]): Buffer =>
 
 let hub: StandInHub;
 let home: string;
-const before = { ...process.env };
 
 beforeEach(async () => {
   hub = new StandInHub();
   hub.repository = "owner/data";
   await hub.listen();
   home = mkdtempSync(join(tmpdir(), "agent-trainer-hub-data-"));
-  Object.assign(process.env, { HF_ENDPOINT: hub.url, HF_HOME: home, HF_TOKEN: "hf_secret" });
+  vi.stubEnv("HF_ENDPOINT", hub.url);
+  vi.stubEnv("HF_HOME", home);
+  vi.stubEnv("HF_TOKEN", "hf_secret");
 });
 afterEach(async () => {
-  process.env = { ...before };
+  vi.unstubAllEnvs();
   await hub[Symbol.asyncDispose]();
   rmSync(home, { recursive: true, force: true });
 });
@@ -63,7 +64,7 @@ describe("a dataset on a hub", () => {
     ]);
     expect(await load("hf:owner/data:train")).toEqual(sums);
     expect(hub.takeDownloads()).toEqual([]);
-    process.env["HF_HUB_OFFLINE"] = "1";
+    vi.stubEnv("HF_HUB_OFFLINE", "1");
     expect(await load({ hub: "owner/data", config: "main", split: "train" })).toEqual(sums);
     expect(hub.requests).toEqual([]);
     await expect(load("hf:owner/data:test")).rejects.toMatchObject({
@@ -74,7 +75,7 @@ describe("a dataset on a hub", () => {
   });
 
   it("that is not in the cache is refused when offline, without a request", async () => {
-    process.env["HF_HUB_OFFLINE"] = "1";
+    vi.stubEnv("HF_HUB_OFFLINE", "1");
     await expect(load("hf:owner/data")).rejects.toMatchObject({
       reason: "offline",
       message: expect.stringMatching(/owner\/data@main is not in .*HF_HUB_OFFLINE/) as string,

@@ -1,15 +1,14 @@
 import { mkdtempSync, mkdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { runCli } from "../program.ts";
 import { tryProvider } from "../report/try-provider.ts";
 
 it("shows what works by running a graph", async () => {
   const home = mkdtempSync(join(tmpdir(), "doctor-"));
   mkdirSync(join(home, "hub/models--owner--name"), { recursive: true });
-  const before = { ...process.env };
-  Object.assign(process.env, { HF_HOME: home });
+  vi.stubEnv("HF_HOME", home);
   try {
     let out = "";
     await runCli(["doctor", "--json"], {
@@ -26,7 +25,7 @@ it("shows what works by running a graph", async () => {
     expect(report.providers.map(({ name }) => name)).toContain("webgpu");
     expect(report.hub).toMatchObject({ cacheFolder: join(home, "hub"), models: ["owner/name"] });
   } finally {
-    process.env = before;
+    vi.unstubAllEnvs();
     rmSync(home, { recursive: true });
   }
 });

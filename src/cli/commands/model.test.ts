@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { commit, StandInHub } from "../../../test/hub/stand-in-hub.ts";
 import { rowOf } from "../../../test/engine/small-model.ts";
 import { writeSmallModel } from "../../../test/engine/write-small-model.ts";
@@ -234,8 +234,8 @@ describe("models on a hub", () => {
     for (const name of await readdir(small)) hub.files.set(name, readFileSync(join(small, name)));
     hub.large.add("model.safetensors");
     await hub.listen();
-    const before = { ...process.env };
-    Object.assign(process.env, { HF_ENDPOINT: hub.url, HF_HOME: join(folder, "hf") });
+    vi.stubEnv("HF_ENDPOINT", hub.url);
+    vi.stubEnv("HF_HOME", join(folder, "hf"));
     try {
       const { code, out, err } = await run("pull", "owner/model");
       const path = join(folder, "hf/hub/models--owner--model/snapshots", commit);
@@ -250,7 +250,7 @@ describe("models on a hub", () => {
       expect(await run("pull", "owner/none")).toMatchObject({ code: 1 });
       expect((await run("pull", "small")).code).toBe(2);
     } finally {
-      process.env = before;
+      vi.unstubAllEnvs();
     }
   });
 });
