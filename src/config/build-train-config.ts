@@ -7,7 +7,7 @@ import type { Override, Overrides } from "./load/overrides.ts";
 import type { TrainConfig } from "./train-config.ts";
 import type { TrainOptions } from "./train-options.ts";
 
-/** Options of {@link buildTrainConfig}. What is left out or `null` has the value of `configFile`, else its default. */
+/** Options of {@link buildTrainConfig}. What is omitted or `null` has the value of `configFile`, else its default. */
 export interface BuildTrainConfigOptions {
   /** Model that is trained: `model.name`. Required, unless `configFile` or `overrides` has it. */
   readonly modelName?: string | null;

@@ -1,4 +1,4 @@
-/** Arguments that may be left out, for which `null` and `undefined` mean the same. */
+/** Arguments that may be omitted, for which `null` and `undefined` mean the same. */
 
 /** Whether code passed a value. */
 export const isGiven = <T>(value: T | null | undefined): value is T =>

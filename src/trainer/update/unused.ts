@@ -98,7 +98,7 @@ function untrained(episodes: readonly Episode[]): Named {
   return [...reasons];
 }
 
-/** What the gateway or the rollout left out of all trajectories. */
+/** What the gateway or the rollout excluded from all trajectories. */
 function uncaptured(episodes: readonly Episode[]): Named {
   const sum = (name: string): number =>
     episodes.reduce((total, { metrics }) => total + (metrics[`calls/${name}`] ?? 0), 0);
