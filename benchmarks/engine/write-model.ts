@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { encodeSafetensors } from "../../src/engine/checkpoint/safetensors.ts";
-import { parseModelConfig } from "../../src/engine/model/model-config.ts";
+import { parseModelConfig } from "../../src/engine/model/parse-config.ts";
 import { randomPolicyModel } from "../../src/engine/model/policy-model.ts";
 import { answer } from "../harness/child-side.ts";
 

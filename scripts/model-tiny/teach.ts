@@ -5,7 +5,7 @@ import type { ChatMessage, JsonObject, ToolDefinition } from "../../src/core/mes
 import type { Renderer } from "../../src/core/policy.ts";
 import type { TrainingRow } from "../../src/core/loss/training-row.ts";
 import { encodeSafetensors } from "../../src/engine/checkpoint/safetensors.ts";
-import { parseModelConfig } from "../../src/engine/model/model-config.ts";
+import { parseModelConfig } from "../../src/engine/model/parse-config.ts";
 import { randomPolicyModel } from "../../src/engine/model/policy-model.ts";
 import { PolicyTrainer } from "../../src/engine/training/policy-trainer.ts";
 import { createChatmlRenderer } from "../../src/renderers/chatml.ts";

@@ -6,13 +6,18 @@ import type { LoraSpec } from "../core/backend.ts";
 import { defaultLoss } from "../core/loss/loss.ts";
 import type { TrainingRow } from "../core/loss/training-row.ts";
 import { lossParameterTensors } from "./loss/parameters.ts";
-import type { ModelConfig } from "./model/model-config.ts";
+import type { LayerKind, ModelConfig } from "./model/model-config.ts";
 import { randomPolicyModel, type PolicyModel } from "./model/policy-model.ts";
 import type { Provider } from "./provider.ts";
 import { SamplingSession } from "./sampling/sampling-session.ts";
 import type { BatchLimits } from "./training/batch-limits.ts";
 import { makeMicroBatches } from "./training/batch.ts";
 import { LoadedGraphs } from "./training/loaded-graphs.ts";
+
+const layerKind: LayerKind = {
+  rope: { frequencies: [1, 0.1], attentionFactor: 1, positions: Infinity },
+  window: null,
+};
 
 /** Every part that a model can have, each as small as possible. */
 const config: ModelConfig = {
@@ -24,9 +29,20 @@ const config: ModelConfig = {
   headSize: 4,
   ffnSize: 24,
   normEpsilon: 1e-5,
-  ropeFrequencies: [1, 0.1],
+  layerKinds: [layerKind, layerKind],
+  norms: {
+    beforeAttention: "input_layernorm",
+    afterAttention: null,
+    beforeFeedForward: "post_attention_layernorm",
+    afterFeedForward: null,
+  },
+  normOffset: 0,
+  queryKeyNorm: "head",
   attentionBias: true,
-  queryKeyNorm: true,
+  attentionScale: 1 / Math.sqrt(4),
+  activation: "silu",
+  embeddingScale: 1,
+  fusedProjections: false,
   contextLength: 64,
   tiedEmbeddings: false,
 };

@@ -17,7 +17,7 @@ import {
 } from "../../src/engine/checkpoint/half-floats.ts";
 import { openModelSource } from "../../src/engine/checkpoint/open-model-source.ts";
 import type { ModelSource } from "../../src/engine/checkpoint/model-source.ts";
-import { parseModelConfig } from "../../src/engine/model/model-config.ts";
+import { parseModelConfig } from "../../src/engine/model/parse-config.ts";
 import { loadPolicyModel } from "../../src/engine/model/policy-model.ts";
 import { PolicyTrainer } from "../../src/engine/training/policy-trainer.ts";
 import { rowOf } from "./small-model.ts";
@@ -91,14 +91,16 @@ describe("models that llama.cpp converted", () => {
       }
     }
 
-    const { ropeFrequencies, ...shape } = parseModelConfig(converted.config, "gguf");
-    const { ropeFrequencies: expected, ...expectedShape } = parseModelConfig(
-      original.config,
-      "hub",
-    );
+    const { layerKinds, ...shape } = parseModelConfig(converted.config, "gguf");
+    const { layerKinds: expected, ...expectedShape } = parseModelConfig(original.config, "hub");
     expect(shape).toEqual(expectedShape);
-    for (const [i, frequency] of expected.entries())
-      expect(Math.abs(ropeFrequencies[i]! / frequency - 1)).toBeLessThan(1e-4);
+    for (const [layer, { rope, window }] of expected.entries()) {
+      expect(layerKinds[layer]!.window).toBe(window);
+      for (const [i, frequency] of rope!.frequencies.entries())
+        expect(Math.abs(layerKinds[layer]!.rope!.frequencies[i]! / frequency - 1)).toBeLessThan(
+          1e-4,
+        );
+    }
   });
 
   it.each([null, { rank: 2, alpha: 4 }])(

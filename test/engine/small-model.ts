@@ -2,8 +2,13 @@
 import type { TrainingRow } from "../../src/core/loss/training-row.ts";
 import type { LoraSpec } from "../../src/core/backend.ts";
 import { createRandom } from "../../src/util/random.ts";
-import type { ModelConfig } from "../../src/engine/model/model-config.ts";
+import type { LayerKind, ModelConfig } from "../../src/engine/model/model-config.ts";
 import { randomPolicyModel, type PolicyModel } from "../../src/engine/model/policy-model.ts";
+
+const layerKind: LayerKind = {
+  rope: { frequencies: [1, 0.1, 0.01, 0.001], attentionFactor: 1, positions: Infinity },
+  window: null,
+};
 
 export const smallConfig: ModelConfig = {
   vocabSize: 48,
@@ -14,9 +19,20 @@ export const smallConfig: ModelConfig = {
   headSize: 8,
   ffnSize: 48,
   normEpsilon: 1e-5,
-  ropeFrequencies: [1, 0.1, 0.01, 0.001],
+  layerKinds: [layerKind, layerKind],
+  norms: {
+    beforeAttention: "input_layernorm",
+    afterAttention: null,
+    beforeFeedForward: "post_attention_layernorm",
+    afterFeedForward: null,
+  },
+  normOffset: 0,
+  queryKeyNorm: "none",
   attentionBias: false,
-  queryKeyNorm: false,
+  attentionScale: 1 / Math.sqrt(8),
+  activation: "silu",
+  embeddingScale: 1,
+  fusedProjections: false,
   contextLength: 640,
   tiedEmbeddings: true,
 };

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { encodeSafetensors } from "../../src/engine/checkpoint/safetensors.ts";
-import { parseModelConfig } from "../../src/engine/model/model-config.ts";
+import { parseModelConfig } from "../../src/engine/model/parse-config.ts";
 import { readGgufTokenizer } from "../../src/tokenizers/gguf-tokenizer.ts";
 import { smallModel } from "./small-model.ts";
 

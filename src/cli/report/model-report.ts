@@ -4,6 +4,8 @@ import { AgentTrainerError } from "../../core/errors.ts";
 import type { ModelSource } from "../../engine/checkpoint/model-source.ts";
 import { fitSource } from "../../engine/model/fit-source.ts";
 import { cacheBytesPerToken, type ModelConfig } from "../../engine/model/model-config.ts";
+import { loraParameters } from "../../engine/model/parameters.ts";
+import { requirePlainDecoder } from "../../engine/model/plain-decoder.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
 import type { OpenedModel } from "../load/open-model.ts";
 
@@ -17,7 +19,7 @@ export interface ModelReport {
   /** Number of tensors of each type. */
   readonly types: Readonly<Record<string, number>>;
   /** Null when the architecture is not supported. */
-  readonly shape: Omit<ModelConfig, "ropeFrequencies"> | null;
+  readonly shape: Omit<ModelConfig, "layerKinds"> | null;
   readonly tokenizer: { readonly kind: string; readonly tokens: number } | null;
   /** The renderer for the chat template; null when there is none. */
   readonly renderer: string | null;
@@ -40,16 +42,11 @@ const bytesPerFloat = 4;
 const mib = (floats: number): number => Math.ceil((floats * bytesPerFloat) / 2 ** 20);
 
 function estimateMemory(config: ModelConfig, parameters: number): MemoryEstimate {
-  const rank = 8;
-  // Both factors of seven matrices per layer, with gradient, two moments and the served copy.
-  const factors =
-    config.layers *
-    rank *
-    (2 * (config.hiddenSize + config.heads * config.headSize) +
-      2 * (config.hiddenSize + config.kvHeads * config.headSize) +
-      3 * (config.hiddenSize + config.ffnSize));
+  const adapter = loraParameters(config, { rank: 8, alpha: 8 });
+  const factors = adapter.reduce((sum, { shape: [out, input] }) => sum + out! * input!, 0);
   return {
     sampling: mib(parameters),
+    // Factors with gradient, two moments and the served copy.
     lora: mib(parameters + 5 * factors) + defaultTrainingMemoryMiB,
     // Weights, the served copy, gradients and two moments.
     full: mib(5 * parameters) + defaultTrainingMemoryMiB,
@@ -80,12 +77,13 @@ export async function reportModel({
   const types: Record<string, number> = {};
   for (const { type } of tensors) types[type] = (types[type] ?? 0) + 1;
   const fitted = await attempt(problems, () => fitSource(source));
+  if (fitted !== null) await attempt(problems, () => requirePlainDecoder(fitted.config, basePath));
   const files = await attempt(problems, () => loadTokenizerFiles(basePath));
   const renderer =
     files === null ? null : await attempt(problems, () => loadModelRenderer(basePath));
   const named: unknown = source.config["architectures"];
   const architecture = Array.isArray(named) ? String(named[0] ?? "unknown") : "unknown";
-  const { ropeFrequencies: _, ...shape } = fitted?.config ?? { ropeFrequencies: [] };
+  const { layerKinds: _, ...shape } = fitted?.config ?? { layerKinds: [] };
   return {
     path: basePath,
     adapter,

@@ -6,8 +6,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LoraSpec } from "../../core/backend.ts";
 import { CheckpointError } from "../../core/errors.ts";
-import { loraLayers } from "../../core/lora.ts";
 import { writeSynced } from "../../util/files/atomic-write.ts";
+import { isAdapted } from "../model/parameters.ts";
 import type { PolicyModel } from "../model/policy-model.ts";
 import type { AdamState } from "../optimizer/adamw.ts";
 import { setMoments } from "../optimizer/moments.ts";
@@ -53,7 +53,7 @@ export async function savePolicyState(
   await writeSynced(join(folder, weightsFile(policy)), encodeSafetensors(weights));
   await writeSynced(join(folder, optimizerFile), encodeSafetensors(moments));
   if (policy.lora !== null) {
-    const config = adapterConfig(policy.lora, origin?.name ?? null);
+    const config = adapterConfig(policy, policy.lora, origin?.name ?? null);
     await writeFile(join(folder, "adapter_config.json"), jsonText(config));
     await writeQuantization(folder, policy.quantization);
   } else if (origin !== null) {
@@ -61,7 +61,9 @@ export async function savePolicyState(
   }
 }
 
-function adapterConfig(lora: LoraSpec, baseModel: string | null): object {
+function adapterConfig(policy: PolicyModel, lora: LoraSpec, baseModel: string | null): object {
+  const layers = policy.base.filter(({ name }) => isAdapted(name, lora));
+  const modules = layers.map(({ name }) => name.split(".").at(-2)!);
   return {
     peft_type: "LORA",
     task_type: "CAUSAL_LM",
@@ -71,7 +73,7 @@ function adapterConfig(lora: LoraSpec, baseModel: string | null): object {
     lora_alpha: lora.alpha,
     lora_dropout: 0,
     bias: "none",
-    target_modules: lora.targets ?? loraLayers,
+    target_modules: [...new Set(modules)],
   };
 }
 

@@ -1,7 +1,8 @@
 /** Checks a model on disk against its configuration. */
 import { ModelError } from "../../core/errors.ts";
 import type { ModelSource } from "../checkpoint/model-source.ts";
-import { parseModelConfig, type ModelConfig } from "./model-config.ts";
+import type { ModelConfig } from "./model-config.ts";
+import { parseModelConfig } from "./parse-config.ts";
 import { baseParameters, type ParameterSpec } from "./parameters.ts";
 
 /**

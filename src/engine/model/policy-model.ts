@@ -15,6 +15,7 @@ import type { Int8Matrix } from "./int8-matrix.ts";
 import { storeIntegers, type IntegerBase } from "./integer-base.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { baseParameters, loraParameters, type ParameterSpec } from "./parameters.ts";
+import { requirePlainDecoder } from "./plain-decoder.ts";
 import type { Tensor } from "../runtime.ts";
 
 export interface PolicyModel {
@@ -65,6 +66,7 @@ export async function loadPolicyModel(
   if (options.quantization === "int8") return loadInt8Model(path, options);
   const source = await openModelSource(path);
   const { config, base } = fitSource(source);
+  requirePlainDecoder(config, source.path);
   const names = base.map(({ name }) => name);
   // A frozen base is used in place where its bytes are already in the runtime's format.
   const mappable =
@@ -96,6 +98,7 @@ async function loadInt8Model(path: string, options: PolicyModelOptions): Promise
     matrices.set(name, matrix),
   );
   const { config, base } = fitSource(source);
+  requirePlainDecoder(config, source.path);
   const scratch = await decodeToScratch(source, base);
   try {
     const data = new Map<string, Float32Array>();
@@ -138,7 +141,7 @@ export function randomPolicyModel(config: ModelConfig, options: PolicyModelOptio
       name,
       decay
         ? Float32Array.from({ length: size }, () => normal() * deviation)
-        : new Float32Array(size).fill(name.endsWith(".bias") ? 0 : 1),
+        : new Float32Array(size).fill(name.endsWith(".bias") ? 0 : 1 - config.normOffset),
     );
   }
   return assemble(config, options, data, null, null);

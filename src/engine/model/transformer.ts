@@ -11,6 +11,7 @@ import { add, multiply, reshape } from "../graph/ops.ts";
 import { embed, rmsNorm, rotaryTables, silu, type RotaryTables } from "../graph/model-ops.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { embeddingName, finalNormName, layerName } from "./parameters.ts";
+import { plainRope } from "./plain-decoder.ts";
 
 /** How a graph accesses the model's weights. */
 export interface Weights {
@@ -48,7 +49,7 @@ export function buildDecoder(
   weights: Weights,
   inputs: DecoderInputs,
 ): Value {
-  const tables = rotaryTables(graph, config.contextLength, config.ropeFrequencies);
+  const tables = rotaryTables(graph, config.contextLength, plainRope(config).frequencies);
   const layerOf = (layer: number, input: Value): Value => {
     const norm = (part: string, y: Value): Value =>
       rmsNorm(y, weights.get(layerName(layer, part)), config.normEpsilon);
@@ -80,7 +81,7 @@ function project(config: ModelConfig, weights: Weights, layer: number, x: Value)
   /** Each head's own normalization, where the model has one. */
   const normed = (part: string, norm: string, width: number): Value => {
     const flat = linear(part);
-    if (!config.queryKeyNorm) return flat;
+    if (config.queryKeyNorm === "none") return flat;
     const weight = weights.get(layerName(layer, `self_attn.${norm}`));
     const apart = reshape(flat, ["heads", headSize]);
     return reshape(rmsNorm(apart, weight, config.normEpsilon), ["N", width]);

@@ -101,7 +101,7 @@ function ropeFactors(source: ModelSource, config: ModelConfig): Float32Array | n
   const theta = thetaOf(source);
   const half = config.headSize / 2;
   return Float32Array.from(
-    config.ropeFrequencies,
+    config.layerKinds[0]!.rope!.frequencies,
     (frequency, i) => theta ** (-i / half) / frequency,
   );
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ropeFrequencies } from "../../model/rope.ts";
+import { ropeTable } from "../../model/rope.ts";
 import { ropeScalingOf } from "./gguf-rope.ts";
 
 const refuse = (what: string): never => {
@@ -19,7 +19,8 @@ it.each([
     original_max_position_embeddings: 8192,
   };
   const theta = 500_000;
-  const scaled = ropeFrequencies({ rope_theta: theta, rope_scaling }, headSize, refuse);
+  const settings = { theta, scaling: rope_scaling, config: {} };
+  const { frequencies: scaled } = ropeTable(settings, headSize, refuse);
   const factors = Float32Array.from(scaled, (f, i) => theta ** (-i / scaled.length) / f);
   const rope = { type: "none", factor: undefined, factors, theta };
   expect(ropeScalingOf(rope, refuse)).toEqual(rope_scaling);
