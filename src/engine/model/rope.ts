@@ -85,10 +85,9 @@ export function ropeTable(
     case "su":
     case "longrope": {
       const longest = config["max_position_embeddings"];
-      const original = number(
-        "original_max_position_embeddings",
-        config["original_max_position_embeddings"] ?? longest,
-      );
+      const outer = config["original_max_position_embeddings"];
+      const original =
+        typeof outer === "number" ? outer : number("original_max_position_embeddings", longest);
       const factor = number("factor", Number(longest) / original);
       const growth = factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(original));
       return {
