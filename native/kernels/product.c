@@ -1,0 +1,189 @@
+// C [rows, columns] (+)= A [rows, depth] B (+ A2 B2), where B is packed (`panels.h`) as f32, bf16 or integers of 8
+// bits. A second, shallow product is added to each tile while it is in the cache: the factors of an adapter.
+#include "operation.h"
+#include "tile.h"
+
+// Rows that stay in the cache while the panels go by.
+enum { ROW_BLOCK = 96 };
+
+struct operand {
+  const float *a;
+  long a_stride, depth, packed_depth;
+  const void *b;
+  enum panel_format format;
+  // A in bf16, [rows, depth rounded up to 2].
+  bfloat16 *a_narrow;
+};
+
+struct product {
+  long rows, columns, c_stride;
+  struct operand first, second;
+  float *c;
+  const float *bias, *scales;
+  enum precision precision;
+  int accumulate;
+  // A panel for each thread, [packed depth of B, PANEL] f32.
+  float *panels;
+};
+
+// A panel, and the format that it is in after it was widened.
+struct panel {
+  const void *data;
+  enum panel_format format;
+};
+
+static long narrow_stride(const struct operand *o) { return (o->depth + 1) / 2 * 2; }
+static int is_narrow(const struct product *p, const struct operand *o) {
+  return o->depth > 0 && o->format != PANEL_F32 && p->precision == PRECISION_BF16;
+}
+
+static void narrow_operand(const struct operand *o, long row) {
+  long stride = narrow_stride(o);
+  narrow_all(o->a_narrow + row * stride, o->a + row * o->a_stride, o->depth);
+  if (stride > o->depth) o->a_narrow[row * stride + o->depth] = 0;
+}
+
+static void narrow_rows(void *context, int piece, int pieces, int thread) {
+  (void)thread;
+  const struct product *p = context;
+  for (long row = piece_start(p->rows, piece, pieces); row < piece_start(p->rows, piece + 1, pieces); row++) {
+    if (is_narrow(p, &p->first)) narrow_operand(&p->first, row);
+    if (is_narrow(p, &p->second)) narrow_operand(&p->second, row);
+  }
+}
+
+// A panel as f32 [depth][width].
+static void widen_panel(const struct operand *o, const void *from, long width, float *to) {
+  for (long k = 0; k < o->depth; k++)
+    for (long j = 0; j < width; j++) {
+      long at = k / 2 * width * 2 + j * 2 + k % 2;
+      to[k * width + j] =
+          o->format == PANEL_BF16 ? widen(((const bfloat16 *)from)[at]) : (float)((const int8_t *)from)[at];
+    }
+}
+
+// Integers as bf16, which holds them exactly, in the same order.
+static void integers_to_bf16(const int8_t *from, long count, bfloat16 *to) {
+  for (long i = 0; i < count; i++) to[i] = narrow((float)from[i]);
+}
+
+static struct panel find_panel(const struct operand *o, long panel) {
+  static const int element_bytes[] = {4, 2, 1};
+  return (struct panel){(const char *)o->b + panel * PANEL * o->packed_depth * element_bytes[o->format], o->format};
+}
+
+// In the format that tiles of many rows are fastest with; the sums are the same.
+static struct panel prepare_panel(const struct product *p, struct panel panel, long width, long rows, int thread) {
+  const struct operand *o = &p->first;
+  float *own = p->panels + thread * o->packed_depth * PANEL;
+  if (panel.format == PANEL_F32) return panel;
+  if (p->precision == PRECISION_F32 && (panel.format == PANEL_INT8 || rows > 2 * TILE_ROWS)) {
+    widen_panel(o, panel.data, width, own);
+    return (struct panel){own, PANEL_F32};
+  }
+  if (panel.format == PANEL_BF16) return panel;
+  integers_to_bf16(panel.data, narrow_stride(o) * width, (bfloat16 *)own);
+  return (struct panel){own, PANEL_BF16};
+}
+
+static void multiply_operand(const struct operand *o, enum precision precision, struct panel panel, long row, int rows,
+                             int width, float *c, long c_stride, int accumulate) {
+  const float *a = o->a + row * o->a_stride;
+  if (panel.format == PANEL_F32) {
+    product_tile(rows, width, o->depth, a, o->a_stride, 1, panel.data, width, c, c_stride, accumulate);
+  } else if (precision == PRECISION_F32) {
+#define CALL(r, v) tile_widened(r, v, o->depth, a, o->a_stride, panel.data, c, c_stride, accumulate)
+    TILE(rows, width, CALL)
+#undef CALL
+  } else {
+    long stride = narrow_stride(o);
+    const bfloat16 *narrowed = o->a_narrow + row * stride;
+#define CALL(r, v) tile_bf16(r, v, stride, narrowed, stride, panel.data, c, c_stride, accumulate)
+    TILE(rows, width, CALL)
+#undef CALL
+  }
+}
+
+// A tile whose first sums are not simply what is stored: narrower than the panel, with a bias or scales.
+static void multiply_edge(const struct product *p, const struct panel panels[2], long row, int rows, int width,
+                          long column) {
+  float tile[TILE_ROWS * PANEL];
+  long columns = p->columns - column < width ? p->columns - column : width;
+  float *c = p->c + row * p->c_stride + column;
+  const float *bias = p->bias ? p->bias + column : NULL;
+  const float *scales = p->scales ? p->scales + column : NULL;
+  memset(tile, 0, sizeof tile);
+  if (scales) multiply_operand(&p->first, p->precision, panels[0], row, rows, width, tile, width, 0);
+  for (int i = 0; i < rows; i++)
+    for (long j = 0; j < columns; j++) {
+      float start = (p->accumulate ? c[i * p->c_stride + j] : 0) + (bias ? bias[j] : 0);
+      tile[i * width + j] = scales ? start + tile[i * width + j] * scales[j] : start;
+    }
+  if (!scales) multiply_operand(&p->first, p->precision, panels[0], row, rows, width, tile, width, 1);
+  if (p->second.depth > 0)
+    multiply_operand(&p->second, p->precision, panels[1], row, rows, width, tile, width, 1);
+  for (int i = 0; i < rows; i++)
+    for (long j = 0; j < columns; j++) c[i * p->c_stride + j] = tile[i * width + j];
+}
+
+static void multiply_panel(const struct product *p, long panel, long first, long end, int thread) {
+  int width = (int)panel_width(p->columns, panel);
+  long column = panel * PANEL;
+  const struct panel panels[2] = {
+      prepare_panel(p, find_panel(&p->first, panel), width, end - first, thread),
+      find_panel(&p->second, panel),
+  };
+  int is_plain = !p->bias && !p->scales && column + width <= p->columns;
+  for (long row = first; row < end; row += TILE_ROWS) {
+    int rows = (int)(end - row < TILE_ROWS ? end - row : TILE_ROWS);
+    float *c = p->c + row * p->c_stride + column;
+    if (!is_plain) {
+      multiply_edge(p, panels, row, rows, width, column);
+      continue;
+    }
+    multiply_operand(&p->first, p->precision, panels[0], row, rows, width, c, p->c_stride, p->accumulate);
+    if (p->second.depth > 0)
+      multiply_operand(&p->second, p->precision, panels[1], row, rows, width, c, p->c_stride, 1);
+  }
+}
+
+static void multiply(void *context, int piece, int pieces, int thread) {
+  const struct product *p = context;
+  long panels = panel_count(p->columns), blocks = (p->rows + ROW_BLOCK - 1) / ROW_BLOCK;
+  int by_rows = blocks >= 2 * pieces && panels < 2 * pieces;
+  long block = by_rows ? piece_start(blocks, piece, pieces) : 0;
+  long last_block = by_rows ? piece_start(blocks, piece + 1, pieces) : blocks;
+  long first = by_rows ? 0 : piece_start(panels, piece, pieces);
+  long end = by_rows ? panels : piece_start(panels, piece + 1, pieces);
+  for (; block < last_block; block++) {
+    long last_row = (block + 1) * ROW_BLOCK < p->rows ? (block + 1) * ROW_BLOCK : p->rows;
+    for (long panel = first; panel < end; panel++)
+      multiply_panel(p, panel, block * ROW_BLOCK, last_row, thread);
+  }
+}
+
+static struct operand read_operand(struct reader *in) {
+  struct operand o = {0};
+  o.a = read_address(in), o.a_stride = read_integer(in);
+  o.depth = read_integer(in);
+  o.b = read_address(in), o.packed_depth = read_integer(in), o.format = (enum panel_format)read_integer(in);
+  o.a_narrow = read_address(in);
+  return o;
+}
+
+// rows, columns, C, its stride, accumulate, bias or 0, scales or 0, precision, scratch [threads, packed depth, PANEL]
+// f32; then twice A, its stride, depth, B, packed depth, format, scratch [rows, depth] bf16: the second depth may be 0
+static void product(const double *arguments, struct team *team) {
+  struct reader in = {arguments};
+  struct product p = {0};
+  p.rows = read_integer(&in), p.columns = read_integer(&in);
+  p.c = read_address(&in), p.c_stride = read_integer(&in), p.accumulate = (int)read_integer(&in);
+  p.bias = read_address(&in), p.scales = read_address(&in);
+  p.precision = (enum precision)read_integer(&in), p.panels = read_address(&in);
+  p.first = read_operand(&in), p.second = read_operand(&in);
+  double cost = 2.0 * (double)p.rows * (double)p.first.depth * (double)p.columns;
+  long panels = panel_count(p.columns), blocks = (p.rows + ROW_BLOCK - 1) / ROW_BLOCK;
+  if (is_narrow(&p, &p.first) || is_narrow(&p, &p.second))
+    team_run(team, narrow_rows, &p, pieces_for(team, (double)(p.rows * p.first.depth), p.rows));
+  team_run(team, multiply, &p, pieces_for(team, cost, panels > blocks ? panels : blocks));
+}

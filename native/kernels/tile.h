@@ -1,0 +1,111 @@
+// The inner loop of every product: a tile of C, TILE_ROWS x PANEL at most, stays in registers while the depth is gone
+// through in order. So a row's result depends on that row alone, wherever it is computed.
+#pragma once
+#include "panels.h"
+
+// How many vectors a panel of `width` columns has.
+enum { PANEL_VECTORS = PANEL / LANES, VECTORS_OF_16 = 16 / LANES };
+
+// C [rows, vectors] (+)= A [rows, depth] B [depth, width]; `a_row` and `a_depth` are strides of A, `b_depth` that of B.
+INLINE void tile_f32(const int rows, const int vectors, long depth, const float *a, long a_row, long a_depth,
+                     const float *b, long b_depth, float *c, long c_row, int accumulate) {
+  vector sums[TILE_ROWS][PANEL_VECTORS];
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < vectors; j++) sums[i][j] = accumulate ? load(c + i * c_row + LANES * j) : broadcast(0);
+  for (long k = 0; k < depth; k++) {
+    vector row[PANEL_VECTORS];
+    for (int j = 0; j < vectors; j++) row[j] = load(b + LANES * j);
+    b += b_depth;
+    for (int i = 0; i < rows; i++) {
+      float factor = a[i * a_row + k * a_depth];
+      for (int j = 0; j < vectors; j++) sums[i][j] += factor * row[j];
+    }
+  }
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < vectors; j++) store(c + i * c_row + LANES * j, sums[i][j]);
+}
+
+// The same with B in bf16, widened in registers, and A in f32.
+INLINE void tile_widened(const int rows, const int vectors, long depth, const float *a, long a_row,
+                         const bfloat16 *b, float *c, long c_row, int accumulate) {
+  vector sums[TILE_ROWS][PANEL_VECTORS];
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < vectors; j++) sums[i][j] = accumulate ? load(c + i * c_row + LANES * j) : broadcast(0);
+  for (long k = 0; k < depth; k += 2) {
+    for (int j = 0; j < vectors; j++) {
+      integers pairs = *(const integers *)(b + 2 * LANES * j);
+      vector even = (vector)(pairs << 16), odd = (vector)(pairs & (int32_t)0xffff0000);
+      for (int i = 0; i < rows; i++) {
+        sums[i][j] += a[i * a_row + k] * even;
+        sums[i][j] += a[i * a_row + k + 1] * odd;
+      }
+    }
+    b += 2 * LANES * vectors;
+  }
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < vectors; j++) store(c + i * c_row + LANES * j, sums[i][j]);
+}
+
+// The same with A and B in bf16. Products are exact; a pair is added to the sum one after the other, the odd one
+// first, each with one rounding, as `vdpbf16ps` does.
+INLINE void tile_bf16(const int rows, const int vectors, long depth, const bfloat16 *a, long a_row,
+                      const bfloat16 *b, float *c, long c_row, int accumulate) {
+  vector sums[TILE_ROWS][PANEL_VECTORS];
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < vectors; j++) sums[i][j] = accumulate ? load(c + i * c_row + LANES * j) : broadcast(0);
+  for (long k = 0; k < depth; k += 2) {
+#if defined(__AVX512BF16__)
+    __m512bh pairs[PANEL_VECTORS];
+    for (int j = 0; j < vectors; j++) pairs[j] = (__m512bh)_mm512_loadu_si512(b + 2 * LANES * j);
+    for (int i = 0; i < rows; i++) {
+      int32_t two;
+      memcpy(&two, a + i * a_row + k, 4);
+      __m512bh factor = (__m512bh)_mm512_set1_epi32(two);
+      for (int j = 0; j < vectors; j++)
+        sums[i][j] = (vector)_mm512_dpbf16_ps((__m512)sums[i][j], factor, pairs[j]);
+    }
+#else
+    for (int j = 0; j < vectors; j++) {
+      integers pairs = *(const integers *)(b + 2 * LANES * j);
+      vector even = (vector)(pairs << 16), odd = (vector)(pairs & (int32_t)0xffff0000);
+      for (int i = 0; i < rows; i++) {
+        sums[i][j] += widen(a[i * a_row + k + 1]) * odd;
+        sums[i][j] += widen(a[i * a_row + k]) * even;
+      }
+    }
+#endif
+    b += 2 * LANES * vectors;
+  }
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < vectors; j++) store(c + i * c_row + LANES * j, sums[i][j]);
+}
+
+// Compiles `call(rows, vectors)` with constants for each size of tile.
+#define TILE_BY_ROWS(rows, vectors, call)                                                                    \
+  switch (rows) {                                                                                            \
+  case 1: call(1, vectors); break;                                                                           \
+  case 2: call(2, vectors); break;                                                                           \
+  case 3: call(3, vectors); break;                                                                           \
+  case 4: call(4, vectors); break;                                                                           \
+  case 5: call(5, vectors); break;                                                                           \
+  default: call(6, vectors); break;                                                                          \
+  }
+#if defined(__AVX512F__)
+#define TILE(rows, width, call)                                                                              \
+  switch ((width) / 16) {                                                                                    \
+  case 1: TILE_BY_ROWS(rows, 1, call) break;                                                                 \
+  case 2: TILE_BY_ROWS(rows, 2, call) break;                                                                 \
+  case 3: TILE_BY_ROWS(rows, 3, call) break;                                                                 \
+  default: TILE_BY_ROWS(rows, 4, call) break;                                                                \
+  }
+#else
+#define TILE(rows, width, call) (void)(width); TILE_BY_ROWS(rows, PANEL_VECTORS, call)
+#endif
+
+// Products of unpacked rows, in f32: `width` is a multiple of 16, at most PANEL.
+static inline void product_tile(int rows, int width, long depth, const float *a, long a_row, long a_depth, const float *b,
+                         long b_depth, float *c, long c_row, int accumulate) {
+#define CALL(r, v) tile_f32(r, v, depth, a, a_row, a_depth, b, b_depth, c, c_row, accumulate)
+  TILE(rows, width, CALL)
+#undef CALL
+}

@@ -1,0 +1,147 @@
+#include "team.h"
+#include "thread.h"
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+// How long a thread waits for the next operation: awake, then giving its core to others, then asleep.
+enum { SPINS = 2000, YIELDS = 200 };
+
+// What fits into a ticket.
+enum { TEAM_PIECES = 0xffff };
+
+struct member {
+  struct team *team;
+  thread_handle handle;
+  int index;
+};
+
+struct team {
+  // One word, so that a thread that comes late cannot mix two operations: see `ticket_of`.
+  _Atomic uint64_t ticket;
+  _Atomic int done;
+  _Atomic(team_part) part;
+  _Atomic(void *) context;
+  _Atomic int threads;
+  _Atomic int sleeping;
+  _Atomic bool resting;
+  _Atomic bool ending;
+  int started;
+  thread_lock lock;
+  thread_signal wake;
+  struct member members[TEAM_MAX];
+};
+
+// The number of the operation, how many pieces it has, and the piece that is claimed next.
+static uint64_t ticket_of(uint32_t operation, int pieces) {
+  return (uint64_t)operation << 32 | (uint64_t)pieces << 16;
+}
+static uint32_t operation_of(uint64_t ticket) { return (uint32_t)(ticket >> 32); }
+static int pieces_of(uint64_t ticket) { return (int)(ticket >> 16 & 0xffff); }
+static int next_of(uint64_t ticket) { return (int)(ticket & 0xffff); }
+
+// Claims pieces until there are none. Returns the operation that it saw last.
+static uint32_t work(struct team *team, int thread) {
+  uint64_t ticket = atomic_load_explicit(&team->ticket, memory_order_acquire);
+  while (next_of(ticket) < pieces_of(ticket)) {
+    team_part part = atomic_load_explicit(&team->part, memory_order_relaxed);
+    void *context = atomic_load_explicit(&team->context, memory_order_relaxed);
+    // Fails where the ticket has moved on: what was read above may belong to another operation.
+    if (!atomic_compare_exchange_weak_explicit(&team->ticket, &ticket, ticket + 1, memory_order_acq_rel,
+                                               memory_order_acquire))
+      continue;
+    part(context, next_of(ticket), pieces_of(ticket), thread);
+    atomic_fetch_add_explicit(&team->done, 1, memory_order_release);
+    ticket = atomic_load_explicit(&team->ticket, memory_order_acquire);
+  }
+  return operation_of(ticket);
+}
+
+static bool is_idle(struct team *team, uint32_t seen, int index) {
+  return operation_of(atomic_load(&team->ticket)) == seen || index >= atomic_load(&team->threads);
+}
+
+static void sleep_until_work(struct team *team, uint32_t seen, int index) {
+  thread_lock_take(&team->lock);
+  atomic_fetch_add(&team->sleeping, 1);
+  while (!team->ending && is_idle(team, seen, index)) thread_signal_wait(&team->wake, &team->lock);
+  atomic_fetch_sub(&team->sleeping, 1);
+  thread_lock_release(&team->lock);
+}
+
+static void member_body(void *raw) {
+  struct member *self = raw;
+  struct team *team = self->team;
+  for (;;) {
+    uint32_t seen = 0;
+    if (self->index < atomic_load(&team->threads)) seen = work(team, self->index);
+    else seen = operation_of(atomic_load(&team->ticket));
+    int waited = 0;
+    while (is_idle(team, seen, self->index) && !atomic_load(&team->resting) && waited < SPINS + YIELDS) {
+      if (waited++ < SPINS) thread_pause();
+      else thread_yield();
+    }
+    if (is_idle(team, seen, self->index)) sleep_until_work(team, seen, self->index);
+    if (team->ending) return;
+  }
+}
+
+struct team *team_create(void) {
+  struct team *team = calloc(1, sizeof *team);
+  if (!team) return NULL;
+  atomic_store(&team->threads, 1);
+  thread_lock_init(&team->lock);
+  thread_signal_init(&team->wake);
+  return team;
+}
+
+void team_destroy(struct team *team) {
+  thread_lock_take(&team->lock);
+  team->ending = true;
+  atomic_store(&team->resting, true);
+  thread_signal_all(&team->wake);
+  thread_lock_release(&team->lock);
+  for (int i = 0; i < team->started; i++) thread_join(team->members[i].handle);
+  free(team);
+}
+
+void team_resize(struct team *team, int threads) {
+  threads = threads < 1 ? 1 : threads > TEAM_MAX ? TEAM_MAX : threads;
+  while (team->started < threads - 1) {
+    struct member *member = &team->members[team->started];
+    *member = (struct member){.team = team, .index = team->started + 1};
+    if (!thread_start(&member->handle, member_body, member)) break;
+    team->started++;
+  }
+  atomic_store(&team->threads, team->started + 1 < threads ? team->started + 1 : threads);
+}
+
+int team_threads(const struct team *team) { return atomic_load(&((struct team *)team)->threads); }
+
+void team_run(struct team *team, team_part part, void *context, int pieces) {
+  if (pieces > TEAM_PIECES) pieces = TEAM_PIECES;
+  if (pieces <= 1 || team_threads(team) == 1) {
+    for (int piece = 0; piece < pieces; piece++) part(context, piece, pieces, 0);
+    return;
+  }
+  uint32_t next = operation_of(atomic_load(&team->ticket)) + 1;
+  // Nobody uses these before the ticket is there: all pieces of the former operation are claimed and done.
+  atomic_store_explicit(&team->part, part, memory_order_relaxed);
+  atomic_store_explicit(&team->context, context, memory_order_relaxed);
+  atomic_store_explicit(&team->done, 0, memory_order_relaxed);
+  atomic_store_explicit(&team->resting, false, memory_order_relaxed);
+  atomic_store_explicit(&team->ticket, ticket_of(next, pieces), memory_order_release);
+  atomic_thread_fence(memory_order_seq_cst);
+  if (atomic_load(&team->sleeping) > 0) {
+    thread_lock_take(&team->lock);
+    thread_signal_all(&team->wake);
+    thread_lock_release(&team->lock);
+  }
+  work(team, 0);
+  for (int waited = 0; atomic_load_explicit(&team->done, memory_order_acquire) != pieces;) {
+    if (waited++ < SPINS) thread_pause();
+    else thread_yield();
+  }
+}
+
+void team_rest(struct team *team) { atomic_store(&team->resting, true); }

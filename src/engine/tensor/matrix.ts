@@ -1,0 +1,165 @@
+/** Matrices that are packed for products, and the product with them. */
+import type { Device } from "./device.ts";
+import type { Argument, Program } from "./program.ts";
+import { newTensor, type Tensor, type TensorType } from "./tensor.ts";
+
+export type MatrixFormat = "f32" | "bf16" | "i8";
+/** What products are computed in; sums are f32 in both. */
+export type Precision = "f32" | "bf16";
+
+const formatIds: Readonly<Record<MatrixFormat, number>> = { f32: 0, bf16: 1, i8: 2 };
+/** The widest panel of any instruction set: what scratch memory is made for. */
+const panelColumns = 64;
+
+/** depth x columns, zero at first; `pack` writes parts of it. */
+export interface Matrix {
+  readonly depth: number;
+  readonly columns: number;
+  readonly format: MatrixFormat;
+  readonly panels: Tensor<TensorType>;
+  /** [columns], of integers. */
+  readonly scales: Tensor | null;
+}
+
+/** @param depth is rounded up to 2 */
+export function newMatrix(
+  device: Device,
+  depth: number,
+  columns: number,
+  format: MatrixFormat,
+): Matrix {
+  const even = Math.ceil(depth / 2) * 2;
+  const panels = newTensor(device, even, Math.ceil(columns / 16) * 16, format);
+  const scales = format === "i8" ? newTensor(device, 1, columns) : null;
+  return { depth: even, columns, format, panels, scales };
+}
+
+export interface PackOptions {
+  /** Element [n, k] goes to depth k of column n; transposed, to depth n of column k. @default false */
+  readonly transposed?: boolean;
+  /** Where in the matrix the first element goes. @default 0 */
+  readonly depth?: number;
+  readonly column?: number;
+  /** @default 1 */
+  readonly factor?: number;
+}
+
+/** Writes `rows` [n, k], as models store weights ([outputs, inputs]), into a part of `matrix`. */
+export function pack(
+  program: Program,
+  rows: Tensor<"f32"> | Tensor<"bf16">,
+  matrix: Matrix,
+  { transposed = false, depth = 0, column = 0, factor = 1 }: PackOptions = {},
+): void {
+  const [deep, wide] = transposed ? [rows.rows, rows.columns] : [rows.columns, rows.rows];
+  if (depth + deep > matrix.depth || column + wide > matrix.columns || matrix.format === "i8")
+    throw new RangeError(
+      `[${rows.rows}, ${rows.columns}] does not fit at [${depth}, ${column}] of [${matrix.depth}, ${matrix.columns}] ${matrix.format}.`,
+    );
+  program.add(
+    "pack",
+    rows,
+    rows.type === "bf16",
+    rows.rows,
+    rows.columns,
+    rows.stride,
+    transposed,
+    matrix.panels,
+    formatIds[matrix.format],
+    matrix.depth,
+    matrix.columns,
+    depth,
+    column,
+    factor,
+  );
+}
+
+/** Memory that products share; it grows to what the largest needs. */
+export class ProductScratch {
+  readonly #device: Device;
+  readonly #narrow: Tensor<"bf16">[];
+  #panels: Tensor;
+
+  constructor(device: Device) {
+    this.#device = device;
+    this.#narrow = [newTensor(device, 1, 32, "bf16"), newTensor(device, 1, 32, "bf16")];
+    this.#panels = newTensor(device, 1, 16);
+  }
+
+  /** For rows of the first or second operand of a product. */
+  rows(operand: 0 | 1, rows: number, { depth }: Matrix): Tensor<"bf16"> {
+    if (this.#narrow[operand]!.columns < rows * depth)
+      this.#narrow[operand] = newTensor(this.#device, 1, rows * depth, "bf16");
+    return this.#narrow[operand]!;
+  }
+
+  /** A panel for each thread. */
+  panels({ depth }: Matrix): Tensor {
+    const size = this.#device.threads * depth * panelColumns;
+    if (this.#panels.columns < size) this.#panels = newTensor(this.#device, 1, size);
+    return this.#panels;
+  }
+}
+
+/** x [rows, depth] matrix. `x` may have fewer columns than the matrix is deep: then only that much is multiplied. */
+export interface Operand {
+  readonly x: Tensor;
+  readonly matrix: Matrix;
+}
+
+export interface ProductOptions {
+  readonly precision: Precision;
+  readonly scratch: ProductScratch;
+  /** Adds to `result` in place of replacing it. @default false */
+  readonly accumulate?: boolean;
+  /** [columns], added to each row. @default none */
+  readonly bias?: Tensor | null;
+  /** A second, shallow product that is added: an adapter's. Not of integers. @default none */
+  readonly second?: Operand | null;
+}
+
+/** result [rows, columns] = x matrix, plus what the options add. */
+export function product(
+  program: Program,
+  x: Tensor,
+  matrix: Matrix,
+  result: Tensor,
+  options: ProductOptions,
+): void {
+  const { precision, scratch, accumulate = false, bias = null, second = null } = options;
+  for (const operand of [{ x, matrix }, second ?? { x, matrix }]) checkOperand(operand, result);
+  if (bias !== null && bias.columns !== matrix.columns)
+    throw new RangeError(`A bias of ${bias.columns} does not fit ${matrix.columns} columns.`);
+  const operand = (place: 0 | 1, { x: a, matrix: b }: Operand): readonly Argument[] => [
+    a,
+    a.stride,
+    a.columns,
+    b.panels,
+    b.depth,
+    formatIds[b.format],
+    scratch.rows(place, x.rows, b),
+  ];
+  program.add(
+    "product",
+    x.rows,
+    matrix.columns,
+    result,
+    result.stride,
+    accumulate,
+    bias,
+    matrix.scales,
+    precision === "bf16",
+    scratch.panels(matrix),
+    ...operand(0, { x, matrix }),
+    ...(second === null ? [null, 0, 0, null, 0, 0, null] : operand(1, second)),
+  );
+}
+
+function checkOperand({ x, matrix }: Operand, result: Tensor): void {
+  if (x.columns > matrix.depth || result.columns !== matrix.columns || result.rows !== x.rows)
+    throw new RangeError(
+      `[${x.rows}, ${x.columns}] by [${matrix.depth}, ${matrix.columns}] is not [${result.rows}, ${result.columns}].`,
+    );
+  if (matrix.format !== "f32" && x.columns % 2 !== 0)
+    throw new RangeError(`A product of depth ${x.columns}, which is odd, needs a matrix in f32.`);
+}

@@ -1,0 +1,111 @@
+/** Typed views of native memory. They know their shape, nothing of what is computed. */
+import type { NativeMemory } from "../native/native.ts";
+import type { Device } from "./device.ts";
+
+export type TensorType = "f32" | "bf16" | "i8" | "i32" | "f64";
+
+const typeBytes: Readonly<Record<TensorType, number>> = { f32: 4, bf16: 2, i8: 1, i32: 4, f64: 8 };
+
+/** A matrix whose rows may lie apart, as columns of a wider one do. */
+export class Tensor<T extends TensorType = "f32"> {
+  readonly type: T;
+  readonly rows: number;
+  readonly columns: number;
+  /** Elements from one row to the next; at least `columns`. */
+  readonly stride: number;
+  readonly #memory: NativeMemory;
+  /** In elements. */
+  readonly #offset: number;
+
+  constructor(
+    memory: NativeMemory,
+    type: T,
+    shape: { readonly rows: number; readonly columns: number; readonly stride?: number },
+    offset = 0,
+  ) {
+    this.type = type;
+    this.rows = shape.rows;
+    this.columns = shape.columns;
+    this.stride = shape.stride ?? shape.columns;
+    this.#memory = memory;
+    this.#offset = offset;
+    const end = offset + (this.rows === 0 ? 0 : (this.rows - 1) * this.stride + this.columns);
+    if (end * typeBytes[type] > memory.buffer.byteLength || this.stride < this.columns)
+      throw new RangeError(`A tensor [${this.rows}, ${this.columns}] does not fit its memory.`);
+  }
+
+  get address(): number {
+    return this.#memory.address + this.#offset * typeBytes[this.type];
+  }
+
+  get isContiguous(): boolean {
+    return this.stride === this.columns || this.rows <= 1;
+  }
+
+  /** Some of its rows, in the same memory. */
+  slice(firstRow: number, rows: number): Tensor<T> {
+    return this.part(firstRow, rows, 0, this.columns);
+  }
+
+  /** Some of its columns, in the same memory. */
+  columnsFrom(firstColumn: number, columns: number): Tensor<T> {
+    return this.part(0, this.rows, firstColumn, columns);
+  }
+
+  part(firstRow: number, rows: number, firstColumn: number, columns: number): Tensor<T> {
+    if (
+      firstRow < 0 ||
+      firstColumn < 0 ||
+      firstRow + rows > this.rows ||
+      firstColumn + columns > this.columns
+    )
+      throw new RangeError(
+        `[${firstRow}, ${firstColumn}] + [${rows}, ${columns}] is not within [${this.rows}, ${this.columns}].`,
+      );
+    const offset = this.#offset + firstRow * this.stride + firstColumn;
+    return new Tensor(this.#memory, this.type, { rows, columns, stride: this.stride }, offset);
+  }
+
+  /** Its elements as an array on the same memory. @throws RangeError where its rows lie apart. */
+  get data(): TensorArray<T> {
+    if (!this.isContiguous) throw new RangeError("The rows of this tensor lie apart.");
+    const start = this.#memory.buffer as ArrayBuffer;
+    const offset = this.#offset * typeBytes[this.type];
+    return new arrays[this.type](start, offset, this.rows * this.columns) as TensorArray<T>;
+  }
+
+  /** Row `row`, on the same memory. */
+  row(row: number): TensorArray<T> {
+    return this.slice(row, 1).data;
+  }
+}
+
+const arrays = {
+  f32: Float32Array,
+  bf16: Uint16Array,
+  i8: Int8Array,
+  i32: Int32Array,
+  f64: Float64Array,
+} as const;
+export type TensorArray<T extends TensorType> = InstanceType<(typeof arrays)[T]>;
+
+/** Zeros. */
+export function newTensor<T extends TensorType = "f32">(
+  device: Device,
+  rows: number,
+  columns: number,
+  type: T = "f32" as T,
+): Tensor<T> {
+  return new Tensor(device.allocate(rows * columns * typeBytes[type]), type, { rows, columns });
+}
+
+/** A row of its own with these numbers. */
+export function tensorOf<T extends TensorType = "f32">(
+  device: Device,
+  values: ArrayLike<number>,
+  type: T = "f32" as T,
+): Tensor<T> {
+  const tensor = newTensor(device, 1, values.length, type);
+  tensor.data.set(values);
+  return tensor;
+}
