@@ -15,7 +15,7 @@ import { makeMicroBatches } from "./training/batch.ts";
 import { LoadedGraphs } from "./training/loaded-graphs.ts";
 
 const layerKind: LayerKind = {
-  rope: { frequencies: [1, 0.1], attentionFactor: 1, positions: Infinity },
+  rope: { theta: 100, frequencies: [1, 0.1], attentionFactor: 1, positions: Infinity },
   window: null,
 };
 

@@ -6,7 +6,12 @@ import type { LayerKind, ModelConfig } from "../../src/engine/model/model-config
 import { randomPolicyModel, type PolicyModel } from "../../src/engine/model/policy-model.ts";
 
 const layerKind: LayerKind = {
-  rope: { frequencies: [1, 0.1, 0.01, 0.001], attentionFactor: 1, positions: Infinity },
+  rope: {
+    theta: 10_000,
+    frequencies: [1, 0.1, 0.01, 0.001],
+    attentionFactor: 1,
+    positions: Infinity,
+  },
   window: null,
 };
 

@@ -10,6 +10,8 @@ type Raw = Readonly<Record<string, unknown>>;
  * has some) stay as they are.
  */
 export interface RopeTable {
+  /** Base of the frequencies before they are scaled. */
+  readonly theta: number;
   /** Rotation angle per position of each pair. */
   readonly frequencies: readonly number[];
   /** Cosines and sines are multiplied by it (LongRoPE, arXiv:2402.13753); 1 for other kinds. */
@@ -61,6 +63,7 @@ export function ropeTable(
     return refuse(`"partial_rotary_factor" is ${part}, of a head of ${headSize}`);
   const plain = Array.from({ length: half }, (_, i) => theta ** (-i / half));
   const unlimited = (frequencies: readonly number[]): RopeTable => ({
+    theta,
     frequencies,
     attentionFactor: 1,
     positions: Infinity,
@@ -91,6 +94,7 @@ export function ropeTable(
       const factor = number("factor", Number(longest) / original);
       const growth = factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(original));
       return {
+        theta,
         frequencies: shortened(plain, scaling["short_factor"], refuse),
         attentionFactor: number("attention_factor", growth),
         positions: original,

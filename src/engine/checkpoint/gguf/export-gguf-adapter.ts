@@ -37,7 +37,7 @@ export async function exportGgufAdapter(
   for (const [weight, { a, b, scale }] of adapter.factors) {
     const [rows, rank] = b.shape as readonly [number, number];
     const add = (suffix: string, shape: readonly number[], read: () => Float32Array): void => {
-      const part: GgufPart = { name: `${ggufName(weight)}.${suffix}`, shape, format };
+      const part: GgufPart = { name: `${ggufName(architecture, weight)}.${suffix}`, shape, format };
       tensors.set(part.name, { part, read });
     };
     add("lora_a", a.shape, () => a.data);

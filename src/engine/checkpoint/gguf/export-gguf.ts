@@ -4,12 +4,12 @@
  */
 import { ModelError } from "../../../core/errors.ts";
 import { fitSource } from "../../model/fit-source.ts";
-import type { ModelConfig } from "../../model/model-config.ts";
 import type { ExportOptions } from "../export-folder.ts";
 import type { ModelSource } from "../model-source.ts";
-import { ggufArchitectures } from "./gguf-config.ts";
+import { ggufArchitecture } from "./gguf-families.ts";
 import { type GgufFormat, tensorFormat, typeNumbers } from "./gguf-format.ts";
-import { ggufName, hasReorderedRows, hubRow } from "./gguf-names.ts";
+import { ggufName, hasReorderedRows, hubRow, normShift } from "./gguf-names.ts";
+import { checkSaysAll, modelValues, ropeFactors } from "./gguf-values.ts";
 import type { GgufValue, GgufValues } from "./gguf-writer.ts";
 import { type GgufPart, writeGguf } from "./write-gguf.ts";
 
@@ -31,39 +31,51 @@ export async function exportGguf(
   const { config, base } = fitSource(source);
   const architecture = architectureOf(source);
   const factors = ropeFactors(source, config);
-  const parts: GgufPart[] = base.map(({ name, shape }) => ({
-    name: ggufName(name),
+  const weights: GgufPart[] = base.map(({ name, shape }) => ({
+    name: ggufName(architecture, name),
     shape,
     format: tensorFormat(shape, options.format),
   }));
-  const factorsPart = {
-    name: "rope_freqs.weight",
-    shape: [factors?.length ?? 0],
-    format: "f32",
-  } as const;
+  const own = modelValues(source, config, architecture);
+  checkSaysAll(source, config, { values: own, parts: weights, factors });
   async function* read(): AsyncGenerator<readonly [string, Float32Array], void, undefined> {
-    if (factors !== null) yield [factorsPart.name, factors];
+    yield* factors;
     for await (const [name, data] of source.read(base.map((spec) => spec.name))) {
       const rows = source.tensors.get(name)!.shape[0]!;
       const ordered = hasReorderedRows(architecture, name)
         ? reorderRows(data, config.headSize, rows)
         : data;
-      yield [ggufName(name), ordered];
+      const shift = normShift(architecture, name);
+      const shifted = shift === 0 ? ordered : ordered.map((value) => value + shift);
+      yield [ggufName(architecture, name), shifted];
     }
   }
   await writeGguf(file, {
     ...options,
-    values: modelValues(source, config, architecture, options),
-    parts: factors === null ? parts : [...parts, factorsPart],
+    values: new Map<string, GgufValue>([
+      ...own,
+      ["general.type", "model"],
+      ["general.name", options.name],
+      ["general.file_type", { uint32: typeNumbers[options.format].file }],
+      ...(options.format === "q8_0"
+        ? ([["general.quantization_version", { uint32: 2 }]] as const)
+        : []),
+      ...options.tokenizer,
+    ]),
+    parts: [...weights, ...Array.from(factors, ropePart)],
     read,
   });
+}
+
+function ropePart([name, factors]: readonly [string, Float32Array]): GgufPart {
+  return { name, shape: [factors.length], format: "f32" };
 }
 
 /** @throws ModelError for one that GGUF does not know, or that is not supported. */
 export function architectureOf({ config, path }: ModelSource): string {
   const [hub] = config["architectures"] as readonly string[];
-  const found = Object.entries(ggufArchitectures).find(([, name]) => name === hub);
-  if (found !== undefined) return found[0];
+  const found = ggufArchitecture(hub!);
+  if (found !== undefined) return found;
   throw new ModelError({
     message: `${path}: the architecture ${hub} cannot be written as GGUF.`,
     fields: { path, architecture: hub },
@@ -79,64 +91,4 @@ export function reorderRows(data: Float32Array, headSize: number, rows: number):
     result.set(data.subarray(from, from + columns), row * columns);
   }
   return result;
-}
-
-function scalingOf({ config }: ModelSource): Readonly<Record<string, unknown>> {
-  const scaling = config["rope_scaling"] ?? config["rope_parameters"] ?? {};
-  return scaling as Readonly<Record<string, unknown>>;
-}
-
-function thetaOf(source: ModelSource): number {
-  return Number(source.config["rope_theta"] ?? scalingOf(source)["rope_theta"] ?? 10_000);
-}
-
-function ropeKind(source: ModelSource): unknown {
-  const scaling = scalingOf(source);
-  return scaling["rope_type"] ?? scaling["type"] ?? "default";
-}
-
-/** What llama.cpp divides each pair's frequency by; null where the metadata says it. */
-function ropeFactors(source: ModelSource, config: ModelConfig): Float32Array | null {
-  if (ropeKind(source) !== "llama3") return null;
-  const theta = thetaOf(source);
-  const half = config.headSize / 2;
-  return Float32Array.from(
-    config.layerKinds[0]!.rope!.frequencies,
-    (frequency, i) => theta ** (-i / half) / frequency,
-  );
-}
-
-function modelValues(
-  source: ModelSource,
-  config: ModelConfig,
-  architecture: string,
-  { name, tokenizer, format }: GgufExportOptions,
-): GgufValues {
-  const own: Record<string, GgufValue> = {
-    context_length: { uint32: Number(source.config["max_position_embeddings"]) },
-    embedding_length: { uint32: config.hiddenSize },
-    block_count: { uint32: config.layers },
-    feed_forward_length: { uint32: config.ffnSize },
-    "attention.head_count": { uint32: config.heads },
-    "attention.head_count_kv": { uint32: config.kvHeads },
-    "attention.key_length": { uint32: config.headSize },
-    "attention.value_length": { uint32: config.headSize },
-    "attention.layer_norm_rms_epsilon": { float32: config.normEpsilon },
-    "rope.dimension_count": { uint32: config.headSize },
-    "rope.freq_base": { float32: thetaOf(source) },
-    vocab_size: { uint32: config.vocabSize },
-  };
-  if (ropeKind(source) === "linear") {
-    own["rope.scaling.type"] = "linear";
-    own["rope.scaling.factor"] = { float32: Number(scalingOf(source)["factor"]) };
-  }
-  return new Map<string, GgufValue>([
-    ["general.architecture", architecture],
-    ["general.type", "model"],
-    ["general.name", name],
-    ["general.file_type", { uint32: typeNumbers[format].file }],
-    ...(format === "q8_0" ? ([["general.quantization_version", { uint32: 2 }]] as const) : []),
-    ...Object.entries(own).map(([key, value]) => [`${architecture}.${key}`, value] as const),
-    ...tokenizer,
-  ]);
 }

@@ -1,23 +1,9 @@
 /** A GGUF file's metadata as the `config.json` that Hugging Face would have for the same model. */
 import { ModelError } from "../../../core/errors.ts";
 import type { GgufFile } from "./gguf-file.ts";
+import { ggufFamilies } from "./gguf-families.ts";
 import { ropeScalingOf } from "./gguf-rope.ts";
-
-/** llama.cpp's name of an architecture, and Hugging Face's. */
-export const ggufArchitectures: Readonly<Record<string, string>> = {
-  llama: "LlamaForCausalLM",
-  qwen2: "Qwen2ForCausalLM",
-  qwen3: "Qwen3ForCausalLM",
-};
-
-/** The shortest decimal number that is the same 32-bit float: 1e-5 is stored as 0.0000099999997. */
-export function shortestFloat(value: number): number {
-  for (let digits = 1; digits < 9; digits++) {
-    const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === Math.fround(value)) return short;
-  }
-  return value;
-}
+import { shortestFloat } from "./shortest-float.ts";
 
 function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
@@ -26,16 +12,16 @@ function text(value: unknown): string | undefined {
 /** @throws ModelError naming what is missing or not supported. */
 export function ggufModelConfig(
   { path, metadata, tensors }: GgufFile,
-  ropeFactors: Float32Array | null,
+  ropeFactors: ReadonlyMap<string, Float32Array>,
 ): Record<string, unknown> {
   const refuse = (what: string): never => {
     throw new ModelError({ message: `${path}: ${what}.`, fields: { file: path } });
   };
   const architecture = text(metadata["general.architecture"]) ?? "none";
-  const name = Object.hasOwn(ggufArchitectures, architecture)
-    ? ggufArchitectures[architecture]
+  const family = Object.hasOwn(ggufFamilies, architecture)
+    ? ggufFamilies[architecture]!
     : refuse(
-        `architecture "${architecture}" is not supported; supported: ${Object.keys(ggufArchitectures).join(", ")}`,
+        `architecture "${architecture}" is not supported; supported: ${Object.keys(ggufFamilies).join(", ")}`,
       );
   const optional = (key: string): number | undefined => {
     const value = metadata[`${architecture}.${key}`];
@@ -50,13 +36,15 @@ export function ggufModelConfig(
   const heads = number("attention.head_count");
   const headSize = optional("attention.key_length") ?? hiddenSize / heads;
   const turned = optional("rope.dimension_count") ?? headSize;
-  if (turned !== headSize) refuse(`it turns ${turned} of ${headSize} dimensions of a head`);
+  if (turned !== headSize && architecture !== "phi3")
+    refuse(`it turns ${turned} of ${headSize} dimensions of a head`);
   const theta = optional("rope.freq_base") ?? 10_000;
   const scaling = ropeScalingOf(
     {
       type: text(metadata[`${architecture}.rope.scaling.type`]) ?? "none",
       factor: optional("rope.scaling.factor"),
       factors: ropeFactors,
+      attentionFactor: optional("rope.scaling.attn_factor"),
       theta,
     },
     refuse,
@@ -68,7 +56,7 @@ export function ggufModelConfig(
     },
   );
   return {
-    architectures: [name],
+    architectures: [family.hub],
     model_type: architecture,
     vocab_size: tensors.get("token_embd.weight")?.shape[0] ?? refuse("it has no token_embd.weight"),
     hidden_size: hiddenSize,
@@ -78,6 +66,8 @@ export function ggufModelConfig(
     head_dim: headSize,
     intermediate_size: number("feed_forward_length"),
     hidden_act: "silu",
+    ...(turned === headSize ? {} : { partial_rotary_factor: turned / headSize }),
+    ...family.config?.(optional, headSize),
     rms_norm_eps: shortestFloat(number("attention.layer_norm_rms_epsilon")),
     rope_theta: shortestFloat(theta),
     ...(scaling === null ? {} : { rope_scaling: scaling }),

@@ -1,4 +1,5 @@
-/** Names of tensors: those of Hugging Face's Llama-type models, and llama.cpp's for the same. */
+/** Names of tensors: Hugging Face's, and llama.cpp's for the same; and what else is stored otherwise. */
+import { ggufFamilies } from "./gguf-families.ts";
 
 const outer: readonly (readonly [gguf: string, hub: string])[] = [
   ["token_embd.weight", "model.embed_tokens.weight"],
@@ -20,31 +21,42 @@ const inner: readonly (readonly [gguf: string, hub: string])[] = [
   ["ffn_down", "mlp.down_proj"],
 ];
 
-const fromGguf = new Map([...outer, ...inner]);
-const toGguf = new Map([...outer, ...inner].map(([gguf, hub]) => [hub, gguf]));
+const outerNames = new Map(outer);
 
-/** Undefined for a tensor that is not part of Llama-type models. */
-export function hubName(gguf: string): string | undefined {
+/** Of the tensors of a block. */
+function innerNames(architecture: string): ReadonlyMap<string, string> {
+  return new Map([...inner, ...Object.entries(ggufFamilies[architecture]!.names ?? {})]);
+}
+
+/** Undefined for a tensor that is not part of models of this architecture. */
+export function hubName(architecture: string, gguf: string): string | undefined {
   const block = /^blk\.(\d+)\.(\w+)\.(weight|bias)$/u.exec(gguf);
-  if (block === null) return fromGguf.get(gguf);
-  const part = fromGguf.get(block[2]!);
+  if (block === null) return outerNames.get(gguf);
+  const part = innerNames(architecture).get(block[2]!);
   return part === undefined ? undefined : `model.layers.${block[1]}.${part}.${block[3]}`;
 }
 
 /** @throws Error for a name that no supported model has. */
-export function ggufName(hub: string): string {
+export function ggufName(architecture: string, hub: string): string {
   const layer = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/u.exec(hub);
-  const found = toGguf.get(layer === null ? hub : layer[2]!);
+  const names = layer === null ? outerNames : innerNames(architecture);
+  const wanted = layer === null ? hub : layer[2]!;
+  // The family's own names come last.
+  const found = Array.from(names).findLast(([, name]) => name === wanted)?.[0];
   if (found === undefined) throw new Error(`GGUF has no name for "${hub}".`);
   return layer === null ? found : `blk.${layer[1]}.${found}.${layer[3]}`;
 }
 
-/**
- * llama.cpp rotates adjacent pairs of a Llama model's queries and keys, Hugging Face rotates the two
- * halves of a head; the converter reorders rows accordingly. Qwen models are left as they are.
- */
 export function hasReorderedRows(architecture: string, hub: string): boolean {
-  return architecture === "llama" && /self_attn\.[qk]_proj\.(?:weight|bias)$/u.test(hub);
+  return (
+    ggufFamilies[architecture]!.reordersRows === true &&
+    /self_attn\.[qk]_proj\.(?:weight|bias)$/u.test(hub)
+  );
+}
+
+/** What is added to the values of a tensor when it is stored. */
+export function normShift(architecture: string, hub: string): number {
+  return ggufFamilies[architecture]!.shiftsNorms === true && hub.endsWith("norm.weight") ? 1 : 0;
 }
 
 /** Hugging Face's row of the row `row` of a reordered tensor. */

@@ -22,26 +22,41 @@ it.each([
   const settings = { theta, scaling: rope_scaling, config: {} };
   const { frequencies: scaled } = ropeTable(settings, headSize, refuse);
   const factors = Float32Array.from(scaled, (f, i) => theta ** (-i / scaled.length) / f);
-  const rope = { type: "none", factor: undefined, factors, theta };
+  const tensors = new Map([["rope_freqs.weight", factors]]);
+  const rope = { type: "none", factor: undefined, factors: tensors, theta };
   expect(ropeScalingOf(rope, refuse)).toEqual(rope_scaling);
 });
 
 it("reads linear scaling, and none", () => {
-  const rope = { type: "none", factor: undefined, factors: null, theta: 10_000 };
+  const rope = {
+    type: "none",
+    factor: undefined,
+    factors: new Map<string, Float32Array>(),
+    theta: 10_000,
+  };
   expect(ropeScalingOf(rope, refuse)).toBe(null);
   expect(ropeScalingOf({ ...rope, type: "linear", factor: 4 }, refuse)).toEqual({
     rope_type: "linear",
     factor: 4,
   });
-  const ones = new Float32Array(8).fill(1);
+  const ones = new Map([["rope_freqs.weight", new Float32Array(8).fill(1)]]);
   expect(ropeScalingOf({ ...rope, factors: ones }, refuse)).toBe(null);
 });
 
 it.each([
   [{ type: "yarn" }, /"yarn" is not supported; supported: none, linear/],
   [{ type: "linear" }, /factor" is missing/],
-  [{ factors: Float32Array.of(1, 2, 7, 8) }, /Llama 3's rope scaling/],
+  [
+    { factors: new Map([["rope_freqs.weight", Float32Array.of(1, 2, 7, 8)]]) },
+    /Llama 3's rope scaling/,
+  ],
 ])("refuses %j", (change, message) => {
-  const rope = { type: "none", factor: undefined, factors: null, theta: 10_000, ...change };
+  const rope = {
+    type: "none",
+    factor: undefined,
+    factors: new Map<string, Float32Array>(),
+    theta: 10_000,
+    ...change,
+  };
   expect(() => ropeScalingOf(rope, refuse)).toThrow(message);
 });

@@ -1,13 +1,24 @@
 /**
  * Rotary scaling in GGUF and in `config.json`. GGUF keeps Llama 3's as a tensor of factors, one per
- * pair; `config.json` has the four numbers that they were computed from.
+ * pair; `config.json` has the four numbers that they were computed from. LongRoPE's factors are in both.
  */
+import { shortestFloat } from "./shortest-float.ts";
+
+/** Tensors with factors of pairs; not weights. */
+export const ropeTensors = {
+  llama3: "rope_freqs.weight",
+  short: "rope_factors_short.weight",
+  long: "rope_factors_long.weight",
+} as const;
+
 export interface GgufRope {
   /** `rope.scaling.type` */
   readonly type: string;
   readonly factor: number | undefined;
-  /** `rope_freqs.weight`: what each pair's frequency is divided by. */
-  readonly factors: Float32Array | null;
+  /** By tensor: what each pair's frequency is divided by. */
+  readonly factors: ReadonlyMap<string, Float32Array>;
+  /** `rope.scaling.attn_factor` */
+  readonly attentionFactor?: number | undefined;
   readonly theta: number;
 }
 
@@ -17,13 +28,23 @@ const high = 4;
 
 /** The `rope_scaling` of `config.json`; null when there is none. */
 export function ropeScalingOf(
-  { type, factor, factors, theta }: GgufRope,
+  { type, factor, factors, attentionFactor, theta }: GgufRope,
   refuse: (what: string) => never,
 ): Readonly<Record<string, unknown>> | null {
   if (type !== "none" && type !== "linear")
     return refuse(`rope scaling "${type}" is not supported; supported: none, linear, Llama 3's`);
-  if (factors !== null && factors.some((value) => value !== 1)) {
-    const found = type === "none" ? fitLlama3(factors, theta) : null;
+  const [short, long] = [factors.get(ropeTensors.short), factors.get(ropeTensors.long)];
+  if (short !== undefined && long !== undefined) {
+    return {
+      rope_type: "longrope",
+      short_factor: Array.from(short, shortestFloat),
+      long_factor: Array.from(long, shortestFloat),
+      ...(attentionFactor === undefined ? {} : { attention_factor: attentionFactor }),
+    };
+  }
+  const llama3 = factors.get(ropeTensors.llama3);
+  if (llama3?.some((value) => value !== 1) === true) {
+    const found = type === "none" ? fitLlama3(llama3, theta) : null;
     return found ?? refuse("rope_freqs.weight does not hold the factors of Llama 3's rope scaling");
   }
   if (type === "none") return null;

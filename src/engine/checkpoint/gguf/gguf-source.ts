@@ -3,25 +3,26 @@ import { open, type FileHandle } from "node:fs/promises";
 import { ModelError } from "../../../core/errors.ts";
 import { ggufModelConfig } from "./gguf-config.ts";
 import { openGguf, type GgufTensor } from "./gguf-file.ts";
-import { hasReorderedRows, hubName, hubRow } from "./gguf-names.ts";
+import { hasReorderedRows, hubName, hubRow, normShift } from "./gguf-names.ts";
+import { ropeTensors } from "./gguf-rope.ts";
 import type { ModelSource, SourceTensor } from "../model-source.ts";
 import { readChunks } from "../read-chunks.ts";
-
-/** Used for the configuration; not a weight. */
-const ropeFactorsName = "rope_freqs.weight";
 
 /** @throws ModelError */
 export async function openGgufSource(path: string): Promise<ModelSource> {
   const file = await openGguf(path);
-  const ropeTensor = file.tensors.get(ropeFactorsName);
-  const ropeFactors =
-    ropeTensor === undefined ? null : await withFile(path, (handle) => decode(handle, ropeTensor));
+  const ropeFactors = new Map<string, Float32Array>();
+  for (const name of Object.values(ropeTensors)) {
+    const tensor = file.tensors.get(name);
+    if (tensor !== undefined)
+      ropeFactors.set(name, await withFile(path, (handle) => decode(handle, tensor)));
+  }
   const config = ggufModelConfig(file, ropeFactors);
   const architecture = String(file.metadata["general.architecture"]);
   const stored = new Map<string, GgufTensor>();
   for (const [name, tensor] of file.tensors) {
-    if (name === ropeFactorsName) continue;
-    const hub = hubName(name);
+    if (ropeFactors.has(name)) continue;
+    const hub = hubName(architecture, name);
     if (hub === undefined) {
       throw new ModelError({
         message: `${path}: tensor "${name}" is not one that ${architecture} models of this library have.`,
@@ -43,7 +44,9 @@ export async function openGgufSource(path: string): Promise<ModelSource> {
       try {
         for (const name of names) {
           const headSize = hasReorderedRows(architecture, name) ? Number(config["head_dim"]) : null;
-          yield [name, await decode(handle, stored.get(name)!, headSize)] as const;
+          const data = await decode(handle, stored.get(name)!, headSize);
+          const shift = normShift(architecture, name);
+          yield [name, shift === 0 ? data : data.map((value) => value - shift)] as const;
         }
       } finally {
         await handle.close();
