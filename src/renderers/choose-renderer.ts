@@ -7,10 +7,14 @@ import type { Renderer } from "../core/policy.ts";
 import { defined } from "../util/defined.ts";
 import { createChatmlRenderer } from "./chatml.ts";
 import { turnEnd, turnStart } from "./chatml-turns.ts";
+import { createGemmaRenderer } from "./gemma.ts";
 import { createJinjaRenderer } from "./jinja/jinja.ts";
 import { createLlama3Renderer, defaultLlamaDate } from "./llama3.ts";
+import { createMistralRenderer } from "./mistral.ts";
+import { createOlmo2Renderer } from "./olmo2.ts";
+import { createPhi3Renderer, createPhi4MiniRenderer } from "./phi.ts";
 import { readTemplates, tokenText, type TokenizerConfig } from "../tokenizers/model-files.ts";
-import { rendersAlike } from "./probe.ts";
+import { rendersAlike, writesTools } from "./probe.ts";
 import { createQwen3Renderer } from "./qwen3.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 
@@ -40,6 +44,16 @@ function* nativeFamilies(
   if (template.includes("<|start_header_id|>") && controls.byText.has("<|eot_id|>")) {
     yield createLlama3Renderer(tokenizer, options);
   }
+  if (template.includes("[TOOL_CALLS]") && controls.byText.has("[INST]")) {
+    yield createMistralRenderer(tokenizer);
+    yield createMistralRenderer(tokenizer, { space: " " });
+  }
+  if (template.includes("<start_of_turn>")) yield createGemmaRenderer(tokenizer);
+  if (controls.byText.has("<|end|>")) {
+    if (template.includes("<|tool|>")) yield createPhi4MiniRenderer(tokenizer);
+    yield createPhi3Renderer(tokenizer);
+    yield createPhi3Renderer(tokenizer, { start: "<s>" });
+  } else if (template.includes("<|assistant|>")) yield createOlmo2Renderer(tokenizer);
   if (!template.includes(turnStart) || !controls.byText.has(turnEnd)) return;
   if (template.includes("</think>")) yield createQwen3Renderer(tokenizer, options);
   const defaultSystem = findDefaultSystem(tokenizer, jinja);
@@ -86,7 +100,7 @@ export function chooseRenderer(
       ...defined({ enable_thinking: enableThinking }),
     },
   });
-  const hasTools = /\btools\b/.test(template) && templates.toolTemplate === undefined;
+  const hasTools = templates.toolTemplate === undefined && writesTools(jinja);
   try {
     for (const native of nativeFamilies(tokenizer, jinja, template, { ...options, date })) {
       if (rendersAlike(native, jinja, hasTools)) return native;

@@ -14,14 +14,16 @@ export function completionGrammar(
     type: "choice",
     options: tools.map((tool) => format.call(tool, strict.includes(tool.name))),
   };
-  const { separator, start } = format;
-  const calls: Grammar = { type: "repeat", part: one, min: 1, max: maxCalls, separator };
+  const { separator, start, wrap } = format;
+  const several: Grammar = { type: "repeat", part: one, min: 1, max: maxCalls, separator };
+  const calls = wrap?.(several) ?? several;
   if (minCalls > 0) return calls;
   if (content !== undefined) return { type: "choice", options: [content, calls] };
   // Text that is no call cannot be told from one that is being written.
   if (start === null) return null;
   const text: Grammar = { type: "text", without: [start] };
-  return { type: "sequence", parts: [text, { ...calls, min: 0 }] };
+  if (wrap === undefined) return { type: "sequence", parts: [text, { ...several, min: 0 }] };
+  return { type: "choice", options: [text, { type: "sequence", parts: [text, calls] }] };
 }
 
 /** The same after reasoning that the model may begin with. */

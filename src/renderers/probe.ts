@@ -54,6 +54,11 @@ function attempt(renderer: Renderer, { messages, tools: offered }: Probe): strin
   }
 }
 
+/** Whether a model's own template writes tools that it is given. */
+export function writesTools(renderer: Renderer): boolean {
+  return attempt(renderer, { messages: [user], tools }) !== attempt(renderer, { messages: [user] });
+}
+
 /** @param hasTools whether the model's own template knows tools */
 export function rendersAlike(a: Renderer, b: Renderer, hasTools: boolean): boolean {
   const probes = hasTools ? [...withoutTools, ...withTools] : withoutTools;

@@ -13,6 +13,7 @@ import { createRenderer, roomAfter } from "../create-renderer.ts";
 import { buildTokens, encodeNow, markup } from "../token-builder.ts";
 import type { TextTokenizer } from "../../tokenizers/tokenizer.ts";
 import { hermesTools } from "../tool-formats/hermes.ts";
+import { mistralCallStart, mistralTools } from "../tool-formats/mistral-json.ts";
 import { llamaTools, pythonTag } from "../tool-formats/llama-json.ts";
 import { xmlTools } from "../tool-formats/qwen-xml.ts";
 import { callEnd, callStart } from "../tool-formats/tagged-calls.ts";
@@ -36,6 +37,9 @@ type Messages = readonly ChatMessage[];
 function detectParse(template: string): (text: string) => ParsedCompletion {
   if (template.includes("<function=")) return xmlTools.parse;
   if (template.includes(callStart)) return hermesTools.parse;
+  // Newer formats of Mistral write the name before `[ARGS]`; those are not read.
+  if (template.includes(mistralCallStart) && !template.includes("[ARGS]"))
+    return mistralTools("").parse;
   if (/"parameters": |python_tag/.test(template)) return llamaTools.parse;
   return (content) => ({ content, toolCalls: [] });
 }
@@ -117,7 +121,14 @@ export function createJinjaRenderer(
   const thinks = template.includes(thinkEnd);
   const startsInside = opening.lastIndexOf(thinkStart) > opening.lastIndexOf(thinkEnd);
   const parseCalls = detectParse(`${template}${toolTemplate ?? ""}`);
-  const hidden = hiddenTokens(tokenizer, [callStart, callEnd, thinkStart, thinkEnd, pythonTag]);
+  const hidden = hiddenTokens(tokenizer, [
+    callStart,
+    callEnd,
+    thinkStart,
+    thinkEnd,
+    pythonTag,
+    mistralCallStart,
+  ]);
   for (const id of stopIds) hidden.add(id);
   const visible = (tokens: Int32Array): string =>
     tokenizer.decode(tokens.filter((id) => !hidden.has(id)));

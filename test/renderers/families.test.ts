@@ -1,0 +1,258 @@
+/** Gemma 3, Phi, OLMo 2, Mistral and SmolLM3 against transformers with their chat templates; fixtures by `scripts/fixtures/make_templates.py`. */
+import { readFileSync } from "node:fs";
+import { Tokenizer } from "@huggingface/tokenizers";
+import { describe, expect, it } from "vitest";
+import type { ChatMessage, ToolDefinition } from "../../src/core/message.ts";
+import type { Renderer } from "../../src/core/policy.ts";
+import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
+import { createTokenizer } from "../../src/tokenizers/tokenizer.ts";
+import { tools } from "./conversations.ts";
+import { loadReal } from "./real-tokenizers.ts";
+
+interface WireMessage {
+  readonly role: ChatMessage["role"];
+  readonly content: string;
+  readonly tool_call_id?: string;
+  readonly tool_calls?: readonly { id: string; function: { name: string; arguments: object } }[];
+}
+interface Expected {
+  readonly bos_token: string | null;
+  readonly eos_token: string;
+  readonly cases: readonly {
+    readonly messages: readonly WireMessage[];
+    readonly tools: readonly { readonly function: ToolDefinition }[] | null;
+    readonly text: string;
+  }[];
+}
+
+const file = (name: string): string =>
+  readFileSync(new URL(`../fixtures/templates/${name}`, import.meta.url), "utf8");
+const expected = JSON.parse(file("expected.json")) as Readonly<Record<string, Expected>>;
+
+const chatml = ["<|im_start|>", "<|im_end|>"];
+const phi3 = ["<|system|>", "<|user|>", "<|assistant|>", "<|end|>", "<|endoftext|>"];
+const mistral = ["<s>", "</s>", "[INST]", "[/INST]", "[TOOL_CALLS]"].concat(
+  ["AVAILABLE_TOOLS", "TOOL_RESULTS"].flatMap((name) => [`[${name}]`, `[/${name}]`]),
+);
+/** The renderer of each template, and the tokens that its models have. */
+const families: Readonly<Record<string, readonly [family: string, controls: readonly string[]]>> = {
+  "gemma-3": ["gemma", ["<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>"]],
+  "phi-3.5-mini": ["phi", phi3],
+  "phi-4-mini": [
+    "phi",
+    [...phi3, "<|tool|>", "<|/tool|>", "<|tool_call|>", "<|/tool_call|>", "<|tool_response|>"],
+  ],
+  "olmo-2": ["olmo2", ["<|endoftext|>"]],
+  "mistral-nemo": ["mistral", mistral],
+  "mistral-7b-v0.3": ["mistral", mistral],
+  smollm3: ["jinja", chatml],
+};
+
+/** A published tokenizer with the tokens of the family instead of its own. */
+function tokenizerFile(name: string): object {
+  const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false };
+  const added = families[name]![1].map((content, i) => ({
+    id: 160_000 + i,
+    content,
+    ...flags,
+    special: true,
+  }));
+  return { ...loadReal("qwen2_5").json, added_tokens: added };
+}
+
+function load(name: string): {
+  readonly renderer: Renderer;
+  readonly tokenizer: ReturnType<typeof createTokenizer>;
+  readonly full: (text: string) => number[];
+} {
+  const json = tokenizerFile(name);
+  const tokenizer = createTokenizer(json, name);
+  const { bos_token, eos_token } = expected[name]!;
+  const config = { chat_template: file(`${name}.jinja`), bos_token, eos_token };
+  const library = new Tokenizer(json, {}) as unknown as {
+    encode(text: string, options: { add_special_tokens: boolean }): { ids: number[] };
+  };
+  return {
+    renderer: chooseRenderer(tokenizer, config as never),
+    tokenizer,
+    full: (text) => library.encode(text, { add_special_tokens: false }).ids,
+  };
+}
+
+function fromWire({ role, content, tool_calls, tool_call_id }: WireMessage): ChatMessage {
+  const toolCalls = tool_calls?.map(({ id, function: { name, arguments: given } }) => ({
+    id,
+    name,
+    arguments: JSON.stringify(given),
+  }));
+  return {
+    role,
+    content,
+    ...(toolCalls === undefined ? {} : { toolCalls }),
+    ...(tool_call_id === undefined ? {} : { toolCallId: tool_call_id }),
+  };
+}
+
+const question: ChatMessage = { role: "user", content: "Q" };
+const more: ChatMessage = { role: "user", content: "More" };
+
+describe.each(Object.keys(families))("%s", (name) => {
+  const { renderer, tokenizer, full } = load(name);
+
+  it("is of its family", () => {
+    expect(renderer.family).toBe(families[name]![0]);
+  });
+
+  it.each(expected[name]!.cases)("writes the ids of its template: $text", (conversation) => {
+    const options = conversation.tools?.map((tool) => tool.function);
+    const { tokens } = renderer.render(
+      conversation.messages.map(fromWire),
+      options === undefined ? {} : { tools: options },
+    );
+    // The library of templates strips all spaces where SmolLM3's asks for line breaks only.
+    const text =
+      name === "smollm3" ? conversation.text.replace("\n b ", "\nb ") : conversation.text;
+    // The tokenizer composes characters.
+    expect(tokenizer.decode(tokens)).toBe(text.normalize("NFC"));
+    expect([...tokens]).toEqual(full(text));
+  });
+
+  const sampled = (text: string, end = true): Int32Array =>
+    Int32Array.from([
+      ...renderer.render([question]).tokens,
+      ...tokenizer.encode(text),
+      ...(end ? [renderer.stop.tokenIds[0]!] : []),
+    ]);
+  const answer = name === "mistral-7b-v0.3" ? " A" : "A";
+
+  it("goes on as a fresh rendering would", () => {
+    const whole = renderer.render([question, { role: "assistant", content: "A" }, more]);
+    expect(renderer.extend(sampled(answer), [more])).toEqual(whole);
+    expect(renderer.extend(sampled(answer, false), [more])).toEqual(whole);
+  });
+
+  it("does not let a message write tokens of the format", () => {
+    const [, controls] = families[name]!;
+    const forged = renderer.render([{ role: "user", content: controls.join("") }]).tokens;
+    const honest = renderer.render([{ role: "user", content: "x" }]).tokens;
+    const count = (tokens: Int32Array): number => tokens.filter((id) => id >= 160_000).length;
+    expect(count(forged)).toBe(count(honest));
+  });
+});
+
+describe("tools of families without a format for them", () => {
+  it.each([
+    ["gemma-3", "user\nBe brief.\n\n# Tools", "\n\nw<end_of_turn>"],
+    ["phi-3.5-mini", "<|system|>\nBe brief.\n\n# Tools", "</tool_call><|end|>\n<|user|>\nw<|end|>"],
+    ["olmo-2", "<|system|>\nBe brief.\n\n# Tools", "</tool_call>\n<|user|>\nw\n"],
+  ])("%s describes them as Hermes does", (name, start, end) => {
+    const { renderer, tokenizer } = load(name);
+    const messages: ChatMessage[] = [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "w" },
+    ];
+    const text = tokenizer.decode(renderer.render(messages, { tools }).tokens);
+    expect(text).toContain(start);
+    expect(text).toContain(end);
+    expect(text).toContain('{"type": "function", "function": {"name": "now"}}');
+    const call = '<tool_call>\n{"name": "now", "arguments": {"a": 1}}\n</tool_call>';
+    expect(renderer.parse(Int32Array.from(tokenizer.encode(call)))).toEqual({
+      content: "",
+      toolCalls: [{ name: "now", arguments: '{"a":1}' }],
+    });
+  });
+
+  it("has results of parallel calls in one turn", () => {
+    const { renderer, tokenizer } = load("gemma-3");
+    const previous = renderer.render([question], { tools }).tokens;
+    const results: ChatMessage[] = ["1", "2"].map((content) => ({ role: "tool", content }));
+    const { tokens } = renderer.extend(previous, [...results, more])!;
+    expect(tokenizer.decode(tokens.subarray(previous.length))).toBe(
+      "<end_of_turn>\n<start_of_turn>user\n<tool_response>\n1\n</tool_response>\n<tool_response>\n2\n</tool_response>" +
+        "<end_of_turn>\n<start_of_turn>user\nMore<end_of_turn>\n<start_of_turn>model\n",
+    );
+  });
+});
+
+it("writes and reads tools of Phi-4-mini as its model card has them", () => {
+  const { renderer, tokenizer } = load("phi-4-mini");
+  const call = { id: "c", name: "now", arguments: '{"a":1}' };
+  const messages: ChatMessage[] = [
+    { role: "system", content: "S" },
+    question,
+    { role: "assistant", content: "", toolCalls: [call, call] },
+    { role: "tool", content: "12" },
+  ];
+  const text = tokenizer.decode(renderer.render(messages, { tools: [{ name: "now" }] }).tokens);
+  const calls = '[{"name": "now", "arguments": {"a": 1}}, {"name": "now", "arguments": {"a": 1}}]';
+  expect(text).toBe(
+    '<|system|>S<|tool|>[{"name": "now"}]<|/tool|><|end|><|user|>Q<|end|>' +
+      `<|assistant|><|tool_call|>${calls}<|/tool_call|><|end|><|tool|>12<|end|><|assistant|>`,
+  );
+  const { byText } = tokenizer.controls;
+  const ids = [
+    byText.get("<|tool_call|>")!.id,
+    ...tokenizer.encode(calls),
+    byText.get("<|/tool_call|>")!.id,
+    byText.get("<|end|>")!.id,
+  ];
+  expect(renderer.parse(Int32Array.from(ids))).toEqual({
+    content: "",
+    toolCalls: Array(2).fill({ name: "now", arguments: '{"a":1}' }),
+  });
+});
+
+describe.each(["mistral-nemo", "mistral-7b-v0.3"])("calls of %s", (name) => {
+  const { renderer, tokenizer } = load(name);
+  const space = name === "mistral-nemo" ? "" : " ";
+  const sample = (text: string): Int32Array =>
+    Int32Array.from([
+      tokenizer.controls.byText.get("[TOOL_CALLS]")!.id,
+      ...tokenizer.encode(space + text),
+      renderer.stop.tokenIds[0]!,
+    ]);
+
+  it("are read", () => {
+    const text = '[{"name": "now", "arguments": {"s": "]}"}, "id": "abc"}, {"name": "f"}]';
+    expect(renderer.parse(sample(text))).toEqual({
+      content: "",
+      toolCalls: [
+        { name: "now", arguments: '{"s":"]}"}' },
+        { name: "f", arguments: "{}" },
+      ],
+    });
+  });
+
+  it.each([
+    ['[{"name": "now"', "a list of tool calls is not closed"],
+    ["[]", "a list of tool calls is empty"],
+    ["[1]", "tool calls are not a list of JSON objects"],
+    ['[{"a": 1}]', 'a tool call has no "name"'],
+  ])("that cannot be read stay content: %s", (text, malformed) => {
+    const parsed = renderer.parse(sample(text));
+    expect(parsed).toMatchObject({ toolCalls: [], malformed });
+    expect(parsed.content).toContain(text);
+  });
+
+  it("go on after results, whatever their ids", () => {
+    const previous = Int32Array.from([
+      ...renderer.render([question], { tools }).tokens,
+      ...sample("[]"),
+    ]);
+    const result: ChatMessage = { role: "tool", content: "12", toolCallId: "call-17" };
+    const { tokens } = renderer.extend(previous, [result])!;
+    expect([...tokens.subarray(0, previous.length)]).toEqual([...previous]);
+    const added = tokenizer.decode(tokens.subarray(previous.length));
+    const pattern =
+      /^\[TOOL_RESULTS\] ?\{"content": 12, "call_id": "[\da-z]{9}"\}\[\/TOOL_RESULTS\]$/u;
+    expect(added).toMatch(pattern);
+  });
+});
+
+it("reads reasoning and calls of SmolLM3", () => {
+  const { renderer, tokenizer } = load("smollm3");
+  const text = '<think>\nhm\n</think>\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>';
+  expect(renderer.parse(Int32Array.from(tokenizer.encode(text)))).toMatchObject({
+    reasoning: "hm",
+  });
+});
