@@ -4,6 +4,7 @@ import { AgentTrainerError, ModelError } from "../../core/errors.ts";
 import type { ChatMessage, JsonValue, ToolDefinition } from "../../core/message.ts";
 import { createGuard, prepareGuard, type Guard } from "./jinja-guard.ts";
 import { limitsFor, limitTemplate, TemplateLimitError } from "./jinja-limits.ts";
+import { pythonText } from "./python-text.ts";
 import { textOf } from "../message-text.ts";
 import { splitReasoning, thinkEnd } from "../reasoning.ts";
 
@@ -105,6 +106,15 @@ export function createChatTemplate(
   const toolTemplate =
     options.toolTemplate === undefined ? plainTemplate : compile(options.toolTemplate, source);
   const guardTokens = prepareGuard(options.controls);
+  // SmolLM3's: written as text, which the library cannot do with an object.
+  const takesTexts = options.template.includes("xml_tools");
+  const toolVariables = (tools: readonly ToolDefinition[], guard: Guard): object => {
+    if (tools.length === 0) return {};
+    const described = tools.map((tool) =>
+      guard.value({ type: "function", function: { ...tool } as JsonValue }),
+    );
+    return takesTexts ? { xml_tools: described.map(pythonText) } : { tools: described };
+  };
   return ({ messages, tools, open }) => {
     const read = messages.map((message) => ({
       message,
@@ -116,13 +126,7 @@ export function createChatTemplate(
       ...options.variables,
       messages: read.map((message) => toTemplateMessage(message, guard)),
       add_generation_prompt: open,
-      ...(tools.length === 0
-        ? {}
-        : {
-            tools: tools.map((tool) =>
-              guard.value({ type: "function", function: { ...tool } as JsonValue }),
-            ),
-          }),
+      ...toolVariables(tools, guard),
     };
     const limits = limitsFor(inputs.length, messages.length);
     try {
