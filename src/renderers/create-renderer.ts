@@ -45,14 +45,16 @@ export function createRenderer(tokenizer: TextTokenizer, steps: RendererSteps): 
       const { longestToken } = tokenizer;
       return Number.isFinite(longestToken) ? longestToken : undefined;
     },
-    encode: (text) => Int32Array.from(tokenizer.encode(text)),
+    encode: (text) => Int32Array.from(tokenizer.encode(tokenizer.atStart(text))),
     long: {
       render: (messages, options, signal) =>
         encodeLater(tokenizer, steps.render(messages, options), signal),
       extend: (previous, messages, options, signal) =>
         encodeLater(tokenizer, steps.extend(previous, messages, options), signal),
       async encode(text, { contextLength }, signal) {
-        const encoding = buildTokens(tokenizer, [plain(text)], { contextLength });
+        const encoding = buildTokens(tokenizer, [plain(tokenizer.atStart(text))], {
+          contextLength,
+        });
         return Int32Array.from(await encodeLater(tokenizer, encoding, signal));
       },
     },

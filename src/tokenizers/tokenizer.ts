@@ -2,6 +2,7 @@
 import { Tokenizer as HubTokenizer } from "@huggingface/tokenizers";
 import { ModelError } from "../core/errors.ts";
 import { createByteDecoder, isByteLevel } from "./byte-decoder.ts";
+import { takeSpacePrefix } from "./space-prefix.ts";
 import { createTokenBound, type TokenBound } from "./token-bound.ts";
 import { TokenizerThread } from "./tokenizer-thread.ts";
 import { cutUnicodeDigits } from "./unicode-digits.ts";
@@ -20,6 +21,8 @@ interface LibraryTokenizer {
 export interface TextTokenizer {
   /** Plain text: what looks like a special token is encoded as ordinary characters. */
   encode(text: string): number[];
+  /** What to encode for a text that begins the input: some tokenizers have a space before its first word. */
+  atStart(text: string): string;
   /** Special tokens appear as their text. */
   decode(ids: ArrayLike<number>): string;
   /** @throws ModelError when the vocabulary has no such token. */
@@ -50,10 +53,11 @@ export function createTokenizer(json: object, source: string): TextTokenizer {
   let plain: LibraryTokenizer;
   let decode: TextTokenizer["decode"];
   let controls: ControlTokens;
+  const { json: inner, atStart } = takeSpacePrefix(json);
   try {
     controls = readControlTokens(json);
     // Without added tokens nothing in a user's text can turn into a control token.
-    plain = new HubTokenizer({ ...cutUnicodeDigits(json), added_tokens: [] }, {});
+    plain = new HubTokenizer({ ...cutUnicodeDigits(inner), added_tokens: [] }, {});
     decode = createDecoder(json);
   } catch (cause) {
     throw new ModelError({
@@ -71,6 +75,7 @@ export function createTokenizer(json: object, source: string): TextTokenizer {
   return {
     controls,
     encode,
+    atStart,
     encodeLater: (text, signal) =>
       text.length < longText ? Promise.resolve(encode(text)) : thread.encode(text, signal),
     get longestToken() {
