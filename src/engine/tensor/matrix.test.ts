@@ -2,14 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createRandom } from "../../util/random.ts";
 import { loadNative } from "../native/load-native.ts";
 import { Device } from "./device.ts";
-import {
-  newMatrix,
-  pack,
-  product,
-  ProductScratch,
-  type MatrixFormat,
-  type Precision,
-} from "./matrix.ts";
+import { newMatrix, pack, product, type MatrixFormat, type Precision } from "./matrix.ts";
 import { Program } from "./program.ts";
 import { newTensor, type Tensor } from "./tensor.ts";
 
@@ -56,7 +49,7 @@ describe.each(loadNative().instructionSets.map(({ name }) => name))(
       const matrix = newMatrix(device, depth, columns, format);
       const program = new Program(device);
       pack(program, weights, matrix);
-      product(program, x, matrix, result, { precision, scratch: new ProductScratch(device) });
+      product(program, x, matrix, result, { precision });
       program.runNow();
       return { x, weights, result };
     };
@@ -104,7 +97,7 @@ it("computes products of bf16 with the same bits on every instruction set", () =
     const matrix = newMatrix(device, 200, 70, "bf16");
     const program = new Program(device);
     pack(program, weights, matrix);
-    product(program, x, matrix, result, { precision: "bf16", scratch: new ProductScratch(device) });
+    product(program, x, matrix, result, { precision: "bf16" });
     program.runNow();
     return [...result.data];
   });

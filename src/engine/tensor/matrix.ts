@@ -1,5 +1,6 @@
 /** Matrices that are packed for products, and the product with them. */
 import type { Device } from "./device.ts";
+import { scratchOf } from "./scratch.ts";
 import type { Argument, Program } from "./program.ts";
 import { newTensor, type Tensor, type TensorType } from "./tensor.ts";
 
@@ -74,33 +75,6 @@ export function pack(
   );
 }
 
-/** Memory that products share; it grows to what the largest needs. */
-export class ProductScratch {
-  readonly #device: Device;
-  readonly #narrow: Tensor<"bf16">[];
-  #panels: Tensor;
-
-  constructor(device: Device) {
-    this.#device = device;
-    this.#narrow = [newTensor(device, 1, 32, "bf16"), newTensor(device, 1, 32, "bf16")];
-    this.#panels = newTensor(device, 1, 16);
-  }
-
-  /** For rows of the first or second operand of a product. */
-  rows(operand: 0 | 1, rows: number, { depth }: Matrix): Tensor<"bf16"> {
-    if (this.#narrow[operand]!.columns < rows * depth)
-      this.#narrow[operand] = newTensor(this.#device, 1, rows * depth, "bf16");
-    return this.#narrow[operand]!;
-  }
-
-  /** A panel for each thread. */
-  panels({ depth }: Matrix): Tensor {
-    const size = this.#device.threads * depth * panelColumns;
-    if (this.#panels.columns < size) this.#panels = newTensor(this.#device, 1, size);
-    return this.#panels;
-  }
-}
-
 /** x [rows, depth] matrix. `x` may have fewer columns than the matrix is deep: then only that much is multiplied. */
 export interface Operand {
   readonly x: Tensor;
@@ -109,7 +83,6 @@ export interface Operand {
 
 export interface ProductOptions {
   readonly precision: Precision;
-  readonly scratch: ProductScratch;
   /** Adds to `result` in place of replacing it. @default false */
   readonly accumulate?: boolean;
   /** [columns], added to each row. @default none */
@@ -126,7 +99,8 @@ export function product(
   result: Tensor,
   options: ProductOptions,
 ): void {
-  const { precision, scratch, accumulate = false, bias = null, second = null } = options;
+  const { device } = program;
+  const { precision, accumulate = false, bias = null, second = null } = options;
   for (const operand of [{ x, matrix }, second ?? { x, matrix }]) checkOperand(operand, result);
   if (bias !== null && bias.columns !== matrix.columns)
     throw new RangeError(`A bias of ${bias.columns} does not fit ${matrix.columns} columns.`);
@@ -137,7 +111,7 @@ export function product(
     b.panels,
     b.depth,
     formatIds[b.format],
-    scratch.rows(place, x.rows, b),
+    scratchOf(device, `narrow ${place}`, x.rows * b.depth, "bf16"),
   ];
   program.add(
     "product",
@@ -149,7 +123,7 @@ export function product(
     bias,
     matrix.scales,
     precision === "bf16",
-    scratch.panels(matrix),
+    scratchOf(device, "panels", device.threads * matrix.depth * panelColumns),
     ...operand(0, { x, matrix }),
     ...(second === null ? [null, 0, 0, null, 0, 0, null] : operand(1, second)),
   );
