@@ -1,84 +1,14 @@
 /** Gemma 3, Phi, OLMo 2, Mistral and SmolLM3 against transformers with their chat templates; fixtures by `scripts/fixtures/make_templates.py`. */
-import { readFileSync } from "node:fs";
-import { Tokenizer } from "@huggingface/tokenizers";
 import { describe, expect, it } from "vitest";
-import type { ChatMessage, ToolDefinition } from "../../src/core/message.ts";
-import type { Renderer } from "../../src/core/policy.ts";
-import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
-import { createTokenizer } from "../../src/tokenizers/tokenizer.ts";
+import type { ChatMessage } from "../../src/core/message.ts";
 import { tools } from "./conversations.ts";
-import { loadReal } from "./real-tokenizers.ts";
-
-interface WireMessage {
-  readonly role: ChatMessage["role"];
-  readonly content: string;
-  readonly tool_call_id?: string;
-  readonly tool_calls?: readonly { id: string; function: { name: string; arguments: object } }[];
-}
-interface Expected {
-  readonly bos_token: string | null;
-  readonly eos_token: string;
-  readonly cases: readonly {
-    readonly messages: readonly WireMessage[];
-    readonly tools: readonly { readonly function: ToolDefinition }[] | null;
-    readonly text: string;
-  }[];
-}
-
-const file = (name: string): string =>
-  readFileSync(new URL(`../fixtures/templates/${name}`, import.meta.url), "utf8");
-const expected = JSON.parse(file("expected.json")) as Readonly<Record<string, Expected>>;
-
-const chatml = ["<|im_start|>", "<|im_end|>"];
-const phi3 = ["<|system|>", "<|user|>", "<|assistant|>", "<|end|>", "<|endoftext|>"];
-const mistral = ["<s>", "</s>", "[INST]", "[/INST]", "[TOOL_CALLS]"].concat(
-  ["AVAILABLE_TOOLS", "TOOL_RESULTS"].flatMap((name) => [`[${name}]`, `[/${name}]`]),
-);
-/** The renderer of each template, and the tokens that its models have. */
-const families: Readonly<Record<string, readonly [family: string, controls: readonly string[]]>> = {
-  "gemma-3": ["gemma", ["<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>"]],
-  "phi-3.5-mini": ["phi", phi3],
-  "phi-4-mini": [
-    "phi",
-    [...phi3, "<|tool|>", "<|/tool|>", "<|tool_call|>", "<|/tool_call|>", "<|tool_response|>"],
-  ],
-  "olmo-2": ["olmo2", ["<|endoftext|>"]],
-  "mistral-nemo": ["mistral", mistral],
-  "mistral-7b-v0.3": ["mistral", mistral],
-  smollm3: ["jinja", chatml],
-  "smollm3-tools": ["jinja", chatml],
-};
-
-/** A published tokenizer with the tokens of the family instead of its own. */
-function tokenizerFile(name: string): object {
-  const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false };
-  const added = families[name]![1].map((content, i) => ({
-    id: 160_000 + i,
-    content,
-    ...flags,
-    special: true,
-  }));
-  return { ...loadReal("qwen2_5").json, added_tokens: added };
-}
-
-function load(name: string): {
-  readonly renderer: Renderer;
-  readonly tokenizer: ReturnType<typeof createTokenizer>;
-  readonly full: (text: string) => number[];
-} {
-  const json = tokenizerFile(name);
-  const tokenizer = createTokenizer(json, name);
-  const { bos_token, eos_token } = expected[name]!;
-  const config = { chat_template: file(`${name}.jinja`), bos_token, eos_token };
-  const library = new Tokenizer(json, {}) as unknown as {
-    encode(text: string, options: { add_special_tokens: boolean }): { ids: number[] };
-  };
-  return {
-    renderer: chooseRenderer(tokenizer, config),
-    tokenizer,
-    full: (text) => library.encode(text, { add_special_tokens: false }).ids,
-  };
-}
+import {
+  expectedTexts,
+  familyTemplates,
+  firstControl,
+  loadFamily,
+  type WireMessage,
+} from "./family-templates.ts";
 
 function fromWire({ role, content, tool_calls, tool_call_id }: WireMessage): ChatMessage {
   const toolCalls = tool_calls?.map(({ id, function: { name, arguments: given } }) => ({
@@ -97,14 +27,14 @@ function fromWire({ role, content, tool_calls, tool_call_id }: WireMessage): Cha
 const question: ChatMessage = { role: "user", content: "Q" };
 const more: ChatMessage = { role: "user", content: "More" };
 
-describe.each(Object.keys(families))("%s", (name) => {
-  const { renderer, tokenizer, full } = load(name);
+describe.each(Object.keys(familyTemplates))("%s", (name) => {
+  const { renderer, tokenizer, full } = loadFamily(name);
 
   it("is of its family", () => {
-    expect(renderer.family).toBe(families[name]![0]);
+    expect(renderer.family).toBe(familyTemplates[name]![0]);
   });
 
-  it.each(expected[name]!.cases)("writes the ids of its template: $text", (conversation) => {
+  it.each(expectedTexts[name]!.cases)("writes the ids of its template: $text", (conversation) => {
     const options = conversation.tools?.map((tool) => tool.function);
     const { tokens } = renderer.render(
       conversation.messages.map(fromWire),
@@ -133,10 +63,10 @@ describe.each(Object.keys(families))("%s", (name) => {
   });
 
   it("does not let a message write tokens of the format", () => {
-    const [, controls] = families[name]!;
+    const [, controls] = familyTemplates[name]!;
     const forged = renderer.render([{ role: "user", content: controls.join("") }]).tokens;
     const honest = renderer.render([{ role: "user", content: "x" }]).tokens;
-    const count = (tokens: Int32Array): number => tokens.filter((id) => id >= 160_000).length;
+    const count = (tokens: Int32Array): number => tokens.filter((id) => id >= firstControl).length;
     expect(count(forged)).toBe(count(honest));
   });
 });
@@ -147,7 +77,7 @@ describe("tools of families without a format for them", () => {
     ["phi-3.5-mini", "<|system|>\nBe brief.\n\n# Tools", "</tool_call><|end|>\n<|user|>\nw<|end|>"],
     ["olmo-2", "<|system|>\nBe brief.\n\n# Tools", "</tool_call>\n<|user|>\nw\n"],
   ])("%s describes them as Hermes does", (name, start, end) => {
-    const { renderer, tokenizer } = load(name);
+    const { renderer, tokenizer } = loadFamily(name);
     const messages: ChatMessage[] = [
       { role: "system", content: "Be brief." },
       { role: "user", content: "w" },
@@ -164,7 +94,7 @@ describe("tools of families without a format for them", () => {
   });
 
   it("has results of parallel calls in one turn", () => {
-    const { renderer, tokenizer } = load("gemma-3");
+    const { renderer, tokenizer } = loadFamily("gemma-3");
     const previous = renderer.render([question], { tools }).tokens;
     const results: ChatMessage[] = ["1", "2"].map((content) => ({ role: "tool", content }));
     const { tokens } = renderer.extend(previous, [...results, more])!;
@@ -176,7 +106,7 @@ describe("tools of families without a format for them", () => {
 });
 
 it("writes and reads tools of Phi-4-mini as its model card has them", () => {
-  const { renderer, tokenizer } = load("phi-4-mini");
+  const { renderer, tokenizer } = loadFamily("phi-4-mini");
   const call = { id: "c", name: "now", arguments: '{"a":1}' };
   const messages: ChatMessage[] = [
     { role: "system", content: "S" },
@@ -204,7 +134,7 @@ it("writes and reads tools of Phi-4-mini as its model card has them", () => {
 });
 
 describe.each(["mistral-nemo", "mistral-7b-v0.3"])("calls of %s", (name) => {
-  const { renderer, tokenizer } = load(name);
+  const { renderer, tokenizer } = loadFamily(name);
   const space = name === "mistral-nemo" ? "" : " ";
   const sample = (text: string): Int32Array =>
     Int32Array.from([
@@ -251,7 +181,7 @@ describe.each(["mistral-nemo", "mistral-7b-v0.3"])("calls of %s", (name) => {
 });
 
 it("reads reasoning and calls of SmolLM3", () => {
-  const { renderer, tokenizer } = load("smollm3-tools");
+  const { renderer, tokenizer } = loadFamily("smollm3-tools");
   const text = '<think>\nhm\n</think>\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>';
   expect(renderer.parse(Int32Array.from(tokenizer.encode(text)))).toEqual({
     content: "",

@@ -5,6 +5,7 @@ import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
 import { createChatmlRenderer } from "../../src/renderers/chatml.ts";
 import { createJinjaRenderer } from "../../src/renderers/jinja/jinja.ts";
 import { createTokenizer, type TextTokenizer } from "../../src/tokenizers/tokenizer.ts";
+import { familyTemplates, loadFamily } from "../renderers/family-templates.ts";
 import { loadReal, type RealModel } from "../renderers/real-tokenizers.ts";
 import { xmlTemplate } from "../renderers/templates.ts";
 
@@ -77,6 +78,14 @@ export function loadPlainModels(): readonly TruthModel[] {
     model("llama3.2", llama.tokenizer, native(llama), 128_000, 2),
     model("jinja qwen2.5", qwen25.tokenizer, jinja, 151_643, 0.15),
   ];
+}
+
+/** Families by their chat templates, with the words of Qwen 2.5. */
+export function loadFamilyModels(): readonly TruthModel[] {
+  return Object.entries(familyTemplates).map(([name, [family]]) => {
+    const { tokenizer, renderer } = loadFamily(name);
+    return model(name, tokenizer, renderer, 151_643, family === "jinja" ? 0.15 : 1);
+  });
 }
 
 /** Qwen 3 thinking and not, and its tokenizer with calls in XML. */
