@@ -19,6 +19,9 @@ type Metadata = Readonly<Record<string, unknown>>;
 /** llama.cpp's token types other than normal tokens. */
 const tokenKinds = { unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
 
+/** Gemma's vocabulary has them as tokens that are always cut out first; merging their halves gives the same. */
+const runOfSpaces = /^(?:\n+|\t+|\u2581+)$/u;
+
 /** What is specific to each of the two kinds of tokenizers. */
 interface Parts {
   readonly normalizer: object | null;
@@ -55,7 +58,8 @@ export function readGgufTokenizer(metadata: Metadata, source: string): Tokenizer
   const unjoined = new Set<string>();
   for (const [id, content] of tokens.entries()) {
     const kind = kinds?.[id];
-    if (kind === tokenKinds.control || kind === tokenKinds.userDefined) {
+    const isRun = kind === tokenKinds.userDefined && runOfSpaces.test(content);
+    if (kind === tokenKinds.control || (kind === tokenKinds.userDefined && !isRun)) {
       const special = kind === tokenKinds.control;
       const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false };
       added.push({ id, content, ...flags, special });

@@ -19,16 +19,33 @@ const byteLevel = (useRegex: boolean): object => ({
   use_regex: useRegex,
 });
 
-/** Splits by a pattern whose only difference between families is how many digits stay together. */
-function splitBy(digits: string): object {
-  const pattern = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`;
-  const split = {
+function split(pattern: string): object {
+  const byPattern = {
     type: "Split",
     pattern: { Regex: pattern },
     behavior: "Isolated",
     invert: false,
   };
-  return { type: "Sequence", pretokenizers: [split, byteLevel(false)] };
+  return { type: "Sequence", pretokenizers: [byPattern, byteLevel(false)] };
+}
+
+/** Splits by a pattern whose only difference between families is how many digits stay together. */
+function splitBy(digits: string): object {
+  return split(
+    `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`,
+  );
+}
+
+/** Also between small and capital letters; `ending` is what a word may end with. */
+function splitWords(ending: string, digits: string): object {
+  const [capital, small] = [
+    "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]",
+    "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]",
+  ];
+  const word = (letters: string): string => `[^\\r\\n\\p{L}\\p{N}]?${letters}${ending}`;
+  return split(
+    `${word(`${capital}*${small}+`)}|${word(`${capital}+${small}*`)}|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`,
+  );
 }
 
 const plain = { normalizer: null, ignoreMerges: false, addsBos: false };
@@ -52,6 +69,19 @@ const qwen2: PreTokenizer = {
   preTokenizer: splitBy("\\p{N}"),
 };
 
+/** Mistral's, from Nemo on. */
+const tekken: PreTokenizer = {
+  normalizer: null,
+  preTokenizer: splitWords("", "\\p{N}"),
+  ignoreMerges: true,
+  addsBos: true,
+};
+/** Phi-4-mini's. */
+const gpt4o: PreTokenizer = {
+  ...plain,
+  preTokenizer: splitWords("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "\\p{N}{1,3}"),
+};
+
 const byName: Readonly<Record<string, PreTokenizer>> = {
   "gpt-2": gpt2,
   smollm,
@@ -60,6 +90,10 @@ const byName: Readonly<Record<string, PreTokenizer>> = {
   "llama-v3": llama3,
   qwen2,
   "deepseek-r1-qwen": qwen2,
+  tekken,
+  "gpt-4o": gpt4o,
+  // OLMo 2
+  dbrx: { ...plain, preTokenizer: splitBy("\\p{N}{1,3}") },
 };
 
 export const preTokenizerNames: readonly string[] = Object.keys(byName);
