@@ -16,22 +16,40 @@ export interface ControlTokens {
   readonly pattern: RegExp | null;
 }
 
+interface AddedToken {
+  readonly id: number;
+  readonly content: string;
+  readonly special?: boolean;
+  readonly lstrip?: boolean;
+  readonly rstrip?: boolean;
+}
+
+const htmlTags =
+  "table caption thead tbody tfoot tr th td h1 h2 h3 h4 h5 h6 blockquote strong em b i u s sub sup code a html body " +
+  "img span bbox ul li div iframe footer";
+const wordPattern = new RegExp(
+  `^(?:\\n+|\\t+|\u2581+|</?(?:${htmlTags.replaceAll(" ", "|")})>)$`,
+  "u",
+);
+
+/**
+ * Gemma has HTML tags and runs of spaces as added tokens. They are words of any text, not tokens of a format, which a
+ * message must not write.
+ */
+export function isWord({ content, special = false }: AddedToken): boolean {
+  return !special && wordPattern.test(content);
+}
+
 /** The parts of a `tokenizer.json` that are read here; everything may be missing. */
 export interface TokenizerFile {
-  readonly added_tokens?: readonly {
-    readonly id: number;
-    readonly content: string;
-    readonly special?: boolean;
-    readonly lstrip?: boolean;
-    readonly rstrip?: boolean;
-  }[];
+  readonly added_tokens?: readonly AddedToken[];
   readonly model?: { readonly vocab?: unknown };
   readonly decoder?: { readonly type?: unknown } | null;
 }
 
 export function readControlTokens(file: TokenizerFile): ControlTokens {
   const tokens = (file.added_tokens ?? [])
-    .filter(({ content }) => content !== "")
+    .filter((token) => token.content !== "" && !isWord(token))
     .map((token): ControlToken => ({
       id: token.id,
       text: token.content,

@@ -3,6 +3,7 @@
  * Hugging Face has for the same model. Reads values, not files.
  */
 import { ModelError } from "../core/errors.ts";
+import { isWord } from "./control-tokens.ts";
 import type { TokenizerConfig } from "./model-files.ts";
 import { preTokenizerNames, preTokenizerOf } from "./pre-tokenizers.ts";
 import { sentencePieceParts } from "./sentencepiece.ts";
@@ -18,9 +19,6 @@ type Metadata = Readonly<Record<string, unknown>>;
 
 /** llama.cpp's token types other than normal tokens. */
 const tokenKinds = { unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
-
-/** Gemma's vocabulary has them as tokens that are always cut out first; merging their halves gives the same. */
-const runOfSpaces = /^(?:\n+|\t+|\u2581+)$/u;
 
 /** What is specific to each of the two kinds of tokenizers. */
 interface Parts {
@@ -58,11 +56,12 @@ export function readGgufTokenizer(metadata: Metadata, source: string): Tokenizer
   const unjoined = new Set<string>();
   for (const [id, content] of tokens.entries()) {
     const kind = kinds?.[id];
-    const isRun = kind === tokenKinds.userDefined && runOfSpaces.test(content);
-    if (kind === tokenKinds.control || (kind === tokenKinds.userDefined && !isRun)) {
+    if (kind === tokenKinds.control || kind === tokenKinds.userDefined) {
       const special = kind === tokenKinds.control;
       const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false };
       added.push({ id, content, ...flags, special });
+      // A run of spaces is found only after they are replaced.
+      if (isWord({ id, content, special })) vocab[content] = id;
     } else if (kind !== tokenKinds.unused) vocab[content] = id;
     if (kind === tokenKinds.unknown || kind === tokenKinds.byte) unjoined.add(content);
   }

@@ -48,7 +48,7 @@ it.each([
   expect(preTokenizerName(tokenizer)).toBe(name);
 });
 
-it("has runs of spaces in GGUF's SentencePiece as words, not as tokens of a format", () => {
+it("has Gemma's runs of spaces and HTML tags as words, not as tokens of a format", () => {
   const tokens = [
     "<unk>",
     "<s>",
@@ -63,7 +63,7 @@ it("has runs of spaces in GGUF's SentencePiece as words, not as tokens of a form
     "x",
     ">",
   ];
-  const runs = new Set(["\n\n", "\n\n\n", "\u2581\u2581", "<x>"]);
+  const runs = new Set(["\n\n", "\n\n\n", "\u2581\u2581", "<x>", "<td>"]);
   const { tokenizer } = readGgufTokenizer(
     {
       "tokenizer.ggml.model": "llama",
@@ -81,7 +81,8 @@ it("has runs of spaces in GGUF's SentencePiece as words, not as tokens of a form
   const ours = createTokenizer(tokenizer, "gemma");
   // As Gemma's own tokenizer: the longest run there is.
   expect(ours.encode("a\n\na\n\n\n  a\n")).toEqual([2, 5, 2, 6, 7, 2, 4]);
-  // What is no run of spaces stays out of plain text.
+  expect(ours.encode("<td>a")).toEqual([12, 2]);
+  // Others stay out of plain text.
   expect(ours.encode("<x>")).toEqual([9, 10, 11]);
   expect(encodeNow(ours, buildTokens(ours, [markup("<s>a\n\n<x>")]))).toEqual([1, 2, 5, 8]);
 });

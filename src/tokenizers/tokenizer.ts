@@ -6,7 +6,12 @@ import { takeSpacePrefix } from "./space-prefix.ts";
 import { createTokenBound, type TokenBound } from "./token-bound.ts";
 import { TokenizerThread } from "./tokenizer-thread.ts";
 import { cutUnicodeDigits } from "./unicode-digits.ts";
-import { readControlTokens, type ControlTokens, type TokenizerFile } from "./control-tokens.ts";
+import {
+  isWord,
+  readControlTokens,
+  type ControlTokens,
+  type TokenizerFile,
+} from "./control-tokens.ts";
 
 /** The used part of the library's class; its own types do not resolve under `nodenext`. */
 interface LibraryTokenizer {
@@ -56,8 +61,9 @@ export function createTokenizer(json: object, source: string): TextTokenizer {
   const { json: inner, atStart } = takeSpacePrefix(json);
   try {
     controls = readControlTokens(json);
-    // Without added tokens nothing in a user's text can turn into a control token.
-    plain = new HubTokenizer({ ...cutUnicodeDigits(inner), added_tokens: [] }, {});
+    // Without the others nothing in a user's text can turn into a control token.
+    const words = ((json as TokenizerFile).added_tokens ?? []).filter(isWord);
+    plain = new HubTokenizer({ ...cutUnicodeDigits(inner), added_tokens: words }, {});
     decode = createDecoder(json);
   } catch (cause) {
     throw new ModelError({

@@ -1,7 +1,7 @@
 /** The bytes of every token of a `tokenizer.json`. */
 import type { Vocabulary } from "../core/vocabulary.ts";
 import { byteAlphabet, isByteLevel } from "./byte-decoder.ts";
-import type { TokenizerFile } from "./control-tokens.ts";
+import { isWord, type TokenizerFile } from "./control-tokens.ts";
 
 /** Replaces a space in SentencePiece's pieces. */
 const space = "\u2581";
@@ -39,7 +39,8 @@ export function readVocabulary(json: object, size: number): Vocabulary | null {
   const words: Iterable<readonly [string, number]> = Array.isArray(vocab)
     ? vocab.map((piece: readonly [string, number], id) => [piece[0], id] as const)
     : Object.entries(vocab as Readonly<Record<string, number>>);
-  const added = new Map((file.added_tokens ?? []).map(({ id, content }) => [content, id]));
+  const formats = (file.added_tokens ?? []).filter((token) => !isWord(token));
+  const added = new Map(formats.map(({ id, content }) => [content, id]));
   const own: (Uint8Array | undefined)[] = [];
   for (const [word, id] of words) if (id < size) own[id] = bytesOf(word);
   for (const id of added.values()) own[id] = undefined;
