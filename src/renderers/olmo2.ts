@@ -1,6 +1,6 @@
 /**
  * OLMo 2: `<|role|>\ntext\n`, an assistant's turn ends with `<|endoftext|>`, which also begins a conversation. The
- * headers are text and no tokens of their own. There is no format for tools; Hermes' is used.
+ * headers are text, not tokens. There is no format for tools; Hermes' is used.
  */
 import type { Renderer } from "../core/policy.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";

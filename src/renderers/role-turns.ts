@@ -1,6 +1,6 @@
 /**
  * Families whose turns are a header with the role, text and an end: Gemma, Phi, OLMo 2. Where a family has no format
- * for tools of its own, they are described and called as in Hermes, results in turns of the user.
+ * for tools, they are described and called as in Hermes, and results are turns of the user.
  */
 import type { ChatMessage, ToolDefinition } from "../core/message.ts";
 import type { Renderer } from "../core/policy.ts";
@@ -23,11 +23,11 @@ export interface RoleFormat extends Pick<TurnFormat, "family" | "otherStops"> {
   readonly otherEnd?: string;
   /** After the end of each turn. */
   readonly separator: string;
-  /** Where the system prompt is: in a turn of its own, or before the first question's text. */
+  /** Where the system prompt is: in a separate turn, or before the first question's text. */
   readonly system: "turn" | "question";
   /** Spaces around the text of a message are dropped. @default false */
   readonly trims?: boolean;
-  /** The family's own format for tools. @default Hermes', with results in turns of the user */
+  /** The family's own format for tools. @default Hermes', results as turns of the user */
   readonly tools?: {
     readonly format: ToolFormat;
     /** Tokens of calls, which stay visible when decoded. */

@@ -62,6 +62,7 @@ it("has Gemma's runs of spaces and HTML tags as words, not as tokens of a format
     "<",
     "x",
     ">",
+    "<td>",
   ];
   const runs = new Set(["\n\n", "\n\n\n", "\u2581\u2581", "<x>", "<td>"]);
   const { tokenizer } = readGgufTokenizer(

@@ -45,7 +45,7 @@ function windowOf(family: Family, raw: Raw, refuse: (what: string) => never): nu
   return refuse(`"sliding_window" is ${JSON.stringify(window)}, but must be a positive integer`);
 }
 
-/** Gemma 3 has two encodings: under one key each in transformers 5, by keys of their own before. */
+/** Gemma 3 has two encodings: under one key each in transformers 5, by separate keys before. */
 function ropesOf(
   { defaults }: Family,
   raw: Raw,
