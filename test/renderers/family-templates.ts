@@ -52,7 +52,7 @@ export const familyTemplates: Readonly<
 };
 
 /** A published tokenizer with the tokens of the family instead of its own. */
-function tokenizerFile(name: string): object {
+export function tokenizerFile(name: string): object {
   const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false };
   const added = familyTemplates[name]![1].map((content, i) => ({
     id: firstControl + i,

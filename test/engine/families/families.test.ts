@@ -1,4 +1,7 @@
 /** Every family of models against transformers and PEFT: configurations, parameters, position encodings; numbers of those that are computed. */
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openModelSource } from "../../../src/engine/checkpoint/open-model-source.ts";
 import { readSafetensors } from "../../../src/engine/checkpoint/safetensors.ts";
@@ -95,6 +98,28 @@ describe("numbers of transformers and PEFT", () => {
     const file = `${fixture.adapterFolder}/adapter_model.safetensors`;
     for (const [key, { data }] of await readSafetensors(file)) policy.data.get(key)!.set(data);
     await compare(policy, fixture, fixture.adapted);
+  });
+
+  it("mistral, without its window, where no sequence leaves it", async () => {
+    const { folder, sequences, base } = familyFixture("mistral");
+    const copy = await mkdtemp(join(tmpdir(), "mistral-"));
+    const config = JSON.parse(await readFile(join(folder, "config.json"), "utf8")) as object;
+    await writeFile(join(copy, "config.json"), JSON.stringify({ ...config, sliding_window: null }));
+    await copyFile(join(folder, "model.safetensors"), join(copy, "model.safetensors"));
+    const policy = await loadPolicyModel(copy, { lora: null, seed: 1 });
+    const trainer = new PolicyTrainer(policy, { threads: 1, memoryMiB: 100 });
+    let compared = 0;
+    for (const [i, { tokens }] of sequences.entries()) {
+      if (tokens.length > 9) continue;
+      const [ours] = await trainer.forward([rowOf(Int32Array.from(tokens), 1)]);
+      for (const [t, value] of base.logprobs[i]!.entries()) {
+        expect(ours![t + 1]!).toBeCloseTo(value, 4);
+        compared += 1;
+      }
+    }
+    expect(compared).toBe(9);
+    await trainer.close();
+    await rm(copy, { recursive: true });
   });
 
   it.each(familyNames.filter((name) => !computed.includes(name)))(
