@@ -1,90 +1,86 @@
 /**
- * `npm run native [-- --host]`: compiles the kernels in native/ with `zig cc`, for every platform or for this one,
- * into native/prebuilt/.
+ * Compiles the kernels in native/ with `zig cc`.
+ *
+ *   npm run native                for every platform, into native/prebuilt/, with native/prebuilt/hashes.json
+ *   npm run native -- --host      for this machine and as wasm, into native/build/, which is used before prebuilt
+ *   npm run native -- --check     whether native/prebuilt/ holds what compiling again gives, byte for byte
  */
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { compile } from "./native/compile.mjs";
+import { hostPlatform, platforms } from "./native/platforms.mjs";
+import { hashOf, hashSources } from "./native/sources.mjs";
+import { openZig, zigVersion } from "./native/zig.mjs";
 
 const root = join(import.meta.dirname, "..");
-const zigVersion = "0.17.1";
-const { values } = parseArgs({ options: { host: { type: "boolean", default: false } } });
+const prebuilt = join(root, "native/prebuilt");
+const hashesFile = join(prebuilt, "hashes.json");
+const { values } = parseArgs({
+  options: {
+    host: { type: "boolean", default: false },
+    check: { type: "boolean", default: false },
+  },
+});
 
-function run(command, args) {
-  const { status } = spawnSync(command, args, { cwd: root, stdio: "inherit" });
-  if (status !== 0) {
-    console.error(`\n"${[command, ...args].join(" ")}" failed.`);
-    process.exit(1);
-  }
+/** @returns the files, by path in `folder` */
+async function build(names, folder) {
+  const zig = openZig(root);
+  await Promise.all(
+    names.map((name) =>
+      compile(
+        zig,
+        platforms[name],
+        join(root, ".cache/native", name),
+        join(folder, name, platforms[name].file),
+      ),
+    ),
+  );
+  return Object.fromEntries(
+    names.map((name) => {
+      const path = `${name}/${platforms[name].file}`;
+      const bytes = readFileSync(join(folder, path));
+      return [path, { bytes: bytes.length, sha256: hashOf(bytes) }];
+    }),
+  );
 }
 
-/** The compiler, from PyPI, in a cache of this repository. */
-function zig() {
-  const folder = join(root, ".cache/zig", zigVersion);
-  const python = join(folder, process.platform === "win32" ? "Scripts/python.exe" : "bin/python");
-  if (!existsSync(join(folder, "ready"))) {
-    run("python3", ["-m", "venv", folder]);
-    run(python, ["-m", "pip", "install", "--quiet", `ziglang==${zigVersion}`]);
-    mkdirSync(join(folder, "ready"));
-  }
-  return [python, "-m", "ziglang", "cc"];
+async function buildHost() {
+  const host = hostPlatform();
+  const folder = join(root, "native/build");
+  await build(
+    [host, "wasm"].filter((name) => name in platforms),
+    folder,
+  );
+  writeFileSync(join(folder, "sources"), hashSources(root));
 }
 
-const x86 = {
-  avx512_bf16: ["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mavx512bf16", "-mfma"],
-  avx512: ["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mfma"],
-  avx2: ["-mavx2", "-mfma"],
-  sse2: [],
-};
-const platforms = {
-  "linux-x64-gnu": { target: "x86_64-linux-gnu.2.17", sets: x86 },
-};
+async function buildAll() {
+  rmSync(prebuilt, { recursive: true, force: true });
+  const files = await build(Object.keys(platforms), prebuilt);
+  const hashes = { zig: zigVersion, sources: hashSources(root), files };
+  writeFileSync(hashesFile, `${JSON.stringify(hashes, null, 2)}\n`);
+  rmSync(join(root, "native/build"), { recursive: true, force: true });
+  for (const [path, { bytes }] of Object.entries(files))
+    console.log(`${path.padEnd(40)} ${(bytes / 1000).toFixed(0).padStart(6)} kB`);
+}
 
-const [command, ...prefix] = zig();
-const flags = [
-  "-std=gnu11",
-  "-O3",
-  "-ffp-contract=fast",
-  "-fno-sanitize=undefined",
-  "-Wall",
-  "-Wextra",
-  "-Werror",
-];
-for (const [name, { target, sets }] of Object.entries(platforms)) {
-  const work = join(root, ".cache/native", name);
-  const out = join(root, "native/prebuilt", name);
-  mkdirSync(work, { recursive: true });
-  mkdirSync(out, { recursive: true });
-  const base = [...prefix, "-target", target, ...flags, "-fPIC"];
-  const objects = Object.entries(sets).map(([set, options]) => {
-    const object = join(work, `${set}.o`);
-    run(command, [
-      ...base,
-      ...options,
-      `-DINSTRUCTION_SET=${set}`,
-      "-c",
-      "native/kernels/all.c",
-      "-o",
-      object,
-    ]);
-    return object;
-  });
-  const rest = [
-    "addon/addon.c",
-    "platform/memory.c",
-    "platform/processor.c",
-    "platform/team.c",
-    "platform/thread.c",
-  ];
-  run(command, [
-    ...base,
-    "-Inode_modules/node-api-headers/include",
-    "-shared",
-    "-s",
-    ...objects,
-    ...rest.map((file) => `native/${file}`),
-    "-o",
-    join(out, "agent-trainer.node"),
-  ]);
+async function check() {
+  const folder = join(root, ".cache/native-check");
+  const expected = JSON.parse(readFileSync(hashesFile, "utf8")).files;
+  const found = await build(Object.keys(platforms), folder);
+  const wrong = Object.entries(found).filter(
+    ([path, { sha256 }]) =>
+      sha256 !== expected[path]?.sha256 || sha256 !== hashOf(readFileSync(join(prebuilt, path))),
+  );
+  for (const [path] of wrong) console.error(`${path} is not what its sources give.`);
+  if (wrong.length > 0) process.exit(1);
+  console.log(`${Object.keys(found).length} binaries are what their sources give.`);
+}
+
+try {
+  await (values.check ? check() : values.host ? buildHost() : buildAll());
+} catch (error) {
+  console.error(error.message);
+  process.exit(1);
 }

@@ -1,13 +1,15 @@
 /**
  * Makes a fresh clone ready: installs dependencies when they are missing or older than the lockfile,
- * and with --build compiles what has changed. Plain JavaScript, since nothing is installed yet.
+ * compiles the kernels for this machine when the binaries of the repository are missing or of other
+ * sources, and with --build compiles what has changed. Plain JavaScript, since nothing is installed yet.
  *
  *   node scripts/setup.mjs [--build | --rebuild]
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { hashSources } from "./native/sources.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...parts) => join(root, ...parts);
@@ -48,6 +50,15 @@ if (modified(at("node_modules", ".package-lock.json")) < modified(at("package-lo
   run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
   // npm keeps the lockfile's own time for its copy on some systems.
   writeFileSync(at("node_modules", ".agent-trainer-installed"), "");
+}
+
+const read = (path) => (existsSync(path) ? readFileSync(path, "utf8") : null);
+const kernels = hashSources(root);
+if (JSON.parse(read(at("native", "prebuilt", "hashes.json")) ?? "{}").sources === kernels) {
+  rmSync(at("native", "build"), { recursive: true, force: true });
+} else if (read(at("native", "build", "sources")) !== kernels) {
+  say("Compiling the kernels for this machine ...");
+  run(process.execPath, [at("scripts", "native.mjs"), "--host"]);
 }
 
 const stamp = at("dist", ".built");

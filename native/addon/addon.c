@@ -2,9 +2,9 @@
 // thread of their own; a process that exits meanwhile waits for one operation at most.
 #include "../platform/memory.h"
 #include "../platform/processor.h"
+#include "../platform/program.h"
 #include "../platform/thread.h"
 #include <node_api.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,23 +48,8 @@ static void run_commands(struct engine *engine, const struct instruction_set *se
                          int threads) {
   thread_lock_take(&engine->running);
   team_resize(engine->team, threads);
-  for (long at = 0; at < count && !atomic_load(&engine->ending);) {
-    const struct operation *operation = &set->operations[(int)commands[at]];
-    operation->run(commands + at + 1, engine->team);
-    at += 1 + operation->arity;
-  }
+  program_run(set, commands, count, engine->team, &engine->ending);
   thread_lock_release(&engine->running);
-}
-
-// Every operation is known and has all of its arguments.
-static bool is_complete(const struct instruction_set *set, const double *commands, long count) {
-  long at = 0;
-  while (at < count) {
-    double id = commands[at];
-    if (!(id >= 0 && id < set->count)) return false;
-    at += 1 + set->operations[(int)id].arity;
-  }
-  return at == count;
 }
 
 static void runner_body(void *raw) {
@@ -121,7 +106,7 @@ static bool read_call(napi_env env, napi_callback_info info, struct call *call) 
     return false;
   }
   *call = (struct call){sets[index], data, (long)used, threads};
-  if (is_complete(call->set, call->commands, call->count)) return true;
+  if (program_is_complete(call->set, call->commands, call->count)) return true;
   fail(env, "A program has an unknown operation, or one without all of its arguments.");
   return false;
 }

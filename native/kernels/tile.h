@@ -64,6 +64,19 @@ INLINE void tile_bf16(const int rows, const int vectors, long depth, const bfloa
       for (int j = 0; j < vectors; j++)
         sums[i][j] = (vector)_mm512_dpbf16_ps((__m512)sums[i][j], factor, pairs[j]);
     }
+#elif defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
+    // Not BFDOT: it rounds the sum of a pair apart, and to odd. These round like the sums below.
+    bfloat16x8_t pairs[PANEL_VECTORS];
+    for (int j = 0; j < vectors; j++) pairs[j] = vreinterpretq_bf16_u16(vld1q_u16(b + 2 * LANES * j));
+    for (int i = 0; i < rows; i++) {
+      uint32_t two;
+      memcpy(&two, a + i * a_row + k, 4);
+      bfloat16x8_t factor = vreinterpretq_bf16_u32(vdupq_n_u32(two));
+      for (int j = 0; j < vectors; j++) {
+        float32x4_t sum = vbfmlaltq_f32((float32x4_t)sums[i][j], factor, pairs[j]);
+        sums[i][j] = (vector)vbfmlalbq_f32(sum, factor, pairs[j]);
+      }
+    }
 #else
     for (int j = 0; j < vectors; j++) {
       integers pairs = *(const integers *)(b + 2 * LANES * j);

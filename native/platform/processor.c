@@ -36,16 +36,33 @@ int processor_sets(const struct instruction_set *sets[MAX_SETS]) {
 }
 
 #elif defined(__aarch64__)
-extern const struct instruction_set instruction_set_neon;
-int processor_sets(const struct instruction_set *sets[MAX_SETS]) {
-  sets[0] = &instruction_set_neon;
-  return 1;
+#if defined(__linux__)
+#include <sys/auxv.h>
+static int has_bf16(void) {
+  const unsigned long hwcap2_bf16 = 1UL << 14;
+  return (getauxval(AT_HWCAP2) & hwcap2_bf16) != 0;
 }
-
+#elif defined(__APPLE__)
+#include <sys/sysctl.h>
+static int has_bf16(void) {
+  int value = 0;
+  size_t size = sizeof value;
+  return sysctlbyname("hw.optional.arm.FEAT_BF16", &value, &size, NULL, 0) == 0 && value;
+}
 #else
-extern const struct instruction_set instruction_set_simd128;
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+static int has_bf16(void) {
+  const DWORD bf16_instructions = 68; // PF_ARM_V86_BF16_INSTRUCTIONS_AVAILABLE
+  return IsProcessorFeaturePresent(bf16_instructions);
+}
+#endif
+extern const struct instruction_set instruction_set_neon_bf16, instruction_set_neon;
+
 int processor_sets(const struct instruction_set *sets[MAX_SETS]) {
-  sets[0] = &instruction_set_simd128;
-  return 1;
+  int count = 0;
+  if (has_bf16()) sets[count++] = &instruction_set_neon_bf16;
+  sets[count++] = &instruction_set_neon;
+  return count;
 }
 #endif

@@ -1,27 +1,15 @@
 #include "thread.h"
 #include <stdlib.h>
 
+// Kernels keep tiles on the stack; what a system gives by itself is between 128 KiB and 8 MiB.
+enum { STACK_BYTES = 1 << 20 };
+
 struct start {
   void (*body)(void *);
   void *context;
 };
 
-#if defined(__wasm__)
-
-void thread_lock_init(thread_lock *lock) { (void)lock; }
-void thread_lock_take(thread_lock *lock) { (void)lock; }
-void thread_lock_release(thread_lock *lock) { (void)lock; }
-void thread_signal_init(thread_signal *signal) { (void)signal; }
-void thread_signal_wait(thread_signal *signal, thread_lock *lock) { (void)signal, (void)lock; }
-void thread_signal_all(thread_signal *signal) { (void)signal; }
-bool thread_start(thread_handle *handle, void (*body)(void *), void *context) {
-  (void)handle, (void)body, (void)context;
-  return false;
-}
-void thread_join(thread_handle handle) { (void)handle; }
-void thread_yield(void) {}
-
-#elif defined(_WIN32)
+#if defined(_WIN32)
 
 void thread_lock_init(thread_lock *lock) { InitializeSRWLock(lock); }
 void thread_lock_take(thread_lock *lock) { AcquireSRWLockExclusive(lock); }
@@ -41,7 +29,7 @@ bool thread_start(thread_handle *handle, void (*body)(void *), void *context) {
   struct start *start = malloc(sizeof *start);
   if (!start) return false;
   *start = (struct start){body, context};
-  *handle = CreateThread(NULL, 0, enter, start, 0, NULL);
+  *handle = CreateThread(NULL, STACK_BYTES, enter, start, 0, NULL);
   if (!*handle) free(start);
   return *handle != NULL;
 }
@@ -75,7 +63,11 @@ bool thread_start(thread_handle *handle, void (*body)(void *), void *context) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  int failed = pthread_create(handle, NULL, enter, start);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  int failed = pthread_create(handle, &attributes, enter, start);
+  pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (failed) free(start);
   return !failed;

@@ -2,11 +2,7 @@
 #pragma once
 #include <stdbool.h>
 
-#if defined(__wasm__)
-typedef int thread_lock;
-typedef int thread_signal;
-typedef int thread_handle;
-#elif defined(_WIN32)
+#if defined(_WIN32)
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 typedef SRWLOCK thread_lock;
