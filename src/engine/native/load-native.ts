@@ -1,13 +1,73 @@
-/** Finds the binary of this platform. */
-import { createRequire } from "node:module";
+/** Chooses what computes: the addon of this platform, or wasm where none loads or it computes wrong numbers. */
+import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
+import { loadAddon } from "./addon.ts";
+import { findBinary, platformName } from "./binary-file.ts";
 import type { Native } from "./native.ts";
-
-const require = createRequire(import.meta.url);
+import { selfTest } from "./self-test.ts";
+import { loadWasm } from "./wasm/wasm-native.ts";
 
 let loaded: Native | undefined;
 
-/** The addon, loaded once for each thread of Node. */
+/** Loaded once for each thread of Node. @throws AgentTrainerError where not even wasm works */
 export function loadNative(): Native {
-  loaded ??= require("../../../native/prebuilt/linux-x64-gnu/agent-trainer.node") as Native;
+  loaded ??= chooseNative(process.env["AGENT_TRAINER_NATIVE"]);
   return loaded;
 }
+
+const warn = (message: string): void => {
+  process.emitWarning(message);
+};
+
+/** @param wanted `addon` or `wasm`; @default the addon, or else wasm */
+export function chooseNative(wanted: string | undefined, load = loadTested): Native {
+  if (wanted !== undefined && wanted !== "addon" && wanted !== "wasm")
+    throw new ConfigError({
+      message: `AGENT_TRAINER_NATIVE is "${wanted}"; it can be "addon" or "wasm".`,
+      fields: { value: wanted },
+    });
+  if (wanted !== undefined) return load(wanted);
+  try {
+    return load("addon");
+  } catch (error) {
+    const why = (error as Error).message;
+    const native = load("wasm");
+    warn(`The embedded engine runs as WebAssembly, on one processor and slower. ${why}`);
+    return native;
+  }
+}
+
+function loadTested(kind: Native["kind"]): Native {
+  const name = kind === "wasm" ? kind : platformName();
+  const path = findBinary(`${name}/agent-trainer.${kind === "wasm" ? "wasm" : "node"}`);
+  if (path === null) throw unusable(name, "there is no binary for it");
+  let native: Native;
+  try {
+    native = kind === "wasm" ? loadWasm(path) : loadAddon(path);
+  } catch (error) {
+    throw unusable(name, `its binary does not load: ${(error as Error).message}`);
+  }
+  return withTestedSets(name, native);
+}
+
+/** Without the instruction sets, the fastest first, that fail their test. */
+export function withTestedSets(name: string, native: Native): Native {
+  const failures: string[] = [];
+  for (const [index, set] of native.instructionSets.entries()) {
+    const failure = selfTest(native, set);
+    if (failure === null) {
+      if (failures.length === 0) return native;
+      warn(`The embedded engine uses ${set.name}, which is slower: ${failures.join("; ")}.`);
+      return { ...native, instructionSets: native.instructionSets.slice(index) };
+    }
+    failures.push(`with ${set.name}, ${failure}`);
+  }
+  throw unusable(name, failures.join("; "));
+}
+
+const unusable = (name: string, why: string): AgentTrainerError =>
+  new AgentTrainerError({
+    code: "ENGINE_NOT_INSTALLED",
+    message: `The kernels for ${name} cannot be used: ${why}.`,
+    hint: "In a clone of the repository, npm run native -- --host compiles them.",
+    fields: { platform: name },
+  });

@@ -15,8 +15,6 @@ export class Device {
   readonly native: Native;
   readonly threads: number;
   readonly instructionSet: InstructionSet;
-  /** In `native.instructionSets`. */
-  readonly setIndex: number;
   readonly #ids: ReadonlyMap<string, number>;
 
   constructor({ threads, instructionSet, native = loadNative() }: DeviceOptions) {
@@ -24,8 +22,7 @@ export class Device {
     this.threads = threads;
     const wanted = instructionSet ?? process.env["AGENT_TRAINER_INSTRUCTION_SET"];
     const sets = native.instructionSets;
-    this.setIndex = wanted === undefined ? 0 : sets.findIndex(({ name }) => name === wanted);
-    const set = sets[this.setIndex];
+    const set = wanted === undefined ? sets[0] : sets.find(({ name }) => name === wanted);
     if (set === undefined) {
       throw new ConfigError({
         message: `The instruction set "${wanted}" is not one of this processor's: ${sets.map(({ name }) => name).join(", ")}.`,

@@ -40,8 +40,8 @@ export class Program {
   async run(): Promise<void> {
     const [commands, length, used] = this.#take();
     if (length === 0) return;
-    const { native, setIndex, threads } = this.device;
-    await native.run(setIndex, commands, length, threads);
+    const { native, instructionSet, threads } = this.device;
+    await native.run(instructionSet.id, commands, length, threads);
     // Until here.
     used.length = 0;
   }
@@ -49,8 +49,8 @@ export class Program {
   /** The same on this thread. */
   runNow(): void {
     const [commands, length] = this.#take();
-    const { native, setIndex, threads } = this.device;
-    if (length > 0) native.runNow(setIndex, commands, length, threads);
+    const { native, instructionSet, threads } = this.device;
+    if (length > 0) native.runNow(instructionSet.id, commands, length, threads);
   }
 
   #take(): [Float64Array, number, Tensor<TensorType>[]] {

@@ -6,6 +6,9 @@ export type TensorType = "f32" | "bf16" | "i8" | "i32" | "f64";
 
 const typeBytes: Readonly<Record<TensorType, number>> = { f32: 4, bf16: 2, i8: 1, i32: 4, f64: 8 };
 
+/** Of views, which live no longer than they. */
+const owners = new WeakMap<ArrayBufferView, NativeMemory>();
+
 /** A matrix whose rows may lie apart, as columns of a wider one do. */
 export class Tensor<T extends TensorType = "f32"> {
   readonly type: T;
@@ -30,7 +33,7 @@ export class Tensor<T extends TensorType = "f32"> {
     this.#memory = memory;
     this.#offset = offset;
     const end = offset + (this.rows === 0 ? 0 : (this.rows - 1) * this.stride + this.columns);
-    if (end * typeBytes[type] > memory.buffer.byteLength || this.stride < this.columns)
+    if (end * typeBytes[type] > memory.byteLength || this.stride < this.columns)
       throw new RangeError(`A tensor [${this.rows}, ${this.columns}] does not fit its memory.`);
   }
 
@@ -69,9 +72,12 @@ export class Tensor<T extends TensorType = "f32"> {
   /** Its elements as an array on the same memory. @throws RangeError where its rows lie apart. */
   get data(): TensorArray<T> {
     if (!this.isContiguous) throw new RangeError("The rows of this tensor lie apart.");
-    const start = this.#memory.buffer as ArrayBuffer;
-    const offset = this.#offset * typeBytes[this.type];
-    return new arrays[this.type](start, offset, this.rows * this.columns) as TensorArray<T>;
+    const { buffer, byteOffset } = this.#memory;
+    const start = byteOffset + this.#offset * typeBytes[this.type];
+    const view = new arrays[this.type](buffer as ArrayBuffer, start, this.rows * this.columns);
+    // A view of wasm's memory does not keep this part of it.
+    if (buffer instanceof SharedArrayBuffer) owners.set(view, this.#memory);
+    return view as TensorArray<T>;
   }
 
   /** Row `row`, on the same memory. */
