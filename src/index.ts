@@ -77,7 +77,7 @@ export type { Trace } from "./core/trace.ts";
 // Custom algorithms
 export type { AdvantageEstimator, EstimatorOptions } from "./algorithms/estimators.ts";
 export type { LossFunction, LossFunctionToken } from "./algorithms/losses/loss-function.ts";
-export type { LossRow, RowLoss, RowLossValue } from "./algorithms/losses/row-loss.ts";
+export type { LossRow, RowLoss, RowLossValue } from "./core/loss/row-loss.ts";
 
 // Errors
 export {

@@ -12,6 +12,7 @@
 #include "rows.c"
 #include "sample.c"
 #include "training_attention.c"
+#include "transpose.c"
 
 #define OPERATION(name, arity) {#name, arity, name}
 static const struct operation operations[] = {
@@ -36,6 +37,7 @@ static const struct operation operations[] = {
     OPERATION(sample_rows, 16),
     OPERATION(scatter_rows, 8),
     OPERATION(square_sum, 3),
+    OPERATION(transpose, 6),
     OPERATION(write_cache, 9),
 };
 

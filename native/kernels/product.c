@@ -77,7 +77,9 @@ static struct panel prepare_panel(const struct product *p, struct panel panel, l
   const struct operand *o = &p->first;
   float *own = p->panels + thread * o->packed_depth * PANEL;
   if (panel.format == PANEL_F32) return panel;
-  if (p->precision == PRECISION_F32 && (panel.format == PANEL_INT8 || rows > 2 * TILE_ROWS)) {
+  // Pairs that are widened in registers would end beyond an odd depth.
+  int is_odd = o->depth % 2 != 0;
+  if (p->precision == PRECISION_F32 && (panel.format == PANEL_INT8 || rows > 2 * TILE_ROWS || is_odd)) {
     widen_panel(o, panel.data, width, own);
     return (struct panel){own, PANEL_F32};
   }

@@ -1,8 +1,8 @@
 /** The losses in numbers: against what verl and Tinker publish, and against those in graphs. */
 import { describe, expect, it } from "vitest";
-import { rowLossOf } from "../../src/algorithms/losses/row-losses.ts";
+import { rowLossOf } from "../../src/core/loss/row-losses.ts";
 import { toRowLoss, type LossFunction } from "../../src/algorithms/losses/loss-function.ts";
-import type { LossRow, RowLossValue } from "../../src/algorithms/losses/row-loss.ts";
+import type { LossRow, RowLossValue } from "../../src/core/loss/row-loss.ts";
 import { rowFactors } from "../../src/core/loss/aggregation.ts";
 import { defaultLoss, lossNames, type LossName, type LossSpec } from "../../src/core/loss/loss.ts";
 import { createRandom } from "../../src/util/random.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
-import { rowLossOf } from "../../src/algorithms/losses/row-losses.ts";
+import { rowLossOf } from "../../src/core/loss/row-losses.ts";
 import {
   createFireworksBackend,
   type FireworksBackendOptions,

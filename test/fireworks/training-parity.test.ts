@@ -1,6 +1,6 @@
 /** The embedded engine behind the Fireworks API and in process: the same updates, the same run. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { rowLossOf } from "../../src/algorithms/losses/row-losses.ts";
+import { rowLossOf } from "../../src/core/loss/row-losses.ts";
 import { createFireworksBackend } from "../../src/backends/fireworks/index.ts";
 import { createLocalBackend } from "../../src/backends/local/index.ts";
 import { capabilityMatrix } from "../../src/core/capabilities.ts";

@@ -1,6 +1,6 @@
 /** Servers that do things differently, played by ours with answers changed on the way. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { rowLossOf } from "../../src/algorithms/losses/row-losses.ts";
+import { rowLossOf } from "../../src/core/loss/row-losses.ts";
 import { createTinkerBackend, type TinkerBackend } from "../../src/backends/tinker/index.ts";
 import type { RunContext, SamplerTarget } from "../../src/core/backend.ts";
 import { capabilityMatrix } from "../../src/core/capabilities.ts";

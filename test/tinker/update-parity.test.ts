@@ -12,7 +12,7 @@ import {
   type LossSpec,
 } from "../../src/core/loss/loss.ts";
 import type { TrainingRow } from "../../src/core/loss/training-row.ts";
-import { rowLossOf } from "../../src/algorithms/losses/row-losses.ts";
+import { rowLossOf } from "../../src/core/loss/row-losses.ts";
 import { updateWithTrainerLoss } from "../../src/trainer/update/trainer-loss.ts";
 import { rowOf } from "../engine/small-model.ts";
 import { fetchOf, modelPath, startServer, token, type LocalServer } from "./local-server.ts";

@@ -1,6 +1,6 @@
 /** An update by slopes against the engine's own update with the same loss, on real weights. */
 import { describe, expect, it } from "vitest";
-import { rowLossOf } from "../../src/algorithms/losses/row-losses.ts";
+import { rowLossOf } from "../../src/core/loss/row-losses.ts";
 import {
   defaultLoss,
   defaultOptim,

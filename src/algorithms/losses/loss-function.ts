@@ -1,6 +1,6 @@
 /** Losses as users write them: a formula for one token, which is differentiated here, or a whole row. */
 import { ConfigError, NumericsError } from "../../core/errors.ts";
-import type { LossRow, RowLoss, RowLossValue } from "./row-loss.ts";
+import type { LossRow, RowLoss, RowLossValue } from "../../core/loss/row-loss.ts";
 
 /** What a formula may use. */
 export interface LossFunctionToken {

@@ -1,5 +1,5 @@
 /** Losses of a Tinker server against their formulas: sums or means, bounds, weights. */
-import { rowLossOf } from "../../algorithms/losses/row-losses.ts";
+import { rowLossOf } from "../../core/loss/row-losses.ts";
 import { defaultLoss, type LossName } from "../../core/loss/loss.ts";
 import {
   type Answer,

@@ -1,6 +1,6 @@
 /**
  * Policy losses as graphs: formula, paper, code, to be compared by eye; `token_losses.py` of the verl
- * bridge has the same page in torch, `src/algorithms/losses/row-losses.ts` in numbers. l and o are the log-probabilities of a token now and when it was
+ * bridge has the same page in torch, `src/core/loss/row-losses.ts` in numbers. l and o are the log-probabilities of a token now and when it was
  * sampled, A its advantage, r = exp(l - o) with l - o within ±20 (`log-ratio.ts`), sg stops the gradient.
  */
 import { largestRowLogRatio, maxLogRatio } from "../../core/loss/log-ratio.ts";

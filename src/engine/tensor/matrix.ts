@@ -29,11 +29,13 @@ export function newMatrix(
   columns: number,
   format: MatrixFormat,
 ): Matrix {
-  const even = Math.ceil(depth / 2) * 2;
+  const even = evenly(depth);
   const panels = newTensor(device, even, Math.ceil(columns / 16) * 16, format);
   const scales = format === "i8" ? newTensor(device, 1, columns) : null;
   return { depth: even, columns, format, panels, scales };
 }
+
+const evenly = (depth: number): number => Math.ceil(depth / 2) * 2;
 
 export interface PackOptions {
   /** Element [n, k] goes to depth k of column n; transposed, to depth n of column k. @default false */
@@ -75,6 +77,16 @@ export function pack(
   );
 }
 
+/** Writes `matrix`, transposed, over all of `result`. Not of integers. */
+export function transpose(program: Program, matrix: Matrix, result: Matrix): void {
+  const { depth, columns, format } = matrix;
+  if (result.depth !== evenly(columns) || result.columns !== depth || result.format !== format)
+    throw new RangeError(`[${depth}, ${columns}] is not [${result.columns}, ${result.depth}].`);
+  if (format === "i8") throw new RangeError("A matrix of integers is not transposed.");
+  const [from, to] = [matrix.panels, result.panels];
+  program.add("transpose", depth, columns, from, formatIds[format], to, result.depth);
+}
+
 /** x [rows, depth] matrix. `x` may have fewer columns than the matrix is deep: then only that much is multiplied. */
 export interface Operand {
   readonly x: Tensor;
@@ -102,6 +114,10 @@ export function product(
   const { device } = program;
   const { precision, accumulate = false, bias = null, second = null } = options;
   for (const operand of [{ x, matrix }, second ?? { x, matrix }]) checkOperand(operand, result);
+  if (second !== null && second.matrix.format !== "f32" && second.x.columns % 2 !== 0)
+    throw new RangeError(
+      `A second product of depth ${second.x.columns}, which is odd, needs a matrix in f32.`,
+    );
   if (bias !== null && bias.columns !== matrix.columns)
     throw new RangeError(`A bias of ${bias.columns} does not fit ${matrix.columns} columns.`);
   const operand = (place: 0 | 1, { x: a, matrix: b }: Operand): readonly Argument[] => [
@@ -134,6 +150,4 @@ function checkOperand({ x, matrix }: Operand, result: Tensor): void {
     throw new RangeError(
       `[${x.rows}, ${x.columns}] by [${matrix.depth}, ${matrix.columns}] is not [${result.rows}, ${result.columns}].`,
     );
-  if (matrix.format !== "f32" && x.columns % 2 !== 0)
-    throw new RangeError(`A product of depth ${x.columns}, which is odd, needs a matrix in f32.`);
 }

@@ -69,6 +69,13 @@ export class Tensor<T extends TensorType = "f32"> {
     return new Tensor(this.#memory, this.type, { rows, columns, stride: this.stride }, offset);
   }
 
+  /** The same elements in rows of another length. @throws RangeError where its rows lie apart, or not all fit */
+  reshaped(rows: number, columns: number): Tensor<T> {
+    if (!this.isContiguous || rows * columns !== this.rows * this.columns)
+      throw new RangeError(`[${this.rows}, ${this.columns}] is not [${rows}, ${columns}].`);
+    return new Tensor(this.#memory, this.type, { rows, columns }, this.#offset);
+  }
+
   /** Its elements as an array on the same memory. @throws RangeError where its rows lie apart. */
   get data(): TensorArray<T> {
     if (!this.isContiguous) throw new RangeError("The rows of this tensor lie apart.");

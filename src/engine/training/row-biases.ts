@@ -63,7 +63,10 @@ export function findRowBiases(
 }
 
 /** By position in the row; nothing where the logits stay as they are. */
-function biasesOf(row: TrainingRow, compiler: LogitRuleCompiler): ReadonlyMap<number, LogitBias> {
+export function biasesOf(
+  row: TrainingRow,
+  compiler: LogitRuleCompiler,
+): ReadonlyMap<number, LogitBias> {
   const found = new Map<number, LogitBias>();
   for (const { start, end, rules, maxTokens, stopTokenIds } of row.rules ?? []) {
     const state = compiler.compile(rules).start({ maxTokens, stopTokenIds });

@@ -4,9 +4,9 @@
  * receives the gradients.
  */
 import { isCustomName } from "../../algorithms/catalog.ts";
-import { rowLossOf } from "../../algorithms/losses/row-losses.ts";
+import { rowLossOf } from "../../core/loss/row-losses.ts";
 import { toRowLoss } from "../../algorithms/losses/loss-function.ts";
-import type { RowLoss } from "../../algorithms/losses/row-loss.ts";
+import type { RowLoss } from "../../core/loss/row-loss.ts";
 import type { BackendCapabilities } from "../../core/backend.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { lossNames, type LossName, type LossSpec } from "../../core/loss/loss.ts";

@@ -5,7 +5,7 @@
  * whose ratios are 1, is that of the loss. Needs the current log-probabilities.
  */
 import { rowFactors, targetPositions } from "../../core/loss/aggregation.ts";
-import type { LossRow, RowLoss } from "../../algorithms/losses/row-loss.ts";
+import type { LossRow, RowLoss } from "../../core/loss/row-loss.ts";
 import type { UpdateMetrics } from "../../core/backend.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import { RatioMetrics } from "../../core/loss/ratio-metrics.ts";

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { rowLossOf } from "../../../src/algorithms/losses/row-losses.ts";
+import { rowLossOf } from "../../../src/core/loss/row-losses.ts";
 import { createLocalBackend } from "../../../src/backends/local/index.ts";
 import { createFireworksBackend } from "../../../src/backends/fireworks/index.ts";
 import { createTinkerBackend } from "../../../src/backends/tinker/index.ts";

@@ -1,6 +1,6 @@
 /** Numbers of losses: from the options to what each backend, or the trainer in its place, computes with. */
 import { describe, expect, it } from "vitest";
-import type { LossRow } from "../../../src/algorithms/losses/row-loss.ts";
+import type { LossRow } from "../../../src/core/loss/row-loss.ts";
 import { tinkerLoss } from "../../../src/backends/tinker/losses.ts";
 import { encodeLoss } from "../../../src/backends/verl/loss-wire.ts";
 import { rowFactors } from "../../../src/core/loss/aggregation.ts";

@@ -10,8 +10,8 @@ import {
   largestRowLogRatio,
   limitLogRatio,
   ratioOf,
-} from "../../core/loss/log-ratio.ts";
-import { leastWeight, type LossName, type LossSpec } from "../../core/loss/loss.ts";
+} from "./log-ratio.ts";
+import { leastWeight, type LossName, type LossSpec } from "./loss.ts";
 import { perToken, type RowLoss, rowMean, type TokenTerm } from "./row-loss.ts";
 
 /** Policy gradient with an importance ratio: -r A. */

@@ -1,0 +1,61 @@
+/** Hidden states of tokens, with nothing kept: what sampling computes, and log-probabilities without gradients. */
+import { embed } from "../tensor/operations/embed.ts";
+import { norm } from "../tensor/operations/norm.ts";
+import type { Program } from "../tensor/program.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import type { Arena } from "./arena.ts";
+import { layerForward, takeActivations, type Attention, type LayerContext } from "./layer.ts";
+import type { DecoderWeights } from "./weights.ts";
+
+export interface PassInput {
+  /** [1, N] */
+  readonly ids: Tensor<"i32">;
+  /** [1, N] */
+  readonly positions: Tensor<"i32">;
+  readonly attention: Attention;
+}
+
+export function contextOf(
+  weights: DecoderWeights,
+  layer: number,
+  input: Pick<PassInput, "positions" | "attention">,
+): LayerContext {
+  return { config: weights.config, weights: weights.layers[layer]!, layer, ...input };
+}
+
+/** [N, H], after the last norm; in `arena`, like everything that is needed on the way. */
+export function forwardPass(
+  program: Program,
+  weights: DecoderWeights,
+  input: PassInput,
+  arena: Arena,
+): Tensor {
+  const { config, layers } = weights;
+  const tokens = input.ids.columns;
+  let x = arena.take(tokens, config.hiddenSize);
+  let y = arena.take(tokens, config.hiddenSize);
+  const { positions, attention } = input;
+  embed(program, input.ids, weights.embedding, x, config.embeddingScale);
+  const mark = arena.mark;
+  for (const layer of layers.keys()) {
+    const context = contextOf(weights, layer, { positions, attention });
+    layerForward(program, context, x, y, takeActivations(arena, tokens, context, x));
+    arena.release(mark);
+    [x, y] = [y, x];
+  }
+  norm(program, x, weights.finalNorm, y, {
+    epsilon: config.normEpsilon,
+    offset: config.normOffset,
+  });
+  return y;
+}
+
+/** [R, V] logits of hidden states [R, H]. */
+export function logitsOf(
+  program: Program,
+  weights: DecoderWeights,
+  hidden: Tensor,
+  logits: Tensor,
+): void {
+  weights.head.forward(program, hidden, logits, { narrow: null });
+}

@@ -1,0 +1,131 @@
+/** A policy on native kernels: a decoder, and its trained parameters as 32-bit floats. */
+import type { LoraSpec } from "../../core/backend.ts";
+import { createRandom, deriveSeed } from "../../util/random.ts";
+import { openModelSource } from "../checkpoint/open-model-source.ts";
+import { fitSource } from "../model/fit-source.ts";
+import type { ModelConfig } from "../model/model-config.ts";
+import { baseParameters, loraParameters, type ParameterSpec } from "../model/parameters.ts";
+import type { Device } from "../tensor/device.ts";
+import type { Precision } from "../tensor/matrix.ts";
+import { Program } from "../tensor/program.ts";
+import { newTensor, type Tensor } from "../tensor/tensor.ts";
+import { createDecoder, type DecoderWeights, type FrozenParts } from "./weights.ts";
+
+export interface Policy {
+  readonly device: Device;
+  readonly config: ModelConfig;
+  readonly lora: LoraSpec | null;
+  readonly precision: Precision;
+  readonly base: readonly ParameterSpec[];
+  readonly loraParameters: readonly ParameterSpec[];
+  /** What the optimizer changes: the LoRA factors, or the whole base. */
+  readonly trained: readonly ParameterSpec[];
+  /** [rows, columns] of every trained parameter; vectors are rows. */
+  readonly parameters: ReadonlyMap<string, Tensor>;
+  /** The same memory, by name. */
+  readonly data: ReadonlyMap<string, Float32Array>;
+  /** What is trained is in it as of the latest `write`. */
+  readonly weights: DecoderWeights & { readonly parts: FrozenParts };
+}
+
+export interface PolicyOptions {
+  readonly device: Device;
+  /** @default "f32" */
+  readonly precision?: Precision;
+  readonly lora: LoraSpec | null;
+  /** Initial LoRA factors derive from it. */
+  readonly seed: number;
+}
+
+/** Reads a folder in Hugging Face layout, or a `.gguf` file. @throws ModelError */
+export async function loadPolicy(path: string, options: PolicyOptions): Promise<Policy> {
+  const source = await openModelSource(path);
+  const { config, base } = fitSource(source);
+  const names = base.map(({ name }) => name);
+  // Weights that are bf16 on the disk lose nothing where they stay so.
+  const isNarrow = names.every((name) => source.tensors.get(name)!.type === "BF16");
+  const format = isNarrow && options.lora !== null ? "bf16" : undefined;
+  return createPolicy(config, source.read(names), { ...options, ...(format && { format }) });
+}
+
+/** @param values of every parameter of the base */
+export async function createPolicy(
+  config: ModelConfig,
+  values:
+    | AsyncIterable<readonly [string, Float32Array]>
+    | Iterable<readonly [string, Float32Array]>,
+  options: PolicyOptions & { readonly format?: "f32" | "bf16" },
+): Promise<Policy> {
+  const { device, lora, seed, precision = "f32", format } = options;
+  const base = baseParameters(config);
+  const factors = lora === null ? [] : loraParameters(config, lora);
+  const trained = lora === null ? base : factors;
+  const weights = createDecoder({ device, config, precision, lora, ...(format && { format }) });
+  const parameters = new Map(trained.map(({ name, shape }) => [name, tensorFor(device, shape)]));
+  const shapes = new Map(base.map(({ name, shape }) => [name, shape]));
+  const program = new Program(device);
+  for await (const [name, data] of values) {
+    const tensor = parameters.get(name) ?? tensorFor(device, shapes.get(name)!);
+    tensor.data.set(data);
+    weights.write(program, (wanted) => (wanted === name ? tensor : undefined));
+    await program.run();
+  }
+  for (const { name, shape } of factors)
+    initialFactor(parameters.get(name)!.data, name, shape, seed);
+  const policy = {
+    device,
+    config,
+    lora,
+    precision,
+    base,
+    loraParameters: factors,
+    trained,
+    parameters,
+    data: new Map(Array.from(parameters, ([name, tensor]) => [name, tensor.data])),
+    weights,
+  };
+  await writeTrained(policy, weights);
+  return policy;
+}
+
+/** What is trained, as it is now, into a decoder of this policy or another one that shares its base. */
+export async function writeTrained(
+  { device, parameters }: Policy,
+  weights: DecoderWeights,
+): Promise<void> {
+  const program = new Program(device);
+  weights.write(program, (name) => parameters.get(name));
+  await program.run();
+}
+
+/** A decoder with the same base: to be served, or, without its adapter, as the reference. */
+export function sharedDecoder(policy: Policy, lora: LoraSpec | null): DecoderWeights {
+  const { device, config, precision, weights } = policy;
+  return createDecoder({
+    device,
+    config,
+    precision,
+    lora,
+    format: weights.head.format,
+    // Every weight of a model without an adapter changes.
+    ...(policy.lora === null ? {} : { shared: weights.parts }),
+  });
+}
+
+function tensorFor(device: Device, shape: readonly number[]): Tensor {
+  const [rows, columns] = shape.length === 1 ? [1, shape[0]!] : (shape as [number, number]);
+  return newTensor(device, rows, columns);
+}
+
+/** PEFT's default: A uniform in +-1/sqrt(in) (Kaiming with a = sqrt(5)), B zero: the update starts at zero. */
+function initialFactor(
+  data: Float32Array,
+  name: string,
+  shape: readonly number[],
+  seed: number,
+): void {
+  if (!name.endsWith("lora_A.weight")) return;
+  const random = createRandom(deriveSeed(seed, name));
+  const bound = 1 / Math.sqrt(shape[1]!);
+  for (let i = 0; i < data.length; i++) data[i] = (2 * random() - 1) * bound;
+}

@@ -1,0 +1,275 @@
+/**
+ * Gradients and optimizer steps on one policy, from rows with weights and a loss name; it knows nothing of rewards,
+ * episodes or how advantages were estimated.
+ */
+import { rowFactors } from "../../../core/loss/aggregation.ts";
+import { ConfigError, NumericsError } from "../../../core/errors.ts";
+import { defaultLoss, type LossSpec, type OptimSpec } from "../../../core/loss/loss.ts";
+import { RatioMetrics } from "../../../core/loss/ratio-metrics.ts";
+import type { TrainingRow } from "../../../core/loss/training-row.ts";
+import { LogitRuleCompiler } from "../../logit-rules/compiler.ts";
+import { checkLossNumbers } from "../../loss/check-numbers.ts";
+import { adamStep, createAdamState, globalNorm, type AdamState } from "../../optimizer/adamw.ts";
+import type { MomentPrecision } from "../../optimizer/moments.ts";
+import { newTensor, type Tensor } from "../../tensor/tensor.ts";
+import { checkRowIds } from "../../token-ids.ts";
+import type { BatchLimits } from "../../training/batch-limits.ts";
+import { batchLimits } from "../../training/memory.ts";
+import { biasesOf } from "../../training/row-biases.ts";
+import { Arena } from "../arena.ts";
+import { sharedDecoder, writeTrained, type Policy } from "../policy.ts";
+import type { DecoderWeights } from "../weights.ts";
+import { makeMicroBatches, type MicroBatch, type RowBiases } from "./micro-batch.ts";
+import { objectiveOf, type ObjectiveValue } from "./objective.ts";
+import { TrainingPass } from "./training-pass.ts";
+
+/** `reference`: the model without its adapter, or the initial weights. */
+export type WhichWeights = "current" | "reference";
+
+export interface TrainerOptions {
+  /** Memory for the activations of one micro-batch, by estimate; at least one row is processed at a time. */
+  readonly memoryMiB: number;
+  /** @default "float32" */
+  readonly momentPrecision?: MomentPrecision;
+  /** Compiles rules of rows. @default one without a vocabulary, which knows no grammars */
+  readonly rules?: LogitRuleCompiler;
+  /** The initial weights, for a policy whose every weight is trained. @default a KL penalty is refused */
+  readonly loadReference?: () => Promise<DecoderWeights>;
+}
+
+export class PolicyTrainer {
+  readonly adam: AdamState;
+  readonly #policy: Policy;
+  readonly #options: TrainerOptions;
+  readonly #limits: BatchLimits;
+  readonly #rules: LogitRuleCompiler;
+  readonly #arena: Arena;
+  readonly #gradients: ReadonlyMap<string, Tensor>;
+  #reference: Promise<DecoderWeights> | undefined;
+  #hasGradients = false;
+
+  constructor(policy: Policy, options: TrainerOptions) {
+    this.#policy = policy;
+    this.#options = options;
+    this.#limits = batchLimits(policy.config, options.memoryMiB);
+    this.#rules = options.rules ?? new LogitRuleCompiler(policy.config.vocabSize);
+    this.#arena = new Arena(policy.device);
+    this.adam = createAdamState(policy.trained, options.momentPrecision);
+    this.#gradients = new Map(
+      Array.from(policy.parameters, ([name, { rows, columns }]) => [
+        name,
+        newTensor(policy.device, rows, columns),
+      ]),
+    );
+  }
+
+  /** By parameter; empty when nothing has been accumulated. Valid until the next call. */
+  get accumulatedGradients(): ReadonlyMap<string, Float32Array> {
+    if (!this.#hasGradients) return new Map();
+    return new Map(Array.from(this.#gradients, ([name, tensor]) => [name, tensor.data]));
+  }
+
+  /**
+   * [row][length] log-probabilities; 0 outside the target mask.
+   * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have.
+   */
+  async forward(
+    rows: readonly TrainingRow[],
+    which: WhichWeights = "current",
+  ): Promise<Float32Array[]> {
+    const weights = which === "current" ? this.#policy.weights : await this.#referenceWeights();
+    return this.#perToken(rows, weights, "logprobs");
+  }
+
+  /**
+   * [row][length] entropy in nats of the distribution that each trained token is sampled from, under the weights being
+   * trained; 0 outside the target mask.
+   * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have.
+   */
+  entropies(rows: readonly TrainingRow[]): Promise<Float32Array[]> {
+    return this.#perToken(rows, this.#policy.weights, "entropies");
+  }
+
+  async #perToken(
+    rows: readonly TrainingRow[],
+    weights: DecoderWeights,
+    quantity: "logprobs" | "entropies",
+  ): Promise<Float32Array[]> {
+    const result = rows.map((row) => new Float32Array(row.tokens.length));
+    for (const batch of this.#batches(rows, defaultLoss)) {
+      const pass = this.#pass(batch, weights);
+      const found = await pass.forward({
+        keepsActivations: false,
+        entropies: quantity === "entropies",
+      });
+      pass.end();
+      const values = found[quantity]!;
+      let at = 0;
+      for (const { index, positions } of batch.rows)
+        for (const position of positions) result[index]![position] = values[at++]!;
+    }
+    return result;
+  }
+
+  #batches(
+    rows: readonly TrainingRow[],
+    { aggregation, aggregationLength }: LossSpec,
+    factors = rowFactors(rows, aggregation, aggregationLength),
+  ): readonly MicroBatch[] {
+    checkRowIds(rows, this.#policy.config.vocabSize);
+    const biases: RowBiases | null = rows.every((row) => row.rules === undefined)
+      ? null
+      : (index) => biasesOf(rows[index]!, this.#rules);
+    return makeMicroBatches(rows, factors, this.#limits, biases);
+  }
+
+  #pass(batch: MicroBatch, weights: DecoderWeights = this.#policy.weights): TrainingPass {
+    return new TrainingPass(weights, batch, this.#arena, this.#limits.headChunkRows);
+  }
+
+  #referenceWeights(): Promise<DecoderWeights> {
+    this.#reference ??= referenceOf(this.#policy, this.#options.loadReference);
+    return this.#reference;
+  }
+
+  /**
+   * Adds the gradient of the aggregated loss over `rows` to what has been accumulated.
+   * @returns `loss`, `tokens`, ratio and KL statistics between current and sampling weights, and what the loss measures
+   * (`clip_fraction`, `kl_reference`, `entropy`).
+   * @throws NumericsError when the loss is not finite; the accumulated gradient is dropped.
+   * @throws ConfigError when a number of the loss is out of bounds.
+   * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have; what has been accumulated
+   * is kept.
+   */
+  async forwardBackward(
+    rows: readonly TrainingRow[],
+    loss: LossSpec,
+  ): Promise<Record<string, number>> {
+    checkLossNumbers(loss);
+    const factors = rowFactors(rows, loss.aggregation, loss.aggregationLength);
+    const objective = objectiveOf(loss);
+    const hasEntropy = (loss.entropyCoef ?? 0) !== 0;
+    const statistics = new UpdateStatistics(loss);
+    for (const batch of this.#batches(rows, loss, factors)) {
+      const reference = await this.#referenceLogprobs(batch, loss);
+      const pass = this.#pass(batch);
+      const found = await pass.forward({ keepsActivations: true, entropies: hasEntropy });
+      const logprobs = new Float64Array(found.logprobs.length);
+      const entropies = hasEntropy ? new Float64Array(logprobs.length) : null;
+      let at = 0;
+      for (const { index, positions } of batch.rows) {
+        const row = rows[index]!;
+        const end = at + positions.length;
+        const pick = (values: ArrayLike<number>): Float64Array =>
+          Float64Array.from(positions, (position) => values[position]!);
+        const own = Float64Array.from(found.logprobs.subarray(at, end));
+        const value = objective({
+          logprobs: own,
+          samplingLogprobs: pick(row.samplingLogprobs),
+          advantages: pick(row.advantages),
+          weights: row.weights === undefined ? own.map(() => 1) : pick(row.weights),
+          referenceLogprobs: reference && Float64Array.from(reference.subarray(at, end)),
+          entropies: found.entropies && Float64Array.from(found.entropies.subarray(at, end)),
+          factor: factors[index]!,
+        });
+        logprobs.set(value.coefficients, at);
+        entropies?.fill(-factors[index]! * loss.entropyCoef!, at, end);
+        statistics.add(value, own, pick(row.samplingLogprobs));
+        at = end;
+      }
+      if (!Number.isFinite(statistics.loss)) {
+        pass.end();
+        this.#clear();
+        throw new NumericsError("The loss", statistics.loss);
+      }
+      await pass.backward({ logprobs, entropies }, this.#gradients);
+      this.#hasGradients = true;
+    }
+    return statistics.summary();
+  }
+
+  async #referenceLogprobs(batch: MicroBatch, loss: LossSpec): Promise<Float32Array | null> {
+    if (loss.kl === undefined || loss.kl === null) return null;
+    const pass = this.#pass(batch, await this.#referenceWeights());
+    const { logprobs } = await pass.forward({ keepsActivations: false, entropies: false });
+    pass.end();
+    return logprobs;
+  }
+
+  #clear(): void {
+    for (const tensor of this.#gradients.values()) tensor.data.fill(0);
+    this.#hasGradients = false;
+  }
+
+  /**
+   * Applies the accumulated gradient and clears it.
+   * @param before receives what the step will report; when it throws, the weights stay unchanged.
+   * @throws NumericsError when it is not finite; the weights stay unchanged.
+   */
+  async optimStep(
+    optim: OptimSpec,
+    before?: (metrics: Readonly<Record<string, number>>) => void,
+  ): Promise<Record<string, number>> {
+    if (!this.#hasGradients) return { grad_norm: 0 };
+    const gradients = this.accumulatedGradients;
+    try {
+      before?.({ grad_norm: globalNorm(gradients) });
+      const { trained, data, weights } = this.#policy;
+      const norm = adamStep(trained, data, gradients, this.adam, optim);
+      await writeTrained(this.#policy, weights);
+      return { grad_norm: norm };
+    } finally {
+      this.#clear();
+    }
+  }
+}
+
+/** What an update reports, over micro-batches: means per token. */
+class UpdateStatistics {
+  readonly #isSupervised: boolean;
+  readonly #ratios = new RatioMetrics();
+  readonly #sums = { clip_fraction: 0, kl_reference: 0, entropy: 0 };
+  readonly #measured = new Set<keyof UpdateStatistics["sums"]>();
+  loss = 0;
+
+  constructor({ name }: LossSpec) {
+    this.#isSupervised = name === "cross_entropy";
+  }
+
+  get sums(): Readonly<Record<"clip_fraction" | "kl_reference" | "entropy", number>> {
+    return this.#sums;
+  }
+
+  add(value: ObjectiveValue, logprobs: Float64Array, sampling: Float64Array): void {
+    this.loss += value.loss;
+    for (const [i, logprob] of logprobs.entries()) this.#ratios.add(logprob, sampling[i]!);
+    const { clipped: clip_fraction, kl: kl_reference, entropy } = value;
+    for (const [name, sum] of Object.entries({ clip_fraction, kl_reference, entropy })) {
+      if (sum === null) continue;
+      const key = name as keyof UpdateStatistics["sums"];
+      this.#sums[key] += sum;
+      this.#measured.add(key);
+    }
+  }
+
+  summary(): Record<string, number> {
+    const { tokens } = this.#ratios;
+    const means = [...this.#measured].map((name) => [name, this.#sums[name] / Math.max(1, tokens)]);
+    const ratios = this.#isSupervised ? {} : this.#ratios.summary();
+    return { loss: this.loss, tokens, ...Object.fromEntries(means), ...ratios };
+  }
+}
+
+/** A model without its adapter is the reference; without an adapter the initial weights are needed. */
+async function referenceOf(
+  policy: Policy,
+  load: TrainerOptions["loadReference"],
+): Promise<DecoderWeights> {
+  if (policy.lora !== null) return sharedDecoder(policy, null);
+  if (load !== undefined) return load();
+  throw new ConfigError({
+    message:
+      "A KL penalty needs a reference, but every weight is trained and no model folder is known.",
+    hint: "Train a LoRA adapter, or give the engine the folder of the model.",
+  });
+}
