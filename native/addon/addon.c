@@ -1,5 +1,5 @@
 // The kernels as a Node-API addon. Programs, lists of operations with their arguments, run one after the other on a
-// thread of their own; a process that exits meanwhile waits for one operation at most.
+// thread of their own; a process that exits meanwhile waits for the pieces of an operation that have begun.
 #include "../platform/memory.h"
 #include "../platform/processor.h"
 #include "../platform/program.h"
@@ -17,8 +17,15 @@ struct program {
   double commands[];
 };
 
+// What was allocated, for JavaScript's garbage collector.
+struct memory {
+  struct memory *next;
+  struct engine *engine;
+  void *data;
+  size_t bytes;
+};
+
 struct engine {
-  napi_env env;
   napi_threadsafe_function finished;
   struct team *team;
   thread_handle runner;
@@ -29,9 +36,29 @@ struct engine {
   thread_lock lock;
   thread_signal queued;
   struct program *first, **last;
-  // Programs that are not finished; on Node's thread.
+  // From here on, for Node's thread only. Programs that are not finished.
   int open;
+  // Was given up while one was open. The memory of a Node thread that ends is given up before `end` is called.
+  struct memory *given_up;
+  // Of Node's thread, and of memory.
+  long references;
 };
+
+static void forget(struct engine *engine) {
+  if (--engine->references == 0) free(engine);
+}
+static void give_back(struct memory *memory) {
+  memory_release(memory->data, memory->bytes);
+  forget(memory->engine);
+  free(memory);
+}
+static void give_back_all(struct engine *engine) {
+  while (engine->given_up) {
+    struct memory *memory = engine->given_up;
+    engine->given_up = memory->next;
+    give_back(memory);
+  }
+}
 
 static napi_value fail(napi_env env, const char *message) {
   napi_throw_error(env, NULL, message);
@@ -76,7 +103,10 @@ static void resolve(napi_env env, napi_value callback, void *context, void *raw)
   struct program *program = raw;
   napi_value nothing;
   struct engine *engine = env ? engine_of(env) : NULL;
-  if (engine && --engine->open == 0) napi_unref_threadsafe_function(env, engine->finished);
+  if (engine) {
+    give_back_all(engine);
+    if (--engine->open == 0) napi_unref_threadsafe_function(env, engine->finished);
+  }
   if (env && napi_get_undefined(env, &nothing) == napi_ok) napi_resolve_deferred(env, program->deferred, nothing);
   free(program);
 }
@@ -148,9 +178,35 @@ static napi_value run_now(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
-static void release(napi_env env, void *data, void *bytes) {
-  (void)env;
-  memory_release(data, (size_t)(uintptr_t)bytes);
+static void end(void *raw) {
+  struct engine *engine = raw;
+  thread_lock_take(&engine->lock);
+  atomic_store(&engine->ending, true);
+  team_cancel(engine->team);
+  thread_signal_all(&engine->queued);
+  thread_lock_release(&engine->lock);
+  if (engine->has_runner) thread_join(engine->runner);
+  team_destroy(engine->team);
+  while (engine->first) {
+    struct program *program = engine->first;
+    engine->first = program->next;
+    free(program);
+  }
+  engine->open = 0;
+  give_back_all(engine);
+  forget(engine);
+}
+
+static void release(napi_env env, void *data, void *raw) {
+  (void)env, (void)data;
+  struct memory *memory = raw;
+  struct engine *engine = memory->engine;
+  if (engine->open == 0) {
+    give_back(memory);
+    return;
+  }
+  memory->next = engine->given_up;
+  engine->given_up = memory;
 }
 
 // (bytes) -> { buffer, address }, zeroed; null where there is not as much.
@@ -161,12 +217,18 @@ static napi_value allocate(napi_env env, napi_callback_info info) {
   if (napi_get_cb_info(env, info, &count, &argument, NULL, NULL) != napi_ok || count < 1 ||
       napi_get_value_double(env, argument, &bytes) != napi_ok || !(bytes >= 1) || bytes > 9e15)
     return fail(env, "Memory is allocated by a number of bytes.");
-  void *data = memory_take((size_t)bytes);
+  struct engine *engine = engine_of(env);
+  struct memory *memory = malloc(sizeof *memory);
+  void *data = memory ? memory_take((size_t)bytes) : NULL;
   napi_get_null(env, &result);
-  if (!data) return result;
-  if (napi_create_external_arraybuffer(env, data, (size_t)bytes, release, (void *)(uintptr_t)(size_t)bytes,
-                                       &buffer) != napi_ok) {
-    memory_release(data, (size_t)bytes);
+  if (!data) {
+    free(memory);
+    return result;
+  }
+  *memory = (struct memory){.engine = engine, .data = data, .bytes = (size_t)bytes};
+  engine->references++;
+  if (napi_create_external_arraybuffer(env, data, (size_t)bytes, release, memory, &buffer) != napi_ok) {
+    give_back(memory);
     return fail(env, "This runtime has no array buffers on memory of an addon.");
   }
   napi_create_object(env, &result);
@@ -217,22 +279,6 @@ static napi_value describe(napi_env env) {
   return list;
 }
 
-static void end(void *raw) {
-  struct engine *engine = raw;
-  thread_lock_take(&engine->lock);
-  atomic_store(&engine->ending, true);
-  thread_signal_all(&engine->queued);
-  thread_lock_release(&engine->lock);
-  if (engine->has_runner) thread_join(engine->runner);
-  team_destroy(engine->team);
-  while (engine->first) {
-    struct program *program = engine->first;
-    engine->first = program->next;
-    free(program);
-  }
-  free(engine);
-}
-
 static void define(napi_env env, napi_value exports, const char *name, napi_callback callback) {
   napi_value function;
   napi_create_function(env, name, NAPI_AUTO_LENGTH, callback, NULL, &function);
@@ -242,7 +288,7 @@ static void define(napi_env env, napi_value exports, const char *name, napi_call
 NAPI_MODULE_INIT() {
   struct engine *engine = calloc(1, sizeof *engine);
   if (!engine || !(engine->team = team_create())) return fail(env, "Out of memory.");
-  engine->env = env;
+  engine->references = 1;
   engine->last = &engine->first;
   thread_lock_init(&engine->lock);
   thread_lock_init(&engine->running);

@@ -26,6 +26,7 @@ struct team {
   _Atomic int sleeping;
   _Atomic bool resting;
   _Atomic bool ending;
+  _Atomic bool cancelled;
   int started;
   thread_lock lock;
   thread_signal wake;
@@ -40,6 +41,10 @@ static uint32_t operation_of(uint64_t ticket) { return (uint32_t)(ticket >> 32);
 static int pieces_of(uint64_t ticket) { return (int)(ticket >> 16 & 0xffff); }
 static int next_of(uint64_t ticket) { return (int)(ticket & 0xffff); }
 
+static bool is_cancelled(struct team *team) {
+  return atomic_load_explicit(&team->cancelled, memory_order_relaxed);
+}
+
 // Claims pieces until there are none. Returns the operation that it saw last.
 static uint32_t work(struct team *team, int thread) {
   uint64_t ticket = atomic_load_explicit(&team->ticket, memory_order_acquire);
@@ -50,7 +55,7 @@ static uint32_t work(struct team *team, int thread) {
     if (!atomic_compare_exchange_weak_explicit(&team->ticket, &ticket, ticket + 1, memory_order_acq_rel,
                                                memory_order_acquire))
       continue;
-    part(context, next_of(ticket), pieces_of(ticket), thread);
+    if (!is_cancelled(team)) part(context, next_of(ticket), pieces_of(ticket), thread);
     atomic_fetch_add_explicit(&team->done, 1, memory_order_release);
     ticket = atomic_load_explicit(&team->ticket, memory_order_acquire);
   }
@@ -121,7 +126,7 @@ int team_threads(const struct team *team) { return atomic_load(&((struct team *)
 void team_run(struct team *team, team_part part, void *context, int pieces) {
   if (pieces > TEAM_PIECES) pieces = TEAM_PIECES;
   if (pieces <= 1 || team_threads(team) == 1) {
-    for (int piece = 0; piece < pieces; piece++) part(context, piece, pieces, 0);
+    for (int piece = 0; piece < pieces && !is_cancelled(team); piece++) part(context, piece, pieces, 0);
     return;
   }
   uint32_t next = operation_of(atomic_load(&team->ticket)) + 1;
@@ -145,3 +150,5 @@ void team_run(struct team *team, team_part part, void *context, int pieces) {
 }
 
 void team_rest(struct team *team) { atomic_store(&team->resting, true); }
+
+void team_cancel(struct team *team) { atomic_store(&team->cancelled, true); }

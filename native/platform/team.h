@@ -20,3 +20,5 @@ int team_threads(const struct team *team);
 void team_run(struct team *team, team_part part, void *context, int pieces);
 // Threads sleep until the next `team_run`, in place of waiting awake for a moment.
 void team_rest(struct team *team);
+// From now on no piece begins: for the end of a process, when nobody looks at results any more.
+void team_cancel(struct team *team);

@@ -1,5 +1,6 @@
 /** Chooses what computes: the addon of this platform, or wasm where none loads or it computes wrong numbers. */
 import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
+import { overlay } from "../../core/overlay.ts";
 import { loadAddon } from "./addon.ts";
 import { findBinary, platformName } from "./binary-file.ts";
 import type { Native } from "./native.ts";
@@ -57,7 +58,7 @@ export function withTestedSets(name: string, native: Native): Native {
     if (failure === null) {
       if (failures.length === 0) return native;
       warn(`The embedded engine uses ${set.name}, which is slower: ${failures.join("; ")}.`);
-      return { ...native, instructionSets: native.instructionSets.slice(index) };
+      return overlay(native, { instructionSets: native.instructionSets.slice(index) });
     }
     failures.push(`with ${set.name}, ${failure}`);
   }
