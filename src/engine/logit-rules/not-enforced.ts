@@ -9,3 +9,13 @@ export function notEnforced(cause: unknown): AgentTrainerError {
     cause,
   });
 }
+
+/** A form that cannot go on: the vocabulary lacks what it needs. */
+export function noTokenLeft(): AgentTrainerError {
+  return new AgentTrainerError({
+    code: "NUMERICS",
+    message:
+      "A response format could not be followed: no token of this model's vocabulary continues the text.",
+    hint: "Describe the format in the prompt, so that the model expects it.",
+  });
+}

@@ -1,0 +1,163 @@
+/**
+ * Keys and values in blocks of 64 positions, each with all layers. Full blocks are shared by every sequence that begins
+ * with the same tokens; those that no sequence uses stay until their memory is needed, the least recently used go first.
+ */
+import type { ModelConfig } from "../model/model-config.ts";
+import type { Device } from "../tensor/device.ts";
+import { keyBlock } from "../tensor/operations/attention.ts";
+import { cacheLayerFloats } from "../tensor/operations/cached-attention.ts";
+import { newTensor, type Tensor } from "../tensor/tensor.ts";
+
+export interface Block {
+  /** [1, floats]: the layers one after another. */
+  readonly memory: Tensor;
+  /** Sequences that use it. */
+  uses: number;
+  /** What it is found by once it is full: the block before it and its tokens. */
+  place: { readonly siblings: Map<string, Block>; readonly key: string } | null;
+  /** The blocks that follow it. */
+  readonly following: Map<string, Block>;
+  lastUse: number;
+}
+
+/** Blocks that are allocated together. */
+const slabBytes = 32 * 2 ** 20;
+
+export function layerFloatsOf({ kvHeads, headSize }: ModelConfig): number {
+  return cacheLayerFloats({ keyHeads: kvHeads, headSize });
+}
+
+export class BlockCache {
+  /** Of all blocks, used or not, and still to be allocated. */
+  readonly capacity: number;
+  readonly #device: Device;
+  readonly #blockFloats: number;
+  readonly #free: Tensor[] = [];
+  /** First blocks of sequences. */
+  #roots = new Map<string, Block>();
+  /** Blocks that are shared and that nobody uses. */
+  readonly #idle = new Set<Block>();
+  #allocated = 0;
+  #clock = 0;
+
+  constructor(device: Device, config: ModelConfig, maxBytes: number) {
+    this.#device = device;
+    this.#blockFloats = config.layers * layerFloatsOf(config);
+    this.capacity = Math.max(1, Math.floor(maxBytes / (4 * this.#blockFloats)));
+  }
+
+  get allocatedBytes(): number {
+    return 4 * this.#blockFloats * this.#allocated;
+  }
+
+  /** Blocks that can be taken now. */
+  get available(): number {
+    return this.#free.length + this.#idle.size + this.capacity - this.#allocated;
+  }
+
+  /** An empty block; null where all are in use. @param force beyond the capacity, for a sequence that is alone */
+  take(force = false): Block | null {
+    const memory =
+      this.#free.pop() ?? this.#allocate() ?? this.#evict() ?? (force ? this.#grow(1) : null);
+    if (memory === null) return null;
+    return { memory, uses: 1, place: null, following: new Map(), lastUse: 0 };
+  }
+
+  #allocate(): Tensor | null {
+    const most = Math.max(1, Math.floor(slabBytes / (4 * this.#blockFloats)));
+    const count = Math.min(most, this.capacity - this.#allocated);
+    return count < 1 ? null : this.#grow(count);
+  }
+
+  #grow(count: number): Tensor {
+    const slab = newTensor(this.#device, count, this.#blockFloats);
+    this.#allocated += count;
+    for (let i = 1; i < count; i++) this.#free.push(slab.slice(i, 1));
+    return slab.slice(0, 1);
+  }
+
+  /** The memory of the block that was not used for the longest time, and that no other one follows. */
+  #evict(): Tensor | null {
+    let oldest: Block | null = null;
+    for (const block of this.#idle)
+      if (block.following.size === 0 && (oldest === null || block.lastUse < oldest.lastUse))
+        oldest = block;
+    if (oldest === null) return null;
+    this.#forget(oldest);
+    return oldest.memory;
+  }
+
+  #forget(block: Block): void {
+    this.#idle.delete(block);
+    block.place?.siblings.delete(block.place.key);
+    block.place = null;
+  }
+
+  /** Uses the shared blocks that `tokens` begin with, of the first `most` positions. */
+  shared(tokens: ArrayLike<number>, most: number): Block[] {
+    const found: Block[] = [];
+    let siblings = this.#roots;
+    for (let start = 0; start + keyBlock <= most; start += keyBlock) {
+      const block = siblings.get(keyOf(tokens, start));
+      if (block === undefined) break;
+      found.push(this.use(block));
+      siblings = block.following;
+    }
+    return found;
+  }
+
+  use(block: Block): Block {
+    block.uses += 1;
+    block.lastUse = ++this.#clock;
+    this.#idle.delete(block);
+    return block;
+  }
+
+  /** Lets others find the full block that comes after `before`, unless there is one already. */
+  share(block: Block, before: Block | null, tokens: ArrayLike<number>, start: number): void {
+    // One that is found by nobody cannot lead to another.
+    if (block.place !== null || (before !== null && before.place === null)) return;
+    const siblings = before === null ? this.#roots : before.following;
+    const key = keyOf(tokens, start);
+    if (siblings.has(key)) return;
+    siblings.set(key, block);
+    block.place = { siblings, key };
+    block.lastUse = ++this.#clock;
+  }
+
+  /** One use less, from the last block on. */
+  release(blocks: readonly Block[]): void {
+    for (const block of blocks.toReversed()) {
+      block.uses -= 1;
+      if (block.uses > 0) continue;
+      if (block.place === null) this.#free.push(block.memory);
+      else this.#idle.add(block);
+    }
+  }
+
+  /** A block of one's own with the same numbers. */
+  copy(block: Block, force = false): Block | null {
+    const own = this.take(force);
+    own?.memory.data.set(block.memory.data);
+    return own;
+  }
+
+  /** No block is found any longer: they were computed with other weights. */
+  clear(): void {
+    for (const block of this.#idle) this.#free.push(block.memory);
+    this.#idle.clear();
+    const forget = (siblings: Map<string, Block>): void => {
+      for (const block of siblings.values()) {
+        block.place = null;
+        forget(block.following);
+        block.following.clear();
+      }
+    };
+    forget(this.#roots);
+    this.#roots = new Map();
+  }
+}
+
+function keyOf(tokens: ArrayLike<number>, start: number): string {
+  return Array.prototype.slice.call(tokens, start, start + keyBlock).join();
+}
