@@ -1,5 +1,5 @@
 /**
- * Linear layers that read the same input, as one product: their outputs stand beside each other. Each may have a
+ * Linear layers that read the same input, as one product: their outputs are neighbours. Each may have a
  * low-rank adapter (LoRA, arXiv:2106.09685): y = x W' + s (x A') B', its factors next to those of the others.
  */
 import type { Device } from "../tensor/device.ts";

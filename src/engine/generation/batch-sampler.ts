@@ -127,7 +127,7 @@ export class BatchSampler implements Sampler {
         this.#cache.clear();
         for (const sequence of this.#running) {
           sequence.isShareable = false;
-          // A prompt that is not through begins anew; what was sampled goes on with the keys that it has.
+          // A prompt that is not through begins anew; what was sampled continues with the keys that it has.
           if (sequence.tokens.length === 0) this.#empty(sequence);
         }
         this.#weightVersion = version;

@@ -35,7 +35,7 @@ export class BlockCache {
   readonly #free: Tensor[] = [];
   /** First blocks of sequences. */
   #roots = new Map<string, Block>();
-  /** Blocks that are shared and that nobody uses. */
+  /** Shared blocks that no sequence uses. */
   readonly #idle = new Set<Block>();
   #allocated = 0;
   #clock = 0;
@@ -115,7 +115,7 @@ export class BlockCache {
 
   /** Lets others find the full block that comes after `before`, unless there is one already. */
   share(block: Block, before: Block | null, tokens: ArrayLike<number>, start: number): void {
-    // One that is found by nobody cannot lead to another.
+    // One that cannot be found cannot lead to another.
     if (block.place !== null || (before !== null && before.place === null)) return;
     const siblings = before === null ? this.#roots : before.following;
     const key = keyOf(tokens, start);
@@ -135,7 +135,7 @@ export class BlockCache {
     }
   }
 
-  /** A block of one's own with the same numbers. */
+  /** A separate block with the same numbers. */
   copy(block: Block, force = false): Block | null {
     const own = this.take(force);
     own?.memory.data.set(block.memory.data);

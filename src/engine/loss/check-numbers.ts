@@ -2,13 +2,30 @@
 import { ConfigError } from "../../core/errors.ts";
 import type { LossSpec } from "../../core/loss/loss.ts";
 
+/** What the options of a loss mean in its formulas. */
+export type LossNumbers = Readonly<
+  Record<
+    | "lowestRatio"
+    | "highestRatio"
+    | "lowestLogRatio"
+    | "highestLogRatio"
+    | "dualClip"
+    | "droBeta"
+    | "sapoTauPositive"
+    | "sapoTauNegative"
+    | "klCoef"
+    | "entropyCoef",
+    number
+  >
+>;
+
 /** @throws ConfigError naming the option that is out of bounds. */
 export function checkLossNumbers(spec: LossSpec): void {
   lossNumbers(spec);
 }
 
 /** @throws ConfigError naming the option that is out of bounds. */
-export function lossNumbers(spec: LossSpec) {
+export function lossNumbers(spec: LossSpec): LossNumbers {
   const from = (option: string, value: number, lowest: number, isOpen = false): number => {
     if (value > lowest || (!isOpen && value === lowest)) return value;
     throw new ConfigError({

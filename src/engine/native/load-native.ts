@@ -20,7 +20,10 @@ const warn = (message: string): void => {
 };
 
 /** @param wanted `addon` or `wasm`; @default the addon, or else wasm */
-export function chooseNative(wanted: string | undefined, load = loadTested): Native {
+export function chooseNative(
+  wanted: string | undefined,
+  load: (kind: Native["kind"]) => Native = loadTested,
+): Native {
   if (wanted !== undefined && wanted !== "addon" && wanted !== "wasm")
     throw new ConfigError({
       message: `AGENT_TRAINER_NATIVE is "${wanted}"; it can be "addon" or "wasm".`,

@@ -14,7 +14,7 @@ export interface InstructionSet {
   readonly operations: readonly NativeOperation[];
 }
 
-/** Given back when nothing refers to it: whoever uses the buffer or the address keeps this object. */
+/** Given back when nothing refers to it: the one that uses the buffer or the address keeps this object. */
 export interface NativeMemory {
   readonly buffer: ArrayBuffer | SharedArrayBuffer;
   /** Where in `buffer` it begins. */

@@ -93,6 +93,15 @@ export class Tensor<T extends TensorType = "f32"> {
   }
 }
 
+interface TensorArrays {
+  readonly f32: Float32Array;
+  readonly bf16: Uint16Array;
+  readonly i8: Int8Array;
+  readonly i32: Int32Array;
+  readonly f64: Float64Array;
+}
+export type TensorArray<T extends TensorType> = TensorArrays[T];
+
 const arrays = {
   f32: Float32Array,
   bf16: Uint16Array,
@@ -100,7 +109,6 @@ const arrays = {
   i32: Int32Array,
   f64: Float64Array,
 } as const;
-export type TensorArray<T extends TensorType> = InstanceType<(typeof arrays)[T]>;
 
 /** Zeros. */
 export function newTensor<T extends TensorType = "f32">(
@@ -112,7 +120,7 @@ export function newTensor<T extends TensorType = "f32">(
   return new Tensor(device.allocate(rows * columns * typeBytes[type]), type, { rows, columns });
 }
 
-/** A row of its own with these numbers. */
+/** A new row with these numbers. */
 export function tensorOf<T extends TensorType = "f32">(
   device: Device,
   values: ArrayLike<number>,

@@ -41,19 +41,19 @@ export function objectiveOf(spec: LossSpec): (row: ObjectiveRow) => ObjectiveVal
     let [loss, kl, entropy] = [0, 0, 0];
     for (const [i, logprob] of logprobs.entries()) {
       let term = isWeighted ? terms[i]! : terms[i]! * weights[i]!;
-      let slope = gradient[i]!;
+      let own = gradient[i]!;
       if (referenceLogprobs !== null) {
         const penalty = penaltyOfKl(spec.kl!.estimator, logprob - referenceLogprobs[i]!);
         kl += penalty.value;
         term += spec.kl!.coef * penalty.value;
-        slope += spec.kl!.coef * penalty.gradient;
+        own += spec.kl!.coef * penalty.gradient;
       }
       if (entropies !== null) {
         entropy += entropies[i]!;
         term -= entropyCoef * entropies[i]!;
       }
       loss += factor * term;
-      coefficients[i] = factor * slope;
+      coefficients[i] = factor * own;
     }
     return {
       loss,

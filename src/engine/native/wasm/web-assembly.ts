@@ -18,6 +18,7 @@ interface Constructors {
   readonly Instance: new (module: WasmModule, imports: object) => { readonly exports: unknown };
 }
 
-export const { Module, Memory, Instance }: Constructors = (
-  globalThis as unknown as { readonly WebAssembly: Constructors }
-).WebAssembly;
+const constructors = (globalThis as unknown as { readonly WebAssembly: Constructors }).WebAssembly;
+export const Module: Constructors["Module"] = constructors.Module;
+export const Memory: Constructors["Memory"] = constructors.Memory;
+export const Instance: Constructors["Instance"] = constructors.Instance;
