@@ -12,7 +12,8 @@ const natives = [chooseNative("addon"), chooseNative("wasm")] as const;
 function adder(device: Device): (program: Program, x: Tensor, y: Tensor) => void {
   const one = newMatrix(device, 2, 1, "f32");
   const program = new Program(device);
-  pack(program, tensorOf<"f32">(device, [1, 0]), one);
+  const row: Tensor = tensorOf(device, [1, 0]);
+  pack(program, row, one);
   program.runNow();
   return (target, x, y) => product(target, x, one, y, { precision: "f32", accumulate: true });
 }

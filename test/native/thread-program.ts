@@ -3,12 +3,13 @@ import { parentPort } from "node:worker_threads";
 import { Device } from "../../src/engine/tensor/device.ts";
 import { newMatrix, pack, product } from "../../src/engine/tensor/matrix.ts";
 import { Program } from "../../src/engine/tensor/program.ts";
-import { newTensor, tensorOf } from "../../src/engine/tensor/tensor.ts";
+import { newTensor, tensorOf, type Tensor } from "../../src/engine/tensor/tensor.ts";
 
 const device = new Device({ threads: 2 });
 const [one, sum] = [newMatrix(device, 2, 1, "f32"), newTensor(device, 1, 1)];
 const program = new Program(device);
-pack(program, tensorOf<"f32">(device, [1, 0]), one);
+const row: Tensor = tensorOf(device, [1, 0]);
+pack(program, row, one);
 for (let i = 0; i < 512; i++)
   product(program, tensorOf(device, [1]), one, sum, {
     precision: "f32",
