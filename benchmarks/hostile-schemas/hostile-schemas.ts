@@ -53,7 +53,7 @@ export const hostileSchemas: Benchmark = {
       throw new ConfigError({
         message: "hostile-schemas reads processor times that Linux alone has.",
       });
-    const count = quick ? 50 : 250;
+    const count = quick ? 50 : 2000;
     const server = await startChild<ServerOutput>(serverFile, {});
     const { url, adminToken, ticksUrl } = server.output;
     const ticks = async (): Promise<Ticks> => (await (await fetch(ticksUrl)).json()) as Ticks;
