@@ -54,7 +54,7 @@ function watchTicks(): () => Ticks {
 
 answer(async (): Promise<ServerOutput> => {
   const gateway = createGateway({
-    target: createScriptedTarget(() => '{"a": 1}'),
+    target: createScriptedTarget(() => '{"a": 1}', { keepRequests: false }),
     model: "scripted",
   });
   const { url } = await gateway.listen();

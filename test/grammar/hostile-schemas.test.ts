@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../src/core/message.ts";
 import { compileSchema } from "../../src/grammar/schema/compile-schema.ts";
-import { schemaOutcome } from "../../src/grammar/thread/compiled-schemas.ts";
+import { readySchemas, schemaOutcome } from "../../src/grammar/thread/compiled-schemas.ts";
 import { SchemaThread, type CompileJob } from "../../src/grammar/thread/schema-thread.ts";
 import { TokenGrammar, TokenMatcher } from "../../src/grammar/token-masks.ts";
 import { compileSteps, GrammarLimitError, WorkBudget } from "../../src/grammar/work-budget.ts";
@@ -96,6 +96,16 @@ describe("a wait that is ended", () => {
     for (const outcome of await Promise.all([shared, ...late]))
       expect(outcome).toHaveProperty("problem");
   });
+});
+
+it("a wait for all schemas of a grammar ends with its signal", async () => {
+  const gone = new AbortController();
+  const parts = ["p", "q"].map((name) => ({
+    ...{ type: "json" as const, schema: { type: "string", pattern: `${name}.{41}b` } },
+  }));
+  const waiting = readySchemas({ type: "sequence", parts }, gone.signal);
+  gone.abort(new Error("left"));
+  await expect(waiting).rejects.toThrow("left");
 });
 
 describe("alternatives that a text leaves open", () => {

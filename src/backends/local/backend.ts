@@ -223,7 +223,7 @@ function createSampler(worker: WorkerClient, contextLength: number): Sampler {
     async sample({ tokens, params, n = 1, onChunk, signal }) {
       if (tokens.length >= contextLength)
         throw new ContextOverflowError(tokens.length, contextLength);
-      const schemas = params.rules === undefined ? [] : await schemasOfRules(params.rules);
+      const schemas = params.rules === undefined ? [] : await schemasOfRules(params.rules, signal);
       const request = { tokens, params, schemas, n, stream: onChunk !== undefined };
       return worker.call("sample", request, {
         ...defined({ onChunk, signal }),

@@ -6,12 +6,16 @@ import { notEnforced } from "./not-enforced.ts";
 
 export type { ReadySchemas };
 
-/** @throws AgentTrainerError REQUEST_INVALID */
-export async function schemasOfRules(rules: LogitRules | undefined): Promise<ReadySchemas> {
+/** @throws AgentTrainerError REQUEST_INVALID; the signal's reason */
+export async function schemasOfRules(
+  rules: LogitRules | undefined,
+  signal?: AbortSignal,
+): Promise<ReadySchemas> {
   if (rules?.grammar === undefined) return [];
   try {
-    return await readySchemas(rules.grammar);
+    return await readySchemas(rules.grammar, signal);
   } catch (cause) {
+    signal?.throwIfAborted();
     throw notEnforced(cause);
   }
 }

@@ -1,12 +1,13 @@
 /** Traces in memory, gone with the process. */
 import type { Trace } from "../../core/trace.ts";
 import { addTo } from "../../util/group-by.ts";
+import { keptTrace, type KeptTrace, readTrace } from "./kept-trace.ts";
 import { StoreError } from "./store-error.ts";
 import type { SessionRecord, TraceStore } from "./trace-store.ts";
 
 interface Entry {
   readonly position: number;
-  readonly trace: Trace;
+  readonly trace: KeptTrace;
 }
 
 /** Calls in parallel finish in any order. */
@@ -18,7 +19,7 @@ function byDispatch(a: Trace, b: Trace): number {
 export function createMemoryTraceStore(): TraceStore {
   const sessions = new Map<string, SessionRecord>();
   const entries = new Map<string, Entry[]>();
-  const traces = new Map<string, Trace>();
+  const traces = new Map<string, KeptTrace>();
   let lastPosition = 0;
   let closed = false;
   return {
@@ -27,13 +28,17 @@ export function createMemoryTraceStore(): TraceStore {
       const taken = batch.find((trace) => traces.has(trace.id));
       if (taken) throw new StoreError("duplicate", `The trace ${taken.id} is stored already.`);
       for (const trace of batch) {
-        traces.set(trace.id, trace);
-        addTo(entries, trace.sessionUid, { position: ++lastPosition, trace });
+        const kept = keptTrace(trace);
+        traces.set(trace.id, kept);
+        addTo(entries, trace.sessionUid, { position: ++lastPosition, trace: kept });
       }
     },
-    get: (id) => traces.get(id),
+    get(id) {
+      const kept = traces.get(id);
+      return kept && readTrace(kept);
+    },
     bySession: (sessionUid) =>
-      (entries.get(sessionUid) ?? []).map((entry) => entry.trace).sort(byDispatch),
+      (entries.get(sessionUid) ?? []).map((entry) => readTrace(entry.trace)).sort(byDispatch),
     page({ sessionUid, after = 0, since, limit }) {
       const found: Entry[] = [];
       for (const entry of entries.get(sessionUid) ?? []) {
@@ -43,7 +48,7 @@ export function createMemoryTraceStore(): TraceStore {
         if (found.length === limit) break;
       }
       return {
-        traces: found.map((entry) => entry.trace),
+        traces: found.map((entry) => readTrace(entry.trace)),
         cursor: found.at(-1)?.position ?? after,
       };
     },

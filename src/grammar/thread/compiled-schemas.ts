@@ -12,8 +12,8 @@ import { GrammarLimitError, WorkBudget } from "../work-budget.ts";
 import { bytesOf, outcomeOf, problemOf, type SchemaOutcome } from "./schema-outcome.ts";
 import { SchemaThread } from "./schema-thread.ts";
 
-/** Steps without a thread: some milliseconds at most, and enough for most schemas. */
-const quickSteps = 3000;
+/** Steps without a thread: a few milliseconds at most, and enough for most schemas. */
+const quickSteps = 1000;
 
 /** Values of a schema, which are counted before it is compiled. */
 const maxValues = 100_000;
@@ -137,14 +137,14 @@ function* schemasOf(grammar: Grammar): Generator<JsonValue> {
 /**
  * All schemas of a grammar. What was compiled for a request is kept, so most are there; each other one has a separate
  * turn.
- * @throws an error that says why one is none
+ * @throws an error that says why one is none; the signal's reason
  */
-export async function readySchemas(grammar: Grammar): Promise<ReadySchemas> {
+export async function readySchemas(grammar: Grammar, signal?: AbortSignal): Promise<ReadySchemas> {
   const found = new Map<string, CompiledSchema>();
   for (const schema of schemasOf(grammar)) {
     const key = schemaKey(schema);
     if (found.has(key)) continue;
-    const outcome = await schemaOutcome(schema, key);
+    const outcome = await schemaOutcome(schema, key, signal);
     if ("problem" in outcome) throw new GrammarLimitError(outcome.problem);
     found.set(key, outcome.compiled);
   }

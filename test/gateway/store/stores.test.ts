@@ -101,6 +101,21 @@ describe.each(kinds)("$name store", ({ open }) => {
     expect(await again.get("unknown")).toBeUndefined();
   });
 
+  it("gives back a large schema, however often", async () => {
+    const { store, reopen } = open();
+    const schema = {
+      enum: Array.from({ length: 400 }, (_, i) => [i, "é", null, { __proto__x: i }]),
+    };
+    const large = makeTrace({ serverFields: { response_format: { json_schema: { schema } } } });
+    const small = makeTrace({ sequence: 1, serverFields: { tool_choice: "required" } });
+    await store.append([large, small]);
+    const again = await reopen();
+    for (let i = 0; i < 2; i++) expect(await again.get(large.id)).toEqual(large);
+    expect(await again.bySession("s")).toEqual([large, small]);
+    const page = await again.page({ sessionUid: "s", limit: 10 });
+    expect(page.traces).toEqual([large, small]);
+  });
+
   it("keeps a conversation whole", async () => {
     const { store, reopen } = open();
     const traces = makeConversation("s", 20);
