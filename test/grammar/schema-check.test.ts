@@ -4,8 +4,13 @@
  */
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../src/core/message.ts";
-import { patternTest, type PatternTest } from "../../src/grammar/check/pattern-test.ts";
+import {
+  patternTest,
+  type PatternTest,
+  supportedPatternTest,
+} from "../../src/grammar/check/pattern-test.ts";
 import { SchemaCheck } from "../../src/grammar/check/schema-check.ts";
+import { compileSchema } from "../../src/grammar/schema/compile-schema.ts";
 import { GrammarLimitError, type WorkBudget } from "../../src/grammar/work-budget.ts";
 
 type Case = readonly [
@@ -188,6 +193,15 @@ describe("values under", () => {
     expect(() => new SchemaCheck(schema, { steps: 300_000, pattern: patternTest })).toThrow(
       message,
     );
+  });
+
+  it("are checked where the compiler reached no pattern that is not supported", () => {
+    const number = { allOf: [{ type: "integer" }, { pattern: "\\p{L}" }] };
+    const schema = { anyOf: [{ type: "string", pattern: "^a$" }, number] };
+    expect(compileSchema(schema).unenforced).toEqual([]);
+    const check = new SchemaCheck(schema, { steps: 300_000, pattern: supportedPatternTest });
+    const valid = [1, "a", 1.5, "b"].map((value) => check.problem(value) === null);
+    expect(valid).toEqual([true, true, false, false]);
   });
 
   it("are refused for what reading them takes, also in patterns that are not supported", () => {

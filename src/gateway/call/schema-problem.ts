@@ -1,8 +1,8 @@
 /** Whether a response's text is valid under the schema that its request asked for. */
-import { patternTest, type PatternTest } from "../../grammar/check/pattern-test.ts";
+import { supportedPatternTest } from "../../grammar/check/pattern-test.ts";
 import { SchemaCheck } from "../../grammar/check/schema-check.ts";
 import { GrammarError } from "../../grammar/grammar-error.ts";
-import { GrammarLimitError, type WorkBudget } from "../../grammar/work-budget.ts";
+import { GrammarLimitError } from "../../grammar/work-budget.ts";
 import type { JsonValue } from "../../core/message.ts";
 
 /** Steps of one check, while other calls wait: 20 milliseconds at most. */
@@ -11,19 +11,10 @@ const steps = 100_000;
 /** By schema; the reason where there is none. */
 const checks = new WeakMap<object, SchemaCheck | string>();
 
-/** Patterns that are not supported are named with the request, as are formats; they are not checked. */
-function pattern(source: string, budget: WorkBudget): PatternTest {
-  try {
-    return patternTest(source, budget);
-  } catch (error) {
-    if (error instanceof GrammarLimitError) throw error;
-    return () => true;
-  }
-}
-
+/** Patterns and formats that are not supported are named with the request; they are not checked. */
 function createCheck(schema: JsonValue): SchemaCheck | string {
   try {
-    return new SchemaCheck(schema, { steps, pattern, anyFormat: true });
+    return new SchemaCheck(schema, { steps, pattern: supportedPatternTest, anyFormat: true });
   } catch (error) {
     if (error instanceof GrammarLimitError || error instanceof GrammarError) return error.message;
     throw error;

@@ -42,3 +42,16 @@ export function patternTest(pattern: string, reading: WorkBudget): PatternTest {
     return found;
   };
 }
+
+/**
+ * Likewise, but any text matches what is not supported. The compiler of grammars names only what it reaches, and
+ * not, for example, a pattern next to one that no text matches.
+ */
+export function supportedPatternTest(pattern: string, reading: WorkBudget): PatternTest {
+  try {
+    return patternTest(pattern, reading);
+  } catch (error) {
+    if (error instanceof GrammarLimitError) throw error;
+    return () => true;
+  }
+}
