@@ -1,5 +1,6 @@
 /** Lists, checkpoints and archives: what needs no session. */
 import { delay } from "../util/abort.ts";
+import { readLimitedBytes } from "../util/read-limited.ts";
 import type { RequestContext } from "./request-context.ts";
 import { TinkerStatusError, TinkerWireError } from "./tinker-error.ts";
 
@@ -66,6 +67,8 @@ interface RunJson {
 const archiveTries = 6;
 const archiveWaitMs = 30_000;
 const archiveLifeMs = 15 * 60_000;
+/** An adapter of the largest models has some GiB; a buffer has at most this in all versions of Node. */
+const maxArchiveBytes = 4 * 2 ** 30;
 
 /** Lists and checkpoints of a Tinker server: `client.rest`. */
 export class RestClient {
@@ -199,7 +202,14 @@ export class RestClient {
     const response = await fetch(url, { signal: AbortSignal.timeout(600_000) });
     if (!response.ok)
       throw new TinkerStatusError({ request: "GET archive", status: response.status }, path);
-    return new Uint8Array(await response.arrayBuffer());
+    return readLimitedBytes(
+      response,
+      maxArchiveBytes,
+      () =>
+        new TinkerWireError(
+          `The archive of ${path} is larger than ${maxArchiveBytes / 2 ** 30} GiB.`,
+        ),
+    );
   }
 }
 

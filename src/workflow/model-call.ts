@@ -1,6 +1,7 @@
 /** One chat completion over `fetch`, for workflows without an SDK. */
 import type { AgentConfig, TrajectoryHandle } from "../core/agent.ts";
 import { AgentTrainerError } from "../core/errors.ts";
+import { readLimited } from "../util/read-limited.ts";
 
 /** A message in OpenAI's wire format. */
 export interface WireMessage {
@@ -50,6 +51,9 @@ interface WireResponse {
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
 }
 
+/** More than any model writes, with the log probabilities of each token. */
+const maxResponseBytes = 256 * 2 ** 20;
+
 /** @throws AgentTrainerError (`ROLLOUT_FAILED`) with the server's response as its cause. */
 export async function callModel(
   config: Pick<AgentConfig, "model" | "signal">,
@@ -63,7 +67,7 @@ export async function callModel(
     body: JSON.stringify({ ...options, model: config.model, messages }),
     signal: config.signal,
   });
-  const text = await response.text();
+  const text = await readLimited(response, maxResponseBytes, () => tooLarge(response.status));
   if (!response.ok) throw refused(response.status, text);
   const { id, choices, usage } = JSON.parse(text) as WireResponse;
   const [choice] = choices;
@@ -79,6 +83,14 @@ export async function callModel(
     promptTokens: usage?.prompt_tokens ?? 0,
     completionTokens: usage?.completion_tokens ?? 0,
   };
+}
+
+function tooLarge(status: number): AgentTrainerError {
+  return new AgentTrainerError({
+    code: "ROLLOUT_FAILED",
+    message: `The response to a model call of the workflow is larger than ${maxResponseBytes / 2 ** 20} MiB.`,
+    fields: { status },
+  });
 }
 
 function refused(status: number, text: string): AgentTrainerError {

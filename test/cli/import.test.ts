@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { atifReader } from "../../src/cli/import/read-atif.ts";
 import { runCli } from "../../src/cli/program.ts";
 import { readEpisodes } from "../../src/evaluate/recorded-episodes.ts";
 import { makeStep } from "../make-step.ts";
@@ -62,6 +63,20 @@ it("atif: a document that would become very much larger is refused by name", asy
   expect(code).toBe(2);
   expect(err).toMatch(/large\.json: .* the first \d+ of its calls have more than 64 MiB of text/u);
   expect(existsSync(output)).toBe(false);
+});
+
+it("atif: documents that together become too large are refused where they do", () => {
+  const steps = [
+    { source: "user", message: "a".repeat(1000) },
+    ...Array.from({ length: 10 }, () => ({ source: "agent", message: "" })),
+  ];
+  // 10 calls with at least 1,000 characters before each.
+  const read = atifReader(40_000);
+  const add = (i: number): unknown =>
+    read({ schema_version: "ATIF-v1.4", session_id: `${i}`, steps }, `all.jsonl:${i}`);
+  add(1);
+  add(2);
+  expect(() => [3, 4].map(add)).toThrow(/^all\.jsonl:[34]: .* more than 0\.038.* MiB of text/u);
 });
 
 it("atif: tools count for each call that has them", async () => {

@@ -1,8 +1,17 @@
-/** Services of training whose responses never end: refused by name, and not requested again. */
-import { expect, it } from "vitest";
+/** Services of training and models whose responses never end: refused by name, and not requested again. */
+import { afterEach, expect, it, vi } from "vitest";
 import { resolveSettings } from "../../src/backends/fireworks/api/client-options.ts";
 import { FireworksHttp } from "../../src/backends/fireworks/api/http.ts";
+import { BridgeClient } from "../../src/backends/verl/bridge-client.ts";
+import type { RequestContext } from "../../src/tinker-api/request-context.ts";
+import { RestClient } from "../../src/tinker-api/rest-client.ts";
 import { Transport } from "../../src/tinker-api/transport.ts";
+
+import { callModel } from "../../src/workflow/model-call.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 const piece = new Uint8Array(16 * 2 ** 20);
 
@@ -14,7 +23,7 @@ function endless() {
       pull(controller) {
         pieces += 1;
         // An oracle of its own, so that a reader without a limit fails instead of filling the memory.
-        if (pieces > 100) controller.error(new RangeError("nobody stopped reading"));
+        if (pieces > 300) controller.error(new RangeError("nobody stopped reading"));
         else controller.enqueue(piece);
       },
     });
@@ -47,5 +56,43 @@ it("of Fireworks", async () => {
   await expect(http.send({ method: "GET", path: "/v1/models" })).rejects.toThrow(
     "The response to GET /v1/models is larger than 256 MiB.",
   );
+  expect(requests()).toBe(1);
+});
+
+it("of a checkpoint's archive", async () => {
+  const { fetch, requests } = endless();
+  vi.spyOn(globalThis, "fetch").mockImplementation(fetch);
+  const location = { url: "http://archives.test/a.tar" };
+  const send = () =>
+    Promise.resolve({
+      ...{ status: 200, headers: new Headers(), tries: 1 },
+      bytes: new TextEncoder().encode(JSON.stringify(location)),
+    });
+  const context = { transport: { send, baseUrl: "http://tinker.test" } };
+  const rest = new RestClient(context as unknown as RequestContext);
+  await expect(rest.downloadArchive("tinker://r:train:0/weights/a")).rejects.toThrow(
+    "The archive of tinker://r:train:0/weights/a is larger than 4 GiB.",
+  );
+  expect(requests()).toBe(1);
+});
+
+it("of verl's bridge", async () => {
+  const { fetch, requests } = endless();
+  vi.spyOn(globalThis, "fetch").mockImplementation(fetch);
+  const bridge = new BridgeClient({ url: "http://bridge.test", token: "t" });
+  await expect(bridge.get("/status")).rejects.toThrow(
+    "The bridge's response to /status is larger than 500 MiB.",
+  );
+  expect(requests()).toBe(1);
+});
+
+it("of a model that a workflow calls", async () => {
+  const { fetch, requests } = endless();
+  vi.spyOn(globalThis, "fetch").mockImplementation(fetch);
+  const config = { model: "m", signal: new AbortController().signal };
+  const endpoint = { baseUrl: "http://model.test/v1", apiKey: "k" };
+  await expect(callModel(config, endpoint, [])).rejects.toMatchObject({
+    ...{ code: "ROLLOUT_FAILED", message: expect.stringContaining("larger than 256 MiB") },
+  });
   expect(requests()).toBe(1);
 });

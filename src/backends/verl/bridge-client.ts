@@ -13,6 +13,7 @@ import {
 } from "../../core/errors.ts";
 import { withTimeout } from "../../util/abort.ts";
 import { backOffMs, retry } from "../../util/retry.ts";
+import { readLimited } from "../../util/read-limited.ts";
 import { defined } from "../../util/defined.ts";
 import { VerlError, type VerlFailure } from "./verl-error.ts";
 
@@ -46,6 +47,8 @@ const waitS = 20;
 const maxTries = 4;
 const responseMs = 60_000;
 const retryMs = 500;
+/** Log probabilities of a whole batch, as JSON; V8 has no text of 512 MiB. */
+const maxResponseBytes = 500 * 2 ** 20;
 
 const failures: Readonly<Record<string, VerlFailure>> = {
   request: "refused",
@@ -149,11 +152,22 @@ export class BridgeClient {
       ...(body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }),
       signal: withTimeout(this.#lost, responseMs),
     });
-    const reply = (await response.json()) as { error?: WireError };
+    const text = await readLimited(response, maxResponseBytes, () =>
+      tooLarge(this.#address.url, path),
+    );
+    const reply = JSON.parse(text) as { error?: WireError };
     if (response.ok) return reply;
     const error = reply.error ?? { kind: "engine", message: `HTTP ${response.status}` };
     throw toError(path.slice(1), error);
   }
+}
+
+function tooLarge(url: string, path: string): VerlError {
+  return new VerlError({
+    reason: "engine",
+    message: `The bridge's response to ${path} is larger than ${maxResponseBytes / 2 ** 20} MiB.`,
+    fields: { url, path },
+  });
 }
 
 function unreachable(url: string, cause: unknown): VerlError {

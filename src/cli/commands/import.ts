@@ -7,7 +7,7 @@ import { readLines } from "../../datasets/files/json-lines-file.ts";
 import { openEvaluationFolder } from "../../evaluate/evaluation-folder.ts";
 import { itemOf } from "../../evaluate/evaluation-item.ts";
 import { type DraftedTrajectory, episodesOfDrafts } from "../import/drafted-episode.ts";
-import { readAtif } from "../import/read-atif.ts";
+import { atifReader } from "../import/read-atif.ts";
 import { readOtel } from "../import/read-otel.ts";
 import { readTrainingTrace } from "../import/read-training-trace.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
@@ -25,10 +25,14 @@ export type ImportFormat = "atif" | "otel" | "training-trace";
 
 type Reader = (value: unknown, at: string) => readonly DraftedTrajectory[];
 
-const readers: Readonly<Record<ImportFormat, Reader>> = {
-  atif: (value, at) => [readAtif(value, at)],
-  otel: readOtel,
-  "training-trace": (value, at) => [readTrainingTrace(value, at)],
+/** One for each import: what its documents become is counted together. */
+const readers: Readonly<Record<ImportFormat, () => Reader>> = {
+  atif: () => {
+    const read = atifReader();
+    return (value, at) => [read(value, at)];
+  },
+  otel: () => readOtel,
+  "training-trace": () => (value, at) => [readTrainingTrace(value, at)],
 };
 
 function parsed(text: string, at: string): unknown {
@@ -56,9 +60,13 @@ function* documents(file: string): Generator<readonly [value: unknown, at: strin
   }
 }
 
-function draftsOf(value: unknown, at: string, format: ImportFormat): readonly DraftedTrajectory[] {
+function draftsOf(
+  value: unknown,
+  at: string,
+  { read, format }: { readonly read: Reader; readonly format: ImportFormat },
+): readonly DraftedTrajectory[] {
   try {
-    return readers[format](value, at);
+    return read(value, at);
   } catch (error) {
     const [first] = error instanceof z.ZodError ? error.issues : [];
     const isDeep = error instanceof RangeError;
@@ -83,8 +91,9 @@ export function importCommand(
   { format, output, json = false, quiet = false }: ImportFlags,
   io: CliIo,
 ): number {
+  const how = { read: readers[format](), format };
   const drafts = files.flatMap((file) =>
-    [...documents(file)].flatMap(([value, at]) => draftsOf(value, at, format)),
+    [...documents(file)].flatMap(([value, at]) => draftsOf(value, at, how)),
   );
   const episodes = episodesOfDrafts(drafts);
   const tasks = new Set(episodes.map(({ task }) => task.id));

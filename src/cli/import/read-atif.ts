@@ -161,6 +161,17 @@ function callOf(
 /** A document has each message and tool once, an episode has them again in each later call. */
 const maxRepeatedChars = 64 * 2 ** 20;
 
+/** Of all documents of one import, which are written to disk. */
+const maxAllChars = 4 * 2 ** 30;
+
+function tooMuch(at: string, limit: number): ConfigError {
+  return new ConfigError({
+    message: `${at}: with the tools and the messages before each, the calls up to here have more than ${limit / 2 ** 20} MiB of text.`,
+    hint: "Import the documents in parts, each into its folder.",
+    fields: { at, limit },
+  });
+}
+
 function tooRepetitive(at: string, calls: number): ConfigError {
   return new ConfigError({
     message: `${at}: with the tools and the messages before each, the first ${calls} of its calls have more than ${maxRepeatedChars / 2 ** 20} MiB of text.`,
@@ -170,10 +181,29 @@ function tooRepetitive(at: string, calls: number): ConfigError {
 }
 
 /**
- * @param at names the document in what is thrown, and in ids where it has none.
- * @throws z.ZodError | ConfigError where the calls together would have more than 64 MiB of text
+ * Reads the documents of one import; `at` names a document in what is thrown, and in ids where it has none.
+ * @throws z.ZodError | ConfigError where the calls of a document would have more than 64 MiB of text, or those of
+ * all more than `maxChars`
  */
-export function readAtif(value: unknown, at: string): DraftedTrajectory {
+export function atifReader(
+  maxChars: number = maxAllChars,
+): (value: unknown, at: string) => DraftedTrajectory {
+  let allChars = 0;
+  return (value, at) => {
+    const { draft, repeatedChars } = readAtif(value, at);
+    allChars += repeatedChars;
+    if (allChars > maxChars) throw tooMuch(at, maxChars);
+    return draft;
+  };
+}
+
+interface AtifDocument {
+  readonly draft: DraftedTrajectory;
+  /** Of messages and tools, as often as calls have them. */
+  readonly repeatedChars: number;
+}
+
+function readAtif(value: unknown, at: string): AtifDocument {
   const {
     session_id: session,
     agent,
@@ -209,7 +239,7 @@ export function readAtif(value: unknown, at: string): DraftedTrajectory {
   }
   const first = steps.find(({ source }) => source === "user");
   const instruction = contentOf(first?.message);
-  return {
+  const draft: DraftedTrajectory = {
     episode,
     uid: rest.trajectory_id ?? episode,
     name: agent?.name ?? "agent",
@@ -221,4 +251,5 @@ export function readAtif(value: unknown, at: string): DraftedTrajectory {
     isCorrect: extra?.is_correct ?? null,
     calls,
   };
+  return { draft, repeatedChars };
 }
