@@ -22,8 +22,8 @@ import { fetchOf, modelPath, startServer, type Fetch, type LocalServer } from ".
 type Fault = "refused" | "lost" | "silent" | 409 | 429 | 500 | 503;
 
 /**
- * `refused` never arrives; `lost` arrives, and the answer does not; `silent` arrives and is never
- * answered; a number is an answer in its place.
+ * `refused` never arrives; `lost` arrives, and the answer does not; `silent` arrives, and
+ * nothing is answered within the time for a request; a number is an answer in its place.
  */
 function withFaults(fetch: Fetch, choose: (path: string) => Fault | null): Fetch {
   return async (input, init) => {
@@ -36,9 +36,8 @@ function withFaults(fetch: Fetch, choose: (path: string) => Fault | null): Fetch
     }
     if (fault === "silent") {
       await fetch(input, init);
-      return new Promise((_, reject) => {
-        init.signal!.addEventListener("abort", () => reject(init.signal!.reason as Error));
-      });
+      // As the signal of the request ends it.
+      throw new DOMException("The operation was aborted due to timeout", "TimeoutError");
     }
     return Response.json(
       { detail: "injected" },
@@ -85,7 +84,7 @@ async function trainThreeSteps(client: TinkerClient): Promise<unknown> {
 }
 
 async function run(local: LocalServer, options: TinkerClientOptions): Promise<unknown> {
-  const client = await local.connect({ ...noWait, httpTimeoutMs: 5000, ...options });
+  const client = await local.connect({ ...noWait, ...options });
   try {
     return await trainThreeSteps(client);
   } finally {
@@ -94,9 +93,6 @@ async function run(local: LocalServer, options: TinkerClientOptions): Promise<un
 }
 
 const faults: readonly Fault[] = ["refused", "lost", "silent", 409, 429, 500, 503];
-
-/** Those that take no time. */
-const quickFaults = faults.filter((fault) => fault !== "silent");
 
 it.each(faults)(
   "ends where a run without faults ends, with %s at every route once",
@@ -110,8 +106,7 @@ it.each(faults)(
       hit.add(route);
       return fault;
     });
-    const httpTimeoutMs = fault === "silent" ? 300 : 5000;
-    expect(await run(local, { fetch, httpTimeoutMs })).toEqual(expected);
+    expect(await run(local, { fetch })).toEqual(expected);
     expect([...hit].toSorted()).toEqual([
       "asample",
       "client/config",
@@ -140,7 +135,7 @@ it.each([1, 2, 3])(
     const expected = await run(local, {});
     const random = createRandom(seed);
     const fetch = withFaults(fetchOf(local.server), () =>
-      random() < 1 / 3 ? quickFaults[Math.floor(random() * quickFaults.length)]! : null,
+      random() < 1 / 3 ? faults[Math.floor(random() * faults.length)]! : null,
     );
     expect(await run(local, { fetch })).toEqual(expected);
   },
@@ -169,7 +164,7 @@ it("counts a repeated optimizer step once, on the wire as well", async () => {
 });
 
 it("waits for a number that was skipped, and gives up on one that never comes", async () => {
-  await using local = await startServer({ gapMs: 200 });
+  await using local = await startServer({ gapMs: 3000, pollMs: 60_000 });
   const client = await local.connect();
   const model = await client.createModel({ baseModel: "shop-tiny", rank: 2, seed: 1 });
   const post = async (route: string, body: object): Promise<Record<string, unknown>> => {
@@ -283,6 +278,27 @@ it("leaves no gap behind a call that is cancelled before its turn", async () => 
   client.close();
 });
 
+it("ends a request that is never answered, after the time for one", async () => {
+  await using local = await startServer();
+  const reasons: Error[] = [];
+  const fetch: Fetch = (input, init) =>
+    input.endsWith("/create_model")
+      ? new Promise((_, reject) => {
+          init.signal!.addEventListener("abort", () => {
+            const reason = init.signal!.reason as Error;
+            reasons.push(reason);
+            reject(reason);
+          });
+        })
+      : fetchOf(local.server)(input, init);
+  const hasty = await local.connect({ ...noWait, fetch, httpTimeoutMs: 1000, patienceMs: 1000 });
+  await expect(hasty.createModel({ baseModel: "shop-tiny" })).rejects.toThrow(
+    TinkerUnreachableError,
+  );
+  expect(new Set(reasons.map(({ name }) => name))).toEqual(new Set(["TimeoutError"]));
+  hasty.close();
+});
+
 it("ends a wait at its deadline", async () => {
   await using local = await startServer({ pollMs: 20 });
   const fetch: Fetch = async (input, init) =>
@@ -307,7 +323,7 @@ it.each([
     requests += 1;
     return Promise.resolve(Response.json({ detail }, { status }));
   };
-  const client = await local.connect({ ...noWait, fetch, patienceMs: 2000, random: () => 0 });
+  const client = await local.connect({ ...noWait, fetch, patienceMs: 2500, random: () => 0 });
   const error = await client.createModel({ baseModel: "shop-tiny" }).catch((e: unknown) => e);
   expect(error).toBeInstanceOf(TinkerStatusError);
   const { message, hint } = error as TinkerStatusError;
