@@ -1,4 +1,5 @@
 /** A signal that aborts when time runs out or its parent aborts, whichever comes first. */
+import { listenToAbort } from "../util/abort.ts";
 import { DeadlineError } from "./errors.ts";
 
 /** Longer timers fire at once in Node. */
@@ -34,7 +35,7 @@ export function startDeadline(
     limitMs > maxTimerMs ? undefined : setTimeout(expire, limitMs);
   let timer = start();
   if (parent?.aborted) follow();
-  parent?.addEventListener("abort", follow, { once: true });
+  if (parent !== undefined) listenToAbort(parent, follow);
   return {
     signal: controller.signal,
     hasPassed: () => passed,

@@ -1,4 +1,5 @@
 /** Runs many rollouts concurrently, until too many have failed. Uses sessions by their contract only. */
+import { listenToAbort } from "../util/abort.ts";
 import { AgentTrainerError } from "../core/errors.ts";
 import type { SessionOptions } from "../core/session.ts";
 import { isFault } from "../core/outcome.ts";
@@ -76,7 +77,7 @@ async function runAll<Metadata>(
       const follow = (): void => {
         cut.abort(own.reason);
       };
-      own.addEventListener("abort", follow, { once: true });
+      listenToAbort(own, follow);
       cuts.add(cut);
       const context = { sampling, isValidation, signal: cut.signal, emit };
       try {

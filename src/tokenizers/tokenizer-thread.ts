@@ -2,6 +2,7 @@
  * Encodes long texts in a separate thread, one after the other: a text of megabytes takes seconds, in
  * which the serving thread would block all requests. It starts with the first text and ends when idle.
  */
+import { listenToAbort } from "../util/abort.ts";
 import type { Worker } from "node:worker_threads";
 import { startThread } from "../util/start-thread.ts";
 import type { FromTokenizer, ToTokenizer } from "./tokenizer-messages.ts";
@@ -42,7 +43,7 @@ export class TokenizerThread {
           then(value);
         };
       }
-      signal.addEventListener("abort", onAbort, { once: true });
+      listenToAbort(signal, onAbort);
       this.#waiting.push(job);
       this.#next();
     });

@@ -1,5 +1,16 @@
 /** Waiting with an AbortSignal; listeners are removed when the wait ends. */
 
+import { setMaxListeners } from "node:events";
+
+/**
+ * Calls `listener` once, when the signal aborts. One signal ends any number of waits, of which Node would warn as
+ * of a leak from the eleventh on.
+ */
+export function listenToAbort(signal: AbortSignal, listener: () => void): void {
+  setMaxListeners(0, signal);
+  signal.addEventListener("abort", listener, { once: true });
+}
+
 /** A longer timer of Node would end at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
@@ -21,7 +32,7 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
       },
       Math.min(ms, longestTimerMs),
     );
-    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal !== undefined) listenToAbort(signal, onAbort);
   });
 }
 
@@ -44,7 +55,7 @@ export function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
       signal.removeEventListener("abort", onAbort);
     };
     if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
+    else listenToAbort(signal, onAbort);
     work.then(
       (value) => {
         done();

@@ -1,4 +1,5 @@
 /** A limit on how much happens at once that follows what a server can take. */
+import { listenToAbort } from "./abort.ts";
 
 /** One place, held until `give`. */
 export interface AdaptiveSlot {
@@ -76,7 +77,7 @@ export class AdaptiveSlots {
         this.#waiting.splice(this.#waiting.indexOf(enter), 1);
         reject(signal?.reason);
       };
-      signal?.addEventListener("abort", leave, { once: true });
+      if (signal !== undefined) listenToAbort(signal, leave);
       this.#waiting.push(enter);
     });
   }

@@ -1,4 +1,5 @@
 /** Many async jobs, a few at a time. */
+import { listenToAbort } from "./abort.ts";
 
 /**
  * Runs `work` on every item, at most `limit` at once, and returns the results in the order of the
@@ -47,7 +48,7 @@ export async function mapConcurrent<T, R>(
   };
 
   if (signal?.aborted) onAbort();
-  signal?.addEventListener("abort", onAbort, { once: true });
+  if (signal !== undefined) listenToAbort(signal, onAbort);
   try {
     await Promise.all(Array.from({ length: Math.min(limit, items.length) }, runNext));
   } finally {

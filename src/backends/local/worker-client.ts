@@ -1,4 +1,5 @@
 /** The client side of `worker.ts`: calls as promises. */
+import { listenToAbort } from "../../util/abort.ts";
 import type { Worker } from "node:worker_threads";
 import {
   AgentTrainerError,
@@ -62,7 +63,7 @@ export class WorkerClient {
       this.#worker.ref();
       this.#send({ kind: "call", id, name, input }, moved);
       if (signal?.aborted === true) onAbort();
-      else signal?.addEventListener("abort", onAbort, { once: true });
+      else if (signal !== undefined) listenToAbort(signal, onAbort);
     });
   }
 

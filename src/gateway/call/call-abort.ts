@@ -1,6 +1,6 @@
 /** Why and when a model call ends early. Knows neither the target nor the client. */
 import { AgentTrainerError, DeadlineError } from "../../core/errors.ts";
-import { raceAbort } from "../../util/abort.ts";
+import { listenToAbort, raceAbort } from "../../util/abort.ts";
 
 /** `stop`: every choice met a stop string. */
 export type AbortCause = "client" | "closed" | "deadline" | "stop";
@@ -85,7 +85,7 @@ export class CallAbort {
       onAbort();
       return;
     }
-    owner.signal.addEventListener("abort", onAbort, { once: true });
+    listenToAbort(owner.signal, onAbort);
     this.#unfollow = () => {
       owner.signal.removeEventListener("abort", onAbort);
     };

@@ -2,6 +2,7 @@
  * Whether calls may begin: paused around weight updates, and when the gateway shuts down. Also the
  * version of the weights, where only the trainer knows it.
  */
+import { listenToAbort } from "../../util/abort.ts";
 import { ApiError } from "../http/api-error.ts";
 
 /** `hold`: calls wait for `resume`; `refuse`: they get a 503 with Retry-After. */
@@ -71,7 +72,7 @@ export class CallGate {
         resolve();
       };
       const timer = setTimeout(wake, limitMs);
-      signal.addEventListener("abort", wake, { once: true });
+      listenToAbort(signal, wake);
       this.#waiting.add(wake);
     });
   }

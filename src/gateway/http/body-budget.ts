@@ -2,6 +2,7 @@
  * Bytes of request bodies that are in memory at the same time: each becomes text, values and tokens, and
  * some dozens of large ones would end the process. Others wait until there is room.
  */
+import { listenToAbort } from "../../util/abort.ts";
 import { getHeapStatistics } from "node:v8";
 import { ApiError } from "./api-error.ts";
 
@@ -156,7 +157,7 @@ export class BodyBudget {
       };
       // Before the server's own limit for the whole request.
       const timer = setTimeout(giveUp, this.#limits.bodyTimeoutMs / 2);
-      signal.addEventListener("abort", giveUp, { once: true });
+      listenToAbort(signal, giveUp);
       this.#waiting.push(waiting);
     });
   }

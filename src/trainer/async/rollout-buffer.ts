@@ -2,6 +2,7 @@
  * Tasks from their start to the step that trains on them: running, or ready with all their rollouts.
  * The staleness plan bounds its size.
  */
+import { listenToAbort } from "../../util/abort.ts";
 import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
 import { chooseForStep, mayBegin, type StalenessPlan } from "./staleness.ts";
 
@@ -95,7 +96,7 @@ export class RolloutBuffer {
         this.#wake = () => {};
         resolve();
       };
-      signal.addEventListener("abort", wake, { once: true });
+      listenToAbort(signal, wake);
       this.#wake = wake;
     });
   }

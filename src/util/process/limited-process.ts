@@ -2,6 +2,7 @@
  * A child process with limits on time, memory and output. It leads a process group, and at its end
  * everything that it started is killed, whichever way it ended.
  */
+import { listenToAbort } from "../abort.ts";
 import type { Duplex } from "node:stream";
 import { usedMemory } from "./process-memory.ts";
 import { type ProcessCommand, type StartedProcess, startProcess } from "./start-process.ts";
@@ -88,7 +89,7 @@ function watch(
         }, pollMs),
       );
     }
-    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal !== undefined) listenToAbort(signal, onAbort);
     const collect = (stream: NodeJS.ReadableStream | null | undefined): Buffer[] => {
       const chunks: Buffer[] = [];
       stream?.on("data", (chunk: Buffer) => {

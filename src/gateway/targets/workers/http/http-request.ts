@@ -2,6 +2,7 @@
  * One HTTP request with a deadline for each phase. Over node:http rather than fetch, because fetch
  * cannot bound the phases apart and cuts every response that takes five minutes to begin.
  */
+import { listenToAbort } from "../../../../util/abort.ts";
 import { request as requestHttp, type Agent, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { UpstreamError } from "../upstream-error.ts";
@@ -122,7 +123,7 @@ export function sendHttp(options: HttpRequest): Promise<UpstreamResponse> {
       // At the end of a response the socket has no listener for a moment, so an error would be uncaught.
       request.destroy(hasResponded ? undefined : (signal.reason as Error));
     };
-    signal.addEventListener("abort", onAbort, { once: true });
+    listenToAbort(signal, onAbort);
     request.on("socket", (socket) => {
       if (socket.connecting) {
         socket.once(url.protocol === "https:" ? "secureConnect" : "connect", connected);

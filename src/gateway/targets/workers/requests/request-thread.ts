@@ -1,4 +1,5 @@
 /** The host of `thread.ts`: requests as if they ran here. Started at first use; idle, it does not keep the process alive. */
+import { listenToAbort } from "../../../../util/abort.ts";
 import type { Worker as Thread } from "node:worker_threads";
 import { startThread } from "../../../../util/start-thread.ts";
 import type { ResponseChunk } from "../adapters/response-part.ts";
@@ -51,7 +52,7 @@ export class RequestThread {
     };
     this.#start().ref();
     this.#open.set(id, inbox);
-    signal.addEventListener("abort", onAbort, { once: true });
+    listenToAbort(signal, onAbort);
     try {
       this.#say({
         kind: "open",
