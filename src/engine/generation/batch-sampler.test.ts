@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { LogitRules } from "../../core/grammar.ts";
 import type { Sample, SamplingParams } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
@@ -7,9 +7,12 @@ import { randomTokens, rowOf, smallConfig, smallModel } from "../../../test/engi
 import { createPolicy, sharedDecoder, writeTrained, type Policy } from "../decoder/policy.ts";
 import { PolicyTrainer } from "../decoder/training/trainer.ts";
 import type { ModelConfig } from "../model/model-config.ts";
+import { LogitRuleCompiler } from "../logit-rules/compiler.ts";
+import { RuleState } from "../logit-rules/rule-state.ts";
 import { Device } from "../tensor/device.ts";
 import type { Precision } from "../tensor/matrix.ts";
 import { BatchSampler, type BatchSamplerOptions } from "./batch-sampler.ts";
+import { GenerationStep } from "./generation-step.ts";
 
 const params = (seed: number, extra: Partial<SamplingParams> = {}): SamplingParams => ({
   temperature: 1,
@@ -29,9 +32,10 @@ async function smallPolicy({
   threads = 2,
   precision = "f32" as Precision,
   config = smallConfig as ModelConfig,
+  change = (_: string, data: Float32Array): Float32Array => data,
 } = {}): Promise<Policy> {
   const model = smallModel(adapted ? lora : null, config);
-  const base = model.base.map(({ name }) => [name, model.data.get(name)!] as const);
+  const base = model.base.map(({ name }) => [name, change(name, model.data.get(name)!)] as const);
   const device = new Device({ threads });
   const policy = await createPolicy(config, base, {
     device,
@@ -255,6 +259,93 @@ describe("BatchSampler", () => {
   });
 });
 
+/** Rules of a request that throw at its fourth token. */
+class ThrowingRules extends LogitRuleCompiler {
+  override compile(): ReturnType<LogitRuleCompiler["compile"]> {
+    const start = (): RuleState => {
+      const state = new RuleState(this.size, {}, null);
+      let accepted = 0;
+      vi.spyOn(state, "accept").mockImplementation(() => void accepted++);
+      vi.spyOn(state, "bias").mockImplementation(() => {
+        if (accepted === 3) throw new Error("no rules any longer");
+        return null;
+      });
+      return state;
+    };
+    return { start };
+  }
+}
+
+const outcomes = (settled: readonly PromiseSettledResult<readonly Sample[]>[]): unknown[] =>
+  settled.map((result) => (result.status === "fulfilled" ? result.value.map(bits) : "failed"));
+
+describe("one request and the others", () => {
+  it("ends only the request whose rules throw", async () => {
+    const requests = [20, 20, 90].map((length, i) => ({
+      tokens: randomTokens(i, length),
+      params: params(i, i === 0 ? { rules: { bias: [[3, 1]] } } : {}),
+    }));
+    const rules = new ThrowingRules(smallConfig.vocabSize);
+    const sampler = await smallSampler({ rules });
+    const found = await Promise.allSettled(requests.map((request) => sampler.sample(request)));
+    const free = await smallSampler();
+    const expected = await Promise.all(requests.slice(1).map((request) => free.sample(request)));
+    expect(outcomes(found)).toEqual(["failed", ...expected.map((samples) => samples.map(bits))]);
+  });
+
+  it.each([{}, { cacheBytes: 200_000 }])(
+    "ends only requests without numbers: %j",
+    async (options) => {
+      const config = { ...smallConfig, tiedEmbeddings: false };
+      const spoiled = (name: string, data: Float32Array): Float32Array =>
+        name === "model.embed_tokens.weight" ? data.fill(NaN, 47 * 32, 48 * 32) : data;
+      const of = { config, adapted: false, change: spoiled };
+      const prompts = Array.from({ length: 16 }, (_, i) =>
+        randomTokens(i, 5 + i * 14).map((id) => (id === 47 && i % 4 !== 0 ? 1 : id)),
+      );
+      const request = (i: number) => ({
+        tokens: prompts[i]!,
+        params: params(i, { maxTokens: 60 }),
+      });
+      const alone: unknown[] = [];
+      for (const i of prompts.keys()) {
+        const sampler = await smallSampler({}, of);
+        alone.push(...outcomes(await Promise.allSettled([sampler.sample(request(i))])));
+      }
+      expect(alone.filter((outcome) => outcome === "failed").length).toBeGreaterThan(3);
+      expect(alone.filter((outcome) => outcome !== "failed").length).toBeGreaterThan(3);
+      const sampler = await smallSampler(options, of);
+      for (let round = 0; round < 2; round++) {
+        const all = prompts.map((_, i) => sampler.sample(request(i)));
+        expect(outcomes(await Promise.allSettled(all))).toEqual(alone);
+      }
+    },
+  );
+
+  it("computes a prompt that several requests share once, but for its last tokens", async () => {
+    const run = vi.spyOn(GenerationStep.prototype, "run");
+    const sampler = await smallSampler();
+    const tokens = randomTokens(1, 200);
+    const all = Array.from({ length: 8 }, (_, i) =>
+      sampler.sample({ tokens, params: params(i, { maxTokens: 1 }) }),
+    );
+    await Promise.all(all);
+    const computed = run.mock.calls.flatMap(([parts]) =>
+      parts.map(({ start, end }) => end - start),
+    );
+    run.mockRestore();
+    expect(computed.reduce((sum, count) => sum + count, 0)).toBe(200 + 7 * (200 - 192));
+  });
+
+  it("rejects what is open when it is closed, and what comes later", async () => {
+    const sampler = await smallSampler();
+    const open = sampler.sample({ tokens: randomTokens(1, 90), params: params(1) });
+    await Promise.all([expect(open).rejects.toThrow("closed"), sampler.close()]);
+    const late = sampler.sample({ tokens: randomTokens(1, 90), params: params(1) });
+    await expect(late).rejects.toThrow("closed");
+  });
+});
+
 /** Rollouts of several turns; with `SOAK=1` 100,000 of them in all. */
 const rollouts = process.env["SOAK"] === "1" ? 50_000 : 120;
 
@@ -271,12 +362,16 @@ describe.each(["f32", "bf16"] as const)("what is sampled in %s", (precision) => 
       const rows = await Promise.all(
         Array.from({ length: 20 }, async (_, i): Promise<TrainingRow> => {
           const temperature = pick(1, 1, 0.6, 1.7);
-          const bias = pick<LogitRules | undefined>(undefined, undefined, {
-            bias: [
-              [3, 2.5],
-              [7, -100],
-            ],
-          });
+          const bias = pick<LogitRules | undefined>(
+            undefined,
+            {
+              bias: [
+                [3, 2.5],
+                [7, -100],
+              ],
+            },
+            { presencePenalty: 0.7, frequencyPenalty: 0.3 },
+          );
           let tokens = Int32Array.from([
             ...system.subarray(0, pick(0, 40, 90)),
             ...randomTokens(done + i, pick(1, 5, 30)),
@@ -290,6 +385,8 @@ describe.each(["f32", "bf16"] as const)("what is sampled in %s", (precision) => 
               temperature,
               maxTokens,
               topP: pick(1, 0.8),
+              topK: pick(0, 7),
+              minP: pick(0, 0.02),
               ...(bias === undefined ? {} : { rules: bias }),
             });
             const [sample] = await sampler.sample({ tokens, params: request });

@@ -18,7 +18,7 @@ import {
 } from "../sampling/sequence.ts";
 import { keyBlock } from "../tensor/operations/attention.ts";
 import { checkPromptIds } from "../token-ids.ts";
-import { BlockCache, type Block } from "./block-cache.ts";
+import { BlockCache, blockKey, type Block } from "./block-cache.ts";
 import {
   GenerationStep,
   type StepPart,
@@ -65,6 +65,8 @@ export class BatchSampler implements Sampler {
   #waiting: RunningSequence[] = [];
   #begun = 0;
   #working = false;
+  #isClosed = false;
+  #turns: Promise<void> = Promise.resolve();
   #weightVersion = 0;
   #tokensPerMs = 1;
   /** Tokens sampled, milliseconds of computing, and sequences that were preempted, since the start. */
@@ -91,6 +93,7 @@ export class BatchSampler implements Sampler {
   }
 
   sample(request: SampleRequest): Promise<readonly Sample[]> {
+    if (this.#isClosed) return Promise.reject(closed());
     const { tokens } = request;
     if (tokens.length === 0)
       return Promise.reject(new RangeError("A prompt needs at least one token."));
@@ -110,7 +113,7 @@ export class BatchSampler implements Sampler {
       const results: (Sample | undefined)[] = Array.from({ length: n });
       const own = { request, rules, n, weightVersion: this.#weightVersion, begun: 0 };
       this.#queue.push({ ...own, results, open: n, resolve, reject });
-      void this.#work();
+      this.#work();
     });
   }
 
@@ -133,7 +136,7 @@ export class BatchSampler implements Sampler {
         this.#weightVersion = version;
         resolve();
       });
-      void this.#work();
+      this.#work();
     });
   }
 
@@ -142,9 +145,13 @@ export class BatchSampler implements Sampler {
     return length + this.#betweenSteps.length + this.#running.length + this.#waiting.length === 0;
   }
 
-  async #work(): Promise<void> {
+  #work(): void {
     if (this.#working) return;
     this.#working = true;
+    this.#turns = this.#takeTurns();
+  }
+
+  async #takeTurns(): Promise<void> {
     while (!this.#isIdle) {
       // Lets new requests and cancellations in.
       await new Promise((resolve) => setImmediate(resolve));
@@ -186,7 +193,8 @@ export class BatchSampler implements Sampler {
       sampled.map(({ sample }) => sample),
     );
     this.#measure(parts, performance.now() - start);
-    for (const [i, sequence] of sequences.entries()) this.#keep(sequence, parts[i]!.end);
+    for (const [i, sequence] of sequences.entries())
+      if (this.#running.includes(sequence)) this.#keep(sequence, parts[i]!.end);
     for (const { sequence, leader } of chosen)
       if (sequence !== leader) this.#fork(leader, sequence);
     for (const [i, { sequence }] of sampled.entries()) this.#record(sequence, results[i]!);
@@ -207,6 +215,7 @@ export class BatchSampler implements Sampler {
     const sequences: RunningSequence[] = [];
     const wanted = Math.round(promptMs * this.#tokensPerMs);
     let left = Math.min(Math.max(wanted, fewestPromptTokens), mostPromptTokens);
+    const computed = new Map<Block | null, Set<string>>();
     const decoding = this.#running.filter((sequence) => remaining(sequence) === 1);
     const prompts = this.#running.filter(
       (sequence) => remaining(sequence) > 1 && sequence.leader === null,
@@ -215,15 +224,13 @@ export class BatchSampler implements Sampler {
       if (!this.#running.includes(sequence) || sequence.leader !== null) continue;
       const isPrompt = remaining(sequence) > 1;
       if (isPrompt && left <= 0) break;
+      if (isPrompt && this.#followsAnother(sequence, computed)) continue;
       const end = sequence.cached + Math.min(remaining(sequence), isPrompt ? left : 1);
       if (!this.#makeRoom(sequence, end)) continue;
       if (isPrompt) left -= end - sequence.cached;
-      parts.push({
-        tokens: tokensOf(sequence),
-        start: sequence.cached,
-        end,
-        blocks: sequence.blocks,
-      });
+      // A copy: a sequence that fails before the step gives its blocks back.
+      const blocks = [...sequence.blocks];
+      parts.push({ tokens: tokensOf(sequence), start: sequence.cached, end, blocks });
       sequences.push(sequence);
     }
     const isKept = (sequence: RunningSequence): boolean => this.#running.includes(sequence);
@@ -265,6 +272,31 @@ export class BatchSampler implements Sampler {
 
   #followersOf(leader: RunningSequence): readonly RunningSequence[] {
     return this.#running.filter((sequence) => sequence.leader === leader);
+  }
+
+  /**
+   * Takes blocks that others have computed in the meantime. Whether it waits for the next one, which another prompt
+   * computes in this step.
+   */
+  #followsAnother(sequence: RunningSequence, computed: Map<Block | null, Set<string>>): boolean {
+    if (sequence.cached % keyBlock !== 0) return false;
+    const all = tokensOf(sequence);
+    const { blocks } = sequence;
+    // Its last token is computed in any case.
+    const isBefore = (): boolean => sequence.cached + keyBlock < all.length;
+    while (isBefore() && blocks.length * keyBlock === sequence.cached) {
+      const next = this.#cache.next(blocks.at(-1) ?? null, all, sequence.cached);
+      if (next === null) break;
+      blocks.push(this.#cache.use(next));
+      sequence.cached += keyBlock;
+    }
+    if (!isBefore()) return false;
+    const before = sequence.cached === 0 ? null : blocks[sequence.cached / keyBlock - 1]!;
+    const key = blockKey(all, sequence.cached);
+    const known = computed.get(before) ?? new Set();
+    if (known.has(key)) return true;
+    computed.set(before, known.add(key));
+    return false;
   }
 
   /** What was computed is there now; full blocks are for everyone who begins alike. */
@@ -407,8 +439,14 @@ export class BatchSampler implements Sampler {
     this.#running.push(sequence);
   }
 
-  close(): Promise<void> {
-    this.#failAll(new DOMException("The sampler was closed.", "AbortError"));
-    return Promise.resolve();
+  /** Rejects what is open and what comes; resolves when nothing computes any longer. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#failAll(closed());
+    await this.#turns;
   }
+}
+
+function closed(): Error {
+  return new DOMException("The sampler was closed.", "AbortError");
 }

@@ -98,12 +98,18 @@ export class BlockCache {
     const found: Block[] = [];
     let siblings = this.#roots;
     for (let start = 0; start + keyBlock <= most; start += keyBlock) {
-      const block = siblings.get(keyOf(tokens, start));
+      const block = siblings.get(blockKey(tokens, start));
       if (block === undefined) break;
       found.push(this.use(block));
       siblings = block.following;
     }
     return found;
+  }
+
+  /** The shared block of the tokens from `start` on, after `before`. */
+  next(before: Block | null, tokens: ArrayLike<number>, start: number): Block | null {
+    if (before !== null && before.place === null) return null;
+    return (before === null ? this.#roots : before.following).get(blockKey(tokens, start)) ?? null;
   }
 
   use(block: Block): Block {
@@ -118,7 +124,7 @@ export class BlockCache {
     // One that cannot be found cannot lead to another.
     if (block.place !== null || (before !== null && before.place === null)) return;
     const siblings = before === null ? this.#roots : before.following;
-    const key = keyOf(tokens, start);
+    const key = blockKey(tokens, start);
     if (siblings.has(key)) return;
     siblings.set(key, block);
     block.place = { siblings, key };
@@ -158,6 +164,7 @@ export class BlockCache {
   }
 }
 
-function keyOf(tokens: ArrayLike<number>, start: number): string {
+/** What a block of the tokens from `start` on is found by. */
+export function blockKey(tokens: ArrayLike<number>, start: number): string {
   return Array.prototype.slice.call(tokens, start, start + keyBlock).join();
 }

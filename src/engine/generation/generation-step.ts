@@ -11,7 +11,7 @@ import { attendCached, writeCache } from "../tensor/operations/cached-attention.
 import { gatherRows } from "../tensor/operations/rows.ts";
 import { sampleRows } from "../tensor/operations/sample.ts";
 import { Program } from "../tensor/program.ts";
-import { newTensor, tensorOf } from "../tensor/tensor.ts";
+import { newTensor, type Tensor, tensorOf, type TensorType } from "../tensor/tensor.ts";
 import { layerFloatsOf, type Block } from "./block-cache.ts";
 
 /** New tokens of one sequence: those at `start` to below `end` of all that it has. */
@@ -60,70 +60,65 @@ export class GenerationStep {
     parts: readonly StepPart[],
     samples: readonly StepSample[],
   ): Promise<readonly StepResult[]> {
-    const { device, config } = this.#weights;
-    const program = new Program(device);
+    const program = new Program(this.#weights.device);
     const mark = this.#arena.mark;
-    const hidden = this.#forward(program, parts);
-    const ends: number[] = [];
-    parts.reduce((count, { start, end }) => (ends.push(count + end - start), ends.at(-1)!), 0);
-    const R = samples.length;
-    const tokens = newTensor(device, 1, Math.max(1, R), "i32");
-    const [logprobs, temperedLogprobs] = [
-      newTensor(device, 1, Math.max(1, R)),
-      newTensor(device, 1, Math.max(1, R)),
-    ];
-    if (R > 0) {
-      const taken = this.#arena.take(R, config.hiddenSize);
-      const logits = this.#arena.take(R, config.vocabSize);
-      gatherRows(
-        program,
-        hidden,
-        tensorOf(
-          device,
-          samples.map(({ part }) => ends[part]! - 1),
-          "i32",
-        ),
-        taken,
-      );
-      logitsOf(program, this.#weights, taken, logits);
-      const row = (of: (sample: StepSample) => number) => tensorOf(device, samples.map(of));
-      sampleRows(program, logits, {
-        uniforms: tensorOf(
-          device,
-          samples.map(({ uniform }) => uniform),
-          "f64",
-        ),
-        temperatures: row(({ params }) => params.temperature),
-        topP: row(({ params }) => params.topP),
-        topK: tensorOf(
-          device,
-          samples.map(({ params }) => params.topK),
-          "i32",
-        ),
-        minP: row(({ params }) => params.minP),
-        biases: biasTable(
-          device,
-          samples.map(({ bias }) => bias),
-          config.vocabSize,
-        ),
-        tokens,
-        logprobs,
-        temperedLogprobs,
-      });
+    try {
+      const hidden = this.#forward(program, parts);
+      const results = samples.length === 0 ? null : this.#sample(program, hidden, parts, samples);
+      const { vocabSize, hiddenSize } = this.#weights.config;
+      const work = hidden.rows * this.#parameters + samples.length * vocabSize * hiddenSize;
+      if (work < smallWork) program.runNow();
+      else await program.run();
+      return results?.() ?? [];
+    } finally {
+      this.#arena.release(mark);
     }
-    const work = (ends.at(-1) ?? 0) * this.#parameters + R * config.vocabSize * config.hiddenSize;
-    if (work < smallWork) program.runNow();
-    else await program.run();
-    this.#arena.release(mark);
-    const [ids, ones, tempered] = [tokens.data, logprobs.data, temperedLogprobs.data];
-    return samples.map((_, i) => ({
-      token: ids[i]!,
-      logprob: ones[i]!,
-      temperedLogprob: tempered[i]!,
-    }));
   }
 
-  #forward(program: Program, parts: readonly StepPart[]) {
+  /** @returns what reads the results once the program has run */
+  #sample(
+    program: Program,
+    hidden: Tensor,
+    parts: readonly StepPart[],
+    samples: readonly StepSample[],
+  ): () => readonly StepResult[] {
+    const { device, config } = this.#weights;
+    const count = samples.length;
+    const ends: number[] = [];
+    for (const { start, end } of parts) ends.push((ends.at(-1) ?? 0) + end - start);
+    const row = <T extends TensorType>(type: T, of: (sample: StepSample) => number): Tensor<T> =>
+      tensorOf(device, samples.map(of), type);
+    const taken = this.#arena.take(count, config.hiddenSize);
+    const logits = this.#arena.take(count, config.vocabSize);
+    const last = row("i32", ({ part }) => ends[part]! - 1);
+    const [tokens, logprobs, temperedLogprobs] = [
+      newTensor(device, 1, count, "i32"),
+      newTensor(device, 1, count),
+      newTensor(device, 1, count),
+    ] as const;
+    const biases = samples.map(({ bias }) => bias);
+    gatherRows(program, hidden, last, taken);
+    logitsOf(program, this.#weights, taken, logits);
+    sampleRows(program, logits, {
+      uniforms: row("f64", ({ uniform }) => uniform),
+      temperatures: row("f32", ({ params }) => params.temperature),
+      topP: row("f32", ({ params }) => params.topP),
+      topK: row("i32", ({ params }) => params.topK),
+      minP: row("f32", ({ params }) => params.minP),
+      biases: biasTable(device, biases, config.vocabSize),
+      tokens,
+      logprobs,
+      temperedLogprobs,
+    });
+    return () =>
+      samples.map((_, i) => ({
+        token: tokens.data[i]!,
+        logprob: logprobs.data[i]!,
+        temperedLogprob: temperedLogprobs.data[i]!,
+      }));
+  }
+
+  #forward(program: Program, parts: readonly StepPart[]): Tensor {
     const { device, config } = this.#weights;
     const [ids, positions, sequences, slots, addresses]: number[][] = [[], [], [], [], []];
     const longest = parts.reduce((most, { blocks }) => Math.max(most, blocks.length), 1);
