@@ -1,4 +1,5 @@
 #include "memory.h"
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,15 @@ void memory_release(void *memory, size_t bytes) {
 #else
 #include <sys/mman.h>
 
-enum { SMALL = 1 << 16, HUGE_PAGE = 1 << 21 };
+#if defined(__SANITIZE_ADDRESS__)
+// All of it from the allocator whose bounds the sanitizer watches.
+static const size_t SMALL = SIZE_MAX;
+#else
+static const size_t SMALL = 1 << 16;
+#endif
+#if defined(__linux__)
+static const size_t HUGE_PAGE = 1 << 21;
+#endif
 
 void *memory_take(size_t bytes) {
   if (bytes < SMALL) {

@@ -50,7 +50,7 @@ export class Device {
 
   /** Zeroed memory. @throws ConfigError where there is not as much. */
   allocate(bytes: number): NativeMemory {
-    const memory = this.native.allocate(Math.max(64, Math.ceil(bytes / 64) * 64));
+    const memory = this.native.allocate(Math.max(1, bytes));
     if (memory !== null) return memory;
     throw new ConfigError({
       message: `${Math.ceil(bytes / 2 ** 20)} MiB of memory are not to be had.`,
