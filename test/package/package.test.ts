@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
@@ -9,6 +11,7 @@ import { fakeEnv, hasPython, modelFolder } from "../verl/fake-bridge.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../", import.meta.url));
+const hashesFile = join(root, "native/prebuilt/hashes.json");
 let folder: string;
 let packed: Packed;
 
@@ -16,6 +19,10 @@ interface Packed {
   filename: string;
   unpackedSize: number;
   files: { path: string }[];
+}
+
+interface Hashes {
+  files: Record<string, { sha256: string }>;
 }
 
 interface Failed {
@@ -55,8 +62,8 @@ describe("the packed package, installed alone", () => {
       ),
     );
     expect(unwanted).toEqual([]);
-    expect(paths.length).toBeLessThan(2600);
-    expect(packed.unpackedSize).toBeLessThan(10_000_000);
+    expect(paths.length).toBeLessThan(2700);
+    expect(packed.unpackedSize).toBeLessThan(12_500_000);
     for (const path of [
       "dist/index.js",
       "dist/index.d.ts",
@@ -67,6 +74,48 @@ describe("the packed package, installed alone", () => {
       expect(paths).toContain(path);
     }
   });
+
+  // Kernels that change are compiled for one machine; those of all come with `npm run native`.
+  it.skipIf(!existsSync(hashesFile))(
+    "brings the kernels of every platform, and no other",
+    async () => {
+      const paths = packed.files
+        .map(({ path }) => path)
+        .filter((path) => path.startsWith("native/"));
+      const { files } = JSON.parse(await readFile(hashesFile, "utf8")) as Hashes;
+      const expected = Object.keys(files).map((path) => `native/prebuilt/${path}`);
+      expect(paths.sort()).toEqual([...expected, "native/prebuilt/hashes.json"].sort());
+      expect(expected).toHaveLength(9);
+      for (const [path, { sha256 }] of Object.entries(files)) {
+        const bytes = await readFile(
+          join(folder, "node_modules/agent-trainer/native/prebuilt", path),
+        );
+        expect(createHash("sha256").update(bytes).digest("hex")).toBe(sha256);
+      }
+    },
+  );
+
+  it.skipIf(!existsSync(hashesFile)).each(["addon", "wasm"])(
+    "computes with its own kernels, as %s",
+    async (kind) => {
+      const dist = "./node_modules/agent-trainer/dist/engine";
+      const sum = await node(
+        `process.on("warning", (warning) => console.log(warning.message));
+         process.env.AGENT_TRAINER_NATIVE = "${kind}";
+         const { Device } = await import("${dist}/tensor/device.js");
+         const { Program } = await import("${dist}/tensor/program.js");
+         const { tensorOf } = await import("${dist}/tensor/tensor.js");
+         const { addRows } = await import("${dist}/tensor/operations/rows.js");
+         const device = new Device({ threads: 2 });
+         const [x, y] = [tensorOf(device, [1, 2]), tensorOf(device, [40, 40])];
+         const program = new Program(device);
+         addRows(program, x, y);
+         await program.run();
+         console.log(device.native.kind, ...y.data);`,
+      );
+      expect(sum).toBe(`${kind} 41 42`);
+    },
+  );
 
   it("has no page that leads to a file which is not in it", async () => {
     const paths = packed.files.map(({ path }) => path);

@@ -83,6 +83,8 @@ class WasmNative implements Native {
   #startedThread(): Worker {
     if (this.#thread !== undefined) return this.#thread;
     const thread = startThread("./wasm-thread", import.meta.url, {
+      // What the program was started with, such as --input-type, may not fit a file.
+      execArgv: [],
       workerData: {
         module: this.#module,
         memory: this.#memory,
