@@ -54,11 +54,19 @@ static void narrow_rows(void *context, int piece, int pieces, int thread) {
 
 // A panel as f32 [depth][width].
 static void widen_panel(const struct operand *o, const void *from, long width, float *to) {
-  for (long k = 0; k < o->depth; k++)
-    for (long j = 0; j < width; j++) {
-      long at = k / 2 * width * 2 + j * 2 + k % 2;
-      to[k * width + j] =
-          o->format == PANEL_BF16 ? widen(((const bfloat16 *)from)[at]) : (float)((const int8_t *)from)[at];
+  if (o->format == PANEL_INT8) {
+    const int8_t *integers_of = from;
+    for (long k = 0; k < o->depth; k++)
+      for (long j = 0; j < width; j++)
+        to[k * width + j] = (float)integers_of[k / 2 * width * 2 + j * 2 + k % 2];
+    return;
+  }
+  const bfloat16 *pairs_of = from;
+  for (long k = 0; k < o->depth; k += 2)
+    for (long j = 0; j < width; j += LANES) {
+      integers pairs = *(const integers *)(pairs_of + k * width + 2 * j);
+      store(to + k * width + j, (vector)(pairs << 16));
+      if (k + 1 < o->depth) store(to + (k + 1) * width + j, (vector)(pairs & (int32_t)0xffff0000));
     }
 }
 
