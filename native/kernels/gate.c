@@ -22,9 +22,11 @@ INLINE struct activated activate(enum activation activation, vector x) {
   }
   // x / 2 (1 + tanh(u)) = x sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3)
   const float root = 0.7978845608f, cube = 0.044715f;
-  vector inner = 2 * root * (x + cube * x * x * x);
+  // Beyond 20 the sigmoid is 0 or 1, and powers would overflow.
+  vector near = smaller(broadcast(20), larger(broadcast(-20), x));
+  vector inner = 2 * root * (near + cube * near * near * near);
   vector sigmoid = 1 / (1 + exponential(-inner));
-  vector slope = 2 * root * (1 + 3 * cube * x * x);
+  vector slope = 2 * root * (1 + 3 * cube * near * near);
   return (struct activated){x * sigmoid, sigmoid + x * sigmoid * (1 - sigmoid) * slope};
 }
 
@@ -51,12 +53,19 @@ static void gate_backward_part(void *context, int piece, int pieces, int thread)
   for (long i = piece_start(p->rows, piece, pieces); i < piece_start(p->rows, piece + 1, pieces); i++) {
     const float *gate = p->x + i * p->x_stride, *up = gate + p->width, *dy = p->dy + i * p->d_stride;
     float *d_gate = p->y + i * p->y_stride, *d_up = d_gate + p->width;
-    for (long k = 0; k < p->width; k += LANES) {
-      int count = (int)(p->width - k < LANES ? p->width - k : LANES);
-      vector d = load_some(dy + k, count, 0), u = load_some(up + k, count, 0);
-      struct activated activated = activate(p->activation, load_some(gate + k, count, 0));
-      store_some(d_up + k, d * activated.value, count);
-      store_some(d_gate + k, d * u * activated.gradient, count);
+    long k = 0;
+    for (; k + LANES <= p->width; k += LANES) {
+      vector d = load(dy + k), u = load(up + k);
+      struct activated activated = activate(p->activation, load(gate + k));
+      store(d_up + k, d * activated.value);
+      store(d_gate + k, d * u * activated.gradient);
+    }
+    if (k < p->width) {
+      int rest = (int)(p->width - k);
+      vector d = load_some(dy + k, rest, 0), u = load_some(up + k, rest, 0);
+      struct activated activated = activate(p->activation, load_some(gate + k, rest, 0));
+      store_some(d_up + k, d * activated.value, rest);
+      store_some(d_gate + k, d * u * activated.gradient, rest);
     }
   }
 }

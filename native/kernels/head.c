@@ -19,11 +19,20 @@ static void log_probability_part(void *context, int piece, int pieces, int threa
     float *row = p->logits + i * p->stride;
     const float *bias = p->bias_rows ? p->bias_rows + p->bias_of[i] * p->vocabulary : NULL;
     shape_logits(row, bias, p->inverse_temperatures ? p->inverse_temperatures[i] : 1, p->vocabulary);
-    float log_sum = log_sum_of(row, p->vocabulary);
-    p->log_sums[i] = log_sum;
-    p->logprobs[i] = row[p->targets[i]] - log_sum;
-    if (p->entropies) p->entropies[i] = entropy_of(row, log_sum, p->vocabulary);
+    if (p->entropies) {
+      struct sums sums = log_sum_and_entropy(row, p->vocabulary);
+      p->log_sums[i] = sums.log, p->entropies[i] = sums.entropy;
+    } else {
+      p->log_sums[i] = log_sum_of(row, p->vocabulary, NULL);
+    }
+    p->logprobs[i] = row[p->targets[i]] - p->log_sums[i];
   }
+}
+
+INLINE vector gradient_of(vector logprob, float factor, float of_entropy, float entropy) {
+  // A forbidden token has no share, and its log-probability is not finite.
+  vector finite = larger(broadcast(-1e30f), logprob);
+  return exponential(logprob) * (-factor - of_entropy * (finite + entropy));
 }
 
 // d logprob / d logit = [target] - p; d entropy / d logit = -p (log p + entropy); both over the temperature
@@ -36,13 +45,13 @@ static void gradient_part(void *context, int piece, int pieces, int thread) {
     float factor = p->coefficients[i] * inverse, log_sum = p->own_log_sums[i];
     float of_entropy = p->entropy_coefficients ? p->entropy_coefficients[i] * inverse : 0;
     float entropy = p->entropy_coefficients ? p->own_entropies[i] : 0;
-    for (long k = 0; k < p->vocabulary; k += LANES) {
-      int count = (int)(p->vocabulary - k < LANES ? p->vocabulary - k : LANES);
-      vector logprob = load_some(row + k, count, -FLT_MAX) - log_sum;
-      vector share = exponential(logprob);
-      // A forbidden token has no share, and its log-probability is not finite.
-      vector gradient = share * (-factor - of_entropy * (larger(logprob, broadcast(-1e30f)) + entropy));
-      store_some(row + k, gradient, count);
+    long k = 0;
+    for (; k + LANES <= p->vocabulary; k += LANES)
+      store(row + k, gradient_of(load(row + k) - log_sum, factor, of_entropy, entropy));
+    if (k < p->vocabulary) {
+      int rest = (int)(p->vocabulary - k);
+      vector logprob = load_some(row + k, rest, 0) - log_sum;
+      store_some(row + k, gradient_of(logprob, factor, of_entropy, entropy), rest);
     }
     row[p->targets[i]] += factor;
   }

@@ -16,23 +16,38 @@ static float largest_of(const float *row, long size) {
   return largest_lane(most);
 }
 
-// log of the sum of exponentials; NaN where a logit is.
-static float log_sum_of(const float *row, long size) {
-  float most = largest_of(row, size);
-  vector sum = broadcast(0);
-  long k = 0;
-  for (; k + LANES <= size; k += LANES) sum += exponential(load(row + k) - most);
-  if (k < size) sum += exponential(load_some(row + k, (int)(size - k), -FLT_MAX) - most);
-  return most + logf(sum_lanes(sum));
+struct sums {
+  // Log of the sum of exponentials; NaN where a logit is, or where all are -infinity.
+  float log;
+  float entropy;
+};
+
+// One vector of a row, less its largest logit. An infinite one has no share, and so no entropy.
+INLINE vector add_exponentials(vector less, vector *sum, vector *products, const int with_entropy) {
+  vector mass = exponential(less);
+  *sum += mass;
+  if (with_entropy) *products += mass * larger(broadcast(-1e30f), less);
+  return mass;
 }
 
-// -sum of p log p, of shaped logits.
-static float entropy_of(const float *row, float log_sum, long size) {
-  vector sum = broadcast(0);
-  for (long k = 0; k < size; k += LANES) {
-    int count = (int)(size - k < LANES ? size - k : LANES);
-    vector logprob = load_some(row + k, count, -FLT_MAX) - log_sum;
-    sum -= exponential(logprob) * larger(logprob, broadcast(-1e30f));
+// Of shaped logits; the masses, e to the logits less the largest, are kept in `masses` unless it is NULL.
+INLINE struct sums sum_exponentials(const float *row, long size, float *masses, const int with_entropy) {
+  vector sum = broadcast(0), products = broadcast(0);
+  float most = largest_of(row, size);
+  long k = 0;
+  for (; k + LANES <= size; k += LANES) {
+    vector mass = add_exponentials(load(row + k) - most, &sum, &products, with_entropy);
+    if (masses) store(masses + k, mass);
   }
-  return sum_lanes(sum);
+  if (k < size) {
+    int rest = (int)(size - k);
+    vector mass = add_exponentials(load_some(row + k, rest, -INFINITY) - most, &sum, &products, with_entropy);
+    if (masses) store_some(masses + k, mass, rest);
+  }
+  float total = sum_lanes(sum), log_total = logf(total);
+  return (struct sums){most + log_total, log_total - sum_lanes(products) / total};
+}
+static struct sums log_sum_and_entropy(const float *row, long size) { return sum_exponentials(row, size, NULL, 1); }
+static float log_sum_of(const float *row, long size, float *masses) {
+  return sum_exponentials(row, size, masses, 0).log;
 }

@@ -106,7 +106,7 @@ static void sample_row(const struct sample *p, long i, float *masses, int32_t *i
   long size = p->vocabulary;
   float *row = p->logits + i * p->stride, temperature = p->temperatures[i];
   shape_logits(row, p->bias_rows ? p->bias_rows + p->bias_of[i] * size : NULL, 1, size);
-  float log_sum = log_sum_of(row, size);
+  float log_sum = log_sum_of(row, size, NULL);
   p->tokens[i] = 0;
   p->logprobs[i] = p->tempered[i] = NAN;
   if (!(log_sum - log_sum == 0)) return;
@@ -122,7 +122,7 @@ static void sample_row(const struct sample *p, long i, float *masses, int32_t *i
     // As `log_probabilities` shapes them; the biases are in the row already.
     for (long k = 0; k < size; k++) masses[k] = row[k] * inverse;
     shaped = masses;
-    tempered_sum = log_sum_of(shaped, size);
+    tempered_sum = log_sum_of(shaped, size, NULL);
   }
   float most = largest_of(shaped, size);
   float *tempered = masses + size;
