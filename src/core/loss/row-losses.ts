@@ -4,13 +4,7 @@
  * log-probabilities of a token now and when it was sampled, A its advantage, r = exp(l - o) with l - o
  * within ±20 (`log-ratio.ts`), sg stops the gradient.
  */
-import {
-  clipRatio,
-  isLimited,
-  largestRowLogRatio,
-  limitLogRatio,
-  ratioOf,
-} from "./log-ratio.ts";
+import { clipRatio, isLimited, largestRowLogRatio, limitLogRatio, ratioOf } from "./log-ratio.ts";
 import { leastWeight, type LossName, type LossSpec } from "./loss.ts";
 import { perToken, type RowLoss, rowMean, type TokenTerm } from "./row-loss.ts";
 

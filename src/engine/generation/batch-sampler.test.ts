@@ -27,13 +27,21 @@ const params = (seed: number, extra: Partial<SamplingParams> = {}): SamplingPara
 
 const lora = { rank: 3, alpha: 6 };
 
+interface PolicyCase {
+  readonly adapted?: boolean;
+  readonly threads?: number;
+  readonly precision?: Precision;
+  readonly config?: ModelConfig;
+  readonly change?: (name: string, data: Float32Array) => Float32Array;
+}
+
 async function smallPolicy({
   adapted = true,
   threads = 2,
-  precision = "f32" as Precision,
-  config = smallConfig as ModelConfig,
-  change = (_: string, data: Float32Array): Float32Array => data,
-} = {}): Promise<Policy> {
+  precision = "f32",
+  config = smallConfig,
+  change = (_, data) => data,
+}: PolicyCase = {}): Promise<Policy> {
   const model = smallModel(adapted ? lora : null, config);
   const base = model.base.map(({ name }) => [name, change(name, model.data.get(name)!)] as const);
   const device = new Device({ threads });
@@ -53,7 +61,7 @@ async function smallPolicy({
 
 async function smallSampler(
   options: BatchSamplerOptions = {},
-  of: Parameters<typeof smallPolicy>[0] = {},
+  of: PolicyCase = {},
 ): Promise<BatchSampler> {
   return new BatchSampler((await smallPolicy(of)).weights, options);
 }

@@ -50,7 +50,7 @@ export interface PackOptions {
 /** Writes `rows` [n, k], as models store weights ([outputs, inputs]), into a part of `matrix`. */
 export function pack(
   program: Program,
-  rows: Tensor<"f32"> | Tensor<"bf16">,
+  rows: Tensor | Tensor<"bf16">,
   matrix: Matrix,
   { transposed = false, depth = 0, column = 0, factor = 1 }: PackOptions = {},
 ): void {

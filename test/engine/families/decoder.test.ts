@@ -23,7 +23,7 @@ const loss = {
 async function load(
   fixture: FamilyFixture,
   adapted: boolean,
-  { threads = 1, precision = "f32" as Precision } = {},
+  { threads = 1, precision = "f32" }: { threads?: number; precision?: Precision } = {},
 ): Promise<Policy> {
   const lora = adapted ? fixture.lora : null;
   const device = new Device({ threads });

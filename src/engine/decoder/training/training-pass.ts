@@ -163,7 +163,7 @@ export class TrainingPass {
   #chunkLogits(first: number, rows: number, withEntropies: boolean): Tensor {
     const program = this.#program;
     const logits = this.#arena.take(rows, this.#weights.config.vocabSize);
-    const of = <T extends Tensor<"f32"> | Tensor<"i32">>(tensor: T): T =>
+    const of = <T extends Tensor | Tensor<"i32">>(tensor: T): T =>
       tensor.columnsFrom(first, rows) as T;
     this.#weights.head.forward(program, this.#taken.slice(first, rows), logits, { narrow: null });
     logProbabilities(program, logits, {
