@@ -56,5 +56,5 @@ it.each(configFields().map(({ key }) => key))("%s is read", (key) => {
 
 it("would find an option that nothing reads", () => {
   expect(isRead("trainer.project_name")).toBe(false);
-  expect(isRead("rollout.train.temperatures")).toBe(false);
+  expect(isRead("rollout.train.randomness")).toBe(false);
 });
