@@ -1,5 +1,5 @@
 /** A policy on native kernels: a decoder, and its trained parameters as 32-bit floats. */
-import type { LoraSpec } from "../../core/backend.ts";
+import type { LoraSpec, Quantization } from "../../core/backend.ts";
 import { createRandom, deriveSeed } from "../../util/random.ts";
 import { openModelSource } from "../checkpoint/open-model-source.ts";
 import { fitSource } from "../model/fit-source.ts";
@@ -16,6 +16,8 @@ export interface Policy {
   readonly config: ModelConfig;
   readonly lora: LoraSpec | null;
   readonly precision: Precision;
+  /** Of the frozen linear layers. */
+  readonly quantization: Quantization;
   readonly base: readonly ParameterSpec[];
   readonly loraParameters: readonly ParameterSpec[];
   /** What the optimizer changes: the LoRA factors, or the whole base. */
@@ -35,6 +37,8 @@ export interface PolicyOptions {
   readonly lora: LoraSpec | null;
   /** Initial LoRA factors derive from it. */
   readonly seed: number;
+  /** Of the frozen linear layers; needs LoRA. @default "none" */
+  readonly quantization?: Quantization;
 }
 
 /** Reads a folder in Hugging Face layout, or a `.gguf` file. @throws ModelError */
@@ -56,7 +60,7 @@ export async function createPolicy(
     | Iterable<readonly [string, Float32Array]>,
   options: PolicyOptions & { readonly format?: "f32" | "bf16" },
 ): Promise<Policy> {
-  const { device, lora, seed, precision = "f32", format } = options;
+  const { device, lora, seed, precision = "f32", quantization = "none", format } = options;
   const base = baseParameters(config);
   const factors = lora === null ? [] : loraParameters(config, lora);
   const trained = lora === null ? base : factors;
@@ -77,6 +81,7 @@ export async function createPolicy(
     config,
     lora,
     precision,
+    quantization,
     base,
     loraParameters: factors,
     trained,
