@@ -1,6 +1,6 @@
 // Writes a part of a packed matrix (`panels.h`) from rows in memory.
 #include "operation.h"
-#include "panels.h"
+#include "words.h"
 
 struct pack {
   const void *from;
@@ -17,19 +17,62 @@ static float element(const struct pack *p, long row, long column) {
   return p->from_bf16 ? widen(((const bfloat16 *)p->from)[at]) : ((const float *)p->from)[at];
 }
 
-static void pack_columns(void *context, int piece, int pieces, int thread) {
+// One element after the other: where pairs begin at an odd depth, and rows that lie along the panels.
+static void pack_elements(void *context, int piece, int pieces, int thread) {
   (void)thread;
   const struct pack *p = context;
   long columns = p->transposed ? p->columns : p->rows, depth = p->transposed ? p->rows : p->columns;
   long first = piece_start(columns, piece, pieces), end = piece_start(columns, piece + 1, pieces);
-  for (long n = first; n < end; n++)
-    for (long k = 0; k < depth; k++) {
+  for (long k = 0; k < depth; k++)
+    for (long n = first; n < end; n++) {
       float value = p->transposed ? element(p, k, n) : element(p, n, k);
       if (p->scale != 1) value *= p->scale;
       long at = panel_index(p->format, p->packed_depth, p->packed_columns, p->first_depth + k, p->first_column + n);
       if (p->format == PANEL_F32) ((float *)p->to)[at] = value;
       else ((bfloat16 *)p->to)[at] = narrow(value);
     }
+}
+
+enum { WORDS = 64 };
+
+// As `narrow` leaves them.
+static void copy_bf16(const bfloat16 *from, long count, bfloat16 *to) {
+  for (long i = 0; i < count; i++) to[i] = from[i] & (bfloat16)(from[i] & 0x7f80 ? 0xffff : 0x8000);
+}
+
+// Elements `first` to below `end` of a row, in the format of the panels.
+static void read_row(const struct pack *p, long row, long first, long end, void *to) {
+  long count = end - first;
+  const float *floats = (const float *)p->from + row * p->stride + first;
+  const bfloat16 *halves = (const bfloat16 *)p->from + row * p->stride + first;
+  if (p->from_bf16 && p->format == PANEL_BF16 && p->scale == 1) {
+    copy_bf16(halves, count, to);
+    return;
+  }
+  float own[2 * WORDS];
+  for (long k = 0; k < count; k++) own[k] = (p->from_bf16 ? widen(halves[k]) : floats[k]) * p->scale;
+  if (p->format == PANEL_BF16) narrow_all(to, own, count);
+  else memcpy(to, own, (size_t)count * sizeof *own);
+}
+
+static void pack_blocks(void *context, int piece, int pieces, int thread) {
+  (void)thread;
+  const struct pack *p = context;
+  long pair = p->format == PANEL_BF16 ? 2 : 1, end_column = p->first_column + p->rows;
+  long first_block = p->first_column / BLOCK, blocks = (end_column + BLOCK - 1) / BLOCK - first_block;
+  for (long block = piece_start(blocks, piece, pieces); block < piece_start(blocks, piece + 1, pieces); block++) {
+    long column = (first_block + block) * BLOCK, end = column + BLOCK < end_column ? column + BLOCK : end_column;
+    if (column < p->first_column) column = p->first_column;
+    long width = panel_width(p->packed_columns, column / PANEL);
+    for (long k = 0; k < p->columns; k += WORDS * pair) {
+      long last = k + WORDS * pair < p->columns ? k + WORDS * pair : p->columns;
+      int32_t words[BLOCK * WORDS];
+      for (long n = column; n < end; n++)
+        read_row(p, n - p->first_column, k, last, words + (n - column) * WORDS);
+      long at = panel_index(p->format, p->packed_depth, p->packed_columns, p->first_depth + k, column);
+      write_words(words, WORDS, end - column, (last - k) / pair, (int32_t *)p->to + at / pair, width);
+    }
+  }
 }
 
 // Element [n, k] of the rows goes to depth k of column n; where `transposed` is 1, to depth n of column k.
@@ -45,8 +88,9 @@ static void pack(const double *arguments, struct team *team) {
   p.packed_depth = read_integer(&in), p.packed_columns = read_integer(&in);
   p.first_depth = read_integer(&in), p.first_column = read_integer(&in);
   p.scale = read_number(&in);
-  long columns = p.transposed ? p.columns : p.rows;
+  int in_words = !p.transposed && (p.format == PANEL_F32 || (p.first_depth % 2 == 0 && p.columns % 2 == 0));
   // Neighbouring columns share a cache line.
-  long units = (columns + 15) / 16;
-  team_run(team, pack_columns, &p, pieces_for(team, 4.0 * (double)p.rows * (double)p.columns, units));
+  long units = ((p.transposed ? p.columns : p.rows) + BLOCK - 1) / BLOCK;
+  int pieces = pieces_for(team, 4.0 * (double)p.rows * (double)p.columns, units);
+  team_run(team, in_words ? pack_blocks : pack_elements, &p, pieces);
 }

@@ -2,9 +2,18 @@ import { describe, expect, it } from "vitest";
 import { createRandom } from "../../util/random.ts";
 import { loadNative } from "../native/load-native.ts";
 import { Device } from "./device.ts";
-import { newMatrix, pack, product, type MatrixFormat, type Precision } from "./matrix.ts";
+import {
+  newMatrix,
+  pack,
+  product,
+  transpose,
+  type Matrix,
+  type MatrixFormat,
+  type PackOptions,
+  type Precision,
+} from "./matrix.ts";
 import { Program } from "./program.ts";
-import { newTensor, type Tensor } from "./tensor.ts";
+import { newTensor, type Tensor, tensorOf } from "./tensor.ts";
 
 function fill(tensor: Tensor, random: () => number): void {
   for (let r = 0; r < tensor.rows; r++) {
@@ -64,18 +73,17 @@ describe.each(loadNative().instructionSets.map(({ name }) => name))(
       ] as const) {
         const { x, weights, result } = run(rows, depth, columns, format, precision);
         let worst = 0;
-        const weightRows = Array.from({ length: columns }, (_, j) => weights.row(j));
+        const numbers = (row: Float32Array, isNarrow: boolean): Float32Array =>
+          isNarrow ? row.map(rounded) : row;
+        const weightRows = Array.from({ length: columns }, (_, j) =>
+          numbers(weights.row(j), format === "bf16"),
+        );
         for (let i = 0; i < rows; i++) {
-          const own = x.row(i);
+          const own = numbers(x.row(i), precision === "bf16");
           const found = result.row(i);
           for (let j = 0; j < columns; j++) {
             let expected = 0;
-            for (let k = 0; k < depth; k++) {
-              const a = own[k]!;
-              const b = weightRows[j]![k]!;
-              expected +=
-                (precision === "bf16" ? rounded(a) : a) * (format === "bf16" ? rounded(b) : b);
-            }
+            for (let k = 0; k < depth; k++) expected += own[k]! * weightRows[j]![k]!;
             worst = Math.max(worst, Math.abs(found[j]! - expected));
           }
         }
@@ -105,3 +113,72 @@ it("computes products of bf16 with the same bits on every instruction set", () =
   });
   for (const other of bits) expect(other).toEqual(bits[0]);
 });
+
+/** [depth, columns]: what the rows of the identity give. */
+function contents(device: Device, matrix: Matrix): Float32Array {
+  const identity = newTensor(device, matrix.depth, matrix.depth);
+  for (let i = 0; i < matrix.depth; i++) identity.row(i)[i] = 1;
+  const result = newTensor(device, matrix.depth, matrix.columns);
+  const program = new Program(device);
+  product(program, identity, matrix, result, { precision: "f32" });
+  program.runNow();
+  return result.data;
+}
+
+describe.each(loadNative().instructionSets.map(({ name }) => name))(
+  "packing with %s",
+  (instructionSet) => {
+    const device = new Device({ threads: 2, instructionSet });
+    const places: [number, number, PackOptions][] = [
+      [200, 134, {}],
+      [64, 576, { column: 64 }],
+      [130, 21, { column: 3, depth: 2, factor: 0.3 }],
+      [17, 40, { column: 16, depth: 1 }],
+      [48, 33, { column: 32, factor: 2 }],
+      [40, 90, { transposed: true, column: 7, depth: 4, factor: 0.3 }],
+    ];
+    const formats = ["f32", "bf16"] as const;
+    const cases = places.flatMap((place) =>
+      formats.flatMap((from) => formats.map((to) => [...place, from, to] as const)),
+    );
+
+    it.each(cases)("puts [%i, %i] where %o says, %s to %s", (rows, columns, options, from, to) => {
+      const { transposed = false, depth = 0, column = 0, factor = 1 } = options;
+      const random = createRandom(rows);
+      const values = Float32Array.from({ length: rows * columns }, () => {
+        const value = 2 * random() - 1;
+        return from === "bf16" ? rounded(value) : value;
+      });
+      const source =
+        from === "f32"
+          ? tensorOf(device, values).reshaped(rows, columns)
+          : tensorOf(
+              device,
+              new Uint32Array(values.buffer).map((bits) => bits >>> 16),
+              "bf16",
+            ).reshaped(rows, columns);
+      const [deep, wide] = transposed ? [rows, columns] : [columns, rows];
+      const matrix = newMatrix(device, depth + deep + 5, column + wide + 3, to);
+      const expectedAt = (k: number, n: number): number => {
+        const [i, j] = [k - depth, n - column];
+        if (i < 0 || j < 0 || i >= deep || j >= wide) return 0;
+        const value = values[transposed ? i * columns + j : j * columns + i]!;
+        const scaled = Math.fround(value * Math.fround(factor));
+        return to === "bf16" ? rounded(scaled) : scaled;
+      };
+      const program = new Program(device);
+      pack(program, source, matrix, options);
+      const turned = newMatrix(device, matrix.columns, matrix.depth, to);
+      transpose(program, matrix, turned);
+      program.runNow();
+      const [found, back] = [contents(device, matrix), contents(device, turned)];
+      const wrong: [number, number][] = [];
+      for (let k = 0; k < matrix.depth; k++)
+        for (let n = 0; n < matrix.columns; n++) {
+          const own = [found[k * matrix.columns + n], back[n * matrix.depth + k]];
+          if (own.some((value) => value !== expectedAt(k, n))) wrong.push([k, n]);
+        }
+      expect(wrong).toEqual([]);
+    });
+  },
+);

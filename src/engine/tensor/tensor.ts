@@ -76,6 +76,21 @@ export class Tensor<T extends TensorType = "f32"> {
     return new Tensor(this.#memory, this.type, { rows, columns }, this.#offset);
   }
 
+  /** The beginning of its memory as other numbers. @throws RangeError where its rows lie apart, or are too few */
+  as<U extends TensorType>(type: U, rows: number, columns: number): Tensor<U> {
+    const bytes = this.rows * this.columns * typeBytes[this.type];
+    const start = this.#offset * typeBytes[this.type];
+    if (
+      !this.isContiguous ||
+      rows * columns * typeBytes[type] > bytes ||
+      start % typeBytes[type] !== 0
+    )
+      throw new RangeError(
+        `[${this.rows}, ${this.columns}] has no room for [${rows}, ${columns}].`,
+      );
+    return new Tensor(this.#memory, type, { rows, columns }, start / typeBytes[type]);
+  }
+
   /** Its elements as an array on the same memory. @throws RangeError where its rows lie apart. */
   get data(): TensorArray<T> {
     if (!this.isContiguous) throw new RangeError("The rows of this tensor lie apart.");
