@@ -25,21 +25,29 @@ export async function readChunks(
   const size = Math.max(1, Math.floor(chunkBytes / unit)) * unit;
   const buffer = new Uint8Array(Math.min(size, range.length));
   for (let done = 0; done < range.length;) {
-    const wanted = Math.min(size, range.length - done);
-    let filled = 0;
-    while (filled < wanted) {
-      const at = range.offset + done + filled;
-      const { bytesRead } = await handle.read(buffer, filled, wanted - filled, at);
-      if (bytesRead === 0) {
-        throw new ModelError({
-          message: `A file of weights ended at byte ${at}, ${range.length - done - filled} bytes too early.`,
-          hint: "Was it changed while it was read? Download or save it again.",
-          fields: { at },
-        });
-      }
-      filled += bytesRead;
+    const piece = buffer.subarray(0, Math.min(size, range.length - done));
+    await readFully(handle, piece, range.offset + done);
+    take(piece, done);
+    done += piece.length;
+  }
+}
+
+/** Fills `into` with the bytes from `offset` on. @throws ModelError when the file ends early. */
+export async function readFully(
+  handle: FileHandle,
+  into: Uint8Array,
+  offset: number,
+): Promise<void> {
+  for (let filled = 0; filled < into.length;) {
+    const at = offset + filled;
+    const { bytesRead } = await handle.read(into, filled, into.length - filled, at);
+    if (bytesRead === 0) {
+      throw new ModelError({
+        message: `A file of weights ended at byte ${at}, ${into.length - filled} bytes too early.`,
+        hint: "Was it changed while it was read? Download or save it again.",
+        fields: { at },
+      });
     }
-    take(buffer.subarray(0, wanted), done);
-    done += wanted;
+    filled += bytesRead;
   }
 }

@@ -15,6 +15,7 @@ import { outer } from "../tensor/operations/outer.ts";
 import type { Program } from "../tensor/program.ts";
 import { newTensor, type Tensor } from "../tensor/tensor.ts";
 import type { Arena } from "./arena.ts";
+import { vectorWriter, type Rows, type RowWriter } from "./weight-rows.ts";
 
 export interface LinearPart {
   /** Of its weight [outputs, inputs]. */
@@ -46,9 +47,9 @@ export class BaseMatrix {
     this.forward = newMatrix(device, inputs, outputs, format);
   }
 
-  /** @param column of the first output of `weight` [outputs, inputs] */
-  write(program: Program, weight: Tensor | Tensor<"bf16">, column: number): void {
-    pack(program, weight, this.forward, { column });
+  /** @param column of the first of the outputs `rows` [outputs, inputs] */
+  write(program: Program, rows: Rows, column: number): void {
+    pack(program, rows, this.forward, { column });
     this.#isStale = true;
   }
 
@@ -118,34 +119,42 @@ export class Linear {
     return this.#base.format;
   }
 
-  /** Copies what `values` has of its parameters into the layout that it computes with. */
-  write(program: Program, values: (name: string) => Tensor | undefined): void {
+  /** Takes over rows of each of its parameters. */
+  get writers(): ReadonlyMap<string, RowWriter> {
+    const writers = new Map<string, RowWriter>();
     let [column, rank] = [0, 0];
     for (const { name, outputs, bias, factors } of this.shape.parts) {
-      const weight = values(name);
-      if (weight !== undefined) this.#base.write(program, weight, column);
-      const own = bias === null ? undefined : values(bias);
-      if (own !== undefined) this.#bias!.columnsFrom(column, outputs).data.set(own.data);
+      const [start, firstRank] = [column, rank];
+      writers.set(name, (program, rows, first) => {
+        this.#base.write(program, rows, start + first);
+      });
+      if (bias !== null) writers.set(bias, vectorWriter(this.#bias!.columnsFrom(start, outputs)));
       if (factors !== null) {
-        const [a, b] = [values(factors.a), values(factors.b)];
-        if (a !== undefined && b !== undefined) this.#writeFactors(program, a, b, column, rank);
+        this.#addFactorWriters(writers, factors, start, firstRank);
         rank += this.shape.adapter!.rank;
       }
       column += outputs;
     }
+    return writers;
   }
 
-  #writeFactors(program: Program, a: Tensor, b: Tensor, column: number, rank: number): void {
-    const factors = this.#factors!;
-    const { scale } = this.shape.adapter!;
-    pack(program, a, factors.a, { column: rank });
-    pack(program, a, factors.aTransposed, { transposed: true, depth: rank });
-    pack(program, b, factors.b, { depth: rank, column, factor: scale });
-    pack(program, b, factors.bTransposed, {
-      transposed: true,
-      depth: column,
-      column: rank,
-      factor: scale,
+  /** @param start the part's first output. @param rank the first of its ranks */
+  #addFactorWriters(
+    writers: Map<string, RowWriter>,
+    names: { readonly a: string; readonly b: string },
+    start: number,
+    rank: number,
+  ): void {
+    const { a, aTransposed, b, bTransposed } = this.#factors!;
+    const factor = this.shape.adapter!.scale;
+    writers.set(names.a, (program, rows, first) => {
+      pack(program, rows, a, { column: rank + first });
+      pack(program, rows, aTransposed, { transposed: true, depth: rank + first });
+    });
+    writers.set(names.b, (program, rows, first) => {
+      const column = start + first;
+      pack(program, rows, b, { depth: rank, column, factor });
+      pack(program, rows, bTransposed, { transposed: true, depth: column, column: rank, factor });
     });
   }
 

@@ -9,6 +9,13 @@ import type { Device } from "../tensor/device.ts";
 import type { Precision } from "../tensor/matrix.ts";
 import { Program } from "../tensor/program.ts";
 import { newTensor, type Tensor } from "../tensor/tensor.ts";
+import {
+  rowsOfSource,
+  rowsOfValues,
+  tableWriter,
+  type NamedValues,
+  type WeightRows,
+} from "./weight-rows.ts";
 import { createDecoder, type DecoderWeights, type FrozenParts } from "./weights.ts";
 
 export interface Policy {
@@ -49,15 +56,23 @@ export async function loadPolicy(path: string, options: PolicyOptions): Promise<
   // Weights that are bf16 on the disk lose nothing where they stay so.
   const isNarrow = names.every((name) => source.tensors.get(name)!.type === "BF16");
   const format = isNarrow && options.lora !== null ? "bf16" : undefined;
-  return createPolicy(config, source.read(names), { ...options, ...(format && { format }) });
+  const rows = rowsOfSource(options.device, source, names);
+  return policyOf(config, rows, { ...options, ...(format && { format }) });
 }
 
 /** @param values of every parameter of the base */
-export async function createPolicy(
+export function createPolicy(
   config: ModelConfig,
-  values:
-    | AsyncIterable<readonly [string, Float32Array]>
-    | Iterable<readonly [string, Float32Array]>,
+  values: NamedValues,
+  options: PolicyOptions,
+): Promise<Policy> {
+  const shapes = new Map(baseParameters(config).map(({ name, shape }) => [name, shape]));
+  return policyOf(config, rowsOfValues(options.device, values, shapes), options);
+}
+
+async function policyOf(
+  config: ModelConfig,
+  pieces: AsyncIterable<WeightRows>,
   options: PolicyOptions & { readonly format?: "f32" | "bf16" },
 ): Promise<Policy> {
   const { device, lora, seed, precision = "f32", quantization = "none", format } = options;
@@ -66,14 +81,17 @@ export async function createPolicy(
   const trained = lora === null ? base : factors;
   const weights = createDecoder({ device, config, precision, lora, ...(format && { format }) });
   const parameters = new Map(trained.map(({ name, shape }) => [name, tensorFor(device, shape)]));
-  const shapes = new Map(base.map(({ name, shape }) => [name, shape]));
   const program = new Program(device);
-  for await (const [name, data] of values) {
-    const tensor = parameters.get(name) ?? tensorFor(device, shapes.get(name)!);
-    tensor.data.set(data);
-    weights.write(program, (wanted) => (wanted === name ? tensor : undefined));
-    await program.run();
+  let written = Promise.resolve();
+  for await (const { name, first, rows } of pieces) {
+    const own = parameters.get(name);
+    if (own !== undefined) tableWriter(own)(program, rows, first);
+    weights.write(program, name, rows, first);
+    // While this is packed, the next rows are read; where the ones before were, there is room for them.
+    await written;
+    written = program.run();
   }
+  await written;
   for (const { name, shape } of factors)
     initialFactor(parameters.get(name)!.data, name, shape, seed);
   const policy = {
@@ -99,7 +117,7 @@ export async function writeTrained(
   weights: DecoderWeights,
 ): Promise<void> {
   const program = new Program(device);
-  weights.write(program, (name) => parameters.get(name));
+  for (const [name, tensor] of parameters) weights.write(program, name, tensor);
   await program.run();
 }
 

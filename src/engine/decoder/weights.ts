@@ -22,6 +22,7 @@ import type { Program } from "../tensor/program.ts";
 import { newTensor, type Tensor } from "../tensor/tensor.ts";
 import { BaseMatrix, Linear, type LinearPart, type LinearShape } from "./linear.ts";
 import { rotaryTables, type RotaryTables } from "./rotary-tables.ts";
+import { tableWriter, vectorWriter, type Rows, type RowWriter } from "./weight-rows.ts";
 
 export interface LayerWeights {
   readonly beforeAttention: Tensor | null;
@@ -47,8 +48,8 @@ export interface DecoderWeights {
   readonly layers: readonly LayerWeights[];
   readonly finalNorm: Tensor;
   readonly head: Linear;
-  /** Takes over the parameters that `values` has; the others stay as they are. */
-  write(program: Program, values: (name: string) => Tensor | undefined): void;
+  /** Takes over rows of a parameter, from row `first` on. */
+  write(program: Program, name: string, rows: Rows, first?: number): void;
 }
 
 /** What a copy has in common with others: the frozen base. */
@@ -83,7 +84,7 @@ export function createDecoder(
   };
   const vector = (name: string): Tensor =>
     remember(parts.vectors, name, () => newTensor(device, 1, shapes.get(name)![0]!));
-  const linears: Linear[] = [];
+  const writers = new Map<string, RowWriter>();
   const linear = (names: readonly string[]): Linear => {
     const inputs = shapes.get(names[0]!)![1]!;
     const own = names.map((name): LinearPart => {
@@ -110,14 +111,14 @@ export function createDecoder(
     const adapter = lora === null ? null : { rank: lora.rank, scale: lora.alpha / lora.rank };
     const shape: LinearShape = { inputs, parts: own, adapter };
     const made = new Linear(device, shape, precision, base, bias);
-    linears.push(made);
+    for (const [name, writer] of made.writers) writers.set(name, writer);
     return made;
   };
-  const vectors = new Set<string>();
   const norm = (name: string | null): Tensor | null => {
     if (name === null || !shapes.has(name)) return null;
-    vectors.add(name);
-    return vector(name);
+    const own = vector(name);
+    writers.set(name, vectorWriter(own));
+    return own;
   };
   const rotary = rotaryTables(device, config);
   const layers = config.layerKinds.map((kind, layer): LayerWeights => {
@@ -147,6 +148,7 @@ export function createDecoder(
   const table = config.tiedEmbeddings
     ? null
     : remember(parts.vectors, embeddingName, () => newTensor(device, vocabulary, width));
+  if (table !== null) writers.set(embeddingName, tableWriter(table));
   return {
     device,
     config,
@@ -156,16 +158,10 @@ export function createDecoder(
     finalNorm,
     head,
     parts,
-    write(program, values) {
-      for (const made of linears) made.write(program, values);
-      for (const name of vectors) {
-        const own = values(name);
-        if (own !== undefined) vector(name).data.set(own.data);
-      }
-      if (table !== null) {
-        const own = values(embeddingName);
-        if (own !== undefined) table.data.set(own.data);
-      }
+    write(program, name, rows, first = 0) {
+      const writer = writers.get(name);
+      if (writer === undefined) throw new RangeError(`The decoder has no parameter "${name}".`);
+      writer(program, rows, first);
     },
   };
 }
