@@ -1,7 +1,4 @@
-/**
- * `engine-int8`: a base of 8-bit integers, and sampling alone with 8-bit weights, beside 32-bit floats: their
- * speed and how far they are off.
- */
+/** `engine-int8`: a base of 8-bit integers next to one of floats: their speed and how far they are off. */
 import { type ModelCase, smolConfig } from "../engine/models.ts";
 import { hasLlama, publishedModel } from "../engine-llama/llama-files.ts";
 import type { SampleTurn, TrainTurn, TurnAnswer } from "../engine-peers/turn.ts";
@@ -20,13 +17,8 @@ const floats: ModelCase = {
   loraRank: 16,
   vocabSize: smolConfig.vocab_size,
 };
-/** What is compared with 32-bit floats, by its name in the report. */
-const sides = {
-  "int8 base": { ...floats, quantization: "int8" },
-  "int8 sampling": { ...floats, precision: "int8" },
-} as const satisfies Readonly<Record<string, ModelCase>>;
-type SideName = keyof typeof sides;
-const peerName = "32-bit floats";
+const integers: ModelCase = { ...floats, quantization: "int8" };
+const [name, peerName] = ["int8 base", "floats"];
 
 interface Pair {
   readonly integers: LineProcess;
@@ -34,7 +26,6 @@ interface Pair {
 }
 
 async function speed(
-  name: SideName,
   pair: Pair,
   turn: SampleTurn | TrainTurn,
   repetitions: number,
@@ -57,12 +48,9 @@ async function speed(
 }
 
 /** From the network that is trained. */
-async function mismatch(
-  name: SideName,
-  size: Omit<MismatchInput, "model">,
-): Promise<readonly Result[]> {
+async function mismatch(size: Omit<MismatchInput, "model">): Promise<readonly Result[]> {
   const file = new URL("mismatch-case.ts", import.meta.url);
-  const off = await runChild<Mismatch>(file, { ...size, model: sides[name] });
+  const off = await runChild<Mismatch>(file, { ...size, model: integers });
   const label = `${floats.name}, ${name}, sampled and trained`;
   return [
     result(`${label}: difference of log-probabilities`, "nats", off.logprobDifference),
@@ -74,7 +62,7 @@ async function mismatch(
 /** From the model as published. */
 async function distance(): Promise<readonly Result[]> {
   const file = new URL("distance-case.ts", import.meta.url);
-  const off = await runChild<QuantizationDistance>(file, { model: sides["int8 base"] });
+  const off = await runChild<QuantizationDistance>(file, { model: integers });
   const label = `${floats.name}, int8 base, from the model as published`;
   return [
     result(`${label}: KL`, "nats a token", off.kl),
@@ -84,7 +72,7 @@ async function distance(): Promise<readonly Result[]> {
 
 export const engineInt8: Benchmark = {
   name: "engine-int8",
-  summary: "a base of 8-bit integers, and sampling with 8-bit weights: tokens/s and distances",
+  summary: "a base of 8-bit integers: tokens/s and distances",
   async run({ quick, repetitions }, log) {
     if (!hasLlama()) {
       log("There is no model to sample from: npm run bench:setup:llama fetches it.");
@@ -93,25 +81,19 @@ export const engineInt8: Benchmark = {
     const results: Result[] = [];
     const training = { do: "train", rows: quick ? 2 : 4, tokens: quick ? 16 : 256 } as const;
     const sizes = { promptTokens: quick ? 16 : 64, newTokens: quick ? 8 : 64 };
-    for (const name of Object.keys(sides) as SideName[]) {
-      using ours = startOurs();
-      using peer = startOurs();
-      await ours.ask({ do: "open", model: sides[name] });
-      await peer.ask({ do: "open", model: floats });
-      const pair = { integers: ours, floats: peer };
-      if (name === "int8 base") {
-        log("training, in turns with 32-bit floats ...");
-        results.push(await speed(name, pair, training, repetitions));
-      }
-      for (const batch of quick ? [1, 4] : [1, 8, 32]) {
-        log(`${name}: batch ${batch}, in turns with 32-bit floats ...`);
-        results.push(await speed(name, pair, { do: "sample", batch, ...sizes }, repetitions));
-      }
+    using ours = startOurs();
+    using peer = startOurs();
+    await ours.ask({ do: "open", model: integers });
+    await peer.ask({ do: "open", model: floats });
+    const pair = { integers: ours, floats: peer };
+    log("training, in turns with floats ...");
+    results.push(await speed(pair, training, repetitions));
+    for (const batch of quick ? [1, 4] : [1, 8, 32]) {
+      log(`batch ${batch}, in turns with floats ...`);
+      results.push(await speed(pair, { do: "sample", batch, ...sizes }, repetitions));
     }
     log("log-probabilities of what was sampled ...");
     const size = { prompts: quick ? 2 : 16, newTokens: quick ? 8 : 96 };
-    for (const name of Object.keys(sides) as SideName[])
-      results.push(...(await mismatch(name, size)));
-    return [...results, ...(await distance())];
+    return [...results, ...(await mismatch(size)), ...(await distance())];
   },
 };

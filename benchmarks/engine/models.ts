@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Quantization } from "../../src/core/backend.ts";
-import type { SamplingPrecision } from "../../src/engine/sampling/sampling-session.ts";
+import type { PrecisionOption } from "../../src/engine/decoder/choose-precision.ts";
 import { runChild } from "../harness/child.ts";
 
 export interface ModelCase {
@@ -13,8 +13,8 @@ export interface ModelCase {
   /** Rank of the LoRA factors that are trained; null trains every weight. */
   readonly loraRank: number | null;
   readonly vocabSize: number;
-  /** @default "float32" */
-  readonly precision?: SamplingPrecision;
+  /** @default "auto" */
+  readonly precision?: PrecisionOption;
   /** Of the frozen base. @default "none" */
   readonly quantization?: Quantization;
 }

@@ -1,12 +1,14 @@
 /** An engine as the local backend makes it. */
 import { PolicyEngine } from "../../src/engine/policy-engine.ts";
-import { loadPolicyModel } from "../../src/engine/model/policy-model.ts";
+import { choosePrecision } from "../../src/engine/decoder/choose-precision.ts";
+import { loadPolicy } from "../../src/engine/decoder/policy.ts";
+import { Device } from "../../src/engine/tensor/device.ts";
 import { defaultThreads, type ModelCase } from "./models.ts";
 
-/** Frozen weights of a LoRA model are mapped from its file. */
 export async function openEngine(model: ModelCase): Promise<PolicyEngine> {
-  const { folder, loraRank, precision = "float32", quantization = "none" } = model;
+  const { folder, loraRank, precision = "auto", quantization = "none" } = model;
   const lora = loraRank === null ? null : { rank: loraRank, alpha: 2 * loraRank };
-  const policy = await loadPolicyModel(folder, { lora, seed: 1, quantization });
-  return PolicyEngine.create(policy, { threads: defaultThreads(), samplingPrecision: precision });
+  const device = new Device({ threads: defaultThreads() });
+  const options = { lora, seed: 1, quantization, precision: choosePrecision(precision, device) };
+  return PolicyEngine.create(await loadPolicy(folder, { device, ...options }));
 }

@@ -3,7 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { encodeSafetensors } from "../../src/engine/checkpoint/safetensors.ts";
 import { parseModelConfig } from "../../src/engine/model/parse-config.ts";
-import { randomPolicyModel } from "../../src/engine/model/policy-model.ts";
+import { baseParameters } from "../../src/engine/model/parameters.ts";
+import { randomWeights } from "../../src/engine/model/random-weights.ts";
 import { answer } from "../harness/child-side.ts";
 
 interface WriteInput {
@@ -14,11 +15,11 @@ interface WriteInput {
 
 answer(async ({ folder, config }: WriteInput) => {
   const shape = parseModelConfig(config, "config.json");
-  const policy = randomPolicyModel(shape, { lora: null, seed: 1 });
+  const weights = randomWeights(shape, 1);
   const tensors = new Map(
-    policy.base.map((spec) => [
+    baseParameters(shape).map((spec) => [
       spec.name,
-      { shape: spec.shape, data: policy.data.get(spec.name)! },
+      { shape: spec.shape, data: weights.get(spec.name)! },
     ]),
   );
   await writeFile(join(folder, "model.safetensors"), encodeSafetensors(tensors));

@@ -10,6 +10,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runCli } from "../../src/cli/program.ts";
+import { Device } from "../../src/engine/tensor/device.ts";
 import { distanceOf, forwardPlain, rowOfSample } from "../../src/engine/quantization-distance.ts";
 
 interface RecordedCall {
@@ -55,10 +56,10 @@ async function write(name: string, ...flags: readonly string[]): Promise<string>
 }
 
 const trained = calls.flatMap(({ logprobs }) => logprobs);
-const threads = availableParallelism();
+const device = new Device({ threads: availableParallelism() });
 
 async function distance(path: string): Promise<Record<string, number>> {
-  const all = await forwardPlain(rows, { path, threads, provider: "cpu", memoryMiB: 1024 });
+  const all = await forwardPlain(rows, { path, device, precision: "f32", memoryMiB: 1024 });
   const exported = all.flatMap((row, i) => [...row.subarray(calls[i]!.promptIds.length)]);
   const differences = exported.map((logprob, i) => logprob - trained[i]!);
   const { kl, effectiveSampleSize } = distanceOf(differences);

@@ -6,8 +6,10 @@ import type { Renderer } from "../../src/core/policy.ts";
 import type { TrainingRow } from "../../src/core/loss/training-row.ts";
 import { encodeSafetensors } from "../../src/engine/checkpoint/safetensors.ts";
 import { parseModelConfig } from "../../src/engine/model/parse-config.ts";
-import { randomPolicyModel } from "../../src/engine/model/policy-model.ts";
-import { PolicyTrainer } from "../../src/engine/training/policy-trainer.ts";
+import { createPolicy } from "../../src/engine/decoder/policy.ts";
+import { PolicyTrainer } from "../../src/engine/decoder/training/trainer.ts";
+import { randomWeights } from "../../src/engine/model/random-weights.ts";
+import { Device } from "../../src/engine/tensor/device.ts";
 import { createChatmlRenderer } from "../../src/renderers/chatml.ts";
 import { createTokenizer } from "../../src/tokenizers/tokenizer.ts";
 import { createRandom, deriveSeed } from "../../src/util/random.ts";
@@ -104,8 +106,14 @@ export async function teach(lesson: Lesson): Promise<void> {
   const renderer = createChatmlRenderer(createTokenizer(tokenizer, "tokenizer.json"), {
     tools: "names",
   });
-  const policy = randomPolicyModel(parseModelConfig(config, "config.json"), { lora: null, seed });
-  const trainer = new PolicyTrainer(policy, { threads: 2, memoryMiB: 1536 });
+  const shape = parseModelConfig(config, "config.json");
+  const device = new Device({ threads: 2 });
+  const policy = await createPolicy(shape, randomWeights(shape, seed), {
+    device,
+    lora: null,
+    seed,
+  });
+  const trainer = new PolicyTrainer(policy, { memoryMiB: 1536 });
   const random = createRandom(deriveSeed(seed, "demonstrations"));
   const loss = {
     name: "cross_entropy",
@@ -130,7 +138,7 @@ export async function teach(lesson: Lesson): Promise<void> {
       weightDecay: 0.01,
       maxGradNorm: 1,
     };
-    trainer.optimStep(optim);
+    await trainer.optimStep(optim);
     if (step % 50 === 0 || step === 1) {
       const seconds = (performance.now() - begun) / 1000;
       const tokens = rows.reduce((sum, row) => sum + row.tokens.length, 0) / rows.length;
@@ -159,6 +167,5 @@ export async function teach(lesson: Lesson): Promise<void> {
     tool_prompt: "names",
   };
   await save("tokenizer_config.json", `${JSON.stringify(tokenizerConfig, null, 2)}\n`);
-  await trainer.close();
   console.log(`wrote ${out} in ${((performance.now() - begun) / 1000).toFixed(0)} s`);
 }

@@ -184,6 +184,16 @@ describe("errors", () => {
     expect(error.message).toContain("Allowed");
   });
   it.each([
+    ["local.provider=cpu", "local.precision"],
+    ["local.samplingPrecision=int8", "model.quantization=int8"],
+  ])("%s: there is no such option any longer, but %s", (text, instead) => {
+    const error = errorOf(["model.name=m", text]);
+    expect(error.message).toContain(
+      `There is no option ${text.split("=")[0] as string} any longer.`,
+    );
+    expect(error.message).toContain(instead);
+  });
+  it.each([
     ["rollout.n=0", "rollout.n must be a whole number of at least 1 and at most 65536; got 0."],
     ["rollout.n=2.5", "rollout.n must be a whole number of at least 1 and at most 65536; got 2.5."],
     [

@@ -917,13 +917,12 @@ export interface Sections {
      */
     readonly threads?: number | null;
     /**
-     * Execution provider of onnxruntime that computes; cpu-bf16 is the processor with matrix
-     * products in bf16, on ARM64 and Linux. One that does not work on this machine is an error at
-     * start.
-     * Allowed: one of cpu, cpu-bf16, webgpu, cuda, coreml, dml.
-     * @default "cpu"
+     * What matrix products are computed in, the same for sampling and training; auto is bf16 where
+     * the processor has instructions for it, else f32.
+     * Allowed: one of auto, f32, bf16.
+     * @default "auto"
      */
-    readonly provider?: "cpu" | "cpu-bf16" | "webgpu" | "cuda" | "coreml" | "dml";
+    readonly precision?: "auto" | "f32" | "bf16";
     /**
      * Memory in MiB for the activations of one training micro-batch; less memory makes training
      * slower.
@@ -938,13 +937,6 @@ export interface Sections {
      * @default null
      */
     readonly cacheMemoryMib?: number | null;
-    /**
-     * Precision of the frozen weights while sampling; int8 needs LoRA and samples from a slightly
-     * different distribution, which the loss corrects.
-     * Allowed: one of float32, int8.
-     * @default "float32"
-     */
-    readonly samplingPrecision?: "float32" | "int8";
     /**
      * Precision of AdamW's moments; bfloat16 takes half of the memory, with stochastic rounding.
      * Allowed: one of float32, bfloat16.

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,9 +7,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { defaultLoss, defaultOptim } from "../core/loss/loss.ts";
 import { toBfloat16 } from "./checkpoint/half-floats.ts";
 import { encodeSafetensors } from "./checkpoint/safetensors.ts";
-import { loadPolicyModel } from "./model/policy-model.ts";
+import { loadPolicy, type Policy } from "./decoder/policy.ts";
+import { baseParameters } from "./model/parameters.ts";
 import { PolicyEngine } from "./policy-engine.ts";
-import { randomTokens, rowOf, smallConfig, smallModel } from "../../test/engine/small-model.ts";
+import { Device } from "./tensor/device.ts";
+import {
+  randomTokens,
+  rowOf,
+  smallConfig,
+  smallPolicy,
+  smallWeights,
+} from "../../test/engine/small-model.ts";
 
 let root: string;
 beforeAll(async () => {
@@ -33,7 +41,7 @@ const loss = { ...defaultLoss, name: "importance_sampling" } as const;
 for (const lora of [null, { rank: 4, alpha: 8 }]) {
   describe(lora === null ? "PolicyEngine, all weights" : "PolicyEngine, LoRA", () => {
     it("samples with published weights only", async () => {
-      await using engine = await PolicyEngine.create(smallModel(lora), { threads: 1 });
+      await using engine = await PolicyEngine.create(await smallPolicy(lora));
       const request = { tokens: randomTokens(9, 8), params };
       const sample = async (): Promise<number[]> => [
         ...(await engine.sample(request))[0]!.logprobs,
@@ -52,12 +60,12 @@ for (const lora of [null, { rank: 4, alpha: 8 }]) {
         await engine.forwardBackward(rows, loss),
         await engine.optimStep(optim),
       ];
-      await using first = await PolicyEngine.create(smallModel(lora), { threads: 1 });
+      await using first = await PolicyEngine.create(await smallPolicy(lora));
       await step(first);
       await step(first);
       await first.save(folder);
       const expected = [await step(first), await step(first)];
-      await using second = await PolicyEngine.create(smallModel(lora), { threads: 1 });
+      await using second = await PolicyEngine.create(await smallPolicy(lora));
       await second.load(folder, 2);
       expect([await step(second), await step(second)]).toEqual(expected);
       const [sample] = await second.sample({ tokens: randomTokens(9, 8), params });
@@ -67,7 +75,7 @@ for (const lora of [null, { rank: 4, alpha: 8 }]) {
     it("saves one moment of weights and optimizer, although a step comes meanwhile", async () => {
       const folder = await mkdtemp(join(root, "moment-"));
       const later = await mkdtemp(join(root, "later-"));
-      await using engine = await PolicyEngine.create(smallModel(lora), { threads: 1 });
+      await using engine = await PolicyEngine.create(await smallPolicy(lora));
       const files = ["optimizer.state", `${lora === null ? "" : "adapter_"}model.safetensors`];
       const read = (from: string) =>
         files.map((file) =>
@@ -84,14 +92,35 @@ for (const lora of [null, { rank: 4, alpha: 8 }]) {
       expect(read(folder)).toEqual(before);
     });
 
+    it("runs what is begun at the same time one after the other", async () => {
+      await using engine = await PolicyEngine.create(await smallPolicy(lora));
+      const alone = async (run: (engine: PolicyEngine) => Promise<unknown>): Promise<unknown> => {
+        await using other = await PolicyEngine.create(await smallPolicy(lora));
+        await other.forwardBackward(rows, loss);
+        return run(other);
+      };
+      const forward = (own: PolicyEngine): Promise<unknown> => own.forward(rows.toReversed());
+      const entropies = (own: PolicyEngine): Promise<unknown> => own.entropies(rows);
+      const [, forwarded, measured, stepped, after] = await Promise.all([
+        engine.forwardBackward(rows, loss),
+        forward(engine),
+        entropies(engine),
+        engine.optimStep(optim),
+        forward(engine),
+      ]);
+      expect(forwarded).toEqual(await alone(forward));
+      expect(measured).toEqual(await alone(entropies));
+      expect(stepped).toEqual(await alone((own) => own.optimStep(optim)));
+      expect(after).not.toEqual(forwarded);
+    });
+
     it("refuses the state of another model and stays as it was", async () => {
       const folder = await mkdtemp(join(root, "other-"));
       await using other = await PolicyEngine.create(
-        smallModel(lora, { ...smallConfig, ffnSize: 64 }),
-        { threads: 1 },
+        await smallPolicy(lora, { config: { ...smallConfig, ffnSize: 64 } }),
       );
       await other.save(folder);
-      await using engine = await PolicyEngine.create(smallModel(lora), { threads: 1 });
+      await using engine = await PolicyEngine.create(await smallPolicy(lora));
       const before = await engine.forward(rows);
       await expect(engine.load(folder, 1)).rejects.toMatchObject({ code: "CHECKPOINT_INVALID" });
       expect(await engine.forward(rows)).toEqual(before);
@@ -99,7 +128,7 @@ for (const lora of [null, { rank: 4, alpha: 8 }]) {
   });
 }
 
-describe("loadPolicyModel", () => {
+describe("loadPolicy", () => {
   const config = {
     architectures: ["LlamaForCausalLM"],
     vocab_size: 48,
@@ -119,11 +148,11 @@ describe("loadPolicyModel", () => {
     numbers: (data: Float32Array) => Float32Array | Uint16Array = (data) => data,
   ): Promise<string> => {
     const folder = await mkdtemp(join(root, "model-"));
-    const policy = smallModel();
+    const weights = smallWeights();
     const tensors = new Map(
-      policy.base.map(({ name, shape }) => [
+      baseParameters(smallConfig).map(({ name, shape }) => [
         name,
-        { shape, data: numbers(policy.data.get(name)!) },
+        { shape, data: numbers(weights.get(name)!) },
       ]),
     );
     tensors.delete(drop);
@@ -132,36 +161,32 @@ describe("loadPolicyModel", () => {
     return folder;
   };
 
-  it("reads a folder; with LoRA the base is mapped from the file, and gives the same numbers", async () => {
-    const folder = await write();
-    await using fed = await PolicyEngine.create(
-      await loadPolicyModel(folder, { lora: null, seed: 1 }),
-      { threads: 1 },
-    );
-    const adapted = await loadPolicyModel(folder, { lora: { rank: 4, alpha: 8 }, seed: 1 });
-    expect(adapted.mapped).not.toBeNull();
-    expect([...adapted.data.keys()].every((name) => name.includes("lora_"))).toBe(true);
-    await using mapped = await PolicyEngine.create(adapted, { threads: 1 });
-    const [a, b] = [await fed.forward(rows), await mapped.forward(rows)];
-    for (const [i, row] of a.entries())
-      for (const [k, l] of row.entries()) expect(b[i]![k]).toBeCloseTo(l, 4);
-  });
+  const load = (
+    folder: string,
+    lora: Policy["lora"] = null,
+    precision: Policy["precision"] = "f32",
+  ): Promise<Policy> =>
+    loadPolicy(folder, { device: new Device({ threads: 1 }), lora, seed: 1, precision });
 
-  it("decodes a frozen base of other numbers into files for it, which go with the engine", async () => {
+  it.each(["f32", "bf16"] as const)(
+    "computes the same with and without an adapter that has no effect: %s",
+    async (precision) => {
+      const folder = await write();
+      await using whole = await PolicyEngine.create(await load(folder, null, precision));
+      const policy = await load(folder, { rank: 4, alpha: 8 }, precision);
+      expect([...policy.data.keys()].every((name) => name.includes("lora_"))).toBe(true);
+      await using adapted = await PolicyEngine.create(policy);
+      expect(await adapted.forward(rows)).toEqual(await whole.forward(rows));
+    },
+  );
+
+  it("keeps a frozen base of bf16 as it is, and computes in f32 what its numbers give", async () => {
     const folder = await write({}, "", toBfloat16);
-    const fed = await loadPolicyModel(folder, { lora: null, seed: 1 });
-    const adapted = await loadPolicyModel(folder, { lora: { rank: 4, alpha: 8 }, seed: 1 });
-    const scratch = adapted.mappedFolder!;
-    expect(scratch).toContain(join(tmpdir(), `agent-trainer-weights-${process.pid}-`));
-    {
-      await using whole = await PolicyEngine.create(fed, { threads: 1 });
-      await using mapped = await PolicyEngine.create(adapted, { threads: 1 });
-      const [a, b] = [await whole.forward(rows), await mapped.forward(rows)];
-      for (const [i, row] of a.entries())
-        for (const [k, l] of row.entries()) expect(b[i]![k]).toBeCloseTo(l, 4);
-      expect(existsSync(scratch)).toBe(true);
-    }
-    expect(existsSync(scratch)).toBe(false);
+    const policy = await load(folder, { rank: 4, alpha: 8 });
+    expect(policy.weights.head.format).toBe("bf16");
+    await using adapted = await PolicyEngine.create(policy);
+    await using whole = await PolicyEngine.create(await load(folder));
+    expect(await adapted.forward(rows)).toEqual(await whole.forward(rows));
   });
 
   it.each([
@@ -174,16 +199,10 @@ describe("loadPolicyModel", () => {
     [{}, "model.norm.weight", /model\.norm\.weight.*missing/],
     [{ intermediate_size: 50 }, "", /has shape/],
   ])("refuses %j %s", async (changes, drop, message) => {
-    await expect(
-      loadPolicyModel(await write(changes, drop), { lora: null, seed: 1 }),
-    ).rejects.toThrow(message);
+    await expect(load(await write(changes, drop))).rejects.toThrow(message);
   });
 
   it("says what a model folder is when there is none", async () => {
-    await expect(
-      loadPolicyModel(join(root, "nowhere"), { lora: null, seed: 1 }),
-    ).rejects.toMatchObject({
-      code: "MODEL_INVALID",
-    });
+    await expect(load(join(root, "nowhere"))).rejects.toMatchObject({ code: "MODEL_INVALID" });
   });
 });

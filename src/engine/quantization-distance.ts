@@ -4,10 +4,11 @@
  */
 import type { TrainingRow } from "../core/loss/training-row.ts";
 import { defaultSampling } from "../core/policy.ts";
-import { loadPolicyModel } from "./model/policy-model.ts";
+import { loadPolicy } from "./decoder/policy.ts";
+import { PolicyTrainer } from "./decoder/training/trainer.ts";
 import type { PolicyEngine } from "./policy-engine.ts";
-import type { Provider } from "./provider.ts";
-import { PolicyTrainer } from "./training/policy-trainer.ts";
+import type { Device } from "./tensor/device.ts";
+import type { Precision } from "./tensor/matrix.ts";
 
 /** Means over sampled tokens. */
 export interface QuantizationDistance {
@@ -21,8 +22,8 @@ export interface QuantizationDistance {
 /** A model whose weights are used as they are. */
 export interface PlainModel {
   readonly path: string;
-  readonly threads: number;
-  readonly provider: Provider;
+  readonly device: Device;
+  readonly precision: Precision;
   readonly memoryMiB: number;
 }
 
@@ -112,16 +113,10 @@ export function rowOfSample(
 /** Log-probabilities of all tokens of each row. */
 export async function forwardPlain(
   rows: readonly TrainingRow[],
-  { path, threads, provider, memoryMiB }: PlainModel,
+  { path, device, precision, memoryMiB }: PlainModel,
 ): Promise<readonly Float32Array[]> {
-  // With an adapter, weights are mapped from a file and not held in memory.
-  const model = await loadPolicyModel(path, { lora: { rank: 1, alpha: 1 }, seed: 0 });
-  const bare = { ...model, lora: null, loraParameters: [], trained: [] };
-  const trainer = new PolicyTrainer(bare, { threads, provider, memoryMiB });
-  try {
-    return await trainer.forward(rows);
-  } finally {
-    await trainer.close();
-    model.scratch?.[Symbol.dispose]();
-  }
+  // With an adapter, so that no copy is made to be trained.
+  const lora = { rank: 1, alpha: 1 };
+  const policy = await loadPolicy(path, { device, precision, lora, seed: 0 });
+  return new PolicyTrainer(policy, { memoryMiB }).forward(rows, "reference");
 }

@@ -3,6 +3,10 @@ import type { TrainingRow } from "../../src/core/loss/training-row.ts";
 import type { LoraSpec } from "../../src/core/backend.ts";
 import { createRandom } from "../../src/util/random.ts";
 import type { LayerKind, ModelConfig } from "../../src/engine/model/model-config.ts";
+import { createPolicy, type Policy } from "../../src/engine/decoder/policy.ts";
+import { randomWeights } from "../../src/engine/model/random-weights.ts";
+import { Device } from "../../src/engine/tensor/device.ts";
+import type { Precision } from "../../src/engine/tensor/matrix.ts";
 import { randomPolicyModel, type PolicyModel } from "../../src/engine/model/policy-model.ts";
 
 const layerKind: LayerKind = {
@@ -41,6 +45,35 @@ export const smallConfig: ModelConfig = {
   contextLength: 640,
   tiedEmbeddings: true,
 };
+
+/** Random weights, larger than usual so that predictions are far from uniform. */
+export function smallWeights(config: ModelConfig = smallConfig): Map<string, Float32Array> {
+  const weights = randomWeights(config, 11);
+  for (const [name, data] of weights)
+    if (!name.includes("norm")) for (let i = 0; i < data.length; i++) data[i]! *= 6;
+  return weights;
+}
+
+export interface SmallPolicyOptions {
+  readonly config?: ModelConfig;
+  readonly weights?: ReadonlyMap<string, Float32Array>;
+  readonly threads?: number;
+  readonly precision?: Precision;
+}
+
+/** In 32-bit floats and on one thread, unless told otherwise. */
+export function smallPolicy(
+  lora: LoraSpec | null = null,
+  {
+    config = smallConfig,
+    weights = smallWeights(config),
+    threads = 1,
+    precision = "f32",
+  }: SmallPolicyOptions = {},
+): Promise<Policy> {
+  const device = new Device({ threads });
+  return createPolicy(config, weights, { device, lora, seed: 11, precision });
+}
 
 /** Random weights, larger than usual so that predictions are far from uniform. */
 export function smallModel(

@@ -12,17 +12,16 @@ import type {
   UpdateMetrics,
 } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
-import { ConfigError, ContextOverflowError } from "../../core/errors.ts";
+import { ContextOverflowError } from "../../core/errors.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { UpdateLimits } from "../../core/loss/update-limits.ts";
+import type { PrecisionOption } from "../../engine/decoder/choose-precision.ts";
 import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
 import { schemasOfRows, schemasOfRules } from "../../engine/logit-rules/ready-schemas.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
-import type { Provider } from "../../engine/provider.ts";
 import type { QuantizationDistance } from "../../engine/quantization-distance.ts";
-import type { SamplingPrecision } from "../../engine/sampling/sampling-session.ts";
 import type { PullProgress } from "../../hub/pull-files.ts";
 import { defined } from "../../util/defined.ts";
 import { reopen } from "../../util/files/reopen.ts";
@@ -34,36 +33,27 @@ import type { RowsInput } from "./protocol.ts";
 import { messageOfRows } from "./row-message.ts";
 import { WorkerClient } from "./worker-client.ts";
 
-/** Options of the `local` backend: threads, memory, execution provider and numeric precision. */
+/** Options of the `local` backend: threads, memory and numeric precision. */
 export interface LocalBackendOptions {
   /** Threads per operation. @default half of the CPU cores, at least 2 */
   readonly threads?: number;
   /**
-   * Execution provider. `cpu-bf16` is the CPU with matrix products in bf16, on ARM64 and Linux. `webgpu`
-   * is included in onnxruntime-node; the others need a build and libraries that provide them. Refused
-   * at start if it is not available; operations that it lacks run on the CPU.
-   * @default "cpu"
+   * What matrix products are computed in, the same for sampling and training, whose log-probabilities are equal to the
+   * bit in both. `auto` is `bf16` where the processor has instructions for it, else `f32`. Sums, activations between
+   * products, the optimizer and trained weights are always in 32 bits.
+   * @default "auto"
    */
-  readonly provider?: Provider;
+  readonly precision?: PrecisionOption;
   /**
    * Memory in MiB for the activations of one training micro-batch; a smaller value is slower.
    * @default 1536
    */
   readonly trainingMemoryMiB?: number;
   /**
-   * Memory in MiB for keys and values while sampling: four fifths for sequences that are being
-   * sampled, the youngest of which are preempted when memory runs out, and one fifth for prompts.
+   * Memory in MiB for keys and values while sampling; when it runs out, the youngest sequences wait.
    * @default a quarter of the memory
    */
   readonly cacheMemoryMiB?: number;
-  /**
-   * Precision of frozen matrices while sampling. `int8` takes a quarter of the memory and samples
-   * from a slightly different distribution: `train/logprob_abs_diff_mean` measures the difference, and the
-   * ratios of `importance_sampling`, `ppo` and similar losses correct for it. Requires a LoRA
-   * adapter.
-   * @default "float32"
-   */
-  readonly samplingPrecision?: SamplingPrecision;
   /**
    * Precision of AdamW's moments. `bfloat16` takes half of the memory; its stochastic rounding is
    * seeded per step.
@@ -96,15 +86,8 @@ export class LocalBackend implements TrainingBackend {
 
   async start(run: RunContext): Promise<InferenceTarget> {
     if (this.#worker !== undefined) throw new Error("The local backend has already been started.");
-    const { onPull, onWarning, cacheMemoryMiB, samplingPrecision = "float32" } = this.#options;
+    const { onPull, onWarning, cacheMemoryMiB } = this.#options;
     const { quantization = "none" } = run.model;
-    if (quantization !== "none" && samplingPrecision !== "float32") {
-      throw new ConfigError({
-        message: `local.sampling_precision is ${samplingPrecision}, but model.quantization is ${quantization}: samples would not come from the base that is trained.`,
-        hint: "Leave local.sampling_precision out: a quantized base is sampled as it is.",
-        fields: { option: "local.sampling_precision", value: samplingPrecision },
-      });
-    }
     let path = "";
     const open = async () => {
       path = "";
@@ -121,10 +104,9 @@ export class LocalBackend implements TrainingBackend {
         probes: quantization === "none" ? [] : probePrompts(renderer),
         seed: run.seed,
         threads: this.#options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
-        provider: this.#options.provider ?? "cpu",
+        precision: this.#options.precision ?? "auto",
         trainingMemoryMiB: this.#options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
         ...defined({ cacheMemoryMiB }),
-        samplingPrecision,
         momentPrecision: this.#options.momentPrecision ?? "float32",
       });
       const model = { name: run.model.name, contextLength: loaded.contextLength };
@@ -140,10 +122,12 @@ export class LocalBackend implements TrainingBackend {
       await this.#worker?.call("close", null);
       return true;
     };
-    const { renderer, contextLength, quantized } = await reopen(open, isGone);
-    if (quantized !== null) {
-      this.#distance = quantized.distance;
-      onWarning?.(quantizationNotice(quantized));
+    const loaded = await reopen(open, isGone);
+    const { renderer, contextLength, quantizationDistance, warnings } = loaded;
+    for (const warning of warnings) onWarning?.(warning);
+    if (quantizationDistance !== null) {
+      this.#distance = quantizationDistance;
+      onWarning?.(quantizationNotice(quantizationDistance));
     }
     return { kind: "sampler", renderer, sampler: createSampler(this.#client, contextLength) };
   }

@@ -9,8 +9,7 @@ export type { LocalBackendOptions } from "./backend.ts";
 export type { PullProgress } from "../../hub/pull-files.ts";
 
 /**
- * Creates the `local` backend, which trains in this process on the CPU. The caller disposes of it.
- * Needs the peer dependency `onnxruntime-node`. With `backend: "local"`, the default, `AgentTrainer`
+ * Creates the `local` backend, which trains in this process on the CPU. The caller disposes of it. With `backend: "local"`, the default, `AgentTrainer`
  * creates one itself.
  *
  * @example

@@ -3,23 +3,19 @@ import type { LoraSpec, Quantization } from "../../core/backend.ts";
 import type { ErrorCode } from "../../core/errors.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { Sample, SampleChunk, SamplingParams } from "../../core/policy.ts";
-import type { IntegerKernel } from "../../engine/graph/integer-product.ts";
+import type { PrecisionOption } from "../../engine/decoder/choose-precision.ts";
 import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
 import type { ReadySchemas } from "../../engine/logit-rules/ready-schemas.ts";
-import type { Provider } from "../../engine/provider.ts";
 import type { QuantizationDistance } from "../../engine/quantization-distance.ts";
-import type { SamplingPrecision } from "../../engine/sampling/sampling-session.ts";
 import type { UpdateLimits } from "../../core/loss/update-limits.ts";
 import type { RowMessage } from "./row-message.ts";
 
 export interface LoadedModel {
   readonly contextLength: number;
   /** Null without quantization. */
-  readonly quantized: {
-    readonly distance: QuantizationDistance;
-    /** What products of the base are computed with; null: 32-bit floats, since integers are not both exact and faster here. */
-    readonly kernel: IntegerKernel | null;
-  } | null;
+  readonly quantizationDistance: QuantizationDistance | null;
+  /** What a user should know of how it computes, in a sentence each. */
+  readonly warnings: readonly string[];
 }
 
 /** Rows, and the schemas of their rules, compiled. */
@@ -41,10 +37,9 @@ export interface WorkerCalls {
     probes: readonly Int32Array[];
     seed: number;
     threads: number;
-    provider: Provider;
+    precision: PrecisionOption;
     trainingMemoryMiB: number;
     cacheMemoryMiB?: number;
-    samplingPrecision: SamplingPrecision;
     momentPrecision: MomentPrecision;
   }) => LoadedModel;
   sample: (request: {

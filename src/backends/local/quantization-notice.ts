@@ -1,6 +1,6 @@
 /** What a run says at its start of a base that was quantized: the distance to the model as published. */
 import type { Renderer } from "../../core/policy.ts";
-import type { LoadedModel } from "./protocol.ts";
+import type { QuantizationDistance } from "../../engine/quantization-distance.ts";
 
 const questions = [
   "Write a short story about a dog.",
@@ -18,18 +18,14 @@ export function probePrompts(renderer: Renderer): readonly Int32Array[] {
 const limits = { kl: 0.01, effectiveSampleSize: 0.98 };
 
 export function quantizationNotice({
-  distance: { kl, effectiveSampleSize, tokens },
-  kernel,
-}: NonNullable<LoadedModel["quantized"]>): string {
+  kl,
+  effectiveSampleSize,
+  tokens,
+}: QuantizationDistance): string {
   const isFar = kl > limits.kl || effectiveSampleSize < limits.effectiveSampleSize;
   const distance = `KL divergence ${kl.toFixed(4)} nats per token, effective sample size ${(100 * effectiveSampleSize).toFixed(1)} %, over ${tokens} tokens that it sampled`;
   return [
     `The base is in 8-bit integers (model.quantization=int8); distance to the model as published: ${distance}.`,
     ...(isFar ? ["That is more than usual; compare rewards with model.quantization=none."] : []),
-    ...(kernel === null
-      ? [
-          "This processor has no fast and exact products of 8-bit integers, so the same base is computed with in 32-bit floats, at their speed.",
-        ]
-      : []),
   ].join(" ");
 }

@@ -9,7 +9,6 @@ import {
   NumericsError,
 } from "../../core/errors.ts";
 import type { SampleChunk } from "../../core/policy.ts";
-import { turnTelemetryOff } from "../../engine/telemetry.ts";
 import { startThread } from "../../util/start-thread.ts";
 import { defined } from "../../util/defined.ts";
 import type { CallName, FromWorker, ToWorker, WireError, WorkerCalls } from "./protocol.ts";
@@ -36,7 +35,6 @@ export class WorkerClient {
   #failure: Error | undefined;
 
   constructor() {
-    turnTelemetryOff();
     this.#worker = startThread("./worker", import.meta.url);
     this.#worker.on("message", (message: FromWorker) => this.#receive(message));
     this.#worker.on("error", (error) => this.#fail(error));

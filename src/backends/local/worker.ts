@@ -7,10 +7,11 @@ import type { UpdateMetrics } from "../../core/backend.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
 import { fileError } from "../../core/file-error.ts";
 import { refuseBeyond } from "../../core/loss/update-limits.ts";
-import { loadPolicyModel } from "../../engine/model/policy-model.ts";
+import { choosePrecision } from "../../engine/decoder/choose-precision.ts";
+import { loadPolicy } from "../../engine/decoder/policy.ts";
 import { PolicyEngine } from "../../engine/policy-engine.ts";
 import { quantizationDistance } from "../../engine/quantization-distance.ts";
-import { requireProvider } from "../../engine/require-provider.ts";
+import { Device } from "../../engine/tensor/device.ts";
 import { defined } from "../../util/defined.ts";
 import { readVocabulary } from "../../tokenizers/vocabulary-bytes.ts";
 import { loadTokenizerFiles, modelAssets } from "./load-model.ts";
@@ -69,18 +70,25 @@ type Handlers = {
 };
 
 const handlers: Handlers = {
-  async load({ path, name, lora, seed, quantization, probes, ...engineOptions }) {
-    await requireProvider(engineOptions.provider);
-    const policy = await loadPolicyModel(path, { lora, seed, quantization });
+  async load({ path, name, threads, lora, seed, quantization, probes, ...options }) {
+    const device = new Device({ threads });
+    const precision = choosePrecision(options.precision, device);
+    const policy = await loadPolicy(path, { device, precision, lora, seed, quantization });
     modelPath = path;
     const origin = { name, assets: await modelAssets(path) };
-    engine = await PolicyEngine.create(policy, { ...engineOptions, modelPath: path, origin });
+    engine = await PolicyEngine.create(policy, { ...options, modelPath: path, origin });
     const { contextLength } = engine;
-    if (probes.length === 0) return { contextLength, quantized: null };
-    const { threads, provider, trainingMemoryMiB: memoryMiB } = engineOptions;
-    const given = { path, prompts: probes, threads, provider, memoryMiB };
+    const warnings =
+      precision === "bf16" && !device.hasBfloat16
+        ? [
+            `local.precision is bf16, but this processor (${device.instructionSet.name}) has no instructions for it: the numbers are the same, computed more slowly than with f32.`,
+          ]
+        : [];
+    if (probes.length === 0) return { contextLength, quantizationDistance: null, warnings };
+    const { trainingMemoryMiB: memoryMiB } = options;
+    const given = { path, prompts: probes, device, precision, memoryMiB };
     const distance = await quantizationDistance(engine, given);
-    return { contextLength, quantized: { distance, kernel: policy.integers?.kernel ?? null } };
+    return { contextLength, quantizationDistance: distance, warnings };
   },
   async sample({ stream, schemas, ...request }, id, signal) {
     const policy = await loadedFor([request.params]);

@@ -5,6 +5,7 @@ import { defined } from "../../util/defined.ts";
 import { isTree, toSnake, type Tree } from "../camel-keys.ts";
 import { shortKeys } from "../compat/keys/rllm-keys.ts";
 import type { ConfigField } from "../fields.ts";
+import { retiredOptions } from "../retired-options.ts";
 import type { SchemaIssue } from "../schema.ts";
 
 /** One problem, as data. */
@@ -58,6 +59,9 @@ function unknownLeaves(key: string, value: unknown): { key: string; value: unkno
 }
 
 function unknownKey(key: string, value: unknown, fields: readonly ConfigField[]): ConfigIssue {
+  const retired = retiredOptions.get(toSnake(key));
+  if (retired !== undefined)
+    return { key, value, message: `There is no option ${key} any longer. ${retired}` };
   const known = fields.map((field) => field.key);
   const nearest = nearestKey(key, known);
   const parts = key.split(".");

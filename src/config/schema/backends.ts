@@ -1,7 +1,7 @@
 /** Options of the backends that the trainer creates by name. */
 import { z } from "zod";
 import { integer, nonEmptyString, type Section, tokenCount, atOnce, mebibytes } from "./kinds.ts";
-import { free, freeAndNeeds, needs } from "./option-meta.ts";
+import { free, freeAndNeeds } from "./option-meta.ts";
 import { isTree, type Tree } from "../camel-keys.ts";
 
 export const localOptions: Section<"local"> = z
@@ -11,11 +11,11 @@ export const localOptions: Section<"local"> = z
       .default(null)
       .describe("CPU threads within one operation; null is half of the CPUs, at least 2.")
       .meta(free),
-    provider: z
-      .enum(["cpu", "cpu-bf16", "webgpu", "cuda", "coreml", "dml"])
-      .default("cpu")
+    precision: z
+      .enum(["auto", "f32", "bf16"])
+      .default("auto")
       .describe(
-        "Execution provider of onnxruntime that computes; cpu-bf16 is the processor with matrix products in bf16, on ARM64 and Linux. One that does not work on this machine is an error at start.",
+        "What matrix products are computed in, the same for sampling and training; auto is bf16 where the processor has instructions for it, else f32.",
       )
       .meta(free),
     training_memory_mib: mebibytes(64)
@@ -31,13 +31,6 @@ export const localOptions: Section<"local"> = z
         "Memory in MiB for the KV cache of running sequences and prompts; with less, more of them wait. null is a quarter of the machine's memory.",
       )
       .meta(free),
-    sampling_precision: z
-      .enum(["float32", "int8"])
-      .default("float32")
-      .describe(
-        "Precision of the frozen weights while sampling; int8 needs LoRA and samples from a slightly different distribution, which the loss corrects.",
-      )
-      .meta(needs({ option: "model.quantization", is: ["none"] })),
     moment_precision: z
       .enum(["float32", "bfloat16"])
       .default("float32")

@@ -8,7 +8,7 @@ import type { LoraSpec } from "../../core/backend.ts";
 import { CheckpointError } from "../../core/errors.ts";
 import { writeSynced } from "../../util/files/atomic-write.ts";
 import { isAdapted } from "../model/parameters.ts";
-import type { PolicyModel } from "../model/policy-model.ts";
+import type { Policy } from "../decoder/policy.ts";
 import type { AdamState } from "../optimizer/adamw.ts";
 import { setMoments } from "../optimizer/moments.ts";
 import { jsonText, writeModelAssets, type ModelAssets } from "./model-assets.ts";
@@ -30,13 +30,16 @@ export interface ModelOrigin {
   readonly assets: ModelAssets;
 }
 
-function weightsFile(policy: PolicyModel): string {
+/** Of a policy, what a checkpoint is made of and what it is restored into. */
+export type StoredPolicy = Pick<Policy, "lora" | "quantization" | "base" | "trained" | "data">;
+
+function weightsFile(policy: StoredPolicy): string {
   return policy.lora === null ? "model.safetensors" : "adapter_model.safetensors";
 }
 
 /** Writes into an existing folder; each file is on the disk before this resolves. */
 export async function savePolicyState(
-  policy: PolicyModel,
+  policy: StoredPolicy,
   adam: AdamState,
   origin: ModelOrigin | null,
   folder: string,
@@ -61,7 +64,7 @@ export async function savePolicyState(
   }
 }
 
-function adapterConfig(policy: PolicyModel, lora: LoraSpec, baseModel: string | null): object {
+function adapterConfig(policy: StoredPolicy, lora: LoraSpec, baseModel: string | null): object {
   const layers = policy.base.filter(({ name }) => isAdapted(name, lora));
   const modules = layers.map(({ name }) => name.split(".").at(-2)!);
   return {
@@ -82,7 +85,7 @@ function adapterConfig(policy: PolicyModel, lora: LoraSpec, baseModel: string | 
  * @throws CheckpointError
  */
 export async function loadPolicyState(
-  policy: PolicyModel,
+  policy: StoredPolicy,
   adam: AdamState,
   folder: string,
 ): Promise<void> {
@@ -121,7 +124,7 @@ export async function loadPolicyState(
 }
 
 /** An adapter corrects the base that it was trained on. */
-async function checkQuantization({ quantization }: PolicyModel, folder: string): Promise<void> {
+async function checkQuantization({ quantization }: StoredPolicy, folder: string): Promise<void> {
   const found = await readQuantization(folder).catch((cause: unknown) => {
     throw new CheckpointError({
       message: `The checkpoint ${folder} cannot be read.`,

@@ -47,6 +47,7 @@ export class PolicyTrainer {
   readonly #gradients: ReadonlyMap<string, Tensor>;
   #reference: Promise<DecoderWeights> | undefined;
   #hasGradients = false;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(policy: Policy, options: TrainerOptions) {
     this.#policy = policy;
@@ -63,6 +64,13 @@ export class PolicyTrainer {
     );
   }
 
+  /** Runs `work` when all that was begun before has ended: passes share memory, and steps change weights. */
+  exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => {});
+    return result;
+  }
+
   /** By parameter; empty when nothing has been accumulated. Valid until the next call. */
   get accumulatedGradients(): ReadonlyMap<string, Float32Array> {
     if (!this.#hasGradients) return new Map();
@@ -73,12 +81,11 @@ export class PolicyTrainer {
    * [row][length] log-probabilities; 0 outside the target mask.
    * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have.
    */
-  async forward(
-    rows: readonly TrainingRow[],
-    which: WhichWeights = "current",
-  ): Promise<Float32Array[]> {
-    const weights = which === "current" ? this.#policy.weights : await this.#referenceWeights();
-    return this.#perToken(rows, weights, "logprobs");
+  forward(rows: readonly TrainingRow[], which: WhichWeights = "current"): Promise<Float32Array[]> {
+    return this.exclusively(async () => {
+      const weights = which === "current" ? this.#policy.weights : await this.#referenceWeights();
+      return this.#perToken(rows, weights, "logprobs");
+    });
   }
 
   /**
@@ -87,7 +94,7 @@ export class PolicyTrainer {
    * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have.
    */
   entropies(rows: readonly TrainingRow[]): Promise<Float32Array[]> {
-    return this.#perToken(rows, this.#policy.weights, "entropies");
+    return this.exclusively(() => this.#perToken(rows, this.#policy.weights, "entropies"));
   }
 
   async #perToken(
@@ -141,7 +148,11 @@ export class PolicyTrainer {
    * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have; what has been accumulated
    * is kept.
    */
-  async forwardBackward(
+  forwardBackward(rows: readonly TrainingRow[], loss: LossSpec): Promise<Record<string, number>> {
+    return this.exclusively(() => this.#forwardBackward(rows, loss));
+  }
+
+  async #forwardBackward(
     rows: readonly TrainingRow[],
     loss: LossSpec,
   ): Promise<Record<string, number>> {
@@ -206,9 +217,16 @@ export class PolicyTrainer {
    * @param before receives what the step will report; when it throws, the weights stay unchanged.
    * @throws NumericsError when it is not finite; the weights stay unchanged.
    */
-  async optimStep(
+  optimStep(
     optim: OptimSpec,
     before?: (metrics: Readonly<Record<string, number>>) => void,
+  ): Promise<Record<string, number>> {
+    return this.exclusively(() => this.#optimStep(optim, before));
+  }
+
+  async #optimStep(
+    optim: OptimSpec,
+    before: ((metrics: Readonly<Record<string, number>>) => void) | undefined,
   ): Promise<Record<string, number>> {
     if (!this.#hasGradients) return { grad_norm: 0 };
     const gradients = this.accumulatedGradients;
