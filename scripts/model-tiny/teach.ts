@@ -106,9 +106,9 @@ export async function teach(lesson: Lesson): Promise<void> {
   const renderer = createChatmlRenderer(createTokenizer(tokenizer, "tokenizer.json"), {
     tools: "names",
   });
-  const shape = parseModelConfig(config, "config.json");
+  const model = parseModelConfig(config, "config.json");
   const device = new Device({ threads: 2 });
-  const policy = await createPolicy(shape, randomWeights(shape, seed), {
+  const policy = await createPolicy(model, randomWeights(model, seed), {
     device,
     lora: null,
     seed,

@@ -1,12 +1,9 @@
 /** Test help: the value and gradient of a loss for log-probabilities that a test chooses. */
 import type { LossSpec } from "../../src/core/loss/loss.ts";
 import type { TrainingRow } from "../../src/core/loss/training-row.ts";
-import { gradients } from "../../src/engine/graph/autodiff.ts";
-import { Graph } from "../../src/engine/graph/graph.ts";
-import { buildObjective, objectiveSums } from "../../src/engine/loss/objective.ts";
-import { lossParameterTensors } from "../../src/engine/loss/parameters.ts";
-import { createSession } from "../../src/engine/runtime.ts";
-import { makeMicroBatches } from "../../src/engine/training/batch.ts";
+import { checkLossNumbers } from "../../src/engine/loss/check-numbers.ts";
+import { objectiveOf } from "../../src/engine/decoder/training/objective.ts";
+import { rowFactors } from "../../src/core/loss/aggregation.ts";
 
 /** Log-probabilities of one row's tokens; null where a token is not trained. */
 export type Numbers = readonly (number | null)[];
@@ -24,7 +21,7 @@ export interface ObjectiveResult {
   readonly loss: number;
   /** Of the loss to `now`; 0 where a token is not trained. */
   readonly gradient: readonly (readonly number[])[];
-  readonly sums: Readonly<Record<string, number>>;
+  readonly sums: Readonly<Partial<Record<"clipped" | "kl", number>>>;
 }
 
 /** Position 0 of a row is never trained, so numbers begin at 1. */
@@ -51,40 +48,34 @@ export function rowOf(item: ObjectiveCase, i: number): TrainingRow {
   };
 }
 
-/** The graph that training uses, with the model's output replaced by an input. */
-export async function runObjective(item: ObjectiveCase, spec: LossSpec): Promise<ObjectiveResult> {
-  const graph = new Graph();
-  const logprobs = graph.input("now", "float32", ["R"], true);
-  const { loss, sums } = buildObjective(graph, spec, {
-    logprobs,
-    entropy: () => graph.input("entropy", "float32", ["R"]),
-  });
-  graph.output("loss", loss);
-  for (const [name, value] of Object.entries(sums)) graph.output(name, value);
-  graph.output("gradient", gradients(loss, [logprobs])[0]!);
-  const session = await createSession(graph.encode(), { threads: 1 });
+/** As training computes it, from log-probabilities of its own. */
+export function runObjective(item: ObjectiveCase, spec: LossSpec): ObjectiveResult {
+  checkLossNumbers(spec);
+  const objective = objectiveOf(spec);
   const rows = item.now.map((_, i) => rowOf(item, i));
-  const [batch] = makeMicroBatches(rows, spec, {
-    fit: () => "kept",
-    headChunkRows: 100,
+  const factors = rowFactors(rows, spec.aggregation, spec.aggregationLength);
+  const sums: Partial<Record<"clipped" | "kl", number>> = {};
+  let loss = 0;
+  const gradient = item.now.map((now, i) => {
+    const trained = now.flatMap((logprob, k) => (logprob === null ? [] : [k]));
+    const pick = (values: ArrayLike<number | null>, offset = 0): Float64Array =>
+      Float64Array.from(trained, (k) => values[k + offset] ?? 0);
+    const row = rows[i]!;
+    const value = objective({
+      logprobs: pick(now),
+      samplingLogprobs: pick(row.samplingLogprobs, 1),
+      advantages: pick(row.advantages, 1),
+      weights: row.weights === undefined ? pick(now.map(() => 1)) : pick(row.weights, 1),
+      referenceLogprobs: spec.kl ? pick(item.reference![i]!) : null,
+      entropies: null,
+      factor: factors[i]!,
+    });
+    loss += value.loss;
+    for (const name of ["clipped", "kl"] as const)
+      if (value[name] !== null) sums[name] = (sums[name] ?? 0) + value[name];
+    const own = now.map(() => 0);
+    for (const [at, k] of trained.entries()) own[k] = value.coefficients[at]!;
+    return own;
   });
-  const { origins, lossInputs } = batch!;
-  const gathered = (from: readonly Numbers[]): Float32Array =>
-    Float32Array.from(origins, ({ row, position }) => from[row]![position - 1] ?? 0);
-  const vector = (data: Float32Array) => ({ data, shape: [origins.length] });
-  const outputs = await session.run({
-    ...lossInputs,
-    ...lossParameterTensors(spec),
-    now: vector(gathered(item.now)),
-    ...(spec.kl ? { reference_logprobs: vector(gathered(item.reference!)) } : {}),
-  });
-  await session.close();
-  const gradient = item.now.map((row) => row.map(() => 0));
-  for (const [i, { row, position }] of origins.entries())
-    gradient[row]![position - 1] = outputs["gradient"]![i]!;
-  const found = objectiveSums.flatMap((name) => {
-    const value = outputs[name]?.[0];
-    return value === undefined ? [] : [[name, value]];
-  });
-  return { loss: outputs["loss"]![0]!, gradient, sums: Object.fromEntries(found) };
+  return { loss, gradient, sums };
 }

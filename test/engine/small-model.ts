@@ -3,7 +3,7 @@ import type { TrainingRow } from "../../src/core/loss/training-row.ts";
 import type { LoraSpec } from "../../src/core/backend.ts";
 import { createRandom } from "../../src/util/random.ts";
 import type { LayerKind, ModelConfig } from "../../src/engine/model/model-config.ts";
-import { createPolicy, type Policy } from "../../src/engine/decoder/policy.ts";
+import { createPolicy, type Policy, writeTrained } from "../../src/engine/decoder/policy.ts";
 import { randomWeights } from "../../src/engine/model/random-weights.ts";
 import { Device } from "../../src/engine/tensor/device.ts";
 import type { Precision } from "../../src/engine/tensor/matrix.ts";
@@ -85,6 +85,24 @@ export function smallModel(
     if (!name.includes("norm") && !name.includes("lora_A"))
       for (let i = 0; i < data.length; i++) data[i]! *= 6;
   }
+  return policy;
+}
+
+/** What is trained, changed as an optimizer changes it. */
+export async function changeWeights(
+  policy: Policy,
+  change: (name: string, data: Float32Array) => void,
+): Promise<void> {
+  for (const [name, data] of policy.data) change(name, data);
+  await writeTrained(policy, policy.weights);
+}
+
+/** With an adapter that has an effect: B starts at zero, where A has no gradient. */
+export async function adaptedPolicy(options?: SmallPolicyOptions): Promise<Policy> {
+  const policy = await smallPolicy({ rank: 3, alpha: 6 }, options);
+  await changeWeights(policy, (name, data) => {
+    if (name.includes("lora_B")) data.set(data.map((_, i) => 0.1 * Math.cos(i)));
+  });
   return policy;
 }
 

@@ -38,12 +38,12 @@ it("a LoRA run is a model to start from: its adapter is merged into the base", a
   expect((await findModel(runDir)).path).toBe(path);
   const tokens = Int32Array.from({ length: 24 }, (_, i) => (i * 7) % 200);
   const row = trainingRow({ tokens, mask: new Uint8Array(24).fill(1) }, "here");
-  await using adapted = createLocalBackend({ threads: 1 });
+  await using adapted = createLocalBackend({ threads: 1, precision: "f32" });
   await start(adapted, "builtin:shop-tiny", 4);
   const [base] = await adapted.forward([row]);
   await adapted.loadState(join(checkpoint!, "weights"), 1);
   const [expected] = await adapted.forward([row]);
-  await using merged = createLocalBackend({ threads: 1 });
+  await using merged = createLocalBackend({ threads: 1, precision: "f32" });
   await start(merged, runDir);
   const [found] = await merged.forward([row]);
   const furthest = (a: Float32Array, b: Float32Array): number =>

@@ -20,7 +20,7 @@ const golden = JSON.parse(readFileSync(new URL("trl-golden.json", import.meta.ur
 async function steps(loss: "sft" | "dpo", train: readonly object[]): Promise<readonly Step[]> {
   const { examples, steps: totalBatches, dpoBeta, ...optim } = trlSettings;
   const logged: Step[] = [];
-  await using backend = createLocalBackend({ threads: 1 });
+  await using backend = createLocalBackend({ threads: 1, precision: "f32" });
   await fineTune({
     backend,
     config: {

@@ -110,7 +110,7 @@ describe("models over one base, and a key", () => {
   it("continues a response by its items, as the AI SDK sends them", async () => {
     const client = openai(url, "secret");
     const options = { model: "shop", max_output_tokens: 4, temperature: 0 } as const;
-    const one = { role: "user", content: "One" } as const;
+    const one = { role: "user", content: "Hello" } as const;
     const two = { role: "user", content: "Two" } as const;
     const { output, output_text: said } = await client.responses.create({
       ...options,

@@ -433,3 +433,145 @@ describe.each(["f32", "bf16"] as const)("what is sampled in %s", (precision) => 
     expect(compared).toBeGreaterThan(rollouts * 5);
   });
 });
+
+describe("what comes while a prompt is long", () => {
+  const long = { tokens: randomTokens(7, 600), params: params(7) };
+
+  it("samples for others between its pieces, and gives it the same bits", async () => {
+    const alone = await smallSampler();
+    const [expected] = await alone.sample(long);
+    const run = vi.spyOn(GenerationStep.prototype, "run");
+    const sampler = await smallSampler();
+    const other = sampler.sample({ tokens: randomTokens(1, 5), params: params(1) });
+    const [sample] = await sampler.sample(long);
+    await other;
+    const pieces = run.mock.calls.filter(([parts]) =>
+      parts.some(({ tokens }) => tokens[0] === long.tokens[0] && tokens.length >= 600),
+    );
+    run.mockRestore();
+    expect(bits(sample!)).toEqual(bits(expected!));
+    const mixed = pieces.filter(([parts, samples]) => parts.length === 2 && samples.length > 0);
+    expect(mixed.length).toBeGreaterThan(1);
+  });
+
+  it("ends it when it is aborted, and frees what it had", async () => {
+    const sampler = await smallSampler();
+    const controller = new AbortController();
+    const run = vi.spyOn(GenerationStep.prototype, "run").mockImplementationOnce(() => {
+      controller.abort();
+      return Promise.resolve([]);
+    });
+    const [sample] = await sampler.sample({ ...long, signal: controller.signal });
+    expect(run).toHaveBeenCalledTimes(1);
+    run.mockRestore();
+    expect(sample).toMatchObject({ stopReason: "aborted", tokens: new Int32Array(0) });
+    const [late] = await sampler.sample({ ...long, signal: controller.signal });
+    expect(late).toMatchObject({ stopReason: "aborted", tokens: new Int32Array(0) });
+  });
+
+  it("begins it anew where the weights change", async () => {
+    const policy = await smallPolicy();
+    const served = sharedDecoder(policy, lora);
+    await writeTrained(policy, served);
+    const sampler = new BatchSampler(served);
+    const original = GenerationStep.prototype.run;
+    let swapped: Promise<void> | undefined;
+    const run = vi.spyOn(GenerationStep.prototype, "run").mockImplementation(function (
+      this: GenerationStep,
+      ...input
+    ) {
+      swapped ??= sampler.swapWeights(async () => {
+        for (const data of policy.data.values())
+          for (let i = 0; i < data.length; i++) data[i]! *= -1.5;
+        await writeTrained(policy, served);
+      }, 7);
+      return original.apply(this, input);
+    });
+    const [sample] = await sampler.sample(long);
+    await swapped;
+    run.mockRestore();
+    const [expected] = await new BatchSampler(served).sample(long);
+    expect([...sample!.logprobs]).toEqual([...expected!.logprobs]);
+    expect(sample).toMatchObject({
+      weightVersion: 0,
+      weightChanges: [{ at: 0, weightVersion: 7 }],
+    });
+  });
+});
+
+describe("requests that end early", () => {
+  it("ends preempted, waiting and running sequences of an aborted request", async () => {
+    const sampler = await smallSampler({ maxSequences: 1 });
+    const controller = new AbortController();
+    let seen = 0;
+    const samples = await sampler.sample({
+      tokens: randomTokens(1, 10),
+      params: params(1),
+      n: 5,
+      signal: controller.signal,
+      onChunk: () => {
+        seen += 1;
+        if (seen === 60) controller.abort();
+      },
+    });
+    expect(samples.map(({ tokens }) => tokens.length)).toEqual([40, 20, 0, 0, 0]);
+    expect(samples.map(({ stopReason }) => stopReason)).toEqual([
+      "length",
+      ...Array.from({ length: 4 }, () => "aborted"),
+    ]);
+    const blockBytes = 4 * smallConfig.layers * smallConfig.kvHeads * 64 * (8 + 16);
+    const tight = await smallSampler({ cacheBytes: 3 * blockBytes });
+    const second = new AbortController();
+    const cramped = tight.sample({
+      tokens: randomTokens(1, 10),
+      params: params(1, { maxTokens: 200 }),
+      n: 4,
+      signal: second.signal,
+      onChunk: () => {
+        if (tight.totals.preempted > 1) second.abort();
+      },
+    });
+    const reasons = (await cramped).map(({ stopReason }) => stopReason);
+    expect(reasons).toContain("aborted");
+    const [after] = await tight.sample({ tokens: randomTokens(1, 10), params: params(1) });
+    expect(after!.tokens).toHaveLength(40);
+  });
+
+  it("rejects what a failed step was for, and serves what comes next", async () => {
+    const sampler = await smallSampler();
+    const request = { tokens: randomTokens(1, 10), params: params(1) };
+    const [expected] = await sampler.sample(request);
+    let swapped: Promise<void> | undefined;
+    const fails = vi.spyOn(GenerationStep.prototype, "run").mockImplementationOnce(() => {
+      swapped = sampler.swapWeights(() => undefined, 5);
+      return Promise.reject(new Error("out of memory"));
+    });
+    const other = { tokens: randomTokens(2, 100), params: params(2) };
+    const results = await Promise.allSettled([sampler.sample(other), sampler.sample(other)]);
+    fails.mockRestore();
+    await swapped;
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    const [after] = await sampler.sample(request);
+    expect([...after!.tokens]).toEqual([...expected!.tokens]);
+    expect(after!.weightVersion).toBe(5);
+  });
+
+  it.each([smallConfig.vocabSize, -1, 2 ** 31 - 1])(
+    "refuses the prompt id %i by name, and samples for the others as without it",
+    async (id) => {
+      const sampler = await smallSampler();
+      const good = { tokens: randomTokens(1, 70), params: params(1) };
+      const [alone] = await sampler.sample(good);
+      const bad = { tokens: Int32Array.of(3, 4, id, 5), params: params(2) };
+      const [refused, sampled] = await Promise.allSettled([
+        sampler.sample(bad),
+        sampler.sample(good),
+      ]);
+      expect(refused).toMatchObject({
+        status: "rejected",
+        reason: { code: "REQUEST_INVALID", fields: { position: 2, id, vocabSize: 48 } },
+      });
+      expect(sampled).toEqual({ status: "fulfilled", value: [alone] });
+    },
+  );
+});

@@ -3,25 +3,23 @@
  * softmax(logits / T), which plain JavaScript recomputes here from probabilities of every token.
  */
 import { describe, expect, it } from "vitest";
-import { defaultLoss, type LossSpec } from "../../core/loss/loss.ts";
-import type { TrainingRow } from "../../core/loss/training-row.ts";
-import { createNormal, createRandom } from "../../util/random.ts";
-import { randomTokens, rowOf, smallConfig, smallModel } from "../../../test/engine/small-model.ts";
-import type { PolicyModel } from "../model/policy-model.ts";
-import { PolicyTrainer } from "./policy-trainer.ts";
+import { defaultLoss, type LossSpec } from "../../../core/loss/loss.ts";
+import type { TrainingRow } from "../../../core/loss/training-row.ts";
+import { createNormal, createRandom } from "../../../util/random.ts";
+import {
+  adaptedPolicy,
+  changeWeights,
+  randomTokens,
+  rowOf,
+  smallConfig,
+  smallPolicy,
+} from "../../../../test/engine/small-model.ts";
+import { PolicyTrainer } from "./trainer.ts";
 
-const options = { threads: 1, memoryMiB: 100 };
+const options = { memoryMiB: 100 };
 const temperatures = [0.5, 0.7, 1.3];
 const lengths = [6, 11, 18, 18];
 const promptLength = 2;
-
-function adaptedModel(): PolicyModel {
-  const policy = smallModel({ rank: 3, alpha: 6 });
-  // B starts at zero, where A has no gradient.
-  for (const [name, data] of policy.data)
-    if (name.includes("lora_B")) data.set(data.map((_, i) => 0.1 * Math.cos(i)));
-  return policy;
-}
 
 /** [row][length][V] log-probabilities at temperature 1: logits but for a constant, which cancels. */
 async function allLogprobs(
@@ -77,8 +75,8 @@ describe("rows at a temperature", () => {
     "log-probabilities, loss, entropy and KL are those of softmax(logits / T): %s",
     async (_, temperature) => {
       const rows = rowsAt(temperature);
-      const trainer = new PolicyTrainer(adaptedModel(), options);
-      const reference = new PolicyTrainer(smallModel(), options);
+      const trainer = new PolicyTrainer(await adaptedPolicy(), options);
+      const reference = new PolicyTrainer(await smallPolicy(), options);
       const logits = await allLogprobs(trainer, rows);
       const logitsBefore = await allLogprobs(reference, rows);
       const forward = await trainer.forward(rows);
@@ -116,8 +114,6 @@ describe("rows at a temperature", () => {
       expect(metrics["kl_reference"]! / (distances / tokens)).toBeCloseTo(1, 3);
       expect(metrics["ratio_mean"]! / (ratios / tokens)).toBeCloseTo(1, 3);
       expect(metrics["loss"]! / sum).toBeCloseTo(1, 3);
-      await trainer.close();
-      await reference.close();
     },
   );
 
@@ -125,7 +121,7 @@ describe("rows at a temperature", () => {
     const rows = rowsAt(temperature);
     const loss: LossSpec = { ...defaultLoss, name: "importance_sampling", entropyCoef: 0.2 };
     // All weights: the head's own gradient goes another way than that of the layers below.
-    const policy = smallModel();
+    const policy = await smallPolicy();
     const trainer = new PolicyTrainer(policy, options);
     await trainer.forwardBackward(rows, loss);
     const gradients = new Map(
@@ -135,48 +131,47 @@ describe("rows at a temperature", () => {
     const normal = createNormal(createRandom(5));
     const norm = (a: Float32Array): number => Math.sqrt(a.reduce((sum, x) => sum + x * x, 0));
     for (let trial = 0; trial < 3; trial++) {
-      const directions = [...gradients].map(([name, gradient]) => {
-        const random = gradient.map(normal);
-        const [g, r] = [norm(gradient), norm(random)];
-        return { name, direction: gradient.map((x, i) => x / g + random[i]! / r) };
-      });
+      const directions = new Map(
+        Array.from(gradients, ([name, gradient]) => {
+          const random = gradient.map(normal);
+          const [g, r] = [norm(gradient), norm(random)];
+          return [name, gradient.map((x, i) => x / g + random[i]! / r)];
+        }),
+      );
       const lossAt = async (distance: number): Promise<number> => {
-        for (const { name, direction } of directions)
-          policy.data.set(
-            name,
-            before.get(name)!.map((x, i) => x + distance * direction[i]!),
-          );
+        await changeWeights(policy, (name, data) => {
+          const direction = directions.get(name)!;
+          data.set(before.get(name)!.map((x, i) => x + distance * direction[i]!));
+        });
         return (await trainer.forwardBackward(rows, loss))["loss"]!;
       };
       const step = 1e-3;
       const numeric = ((await lossAt(step)) - (await lossAt(-step))) / (2 * step);
-      const analytic = directions.reduce(
-        (sum, { name, direction }) =>
+      const analytic = [...directions].reduce(
+        (sum, [name, direction]) =>
           sum + gradients.get(name)!.reduce((dot, x, i) => dot + x * direction[i]!, 0),
         0,
       );
       expect(Math.abs(numeric - analytic)).toBeLessThan(0.002 * Math.abs(analytic));
     }
-    await trainer.close();
   });
 
-  it("at temperature 1 numbers are those of rows without one, bit by bit, beside other temperatures too", async () => {
+  it("at temperature 1 numbers are those of rows without one, bit by bit, next to other temperatures too", async () => {
     const run = async (
       rows: readonly TrainingRow[],
     ): Promise<readonly [Float32Array[], Record<string, number>, Map<string, Float32Array>]> => {
-      const trainer = new PolicyTrainer(smallModel(), { threads: 1, memoryMiB: 0 });
+      const trainer = new PolicyTrainer(await smallPolicy(), { memoryMiB: 0 });
       const forward = await trainer.forward(rows);
       const metrics = await trainer.forwardBackward(rows, { ...defaultLoss, entropyCoef: 0.1 });
       const gradients = new Map(
         [...trainer.accumulatedGradients].map(([name, data]) => [name, data.slice()]),
       );
-      await trainer.close();
       return [forward, metrics, gradients];
     };
     const bare = rowsAt(() => 1).map(withoutTemperature);
     const plain = await run(bare);
     expect(await run(rowsAt(() => 1))).toEqual(plain);
-    // A row without a weight in the loss, at another temperature: the graph is the tempered one.
+    // A row without a weight in the loss, at another temperature.
     const other = { ...rowsAt(() => 0.5)[0]!, advantages: new Float32Array(lengths[0]!) };
     const [forward] = await run([...rowsAt(() => 1), other]);
     expect(forward.slice(0, bare.length)).toEqual(plain[0]);

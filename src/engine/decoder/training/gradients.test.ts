@@ -9,16 +9,21 @@ import {
   lossAggregations,
   lossNames,
   type LossSpec,
-} from "../../core/loss/loss.ts";
-import type { TrainingRow } from "../../core/loss/training-row.ts";
-import { createNormal, createRandom } from "../../util/random.ts";
-import { randomTokens, rowOf, smallModel } from "../../../test/engine/small-model.ts";
-import type { PolicyModel } from "../model/policy-model.ts";
-import { PolicyTrainer } from "./policy-trainer.ts";
+} from "../../../core/loss/loss.ts";
+import type { TrainingRow } from "../../../core/loss/training-row.ts";
+import { createNormal, createRandom } from "../../../util/random.ts";
+import {
+  adaptedPolicy,
+  changeWeights,
+  randomTokens,
+  rowOf,
+} from "../../../../test/engine/small-model.ts";
+import type { Policy } from "../policy.ts";
+import { PolicyTrainer } from "./trainer.ts";
 
 /** Distance of a difference: the third derivative is felt above, rounding below. */
 const step = 1e-3;
-const options = { threads: 1, memoryMiB: 100 };
+const options = { memoryMiB: 100 };
 const spec = (name: LossSpec["name"], extra: Partial<LossSpec> = {}): LossSpec => ({
   ...defaultLoss,
   name,
@@ -44,14 +49,6 @@ const differentiable: readonly LossSpec[] = [
   ...lossNames.map((name) => spec(name, everything)),
 ].filter(({ name }) => name !== "cispo");
 
-function adaptedModel(): PolicyModel {
-  const policy = smallModel({ rank: 3, alpha: 6 });
-  // B starts at zero, where A has no gradient.
-  for (const [name, data] of policy.data)
-    if (name.includes("lora_B")) data.set(data.map((_, i) => 0.1 * Math.cos(i)));
-  return policy;
-}
-
 /** Ratios from about 0.5 to 2, beyond every limit on both sides. */
 async function makeRows(trainer: PolicyTrainer): Promise<TrainingRow[]> {
   const bare = [6, 11, 18, 18].map((length, i) => rowOf(randomTokens(i + 1, length), 2));
@@ -69,7 +66,7 @@ const lossOf = async (trainer: PolicyTrainer, rows: readonly TrainingRow[], loss
   (await trainer.forwardBackward(rows, loss))["loss"]!;
 
 async function gradientsOf(
-  policy: PolicyModel,
+  policy: Policy,
   rows: readonly TrainingRow[],
   loss: LossSpec,
 ): Promise<Map<string, Float32Array>> {
@@ -78,7 +75,6 @@ async function gradientsOf(
   const gradients = [...trainer.accumulatedGradients].map(
     ([name, gradient]) => [name, gradient.slice()] as const,
   );
-  await trainer.close();
   return new Map(gradients);
 }
 
@@ -90,36 +86,36 @@ describe("gradients of a whole model equal finite differences", () => {
   it.each(differentiable.map((loss) => [JSON.stringify(loss), loss] as const))(
     "%s",
     async (_, loss) => {
-      const policy = adaptedModel();
+      const policy = await adaptedPolicy();
       const trainer = new PolicyTrainer(policy, options);
       const weighted = await makeRows(trainer);
       // gspo fixes a row's ratio for each token, so that only equal weights give its value's gradient.
       const rows = loss.name === "gspo" ? weighted.map(withoutWeights) : weighted;
       const gradients = await gradientsOf(policy, rows, loss);
-      const before = new Map(policy.data);
+      const before = new Map(Array.from(policy.data, ([name, data]) => [name, data.slice()]));
       const normal = createNormal(createRandom(5));
       for (let trial = 0; trial < 3; trial++) {
         // Along a tensor's own gradient a wrong size shows, along random ones a wrong element.
-        const directions = [...gradients].map(([name, gradient]) => {
-          const random = unit(gradient.map(normal));
-          return { name, direction: unit(gradient).map((x, i) => x + random[i]!) };
-        });
+        const directions = new Map(
+          Array.from(gradients, ([name, gradient]) => {
+            const random = unit(gradient.map(normal));
+            return [name, unit(gradient).map((x, i) => x + random[i]!)];
+          }),
+        );
         const lossAt = async (distance: number): Promise<number> => {
-          for (const { name, direction } of directions)
-            policy.data.set(
-              name,
-              before.get(name)!.map((x, i) => x + distance * direction[i]!),
-            );
+          await changeWeights(policy, (name, data) => {
+            const direction = directions.get(name)!;
+            data.set(before.get(name)!.map((x, i) => x + distance * direction[i]!));
+          });
           return lossOf(trainer, rows, loss);
         };
         const numeric = ((await lossAt(step)) - (await lossAt(-step))) / (2 * step);
-        const analytic = directions.reduce(
-          (sum, { name, direction }) => sum + dot(gradients.get(name)!, direction),
+        const analytic = [...directions].reduce(
+          (sum, [name, direction]) => sum + dot(gradients.get(name)!, direction),
           0,
         );
         expect(Math.abs(numeric - analytic)).toBeLessThan(0.001 * Math.abs(analytic));
       }
-      await trainer.close();
     },
   );
 });
@@ -129,11 +125,10 @@ describe("cispo", () => {
   it.each([spec("cispo"), spec("cispo", everything)])(
     "has the gradient of cross-entropy whose tokens weigh the limited ratio times the advantage",
     async (loss) => {
-      const policy = adaptedModel();
+      const policy = await adaptedPolicy();
       const trainer = new PolicyTrainer(policy, options);
       const rows = await makeRows(trainer);
       const logprobs = await trainer.forward(rows);
-      await trainer.close();
       const weighed = rows.map((row, i) => ({
         ...row,
         weights: row.weights!.map((weight, k) => {
