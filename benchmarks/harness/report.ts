@@ -3,7 +3,6 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { arch, availableParallelism, cpus, release, totalmem, type } from "node:os";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { runtimeVersion } from "../../src/engine/runtime.ts";
 import type { BenchmarkOptions } from "./benchmark.ts";
 import { type CpuFeature, cpuFeatures } from "./cpu-features.ts";
 import type { Result } from "./result.ts";
@@ -20,7 +19,6 @@ export interface Report {
   };
   readonly versions: {
     readonly node: string;
-    readonly onnxruntime: string;
     readonly agentTrainer: string;
     /** Of peers, by their names. */
     readonly [peer: string]: string;
@@ -53,7 +51,6 @@ export async function makeReport(
     },
     versions: {
       node: process.versions.node,
-      onnxruntime: await runtimeVersion(),
       agentTrainer: version,
       ...peerVersions,
     },

@@ -8,7 +8,7 @@ import { loadModelRenderer } from "../../src/backends/local/load-model.ts";
 import { openModel } from "../../src/cli/load/open-model.ts";
 import { reportModel } from "../../src/cli/report/model-report.ts";
 import { AgentTrainerError } from "../../src/core/errors.ts";
-import { loadPolicyModel } from "../../src/engine/model/policy-model.ts";
+import { openPolicy } from "./open-policy.ts";
 import { writeSmallModel } from "./write-small-model.ts";
 import { processorClock } from "../processor-time.ts";
 
@@ -39,7 +39,7 @@ async function complaints(folder: string): Promise<string> {
   const texts: string[] = [];
   const attempts = [
     async () => texts.push(...(await reportModel(await openModel(folder))).problems),
-    () => loadPolicyModel(folder, { lora: null, seed: 0 }),
+    () => openPolicy(folder),
     () => loadModelRenderer(folder),
   ];
   for (const attempt of attempts) {

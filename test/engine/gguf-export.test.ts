@@ -12,8 +12,8 @@ import { openGguf } from "../../src/engine/checkpoint/gguf/gguf-file.ts";
 import { mergeAdapter, readLoraAdapter } from "../../src/engine/checkpoint/lora-adapter.ts";
 import { openModelSource } from "../../src/engine/checkpoint/open-model-source.ts";
 import type { ModelSource } from "../../src/engine/checkpoint/model-source.ts";
-import { loadPolicyModel } from "../../src/engine/model/policy-model.ts";
-import { PolicyTrainer } from "../../src/engine/training/policy-trainer.ts";
+import { openPolicy } from "./open-policy.ts";
+import { PolicyTrainer } from "../../src/engine/decoder/training/trainer.ts";
 import { readGgufTokenizer } from "../../src/tokenizers/gguf-tokenizer.ts";
 import { writeGgufTokenizer } from "../../src/tokenizers/gguf-vocabulary.ts";
 import { createTokenizer } from "../../src/tokenizers/tokenizer.ts";
@@ -175,15 +175,14 @@ describe("adapters", () => {
       const out = join(folder, name);
       const assets = findModelAssets(fixture("parity/llama-tied"));
       await exportFolder(mergeAdapter(base, adapter), out, { format: "f32", assets });
-      const policy = await loadPolicyModel(out, { lora: null, seed: 1 });
+      const policy = await openPolicy(out);
       const { tokens, logprobs } = JSON.parse(
         readFileSync(fixture(`adapters/${name}/expected.json`), "utf8"),
       ) as { tokens: number[]; logprobs: number[] };
-      const trainer = new PolicyTrainer(policy, { threads: 1, memoryMiB: 100 });
+      const trainer = new PolicyTrainer(policy, { memoryMiB: 100 });
       const [ours] = await trainer.forward([rowOf(Int32Array.from(tokens), 1)]);
       for (const [i, theirs] of logprobs.entries())
         expect(Math.abs(ours![i + 1]! - theirs)).toBeLessThan(1e-4);
-      await trainer.close();
     },
   );
 

@@ -18,8 +18,8 @@ import {
 import { openModelSource } from "../../src/engine/checkpoint/open-model-source.ts";
 import type { ModelSource } from "../../src/engine/checkpoint/model-source.ts";
 import { parseModelConfig } from "../../src/engine/model/parse-config.ts";
-import { loadPolicyModel } from "../../src/engine/model/policy-model.ts";
-import { PolicyTrainer } from "../../src/engine/training/policy-trainer.ts";
+import { openPolicy } from "./open-policy.ts";
+import { PolicyTrainer } from "../../src/engine/decoder/training/trainer.ts";
 import { rowOf } from "./small-model.ts";
 
 const fixture = (path: string): string =>
@@ -109,12 +109,11 @@ describe("models that llama.cpp converted", () => {
       const { tokens, logprobs } = JSON.parse(
         readFileSync(fixture("parity/llama-3-rope/expected.json"), "utf8"),
       ) as { tokens: number[]; logprobs: number[] };
-      const policy = await loadPolicyModel(fixture("gguf/llama-3-rope.gguf"), { lora, seed: 1 });
-      const trainer = new PolicyTrainer(policy, { threads: 1, memoryMiB: 100 });
+      const policy = await openPolicy(fixture("gguf/llama-3-rope.gguf"), lora);
+      const trainer = new PolicyTrainer(policy, { memoryMiB: 100 });
       const [ours] = await trainer.forward([rowOf(Int32Array.from(tokens), 1)]);
       for (const [i, theirs] of logprobs.entries())
         expect(Math.abs(ours![i + 1]! - theirs)).toBeLessThan(1e-4);
-      await trainer.close();
     },
   );
 });

@@ -7,7 +7,6 @@ import { createPolicy, type Policy, writeTrained } from "../../src/engine/decode
 import { randomWeights } from "../../src/engine/model/random-weights.ts";
 import { Device } from "../../src/engine/tensor/device.ts";
 import type { Precision } from "../../src/engine/tensor/matrix.ts";
-import { randomPolicyModel, type PolicyModel } from "../../src/engine/model/policy-model.ts";
 
 const layerKind: LayerKind = {
   rope: {
@@ -73,19 +72,6 @@ export function smallPolicy(
 ): Promise<Policy> {
   const device = new Device({ threads });
   return createPolicy(config, weights, { device, lora, seed: 11, precision });
-}
-
-/** Random weights, larger than usual so that predictions are far from uniform. */
-export function smallModel(
-  lora: LoraSpec | null = null,
-  config: ModelConfig = smallConfig,
-): PolicyModel {
-  const policy = randomPolicyModel(config, { lora, seed: 11 });
-  for (const [name, data] of policy.data) {
-    if (!name.includes("norm") && !name.includes("lora_A"))
-      for (let i = 0; i < data.length; i++) data[i]! *= 6;
-  }
-  return policy;
 }
 
 /** What is trained, changed as an optimizer changes it. */

@@ -2,9 +2,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { encodeSafetensors } from "../../src/engine/checkpoint/safetensors.ts";
+import { baseParameters } from "../../src/engine/model/parameters.ts";
 import { parseModelConfig } from "../../src/engine/model/parse-config.ts";
 import { readGgufTokenizer } from "../../src/tokenizers/gguf-tokenizer.ts";
-import { smallModel } from "./small-model.ts";
+import { smallWeights } from "./small-model.ts";
 
 /** GPT-2's letter for each byte. */
 function byteLetters(): string[] {
@@ -55,9 +56,13 @@ export async function writeSmallModel(folder: string): Promise<void> {
     max_position_embeddings: 256,
     tie_word_embeddings: true,
   };
-  const { data, shapes } = smallModel(null, parseModelConfig(config, "small"));
+  const shape = parseModelConfig(config, "small");
+  const weights = smallWeights(shape);
   const tensors = new Map(
-    Array.from(data, ([name, values]) => [name, { shape: shapes.get(name)!, data: values }]),
+    baseParameters(shape).map((spec) => [
+      spec.name,
+      { shape: spec.shape, data: weights.get(spec.name)! },
+    ]),
   );
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "model.safetensors"), encodeSafetensors(tensors));

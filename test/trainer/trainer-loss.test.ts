@@ -9,16 +9,16 @@ import {
   type OptimSpec,
 } from "../../src/core/loss/loss.ts";
 import type { TrainingRow } from "../../src/core/loss/training-row.ts";
-import { PolicyTrainer } from "../../src/engine/training/policy-trainer.ts";
+import { PolicyTrainer } from "../../src/engine/decoder/training/trainer.ts";
 import { updateWithTrainerLoss } from "../../src/trainer/update/trainer-loss.ts";
-import { randomTokens, rowOf, smallModel } from "../engine/small-model.ts";
+import { randomTokens, rowOf, smallPolicy } from "../engine/small-model.ts";
 
 const optim: OptimSpec = { ...defaultOptim, learningRate: 1e-3 };
 
 /** A model of its own, with rows that it did not draw itself. */
 async function setUp() {
-  const policy = smallModel({ rank: 4, alpha: 8 });
-  const trainer = new PolicyTrainer(policy, { threads: 1, memoryMiB: 4 });
+  const policy = await smallPolicy({ rank: 4, alpha: 8 });
+  const trainer = new PolicyTrainer(policy, { memoryMiB: 4 });
   const bare = [8, 14, 21].map((length, i) => rowOf(randomTokens(i + 1, length), 3));
   const now = await trainer.forward(bare);
   const rows = bare.map((row, i): TrainingRow => {
@@ -34,7 +34,7 @@ async function setUp() {
     forward: (some: readonly TrainingRow[]) => trainer.forward(some),
     async updatePolicy(some: readonly TrainingRow[], loss: LossSpec, numbers: OptimSpec) {
       const metrics = await trainer.forwardBackward(some, loss);
-      return { ...metrics, ...trainer.optimStep(numbers) };
+      return { ...metrics, ...(await trainer.optimStep(numbers)) };
     },
   };
   return { policy, trainer, rows, backend };
@@ -72,11 +72,10 @@ describe("an update by slopes", () => {
       for (const [i, weight] of ours.policy.data.get(name)!.entries())
         expect(Math.abs(weight - expected[i]!), `${name}[${i}]`).toBeLessThan(2e-5);
     }
-    await Promise.all([own.trainer.close(), ours.trainer.close()]);
   });
 
   it("gives each role its own loss", async () => {
-    const { backend, rows, trainer } = await setUp();
+    const { backend, rows } = await setUp();
     const seen: string[] = [];
     const silent = (role: string) => {
       seen.push(role);
@@ -100,6 +99,5 @@ describe("an update by slopes", () => {
     // -log p has the slope -1, whatever the advantage; its weights are in it.
     for (let k = 3; k < judge!.tokens.length; k++)
       expect(judge!.advantages[k]).toBeCloseTo(1 + 0.5 * Math.cos(k), 6);
-    await trainer.close();
   });
 });

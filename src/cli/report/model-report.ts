@@ -5,7 +5,6 @@ import type { ModelSource } from "../../engine/checkpoint/model-source.ts";
 import { fitSource } from "../../engine/model/fit-source.ts";
 import { cacheBytesPerToken, type ModelConfig } from "../../engine/model/model-config.ts";
 import { loraParameters } from "../../engine/model/parameters.ts";
-import { requirePlainDecoder } from "../../engine/model/plain-decoder.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
 import type { OpenedModel } from "../load/open-model.ts";
 
@@ -77,7 +76,6 @@ export async function reportModel({
   const types: Record<string, number> = {};
   for (const { type } of tensors) types[type] = (types[type] ?? 0) + 1;
   const fitted = await attempt(problems, () => fitSource(source));
-  if (fitted !== null) await attempt(problems, () => requirePlainDecoder(fitted.config, basePath));
   const files = await attempt(problems, () => loadTokenizerFiles(basePath));
   const renderer =
     files === null ? null : await attempt(problems, () => loadModelRenderer(basePath));

@@ -3,7 +3,12 @@ import type { LogitRules } from "../../core/grammar.ts";
 import type { Sample, SamplingParams } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { createRandom } from "../../util/random.ts";
-import { randomTokens, rowOf, smallConfig, smallModel } from "../../../test/engine/small-model.ts";
+import {
+  randomTokens,
+  rowOf,
+  smallConfig,
+  smallWeights,
+} from "../../../test/engine/small-model.ts";
 import { createPolicy, sharedDecoder, writeTrained, type Policy } from "../decoder/policy.ts";
 import { PolicyTrainer } from "../decoder/training/trainer.ts";
 import type { ModelConfig } from "../model/model-config.ts";
@@ -42,8 +47,10 @@ async function smallPolicy({
   config = smallConfig,
   change = (_, data) => data,
 }: PolicyCase = {}): Promise<Policy> {
-  const model = smallModel(adapted ? lora : null, config);
-  const base = model.base.map(({ name }) => [name, change(name, model.data.get(name)!)] as const);
+  const base = Array.from(
+    smallWeights(config),
+    ([name, data]) => [name, change(name, data)] as const,
+  );
   const device = new Device({ threads });
   const policy = await createPolicy(config, base, {
     device,

@@ -1,5 +1,7 @@
 /** Matrices rounded to 8-bit integers: symmetric, with one scale for each output. */
-import { largestInteger } from "../graph/integer-product.ts";
+
+/** Symmetric: -128 is not used. */
+const largestInteger = 127;
 
 export interface Int8Matrix {
   readonly outputs: number;

@@ -1,11 +1,6 @@
 /** A sequence whose probabilities are NaN: it is dropped, and nothing of it stays in a cache. */
 import { AgentTrainerError } from "../../core/errors.ts";
 
-/** A single NaN spoils a whole softmax. */
-export function areNumbers(probabilities: Float32Array): boolean {
-  return Number.isFinite(probabilities[0]);
-}
-
 /** @param where in the sequence */
 export function notNumbers(where: string): AgentTrainerError {
   return new AgentTrainerError({

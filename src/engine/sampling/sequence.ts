@@ -3,7 +3,6 @@ import type { Sample, SampleRequest, StopReason, WeightChange } from "../../core
 import { createRandom, deriveSeed } from "../../util/random.ts";
 import type { CompiledRules } from "../logit-rules/compiler.ts";
 import type { RuleState } from "../logit-rules/rule-state.ts";
-import type { BucketSequence } from "./decode-bucket.ts";
 import { isTempered, type SampledToken } from "./sample-token.ts";
 
 export interface QueuedRequest {
@@ -21,7 +20,7 @@ export interface QueuedRequest {
   readonly reject: (error: unknown) => void;
 }
 
-export interface Sequence extends BucketSequence {
+export interface Sequence {
   readonly request: QueuedRequest;
   /** Smaller is older. */
   readonly order: number;
@@ -35,6 +34,8 @@ export interface Sequence extends BucketSequence {
   readonly logprobs: number[];
   /** At the sampling temperature; null where `logprobs` are those. */
   readonly temperedLogprobs: number[] | null;
+  /** Of its tokens, those whose keys and values are there. */
+  cached: number;
   /** Of the latest token. */
   version: number;
   readonly changes: WeightChange[];
@@ -63,25 +64,8 @@ export function newSequence(
     temperedLogprobs: isTempered(params) ? [] : null,
     version: request.weightVersion,
     changes: [],
-    cached: tokens.length,
-    pending: 0,
+    cached: 0,
   };
-}
-
-/** The token that follows what is cached, if it was sampled before the cache was freed. */
-export function sampledAlready({ tokens, cached, promptTokens }: Sequence): number | undefined {
-  return tokens[cached - promptTokens];
-}
-
-/** Tokens that its cache had, or will have again, before its next sample. */
-export function farthestCached({ promptTokens, tokens }: Sequence): number {
-  // The token sampled last is not cached yet.
-  return promptTokens + Math.max(0, tokens.length - 1);
-}
-
-/** Whether its next step is followed by sampling, or by a token that it has already sampled. */
-export function samplesNext({ tokens, cached, promptTokens }: Sequence): boolean {
-  return tokens.length === cached + 1 - promptTokens;
 }
 
 /** @returns why the sequence ends with it, or null. */
@@ -98,7 +82,6 @@ export function recordToken(
   sequence.tokens.push(token);
   sequence.logprobs.push(logprob);
   sequence.temperedLogprobs?.push(temperedLogprob ?? logprob);
-  sequence.pending = token;
   sequence.rules?.accept(token);
   onChunk?.({
     index: sequence.index,

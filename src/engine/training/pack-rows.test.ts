@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { defaultLoss, defaultOptim, lossNames } from "../../core/loss/loss.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
-import { randomTokens, rowOf, smallConfig, smallModel } from "../../../test/engine/small-model.ts";
-import { maskedScore } from "../model/attention.ts";
-import { makeMicroBatches, type MicroBatch } from "./batch.ts";
+import { randomTokens, rowOf, smallConfig, smallPolicy } from "../../../test/engine/small-model.ts";
+import { rowFactors } from "../../core/loss/aggregation.ts";
+import { makeMicroBatches, type MicroBatch } from "../decoder/training/micro-batch.ts";
+import { PolicyTrainer } from "../decoder/training/trainer.ts";
 import { batchLimits } from "./memory.ts";
 import type { BatchLimits, BatchSize } from "./batch-limits.ts";
 import { extentOf, packRows } from "./pack-rows.ts";
-import { PolicyTrainer } from "./policy-trainer.ts";
 
 /** `prompt` and a continuation of `own` tokens, which are trained. */
 const continued = (prompt: Int32Array, seed: number, own: number): TrainingRow =>
@@ -25,6 +25,9 @@ const membersOf = (rows: readonly TrainingRow[], fit: BatchLimits["fit"]): numbe
   pack(rows, { ...roomy, fit })
     .map(({ members }) => members.map(({ index }) => index))
     .toSorted((a, b) => a[0]! - b[0]!);
+
+const batchesOf = (all: readonly TrainingRow[], limits: BatchLimits): readonly MicroBatch[] =>
+  makeMicroBatches(all, rowFactors(all, defaultLoss.aggregation), limits, null);
 
 const prompts = [randomTokens(1, 20), randomTokens(2, 30)];
 const rows = [
@@ -69,28 +72,17 @@ describe("packRows", () => {
 
   it("lets a token see the shared beginning and what comes before it in its own row", () => {
     const pair = [1, 2].map((own) => continued(Int32Array.of(1, 2, 3), own, own));
-    const [{ modelInputs }] = makeMicroBatches(pair, defaultLoss, roomy) as [MicroBatch];
-    const seen = (kind: "prefix" | "suffix"): string[] => {
-      const { data, shape } = modelInputs[`${kind}_mask`];
-      const keys = shape.at(-1)!;
-      return Array.from({ length: data.length / keys }, (_, i) =>
-        [...data.subarray(i * keys, (i + 1) * keys)]
-          .map((value) => (value === maskedScore ? "." : "x"))
-          .join(""),
-      );
-    };
+    const [batch] = batchesOf(pair, roomy) as [MicroBatch];
     // 1 2, then what the longer row has of its own, then the other's.
-    expect(seen("prefix")).toEqual(["x.", "xx"]);
-    expect(seen("suffix")).toEqual(["xxx.", "xxxx", "xxx.", "xxxx"]);
-    const numbers = (name: keyof typeof modelInputs): number[] =>
-      [...modelInputs[name].data].map(Number);
-    expect(numbers("positions")).toEqual([0, 1, 2, 3, 2]);
-    // 5 stands for no token, where the second row is padded, 2 and 4 for no place.
-    expect(numbers("prefix_tokens")).toEqual([0, 1]);
-    expect(numbers("prefix_places")).toEqual([0, 1, 2, 2, 2]);
-    expect(numbers("suffix_tokens")).toEqual([2, 3, 4, 5]);
-    expect(numbers("suffix_places")).toEqual([4, 4, 0, 1, 2]);
-    expect(numbers("suffix_prefixes")).toEqual([1, 1]);
+    expect([...batch.ids]).toEqual([1, 2, 3, pair[1]!.tokens[3], 3]);
+    expect([...batch.positions]).toEqual([0, 1, 2, 3, 2]);
+    expect(batch.segments).toEqual([
+      { start: 0, length: 2, prefix: null },
+      { start: 2, length: 2, prefix: 0 },
+      { start: 4, length: 1, prefix: 0 },
+    ]);
+    expect([...batch.places]).toEqual([2, 3, 4]);
+    expect([...batch.targets]).toEqual([...pair[1]!.tokens.subarray(3), pair[0]!.tokens[3]]);
   });
 });
 
@@ -100,29 +92,29 @@ describe("a packed batch gives what its rows give one by one", () => {
     // Here layers of a single row are computed again already.
     ["ppo", 0.42, true] as const,
   ];
-  it.each(cases)("%s, within %d MiB", async (name, memoryMiB, checkpointed) => {
-    const config = checkpointed ? { ...smallConfig, layers: 6 } : smallConfig;
+  it.each(cases)("%s, within %d MiB", async (name, memoryMiB, isRecomputed) => {
+    const layerKinds = Array.from({ length: 6 }, () => smallConfig.layerKinds[0]!);
+    const config = isRecomputed ? { ...smallConfig, layers: 6, layerKinds } : smallConfig;
     const limits = batchLimits(config, memoryMiB);
-    const batches = makeMicroBatches(rows, defaultLoss, limits);
-    expect(batches.map((batch) => batch.checkpointed)).toContain(checkpointed);
-    expect(Math.max(...batches.map(({ lossInputs }) => lossInputs.row_shares.shape[0]!))).toBe(
-      checkpointed ? 3 : 5,
-    );
+    const batches = batchesOf(rows, limits);
+    expect(batches.map((batch) => batch.isRecomputed)).toContain(isRecomputed);
+    expect(Math.max(...batches.map((batch) => batch.rows.length))).toBe(isRecomputed ? 3 : 5);
 
     const loss = { ...defaultLoss, name, aggregation: "token-sum" } as const;
-    const trainer = new PolicyTrainer(smallModel(null, config), { threads: 2, memoryMiB });
+    const trainer = new PolicyTrainer(await smallPolicy(null, { config, threads: 2 }), {
+      memoryMiB,
+    });
     const gradients = (): [string, Float32Array][] =>
       [...trainer.accumulatedGradients].map(([key, value]) => [key, value.slice()]);
     const together = await trainer.forwardBackward(rows, loss);
     const found = new Map(gradients());
     const logprobs = await trainer.forward(rows);
-    trainer.optimStep({ ...defaultOptim, learningRate: 0 });
+    await trainer.optimStep({ ...defaultOptim, learningRate: 0 });
     let total = 0;
     for (const [i, row] of rows.entries()) {
       total += (await trainer.forwardBackward([row], loss))["loss"]!;
       const [alone] = await trainer.forward([row]);
-      for (const [k, l] of alone!.entries())
-        expect(Math.abs(logprobs[i]![k]! - l)).toBeLessThan(1e-5);
+      expect(logprobs[i]).toEqual(alone);
     }
     expect(Math.abs(together["loss"]! - total)).toBeLessThan(1e-4 * Math.abs(total) + 1e-5);
     for (const [key, expected] of gradients()) {
@@ -130,6 +122,5 @@ describe("a packed batch gives what its rows give one by one", () => {
       for (const [i, g] of expected.entries())
         expect(Math.abs(found.get(key)![i]! - g), key).toBeLessThan(1e-4 * largest);
     }
-    await trainer.close();
   });
 });

@@ -6,7 +6,6 @@ import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { groupBy } from "../../util/group-by.ts";
 import type { BatchLimits } from "./batch-limits.ts";
 import { suffixOf, mayGrow, together, prefixOf, type Extent } from "./extent.ts";
-import type { Segment } from "./segments.ts";
 
 export interface IndexedRow {
   readonly row: TrainingRow;
@@ -65,6 +64,15 @@ export function extentOf({ shared, members }: Pack): Extent {
     (extent, member) => together(extent, suffixOf(ownTokens(member, shared))),
     prefixOf(shared),
   );
+}
+
+/** Consecutive tokens; each attends to those before it. */
+export interface Segment {
+  /** Place of its first token. */
+  readonly start: number;
+  readonly length: number;
+  /** The prefix that all of its tokens attend to as well. */
+  readonly prefix: Segment | null;
 }
 
 /** Packs one after another: each pack's shared prefix, then each member's suffix. */

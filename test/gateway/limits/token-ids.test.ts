@@ -1,15 +1,15 @@
 /** Prompt ids that the model does not have: refused in the protocol's shape, and nobody else notices. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BatchSampler } from "../../../src/engine/sampling/batch-sampler.ts";
+import { BatchSampler } from "../../../src/engine/generation/batch-sampler.ts";
 import { createGateway, type Gateway } from "../../../src/gateway/index.ts";
 import { createByteRenderer } from "../../../src/testing/index.ts";
-import { randomTokens, smallConfig, smallModel } from "../../engine/small-model.ts";
+import { randomTokens, smallConfig, smallPolicy } from "../../engine/small-model.ts";
 
 let gateway: Gateway;
 let sampler: BatchSampler;
 
 beforeAll(async () => {
-  sampler = await BatchSampler.create(smallModel(), { threads: 1 });
+  sampler = new BatchSampler((await smallPolicy()).weights);
   gateway = createGateway({
     target: { kind: "sampler", sampler, renderer: createByteRenderer() },
     model: "m",

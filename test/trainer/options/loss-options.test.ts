@@ -5,7 +5,7 @@ import { tinkerLoss } from "../../../src/backends/tinker/losses.ts";
 import { encodeLoss } from "../../../src/backends/verl/loss-wire.ts";
 import { rowFactors } from "../../../src/core/loss/aggregation.ts";
 import type { LossSpec } from "../../../src/core/loss/loss.ts";
-import { lossParameterTensors } from "../../../src/engine/loss/parameters.ts";
+import { runObjective } from "../../engine/run-objective.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import type { TrainConfig } from "../../../src/config/train-config.ts";
 import { planLoss } from "../../../src/trainer/update/loss-plan.ts";
@@ -53,11 +53,14 @@ describe("constants of losses", () => {
   const dro = ["algorithm.loss_fn=dro", "algorithm.dro_beta=0.3"];
 
   it("reach the embedded engine", () => {
-    const tensors = lossParameterTensors(specOf(...sapo, "algorithm.dro_beta=0.25"));
-    const value = (name: string): number => tensors[`loss:${name}`]!.data[0] as number;
-    expect([value("sapoTauPositive"), value("sapoTauNegative"), value("droBeta")]).toEqual([
-      2, 0.5, 0.25,
-    ]);
+    const gate = (tau: number, ratio: number): number =>
+      4 / tau / (1 + Math.exp(-tau * (ratio - 1)));
+    const lossOf = (spec: LossSpec, advantage: number): number =>
+      runObjective({ now: [[0.7]], sampled: [[0]], advantages: [advantage] }, spec).loss;
+    const ratio = Math.exp(0.7);
+    expect(lossOf(specOf(...sapo), 1)).toBeCloseTo(-gate(2, ratio), 12);
+    expect(lossOf(specOf(...sapo), -1)).toBeCloseTo(gate(0.5, ratio), 12);
+    expect(lossOf(specOf(...dro), 1)).toBeCloseTo(-0.7 + (0.3 / 2) * 0.7 ** 2, 6);
   });
   it("reach verl's workers", () => {
     expect(encodeLoss(specOf(...sapo, "algorithm.dro_beta=0.3"))).toMatchObject({
