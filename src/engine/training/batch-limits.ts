@@ -1,18 +1,20 @@
-/** What a batch may hold, by the memory it takes; see `memory.ts`. */
-export interface BatchSize {
-  /** Tokens that are computed. */
-  readonly tokens: number;
-  /** Pairs of tokens that attention computes, including padding. */
-  readonly scores: number;
-  /** Tokens that are attended to: a shared one counts for every row. */
-  readonly keys: number;
-}
+/** What a micro-batch may hold, by the memory it takes; see `memory.ts`. */
 
 /** With all layers' activations, only when layers are recomputed in the backward pass, or not at all. */
 export type Fit = "kept" | "recomputed" | "exceeded";
 
 export interface BatchLimits {
-  fit(size: BatchSize): Fit;
+  /** @param tokens that are computed */
+  fit(tokens: number): Fit;
   /** Trained tokens whose logits are in memory at the same time. */
   readonly headChunkRows: number;
+}
+
+/** From here on more tokens are not computed faster, and others wait longer for a layer to end. */
+const mostTokens = 4096;
+
+/** Whether a batch of `now` tokens may become one of `grown`, which must not exceed the limits more than it does. */
+export function mayGrow(limits: BatchLimits, now: number, grown: number): boolean {
+  const fit = limits.fit(grown);
+  return grown <= mostTokens && fit !== "exceeded" && fit === limits.fit(now);
 }

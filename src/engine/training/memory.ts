@@ -3,29 +3,28 @@
  * guarantee.
  */
 import type { ModelConfig } from "../model/model-config.ts";
-import type { BatchLimits, BatchSize } from "./batch-limits.ts";
+import type { BatchLimits } from "./batch-limits.ts";
 
 const bytesPerFloat = 4;
 
-/**
- * What the backward pass keeps of one layer: for a token some 14 tensors of hidden size and 5 of
- * feed-forward size, for a score 2 of each head, for a key itself and its value.
- */
-function floatsOfLayer(config: ModelConfig, { tokens, scores, keys }: BatchSize): number {
-  const { hiddenSize, ffnSize, heads, kvHeads, headSize } = config;
-  const ofToken = 14 * hiddenSize + 5 * ffnSize;
-  return tokens * ofToken + scores * 2 * heads + keys * 2 * kvHeads * headSize;
+/** What the backward pass keeps of one layer for each token; see `LayerActivations`. */
+function floatsOfLayer(config: ModelConfig): number {
+  const { hiddenSize, ffnSize, heads, kvHeads, headSize, norms, queryKeyNorm } = config;
+  const after = [norms.afterAttention, norms.afterFeedForward].filter((norm) => norm !== null);
+  const projected = (heads + 2 * kvHeads) * headSize * (queryKeyNorm === "none" ? 1 : 2);
+  return (4 + after.length) * hiddenSize + projected + heads * headSize + 3 * ffnSize;
 }
 
 /**
- * Bytes that a batch takes until the backward pass is over; with recomputed layers, a hidden
- * state per layer, and one layer at a time.
+ * Bytes that a batch takes until the backward pass is over; with recomputed layers, a hidden state per layer, and one
+ * layer at a time. Attention keeps no scores.
  */
-export function bytesOfBatch(config: ModelConfig, size: BatchSize, recomputed: boolean): number {
-  const layer = floatsOfLayer(config, size);
-  const hidden = size.tokens * config.hiddenSize;
-  const layers = recomputed ? config.layers * hidden + 2 * layer : config.layers * layer;
-  return bytesPerFloat * (layers + 4 * hidden);
+export function bytesOfBatch(config: ModelConfig, tokens: number, recomputed: boolean): number {
+  const { hiddenSize, layers } = config;
+  const layer = floatsOfLayer(config);
+  // Gradients of one layer take as much as what is kept of it.
+  const floats = recomputed ? layers * hiddenSize + 2 * layer : (layers + 1) * layer;
+  return bytesPerFloat * tokens * (floats + 4 * hiddenSize);
 }
 
 /** Logits of one chunk. Large enough for matrix products at full speed, small compared to the rest. */
@@ -35,10 +34,10 @@ const headChunkBytes = 96 * 2 ** 20;
 export function batchLimits(config: ModelConfig, memoryMiB: number): BatchLimits {
   const bytes = memoryMiB * 2 ** 20;
   return {
-    fit(size) {
-      if (bytesOfBatch(config, size, false) <= bytes) return "kept";
+    fit(tokens) {
+      if (bytesOfBatch(config, tokens, false) <= bytes) return "kept";
       // A third more computation is better than not fitting.
-      return bytesOfBatch(config, size, true) <= bytes ? "recomputed" : "exceeded";
+      return bytesOfBatch(config, tokens, true) <= bytes ? "recomputed" : "exceeded";
     },
     headChunkRows: Math.max(16, Math.floor(headChunkBytes / (bytesPerFloat * config.vocabSize))),
   };

@@ -4,8 +4,7 @@
  */
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { groupBy } from "../../util/group-by.ts";
-import type { BatchLimits } from "./batch-limits.ts";
-import { suffixOf, mayGrow, together, prefixOf, type Extent } from "./extent.ts";
+import { mayGrow, type BatchLimits } from "./batch-limits.ts";
 
 export interface IndexedRow {
   readonly row: TrainingRow;
@@ -42,15 +41,17 @@ export function packRows(rows: readonly IndexedRow[], limits: BatchLimits): read
 function packAlike(rows: readonly IndexedRow[], limits: BatchLimits): Pack[] {
   const shared = prefixLength(rows[0]!.row);
   if (shared === 0) return rows.map(alone);
-  const packs: { members: IndexedRow[]; extent: Extent }[] = [];
+  const packs: { members: IndexedRow[]; tokens: number }[] = [];
   for (const indexed of rows) {
     const own = ownTokens(indexed, shared);
     const pack = packs.at(-1);
-    const extent = pack && together(pack.extent, suffixOf(own));
-    if (extent !== undefined && mayGrow(limits, extentOf(alone(pack!.members[0]!)), extent)) {
-      pack!.members.push(indexed);
-      pack!.extent = extent;
-    } else packs.push({ members: [indexed], extent: together(prefixOf(shared), suffixOf(own)) });
+    if (
+      pack !== undefined &&
+      mayGrow(limits, tokensOf(alone(pack.members[0]!)), pack.tokens + own)
+    ) {
+      pack.members.push(indexed);
+      pack.tokens += own;
+    } else packs.push({ members: [indexed], tokens: shared + own });
   }
   return packs.map(({ members }) =>
     members.length > 1 ? { shared, members } : alone(members[0]!),
@@ -59,11 +60,9 @@ function packAlike(rows: readonly IndexedRow[], limits: BatchLimits): Pack[] {
 
 const alone = (row: IndexedRow): Pack => ({ shared: 0, members: [row] });
 
-export function extentOf({ shared, members }: Pack): Extent {
-  return members.reduce(
-    (extent, member) => together(extent, suffixOf(ownTokens(member, shared))),
-    prefixOf(shared),
-  );
+/** Tokens that are computed for it. */
+export function tokensOf({ shared, members }: Pack): number {
+  return members.reduce((sum, member) => sum + ownTokens(member, shared), shared);
 }
 
 /** Consecutive tokens; each attends to those before it. */

@@ -3,7 +3,6 @@ import { countTargets } from "../../../core/loss/aggregation.ts";
 import type { TrainingRow } from "../../../core/loss/training-row.ts";
 import type { LogitBias } from "../../logit-rules/rule-state.ts";
 import type { BatchLimits } from "../../training/batch-limits.ts";
-import { sizeOf } from "../../training/extent.ts";
 import { gatherPacks } from "../../training/gather-packs.ts";
 import { packRows, placePacks, type Pack } from "../../training/pack-rows.ts";
 import type { AttentionSegment } from "../../tensor/operations/attention.ts";
@@ -46,9 +45,9 @@ export function makeMicroBatches(
     .map((row, index) => ({ row, index }))
     .filter(({ index, row }) => factors[index] !== 0 && countTargets(row) > 0)
     .toSorted((a, b) => b.row.tokens.length - a.row.tokens.length || a.index - b.index);
-  return gatherPacks(packRows(longestFirst, limits), limits).map(({ packs, extent }) => ({
+  return gatherPacks(packRows(longestFirst, limits), limits).map(({ packs, tokens }) => ({
     ...layOut(packs, biases),
-    isRecomputed: limits.fit(sizeOf(extent)) !== "kept",
+    isRecomputed: limits.fit(tokens) !== "kept",
   }));
 }
 
