@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Quantization } from "../../src/core/backend.ts";
-import type { PrecisionOption } from "../../src/engine/decoder/choose-precision.ts";
+import type { PrecisionOption } from "../../src/core/precision.ts";
 import { runChild } from "../harness/child.ts";
 
 export interface ModelCase {

@@ -158,7 +158,6 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
 
 /** The weights as published, where every one of them is trained. */
 async function loadReference({ device, precision }: Policy, path: string): Promise<DecoderWeights> {
-  // With an adapter, so that no copy is made to be trained.
-  const lora = { rank: 1, alpha: 1 };
-  return sharedDecoder(await loadPolicy(path, { device, precision, lora, seed: 0 }), null);
+  const options = { device, precision, lora: null, isFrozen: true, seed: 0 };
+  return (await loadPolicy(path, options)).weights;
 }

@@ -115,8 +115,6 @@ export async function forwardPlain(
   rows: readonly TrainingRow[],
   { path, device, precision, memoryMiB }: PlainModel,
 ): Promise<readonly Float32Array[]> {
-  // With an adapter, so that no copy is made to be trained.
-  const lora = { rank: 1, alpha: 1 };
-  const policy = await loadPolicy(path, { device, precision, lora, seed: 0 });
-  return new PolicyTrainer(policy, { memoryMiB }).forward(rows, "reference");
+  const options = { device, precision, lora: null, isFrozen: true, seed: 0 };
+  return new PolicyTrainer(await loadPolicy(path, options), { memoryMiB }).forward(rows);
 }

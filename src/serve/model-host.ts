@@ -1,4 +1,5 @@
 /** One served model: its weights, a gateway without a socket in front of them, and its newer checkpoints. */
+import { defined } from "../util/defined.ts";
 import { ConfigError } from "../core/errors.ts";
 import { evaluationConfig } from "../evaluate/evaluation-config.ts";
 import { locateModel, type LocatedModel } from "../evaluate/locate-model.ts";
@@ -71,12 +72,18 @@ export class ModelHost implements AsyncDisposable {
   ): Promise<ModelHost> {
     const { name, located, given } = named;
     const resolved = evaluationConfig({}, located);
-    const { threads, signal = new AbortController().signal, onWarning, onError } = options;
+    const {
+      threads,
+      precision,
+      signal = new AbortController().signal,
+      onWarning,
+      onError,
+    } = options;
     const { local } = resolved.config;
-    const config =
-      threads === undefined
-        ? resolved.config
-        : { ...resolved.config, local: { ...local, threads } };
+    const config = {
+      ...resolved.config,
+      local: { ...local, ...defined({ threads, precision }) },
+    };
     const started = await startModel(
       located,
       { ...resolved, config },

@@ -1,4 +1,5 @@
 /** Options of a model server, with defaults and bounds. */
+import type { PrecisionOption } from "../core/precision.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { ModelEndpoint } from "../evaluate/evaluation-options.ts";
 import { isLoopback } from "../util/local-clients.ts";
@@ -29,6 +30,8 @@ export interface ModelServerOptions {
   readonly followEveryMs?: number;
   /** CPU threads per operation of the embedded engine. @default that of the run, or half of the CPUs */
   readonly threads?: number;
+  /** What matrix products are computed in; see `LocalBackendOptions`. @default that of the run, or "auto" */
+  readonly precision?: PrecisionOption;
   /** Aborting it ends loading the models. */
   readonly signal?: AbortSignal;
   /** Called when another checkpoint is served. */

@@ -1,4 +1,5 @@
 /** What a Tinker server is made of. */
+import type { PrecisionOption } from "../core/precision.ts";
 import type { Renderer } from "../core/policy.ts";
 
 export const defaultMaxModels = 32;
@@ -19,6 +20,8 @@ export interface TinkerServerOptions {
   readonly token: string | null;
   /** Threads inside one operation. @default half of the processors, at least 2 */
   readonly threads?: number;
+  /** What matrix products are computed in; `auto` is bf16 where the processor has instructions for it. @default "auto" */
+  readonly precision?: PrecisionOption;
   /** For the activations of one training micro-batch, in MiB. @default 1536 */
   readonly memoryMiB?: number;
   /** Highest rank of an adapter. @default 256 */

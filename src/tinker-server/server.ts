@@ -97,6 +97,7 @@ async function createService(
   const base = await BaseModel.load({
     path: modelPath,
     threads: options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
+    precision: options.precision ?? "auto",
     memoryMiB: options.memoryMiB ?? defaultTrainingMemoryMiB,
   });
   return new TinkerService({

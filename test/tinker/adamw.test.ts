@@ -1,8 +1,7 @@
 /** The optimizer of a served adapter, against worked values of AdamW as Tinker describes it. */
 import { expect, it } from "vitest";
 import { defaultOptim } from "../../src/core/loss/loss.ts";
-import type { PolicyModel } from "../../src/engine/model/policy-model.ts";
-import { Adapter } from "../../src/tinker-server/model/adapter.ts";
+import { Adapter, type AdapterPolicy } from "../../src/tinker-server/model/adapter.ts";
 
 /** An adapter with one matrix of these weights. */
 function adapterOf(weights: Float32Array): Adapter {
@@ -13,7 +12,7 @@ function adapterOf(weights: Float32Array): Adapter {
     data: new Map([["w", weights]]),
   };
   const spec = { rank: 1, seed: 0, trainAttention: true, trainMlp: true };
-  return new Adapter(spec, policy as unknown as PolicyModel);
+  return new Adapter(spec, policy as unknown as AdapterPolicy);
 }
 
 const tinkerOptim = { ...defaultOptim, learningRate: 0.1, maxGradNorm: 0 };

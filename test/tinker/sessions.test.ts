@@ -1,7 +1,7 @@
 /** What clients leave behind is freed, and what they ask for at the same time keeps to the limits. */
 import { expect, it } from "vitest";
 import { Futures } from "../../src/tinker-server/futures.ts";
-import { SessionCache } from "../../src/tinker-server/model/session-cache.ts";
+import { UsedCache } from "../../src/tinker-server/model/used-cache.ts";
 import { startServer } from "./local-server.ts";
 import { rawClient } from "./raw-client.ts";
 
@@ -126,26 +126,35 @@ it("keeps results that fit, those that nobody fetched longest", async () => {
   expect(await futures.wait(large, 10)).toBeNull();
 });
 
-it("keeps few graphs loaded, and closes none in use", async () => {
+it("keeps what was used last, and closes nothing that is in use", async () => {
   const closed: string[] = [];
-  const cache = new SessionCache<{ close(): Promise<void> }>(2);
-  const make = (key: string) => async () => ({ close: async () => void closed.push(key) });
+  const cache = new UsedCache<string>(2, async (key) => void closed.push(key));
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
-  const using = cache.use("a", make("a"), () => held);
-  for (const key of ["b", "c", "d"]) await cache.use(key, make(key), async () => undefined);
+  const using = cache.use(
+    "a",
+    () => "a",
+    () => held,
+  );
+  const use = (key: string): Promise<string> =>
+    cache.use(
+      key,
+      () => key,
+      async (value) => value,
+    );
+  for (const key of ["b", "c", "d"]) expect(await use(key)).toBe(key);
   expect(closed).toEqual(["b", "c"]);
   release();
   await using;
-  await cache.use("e", make("e"), async () => undefined);
+  await use("e");
   expect(cache.size).toBe(2);
-  const broken = cache.use(
-    "f",
+  const failing = cache.use(
+    "e",
+    () => "e",
     () => Promise.reject(new Error("no memory")),
-    async () => undefined,
   );
-  await expect(broken).rejects.toThrow("no memory");
-  await cache.use("f", make("f"), async () => undefined);
+  await expect(failing).rejects.toThrow("no memory");
+  expect(await use("e")).toBe("e");
   await cache.close();
-  expect(new Set(closed)).toEqual(new Set(["a", "b", "c", "d", "e", "f"]));
+  expect(closed).toEqual(["b", "c", "a", "d", "e"]);
 });

@@ -17,7 +17,7 @@ import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { UpdateLimits } from "../../core/loss/update-limits.ts";
-import type { PrecisionOption } from "../../engine/decoder/choose-precision.ts";
+import type { PrecisionOption } from "../../core/precision.ts";
 import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
 import { schemasOfRows, schemasOfRules } from "../../engine/logit-rules/ready-schemas.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";

@@ -3,7 +3,7 @@ import type { LoraSpec, Quantization } from "../../core/backend.ts";
 import type { ErrorCode } from "../../core/errors.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { Sample, SampleChunk, SamplingParams } from "../../core/policy.ts";
-import type { PrecisionOption } from "../../engine/decoder/choose-precision.ts";
+import type { PrecisionOption } from "../../core/precision.ts";
 import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
 import type { ReadySchemas } from "../../engine/logit-rules/ready-schemas.ts";
 import type { QuantizationDistance } from "../../engine/quantization-distance.ts";

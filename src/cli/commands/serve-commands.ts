@@ -1,5 +1,6 @@
 /** Flags and help of `agent-trainer serve`; the commands are loaded on demand. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { precisionOptions } from "../../core/precision.ts";
 import { portNumber, wholeNumber } from "../terminal/flag-values.ts";
 import type { CliIo } from "../terminal/io.ts";
 import type { MakeCommand } from "./model-commands.ts";
@@ -54,6 +55,12 @@ export function addServeCommands(
       "--threads <n>",
       "CPU threads per operation (default: half of the CPUs, at least 2)",
       wholeNumber(1),
+    )
+    .addOption(
+      new Option(
+        "--precision <name>",
+        "what matrix products are computed in (default: auto, or that of the run; auto is bf16 where the processor has instructions for it, else f32)",
+      ).choices(precisionOptions),
     )
     .option("--tinker", "serve the Tinker API instead: training, sampling, checkpoints")
     .option("--fireworks", "serve the serverless training API of Fireworks instead")

@@ -1,5 +1,6 @@
 /** The flags of `agent-trainer serve`. */
 import { ConfigError } from "../../core/errors.ts";
+import type { PrecisionOption } from "../../core/precision.ts";
 
 export interface ServeFlags {
   readonly tinker?: boolean;
@@ -15,6 +16,7 @@ export interface ServeFlags {
   /** Of models at /v1: serve newer checkpoints of their runs. */
   readonly follow?: boolean;
   readonly threads?: number;
+  readonly precision?: PrecisionOption;
   readonly maxModels?: number;
   readonly maxBodyMib?: number;
   readonly json?: boolean;

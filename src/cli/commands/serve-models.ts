@@ -65,7 +65,7 @@ export async function serveModelsCommand(
   const note = (text: string): void => void (flags.quiet === true || io.stderr.write(`${text}\n`));
   await using server = await open({
     models: models.map(readModel),
-    ...defined({ key, threads: flags.threads }),
+    ...defined({ key, threads: flags.threads, precision: flags.precision }),
     follow: flags.follow === true,
     signal: interrupt.signal,
     onSwap: ({ model, step, checkpoint }) =>

@@ -107,6 +107,7 @@ export async function serveCommand(
       token,
       ...defined({
         threads: flags.threads,
+        precision: flags.precision,
         maxModels: flags.maxModels,
         maxBodyMiB: flags.maxBodyMib,
       }),

@@ -1,5 +1,6 @@
 /** Options of the backends that the trainer creates by name. */
 import { z } from "zod";
+import { precisionOptions } from "../../core/precision.ts";
 import { integer, nonEmptyString, type Section, tokenCount, atOnce, mebibytes } from "./kinds.ts";
 import { free, freeAndNeeds } from "./option-meta.ts";
 import { isTree, type Tree } from "../camel-keys.ts";
@@ -12,7 +13,7 @@ export const localOptions: Section<"local"> = z
       .describe("CPU threads within one operation; null is half of the CPUs, at least 2.")
       .meta(free),
     precision: z
-      .enum(["auto", "f32", "bf16"])
+      .enum(precisionOptions)
       .default("auto")
       .describe(
         "What matrix products are computed in, the same for sampling and training; auto is bf16 where the processor has instructions for it, else f32.",

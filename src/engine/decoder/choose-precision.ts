@@ -1,9 +1,6 @@
 /** What matrix products are computed in, as an option says it. */
+import type { Precision, PrecisionOption } from "../../core/precision.ts";
 import type { Device } from "../tensor/device.ts";
-import type { Precision } from "../tensor/matrix.ts";
-
-/** `auto`: bf16 where the processor has instructions for it, else f32. */
-export type PrecisionOption = "auto" | Precision;
 
 export function choosePrecision(option: PrecisionOption, device: Device): Precision {
   if (option !== "auto") return option;

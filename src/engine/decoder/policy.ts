@@ -41,7 +41,10 @@ export interface PolicyOptions {
   readonly device: Device;
   /** @default "f32" */
   readonly precision?: Precision;
+  /** Null trains every weight, unless the model is frozen. */
   readonly lora: LoraSpec | null;
+  /** Nothing is trained, and other adapters may share the weights. @default false */
+  readonly isFrozen?: boolean;
   /** Initial LoRA factors derive from it. */
   readonly seed: number;
   /** Of the frozen linear layers; needs LoRA. @default "none" */
@@ -55,7 +58,8 @@ export async function loadPolicy(path: string, options: PolicyOptions): Promise<
   const names = base.map(({ name }) => name);
   // Weights that are bf16 on the disk lose nothing where they stay so.
   const isNarrow = names.every((name) => source.tensors.get(name)!.type === "BF16");
-  const format = isNarrow && options.lora !== null ? "bf16" : undefined;
+  const isBaseTrained = options.lora === null && options.isFrozen !== true;
+  const format = isNarrow && !isBaseTrained ? "bf16" : undefined;
   const rows = rowsOfSource(options.device, source, names);
   return policyOf(config, rows, { ...options, ...(format && { format }) });
 }
@@ -75,12 +79,13 @@ async function policyOf(
   pieces: AsyncIterable<WeightRows>,
   options: PolicyOptions & { readonly format?: "f32" | "bf16" },
 ): Promise<Policy> {
-  const { device, lora, seed, precision = "f32", quantization = "none", format } = options;
+  const { device, lora, isFrozen = false, seed, format } = options;
+  const { precision = "f32", quantization = "none" } = options;
   const base = baseParameters(config);
   const factors = lora === null ? [] : loraParameters(config, lora);
-  const trained = lora === null ? base : factors;
+  const trained = lora !== null ? factors : isFrozen ? [] : base;
   const weights = createDecoder({ device, config, precision, lora, ...(format && { format }) });
-  const parameters = new Map(trained.map(({ name, shape }) => [name, tensorFor(device, shape)]));
+  const parameters = tensorsFor(device, trained);
   const program = new Program(device);
   let written = Promise.resolve();
   for await (const { name, first, rows } of pieces) {
@@ -92,23 +97,28 @@ async function policyOf(
     written = program.run();
   }
   await written;
-  for (const { name, shape } of factors)
-    initialFactor(parameters.get(name)!.data, name, shape, seed);
-  const policy = {
-    device,
-    config,
-    lora,
-    precision,
-    quantization,
-    base,
-    loraParameters: factors,
-    trained,
-    parameters,
-    data: new Map(Array.from(parameters, ([name, tensor]) => [name, tensor.data])),
-    weights,
-  };
+  const data = dataOf(parameters);
+  for (const [name, values] of initialFactors(factors, seed)) data.get(name)!.set(values);
+  const shape = { device, config, lora, precision, quantization, base, loraParameters: factors };
+  const policy = { ...shape, trained, parameters, data, weights };
   await writeTrained(policy, weights);
   return policy;
+}
+
+/** The same base with another adapter, all zero until it is written. */
+export function withNewAdapter(policy: Policy, lora: LoraSpec): Policy {
+  const { device, config } = policy;
+  const factors = loraParameters(config, lora);
+  const parameters = tensorsFor(device, factors);
+  return {
+    ...policy,
+    lora,
+    loraParameters: factors,
+    trained: factors,
+    parameters,
+    data: dataOf(parameters),
+    weights: sharedDecoder(policy, lora),
+  };
 }
 
 /** What is trained, as it is now, into a decoder of this policy or another one that shares its base. */
@@ -122,7 +132,7 @@ export async function writeTrained(
 }
 
 /** A decoder with the same base: to be served, or, without its adapter, as the reference. */
-export function sharedDecoder(policy: Policy, lora: LoraSpec | null): DecoderWeights {
+export function sharedDecoder(policy: Policy, lora: LoraSpec | null): Policy["weights"] {
   const { device, config, precision, weights } = policy;
   return createDecoder({
     device,
@@ -131,8 +141,16 @@ export function sharedDecoder(policy: Policy, lora: LoraSpec | null): DecoderWei
     lora,
     format: weights.head.format,
     // Every weight of a model without an adapter changes.
-    ...(policy.lora === null ? {} : { shared: weights.parts }),
+    ...(policy.trained === policy.base ? {} : { shared: weights.parts }),
   });
+}
+
+function tensorsFor(device: Device, specs: readonly ParameterSpec[]): Map<string, Tensor> {
+  return new Map(specs.map(({ name, shape }) => [name, tensorFor(device, shape)]));
+}
+
+function dataOf(parameters: ReadonlyMap<string, Tensor>): Map<string, Float32Array> {
+  return new Map(Array.from(parameters, ([name, tensor]) => [name, tensor.data]));
 }
 
 function tensorFor(device: Device, shape: readonly number[]): Tensor {
@@ -141,14 +159,18 @@ function tensorFor(device: Device, shape: readonly number[]): Tensor {
 }
 
 /** PEFT's default: A uniform in +-1/sqrt(in) (Kaiming with a = sqrt(5)), B zero: the update starts at zero. */
-function initialFactor(
-  data: Float32Array,
-  name: string,
-  shape: readonly number[],
+export function* initialFactors(
+  factors: readonly ParameterSpec[],
   seed: number,
-): void {
-  if (!name.endsWith("lora_A.weight")) return;
-  const random = createRandom(deriveSeed(seed, name));
-  const bound = 1 / Math.sqrt(shape[1]!);
-  for (let i = 0; i < data.length; i++) data[i] = (2 * random() - 1) * bound;
+): Iterable<readonly [string, Float32Array]> {
+  for (const { name, shape } of factors) {
+    const [outputs, inputs] = shape as readonly [number, number];
+    const values = new Float32Array(outputs * inputs);
+    if (name.endsWith("lora_A.weight")) {
+      const random = createRandom(deriveSeed(seed, name));
+      const bound = 1 / Math.sqrt(inputs);
+      for (let i = 0; i < values.length; i++) values[i] = (2 * random() - 1) * bound;
+    }
+    yield [name, values];
+  }
 }

@@ -1,12 +1,12 @@
 /** Matrices that are packed for products, and the product with them. */
 import type { Device } from "./device.ts";
+import type { Precision } from "../../core/precision.ts";
 import { scratchOf } from "./scratch.ts";
 import type { Argument, Program } from "./program.ts";
 import { newTensor, type Tensor, type TensorType } from "./tensor.ts";
 
+export type { Precision } from "../../core/precision.ts";
 export type MatrixFormat = "f32" | "bf16" | "i8";
-/** What products are computed in; sums are f32 in both. */
-export type Precision = "f32" | "bf16";
 
 const formatIds: Readonly<Record<MatrixFormat, number>> = { f32: 0, bf16: 1, i8: 2 };
 /** The widest panel of any instruction set: what scratch memory is made for. */

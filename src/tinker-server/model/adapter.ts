@@ -1,11 +1,12 @@
 /**
  * One LoRA adapter with its optimizer and its accumulated gradient. Plain state: `base-model.ts`
- * computes with it. Many adapters share the base weights and the graphs.
+ * computes with it. Many adapters share the base weights.
  */
 import type { LoraSpec } from "../../core/backend.ts";
 import type { OptimSpec } from "../../core/loss/loss.ts";
+import type { StoredPolicy } from "../../engine/checkpoint/policy-state.ts";
 import { adamStep, createAdamState, type AdamState } from "../../engine/optimizer/adamw.ts";
-import type { PolicyModel } from "../../engine/model/policy-model.ts";
+import type { Policy } from "../../engine/decoder/policy.ts";
 import { RequestError } from "../request-error.ts";
 
 export interface AdapterSpec {
@@ -51,17 +52,19 @@ export interface AdapterWeights {
 
 export const baseWeights: AdapterWeights = { rank: 0, alpha: 0, factors: new Map() };
 
+/** Of a policy, what belongs to one adapter. */
+export type AdapterPolicy = StoredPolicy & Pick<Policy, "loraParameters">;
+
 export class Adapter {
   readonly spec: AdapterSpec;
-  /** Shares the base's arrays; factors are its own. */
-  readonly policy: PolicyModel;
+  readonly policy: AdapterPolicy;
   adam: AdamState;
   readonly #gradients: Map<string, Float32Array>;
   #refusal: unknown = null;
   #hasGradient = false;
   #counts = noCounts;
 
-  constructor(spec: AdapterSpec, policy: PolicyModel) {
+  constructor(spec: AdapterSpec, policy: AdapterPolicy) {
     this.spec = spec;
     this.policy = policy;
     this.adam = createAdamState(policy.trained);
@@ -132,11 +135,14 @@ export class Adapter {
     this.adam = createAdamState(this.policy.trained);
   }
 
+  /** Its factors as they are now; they change with the next step. */
+  get weights(): AdapterWeights {
+    return { ...loraSpecOf(this.spec), factors: this.policy.data };
+  }
+
   snapshot(): AdapterWeights {
-    const factors = new Map<string, Float32Array>();
-    for (const { name } of this.policy.loraParameters)
-      factors.set(name, this.policy.data.get(name)!.slice());
-    return { ...loraSpecOf(this.spec), factors };
+    const copies = Array.from(this.policy.data, ([name, data]) => [name, data.slice()] as const);
+    return { ...this.weights, factors: new Map(copies) };
   }
 }
 

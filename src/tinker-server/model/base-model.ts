@@ -1,27 +1,24 @@
 /**
- * One base model under many adapters. Graphs depend on an adapter's shape alone, so adapters of equal
- * shape share them; weights are fed at every run. Knows tokens and tensors, no HTTP and no sessions.
+ * One base model under many adapters: an adapter's factors are written next to the base before each use. Knows tokens
+ * and tensors, no HTTP and no sessions.
  */
+import type { LoraSpec } from "../../core/backend.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
+import type { PrecisionOption } from "../../core/precision.ts";
 import { NumericsError } from "../../core/errors.ts";
 import type { Sample, SampleRequest } from "../../core/policy.ts";
-import { lossParameterTensors } from "../../engine/loss/parameters.ts";
-import { objectiveKey } from "../../engine/loss/objective.ts";
-import {
-  feedParameters,
-  loadPolicyModel,
-  withNewAdapter,
-  type PolicyModel,
-} from "../../engine/model/policy-model.ts";
-import { createSession, type Session } from "../../engine/runtime.ts";
+import { Arena } from "../../engine/decoder/arena.ts";
+import { choosePrecision } from "../../engine/decoder/choose-precision.ts";
+import { initialFactors, loadPolicy, type Policy } from "../../engine/decoder/policy.ts";
+import { objectiveOf } from "../../engine/decoder/training/objective.ts";
+import { TrainingPass } from "../../engine/decoder/training/training-pass.ts";
+import { loraParameters } from "../../engine/model/parameters.ts";
+import { Device } from "../../engine/tensor/device.ts";
+import { newTensor, type Tensor } from "../../engine/tensor/tensor.ts";
 import { batchLimits } from "../../engine/training/memory.ts";
-import {
-  buildTrainingGraph,
-  gradientName,
-  type TrainingGraphOptions,
-} from "../../engine/training/training-graph.ts";
 import type { ForwardBackwardOutput, TopTokens } from "../../tinker-api/messages.ts";
 import { createFloatTensor } from "../../tinker-api/codec/tensor.ts";
+import { OneAfterAnother } from "../../util/one-after-another.ts";
 import {
   Adapter,
   loraSpecOf,
@@ -32,47 +29,48 @@ import {
 } from "./adapter.ts";
 import { makeDatumBatches, type LossRow } from "./datum-batch.ts";
 import type { LossRequest, ModelLimits } from "./loss-request.ts";
+import { mostLikely } from "./most-likely.ts";
 import { PinnedSampler } from "./pinned-sampler.ts";
-import { mostLikely, PromptScorer, type VisitLogprobs } from "./prompt-scorer.ts";
-import { SessionCache } from "./session-cache.ts";
+import { shapePolicy, writeAdapter } from "./shaped-policy.ts";
+import { UsedCache } from "./used-cache.ts";
 
 export interface BaseModelOptions {
   /** A folder in Hugging Face layout, or a `.gguf` file. */
   readonly path: string;
-  /** Threads inside one operation. */
   readonly threads: number;
+  readonly precision: PrecisionOption;
   /** For the activations of one training micro-batch, in MiB. */
   readonly memoryMiB: number;
 }
 
-interface LoadedGraph {
-  readonly session: Session;
-  readonly fed: readonly string[];
-  close(): Promise<void>;
-}
+/** @param row its log-probabilities are those of token `row + 1` of the prompt; valid during the call. */
+export type VisitLogprobs = (row: number, logprobs: Float32Array) => void;
 
-/** Training graphs that stay loaded: a few ranks and losses. */
-const graphsKept = 6;
-/** Samplers and scorers, one of each for a rank: the base model's and a few adapters'. */
-const samplersKept = 3;
+/** Shapes of adapters, and samplers of them, that stay in memory: the base model's and a few ranks'. */
+const shapesKept = 3;
 
 export class BaseModel implements AsyncDisposable {
   readonly #options: BaseModelOptions;
-  readonly #base: PolicyModel;
-  readonly #graphs = new SessionCache<LoadedGraph>(graphsKept);
-  readonly #samplers = new SessionCache<PinnedSampler>(samplersKept);
-  readonly #scorers = new SessionCache<PromptScorer>(samplersKept);
+  readonly #base: Policy;
+  readonly #arena: Arena;
+  /** What training and scoring compute with, one after another; samplers have their own. */
+  readonly #turns = new OneAfterAnother();
+  readonly #policies = new UsedCache<Policy>(shapesKept);
+  readonly #samplers = new UsedCache<PinnedSampler>(shapesKept, (sampler) => sampler.close());
 
-  private constructor(options: BaseModelOptions, base: PolicyModel) {
+  private constructor(options: BaseModelOptions, base: Policy) {
     this.#options = options;
     this.#base = base;
+    this.#arena = new Arena(base.device);
   }
 
   /** @throws ModelError */
   static async load(options: BaseModelOptions): Promise<BaseModel> {
-    // A rank wants the base to be mapped from its file where that is possible.
-    const lora = { rank: 1, alpha: 1 };
-    return new BaseModel(options, await loadPolicyModel(options.path, { lora, seed: 0 }));
+    const { path, threads } = options;
+    const device = new Device({ threads });
+    const precision = choosePrecision(options.precision, device);
+    const frozen = { device, precision, lora: null, isFrozen: true, seed: 0 };
+    return new BaseModel(options, await loadPolicy(path, frozen));
   }
 
   get limits(): ModelLimits {
@@ -81,80 +79,86 @@ export class BaseModel implements AsyncDisposable {
   }
 
   createAdapter(spec: AdapterSpec): Adapter {
-    const policy = withNewAdapter(this.#base, { lora: loraSpecOf(spec), seed: spec.seed });
+    const { base, config, quantization } = this.#base;
+    const lora: LoraSpec = loraSpecOf(spec);
+    const factors = loraParameters(config, lora);
     const isTrained = (name: string): boolean =>
       name.includes(".mlp.") ? spec.trainMlp : spec.trainAttention;
     return new Adapter(spec, {
-      ...policy,
-      trained: policy.trained.filter(({ name }) => isTrained(name)),
+      base,
+      quantization,
+      lora,
+      loraParameters: factors,
+      trained: factors.filter(({ name }) => isTrained(name)),
+      data: new Map(initialFactors(factors, spec.seed)),
     });
   }
 
-  #withGraph<T>(
-    policy: PolicyModel,
-    options: TrainingGraphOptions,
-    run: (graph: LoadedGraph) => Promise<T>,
-  ): Promise<T> {
-    const { loss, checkpointed } = options;
-    const trained = policy.trained.map(({ name }) => name).join();
-    const objective = loss === null ? "" : objectiveKey(loss);
-    const { rank = 0, alpha = 0 } = policy.lora ?? {};
-    const key = `${rank}/${alpha} ${objective} ${checkpointed} ${trained}`;
-    return this.#graphs.use(key, () => this.#loadGraph(policy, options), run);
-  }
-
-  async #loadGraph(policy: PolicyModel, options: TrainingGraphOptions): Promise<LoadedGraph> {
-    const { model, fed } = buildTrainingGraph(policy, options);
-    const folder = policy.mappedFolder;
-    const session = await createSession(model, {
-      threads: this.#options.threads,
-      prepack: false,
-      ...(folder === null ? {} : { externalFolder: folder }),
-    });
-    return { session, fed, close: () => session.close() };
+  /** The base with these factors, for itself while `work` runs. */
+  #with<T>(weights: AdapterWeights, work: (policy: Policy) => Promise<T>): Promise<T> {
+    return this.#turns.run(() =>
+      this.#policies.use(
+        shapeOf(weights),
+        () => shapePolicy(this.#base, weights),
+        async (policy) => {
+          await writeAdapter(policy, weights);
+          return work(policy);
+        },
+      ),
+    );
   }
 
   /**
    * Log-probabilities and the summed loss; with `backward` also adds the gradient to the adapter's.
    * @throws NumericsError when the loss or a gradient is not finite; nothing was added then.
    */
-  async forwardBackward(
+  forwardBackward(
     adapter: Adapter,
-    { loss, rows }: LossRequest,
+    request: LossRequest,
     backward: boolean,
   ): Promise<ForwardBackwardOutput> {
-    const policy = backward ? adapter.policy : { ...adapter.policy, trained: [] };
-    const limits = batchLimits(policy.config, this.#options.memoryMiB);
-    const logprobs = rows.map(({ tokens }) => new Float32Array(tokens.length));
-    const gradients = new Map<string, Float32Array>();
-    let total = 0;
-    for (const batch of makeDatumBatches(rows, limits)) {
-      const { checkpointed } = batch;
-      const outputs = await this.#withGraph(policy, { loss, checkpointed }, ({ session, fed }) =>
-        session.run({
-          ...batch.modelInputs,
-          ...batch.lossInputs,
-          ...lossParameterTensors(loss),
-          ...feedParameters(policy, fed),
-        }),
-      );
-      const value = outputs["loss"]![0]!;
-      if (!Number.isFinite(value)) throw new NumericsError("The loss", value);
-      total += value;
-      addGradients(gradients, policy, outputs);
-      let start = 0;
-      for (const index of batch.members) {
-        const own = logprobs[index]!;
-        own.set(outputs["logprobs"]!.subarray(start, start + own.length));
-        start += own.length;
+    return this.#with(adapter.weights, async ({ weights, device, config, parameters }) => {
+      const { loss, rows } = request;
+      const objective = objectiveOf(loss);
+      const limits = batchLimits(config, this.#options.memoryMiB);
+      const logprobs = rows.map(({ tokens }) => new Float32Array(tokens.length));
+      const gradients = new Map<string, Tensor>();
+      if (backward)
+        for (const { name } of adapter.policy.trained) {
+          const { rows: outputs, columns } = parameters.get(name)!;
+          gradients.set(name, newTensor(device, outputs, columns));
+        }
+      let total = 0;
+      for (const batch of makeDatumBatches(rows, limits)) {
+        const pass = new TrainingPass(weights, batch, this.#arena, limits.headChunkRows);
+        try {
+          const found = (await pass.forward({ keepsActivations: backward })).logprobs;
+          const coefficients = new Float64Array(found.length);
+          let at = 0;
+          for (const { index } of batch.rows) {
+            const own = logprobs[index]!;
+            own.set(found.subarray(at, at + own.length));
+            const value = lossOfDatum(objective, rows[index]!, own);
+            coefficients.set(value.coefficients, at);
+            total += value.loss;
+            at += own.length;
+          }
+          if (!Number.isFinite(total)) throw new NumericsError("The loss", total);
+          if (backward) await pass.backward({ logprobs: coefficients, entropies: null }, gradients);
+        } finally {
+          pass.end();
+        }
       }
-    }
-    if (backward) adapter.accumulate(gradients, countTrained(loss, rows));
-    return {
-      outputType: "TorchLossReturn",
-      outputs: logprobs.map((values) => ({ logprobs: createFloatTensor(values) })),
-      metrics: { "loss:sum": total },
-    };
+      for (const [name, { data }] of gradients)
+        if (!data.every(Number.isFinite)) throw new NumericsError(`The gradient of ${name}`, NaN);
+      const sums = new Map(Array.from(gradients, ([name, { data }]) => [name, data]));
+      if (backward) adapter.accumulate(sums, countTrained(loss, rows));
+      return {
+        outputType: "TorchLossReturn",
+        outputs: logprobs.map((values) => ({ logprobs: createFloatTensor(values) })),
+        metrics: { "loss:sum": total },
+      };
+    });
   }
 
   /** @throws NumericsError when the gradient is not finite; the weights stay as they were. */
@@ -166,17 +170,10 @@ export class BaseModel implements AsyncDisposable {
     return { grad_norm: adapter.step(optim, normalization) };
   }
 
-  /** The policy that serves adapters of this shape; its factors are to be replaced. */
-  async #policyOf({ rank, alpha }: AdapterWeights): Promise<PolicyModel> {
-    if (rank === 0) return { ...this.#base, lora: null, loraParameters: [], trained: [] };
-    const spec = { rank, alpha, seed: 0, trainAttention: true, trainMlp: true };
-    return this.createAdapter(spec).policy;
-  }
-
   async sample(weights: AdapterWeights, request: SampleRequest): Promise<readonly Sample[]> {
     return this.#samplers.use(
       shapeOf(weights),
-      async () => PinnedSampler.create(await this.#policyOf(weights), this.#options.threads),
+      () => new PinnedSampler(shapePolicy(this.#base, weights)),
       (sampler) => sampler.sample(weights, request),
     );
   }
@@ -184,27 +181,7 @@ export class BaseModel implements AsyncDisposable {
   /** [prompt] log-probability of each token after those before it; NaN for the first. */
   async scorePrompt(weights: AdapterWeights, prompt: Int32Array): Promise<Float32Array> {
     const scores = new Float32Array(prompt.length).fill(Number.NaN);
-    if (prompt.length < 2) return scores;
-    const policy = await this.#policyOf(weights);
-    for (const [name, values] of weights.factors) policy.data.set(name, values);
-    const rest = prompt.length - 1;
-    const nothing = new Float32Array(rest);
-    const row = {
-      tokens: prompt.slice(0, rest),
-      targets: prompt.slice(1),
-      weights: nothing,
-      advantages: nothing,
-      samplingLogprobs: nothing,
-    };
-    const limits = batchLimits(policy.config, this.#options.memoryMiB);
-    for (const { modelInputs } of makeDatumBatches([row], limits)) {
-      const outputs = await this.#withGraph(
-        { ...policy, trained: [] },
-        { loss: null, checkpointed: false },
-        ({ session, fed }) => session.run({ ...modelInputs, ...feedParameters(policy, fed) }),
-      );
-      scores.set(outputs["logprobs"]!.subarray(0, rest), 1);
-    }
+    scores.set(await this.#readPrompt(weights, prompt), 1);
     return scores;
   }
 
@@ -224,21 +201,65 @@ export class BaseModel implements AsyncDisposable {
     prompt: Int32Array,
     visit: VisitLogprobs,
   ): Promise<void> {
-    await this.#scorers.use(
-      shapeOf(weights),
-      async () => PromptScorer.create(await this.#policyOf(weights), this.#options.threads),
-      (scorer) => scorer.read(weights, prompt, visit),
-    );
+    await this.#readPrompt(weights, prompt, visit);
+  }
+
+  /** [prompt - 1] log-probabilities of the tokens after the first. */
+  async #readPrompt(
+    weights: AdapterWeights,
+    prompt: Int32Array,
+    visit?: VisitLogprobs,
+  ): Promise<Float32Array> {
+    if (prompt.length < 2) return new Float32Array(0);
+    const row = { tokens: prompt.slice(0, -1), targets: prompt.slice(1) };
+    return this.#with(weights, async (policy) => {
+      const { fit, headChunkRows } = batchLimits(policy.config, this.#options.memoryMiB);
+      const [batch] = makeDatumBatches([row], { fit, headChunkRows });
+      const pass = new TrainingPass(policy.weights, batch!, this.#arena, headChunkRows);
+      const onLogits = (first: number, logits: Tensor, logSums: Float32Array): void => {
+        for (const [i, logSum] of logSums.entries())
+          visit!(
+            first + i,
+            logits.row(i).map((logit) => logit - logSum),
+          );
+      };
+      try {
+        return (await pass.forward(visit === undefined ? {} : { onLogits })).logprobs;
+      } finally {
+        pass.end();
+      }
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#samplers.close(), this.#scorers.close(), this.#graphs.close()]);
-    this.#base.scratch?.[Symbol.dispose]();
+    await this.#samplers.close();
   }
 }
 
 function shapeOf({ rank, alpha }: AdapterWeights): string {
   return `${rank}/${alpha}`;
+}
+
+/** Tinker's losses are plain sums. What is outside of a sequence's ratio has no advantage, and no part in the loss. */
+function lossOfDatum(
+  objective: ReturnType<typeof objectiveOf>,
+  { ratioTokens, ...row }: LossRow,
+  logprobs: Float32Array,
+): { readonly loss: number; readonly coefficients: Float64Array } {
+  const inside = [...logprobs.keys()].filter((i) => ratioTokens?.[i] !== 0);
+  const pick = (values: Float32Array): Float64Array => Float64Array.from(inside, (i) => values[i]!);
+  const value = objective({
+    logprobs: pick(logprobs),
+    samplingLogprobs: pick(row.samplingLogprobs),
+    advantages: pick(row.advantages),
+    weights: pick(row.weights),
+    referenceLogprobs: null,
+    entropies: null,
+    factor: 1,
+  });
+  const coefficients = new Float64Array(logprobs.length);
+  for (const [at, i] of inside.entries()) coefficients[i] = value.coefficients[at]!;
+  return { loss: value.loss, coefficients };
 }
 
 function countTrained({ name }: LossSpec, rows: readonly LossRow[]): GradientCounts {
@@ -250,18 +271,4 @@ function countTrained({ name }: LossSpec, rows: readonly LossRow[]): GradientCou
     tokens: counts.reduce((sum, count) => sum + count, 0),
     sequences: counts.filter((count) => count > 0).length,
   };
-}
-
-function addGradients(
-  sums: Map<string, Float32Array>,
-  policy: PolicyModel,
-  outputs: Readonly<Record<string, Float32Array>>,
-): void {
-  for (const { name } of policy.trained) {
-    const gradient = outputs[gradientName(name)]!;
-    const sum = sums.get(name);
-    if (sum === undefined) sums.set(name, gradient.slice());
-    else for (let i = 0; i < sum.length; i++) sum[i]! += gradient[i]!;
-    if (!gradient.every(Number.isFinite)) throw new NumericsError(`The gradient of ${name}`, NaN);
-  }
 }

@@ -1,11 +1,6 @@
-/**
- * Datums laid out as batches of tensors. Every position is a target, whatever its weight: a
- * client wants the log-probability of each.
- */
-import type { Tensor } from "../../engine/runtime.ts";
-import type { BatchLimits } from "../../engine/training/batch-limits.ts";
-import { suffixOf, mayGrow, sizeOf, together, type Extent } from "../../engine/training/extent.ts";
-import { attentionInputs, type Segment } from "../../engine/training/segments.ts";
+/** Datums laid out as micro-batches. Every position is a target, whatever its weight: a client wants the log-probability of each. */
+import type { MicroBatch } from "../../engine/decoder/training/micro-batch.ts";
+import { mayGrow, type BatchLimits } from "../../engine/training/batch-limits.ts";
 
 /** A checked datum; all arrays have the length of `tokens`. */
 export interface LossRow {
@@ -18,92 +13,48 @@ export interface LossRow {
   readonly ratioTokens?: Float32Array;
 }
 
-export interface DatumBatch {
-  /** Indices of the rows in it, in the order of its tokens. */
-  readonly members: readonly number[];
-  /** Its activations fit only when layers are computed again for their gradients. */
-  readonly checkpointed: boolean;
-  readonly modelInputs: Readonly<Record<string, Tensor>>;
-  readonly lossInputs: Readonly<Record<string, Tensor>>;
-}
-
 /** Longest rows together, as many as `limits` allows. */
 export function makeDatumBatches(
-  rows: readonly LossRow[],
+  rows: readonly Pick<LossRow, "tokens" | "targets">[],
   limits: BatchLimits,
-): readonly DatumBatch[] {
+): readonly MicroBatch[] {
   const order = rows
-    .map((row, index) => ({ row, index }))
-    .toSorted((a, b) => b.row.tokens.length - a.row.tokens.length || a.index - b.index);
-  const batches: { members: typeof order; extent: Extent }[] = [];
+    .map((row, index) => ({ row, index, length: row.tokens.length }))
+    .toSorted((a, b) => b.length - a.length || a.index - b.index);
+  const batches: { members: typeof order; tokens: number }[] = [];
   for (const indexed of order) {
-    const own = suffixOf(indexed.row.tokens.length);
     const batch = batches.at(-1);
-    const grown = batch && together(batch.extent, own);
-    if (grown !== undefined && mayGrow(limits, batch!.extent, grown)) {
-      batch!.members.push(indexed);
-      batch!.extent = grown;
-    } else batches.push({ members: [indexed], extent: own });
+    if (batch !== undefined && mayGrow(limits, batch.tokens, batch.tokens + indexed.length)) {
+      batch.members.push(indexed);
+      batch.tokens += indexed.length;
+    } else batches.push({ members: [indexed], tokens: indexed.length });
   }
-  return batches.map(({ members, extent }) => ({
-    ...layOut(members, limits.headChunkRows),
-    checkpointed: limits.fit(sizeOf(extent)) !== "kept",
-  }));
-}
-
-function layOut(
-  members: readonly { readonly row: LossRow; readonly index: number }[],
-  headChunkRows: number,
-): Omit<DatumBatch, "checkpointed"> {
-  const count = members.reduce((sum, { row }) => sum + row.tokens.length, 0);
-  const ids = new BigInt64Array(count);
-  const positions = new BigInt64Array(count);
-  const chunks = Math.ceil(count / headChunkRows);
-  const chunk = Math.ceil(count / chunks);
-  const targets = new BigInt64Array(chunks * chunk);
-  const rowOf = new BigInt64Array(count);
-  // The last is for tokens that are no part of any sequence's ratio.
-  const rowShares = new Float32Array(members.length + 1);
-  const perToken = {
-    sampling_logprobs: new Float32Array(count),
-    advantages: new Float32Array(count),
-    weights: new Float32Array(count),
-  };
-  const suffix: Segment[] = [];
-  let at = 0;
-  for (const [b, { row }] of members.entries()) {
-    const { length } = row.tokens;
-    suffix.push({ start: at, length, prefix: null });
-    perToken.sampling_logprobs.set(row.samplingLogprobs, at);
-    perToken.advantages.set(row.advantages, at);
-    perToken.weights.set(row.weights, at);
-    for (let s = 0; s < length; s++, at++) {
-      ids[at] = BigInt(row.tokens[s]!);
-      positions[at] = BigInt(s);
-      targets[at] = BigInt(row.targets[s]!);
-      rowOf[at] = BigInt(row.ratioTokens?.[s] === 0 ? members.length : b);
-    }
-    rowShares[b] = 1 / Math.max(1, row.ratioTokens?.filter((mark) => mark !== 0).length ?? length);
-  }
-  return {
-    members: members.map(({ index }) => index),
-    modelInputs: {
-      ids: { data: ids, shape: [count] },
-      positions: { data: positions, shape: [count, 1] },
-      ...attentionInputs({ prefix: [], suffix }, count),
-      rows: { data: BigInt64Array.from(ids.keys(), BigInt), shape: [count] },
-      targets: { data: targets, shape: [targets.length] },
-      chunks: { data: BigInt64Array.of(BigInt(chunks)), shape: [] },
-      chunk: { data: BigInt64Array.of(BigInt(chunk)), shape: [1] },
-    },
-    lossInputs: {
-      sampling_logprobs: { data: perToken.sampling_logprobs, shape: [count] },
-      advantages: { data: perToken.advantages, shape: [count] },
-      weights: { data: perToken.weights, shape: [count] },
-      // Tinker's losses are plain sums.
-      factors: { data: new Float32Array(count).fill(1), shape: [count] },
-      row_of: { data: rowOf, shape: [count] },
-      row_shares: { data: rowShares, shape: [rowShares.length] },
-    },
-  };
+  return batches.map(({ members, tokens }) => {
+    const ids = new Int32Array(tokens);
+    const targets = new Int32Array(tokens);
+    const positions = new Int32Array(tokens);
+    let start = 0;
+    const segments = members.map(({ row, length }) => {
+      ids.set(row.tokens, start);
+      targets.set(row.targets, start);
+      for (let i = 0; i < length; i++) positions[start + i] = i;
+      start += length;
+      return { start: start - length, length, prefix: null };
+    });
+    return {
+      ids,
+      targets,
+      positions,
+      segments,
+      places: Int32Array.from(ids.keys()),
+      inverseTemperatures: new Float32Array(tokens).fill(1),
+      isTempered: false,
+      biases: null,
+      rows: members.map(({ row, index }) => ({
+        index,
+        positions: Int32Array.from(row.tokens.keys()),
+      })),
+      isRecomputed: limits.fit(tokens) !== "kept",
+    };
+  });
 }

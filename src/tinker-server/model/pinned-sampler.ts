@@ -1,12 +1,12 @@
 /**
- * One sampling session for many sets of weights: requests for the same weights run together, and
- * weights change only while nothing runs, so every token of a sequence comes from the weights that it
- * was sent to.
+ * One sampler for many sets of weights: requests for the same weights run together, and weights change only while
+ * nothing runs, so every token of a sequence comes from the weights that it was sent to.
  */
 import type { Sample, SampleRequest } from "../../core/policy.ts";
-import type { PolicyModel } from "../../engine/model/policy-model.ts";
-import { BatchSampler } from "../../engine/sampling/batch-sampler.ts";
+import { BatchSampler } from "../../engine/generation/batch-sampler.ts";
+import type { Policy } from "../../engine/decoder/policy.ts";
 import type { AdapterWeights } from "./adapter.ts";
+import { writeAdapter } from "./shaped-policy.ts";
 
 interface Waiting {
   readonly weights: AdapterWeights;
@@ -15,26 +15,17 @@ interface Waiting {
 
 export class PinnedSampler {
   readonly #sampler: BatchSampler;
-  readonly #served: Map<string, Float32Array>;
+  readonly #served: Policy;
   readonly #queue: Waiting[] = [];
   #active: AdapterWeights | null = null;
   #running = 0;
   #swapping = false;
   #swaps = 0;
 
-  private constructor(sampler: BatchSampler, served: Map<string, Float32Array>) {
-    this.#sampler = sampler;
+  /** Owns `served`. */
+  constructor(served: Policy) {
     this.#served = served;
-  }
-
-  static async create(policy: PolicyModel, threads: number): Promise<PinnedSampler> {
-    const served = new Map(policy.data);
-    for (const { name, shape } of policy.loraParameters)
-      served.set(name, new Float32Array(shape.reduce((n, dim) => n * dim, 1)));
-    return new PinnedSampler(
-      await BatchSampler.create({ ...policy, data: served }, { threads }),
-      served,
-    );
+    this.#sampler = new BatchSampler(served.weights);
   }
 
   sample(weights: AdapterWeights, request: SampleRequest): Promise<readonly Sample[]> {
@@ -67,9 +58,7 @@ export class PinnedSampler {
 
   async #serve(weights: AdapterWeights): Promise<void> {
     this.#swaps += 1;
-    await this.#sampler.swapWeights(() => {
-      for (const [name, values] of weights.factors) this.#served.get(name)!.set(values);
-    }, this.#swaps);
+    await this.#sampler.swapWeights(() => writeAdapter(this.#served, weights), this.#swaps);
     this.#active = weights;
   }
 

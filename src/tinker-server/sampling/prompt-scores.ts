@@ -3,7 +3,7 @@ import { createRandom, deriveSeed } from "../../util/random.ts";
 import type { TinkerSampleOutput, TopTokens } from "../../tinker-api/messages.ts";
 import type { AdapterWeights } from "../model/adapter.ts";
 import type { BaseModel } from "../model/base-model.ts";
-import { mostLikely } from "../model/prompt-scorer.ts";
+import { mostLikely } from "../model/most-likely.ts";
 import { RequestError } from "../request-error.ts";
 
 /** Ids, row i for position i + 1 of the prompt; -1 asks for nothing. */

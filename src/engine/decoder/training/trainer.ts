@@ -7,6 +7,7 @@ import { ConfigError, NumericsError } from "../../../core/errors.ts";
 import { defaultLoss, type LossSpec, type OptimSpec } from "../../../core/loss/loss.ts";
 import { RatioMetrics } from "../../../core/loss/ratio-metrics.ts";
 import type { TrainingRow } from "../../../core/loss/training-row.ts";
+import { OneAfterAnother } from "../../../util/one-after-another.ts";
 import { LogitRuleCompiler } from "../../logit-rules/compiler.ts";
 import { checkLossNumbers } from "../../loss/check-numbers.ts";
 import { adamStep, createAdamState, globalNorm, type AdamState } from "../../optimizer/adamw.ts";
@@ -44,10 +45,10 @@ export class PolicyTrainer {
   readonly #limits: BatchLimits;
   readonly #rules: LogitRuleCompiler;
   readonly #arena: Arena;
+  readonly #turns = new OneAfterAnother();
   readonly #gradients: ReadonlyMap<string, Tensor>;
   #reference: Promise<DecoderWeights> | undefined;
   #hasGradients = false;
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor(policy: Policy, options: TrainerOptions) {
     this.#policy = policy;
@@ -66,9 +67,7 @@ export class PolicyTrainer {
 
   /** Runs `work` when all that was begun before has ended: passes share memory, and steps change weights. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(work);
-    this.#last = result.catch(() => {});
-    return result;
+    return this.#turns.run(work);
   }
 
   /** By parameter; empty when nothing has been accumulated. Valid until the next call. */
@@ -105,10 +104,7 @@ export class PolicyTrainer {
     const result = rows.map((row) => new Float32Array(row.tokens.length));
     for (const batch of this.#batches(rows, defaultLoss)) {
       const pass = this.#pass(batch, weights);
-      const found = await pass.forward({
-        keepsActivations: false,
-        entropies: quantity === "entropies",
-      });
+      const found = await pass.forward({ entropies: quantity === "entropies" });
       pass.end();
       const values = found[quantity]!;
       let at = 0;
@@ -202,7 +198,7 @@ export class PolicyTrainer {
   async #referenceLogprobs(batch: MicroBatch, loss: LossSpec): Promise<Float32Array | null> {
     if (loss.kl === undefined || loss.kl === null) return null;
     const pass = this.#pass(batch, await this.#referenceWeights());
-    const { logprobs } = await pass.forward({ keepsActivations: false, entropies: false });
+    const { logprobs } = await pass.forward({});
     pass.end();
     return logprobs;
   }

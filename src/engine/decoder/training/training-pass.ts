@@ -35,6 +35,18 @@ export interface Coefficients {
   readonly entropies: Float64Array | null;
 }
 
+export interface ForwardOptions {
+  /** @default false */
+  readonly keepsActivations?: boolean;
+  /** @default false */
+  readonly entropies?: boolean;
+  /**
+   * Receives all logits, some [rows, V] at a time, and the log of the sum of their exponentials [rows]; `first` is the
+   * place of the first of them among the R. They are gone when it returns.
+   */
+  readonly onLogits?: (first: number, logits: Tensor, logSums: Float32Array) => void;
+}
+
 export class TrainingPass {
   readonly #weights: DecoderWeights;
   readonly #batch: MicroBatch;
@@ -86,19 +98,21 @@ export class TrainingPass {
 
   /** [R] log-probabilities, and entropies where they are wanted. With `keepsActivations`, `backward` may follow. */
   async forward({
-    keepsActivations,
-    entropies,
-  }: {
-    readonly keepsActivations: boolean;
-    readonly entropies: boolean;
-  }): Promise<{ readonly logprobs: Float32Array; readonly entropies: Float32Array | null }> {
+    keepsActivations = false,
+    entropies = false,
+    onLogits,
+  }: ForwardOptions): Promise<{
+    readonly logprobs: Float32Array;
+    readonly entropies: Float32Array | null;
+  }> {
     const hidden = keepsActivations ? await this.#keepingForward() : this.#plainForward();
     const [program, arena] = [this.#program, this.#arena];
     this.#taken = arena.take(this.#batch.places.length, hidden.columns);
     gatherRows(program, hidden, this.#places, this.#taken);
     await this.#chunks(async (first, rows) => {
-      this.#chunkLogits(first, rows, entropies);
+      const logits = this.#chunkLogits(first, rows, entropies);
       await program.run();
+      onLogits?.(first, logits, this.#logSums.data.subarray(first, first + rows));
     });
     return {
       logprobs: this.#logprobs.data.slice(),
