@@ -12,7 +12,6 @@ import { addEvaluationCommands } from "./commands/evaluation-commands.ts";
 import { addExportCommand } from "./commands/export-commands.ts";
 import { addFineTuneCommands } from "./commands/fine-tune-commands.ts";
 import { addDoctorCommands } from "./commands/doctor-commands.ts";
-import { addPruneCommand } from "./commands/prune-commands.ts";
 import { addInitCommand } from "./commands/init-commands.ts";
 import { addModelCommands } from "./commands/model-commands.ts";
 import { addServeCommands } from "./commands/serve-commands.ts";
@@ -209,7 +208,6 @@ function buildProgram(io: CliIo, onExit: (code: number) => void): Command {
   addExportCommand(program, version(), io, onExit, command);
   addVerlCommands(program, io, onExit, command);
   addDoctorCommands(program, io, onExit, command);
-  addPruneCommand(program, io, onExit, command);
   addServeCommands(program, io, onExit, command);
   addChatCommand(program, io, onExit, command);
   addCompletionCommand(program, io);

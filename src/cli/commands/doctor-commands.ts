@@ -52,7 +52,7 @@ export function addDoctorCommands(
   const doctor = command(
     program,
     "doctor",
-    "check this machine: hardware, execution providers, hub cache, and how to fix problems",
+    "check this machine: hardware, kernels of the engine, hub cache, and how to fix problems",
   )
     .addHelpText("after", help)
     .action(async (flags: DoctorFlags) => {

@@ -2,14 +2,12 @@
 import { constants, existsSync } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { availableParallelism, cpus, freemem, totalmem } from "node:os";
-import { listProviders, runtimeVersion } from "../../engine/runtime.ts";
 import { listCached } from "../../hub/hub-cache.ts";
 import { readHubSettings } from "../../hub/hub-settings.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
-import { watchInterrupt } from "../terminal/interrupt.ts";
 import type { CliIo } from "../terminal/io.ts";
-import { colorsFor, safeText } from "../terminal/terminal.ts";
-import { type ProviderResult, tryProvider } from "../report/try-provider.ts";
+import { colorsFor } from "../terminal/terminal.ts";
+import { type EngineReport, formatEngine, inspectEngine } from "../report/engine-report.ts";
 import { inspectVerl, type VerlReport } from "../load/verl-environment.ts";
 import { verlEnvironment } from "../../launch/verl-options.ts";
 import { pythonIn } from "../../util/process/python-in.ts";
@@ -18,19 +16,12 @@ export interface DoctorFlags {
   readonly json?: boolean;
 }
 
-interface ProviderReport {
-  readonly name: string;
-  readonly bundled: boolean;
-  readonly result: ProviderResult;
-}
-
 interface Report {
   readonly node: { readonly version: string; readonly platform: string };
   readonly processor: { readonly model: string; readonly cores: number };
   readonly memory: { readonly totalMiB: number; readonly freeMiB: number };
-  /** Null when the package is not installed. */
-  readonly onnxruntime: string | null;
-  readonly providers: readonly ProviderReport[];
+  /** Null where the kernels cannot be used. */
+  readonly engine: EngineReport | null;
   readonly hub: {
     readonly endpoint: string;
     readonly cacheFolder: string;
@@ -47,34 +38,6 @@ interface Report {
 const littleMemoryMiB = 2048;
 
 const mib = (bytes: number): number => Math.round(bytes / 2 ** 20);
-
-async function inspectEngine(
-  problems: string[],
-  signal: AbortSignal,
-): Promise<Pick<Report, "onnxruntime" | "providers">> {
-  let version: string;
-  try {
-    version = await runtimeVersion();
-  } catch {
-    problems.push(
-      "onnxruntime-node is not installed, so the local backend cannot run; install it with: npm install --ignore-scripts onnxruntime-node",
-    );
-    return { onnxruntime: null, providers: [] };
-  }
-  const providers: ProviderReport[] = [];
-  for (const { name, bundled } of await listProviders()) {
-    providers.push({ name, bundled, result: await tryProvider(name, signal) });
-    signal.throwIfAborted();
-  }
-  const cpu = providers.find(({ name }) => name === "cpu")?.result;
-  if (cpu?.works !== true) {
-    const reason = cpu === undefined ? "its build has no cpu provider" : cpu.reason;
-    problems.push(
-      `onnxruntime-node cannot compute on this CPU (${reason}); reinstall it for ${process.platform} ${process.arch}.`,
-    );
-  }
-  return { onnxruntime: version, providers };
-}
 
 async function inspectHub(problems: string[]): Promise<Report["hub"]> {
   const { endpoint, cacheFolder, token, offline } = readHubSettings();
@@ -93,7 +56,7 @@ async function inspectHub(problems: string[]): Promise<Report["hub"]> {
   return { endpoint, cacheFolder, models, hasToken: token !== null, offline };
 }
 
-async function makeReport(signal: AbortSignal): Promise<Report> {
+async function makeReport(): Promise<Report> {
   const problems: string[] = [];
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major < 20 || (major === 20 && minor < 19))
@@ -103,12 +66,11 @@ async function makeReport(signal: AbortSignal): Promise<Report> {
     problems.push(
       `Only ${memory.freeMiB} MiB of memory is free; close other programs, or lower local.training_memory_mib.`,
     );
-  const engine = await inspectEngine(problems, signal);
   return {
     node: { version: process.versions.node, platform: `${process.platform} ${process.arch}` },
     processor: { model: cpus()[0]?.model ?? "unknown", cores: availableParallelism() },
     memory,
-    ...engine,
+    engine: inspectEngine(problems),
     hub: await inspectHub(problems),
     verl: await inspectOwnVerl(problems),
     problems,
@@ -126,14 +88,6 @@ async function inspectOwnVerl(problems: string[]): Promise<VerlReport | null> {
 function formatReport(report: Report, io: CliIo): string {
   const colors = colorsFor(io.stdout);
   const row = (name: string, value: string): string => `${name.padEnd(12)} ${value}`;
-  const providers = report.providers.map(({ name, result }) =>
-    row(
-      `  ${name}`,
-      result.works
-        ? colors.green(`works (${Math.round(result.ms)} ms)`)
-        : colors.dim(`does not work: ${safeText(result.reason)}`),
-    ),
-  );
   const { hub, memory, node, processor } = report;
   const models = hub.models.length === 0 ? "no models" : hub.models.join(", ");
   const problems = report.problems.map((problem) => `${colors.red("problem:")} ${problem}`);
@@ -141,8 +95,7 @@ function formatReport(report: Report, io: CliIo): string {
     row("Node", `${node.version}, ${node.platform}`),
     row("CPU", `${processor.model}, ${processor.cores} cores`),
     row("memory", `${memory.freeMiB} of ${memory.totalMiB} MiB free`),
-    row("onnxruntime", report.onnxruntime ?? "not installed"),
-    ...providers,
+    ...(report.engine === null ? [] : formatEngine(report.engine, row)),
     row(
       "hub",
       `${hub.endpoint}${hub.offline ? ", offline" : ""}${hub.hasToken ? ", with a token" : ""}`,
@@ -156,8 +109,7 @@ function formatReport(report: Report, io: CliIo): string {
 
 /** Runs the command; resolves with 1 when there is a problem. */
 export async function doctorCommand(flags: DoctorFlags, io: CliIo): Promise<number> {
-  using interrupt = watchInterrupt(() => undefined);
-  const report = await makeReport(interrupt.signal);
+  const report = await makeReport();
   io.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : formatReport(report, io));
   return report.problems.length === 0 ? exitCodes.done : exitCodes.failed;
 }

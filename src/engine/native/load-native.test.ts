@@ -43,7 +43,7 @@ describe("the choice of what computes", () => {
   });
 
   it("falls back to wasm, and says why once", () => {
-    const native = chooseNative(undefined, (kind) => {
+    const native = chooseNative(undefined, undefined, (kind) => {
       if (kind === "addon") throw new Error("GLIBC_2.17 not found.");
       return natives[1];
     });
@@ -57,7 +57,7 @@ describe("the choice of what computes", () => {
     const load = (): never => {
       throw new Error("GLIBC_2.17 not found.");
     };
-    expect(() => chooseNative("addon", load)).toThrow("GLIBC_2.17");
+    expect(() => chooseNative("addon", undefined, load)).toThrow("GLIBC_2.17");
     expect(() => chooseNative("cuda")).toThrow(ConfigError);
   });
 });

@@ -2,7 +2,7 @@
 import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
 import { overlay } from "../../core/overlay.ts";
 import { loadAddon } from "./addon.ts";
-import { findBinary, platformName } from "./binary-file.ts";
+import { binaryName, findBinary } from "./binary-file.ts";
 import type { Native } from "./native.ts";
 import { selfTest } from "./self-test.ts";
 import { loadWasm } from "./wasm/wasm-native.ts";
@@ -15,46 +15,50 @@ export function loadNative(): Native {
   return loaded;
 }
 
-const warn = (message: string): void => {
+/** Takes what is slower than it could be, and why. */
+type Warn = (message: string) => void;
+
+const emitWarning: Warn = (message) => {
   process.emitWarning(message);
 };
 
 /** @param wanted `addon` or `wasm`; @default the addon, or else wasm */
 export function chooseNative(
   wanted: string | undefined,
-  load: (kind: Native["kind"]) => Native = loadTested,
+  warn: Warn = emitWarning,
+  load: (kind: Native["kind"], warn: Warn) => Native = loadTested,
 ): Native {
   if (wanted !== undefined && wanted !== "addon" && wanted !== "wasm")
     throw new ConfigError({
       message: `AGENT_TRAINER_NATIVE is "${wanted}"; it can be "addon" or "wasm".`,
       fields: { value: wanted },
     });
-  if (wanted !== undefined) return load(wanted);
+  if (wanted !== undefined) return load(wanted, warn);
   try {
-    return load("addon");
+    return load("addon", warn);
   } catch (error) {
     const why = (error as Error).message;
-    const native = load("wasm");
+    const native = load("wasm", warn);
     warn(`The embedded engine runs as WebAssembly, on one processor and slower. ${why}`);
     return native;
   }
 }
 
-function loadTested(kind: Native["kind"]): Native {
-  const name = kind === "wasm" ? kind : platformName();
-  const path = findBinary(`${name}/agent-trainer.${kind === "wasm" ? "wasm" : "node"}`);
-  if (path === null) throw unusable(name, "there is no binary for it");
+function loadTested(kind: Native["kind"], warn: Warn): Native {
+  const binary = findBinary(kind);
+  const name = binaryName(kind);
+  if (binary === null) throw unusable(name, "there is no binary for it");
   let native: Native;
   try {
-    native = kind === "wasm" ? loadWasm(path) : loadAddon(path);
+    native = kind === "wasm" ? loadWasm(binary.path) : loadAddon(binary.path);
   } catch (error) {
     throw unusable(name, `its binary does not load: ${(error as Error).message}`);
   }
-  return withTestedSets(name, native);
+  return withTestedSets(name, native, warn);
 }
 
 /** Without the instruction sets, the fastest first, that fail their test. */
-export function withTestedSets(name: string, native: Native): Native {
+export function withTestedSets(name: string, native: Native, warn: Warn = emitWarning): Native {
   const failures: string[] = [];
   for (const [index, set] of native.instructionSets.entries()) {
     const failure = selfTest(native, set);
