@@ -255,7 +255,7 @@ describe("the packed package, installed alone", () => {
     expect(await readFile(join(project, "package.json"), "utf8")).toContain(
       `"agent-trainer": "file:../../${packed.filename}"`,
     );
-    await npm("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund");
+    await npm("npm", "install", "--no-audit", "--no-fund");
     await npm("npm", "run", "train", "--", "trainer.total_batches=2");
     const { stdout } = await npm("npm", "test");
     expect(stdout).toMatch(/Tests +3 passed/u);

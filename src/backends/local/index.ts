@@ -9,8 +9,8 @@ export type { LocalBackendOptions } from "./backend.ts";
 export type { PullProgress } from "../../hub/pull-files.ts";
 
 /**
- * Creates the `local` backend, which trains in this process on the CPU. The caller disposes of it. With `backend: "local"`, the default, `AgentTrainer`
- * creates one itself.
+ * Creates the `local` backend, which trains in this process on the CPU. The caller disposes of it. With
+ * `backend: "local"`, the default, `AgentTrainer` creates one itself.
  *
  * @example
  * await using backend = createLocalBackend({ threads: 4 });

@@ -36,7 +36,7 @@ describe("initProject", () => {
       const { files, next } = initProject({ folder, framework: name });
       expect(readdirSync(folder).toSorted()).toEqual(allFiles.toSorted());
       expect(files.map(({ status }) => status)).toEqual(allFiles.map(() => "created"));
-      expect(next.slice(-3)).toEqual(["npm install --ignore-scripts", "npm run train", "npm test"]);
+      expect(next.slice(-3)).toEqual(["npm install", "npm run train", "npm test"]);
       const { dependencies = {} } = readManifest(folder);
       const own = readManifest(packageRoot);
       for (const [imported, version] of Object.entries(frameworks[name].packages)) {
@@ -139,8 +139,8 @@ describe("initProject", () => {
     const own = readManifest(packageRoot).devDependencies!;
     expect(next.slice(1)).toEqual([
       "npm pkg set type=module",
-      `npm install --ignore-scripts ${ownSpec(folder)} onnxruntime-node@${own["onnxruntime-node"]}`,
-      `npm install --ignore-scripts --save-dev '@types/node@${own["@types/node"]}' 'tsx@${own["tsx"]}' 'vitest@${own["vitest"]}'`,
+      `npm install ${ownSpec(folder)}`,
+      `npm install --save-dev '@types/node@${own["@types/node"]}' 'tsx@${own["tsx"]}' 'vitest@${own["vitest"]}'`,
       "npx agent-trainer train train.yaml",
       "npx vitest run",
     ]);

@@ -118,7 +118,7 @@ function create(file: string, text: string): boolean {
   }
 }
 
-const freshSteps = ["npm install --ignore-scripts", "npm run train", "npm test"];
+const freshSteps = ["npm install", "npm run train", "npm test"];
 
 function changeFolder(folder: string): string[] {
   const path = relative(process.cwd(), folder);
@@ -128,19 +128,19 @@ function changeFolder(folder: string): string[] {
 /** For a package.json that was there before: what it lacks. */
 function stepsWith(kept: Manifest, { dependencies, devDependencies }: Packages): string[] {
   const has = { ...kept.dependencies, ...kept.devDependencies };
-  const install = (flags: string, packages: Readonly<Record<string, string>>): string[] => {
+  const install = (command: string, packages: Readonly<Record<string, string>>): string[] => {
     const lacking = Object.entries(packages)
       .filter(([name]) => !(name in has))
       .map(([name, spec]) => shellQuote(spec.startsWith("file:") ? spec : `${name}@${spec}`));
-    return lacking.length === 0 ? [] : [`npm install ${flags} ${lacking.join(" ")}`];
+    return lacking.length === 0 ? [] : [`${command} ${lacking.join(" ")}`];
   };
   const installs = [
-    ...install("--ignore-scripts", dependencies),
-    ...install("--ignore-scripts --save-dev", devDependencies),
+    ...install("npm install", dependencies),
+    ...install("npm install --save-dev", devDependencies),
   ];
   return [
     ...(kept.type === "module" ? [] : ["npm pkg set type=module"]),
-    ...(installs.length === 0 ? ["npm install --ignore-scripts"] : installs),
+    ...(installs.length === 0 ? ["npm install"] : installs),
     "npx agent-trainer train train.yaml",
     "npx vitest run",
   ];

@@ -27,8 +27,9 @@ export interface Packages {
 }
 
 export function packagesOf(framework: Framework, folder: string): Packages {
-  const tested = (names: readonly string[]): Record<string, string> =>
-    Object.fromEntries(names.map((name) => [name, testedVersion(name)]));
+  const tested = ["@types/node", "tsx", "vitest"].map(
+    (name) => [name, testedVersion(name)] as const,
+  );
   const ofAgent = Object.entries(framework.packages).map(
     ([name, version]) => [name, version ?? testedVersion(name)] as const,
   );
@@ -36,9 +37,8 @@ export function packagesOf(framework: Framework, folder: string): Packages {
     dependencies: {
       ...Object.fromEntries(ofAgent),
       "agent-trainer": ownSpec(folder),
-      ...tested(["onnxruntime-node"]),
     },
-    devDependencies: tested(["@types/node", "tsx", "vitest"]),
+    devDependencies: Object.fromEntries(tested),
   };
 }
 
@@ -61,8 +61,6 @@ function manifest(framework: Framework, folder: string): string {
     scripts: { train: "agent-trainer train train.yaml", test: "vitest run" },
     ...packagesOf(framework, folder),
     engines: { node: `>=${minNode ?? "20.19"}` },
-    // Its script downloads GPU libraries that are not used; docs/install.md.
-    allowScripts: { "onnxruntime-node": false },
   };
   return `${JSON.stringify(content, null, 2)}\n`;
 }
@@ -74,9 +72,9 @@ function readme({ title, minNode }: Framework, folder: string, model: string): s
 A shop assistant with ${title}, trained by reinforcement learning with agent-trainer.${minNode === undefined ? "" : ` It needs Node ${minNode} or later.`}
 
 \`\`\`sh
-npm install --ignore-scripts   # once
-npm run train                  # ${time}; the run is written to runs/
-npm test                       # evaluates the trained model on val.jsonl
+npm install     # once
+npm run train   # ${time}; the run is written to runs/
+npm test        # evaluates the trained model on val.jsonl
 \`\`\`
 
 Change \`agent.ts\` (the agent), \`tools.ts\` (its tools), \`evaluator.ts\` (the reward) and the tasks in \`train.jsonl\` and \`val.jsonl\`. Options are in \`train.yaml\`; \`npx agent-trainer train --help\` lists all.
