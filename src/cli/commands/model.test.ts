@@ -207,6 +207,8 @@ describe("model inspect", () => {
       types: { F32: 20 },
       tokenizer: { kind: "BPE", tokens: 266 },
       renderer: "chatml",
+      // 24,032 parameters: 96,128 bytes; 7 times as many and the budget of activations to train all of them.
+      memory: { sampling: 1, full: 1 + 1536 },
       problems: [],
     });
     expect((await run("inspect", small)).out).toContain("The local backend can train it.");

@@ -27,7 +27,7 @@ export interface ModelReport {
   readonly problems: readonly string[];
 }
 
-/** MiB. Weights are 32-bit floats in memory, regardless of their format on disk. */
+/** MiB, with `local.precision` f32; bf16 takes less. */
 export interface MemoryEstimate {
   readonly sampling: number;
   /** LoRA of rank 8. */
@@ -40,15 +40,21 @@ export interface MemoryEstimate {
 const bytesPerFloat = 4;
 const mib = (floats: number): number => Math.ceil((floats * bytesPerFloat) / 2 ** 20);
 
-function estimateMemory(config: ModelConfig, parameters: number): MemoryEstimate {
+/** @param isNarrow weights are all bf16 on disk, and stay so where they are frozen */
+function estimateMemory(
+  config: ModelConfig,
+  parameters: number,
+  isNarrow: boolean,
+): MemoryEstimate {
+  const frozen = isNarrow ? parameters / 2 : parameters;
   const adapter = loraParameters(config, { rank: 8, alpha: 8 });
   const factors = adapter.reduce((sum, { shape: [out, input] }) => sum + out! * input!, 0);
   return {
-    sampling: mib(parameters),
-    // Factors with gradient, two moments and the served copy.
-    lora: mib(parameters + 5 * factors) + defaultTrainingMemoryMiB,
-    // Weights, the served copy, gradients and two moments.
-    full: mib(5 * parameters) + defaultTrainingMemoryMiB,
+    sampling: mib(frozen),
+    // The base and its transpose; factors with gradient and two moments, and packed in both layouts, twice.
+    lora: mib(2 * frozen + 8 * factors) + defaultTrainingMemoryMiB,
+    // Weights with gradient and two moments; packed, transposed, and the served copy.
+    full: mib(7 * parameters) + defaultTrainingMemoryMiB,
     cachePerThousandTokens: Math.ceil((1000 * cacheBytesPerToken(config)) / 2 ** 20),
   };
 }
@@ -93,7 +99,14 @@ export async function reportModel({
     shape: fitted === null ? null : (shape as NonNullable<ModelReport["shape"]>),
     tokenizer: files === null ? null : describeTokenizer(files.tokenizer),
     renderer: renderer?.family ?? null,
-    memory: fitted === null ? null : estimateMemory(fitted.config, parameters),
+    memory:
+      fitted === null
+        ? null
+        : estimateMemory(
+            fitted.config,
+            parameters,
+            tensors.every(({ type }) => type === "BF16"),
+          ),
     problems,
   };
 }
