@@ -38,6 +38,6 @@ it("has what was computed by its formula, and says so", () => {
   for (const [, name, billions, time, memory, how] of computed) {
     expect(how, name).toBe("computed");
     expect(time, name).toBe(`${((minutes * Number(billions)) / 0.135).toFixed(1)} min`);
-    expect(memory, name).toBe(`${((8e9 * Number(billions)) / 2 ** 30 + 1.5).toFixed(1)} GiB`);
+    expect(memory, name).toBe(`${((4e9 * Number(billions)) / 2 ** 30 + 1.5).toFixed(1)} GiB`);
   }
 });

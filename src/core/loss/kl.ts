@@ -1,6 +1,6 @@
 /**
  * Estimators of KL(p, q) from one token that p sampled, with d = log p - log q
- * (http://joschu.net/blog/kl-approx.html), in numbers; `src/engine/loss/kl.ts` has them as graphs.
+ * (http://joschu.net/blog/kl-approx.html).
  */
 import { isLimited, limitLogRatio } from "./log-ratio.ts";
 import type { KlEstimator } from "./loss.ts";

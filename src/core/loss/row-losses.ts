@@ -1,6 +1,6 @@
 /**
- * Policy losses in numbers: formula, paper, code, in the order of `src/engine/loss/token-losses.ts`, which
- * has them as graphs; each gradient is d term / d logprob, derived by hand. l and o are the
+ * Policy losses in numbers: formula, paper, code, to be compared by eye; `token_losses.py` of the verl bridge
+ * has the same page in torch. Each gradient is d term / d logprob, derived by hand. l and o are the
  * log-probabilities of a token now and when it was sampled, A its advantage, r = exp(l - o) with l - o
  * within ±20 (`log-ratio.ts`), sg stops the gradient.
  */
