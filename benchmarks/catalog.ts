@@ -10,7 +10,6 @@ import { gateway } from "./gateway/gateway.ts";
 import { grpoStep } from "./grpo-step/grpo-step.ts";
 import type { Benchmark } from "./harness/benchmark.ts";
 import { hostileSchemas } from "./hostile-schemas/hostile-schemas.ts";
-import { nativeEngine } from "./native-engine/native-engine.ts";
 import { rows } from "./rows/rows.ts";
 import { structured } from "./structured/structured.ts";
 import { tinker } from "./tinker/tinker.ts";
@@ -22,7 +21,6 @@ export const benchmarks: readonly Benchmark[] = [
   engineSample,
   engineLlama,
   engineInt8,
-  nativeEngine,
   grpoStep,
   structured,
   hostileSchemas,

@@ -40,7 +40,7 @@ export async function bundlePrograms(
     conditions: ["agent-trainer-source"],
     logLevel: "error",
     banner: { js: banner },
-    external: ["onnxruntime-node", "libsql"],
+    external: ["libsql"],
     plugins: [atSource],
   });
 }

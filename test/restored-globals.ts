@@ -54,14 +54,8 @@ const listeners = (): Record<string, number> =>
       .filter(([name, count]) => count > 0 && /^SIG|^un|^warning$/u.test(name)),
   );
 
-/** Without what loading the engine sets, for good. */
-function variables(): NodeJS.ProcessEnv {
-  const { ORT_DISABLE_TELEMETRY: _, ...others } = process.env;
-  return others;
-}
-
 const state = {
-  variables: variables(),
+  variables: { ...process.env },
   values: Object.fromEntries(Object.entries(replaceable).map(([name, read]) => [name, read()])),
   listeners: listeners(),
 };
@@ -84,7 +78,7 @@ afterAll(async () => {
     Object.entries(replaceable).map(([name, read]) => [name, read()]),
   );
   deepStrictEqual(
-    { variables: variables(), values, listeners: listeners(), running: await leftRunning() },
+    { variables: { ...process.env }, values, listeners: listeners(), running: await leftRunning() },
     { ...state, running: {} },
   );
 });

@@ -8,7 +8,6 @@ import { readPage, root, tableRows } from "./pages.ts";
 
 /** Advice that only a run without a checkpoint can hear: the configuration is refused at start. */
 const atStartOnly: Readonly<Record<string, readonly string[]>> = {
-  "backends/local/backend.ts": ["local.sampling_precision"],
   "environments/ors/ors-source.ts": ["environment.split"],
   // What a person changes for the next run.
   "view/health/find-problems.ts": ["rollout.n", "rollout.train.max_tokens"],
@@ -54,7 +53,6 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
   // Warnings of the first start, which a resumed run repeats.
   "trainer/update/logprob-temperature.ts": ["algorithm.logprob_temperature"],
   "trainer/rollouts/agent-warnings.ts": ["rollout.reward_source", "stepwise_advantage.mode"],
-  "engine/sampling/int8-weights.ts": ["model.lora_rank"],
   "engine/model/policy-model.ts": ["model.lora_rank", "model.quantization"],
   // What a server cannot do, found out before the first update; on resume with --allow-changes.
   "backends/tinker/backend.ts": ["model.name", "algorithm.eps_clip", "algorithm.eps_clip_high"],
