@@ -160,7 +160,7 @@ export const engineLlama: Benchmark = {
     using halfPeer = startLlama();
     using bytePeer = startLlama();
     await ours.ask({ do: "open", model });
-    await oursInt8.ask({ do: "open", model: { ...model, precision: "int8" } });
+    await oursInt8.ask({ do: "open", model: { ...model, quantization: "int8" } });
     const both = [
       ["f32", ours],
       ["int8", oursInt8],

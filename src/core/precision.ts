@@ -2,8 +2,5 @@
 export type Precision = "f32" | "bf16";
 
 /** `auto`: bf16 where the processor has instructions for it, else f32. */
-export const precisionOptions = ["auto", "f32", "bf16"] as const satisfies readonly (
-  | "auto"
-  | Precision
-)[];
+export const precisionOptions: readonly ["auto", "f32", "bf16"] = ["auto", "f32", "bf16"];
 export type PrecisionOption = (typeof precisionOptions)[number];

@@ -31,6 +31,7 @@ export async function startServer(
     renderer: await loadRenderer(modelPath),
     token,
     threads: 2,
+    precision: "f32",
     pollMs: 2000,
     ...options,
     folder,

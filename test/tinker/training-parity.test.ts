@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => local[Symbol.asyncDispose]());
 
 it("gives metrics equal within 1e-4 for ten steps", async () => {
-  const inProcess = await run(createLocalBackend(), modelPath);
+  const inProcess = await run(createLocalBackend({ precision: "f32" }), modelPath);
   const remote = await run(viaTinker({ fetch: fetchOf(local.server) }), "shop-tiny");
   expect(inProcess.metrics).toHaveLength(10);
   const learned = inProcess.metrics.filter((line) => line["train/skipped_steps"] === 0);

@@ -42,7 +42,7 @@ const greedy = {
 
 /** The model's greedy completion and the log-probabilities of its tokens. */
 async function answer(name: string): Promise<{ tokens: number[]; logprobs: number[] }> {
-  await using backend = createLocalBackend({ threads: 1 });
+  await using backend = createLocalBackend({ threads: 1, precision: "f32" });
   const target = (await backend.start(context(name, null))) as SamplerTarget;
   const { tokens } = target.renderer.render([{ role: "user", content: "say hello in one" }]);
   const [sample] = await target.sampler.sample({ tokens, params: greedy });
@@ -57,7 +57,7 @@ const context = (name: string, lora: LoraSpec | null) => ({
 
 /** One step of training that changes the model; its weights are left in `into`. */
 async function train(name: string, lora: LoraSpec | null, into: string): Promise<void> {
-  await using backend = createLocalBackend({ threads: 1 });
+  await using backend = createLocalBackend({ threads: 1, precision: "f32" });
   await backend.start(context(name, lora));
   const row = rowOf(
     Int32Array.from({ length: 40 }, (_, i) => (i * 7) % 250),
@@ -187,7 +187,7 @@ describe("training from a GGUF file", () => {
 });
 
 async function answerOfRun(name: string, lora: LoraSpec | null, state: string) {
-  await using backend = createLocalBackend({ threads: 1 });
+  await using backend = createLocalBackend({ threads: 1, precision: "f32" });
   const target = (await backend.start(context(name, lora))) as SamplerTarget;
   await backend.loadState(state, 1);
   const { tokens } = target.renderer.render([{ role: "user", content: "say hello in one" }]);

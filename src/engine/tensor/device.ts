@@ -54,7 +54,7 @@ export class Device {
     if (memory !== null) return memory;
     throw new ConfigError({
       message: `${Math.ceil(bytes / 2 ** 20)} MiB of memory are not to be had.`,
-      hint: "Lower local.training_memory_mb or local.cache_memory_mb, or take a smaller model.",
+      hint: "Lower local.training_memory_mib or local.cache_memory_mib, or take a smaller model.",
       fields: { bytes },
     });
   }
